@@ -11,7 +11,7 @@ use crate::outputs::{ToolError, parse_number, parse_positive_scaled, parse_whole
 pub(crate) enum ColumnContent {
     /// Size of a message in bytes.
     Size,
-    /// Values of a metric; the unit converts them to base units.
+    /// Values of a metric, printed in this unit.
     Metric(&'static str, ColumnUnit),
     /// `Pass` or `Fail`.
     Verdict,
@@ -41,12 +41,12 @@ pub(crate) type ColumnLabels = [(&'static str, ColumnContent)];
 pub(crate) struct MpiRow {
     /// Size of a message; `None` for tests without messages.
     pub(crate) bytes: Option<u64>,
-    /// Metric, value in its base unit, and half of the last printed digit in that unit.
+    /// Metric, value in its base unit, and half a unit of its last printed digit.
     pub(crate) values: Vec<(&'static str, f64, f64)>,
 }
 
 impl ColumnUnit {
-    /// Returns the power of ten.
+    /// Returns the power of ten that converts a value to its base unit.
     const fn power_of_ten(self) -> i32 {
         match self {
             Self::Microseconds => -6,
@@ -59,24 +59,25 @@ impl ColumnUnit {
 
 /// Parses the columns of a heading, from left to right. Unknown labels are skipped; the rows then
 /// have more fields than columns and are rejected.
-pub(crate) fn parse_columns(heading: &str, words: &ColumnLabels) -> Vec<ColumnContent> {
-    let mut found = Vec::new();
+pub(crate) fn parse_columns(heading: &str, labels: &ColumnLabels) -> Vec<ColumnContent> {
+    let mut columns = Vec::new();
     let mut rest = heading;
-    while let Some((at, word, holds)) = find_first_label(rest, words) {
-        found.push(holds);
-        rest = &rest[at + word.len()..];
+    while let Some((position, label, content)) = find_first_label(rest, labels) {
+        columns.push(content);
+        rest = &rest[position + label.len()..];
     }
-    found
+    columns
 }
 
 /// Finds the label that occurs first; at equal positions the first in the list.
 fn find_first_label<'w>(
     text: &str,
-    words: &'w ColumnLabels,
+    labels: &'w ColumnLabels,
 ) -> Option<(usize, &'w str, ColumnContent)> {
-    let places =
-        words.iter().filter_map(|(word, holds)| Some((text.find(word)?, *word, *holds)));
-    places.min_by_key(|(at, _, _)| *at)
+    let occurrences = labels
+        .iter()
+        .filter_map(|(label, content)| Some((text.find(label)?, *label, *content)));
+    occurrences.min_by_key(|(position, _, _)| *position)
 }
 
 /// Parses the rows below a heading.
@@ -94,7 +95,7 @@ pub(crate) fn parse_rows<'t>(
             continue;
         }
         let row = parse_row(line, columns)?;
-        if rows.last().is_some_and(|before| before.bytes >= row.bytes) {
+        if rows.last().is_some_and(|previous| previous.bytes >= row.bytes) {
             let what = format!("the size of the row {line:?} is not above the one before");
             return Err(ToolError::Contradiction { what });
         }
@@ -114,14 +115,14 @@ fn parse_row(line: &str, columns: &[ColumnContent]) -> Result<MpiRow, ToolError>
         return Err(ToolError::Truncated { missing });
     }
     let mut row = MpiRow { bytes: None, values: Vec::new() };
-    for (field, holds) in fields.iter().zip(columns) {
-        match holds {
+    for (field, content) in fields.iter().zip(columns) {
+        match content {
             ColumnContent::Size => {
                 row.bytes = Some(parse_whole("the size of a message", field)?)
             }
-            ColumnContent::Metric(metric, factor) => {
-                let (value, half) = parse_scaled(metric, field, factor.power_of_ten())?;
-                row.values.push((*metric, value, half));
+            ColumnContent::Metric(metric, unit) => {
+                let (value, half_step) = parse_scaled(metric, field, unit.power_of_ten())?;
+                row.values.push((*metric, value, half_step));
             }
             ColumnContent::Verdict if !field.eq_ignore_ascii_case("pass") => {
                 let verdict = format!("contents of messages: {field} in the row {line:?}");
@@ -133,17 +134,17 @@ fn parse_row(line: &str, columns: &[ColumnContent]) -> Result<MpiRow, ToolError>
     Ok(row)
 }
 
-/// Returns a number and half of its last digit in base units. Zero, which rounding may have
-/// produced, stays zero.
+/// Returns a number, and half a unit of its last digit, in base units. Zero is accepted, because
+/// rounding may have produced it.
 fn parse_scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
-    let half = half_digit(text) * 10f64.powi(power);
+    let half_step = half_digit(text) * 10f64.powi(power);
     if parse_number(what, text)? > 0.0 {
-        return Ok((parse_positive_scaled(what, text, power)?, half));
+        return Ok((parse_positive_scaled(what, text, power)?, half_step));
     }
-    Ok((parse_number(what, text)?, half))
+    Ok((parse_number(what, text)?, half_step))
 }
 
-/// Returns half of the last printed digit of a number.
+/// Returns half a unit of the last printed digit: 0.005 for `1.23`.
 fn half_digit(text: &str) -> f64 {
     let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
     0.5 / 10f64.powi(decimals.min(18) as i32)

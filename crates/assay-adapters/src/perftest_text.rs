@@ -531,7 +531,7 @@ mod tests {
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -nan\n",
-                "t_min[usec] is \"-nan\", which is no plain number",
+                "expected a plain number for t_min[usec], found \"-nan\"",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 inf\n",
@@ -539,7 +539,7 @@ mod tests {
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -3.5\n",
-                "t_min[usec] is \"-3.5\", which is no plain number",
+                "expected a plain number for t_min[usec], found \"-3.5\"",
             ),
         ] {
             assert_eq!(parse_rows(text).unwrap_err().to_string(), expected, "{text}");

@@ -46,26 +46,26 @@ pub const fn exit_code(kind: FailureKind) -> u8 {
 /// Renders a failure as text: the failed operation with its source location, the reason, and
 /// advice.
 pub fn render(failure: &CommandFailure, colour: bool) -> String {
-    let place =
-        failure.location().map(|place| render_excerpt(place, colour)).unwrap_or_default();
-    format!("error: {}\n{place}{}", failure.message(), failure.details())
+    let excerpt =
+        failure.location().map(|location| render_excerpt(location, colour)).unwrap_or_default();
+    format!("error: {}\n{excerpt}{}", failure.message(), failure.details())
 }
 
-fn render_excerpt(place: &FailureLocation, colour: bool) -> String {
+fn render_excerpt(location: &FailureLocation, colour: bool) -> String {
     let theme =
         if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler =
         GraphicalReportHandler::new_themed(theme).with_width(96).without_cause_chain();
-    let text = miette::NamedSource::new(&place.file, place.text.clone());
-    let shown = SourceExcerpt { text, span: place.span.clone() };
+    let text = miette::NamedSource::new(&location.file, location.text.clone());
+    let excerpt = SourceExcerpt { text, span: location.span.clone() };
     let mut text = String::new();
-    match handler.render_report(&mut text, &shown) {
+    match handler.render_report(&mut text, &excerpt) {
         // The handler prints the empty message on a line of its own first.
         Ok(()) => {
             text.lines().skip_while(|line| !line.contains('╭')).collect::<Vec<_>>().join("\n")
                 + "\n"
         }
-        Err(_) => format!("  in {} at byte {}\n", place.file, place.span.start),
+        Err(_) => format!("  in {} at byte {}\n", location.file, location.span.start),
     }
 }
 
@@ -83,7 +83,7 @@ impl Diagnostic for SourceExcerpt {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let here = LabeledSpan::new_with_span(Some("here".into()), self.span.clone());
-        Some(Box::new(std::iter::once(here)))
+        let label = LabeledSpan::new_with_span(Some("here".into()), self.span.clone());
+        Some(Box::new(std::iter::once(label)))
     }
 }

@@ -28,10 +28,10 @@ impl Debug for Heartbeat {
 
 impl Heartbeat {
     /// Starts a thread that calls `write` whenever nothing was written for `every`.
-    pub(crate) fn new(every: Duration, write: impl Fn() + Send + 'static) -> Self {
+    pub(crate) fn new(interval: Duration, write: impl Fn() + Send + 'static) -> Self {
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
-        let kept = Arc::clone(&shared);
-        std::thread::spawn(move || kept.print_until_dropped(every, &write));
+        let thread_shared = Arc::clone(&shared);
+        std::thread::spawn(move || thread_shared.print_until_dropped(interval, &write));
         Self(shared)
     }
 
@@ -53,13 +53,13 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn print_until_dropped(&self, every: Duration, write: &dyn Fn()) {
+    fn print_until_dropped(&self, interval: Duration, write: &dyn Fn()) {
         let mut beat = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while !beat.is_over {
             beat.was_written = false;
             let is_quiet = |beat: &mut HeartbeatState| !beat.is_over && !beat.was_written;
-            let waited = self.changed.wait_timeout_while(beat, every, is_quiet);
-            let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            let result = self.changed.wait_timeout_while(beat, interval, is_quiet);
+            let (after, timeout) = result.unwrap_or_else(PoisonError::into_inner);
             beat = after;
             // The lock is held while writing, so that no line follows the end.
             if timeout.timed_out() && !beat.is_over {
@@ -77,16 +77,16 @@ mod tests {
 
     #[test]
     fn prints_until_dropped() {
-        let (beats, heard) = mpsc::channel();
-        let pulse = Heartbeat::new(Duration::from_millis(1), move || {
+        let (beats, received) = mpsc::channel();
+        let heartbeat = Heartbeat::new(Duration::from_millis(1), move || {
             // The receiver may be gone.
             let _ = beats.send(());
         });
-        assert!(heard.recv().is_ok() && heard.recv().is_ok());
-        pulse.defer();
-        assert!(heard.recv().is_ok(), "it only begins to wait again");
-        drop(pulse);
+        assert!(received.recv().is_ok() && received.recv().is_ok());
+        heartbeat.defer();
+        assert!(received.recv().is_ok(), "it only begins to wait again");
+        drop(heartbeat);
         // The thread ends and drops its sender.
-        while heard.recv().is_ok() {}
+        while received.recv().is_ok() {}
     }
 }

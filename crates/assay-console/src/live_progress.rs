@@ -40,9 +40,9 @@ impl LiveProgress {
                 let share = format_percent(*done_bytes as f64 / (*total_bytes).max(1) as f64);
                 let path = target.path.display().to_string();
                 let share = Phrase::exact_value(share);
-                let said =
+                let message =
                     phrase!("writing", "writing {path} {share}", path = path, share = share);
-                self.set_text(&said.to_string());
+                self.set_text(&message.to_string());
             }
             StorageEvent::PhaseStarts { .. } => {
                 self.elapsed_s = 0.0;
@@ -80,7 +80,9 @@ fn format_percent(share: f64) -> String {
 /// if its duration is known, and the rates of the last interval.
 fn format_progress(phase: &StoragePhase, elapsed_s: f64, tally: &IntervalTally) -> String {
     let timing = &phase.workload.timing;
-    let share = timing.duration_s.map(|it| format_percent(elapsed_s / (timing.warmup_s + it)));
+    let share = timing
+        .duration_s
+        .map(|duration_s| format_percent(elapsed_s / (timing.warmup_s + duration_s)));
     let per_s = |amount: u64, unit| {
         let value = amount as f64 / tally.length_s.max(f64::MIN_POSITIVE);
         format!("{:.3}", Quantity::new(value, unit))

@@ -41,24 +41,20 @@ impl MessageDedup {
         &mut self,
         key: &str,
         host: &str,
-        (line, extent): (String, f64),
+        (line, severity): (String, f64),
         at_s: f64,
     ) -> Option<String> {
         self.newest_s = at_s;
-        match self.kinds.iter_mut().find(|kind| kind.key == key) {
+        match self.kinds.iter_mut().find(|group| group.key == key) {
             None => {
                 let (key, host) = (key.to_owned(), host.to_owned());
                 self.kinds.push(MessageGroup { key, host, queued: Vec::new() });
                 Some(line)
             }
-            Some(kind) if kind.host == host => Some(line),
-            Some(kind) => {
-                if kind.queued.iter().all(|known| known.host != host) {
-                    kind.queued.push(QueuedMessage {
-                        host: host.to_owned(),
-                        line,
-                        severity: extent,
-                    });
+            Some(group) if group.host == host => Some(line),
+            Some(group) => {
+                if group.queued.iter().all(|message| message.host != host) {
+                    group.queued.push(QueuedMessage { host: host.to_owned(), line, severity });
                 }
                 None
             }
@@ -73,8 +69,8 @@ impl MessageDedup {
     /// Returns one line for each kind with queued messages, that of the most severe, and empties
     /// the queues.
     pub(crate) fn take_queued(&mut self) -> Vec<String> {
-        let line = |kind: &mut MessageGroup| {
-            let mut others = std::mem::take(&mut kind.queued);
+        let take_group_line = |group: &mut MessageGroup| {
+            let mut others = std::mem::take(&mut group.queued);
             // Messages arrive in order of completion.
             host_names::sort_naturally(&mut others, |it| &it.host);
             if let [] | [_] = others.as_slice() {
@@ -85,7 +81,7 @@ impl MessageDedup {
             let hosts: Vec<&str> = hosts.filter(|host| *host != first.host).collect();
             Some(words::with_other_hosts(&first.line, &hosts))
         };
-        self.kinds.iter_mut().filter_map(line).collect()
+        self.kinds.iter_mut().filter_map(take_group_line).collect()
     }
 }
 
@@ -95,20 +91,20 @@ mod tests {
 
     #[test]
     fn groups_messages_of_further_hosts() {
-        let mut alike = MessageDedup::default();
+        let mut dedup = MessageDedup::default();
         let mut lines = Vec::new();
         for host in 1..=100 {
-            for (key, what, extent) in [
+            for (key, text, severity) in [
                 ("load", format!("load {host}"), f64::from(host)),
                 ("assay", "another".into(), 0.0),
             ] {
                 let name = format!("h{host}");
-                let line = format!("{name}: {what}");
-                lines.extend(alike.add(key, &name, (line, extent), 0.1));
+                let line = format!("{name}: {text}");
+                lines.extend(dedup.add(key, &name, (line, severity), 0.1));
             }
         }
-        assert!(!alike.is_settled(1.0) && alike.is_settled(1.2));
-        lines.extend(alike.take_queued());
+        assert!(!dedup.is_settled(1.0) && dedup.is_settled(1.2));
+        lines.extend(dedup.take_queued());
         let expected = [
             "h1: load 1",
             "h1: another",
@@ -116,17 +112,17 @@ mod tests {
             "h2: another … and on 98 more hosts: h[3-100]",
         ];
         assert_eq!(lines, expected);
-        assert_eq!(alike.take_queued(), Vec::<String>::new());
+        assert_eq!(dedup.take_queued(), Vec::<String>::new());
         for host in ["h10", "h9", "a-2"] {
-            alike.add("load", host, (format!("{host}: x"), 0.0), 2.0);
+            dedup.add("load", host, (format!("{host}: x"), 0.0), 2.0);
         }
-        assert_eq!(alike.take_queued(), ["a-2: x … and on 2 more hosts: h9, h10"]);
+        assert_eq!(dedup.take_queued(), ["a-2: x … and on 2 more hosts: h9, h10"]);
         // A single queued message is printed unchanged; messages of the first host are never
         // queued.
-        assert_eq!(alike.add("load", "h7", ("h7: load 7".into(), 7.0), 3.0), None);
-        assert_eq!(alike.take_queued(), ["h7: load 7"]);
+        assert_eq!(dedup.add("load", "h7", ("h7: load 7".into(), 7.0), 3.0), None);
+        assert_eq!(dedup.take_queued(), ["h7: load 7"]);
         assert_eq!(
-            alike.add("load", "h1", ("h1: more".into(), 0.0), 4.0),
+            dedup.add("load", "h1", ("h1: more".into(), 0.0), 4.0),
             Some("h1: more".into())
         );
     }

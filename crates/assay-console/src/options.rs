@@ -53,8 +53,9 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
 /// # Errors
 /// A sentence for the user.
 pub fn parse_milliseconds(text: &str) -> Result<f64, String> {
-    let unit = |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
-    parse_seconds(text).map_err(unit)
+    let suggest_milliseconds =
+        |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
+    parse_seconds(text).map_err(suggest_milliseconds)
 }
 
 /// Parses a host name or address without a port. `option` names the option for the port, if there
@@ -65,19 +66,19 @@ pub fn parse_milliseconds(text: &str) -> Result<f64, String> {
 /// # Errors
 /// A sentence for the user.
 pub fn parse_host(text: &str, option: Option<&str>) -> Result<String, String> {
-    let parts = text.rsplit_once(':').filter(|(name, port)| {
+    let name_and_port = text.rsplit_once(':').filter(|(name, port)| {
         let is_whole = !name.contains(':') || (name.starts_with('[') && name.ends_with(']'));
         is_whole && port.parse::<u64>().is_ok()
     });
-    let address = assay_model::host_names::address_error(text);
-    match (parts, option) {
+    let address_error = assay_model::host_names::address_error(text);
+    match (name_and_port, option) {
         (Some((name, port)), Some(option)) => {
             let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
             Err(format!("give the port as an option: `{name} {option} {port}`"))
         }
         (Some(_), None) => Err(NO_PORT_ERROR.to_owned()),
         (None, _) if text.is_empty() => Err("expected a host name or an address".to_owned()),
-        (None, _) => address.map_or_else(|| Ok(text.to_owned()), Err),
+        (None, _) => address_error.map_or_else(|| Ok(text.to_owned()), Err),
     }
 }
 
@@ -107,15 +108,15 @@ mod tests {
 
     #[test]
     fn rejects_host_with_port() {
-        let both = "give the port as an option: `";
+        let prefix = "give the port as an option: `";
         for (text, option, expected) in [
             ("far", Some("-p"), Ok("far")),
             ("::1", Some("-p"), Ok("::1")),
             ("[::1]", Some("-p"), Ok("[::1]")),
             ("10.0.0.1", Some("-p"), Ok("10.0.0.1")),
-            ("far:5201", Some("-p"), Err(format!("{both}far -p 5201`"))),
-            ("far:99999", Some("-p"), Err(format!("{both}far -p PORT`"))),
-            ("[::1]:5999", Some("-p"), Err(format!("{both}[::1] -p 5999`"))),
+            ("far:5201", Some("-p"), Err(format!("{prefix}far -p 5201`"))),
+            ("far:99999", Some("-p"), Err(format!("{prefix}far -p PORT`"))),
+            ("[::1]:5999", Some("-p"), Err(format!("{prefix}[::1] -p 5999`"))),
             ("far:80", None, Err(NO_PORT_ERROR.to_owned())),
             ("", None, Err("expected a host name or an address".to_owned())),
         ] {

@@ -12,21 +12,21 @@ use assay_run::failure::{CommandFailure, FailureKind};
 /// terminal (`/dev/null`, `/dev/stdout`) is written to instead: replacing it would remove it for
 /// all users.
 pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
-    let written = match path.metadata() {
-        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(found) if !found.is_file() => write_into(path, text),
+    let result = match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(metadata) if !metadata.is_file() => write_into(path, text),
         // A symbolic link stays; its target is replaced.
         Ok(_) => path.canonicalize().and_then(|target| replace(&target, text)),
         Err(_) => replace(path, text),
     };
-    written.map_err(|error| write_error(path, &error))
+    result.map_err(|error| write_error(path, &error))
 }
 
 /// Rejects a path that could not be written, before the measurement. Changes no file.
 pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
     let folder = match path.metadata() {
-        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(found) if !found.is_file() => return Ok(()),
+        Ok(metadata) if metadata.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(metadata) if !metadata.is_file() => return Ok(()),
         Ok(_) => path.canonicalize(),
         Err(_) => Ok(path.to_owned()),
     };
@@ -69,9 +69,8 @@ fn folder_of(path: &Path) -> &Path {
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     // Readable as the user's umask allows, like a file created by a shell redirection.
-    let as_umask_says = Permissions::from_mode(0o666);
-    let mut file =
-        tempfile::Builder::new().permissions(as_umask_says).tempfile_in(folder_of(path))?;
+    let mode = Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(mode).tempfile_in(folder_of(path))?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
@@ -87,14 +86,14 @@ mod tests {
     #[test]
     fn replaces_file_with_umask_permissions() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, usual) = (folder.path().join("page"), folder.path().join("usual"));
-        fs::write(&usual, "").unwrap();
+        let (path, reference) = (folder.path().join("page"), folder.path().join("usual"));
+        fs::write(&reference, "").unwrap();
         for text in ["first", "second"] {
             write(&path, text).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(&path), mode(&usual));
+        assert_eq!(mode(&path), mode(&reference));
     }
 
     #[test]
@@ -102,11 +101,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (path, reason, advice) in [
             (folder.path().join("no/page"), "No such file or directory", "folder that exists"),
-            (folder.path().to_owned(), "is a directory", "in it"),
+            (folder.path().to_owned(), "is a directory", "in that folder"),
         ] {
             for failure in [write(&path, ""), check_writable(&path)].map(Result::unwrap_err) {
-                let said = failure.reason();
-                assert!(said.contains(reason) && !said.contains("at path"), "{said}");
+                let message = failure.reason();
+                assert!(message.contains(reason) && !message.contains("at path"), "{message}");
                 assert!(failure.advice().contains(advice), "{}", failure.advice());
             }
         }
@@ -115,12 +114,12 @@ mod tests {
     #[test]
     fn check_changes_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let (there, absent) = (folder.path().join("there"), folder.path().join("absent"));
-        fs::write(&there, "old").unwrap();
-        for path in [&there, &absent, Path::new("/dev/null")] {
+        let (existing, absent) = (folder.path().join("there"), folder.path().join("absent"));
+        fs::write(&existing, "old").unwrap();
+        for path in [&existing, &absent, Path::new("/dev/null")] {
             check_writable(path).unwrap();
         }
-        assert_eq!(fs::read_to_string(&there).unwrap(), "old");
+        assert_eq!(fs::read_to_string(&existing).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -139,8 +138,8 @@ mod tests {
     fn writes_into_pipes() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(made.success());
+        let status = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(status.success());
         let reader = {
             let pipe = pipe.clone();
             std::thread::spawn(move || fs::read_to_string(pipe).unwrap())

@@ -80,8 +80,8 @@ impl<'t> ProgressSink<'t> {
     /// Sets whether a report follows on the same screen. The reasons to distrust the run are then
     /// not printed twice.
     #[must_use]
-    pub fn with_report(self, is_reported: bool) -> Self {
-        Self { has_report: is_reported, ..self }
+    pub fn with_report(self, has_report: bool) -> Self {
+        Self { has_report, ..self }
     }
 
     /// Shows that a search goes on before the run starts. `message` is an identifier of the message
@@ -129,8 +129,8 @@ impl Sink for ProgressSink<'_> {
         Ok(())
     }
 
-    fn progress(&mut self, said: &Phrase) {
-        self.lock_progress().set_message(&words::phrase(said));
+    fn progress(&mut self, phrase: &Phrase) {
+        self.lock_progress().set_message(&words::phrase(phrase));
     }
 
     fn report_second(&mut self, second: &SecondFigures<'_>) {
@@ -146,10 +146,10 @@ impl Sink for ProgressSink<'_> {
         }
     }
 
-    fn note(&mut self, about: Option<&str>, said: &Phrase) {
+    fn note(&mut self, about: Option<&str>, phrase: &Phrase) {
         let indent = if about.is_some() { "  " } else { "" };
-        let line = format!("{indent}{}", words::phrase(said));
-        let (id, at_s) = (said.id().unwrap_or_default(), self.began.elapsed().as_secs_f64());
+        let line = format!("{indent}{}", words::phrase(phrase));
+        let (id, at_s) = (phrase.id().unwrap_or_default(), self.began.elapsed().as_secs_f64());
         let line = match about {
             // Prints each phrase once per host: hosts that take turns repeat it with every case.
             Some(host) if OUTLOOK_PHRASES.contains(&id) => self
@@ -164,15 +164,15 @@ impl Sink for ProgressSink<'_> {
         }
     }
 
-    fn warn(&mut self, said: &Phrase) {
-        self.terminal.note(&words::phrase(said));
+    fn warn(&mut self, phrase: &Phrase) {
+        self.terminal.note(&words::phrase(phrase));
     }
 
     fn doubt(&mut self, doubt: &Doubt) {
-        let said = words::doubt(doubt);
-        let what = sentence("progress-warning", &[("what", &said.text)]);
-        let help = sentence("progress-help", &[("what", &said.advice)]);
-        self.terminal.note(&format!("{what}\n  {help}"));
+        let message = words::doubt(doubt);
+        let warning = sentence("progress-warning", &[("what", &message.text)]);
+        let help = sentence("progress-help", &[("what", &message.advice)]);
+        self.terminal.note(&format!("{warning}\n  {help}"));
     }
 }
 
@@ -239,8 +239,8 @@ impl ProgressSink<'_> {
     /// Prints the grouped messages of several hosts once no more arrive.
     fn print_settled(&mut self) {
         let at_s = self.began.elapsed().as_secs_f64();
-        let all = [&self.doubts, &self.failures, &self.outlooks];
-        if all.iter().any(|it| !it.is_settled(at_s)) {
+        let groups = [&self.doubts, &self.failures, &self.outlooks];
+        if groups.iter().any(|it| !it.is_settled(at_s)) {
             return;
         }
         self.print_outlooks();
@@ -286,17 +286,17 @@ impl ProgressSink<'_> {
     }
 
     fn add_doubt(&mut self, doubt: &Doubt, at_s: f64) {
-        let what = words::doubt(doubt).text;
-        let warning = format!("  {}", sentence("progress-warning", &[("what", &what)]));
-        let said = match words::host_and_text(doubt) {
+        let text = words::doubt(doubt).text;
+        let warning = format!("  {}", sentence("progress-warning", &[("what", &text)]));
+        let line = match words::host_and_text(doubt) {
             Some((host, _)) => {
                 let is_lost = matches!(doubt, Doubt::HostLost { .. });
-                let kind = if is_lost { &mut self.failures } else { &mut self.doubts };
-                kind.add(doubt.id(), host, (warning, doubt.severity()), at_s)
+                let group = if is_lost { &mut self.failures } else { &mut self.doubts };
+                group.add(doubt.id(), host, (warning, doubt.severity()), at_s)
             }
             None => Some(warning),
         };
-        said.into_iter().for_each(|line| self.print_doubt(line));
+        line.into_iter().for_each(|line| self.print_doubt(line));
     }
 
     fn handle_event(&mut self, event: &RunEvent, at_s: f64) {
@@ -325,11 +325,11 @@ impl ProgressSink<'_> {
             }
             RunEvent::CaseFailed { case, failure, host: Some(host), .. } => {
                 let why = words::failure(failure).text;
-                let all = [("case", case.as_str()), ("host", host), ("why", &why)];
-                let line = format!("  {}", sentence("progress-failed-on", &all));
+                let arguments = [("case", case.as_str()), ("host", host), ("why", &why)];
+                let line = format!("  {}", sentence("progress-failed-on", &arguments));
                 let key = format!("{case} {why}");
-                let said = self.failures.add(&key, host, (line, 0.0), at_s);
-                said.iter().for_each(|line| self.terminal.note(line));
+                let line = self.failures.add(&key, host, (line, 0.0), at_s);
+                line.iter().for_each(|line| self.terminal.note(line));
                 self.printed_failures.insert(case.clone());
             }
             RunEvent::CaseFailed { .. } if self.is_single => self.has_failed = true,

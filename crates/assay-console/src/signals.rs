@@ -17,8 +17,9 @@ use crate::terminal;
 pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, CommandFailure> {
     let cancel = Arc::new(AtomicBool::new(false));
     for signal in termination_signals() {
-        let at_once = flag::register_conditional_default(signal, Arc::clone(&cancel));
-        at_once
+        let conditional_default =
+            flag::register_conditional_default(signal, Arc::clone(&cancel));
+        conditional_default
             .and_then(|_| flag::register(signal, Arc::clone(&cancel)))
             .map_err(|error| handler_error(&error))?;
     }
@@ -37,15 +38,15 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
     let mut signals =
         Signals::new(termination_signals()).map_err(|error| handler_error(&error))?;
     std::thread::spawn(move || {
-        let mut heard = signals.forever();
-        if heard.next().is_some() {
+        let mut pending = signals.forever();
+        if pending.next().is_some() {
             // A stopped terminal blocks writes; a thread of its own keeps the next signal from
             // waiting.
             std::thread::spawn(|| {
                 terminal::write_above_progress("stopping; press again to stop at once")
             });
         }
-        if let Some(signal) = heard.next() {
+        if let Some(signal) = pending.next() {
             // Tools and commands run in process groups of their own, which the terminal's signals
             // do not reach.
             process::kill_descendants();

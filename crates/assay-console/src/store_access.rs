@@ -86,19 +86,19 @@ pub fn read_condition(
 ) -> Result<OrderedRuns, CommandFailure> {
     let mut runs: Vec<Run> = Vec::new();
     for name in names.split(',').map(str::trim) {
-        let named = match read_and_warn(typed, name, terminal) {
-            Err(unknown) => match &runs_with_label(typed, (name, host))?[..] {
+        let matching_runs = match read_and_warn(typed, name, terminal) {
+            Err(failure) => match &runs_with_label(typed, (name, host))?[..] {
                 [] => {
-                    return Err(unknown.advise("label runs with `assay run … --label NAME`"));
+                    return Err(failure.advise("label runs with `assay run … --label NAME`"));
                 }
                 ids => ids
                     .iter()
                     .map(|id| read_and_warn(typed, id, terminal))
                     .collect::<Result<Vec<_>, CommandFailure>>()?,
             },
-            found => vec![found?],
+            result => vec![result?],
         };
-        for run in named {
+        for run in matching_runs {
             // A run may be named both directly and by its label.
             if runs.iter().all(|it| it.started.run != run.started.run) {
                 runs.push(run);
@@ -112,13 +112,15 @@ pub fn read_condition(
 /// been set back.
 fn order_runs(typed: &StoreArguments, runs: Vec<Run>) -> Result<OrderedRuns, CommandFailure> {
     let listed = list_runs(typed)?.runs;
-    let places: HashMap<&str, usize> =
+    let positions: HashMap<&str, usize> =
         listed.iter().rev().enumerate().map(|(at, run)| (run.id.as_str(), at)).collect();
-    let place = |run: &Run| places.get(run.started.run.as_str()).copied().unwrap_or(usize::MAX);
-    let mut runs: Vec<(usize, Run)> = runs.into_iter().map(|run| (place(&run), run)).collect();
-    runs.sort_by_key(|(place, _)| *place);
-    let (places, runs) = runs.into_iter().unzip();
-    Ok(OrderedRuns { runs, positions: places })
+    let position =
+        |run: &Run| positions.get(run.started.run.as_str()).copied().unwrap_or(usize::MAX);
+    let mut runs: Vec<(usize, Run)> =
+        runs.into_iter().map(|run| (position(&run), run)).collect();
+    runs.sort_by_key(|(position, _)| *position);
+    let (positions, runs) = runs.into_iter().unzip();
+    Ok(OrderedRuns { runs, positions })
 }
 
 /// Returns the identifiers of the finished runs with a label, all of one machine.
@@ -126,27 +128,27 @@ fn runs_with_label(
     typed: &StoreArguments,
     (label, host): (&str, Option<&str>),
 ) -> Result<Vec<String>, CommandFailure> {
-    let is_one = |run: &ListEntry| {
+    let has_label = |run: &ListEntry| {
         run.label.as_deref() == Some(label)
             && !run.running
             && host.is_none_or(|host| run.host == host)
     };
-    let runs: Vec<ListEntry> = list_runs(typed)?.runs.into_iter().filter(is_one).collect();
+    let runs: Vec<ListEntry> = list_runs(typed)?.runs.into_iter().filter(has_label).collect();
     let mut machines: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     // A run without its first events has no host.
     for run in runs.iter().filter(|run| !run.host.is_empty()) {
         *machines.entry((&run.host, &run.fingerprint)).or_default() += 1;
     }
     if machines.len() > 1 {
-        let reported = machines.iter().map(|((host, fingerprint), count)| {
+        let counts = machines.iter().map(|((host, fingerprint), count)| {
             let runs = if *count == 1 { "run" } else { "runs" };
             format!("{count} {runs} of {host} ({fingerprint})")
         });
-        let reported = reported.collect::<Vec<_>>().join(", ");
+        let counts = counts.collect::<Vec<_>>().join(", ");
         return Err(CommandFailure::usage(format!(
             "label `{label}` matches runs of different machines"
         ))
-        .with_reason(reported)
+        .with_reason(counts)
         .advise("choose one with --host, or name the runs, separated by commas"));
     }
     Ok(runs.into_iter().map(|run| run.id).collect())
@@ -196,10 +198,10 @@ pub fn read_all(
 ) -> Result<Vec<ReadRun>, CommandFailure> {
     let mut all: Vec<ReadRun> = Vec::new();
     for name in names {
-        let found = match read(typed, name) {
-            Err(unknown) => match runs_with_label(typed, (name, None))? {
+        let matching_runs = match read(typed, name) {
+            Err(failure) => match runs_with_label(typed, (name, None))? {
                 ids if ids.is_empty() => {
-                    return Err(unknown.advise("label runs with `assay run … --label NAME`"));
+                    return Err(failure.advise("label runs with `assay run … --label NAME`"));
                 }
                 // The list begins with the newest run.
                 ids => ids
@@ -208,10 +210,10 @@ pub fn read_all(
                     .map(|id| read(typed, id))
                     .collect::<Result<Vec<_>, CommandFailure>>()?,
             },
-            Ok(found) => vec![found],
+            Ok(run) => vec![run],
         };
         // A run may be named both directly and by its label.
-        for read in found {
+        for read in matching_runs {
             let run = &read.run.started.run;
             if all.iter().all(|it| it.run.started.run != *run) {
                 all.push(read);
@@ -225,7 +227,7 @@ pub fn read_all(
 pub fn resolve_run(store: &Store, name: &str) -> Result<String, CommandFailure> {
     store.resolve(name).map_err(|error| match error {
         ResolveError::Store(error) => CommandFailure::from_store(&error),
-        unknown => CommandFailure::usage(unknown.to_string()).advise(
+        error => CommandFailure::usage(error.to_string()).advise(
             "`assay list` shows the stored runs; latest and latest~1 name the newest two",
         ),
     })
@@ -242,8 +244,8 @@ fn open_existing(typed: &StoreArguments) -> Result<Store, StoreError> {
 }
 
 fn store_folder(typed: &StoreArguments) -> Result<PathBuf, CommandFailure> {
-    let given = typed.folder.clone();
-    given.or_else(|| assay_store::default_folder(|name| std::env::var_os(name))).ok_or_else(
+    let folder = typed.folder.clone();
+    folder.or_else(|| assay_store::default_folder(|name| std::env::var_os(name))).ok_or_else(
         || {
             CommandFailure::measurement("cannot choose a folder for the store")
                 .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")

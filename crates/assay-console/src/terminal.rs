@@ -35,8 +35,9 @@ static ACTIVE_STATUS_LINES: Mutex<Option<StatusLinesHandle>> = Mutex::new(None);
 
 /// Writes to standard error from anywhere, above the status lines.
 pub fn write_above_progress(text: &str) {
-    let drawn = ACTIVE_STATUS_LINES.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if !drawn.is_some_and(|foot| foot.write_above(|| to_stderr(text))) {
+    let status_lines =
+        ACTIVE_STATUS_LINES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if !status_lines.is_some_and(|handle| handle.write_above(|| to_stderr(text))) {
         // A line of its own, after any key that the terminal echoed.
         to_stderr(&format!("\n{text}"));
     }
@@ -63,12 +64,12 @@ pub struct Terminal {
 impl Terminal {
     /// Creates a terminal for the streams attached to the process.
     pub fn attached() -> Self {
-        let shown = io::stdout().is_terminal();
+        let is_terminal = io::stdout().is_terminal();
         let columns = usize::from(Term::stdout().size().1);
         Self {
-            colour: shown && allows_colour(),
-            width: if shown { columns.clamp(40, MAX_WIDTH) } else { PLAIN_WIDTH },
-            is_stdout_terminal: shown,
+            colour: is_terminal && allows_colour(),
+            width: if is_terminal { columns.clamp(40, MAX_WIDTH) } else { PLAIN_WIDTH },
+            is_stdout_terminal: is_terminal,
             status_lines: None,
             heartbeat: None,
             is_live: io::stderr().is_terminal() && !is_dumb(),
@@ -88,32 +89,32 @@ impl Terminal {
 
     /// Wraps text to the width of a terminal. For other outputs, only removes trailing white space.
     pub fn wrap(&self, words: &str) -> String {
-        let fitted = |words| wrap_lines(words, self.width);
-        if self.is_stdout_terminal { fitted(words) } else { words.trim_end().to_owned() }
+        let wrap_words = |words| wrap_lines(words, self.width);
+        if self.is_stdout_terminal { wrap_words(words) } else { words.trim_end().to_owned() }
     }
 
     /// Prints a result and ends the progress display.
     pub fn print(&mut self, text: &str) {
         self.end_progress();
         let text = neutralise(text, self.colour);
-        let written = to_stdout(&text);
-        self.keep_write_error(written);
+        let result = to_stdout(&text);
+        self.keep_write_error(result);
     }
 
     /// Prints one line of a result during the run.
     pub fn print_line(&mut self, line: &str) {
         let line = format!("{}\n", neutralise(line, self.colour));
-        let written = match &self.status_lines {
-            Some(foot) => foot.write_above(|| to_stdout(&line)),
+        let result = match &self.status_lines {
+            Some(status_lines) => status_lines.write_above(|| to_stdout(&line)),
             None => to_stdout(&line),
         };
-        self.keep_write_error(written);
+        self.keep_write_error(result);
     }
 
     /// Keeps the first write error. A closed pipe is none: the reader has read enough.
-    fn keep_write_error(&mut self, written: io::Result<()>) {
-        let failed = written.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
-        self.write_error = self.write_error.take().or(failed);
+    fn keep_write_error(&mut self, result: io::Result<()>) {
+        let error = result.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        self.write_error = self.write_error.take().or(error);
     }
 
     /// Returns the first error while printing results.
@@ -127,7 +128,7 @@ impl Terminal {
     /// Prints a message on standard error during a measurement.
     pub fn note(&mut self, text: &str) {
         match &self.status_lines {
-            Some(foot) => foot.write_above(|| to_stderr(text)),
+            Some(status_lines) => status_lines.write_above(|| to_stderr(text)),
             None => to_stderr(text),
         }
         self.heartbeat.iter().for_each(Heartbeat::defer);
@@ -141,13 +142,13 @@ impl Terminal {
     }
 
     /// Prompts for a secret without echo; `None` without a terminal.
-    pub fn read_secret(&mut self, question: &str) -> io::Result<Option<String>> {
+    pub fn read_secret(&mut self, prompt: &str) -> io::Result<Option<String>> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Ok(None);
         }
         self.end_progress();
         let terminal = Term::stderr();
-        terminal.write_str(&sanitize::escape_hidden(question))?;
+        terminal.write_str(&sanitize::escape_hidden(prompt))?;
         terminal.read_secure_line().map(Some)
     }
 
@@ -180,34 +181,34 @@ impl Terminal {
     }
 
     /// Starts the progress display of a run that began at `began`.
-    pub fn begin_progress(&mut self, known: &Arc<Mutex<RunProgress>>, began: Instant) {
+    pub fn begin_progress(&mut self, progress: &Arc<Mutex<RunProgress>>, began: Instant) {
         self.end_progress();
-        let known = Arc::clone(known);
+        let progress = Arc::clone(progress);
         if !self.is_live {
             let (is_terminal, columns) = (io::stderr().is_terminal(), Term::stderr().size().1);
-            let (every, width) = match is_terminal {
+            let (interval, width) = match is_terminal {
                 true => (TERMINAL_INTERVAL, usize::from(columns).saturating_sub(1)),
                 false => (FILE_INTERVAL, PLAIN_WIDTH),
             };
-            self.heartbeat = Some(Heartbeat::new(every, move || {
-                let known = known.lock().unwrap_or_else(PoisonError::into_inner);
-                to_stderr(&known.plain_line(began.elapsed().as_secs_f64(), width));
+            self.heartbeat = Some(Heartbeat::new(interval, move || {
+                let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+                to_stderr(&progress.plain_line(began.elapsed().as_secs_f64(), width));
             }));
             return;
         }
-        let foot = StatusLines::new(Box::new(move || {
+        let status_lines = StatusLines::new(Box::new(move || {
             let (height, width) = Term::stderr().size();
             let width = usize::from(width).saturating_sub(1);
-            let known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            let line = known.line(began.elapsed().as_secs_f64(), width);
+            let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let line = progress.line(began.elapsed().as_secs_f64(), width);
             // Half of the screen stays free for earlier output.
             let mut lines = vec![line];
-            lines.extend(known.host_lines(width, usize::from(height) / 2));
+            lines.extend(progress.host_lines(width, usize::from(height) / 2));
             lines.iter().map(|it| sanitize::escape_hidden(it).replace('\n', " ")).collect()
         }));
         *ACTIVE_STATUS_LINES.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(foot.handle());
-        self.status_lines = Some(foot);
+            Some(status_lines.handle());
+        self.status_lines = Some(status_lines);
     }
 
     /// Removes the progress display.
@@ -273,12 +274,12 @@ fn to_stderr(text: &str) {
 /// Wraps lines between words that a terminal would break within them. Excerpts of files stay
 /// unchanged.
 fn wrap_lines(text: &str, width: usize) -> String {
-    let is_drawn = |line: &str| line.contains(['│', '╭', '╰', '·', '\u{1b}']);
-    let line = |line: &str| match is_drawn(line) {
+    let is_excerpt = |line: &str| line.contains(['│', '╭', '╰', '·', '\u{1b}']);
+    let wrap = |line: &str| match is_excerpt(line) {
         true => line.to_owned(),
         false => render::text::wrap_line(line, width),
     };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
+    text.lines().map(wrap).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -74,8 +74,8 @@ pub fn iperf3(
 
 /// Returns the failure for a network error, with its advice.
 pub fn network_failure(error: &NetworkError) -> CommandFailure {
-    let said = words::failure(&error.to_case_failure());
-    CommandFailure::measurement(said.text).advise(said.advice)
+    let message = words::failure(&error.to_case_failure());
+    CommandFailure::measurement(message.text).advise(message.advice)
 }
 
 /// Stores the results of a test and how it ended.
@@ -116,11 +116,12 @@ fn client(
         _ => AddressFamily::Any,
     };
     let local = typed.bind.map(|ip| SocketAddr::new(ip, typed.test.cport));
-    let any = if typed.version6 { "::" } else { "0.0.0.0" };
-    let any = || any.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
+    let unspecified = if typed.version6 { "::" } else { "0.0.0.0" };
+    let unspecified =
+        || unspecified.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
     let target = NetworkTarget {
         family,
-        local: local.or_else(|| if typed.test.cport == 0 { None } else { any() }),
+        local: local.or_else(|| if typed.test.cport == 0 { None } else { unspecified() }),
         connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
         ..NetworkTarget::new(host, typed.port)
     };
@@ -140,29 +141,29 @@ fn client(
     let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start_case(0)?;
-    let mut page = Iperf3Output::new(typed, true);
-    let mut reported = Iperf3Report::default();
+    let mut output = Iperf3Output::new(typed, true);
+    let mut report = Iperf3Report::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
         Iperf3Event::Agreed => {}
         Iperf3Event::Start(start) => {
-            reported.start = Some(start.clone());
-            terminal.print(&page.start(start.clone()));
+            report.start = Some(start.clone());
+            terminal.print(&output.start(start.clone()));
         }
         Iperf3Event::Interval(interval) => {
-            reported.intervals.push(interval.clone());
-            terminal.print(&page.interval(interval.clone()));
+            report.intervals.push(interval.clone());
+            terminal.print(&output.interval(interval.clone()));
         }
     });
     match &outcome {
-        Ok(outcome) => reported.end = Some(outcome.end.clone()),
-        Err(NetworkError::Interrupted) => reported.error = Some(INTERRUPTED.to_owned()),
+        Ok(outcome) => report.end = Some(outcome.end.clone()),
+        Err(NetworkError::Interrupted) => report.error = Some(INTERRUPTED.to_owned()),
         Err(error) => {
-            reported.error =
+            report.error =
                 Some(words::failure(&error.to_case_failure()).without_no_break_spaces().text)
         }
     }
-    terminal.print(&page.finish(&reported));
-    let (entries, raw) = iperf3_record::collect_results(&test, &reported, &outcome);
+    terminal.print(&output.finish(&report));
+    let (entries, raw) = iperf3_record::collect_results(&test, &report, &outcome);
     record_end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| network_failure(&error))
@@ -181,14 +182,14 @@ fn read_credentials(
     let (Some(user), Some(key)) = (&test.username, &test.rsa_public_key_path) else {
         return Ok(None);
     };
-    let unread = |error: std::io::Error| {
+    let password_error = |error: std::io::Error| {
         CommandFailure::usage("cannot read the password").with_cause(&error)
     };
     let password = match std::env::var(PASSWORD_VARIABLE) {
         Ok(password) => password,
         Err(VarError::NotPresent) => terminal
             .read_secret(&format!("Password of {user}: "))
-            .map_err(unread)?
+            .map_err(password_error)?
             .ok_or_else(|| {
                 CommandFailure::usage(format!("no password for {user}"))
                     .advise(format!("set {PASSWORD_VARIABLE}, or start assay on a terminal"))
@@ -231,30 +232,30 @@ fn login_failure(error: &LoginError) -> CommandFailure {
 pub fn render_stored(
     run: &Run,
     store: &Store,
-    asked: &RequestedCommand,
+    command: &RequestedCommand,
     as_document: bool,
 ) -> Result<String, CommandFailure> {
-    let nothing =
+    let no_test =
         || CommandFailure::measurement(format!("{} contains no test", run.started.run));
-    let record = run.cases.first().ok_or_else(nothing)?;
-    let typed: Iperf3Arguments = options::parse_stored("iperf3", asked)?;
+    let record = run.cases.first().ok_or_else(no_test)?;
+    let typed: Iperf3Arguments = options::parse_stored("iperf3", command)?;
     let raw = |name: &str| store_access::read_raw(store, &record.raw, name).ok();
-    let reported = match raw(iperf3_record::REPORTED_FILE) {
+    let report = match raw(iperf3_record::REPORTED_FILE) {
         Some(bytes) => {
-            serde_json::from_slice(&bytes).map_err(|error| nothing().with_cause(&error))?
+            serde_json::from_slice(&bytes).map_err(|error| no_test().with_cause(&error))?
         }
         None => {
             let parameters = titled_parameters(&typed)?;
             let peer = (typed.client.clone().unwrap_or_default(), typed.port);
-            let asked = iperf3_flows::requested_start(&parameters, peer, true);
-            iperf3_series::restore_reports(record, asked, &raw, stored_error(record))
+            let start = iperf3_flows::requested_start(&parameters, peer, true);
+            iperf3_series::restore_reports(record, start, &raw, stored_error(record))
         }
     };
     let shape = if as_document { Iperf3OutputShape::Document } else { Iperf3OutputShape::Text };
-    let mut page = Iperf3Output { shape, ..Iperf3Output::new(&typed, true) };
-    let mut text = reported.start.clone().map_or(String::new(), |start| page.start(start));
-    text.extend(reported.intervals.iter().map(|it| page.interval(it.clone())));
-    Ok(text + &page.finish(&reported))
+    let mut output = Iperf3Output { shape, ..Iperf3Output::new(&typed, true) };
+    let mut text = report.start.clone().map_or(String::new(), |start| output.start(start));
+    text.extend(report.intervals.iter().map(|it| output.interval(it.clone())));
+    Ok(text + &output.finish(&report))
 }
 
 /// Returns why a stored test failed; a test without an end was interrupted.
@@ -274,22 +275,23 @@ fn titled_parameters(typed: &Iperf3Arguments) -> Result<Iperf3Parameters, Comman
 
 fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
     let protocol = if typed.udp { TransportProtocol::Udp } else { TransportProtocol::Tcp };
-    let (default_block, minimum, most) = match protocol {
+    let (default_length, minimum, maximum) = match protocol {
         TransportProtocol::Tcp => (TCP_BLOCK_BYTES, 1, TCP_BLOCK_LIMIT),
         TransportProtocol::Udp => (DATAGRAM_OF_ONE_SEGMENT, UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
     };
-    let within = |what: &str, value: u64, minimum: u32, most: u32| match u32::try_from(value) {
-        Ok(value) if (minimum..=most).contains(&value) => Ok(value),
+    let within = |what: &str, value: u64, minimum: u32, maximum: u32| match u32::try_from(value)
+    {
+        Ok(value) if (minimum..=maximum).contains(&value) => Ok(value),
         _ => Err(CommandFailure::usage(format!(
-            "{what} of {value} is out of range; expected {minimum} to {most}"
+            "{what} of {value} is out of range; expected {minimum} to {maximum}"
         ))),
     };
-    let bounded = |what: &str, value: Option<u64>, minimum: u32, most: u32| {
-        value.map(|value| within(what, value, minimum, most)).transpose()
+    let bounded = |what: &str, value: Option<u64>, minimum: u32, maximum: u32| {
+        value.map(|value| within(what, value, minimum, maximum)).transpose()
     };
     let (rate, burst) =
         typed.bitrate.unwrap_or((if typed.udp { DEFAULT_UDP_RATE_BIT_PER_S } else { 0 }, 0));
-    let length = match (typed.bytes, typed.blockcount) {
+    let limit = match (typed.bytes, typed.blockcount) {
         (Some(0), _) | (None, Some(0)) => {
             return Err(CommandFailure::usage("a test needs at least one byte"));
         }
@@ -307,10 +309,11 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
             (_, true) => DataDirection::Reverse,
             _ => DataDirection::Forward,
         },
-        limit: length,
+        limit,
         omit_s: within("an omitted time", u64::from(typed.omit), 0, OMIT_LIMIT_S)?,
         streams: within("a number of streams", u64::from(typed.parallel), 1, STREAMS_LIMIT)?,
-        block_bytes: bounded("a length", typed.length, minimum, most)?.unwrap_or(default_block),
+        block_bytes: bounded("a length", typed.length, minimum, maximum)?
+            .unwrap_or(default_length),
         rate_bit_per_s: Some(rate).filter(|rate| *rate > 0),
         burst,
         kernel_rate_bit_per_s: typed.fq_rate.filter(|rate| *rate > 0),
@@ -347,24 +350,24 @@ fn server(
     if service.listen.ip().is_loopback() && typed.bind.is_none() {
         terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");
     }
-    let mut page = Iperf3Output::new(typed, false);
+    let mut output = Iperf3Output::new(typed, false);
     let mut failures = 0;
-    let served = iperf3_server::serve(&service, cancel, &mut |served| match served {
+    let outcome = iperf3_server::serve(&service, cancel, &mut |report| match report {
         Iperf3ServerReport::Listening(port, test) => {
-            terminal.print(&page.listening(port, test))
+            terminal.print(&output.listening(port, test))
         }
-        Iperf3ServerReport::Start(start) => terminal.print(&page.start(*start)),
-        Iperf3ServerReport::Interval(interval) => terminal.print(&page.interval(interval)),
-        Iperf3ServerReport::End(end) => terminal.print(&page.end(&end)),
+        Iperf3ServerReport::Start(start) => terminal.print(&output.start(*start)),
+        Iperf3ServerReport::Interval(interval) => terminal.print(&output.interval(interval)),
+        Iperf3ServerReport::End(end) => terminal.print(&output.end(&end)),
         Iperf3ServerReport::Failed(error) => {
             failures += 1;
-            terminal.print(&page.fail(
+            terminal.print(&output.fail(
                 &words::failure(&error.to_case_failure()).without_no_break_spaces().text,
             ));
             terminal.note(&render(&network_failure(&error), false));
         }
     });
-    served.map_err(|error| network_failure(&error))?;
+    outcome.map_err(|error| network_failure(&error))?;
     // A server that continues has no result of its own; with `-1`, the result is that of its test.
     if service.once && failures > 0 {
         return Err(CommandFailure::measurement("the test failed"));
@@ -453,8 +456,8 @@ impl Iperf3Output {
     }
 
     /// Returns the end of a client's test.
-    fn finish(&mut self, reported: &Iperf3Report) -> String {
-        match (&reported.end, &reported.error) {
+    fn finish(&mut self, report: &Iperf3Report) -> String {
+        match (&report.end, &report.error) {
             (Some(end), _) => self.end(end),
             (None, error) => self.fail(error.as_deref().unwrap_or_default()),
         }

@@ -32,23 +32,23 @@ pub fn ping(
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let wait =
+    let check_wait =
         |what: &str, seconds: f64, minimum: f64| match Duration::try_from_secs_f64(seconds) {
             Ok(wait) if (minimum..=3600.0).contains(&seconds) => Ok(wait),
             _ => Err(CommandFailure::usage(format!(
                 "{what} is out of range; expected {minimum} to 3600 seconds"
             ))),
         };
-    let interval = wait("the interval", typed.interval, 0.0)?;
-    let timeout = wait("the timeout", typed.timeout, 0.001)?;
+    let interval = check_wait("the interval", typed.interval, 0.0)?;
+    let timeout = check_wait("the timeout", typed.timeout, 0.001)?;
     if typed.size as usize > PAYLOAD_LIMIT_BYTES {
         return Err(CommandFailure::usage(format!(
             "expected a size of at most {PAYLOAD_LIMIT_BYTES}"
         )));
     }
     let deadline =
-        typed.deadline.map(|seconds| wait("the deadline", seconds, 0.001)).transpose()?;
-    let asked = EchoTest {
+        typed.deadline.map(|seconds| check_wait("the deadline", seconds, 0.001)).transpose()?;
+    let test = EchoTest {
         host: typed.host.clone(),
         count: typed.count,
         bytes: typed.size,
@@ -60,7 +60,7 @@ pub fn ping(
     let opening = store_access::recording_opening(
         (&typed.keep, store.as_ref()),
         "ping",
-        vec![asked.phase()],
+        vec![test.phase()],
     );
     let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
@@ -78,24 +78,24 @@ pub fn ping(
             return Err(failure);
         }
     };
-    let (tally, refused) = exchange_echoes(typed, &asked, &pinger, cancel, terminal);
-    let refused = refused.map(|error| {
+    let (tally, send_error) = exchange_echoes(typed, &test, &pinger, cancel, terminal);
+    let send_error = send_error.map(|error| {
         CommandFailure::measurement(format!("cannot send to {}", typed.host)).with_cause(&error)
     });
-    let failure = match &refused {
+    let failure = match &send_error {
         Some(failure) => Some(failure.to_case_failure(ErrorArea::Icmp)),
         None => tally.times_ns.is_empty().then_some(CaseFailure::NoEcho),
     };
     recording.record_case(0, tally.entries(pinger.access()), &[], failure)?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;
-    let answered = print_summary(typed, &tally, &run, terminal);
-    refused.map_or(answered, Err)
+    let result = print_summary(typed, &tally, &run, terminal);
+    send_error.map_or(result, Err)
 }
 
 /// Opens the socket with the requested options.
 fn open_pinger(typed: &PingArguments) -> Result<Pinger, CommandFailure> {
     let remote = resolve_address(typed)?;
-    let impossible = |error: std::io::Error| {
+    let ping_error = |error: std::io::Error| {
         CommandFailure::measurement(format!("cannot ping {}", typed.host)).with_cause(&error)
     };
     let pinger = Pinger::open(remote).map_err(|error| {
@@ -105,30 +105,31 @@ fn open_pinger(typed: &PingArguments) -> Result<Pinger, CommandFailure> {
             }
             _ => "check the addresses and routes of this host: `ip address`, `ip route`",
         };
-        impossible(error).advise(advice)
+        ping_error(error).advise(advice)
     })?;
     if typed.cutting == "do" {
-        pinger.never_fragment().map_err(impossible)?;
+        pinger.never_fragment().map_err(ping_error)?;
     }
-    typed.hops.map_or(Ok(()), |hops| pinger.limit_hops(hops)).map_err(impossible)?;
+    typed.hops.map_or(Ok(()), |hops| pinger.limit_hops(hops)).map_err(ping_error)?;
     Ok(pinger)
 }
 
 /// Exchanges the echoes and prints each reply as ping does.
 fn exchange_echoes(
     typed: &PingArguments,
-    asked: &EchoTest,
+    test: &EchoTest,
     pinger: &Pinger,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> (EchoTally, Option<std::io::Error>) {
     if !typed.json {
         let (host, remote, bytes) = (&typed.host, pinger.remote(), typed.size);
-        let whole = bytes as usize + pinger.header_bytes();
-        terminal.print(&format!("PING {host} ({remote}) {bytes}({whole}) bytes of data.\n"));
+        let packet_bytes = bytes as usize + pinger.header_bytes();
+        terminal
+            .print(&format!("PING {host} ({remote}) {bytes}({packet_bytes}) bytes of data.\n"));
     }
     let is_quiet = typed.quiet || typed.json;
-    echoes::send_echoes(asked, pinger, cancel, &mut |observed| match observed {
+    echoes::send_echoes(test, pinger, cancel, &mut |event| match event {
         _ if is_quiet => {}
         EchoEvent::Reply(sequence, reply) => {
             terminal.print(&reply_line(typed, sequence, reply))
@@ -150,9 +151,9 @@ fn resolve_address(typed: &PingArguments) -> Result<SocketAddr, CommandFailure> 
 
 /// Formats the path MTU in ping's wording, which scripts search for.
 fn too_long_line(pinger: &Pinger) -> String {
-    let believed = pinger.kernel_mtu_bytes();
-    believed.map_or(String::new(), |bytes| {
-        format!("ping: local error: message too long, mtu={bytes}\n")
+    let mtu_bytes = pinger.kernel_mtu_bytes();
+    mtu_bytes.map_or(String::new(), |mtu| {
+        format!("ping: local error: message too long, mtu={mtu}\n")
     })
 }
 
@@ -199,17 +200,17 @@ fn print_summary(
 }
 
 /// Renders the statistics of a stored run.
-pub fn render_stored(run: &Run, asked: &RequestedCommand) -> Result<String, CommandFailure> {
-    let nothing =
+pub fn render_stored(run: &Run, command: &RequestedCommand) -> Result<String, CommandFailure> {
+    let no_echoes =
         || CommandFailure::measurement(format!("{} contains no echoes", run.started.run));
-    let record = run.cases.first().ok_or_else(nothing)?;
-    let tally = EchoTally::from_record(record).ok_or_else(nothing)?;
+    let record = run.cases.first().ok_or_else(no_echoes)?;
+    let tally = EchoTally::from_record(record).ok_or_else(no_echoes)?;
     let host = record.case.workload.as_network().and_then(|it| it.to.clone());
-    Ok(format_statistics(&host.unwrap_or_else(|| asked.words.join(" ")), &tally))
+    Ok(format_statistics(&host.unwrap_or_else(|| command.words.join(" ")), &tally))
 }
 
 fn format_statistics(host: &str, tally: &EchoTally) -> String {
-    let (all, loss) = (RoundTrips::new(&tally.times_ns), tally.loss());
+    let (times, loss) = (RoundTrips::new(&tally.times_ns), tally.loss());
     let received = tally.times_ns.len();
     let mut text = format!(
         "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",
@@ -220,19 +221,19 @@ fn format_statistics(host: &str, tally: &EchoTally) -> String {
     );
     if received > 0 {
         let millis = |ns: f64| format!("{:.3}", ns / 1e6);
-        let mean_ns = all.mean_ns();
+        let mean_ns = times.mean_ns();
         // ping's mdev is the population's standard deviation, √(Σ(x − mean)²/n).
         let squares: f64 = tally.times_ns.iter().map(|ns| (*ns as f64 - mean_ns).powi(2)).sum();
         let deviation_ns = (squares / received as f64).sqrt();
         let _ = writeln!(
             text,
             "rtt min/avg/max/mdev = {}/{}/{}/{} ms",
-            millis(all.minimum_ns() as f64),
+            millis(times.minimum_ns() as f64),
             millis(mean_ns),
-            millis(all.maximum_ns() as f64),
+            millis(times.maximum_ns() as f64),
             millis(deviation_ns)
         );
-        let percentiles: Vec<String> = all
+        let percentiles: Vec<String> = times
             .percentiles_ns()
             .into_iter()
             .map(|(name, ns)| format!("{name} {}", millis(ns as f64)))

@@ -234,13 +234,13 @@ mod tests {
                 other => panic!("{other} has no options here"),
             };
             for option in *options {
-                let taken = command.get_arguments().any(|argument| {
+                let is_accepted = command.get_arguments().any(|argument| {
                     let long = argument.get_long_and_visible_aliases().unwrap_or_default();
                     let short = argument.get_short_and_visible_aliases().unwrap_or_default();
                     long.iter().any(|name| *option == format!("--{name}"))
                         || short.iter().any(|name| *option == format!("-{name}"))
                 });
-                assert!(!taken, "{option}");
+                assert!(!is_accepted, "{option}");
             }
         }
         assert_eq!(find_reason("iperf3", "--logfile=x"), find_reason("iperf3", "--logfile"));

@@ -17,7 +17,7 @@ use crate::watchdog::Watchdog;
 
 /// Result of a campaign.
 #[derive(Debug, Default)]
-pub struct CampaignOutcome {
+pub struct FuzzOutcome {
     pub executions: u64,
     /// Inputs in the corpus, the goldens included.
     pub inputs: usize,
@@ -34,50 +34,50 @@ const MAX_FINDINGS: usize = 5;
 ///
 /// # Errors
 /// If the goldens cannot be read or a finding cannot be written.
-pub fn run(reader: &FuzzedReader, length: Duration, seed: u64) -> Result<CampaignOutcome> {
-    let deadline = Instant::now() + length;
-    let watch = Watchdog::start();
+pub fn run(reader: &FuzzedReader, duration: Duration, seed: u64) -> Result<FuzzOutcome> {
+    let deadline = Instant::now() + duration;
+    let watchdog = Watchdog::start();
     let seeds = corpus::seeds(reader)?;
     let dictionary = Dictionary::from_seeds(&seeds);
     let mut random = Rng::with_seed(seed);
-    let (mut inputs, mut shapes) = (Vec::new(), BTreeSet::new());
-    let mut outcome = CampaignOutcome::default();
+    let (mut inputs, mut seen_shapes) = (Vec::new(), BTreeSet::new());
+    let mut outcome = FuzzOutcome::default();
     let folder = corpus::findings_folder(reader);
     fs::create_dir_all(&folder)?;
-    let mut give = |input: Vec<u8>, inputs: &mut Vec<Vec<u8>>| -> Result<bool> {
-        watch.begin(&input, folder.join("without-end.bin"));
+    let mut execute = |input: Vec<u8>, inputs: &mut Vec<Vec<u8>>| -> Result<bool> {
+        watchdog.begin(&input, folder.join("without-end.bin"));
         let result = run_once(reader, &input);
-        watch.end();
+        watchdog.end();
         outcome.executions += 1;
         match result {
-            Ok(said) => {
-                if shapes.insert(hash_shape(&said)) && inputs.len() < MAX_INPUTS {
+            Ok(message) => {
+                if seen_shapes.insert(hash_shape(&message)) && inputs.len() < MAX_INPUTS {
                     inputs.push(input);
                 }
             }
-            Err(said) => {
+            Err(message) => {
                 let input = shorten(reader, input);
                 let mut hasher = DefaultHasher::new();
                 input.hash(&mut hasher);
                 let path = folder.join(format!("{:016x}.bin", hasher.finish()));
                 fs::write(&path, &input).context("cannot store a finding")?;
-                outcome.findings.push((path, said));
+                outcome.findings.push((path, message));
             }
         }
         Ok(outcome.findings.len() < MAX_FINDINGS)
     };
-    let mut goes_on = true;
+    let mut continues = true;
     for input in &seeds {
-        goes_on = goes_on && give(input.clone(), &mut inputs)?;
+        continues = continues && execute(input.clone(), &mut inputs)?;
     }
     inputs.extend(seeds);
-    while goes_on && Instant::now() < deadline {
+    while continues && Instant::now() < deadline {
         // An execution may take only a microsecond, so the clock is read once per 64.
         for _ in 0..64 {
             let mut input = inputs[random.usize(..inputs.len())].clone();
             let other = inputs[random.usize(..inputs.len())].clone();
             mutate(&mut input, &other, &dictionary, &mut random);
-            goes_on = goes_on && give(input, &mut inputs)?;
+            continues = continues && execute(input, &mut inputs)?;
         }
     }
     outcome.inputs = inputs.len();
@@ -99,10 +99,10 @@ pub fn run_once(reader: &FuzzedReader, input: &[u8]) -> Result<String, String> {
 }
 
 /// Hashes a result without input-specific parts: numbers and quoted text.
-fn hash_shape(said: &str) -> u64 {
+fn hash_shape(result: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut is_quoted = false;
-    for byte in said.bytes() {
+    for byte in result.bytes() {
         match byte {
             b'`' => is_quoted = !is_quoted,
             _ if is_quoted || byte.is_ascii_digit() => {}
@@ -119,15 +119,15 @@ fn shorten(reader: &FuzzedReader, mut input: Vec<u8>) -> Vec<u8> {
     let mut tries = 0;
     let mut piece = input.len().div_ceil(2);
     while piece > 0 {
-        let mut at = 0;
-        while at < input.len() && tries < MAX_TRIES {
-            let mut without = input.clone();
-            without.drain(at..(at + piece).min(input.len()));
+        let mut position = 0;
+        while position < input.len() && tries < MAX_TRIES {
+            let mut candidate = input.clone();
+            candidate.drain(position..(position + piece).min(input.len()));
             tries += 1;
-            if run_once(reader, &without).is_err() {
-                input = without;
+            if run_once(reader, &candidate).is_err() {
+                input = candidate;
             } else {
-                at += piece;
+                position += piece;
             }
         }
         piece /= 2;

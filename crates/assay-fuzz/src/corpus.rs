@@ -32,12 +32,12 @@ pub fn read_findings(reader: &FuzzedReader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for path in files_below(&folder)? {
         let bytes = fs::read(&path)?;
-        found.push((path, bytes));
+        findings.push((path, bytes));
     }
-    Ok(found)
+    Ok(findings)
 }
 
 /// Reads all seeds of a reader: its goldens, its own texts, and earlier findings.
@@ -47,14 +47,14 @@ pub fn read_findings(reader: &FuzzedReader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
 pub fn seeds(reader: &FuzzedReader) -> Result<Vec<Vec<u8>>> {
     let mut seeds: Vec<Vec<u8>> =
         reader.texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-    for place in reader.goldens {
+    for pattern in reader.goldens {
         let (folder, ending) =
-            place.rsplit_once('*').context("the path of goldens lacks a `*`")?;
-        let below = crates_folder().join(folder);
-        let files = files_below(&below)
-            .with_context(|| format!("no goldens in {}", below.display()))?;
-        let fits = |path: &PathBuf| path.to_string_lossy().ends_with(ending);
-        for path in files.into_iter().filter(fits) {
+            pattern.rsplit_once('*').context("the path of goldens lacks a `*`")?;
+        let golden_folder = crates_folder().join(folder);
+        let files = files_below(&golden_folder)
+            .with_context(|| format!("no goldens in {}", golden_folder.display()))?;
+        let has_ending = |path: &PathBuf| path.to_string_lossy().ends_with(ending);
+        for path in files.into_iter().filter(has_ending) {
             let mut bytes = fs::read(&path)?;
             bytes.truncate(MAX_INPUT_BYTES);
             seeds.push(bytes);
@@ -67,15 +67,15 @@ pub fn seeds(reader: &FuzzedReader) -> Result<Vec<Vec<u8>>> {
 
 /// Returns all files below a folder, sorted by path.
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            found.extend(files_below(&path)?);
+            files.extend(files_below(&path)?);
         } else {
-            found.push(path);
+            files.push(path);
         }
     }
-    found.sort();
-    Ok(found)
+    files.sort();
+    Ok(files)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use assay_fuzz::campaign::{self, CampaignOutcome};
+use assay_fuzz::campaign::{self, FuzzOutcome};
 use assay_fuzz::readers::{FuzzedReader, READERS};
 
 struct FuzzArguments {
@@ -19,7 +19,7 @@ struct FuzzArguments {
 }
 
 fn main() -> ExitCode {
-    match parse_arguments().and_then(|asked| run(&asked)) {
+    match parse_arguments().and_then(|arguments| run(&arguments)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -30,46 +30,50 @@ fn main() -> ExitCode {
 }
 
 fn parse_arguments() -> Result<FuzzArguments> {
-    let mut asked =
+    let mut arguments =
         FuzzArguments { readers: Vec::new(), seconds: 60.0, seed: fastrand::u64(..) };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
         match word.as_str() {
-            "--for" => asked.seconds = value()?.parse().context("--for takes seconds")?,
-            "--seed" => asked.seed = value()?.parse().context("--seed takes a number")?,
+            "--for" => arguments.seconds = value()?.parse().context("--for takes seconds")?,
+            "--seed" => arguments.seed = value()?.parse().context("--seed takes a number")?,
             name => match READERS.iter().find(|reader| reader.name == name) {
-                Some(reader) => asked.readers.push(reader),
+                Some(reader) => arguments.readers.push(reader),
                 None => {
-                    let known: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
-                    bail!("unknown reader {name}; expected one of {}", known.join(", "));
+                    let names: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
+                    bail!("unknown reader {name}; expected one of {}", names.join(", "));
                 }
             },
         }
     }
-    if asked.readers.is_empty() {
-        asked.readers.extend(READERS);
+    if arguments.readers.is_empty() {
+        arguments.readers.extend(READERS);
     }
-    Ok(asked)
+    Ok(arguments)
 }
 
 /// Runs the campaigns and returns whether there are no findings.
-fn run(asked: &FuzzArguments) -> Result<bool> {
+fn run(arguments: &FuzzArguments) -> Result<bool> {
     std::panic::set_hook(Box::new(|_| {}));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let each =
-        asked.seconds * workers.min(asked.readers.len()) as f64 / asked.readers.len() as f64;
-    println!("seed {}, {each:.1} s for each of {} readers", asked.seed, asked.readers.len());
+    let each = arguments.seconds * workers.min(arguments.readers.len()) as f64
+        / arguments.readers.len() as f64;
+    println!(
+        "seed {}, {each:.1} s for each of {} readers",
+        arguments.seed,
+        arguments.readers.len()
+    );
     let next = AtomicUsize::new(0);
-    let outcomes: Mutex<Vec<(usize, Result<CampaignOutcome>)>> = Mutex::new(Vec::new());
+    let outcomes: Mutex<Vec<(usize, Result<FuzzOutcome>)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(reader) = asked.readers.get(index) else { return };
+                    let Some(reader) = arguments.readers.get(index) else { return };
                     let outcome =
-                        campaign::run(reader, Duration::from_secs_f64(each), asked.seed);
+                        campaign::run(reader, Duration::from_secs_f64(each), arguments.seed);
                     if let Ok(mut outcomes) = outcomes.lock() {
                         outcomes.push((index, outcome));
                     }
@@ -81,16 +85,16 @@ fn run(asked: &FuzzArguments) -> Result<bool> {
     outcomes.sort_by_key(|(index, _)| *index);
     let (mut executions, mut is_clean) = (0, true);
     for (index, outcome) in outcomes {
-        let name = asked.readers[index].name;
+        let name = arguments.readers[index].name;
         let outcome = outcome.with_context(|| format!("{name} cannot be tried"))?;
         println!(
             "{name:>20} {:>10} executions {:>6} inputs",
             outcome.executions, outcome.inputs
         );
         executions += outcome.executions;
-        for (path, said) in outcome.findings {
+        for (path, message) in outcome.findings {
             is_clean = false;
-            println!("  {said}: {}", path.display());
+            println!("  {message}: {}", path.display());
         }
     }
     println!("{executions} executions in all");

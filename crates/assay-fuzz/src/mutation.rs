@@ -79,7 +79,7 @@ pub struct Dictionary(Vec<Vec<u8>>);
 impl Dictionary {
     #[must_use]
     pub fn from_seeds(seeds: &[Vec<u8>]) -> Self {
-        const MOST_WORDS: usize = 20_000;
+        const MAX_WORDS: usize = 20_000;
         let words = seeds.iter().flat_map(|seed| {
             seed.split(|byte| !byte.is_ascii_alphanumeric() && !b"_-.$".contains(byte))
         });
@@ -87,17 +87,17 @@ impl Dictionary {
             words.filter(|word| (2..40).contains(&word.len())).map(<[u8]>::to_vec).collect();
         words.sort();
         words.dedup();
-        words.truncate(MOST_WORDS);
+        words.truncate(MAX_WORDS);
         Self(words)
     }
 
     fn random_word<'a>(&'a self, random: &mut Rng) -> &'a [u8] {
-        let own = self.0.len();
+        let word_count = self.0.len();
         match random.u8(..4) {
             0 => NUMBERS[random.usize(..NUMBERS.len())].as_bytes(),
             1 => FRAGMENTS[random.usize(..FRAGMENTS.len())].as_bytes(),
-            _ if own == 0 => b"x",
-            _ => &self.0[random.usize(..own)],
+            _ if word_count == 0 => b"x",
+            _ => &self.0[random.usize(..word_count)],
         }
     }
 }
@@ -112,55 +112,63 @@ pub fn mutate(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random
 }
 
 fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &mut Rng) {
-    let at = random.usize(..=input.len());
+    let position = random.usize(..=input.len());
     match random.u8(..12) {
-        0 if at < input.len() => input[at] ^= 1 << random.u8(..8),
-        1 if at < input.len() => input[at] = random.u8(..),
-        2 => drop(input.splice(at..at, [random.u8(..)])),
-        3 => drop(input.drain(random_range(at, input.len(), random))),
+        0 if position < input.len() => input[position] ^= 1 << random.u8(..8),
+        1 if position < input.len() => input[position] = random.u8(..),
+        2 => drop(input.splice(position..position, [random.u8(..)])),
+        3 => drop(input.drain(random_range(position, input.len(), random))),
         4 => {
-            let copied = input[random_range(at, input.len(), random)].to_vec();
+            let copied = input[random_range(position, input.len(), random)].to_vec();
             let to = random.usize(..=input.len());
             drop(input.splice(to..to, copied));
         }
-        5 => drop(input.splice(at..at, dictionary.random_word(random).iter().copied())),
+        5 => drop(
+            input.splice(position..position, dictionary.random_word(random).iter().copied()),
+        ),
         6 => {
-            let place = matching_range(input, at, |byte| byte.is_ascii_digit() || byte == b'.');
+            let range =
+                matching_range(input, position, |byte| byte.is_ascii_digit() || byte == b'.');
             let number = NUMBERS[random.usize(..NUMBERS.len())];
-            drop(input.splice(place, number.bytes()));
+            drop(input.splice(range, number.bytes()));
         }
         7 => {
-            let place = matching_range(input, at, |byte| byte.is_ascii_alphanumeric());
-            drop(input.splice(place, dictionary.random_word(random).iter().copied()));
+            let range = matching_range(input, position, |byte| byte.is_ascii_alphanumeric());
+            drop(input.splice(range, dictionary.random_word(random).iter().copied()));
         }
-        8 => drop(input.drain(matching_range(input, at, |byte| byte != b'\n'))),
+        8 => drop(input.drain(matching_range(input, position, |byte| byte != b'\n'))),
         9 => {
-            let line = matching_range(input, at, |byte| byte != b'\n');
+            let line = matching_range(input, position, |byte| byte != b'\n');
             let copied = [&input[line.clone()], b"\n"].concat().repeat(random.usize(1..4));
             drop(input.splice(line.start..line.start, copied));
         }
         10 if !other.is_empty() => {
             let from = random_range(random.usize(..other.len()), other.len(), random);
-            drop(input.splice(at..at, other[from].iter().copied()));
+            drop(input.splice(position..position, other[from].iter().copied()));
         }
         11 if !other.is_empty() => {
-            input.truncate(at);
+            input.truncate(position);
             input.extend_from_slice(&other[random.usize(..other.len())..]);
         }
-        _ => input.truncate(at),
+        _ => input.truncate(position),
     }
 }
 
 /// Returns a range from `at` on, more often short than long.
-fn random_range(at: usize, length: usize, random: &mut Rng) -> Range<usize> {
-    let most = 1 << random.u32(..12);
-    at..(at + random.usize(..=most)).min(length)
+fn random_range(start: usize, length: usize, random: &mut Rng) -> Range<usize> {
+    let maximum = 1 << random.u32(..12);
+    start..(start + random.usize(..=maximum)).min(length)
 }
 
 /// Returns the range around `at` of bytes of the same kind.
-fn matching_range(input: &[u8], at: usize, is_of: impl Fn(u8) -> bool) -> Range<usize> {
-    let start = input[..at].iter().rposition(|byte| !is_of(*byte)).map_or(0, |it| it + 1);
-    let end =
-        input[at..].iter().position(|byte| !is_of(*byte)).map_or(input.len(), |it| at + it);
+fn matching_range(input: &[u8], position: usize, matches: impl Fn(u8) -> bool) -> Range<usize> {
+    let start = input[..position]
+        .iter()
+        .rposition(|byte| !matches(*byte))
+        .map_or(0, |before| before + 1);
+    let end = input[position..]
+        .iter()
+        .position(|byte| !matches(*byte))
+        .map_or(input.len(), |length| position + length);
     start..end
 }

@@ -33,10 +33,10 @@ pub struct FuzzedReader {
 const fn reader(
     name: &'static str,
     goldens: &'static [&'static str],
-    words: &'static [&'static str],
+    texts: &'static [&'static str],
     read: fn(&[u8]) -> String,
 ) -> FuzzedReader {
-    FuzzedReader { name, goldens, texts: words, read }
+    FuzzedReader { name, goldens, texts, read }
 }
 
 /// All readers.
@@ -202,19 +202,21 @@ fn vdbench(bytes: &[u8]) -> String {
         false => Err(io::Error::from(io::ErrorKind::NotFound)),
     };
     let present = vdbench::PathInfo { bytes: 1 << 30, device: false };
-    let mut look = |path: &Path| path.starts_with("/a").then_some(present);
-    let mut around = vdbench::VdbenchEnv { read_file: &mut load, inspect: &mut look };
-    let scanned = vdbench::scan(&input, &mut around);
-    match vdbench::compile_files(&input, &mut around) {
+    let mut inspect = |path: &Path| path.starts_with("/a").then_some(present);
+    let mut env = vdbench::VdbenchEnv { read_file: &mut load, inspect: &mut inspect };
+    let scanned = vdbench::scan(&input, &mut env);
+    match vdbench::compile_files(&input, &mut env) {
         Ok(execution) => {
             let explained = vdbench::explain::explain(&execution);
             describe(Ok::<_, String>(()), |()| {
                 execution.runs.len() + explained.len() + scanned.len()
             })
         }
-        Err(found) => {
-            found.iter().take(3).map(|one| format!("{} {}", one.code, one.message)).collect()
-        }
+        Err(diagnostics) => diagnostics
+            .iter()
+            .take(3)
+            .map(|diagnostic| format!("{} {}", diagnostic.code, diagnostic.message))
+            .collect(),
     }
 }
 
@@ -222,14 +224,14 @@ fn page(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     // The second half serves as the source page of the first.
     let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let found = lint::lint(&text, Some(&text[half..]));
-    for it in &found {
+    let findings = lint::lint(&text, Some(&text[half..]));
+    for it in &findings {
         assert!(it.start <= it.end && it.end <= text.len(), "a finding points behind the page");
         assert!(it.line > 0 && it.column > 0, "lines and columns are counted from 1");
     }
-    let (mended, _) = lint::apply_fixes(&text, &found);
-    let rules: Vec<&str> = found.iter().take(8).map(|it| it.rule.name()).collect();
-    format!("{} {}", rules.join(" "), mended.len() == text.len())
+    let (fixed, _) = lint::apply_fixes(&text, &findings);
+    let rules: Vec<&str> = findings.iter().take(8).map(|it| it.rule.name()).collect();
+    format!("{} {}", rules.join(" "), fixed.len() == text.len())
 }
 
 fn claims(bytes: &[u8]) -> String {
@@ -244,7 +246,7 @@ fn fio_plan(words: &[String], job: &str) -> String {
         "job" => Ok(job.to_owned()),
         _ => Err("not found".to_owned()),
     };
-    let surroundings = fio::jobfile::FioParseContext {
+    let context = fio::jobfile::FioParseContext {
         read_file: &read_file,
         variable: &|name| (name == "SIZE").then(|| "64m".to_owned()),
         page_bytes: 4096,
@@ -253,13 +255,13 @@ fn fio_plan(words: &[String], job: &str) -> String {
     };
     let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
-    let places = fio::compile::FioCompileEnv {
+    let env = fio::compile::FioCompileEnv {
         size_of: &size_of,
         cpus_of_node: &cpus_of_node,
         fresh_seed: 7,
     };
-    let plan = fio::command_line::parse(words, &surroundings)
-        .and_then(|request| fio::compile::compile(&request, &places));
+    let plan = fio::command_line::parse(words, &context)
+        .and_then(|request| fio::compile::compile(&request, &env));
     describe(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
         fio::text::render_start(&plan, "3.36").len()
             + plan.clones.len()
@@ -276,9 +278,9 @@ fn fio_words(bytes: &[u8]) -> String {
 }
 
 fn ior_tests(words: &[String], script: &str) -> String {
-    let mut load = |_: &str| Ok(script.to_owned());
-    let read = ior::command_line::parse(words, &mut load);
-    describe(read.map_err(|error| format!("{error} {}", error.hint())), |tests| {
+    let mut read_script = |_: &str| Ok(script.to_owned());
+    let tests = ior::command_line::parse(words, &mut read_script);
+    describe(tests.map_err(|error| format!("{error} {}", error.hint())), |tests| {
         let planned = tests.iter().map(|options| {
             let (plan, _) = ior::compile::compile(options, 0);
             plan.phases.len() + ior::text::describe_options(options).len()
@@ -308,12 +310,13 @@ fn suite_file(bytes: &[u8]) -> String {
 
 fn events(bytes: &[u8]) -> String {
     // Random content mostly breaks the checksums, so that little is left to report.
-    let damaged =
-        describe(assay_store::decode(bytes), |(run, found)| run.cases.len() + found.len());
-    let sealed = describe(assay_store::decode(&reseal(bytes)), |(run, found)| {
+    let unsealed_result = describe(assay_store::decode(bytes), |(run, problems)| {
+        run.cases.len() + problems.len()
+    });
+    let sealed_result = describe(assay_store::decode(&reseal(bytes)), |(run, problems)| {
         let summary = summarize(&run);
         // Pages take a hundred times as long as reading: each input gets at most one format.
-        let shown = match bytes.len() % 16 {
+        let size = match bytes.len() % 16 {
             0 => {
                 let page = build::run(&summary, Some(&run));
                 render::html::document(&page).len()
@@ -322,9 +325,9 @@ fn events(bytes: &[u8]) -> String {
             2 => render::csv::summary(&summary).len(),
             _ => run.cases.len(),
         };
-        shown + found.len()
+        size + problems.len()
     });
-    damaged + &sealed
+    unsealed_result + &sealed_result
 }
 
 /// Corrects numbers and checksums of the lines, so that their content is read.
@@ -354,30 +357,30 @@ fn quantities(bytes: &[u8]) -> String {
         Unit::Count,
     ];
     let text = String::from_utf8_lossy(bytes);
-    let mut said = String::new();
+    let mut results = String::new();
     for unit in UNITS {
-        said.push_str(&describe(Quantity::parse(&text, unit), |quantity| {
+        results.push_str(&describe(Quantity::parse(&text, unit), |quantity| {
             assert!(quantity.value.is_finite() && quantity.value >= 0.0, "{quantity:?}");
             quantity.to_string().len()
         }));
     }
-    said.push_str(&describe(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
-    said.push_str(&describe(quantity::parse_ratio(&text), |_| 1));
-    said.push_str(&describe(LatencyGoal::parse(&text), |_| 1));
-    said.push_str(&describe(text.parse::<Placement>(), |_| 1));
-    said
+    results.push_str(&describe(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
+    results.push_str(&describe(quantity::parse_ratio(&text), |_| 1));
+    results.push_str(&describe(LatencyGoal::parse(&text), |_| 1));
+    results.push_str(&describe(text.parse::<Placement>(), |_| 1));
+    results
 }
 
 /// Collects the events of a state machine until it needs more input or returns an error.
 fn collect_events<E: Debug, F: Display>(
     mut next: impl FnMut() -> Result<Option<E>, F>,
 ) -> String {
-    let mut said = Vec::new();
+    let mut events = Vec::new();
     loop {
         match next() {
-            Ok(Some(event)) => said.push(format!("{event:?}")),
-            Ok(None) => return said.concat(),
-            Err(error) => return said.concat() + &error.to_string(),
+            Ok(Some(event)) => events.push(format!("{event:?}")),
+            Ok(None) => return events.concat(),
+            Err(error) => return events.concat() + &error.to_string(),
         }
     }
 }
@@ -389,20 +392,20 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn iperf3_server(bytes: &[u8]) -> String {
     let mut server = iperf3::Iperf3Server::default();
-    let heard = pieces(bytes).map(|piece| {
+    let results = pieces(bytes).map(|piece| {
         server.receive(piece);
         collect_events(|| server.next_event())
     });
-    heard.collect()
+    results.collect()
 }
 
 fn iperf3_client(bytes: &[u8]) -> String {
     let mut client = iperf3::Iperf3Client::new(Cookie::from_random([0; 36]));
-    let heard = pieces(bytes).map(|piece| {
+    let results = pieces(bytes).map(|piece| {
         client.receive(piece);
         collect_events(|| client.next_event())
     });
-    heard.collect()
+    results.collect()
 }
 
 fn iperf3_messages(bytes: &[u8]) -> String {
@@ -429,10 +432,10 @@ fn qperf_server(bytes: &[u8]) -> String {
 
 fn qperf_client(bytes: &[u8]) -> String {
     let names = ["tcp_lat", "tcp_bw", "udp_lat", "udp_bw", "conf", "quit"];
-    let heard = names.into_iter().filter_map(qperf::QperfTestKind::from_name).map(|test| {
+    let results = names.into_iter().filter_map(qperf::QperfTestKind::from_name).map(|test| {
         let mut client = qperf::QperfClient::new(qperf::QperfRequest::new(test));
         client.receive(bytes);
         collect_events(|| client.next_event()) + &client.rejection().to_string()
     });
-    heard.collect()
+    results.collect()
 }

@@ -86,10 +86,12 @@ fn host() -> HostFacts {
     host.cpu.flags = ["sse2", "avx2", "fma"].map(str::to_owned).to_vec();
     let cpu = |id: u32| Cpu { id, core: id % 4, socket: (id % 4) / 2, numa: (id % 4) / 2 };
     host.topology.cpus = (0..8).map(cpu).collect();
-    let of = |socket: u32| (0..8).filter(|cpu| (cpu % 4) / 2 == socket).collect::<Vec<u32>>();
-    let cache = |id: u32| Cache { level: 3, bytes: 32 << 20, line_bytes: 64, cpus: of(id) };
+    let cpus_of_socket =
+        |socket: u32| (0..8).filter(|cpu| (cpu % 4) / 2 == socket).collect::<Vec<u32>>();
+    let cache =
+        |id: u32| Cache { level: 3, bytes: 32 << 20, line_bytes: 64, cpus: cpus_of_socket(id) };
     host.topology.caches = (0..2).map(cache).collect();
-    let node = |id: u32| NumaNode { id, cpus: of(id), bytes: 32 << 30 };
+    let node = |id: u32| NumaNode { id, cpus: cpus_of_socket(id), bytes: 32 << 30 };
     host.topology.numa = (0..2).map(node).collect();
     host
 }
@@ -107,9 +109,9 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
         starter: MpiLauncherKind::IntelHydra,
     };
     let mpi = MpiChoices { installations: vec![installation], ..MpiChoices::default() };
-    let by = vec!["assay".to_owned()];
+    let tools = vec!["assay".to_owned()];
     let choices = PlanChoices {
-        by,
+        by: tools,
         measurers: &MEASURERS,
         budget_s: None,
         to: None,
@@ -128,15 +130,15 @@ fn invocations(tool: &ToolAdapter) -> Vec<Invocation> {
         kind: LauncherKind::OpenMpi,
         version: None,
     };
-    let found = InstalledTool {
+    let installed = InstalledTool {
         path: format!("/opt/{}", tool.name),
         version: None,
         launcher: Some(launcher),
     };
     let request =
-        |workload| ToolRequest { workload, tool: &found, repetitions: 1, cpu_flags: &[] };
-    let taken = WORKLOADS.iter().filter(|workload| (tool.supports)(workload));
-    taken.filter_map(|workload| (tool.command)(&request(workload)).ok()).flatten().collect()
+        |workload| ToolRequest { workload, tool: &installed, repetitions: 1, cpu_flags: &[] };
+    let supported = WORKLOADS.iter().filter(|workload| (tool.supports)(workload));
+    supported.filter_map(|workload| (tool.command)(&request(workload)).ok()).flatten().collect()
 }
 
 /// Parses a text as the output of every invocation of a tool.
@@ -144,7 +146,7 @@ fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     let tool = tool::find(name).expect("every tool here has its row");
     assert!(!invocations.is_empty(), "{name} has no invocation");
     let text = String::from_utf8_lossy(bytes);
-    let said = invocations.iter().map(|invocation| {
+    let results = invocations.iter().map(|invocation| {
         let mut outputs = Outputs { exit_code: Some(0), ..Outputs::default() };
         match invocation.files_to_read.first() {
             Some(file) => drop(outputs.files.insert(file.clone(), text.clone().into_owned())),
@@ -155,13 +157,13 @@ fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
             Err(error) => error.to_string(),
         }
     });
-    said.collect()
+    results.collect()
 }
 
 /// Imports a text.
 pub(crate) fn import(bytes: &[u8]) -> String {
     match assay_adapters::import::read(&String::from_utf8_lossy(bytes)) {
-        Ok((format, found)) => format!("{} {}", format.name, found.len().ilog2()),
+        Ok((format, measurements)) => format!("{} {}", format.name, measurements.len().ilog2()),
         Err(error) => {
             assert!(error.line().is_none_or(|line| line > 0), "lines are counted from 1");
             error.to_string()

@@ -23,10 +23,10 @@ pub(crate) struct Watchdog(Arc<Mutex<CurrentInput>>);
 impl Watchdog {
     /// Starts the watchdog.
     pub(crate) fn start() -> Self {
-        let watch = Self::default();
-        let looking = watch.clone();
-        thread::spawn(move || looking.run());
-        watch
+        let watchdog = Self::default();
+        let thread_watchdog = watchdog.clone();
+        thread::spawn(move || thread_watchdog.run());
+        watchdog
     }
 
     pub(crate) fn begin(&self, input: &[u8], file: PathBuf) {
@@ -46,9 +46,9 @@ impl Watchdog {
         loop {
             thread::sleep(POLL_INTERVAL);
             let current = self.current();
-            let Some((input, since, file)) = &*current else { continue };
-            let why = match (
-                since.elapsed() > MAX_EXECUTION_TIME,
+            let Some((input, started, file)) = &*current else { continue };
+            let reason = match (
+                started.elapsed() > MAX_EXECUTION_TIME,
                 resident_bytes() > MAX_RESIDENT_BYTES,
             ) {
                 (true, _) => format!("no end after {} s", MAX_EXECUTION_TIME.as_secs()),
@@ -58,7 +58,7 @@ impl Watchdog {
             if let Err(error) = fs::write(file, input) {
                 eprintln!("{error}");
             }
-            eprintln!("{}: {why}", file.display());
+            eprintln!("{}: {reason}", file.display());
             std::process::exit(1);
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct RunLog<'t> {
 }
 
 impl<'t> RunLog<'t> {
-    /// Creates a log whose first event is already stored, if the run is stored.
+    /// Creates a log. The caller has already stored the first event, if the run is stored.
     pub(crate) fn begin(
         writer: Option<RunWriter>,
         started: RunStarted,
@@ -41,8 +41,8 @@ impl<'t> RunLog<'t> {
         })
     }
 
-    /// Time of day, derived from the start of the run: no event precedes the start, even if the
-    /// clock is set meanwhile.
+    /// Returns the current time as the start of the run plus the time since boot that has elapsed:
+    /// events stay in order even if the clock is set.
     pub(crate) fn time(&self) -> String {
         let started = self.run_so_far().started.started.parse::<Timestamp>().ok();
         let now = started.and_then(|it| it.checked_add(since_boot() - self.began).ok());
@@ -71,8 +71,8 @@ impl<'t> RunLog<'t> {
     }
 
     /// Reports progress; nothing is stored.
-    pub(crate) fn progress(&mut self, said: &Phrase) {
-        self.sink.progress(said);
+    pub(crate) fn progress(&mut self, phrase: &Phrase) {
+        self.sink.progress(phrase);
     }
 
     /// Reports the figures of the last second; nothing is stored.
@@ -80,14 +80,14 @@ impl<'t> RunLog<'t> {
         self.sink.report_second(second);
     }
 
-    /// Prints a line of progress; nothing is stored.
-    pub(crate) fn note(&mut self, about: Option<&str>, said: &Phrase) {
-        self.sink.note(about, said);
+    /// Prints a line about a case or host, or about the run; nothing is stored.
+    pub(crate) fn note(&mut self, about: Option<&str>, phrase: &Phrase) {
+        self.sink.note(about, phrase);
     }
 
     /// Prints a warning, even in quiet mode.
-    pub(crate) fn warn(&mut self, said: &Phrase) {
-        self.sink.warn(said);
+    pub(crate) fn warn(&mut self, phrase: &Phrase) {
+        self.sink.warn(phrase);
     }
 
     /// Stores a raw output and returns its hash; `None` if the run is not stored.
@@ -96,7 +96,8 @@ impl<'t> RunLog<'t> {
         writer.raw(bytes).map(Some).map_err(|error| CommandFailure::from_store(&error))
     }
 
-    /// Waits for the hosts that measure together with this one; returns the start time.
+    /// Waits for the hosts that measure together with this one; returns their common start, if
+    /// there are several.
     pub(crate) fn wait_for_start(
         &mut self,
         gate: &StartGate<'_>,
@@ -145,6 +146,6 @@ impl<'t> RunLog<'t> {
 }
 
 fn since_boot() -> SignedDuration {
-    let shown = clock_gettime(ClockId::Boottime);
-    SignedDuration::new(shown.tv_sec, i32::try_from(shown.tv_nsec).unwrap_or(0))
+    let time = clock_gettime(ClockId::Boottime);
+    SignedDuration::new(time.tv_sec, i32::try_from(time.tv_nsec).unwrap_or(0))
 }

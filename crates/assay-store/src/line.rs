@@ -17,13 +17,13 @@ const CRC_DIGITS: usize = 8;
 const CRC_SUFFIX: &[u8] = b"\",";
 const NUMBER_KEY: &[u8] = b"\"n\":";
 
-/// Encodes an event as a line with its line feed. JSON has no NaN and no infinity, and an event
-/// with one would be read as another event or not at all. Every line is therefore read back before
-/// it is written.
+/// Encodes an event as a line with its line feed, and checks that it decodes to the same event.
+/// JSON cannot represent NaN and infinity; such a value would be lost or make the line unreadable.
 pub(crate) fn encode(number: u64, event: &RunEvent) -> Result<String, StoreError> {
-    let refuse = |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
-    let json = serde_json::to_string(event).map_err(refuse)?;
-    if serde_json::from_str::<RunEvent>(&json).map_err(refuse)? != *event {
+    let encode_error =
+        |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
+    let json = serde_json::to_string(event).map_err(encode_error)?;
+    if serde_json::from_str::<RunEvent>(&json).map_err(encode_error)? != *event {
         let reason = format!("it is read back as another one: {json}");
         return Err(StoreError::Encode { reason });
     }
@@ -46,7 +46,7 @@ pub(crate) fn verified_number(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
-/// Whether a line begins like an encoded sample.
+/// Whether a line starts as [`encode`] writes a sample. The checksum is not verified.
 pub(crate) fn is_sample(line: &[u8]) -> bool {
     let body = line.get(CRC_PREFIX.len() + CRC_DIGITS + CRC_SUFFIX.len()..).unwrap_or_default();
     let number = body.strip_prefix(NUMBER_KEY).unwrap_or_default();
@@ -54,7 +54,7 @@ pub(crate) fn is_sample(line: &[u8]) -> bool {
     has_checksum(line) && digits > 0 && number[digits..].starts_with(b",\"event\":\"sample\",")
 }
 
-/// Whether a line begins like one with a number and a checksum.
+/// Whether a line starts with a checksum, valid or not.
 pub(crate) fn has_checksum(line: &[u8]) -> bool {
     line.starts_with(CRC_PREFIX)
 }
@@ -72,13 +72,13 @@ mod tests {
         assert_eq!(serde_json::from_slice::<RunEvent>(line).unwrap(), event);
         let value: serde_json::Value = serde_json::from_slice(line).unwrap();
         assert_eq!((&value["n"], &value["event"]), (&17.into(), &"case-started".into()));
-        for at in 0..line.len() {
+        for position in 0..line.len() {
             for bit in 0..8 {
                 let mut damaged = line.to_vec();
-                damaged[at] ^= 1 << bit;
-                assert_eq!(verified_number(&damaged), None, "byte {at} bit {bit}");
+                damaged[position] ^= 1 << bit;
+                assert_eq!(verified_number(&damaged), None, "byte {position} bit {bit}");
             }
-            assert_eq!(verified_number(&line[..at]), None, "cut at {at}");
+            assert_eq!(verified_number(&line[..position]), None, "cut at {position}");
         }
     }
 }

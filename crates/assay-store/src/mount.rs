@@ -1,5 +1,5 @@
-//! Identification of mounts by the kernel's mount identifiers. Bind mounts of one file system share
-//! its device number.
+//! Identification of mounts by the kernel's mount identifiers. Device numbers do not suffice: bind
+//! mounts of one file system share them.
 //!
 //! Never follows a link, and never triggers an automount.
 
@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, openat, statx};
 /// Returns the identifier of the mount that an opened file or folder is on.
 ///
 /// # Errors
-/// The system's error; also if neither `statx` (since Linux 5.8) nor `/proc` reports the mount.
+/// The system's error, or that neither `statx` (since Linux 5.8) nor `/proc` reports the mount.
 pub fn mount_id(opened: impl AsFd) -> io::Result<u64> {
     match statx_mount_id(&opened, "", AtFlags::EMPTY_PATH) {
         Some(id) => Ok(id),
@@ -21,11 +21,11 @@ pub fn mount_id(opened: impl AsFd) -> io::Result<u64> {
     }
 }
 
-/// Returns the identifier of the mount that an entry of a folder is on; for a mount point, of the
-/// mounted file system.
+/// Returns the identifier of the mount that an entry of a folder is on. For a mount point, this is
+/// the mount on top of it.
 ///
 /// # Errors
-/// As [`id_of`].
+/// As [`mount_id`].
 pub fn entry_mount_id(folder: impl AsFd, name: impl AsRef<Path>) -> io::Result<u64> {
     let name = name.as_ref();
     match statx_mount_id(&folder, name, AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT) {
@@ -38,17 +38,17 @@ pub fn entry_mount_id(folder: impl AsFd, name: impl AsRef<Path>) -> io::Result<u
 }
 
 fn statx_mount_id(folder: impl AsFd, name: impl AsRef<Path>, flags: AtFlags) -> Option<u64> {
-    // The mount is known without a request to a server.
+    // The mount identifier needs no request to a file server.
     let flags = flags | AtFlags::STATX_DONT_SYNC;
-    let found = statx(folder, name.as_ref(), flags, StatxFlags::MNT_ID).ok()?;
-    let is_known = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    is_known.then_some(found.stx_mnt_id)
+    let status = statx(folder, name.as_ref(), flags, StatxFlags::MNT_ID).ok()?;
+    let is_known = status.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    is_known.then_some(status.stx_mnt_id)
 }
 
 /// Reads the line `mnt_id:` of a descriptor (`proc_pid_fdinfo(5)`), for Linux before 5.8.
 fn proc_mount_id(opened: impl AsFd) -> io::Result<u64> {
-    let number = opened.as_fd().as_raw_fd();
-    let text = fs::read_to_string(format!("/proc/thread-self/fdinfo/{number}"))?;
+    let fd = opened.as_fd().as_raw_fd();
+    let text = fs::read_to_string(format!("/proc/thread-self/fdinfo/{fd}"))?;
     let id = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
     id.ok_or_else(|| io::Error::other("the kernel does not report the mount of a file"))
 }

@@ -1,4 +1,4 @@
-//! Reader of the events of one run, also of an incomplete file after a kill.
+//! Reader of the events of one run. A kill may have left the file incomplete.
 
 use std::fs::TryLockError;
 use std::io;
@@ -24,7 +24,7 @@ const MIN_LINES_PER_THREAD: usize = 2000;
 /// Run, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadRun {
-    /// Run.
+    /// The run, built from the readable events.
     pub run: Run,
     /// File of events that `problems` refers to.
     pub path: PathBuf,
@@ -33,8 +33,8 @@ pub struct ReadRun {
 }
 
 impl ReadRun {
-    /// Whether all written events are in the run. A run killed between two events is whole in this
-    /// sense; its status is unfinished.
+    /// Whether all written events are in the run. This includes a run killed between two events,
+    /// whose status is unfinished.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.problems.is_empty()
@@ -70,7 +70,7 @@ pub(crate) fn decode_file(
     path: &Path,
 ) -> Result<(Run, Vec<EventProblem>), StoreError> {
     let path = || path.to_owned();
-    decode(bytes).map_err(|trouble| match trouble {
+    decode(bytes).map_err(|error| match error {
         EventsFileError::Newer(found) => {
             StoreError::Newer { path: path(), found, known: FORMAT }
         }
@@ -100,19 +100,21 @@ struct EventHead {
 }
 
 fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
-    let damaged = |error: serde_json::Error| EventsFileError::FirstLine(error.to_string());
+    let first_line_error =
+        |error: serde_json::Error| EventsFileError::FirstLine(error.to_string());
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let EventHead { event, format } = serde_json::from_slice(first).map_err(damaged)?;
+    let EventHead { event, format } =
+        serde_json::from_slice(first).map_err(first_line_error)?;
     if event != "run-started" {
         return Err(EventsFileError::FirstLine("it is another event".to_owned()));
     }
-    let begins = match format {
+    let first_event = match format {
         1 => serde_json::from_slice::<format1::Format1Event>(first).map(drop),
         _ => serde_json::from_slice::<RunEvent>(first).map(drop),
     };
-    begins.map_err(|error| match format > FORMAT {
+    first_event.map_err(|error| match format > FORMAT {
         true => EventsFileError::Newer(format),
-        false => damaged(error),
+        false => first_line_error(error),
     })?;
     let mut decoded = match format {
         1 => format1::convert(decode_plain(bytes)),
@@ -140,15 +142,16 @@ fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
     Ok((run, problems))
 }
 
-/// Splits into non-empty lines, with their numbers from 1, and whether each has a line feed.
+/// Splits a file into its non-empty lines, each with its number from 1 and whether it ends with a
+/// line feed.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
-    let ended = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let ended_lines = bytes.iter().filter(|byte| **byte == b'\n').count();
     let lines = (1..).zip(bytes.split(|byte| *byte == b'\n'));
     let lines = lines.filter(|(_, text)| !text.is_empty());
-    lines.map(move |(line, text)| (line, text, line <= ended))
+    lines.map(move |(line, text)| (line, text, line <= ended_lines))
 }
 
-/// Decodes lines without number and checksum, which format 1 has.
+/// Decodes the lines of format 1, which have no number and no checksum.
 fn decode_plain(bytes: &[u8]) -> Decoded<format1::Format1Event> {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     for (line, text, has_end) in lines(bytes) {
@@ -160,20 +163,21 @@ fn decode_plain(bytes: &[u8]) -> Decoded<format1::Format1Event> {
     decoded
 }
 
-/// Decodes lines with number and checksum. A newer format may have lines of another form, which are
-/// then decoded without them.
+/// Decodes lines with number and checksum. In a newer format, lines without a checksum are decoded
+/// unchecked.
 fn decode_numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     let mut expected = 1;
-    // Damaged lines have no known number, so that each accounts for one missing event.
+    // The number of a damaged line is unknown; each damaged line explains one missing event.
     let mut damaged = 0;
     let lines: Vec<(usize, &[u8], bool)> = lines(bytes).collect();
-    let read = parallel::parallel_map(&lines, MIN_LINES_PER_THREAD, |(line, text, has_end)| {
-        (line::verified_number(text), decode_numbered_event(*line, text, *has_end))
-    });
-    for ((line, text, has_end), (number, event)) in lines.into_iter().zip(read) {
-        let is_foreign = format > FORMAT && !line::has_checksum(text);
-        if !is_foreign {
+    let decoded_lines =
+        parallel::parallel_map(&lines, MIN_LINES_PER_THREAD, |(line, text, has_end)| {
+            (line::verified_number(text), decode_numbered_event(*line, text, *has_end))
+        });
+    for ((line, text, has_end), (number, event)) in lines.into_iter().zip(decoded_lines) {
+        let is_unnumbered = format > FORMAT && !line::has_checksum(text);
+        if !is_unnumbered {
             match number {
                 None if line == 1 => {
                     decoded.problems.push(EventProblem::BeginningChanged);
@@ -260,9 +264,9 @@ mod tests {
         ] {
             let line = format!(r#"{{"crc":"00000000","n":17,"event":"sample",{rest}"#);
             assert!(line::is_sample(line.as_bytes()), "{line}");
-            let short = decode_numbered_event(1, line.as_bytes(), true);
-            assert_eq!(short, decode_event(1, line.as_bytes(), true), "{line}");
-            samples += usize::from(short.is_ok());
+            let fast = decode_numbered_event(1, line.as_bytes(), true);
+            assert_eq!(fast, decode_event(1, line.as_bytes(), true), "{line}");
+            samples += usize::from(fast.is_ok());
         }
         assert_eq!(samples, 3);
         let other = r#"{"crc":"00000000","n":17,"event":"case-started","case":"sample"}"#;

@@ -23,14 +23,14 @@ pub enum ResolveError {
         /// Folder of the store.
         folder: PathBuf,
     },
-    /// Several runs begin with the name.
+    /// The name is the beginning of several identifiers.
     #[error("`{name}` is the beginning of {count} runs: {}", candidates.join(", "))]
     Ambiguous {
         /// Requested name.
         name: String,
         /// Number of matching runs.
         count: usize,
-        /// First few of them.
+        /// First few matching identifiers.
         candidates: Vec<String>,
     },
     /// No run has this name.
@@ -43,7 +43,7 @@ pub enum ResolveError {
         /// Newest few runs.
         newest: Vec<String>,
     },
-    /// There are fewer runs.
+    /// `latest~N` with an N that exceeds the number of older runs.
     #[error("there is no `{name}`: {}", describe_count(*runs))]
     TooFarBack {
         /// Requested name.
@@ -56,6 +56,8 @@ pub enum ResolveError {
     Store(#[from] StoreError),
 }
 
+/// Returns the identifier of the run that `name` denotes: an identifier, its unambiguous beginning,
+/// `latest` or `latest~N`.
 pub(crate) fn resolve(
     layout: &StoreLayout,
     headlines: HeadlineSource,
@@ -64,12 +66,12 @@ pub(crate) fn resolve(
     if is_run_id(name) && layout.run(name).is_dir() {
         return Ok(name.to_owned());
     }
-    let folder = || ResolveError::NoRuns { folder: layout.folder().to_owned() };
-    if let Some(back) = steps_back(name) {
+    let no_runs = || ResolveError::NoRuns { folder: layout.folder().to_owned() };
+    if let Some(steps) = steps_back(name) {
         let runs = listing::list(layout, headlines)?.runs;
-        return match runs.get(back) {
+        return match runs.get(steps) {
             Some(run) => Ok(run.id.clone()),
-            None if runs.is_empty() => Err(folder()),
+            None if runs.is_empty() => Err(no_runs()),
             None => Err(ResolveError::TooFarBack { name: name.to_owned(), runs: runs.len() }),
         };
     }
@@ -77,7 +79,7 @@ pub(crate) fn resolve(
     let candidates: Vec<&String> =
         ids.iter().filter(|id| !name.is_empty() && id.starts_with(name)).collect();
     match candidates.as_slice() {
-        [] if ids.is_empty() => Err(folder()),
+        [] if ids.is_empty() => Err(no_runs()),
         [] => Err(unknown_error(name, &ids, &listing::list(layout, headlines)?.runs)),
         [only] => Ok((*only).clone()),
         several => Err(ResolveError::Ambiguous {
@@ -88,7 +90,8 @@ pub(crate) fn resolve(
     }
 }
 
-/// Returns 0 for `latest`, 2 for `latest~2`; `None` for any other name.
+/// Returns how many runs before the latest a name denotes: 0 for `latest`, 2 for `latest~2`; `None`
+/// for any other name.
 fn steps_back(name: &str) -> Option<usize> {
     let rest = name.strip_prefix(LATEST)?;
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }

@@ -1,7 +1,6 @@
 //! Command line of assay: the single definition behind parsing, help, man pages and completions.
 //!
-//! Only parses texts into values and never examines the machine. Doc comments on fields are printed
-//! as help, so they contain no markup.
+//! Never examines the machine. Doc comments on fields are printed as help and contain no markup.
 
 #![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
 

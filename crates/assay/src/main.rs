@@ -68,8 +68,8 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
     if !command.prints_tool_output() {
         arguments::terminal_language().make_current();
     }
-    if let Some(occupation) = command.progress_message() {
-        ProgressSink::show_search(terminal, occupation, false);
+    if let Some(message) = command.progress_message() {
+        ProgressSink::show_search(terminal, message, false);
     }
     match command {
         AssayCommand::Run(typed) => commands::run::run(&typed, terminal),

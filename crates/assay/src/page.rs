@@ -41,13 +41,13 @@ impl OutputPage<'_> {
         let file = typed.output.as_deref().filter(|_| format == PageFormat::Html);
         let text = match (self.html_document, file) {
             // The data goes into a companion file, so that the page stays small.
-            (Some(make), Some(file)) if has_companion(file) => {
+            (Some(build), Some(file)) if has_companion(file) => {
                 let (data, text) =
                     (companions::data_path(file), Language::INVARIANT.scope(self.json));
                 let name = data.file_name().and_then(OsStr::to_str).map(str::to_owned);
                 let companions = [CompanionFile { path: data, text: &text }];
                 companions::check(file, &companions)?;
-                print_or_write(&render::html::page(make, name.as_deref()), typed, terminal)?;
+                print_or_write(&render::html::page(build, name.as_deref()), typed, terminal)?;
                 return companions::write(&companions, terminal);
             }
             _ => self.render(format, terminal)?,
@@ -73,7 +73,7 @@ impl OutputPage<'_> {
             PageFormat::Svg => render_picture(&self.document)?,
             PageFormat::Learn => return Err(needs_stored_run()),
             PageFormat::Html => match self.html_document {
-                Some(make) => render::html::page(make, None),
+                Some(build) => render::html::page(build, None),
                 None => render::html::document(&self.document),
             },
         })

@@ -90,17 +90,17 @@ pub(crate) fn machine_comparison(summary: &RunSummary) -> Option<String> {
     let product = summary.hosts.first()?.system.product.as_deref()?;
     let system = reference::find_system(product)?;
     let claims = reference::claims_for_system(&system).ok()?;
-    let held = reference::check_claims(&summary.results, &claims);
-    let decides = |it: &&ClaimCheck<'_>| it.verdict != ClaimVerdict::Shown;
-    let held = held.iter().find(decides)?;
-    let is_of_use = |it: &&&Claim| !it.is_suspect() && it.qualifier != Qualifier::AtMost;
-    let claim = held.claims.iter().rev().find(is_of_use)?;
-    let own = precision::value(held.estimate);
+    let checks = reference::check_claims(&summary.results, &claims);
+    let is_decided = |it: &&ClaimCheck<'_>| it.verdict != ClaimVerdict::Shown;
+    let check = checks.iter().find(is_decided)?;
+    let is_comparable = |it: &&&Claim| !it.is_suspect() && it.qualifier != Qualifier::AtMost;
+    let claim = check.claims.iter().rev().find(is_comparable)?;
+    let own = precision::value(check.estimate);
     Some(sentence(
         "known-machine",
         &[
             ("system", &system),
-            ("what", &held.estimate.metric.replace('_', " ")),
+            ("what", &check.estimate.metric.replace('_', " ")),
             ("published", &format_claim(claim)),
             ("own", &own),
         ],
@@ -114,20 +114,20 @@ pub(crate) fn compare_with_claims(
     claims: &[Claim],
     name: &str,
 ) -> Option<(Document, String, u8)> {
-    let held = reference::check_claims(&summary.results, claims);
-    let are_some = !held.is_empty();
-    are_some.then(|| {
+    let checks = reference::check_claims(&summary.results, claims);
+    let has_figures = !checks.is_empty();
+    has_figures.then(|| {
         (
-            comparison_document(&held, name),
-            summarize_outcome(&held, name),
-            claims_exit_code(&held),
+            comparison_document(&checks, name),
+            summarize_outcome(&checks, name),
+            claims_exit_code(&checks),
         )
     })
 }
 
 /// Returns the exit code: undecided if sources conflict or no figure decides.
-fn claims_exit_code(held: &[ClaimCheck<'_>]) -> u8 {
-    let has = |verdict| held.iter().any(|it| it.verdict == verdict);
+fn claims_exit_code(checks: &[ClaimCheck<'_>]) -> u8 {
+    let has = |verdict| checks.iter().any(|it| it.verdict == verdict);
     if has(ClaimVerdict::Missed) {
         REGRESSION
     } else if has(ClaimVerdict::Conflict) || !has(ClaimVerdict::Reached) {
@@ -137,9 +137,9 @@ fn claims_exit_code(held: &[ClaimCheck<'_>]) -> u8 {
     }
 }
 
-fn comparison_document(held: &[ClaimCheck<'_>], name: &str) -> Document {
+fn comparison_document(checks: &[ClaimCheck<'_>], name: &str) -> Document {
     let mut document = Document::new(sentence("held-title", &[("name", name)]));
-    document.paragraph(Tone::Bad, summarize_outcome(held, name));
+    document.paragraph(Tone::Bad, summarize_outcome(checks, name));
     let columns = [
         (message("column-what"), ColumnAlignment::Left),
         (message("column-you"), ColumnAlignment::Right),
@@ -150,23 +150,24 @@ fn comparison_document(held: &[ClaimCheck<'_>], name: &str) -> Document {
     ];
     let mut table = ReportTable::new("", &columns);
     let mut notes: Vec<Note> = Vec::new();
-    for it in held {
-        for (number, claim) in it.claims.iter().enumerate() {
+    for check in checks {
+        for (number, claim) in check.claims.iter().enumerate() {
             let first = number == 0;
-            let reported = |text: String| if first { text } else { String::new() };
+            let in_first_row = |text: String| if first { text } else { String::new() };
             let published = TableCell {
                 marks: note_marks(claim, &mut notes),
                 ..keep_on_one_line(&format_claim(claim)).into()
             };
-            let about = [claim.conditions.as_str(), &claim.date].map(str::trim);
-            let about: Vec<&str> = about.into_iter().filter(|it| !it.is_empty()).collect();
+            let conditions = [claim.conditions.as_str(), &claim.date].map(str::trim);
+            let conditions: Vec<&str> =
+                conditions.into_iter().filter(|text| !text.is_empty()).collect();
             table.rows.push(vec![
-                reported(brief_name(it.estimate)).into(),
-                reported(keep_on_one_line(&precision::value(it.estimate))).into(),
+                in_first_row(brief_name(check.estimate)).into(),
+                in_first_row(keep_on_one_line(&precision::value(check.estimate))).into(),
                 published,
-                percent(100.0 * it.estimate.median / claim.quantity.value).into(),
-                verdict_cell(it, claim),
-                about.join("; ").into(),
+                percent(100.0 * check.estimate.median / claim.quantity.value).into(),
+                verdict_cell(check, claim),
+                conditions.join("; ").into(),
             ]);
         }
     }
@@ -179,30 +180,30 @@ fn comparison_document(held: &[ClaimCheck<'_>], name: &str) -> Document {
 
 /// Summarizes in a sentence which results miss their figures or lie between conflicting sources, or
 /// that no figure decides. Empty if all are reached.
-fn summarize_outcome(held: &[ClaimCheck<'_>], name: &str) -> String {
-    if held.iter().all(|it| it.verdict == ClaimVerdict::Shown) {
+fn summarize_outcome(checks: &[ClaimCheck<'_>], name: &str) -> String {
+    if checks.iter().all(|it| it.verdict == ClaimVerdict::Shown) {
         return sentence("held-count-none", &[("name", name)]);
     }
-    let decided = held.iter().filter(|it| it.verdict != ClaimVerdict::Shown).count();
-    let counted = |id: &str, verdict: ClaimVerdict| {
-        let which = held.iter().filter(|it| it.verdict == verdict);
-        let which: Vec<String> = which.map(|it| result_name(it.estimate)).collect();
-        let (n, all) = (which.len().to_string(), decided.to_string());
-        let said = || {
-            let which = which.join("; ");
-            sentence(id, &[("name", name), ("n", &n), ("all", &all), ("which", &which)])
+    let decided_count = checks.iter().filter(|it| it.verdict != ClaimVerdict::Shown).count();
+    let describe_verdict = |id: &str, verdict: ClaimVerdict| {
+        let results = checks.iter().filter(|it| it.verdict == verdict);
+        let results: Vec<String> = results.map(|it| result_name(it.estimate)).collect();
+        let (count, total) = (results.len().to_string(), decided_count.to_string());
+        let format_sentence = || {
+            let results = results.join("; ");
+            sentence(id, &[("name", name), ("n", &count), ("all", &total), ("which", &results)])
         };
-        (!which.is_empty()).then(said)
+        (!results.is_empty()).then(format_sentence)
     };
-    counted("held-count-missed", ClaimVerdict::Missed)
-        .or_else(|| counted("held-count-conflict", ClaimVerdict::Conflict))
+    describe_verdict("held-count-missed", ClaimVerdict::Missed)
+        .or_else(|| describe_verdict("held-count-conflict", ClaimVerdict::Conflict))
         .unwrap_or_default()
 }
 
 /// Returns the verdict for one figure. A result on which sources differ meets some and misses
 /// others.
-fn verdict_cell(held: &ClaimCheck<'_>, claim: &Claim) -> TableCell {
-    match held.meets_claim(claim) {
+fn verdict_cell(check: &ClaimCheck<'_>, claim: &Claim) -> TableCell {
+    match check.meets_claim(claim) {
         Some(true) => message("held-reached").into(),
         Some(false) => TableCell { tone: Tone::Bad, ..message("held-missed").into() },
         None => TableCell::default(),
@@ -230,8 +231,8 @@ fn keep_on_one_line(text: &str) -> String {
 
 /// Describes a result without its benchmark, to leave room for the verdict.
 fn brief_name(estimate: &MetricEstimate) -> String {
-    let where_it_was = estimate.case.split_once('/').map_or("", |(_, rest)| rest);
-    format!("{} {where_it_was}", estimate.metric.replace('_', " "))
+    let parameters = estimate.case.split_once('/').map_or("", |(_, rest)| rest);
+    format!("{} {parameters}", estimate.metric.replace('_', " "))
 }
 
 fn result_name(estimate: &MetricEstimate) -> String {
@@ -265,8 +266,8 @@ pub(crate) fn comparison_page<T>(
     (claims, name): (&[Claim], &str),
     publish: impl FnOnce(OutputPage<'_>) -> T,
 ) -> Result<(T, u8), CommandFailure> {
-    let held = reference::check_claims(&summary.results, claims);
-    if held.is_empty() {
+    let checks = reference::check_claims(&summary.results, claims);
+    if checks.is_empty() {
         return Err(CommandFailure::usage(format!(
             "the run has no results with published figures of {name}"
         ))
@@ -275,7 +276,7 @@ pub(crate) fn comparison_page<T>(
                              dimensions: `assay import --set placement=node`"
         )));
     }
-    let rows: Vec<ClaimRow<'_>> = held
+    let rows: Vec<ClaimRow<'_>> = checks
         .iter()
         .map(|it| ClaimRow {
             benchmark: &it.estimate.benchmark,
@@ -291,31 +292,31 @@ pub(crate) fn comparison_page<T>(
             .with_cause(&error)
     })? + "\n";
     let published = publish(OutputPage {
-        document: comparison_document(&held, name),
+        document: comparison_document(&checks, name),
         json: &|| json.clone(),
-        csv: &|| comparison_csv(&held),
+        csv: &|| comparison_csv(&checks),
         html_document: None,
     });
-    Ok((published, claims_exit_code(&held)))
+    Ok((published, claims_exit_code(&checks)))
 }
 
-fn comparison_csv(held: &[ClaimCheck<'_>]) -> String {
+fn comparison_csv(checks: &[ClaimCheck<'_>]) -> String {
     let mut text =
         "case,metric,median,unit,published,qualifier,date,source,verdict\n".to_owned();
-    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    for it in held {
-        for claim in &it.claims {
-            let MetricEstimate { case, metric, median, unit, .. } = it.estimate;
+    let quote = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    for check in checks {
+        for claim in &check.claims {
+            let MetricEstimate { case, metric, median, unit, .. } = check.estimate;
             let _ = writeln!(
                 text,
                 "{},{metric},{median},{},{},{},{},{},{}",
-                quoted(case),
+                quote(case),
                 unit.symbol(),
                 claim.quantity.value,
-                quoted(claim.qualifier.word()),
+                quote(claim.qualifier.word()),
                 claim.date,
-                quoted(&claim.source),
-                verdict_word(it.verdict)
+                quote(&claim.source),
+                verdict_word(check.verdict)
             );
         }
     }

@@ -34,7 +34,7 @@ pub(crate) const PAGE_SUITES: [(&str, &str); 3] =
 
 /// Whether the name refers to a built-in suite.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    BUILT_IN.iter().chain(&PAGE_SUITES).any(|(known, _)| *known == name)
+    BUILT_IN.iter().chain(&PAGE_SUITES).any(|(built_in, _)| *built_in == name)
 }
 
 /// Opens suites and joins them to one.
@@ -47,14 +47,14 @@ pub(crate) fn read_joined(
     names: &[OsString],
     texts: &BTreeMap<String, String>,
 ) -> Result<Suite, CommandFailure> {
-    let one = |file: &OsString| {
+    let open_one = |file: &OsString| {
         let name = file.to_string_lossy();
         match texts.get(name.as_ref()) {
             Some(text) => parse_suite(&name, text),
             None => find_suite(file),
         }
     };
-    let suites = names.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    let suites = names.iter().map(open_one).collect::<Result<Vec<_>, _>>()?;
     match <[Suite; 1]>::try_from(suites) {
         Ok([only]) => Ok(only),
         Err(several) => Ok(Suite::merge(&several)),
@@ -77,11 +77,11 @@ pub(crate) fn read_texts(
 pub(crate) fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
     let name = file.to_string_lossy();
     let name = name.as_ref();
-    if let Some((page, of_page)) = PAGE_SUITES.iter().find(|(page, _)| *page == name) {
-        return find_suite(of_page.as_ref())
+    if let Some((page, suite_of_page)) = PAGE_SUITES.iter().find(|(page, _)| *page == name) {
+        return find_suite(suite_of_page.as_ref())
             .map(|suite| Suite { name: (*page).to_owned(), ..suite });
     }
-    match BUILT_IN.iter().find(|(known, _)| *known == name) {
+    match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
         Some((_, text)) => parse_suite(name, text),
         None => parse_suite(name, &read_file(file)?),
     }
@@ -122,10 +122,9 @@ fn unknown_suite(name: &str) -> CommandFailure {
             .with_reason("the file does not exist")
             .advise("check the name and the folder");
     }
-    let known: Vec<&str> =
-        BUILT_IN.iter().chain(&PAGE_SUITES).map(|(known, _)| *known).collect();
+    let names: Vec<&str> = BUILT_IN.iter().chain(&PAGE_SUITES).map(|(name, _)| *name).collect();
     failure
-        .advise(suite::suggest(name, &known))
+        .advise(suite::suggest(name, &names))
         .advise("name a suite file by its path, like ./mine.toml; `assay help suites` prints an example")
 }
 

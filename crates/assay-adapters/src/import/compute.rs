@@ -21,12 +21,12 @@ pub(super) fn read_stream(text: &str) -> Result<Vec<ImportedMeasurement>, ToolEr
 }
 
 fn read_stream_table(text: &str) -> Result<ImportedMeasurement, ToolError> {
-    let read = StreamText::read(text)?;
-    let mut parsed = ParsedOutput { version: read.version.clone(), ..ParsedOutput::default() };
-    read.report(read.functions.map(|function| function.rate), &mut parsed);
-    let bytes = read.elements.saturating_mul(read.element_bytes);
+    let table = StreamText::read(text)?;
+    let mut parsed = ParsedOutput { version: table.version.clone(), ..ParsedOutput::default() };
+    table.report(table.functions.map(|function| function.rate), &mut parsed);
+    let bytes = table.elements.saturating_mul(table.element_bytes);
     let dimensions = Attributes::from([
-        (Attribute::Threads, read.threads.unwrap_or(1).into()),
+        (Attribute::Threads, table.threads.unwrap_or(1).into()),
         (Attribute::BytesPerArray, bytes.into()),
     ]);
     Ok(ImportedMeasurement {
@@ -49,7 +49,7 @@ pub(super) fn is_hpl(text: &str) -> bool {
 pub(super) fn read_hpl(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let log = HplLog::read(text)?;
     let sizes: BTreeSet<u64> = log.rows.iter().map(|row| row.n).collect();
-    let of_size = |n: &u64| {
+    let import_size = |n: &u64| {
         let mut parsed =
             ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };
         let rows = log.rows.iter().filter(|row| row.n == *n).cloned().collect();
@@ -63,5 +63,5 @@ pub(super) fn read_hpl(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError
             parsed,
         })
     };
-    sizes.iter().map(of_size).collect()
+    sizes.iter().map(import_size).collect()
 }

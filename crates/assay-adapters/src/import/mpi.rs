@@ -1,5 +1,5 @@
-//! Import of tables of the OSU micro-benchmarks and of Intel's. The tables do not name the MPI
-//! installation.
+//! Import of tables of the OSU micro-benchmarks and the Intel MPI Benchmarks (IMB). The tables do
+//! not name the MPI installation.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -17,10 +17,10 @@ pub(super) fn is_osu(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("# OSU MPI"))
 }
 
-/// Reads every test of the file. `osu_mbw_mr` 7.0 prints its title twice, which is one test.
+/// Reads every test of the file. `osu_mbw_mr` 7.0 prints its title twice for one test.
 pub(super) fn read_osu(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     reject_cut_number(text)?;
-    let mut before = String::new();
+    let mut title_part = String::new();
     let mut tests: Vec<String> = Vec::new();
     for part in split_parts(text, |line| line.starts_with("# OSU MPI")) {
         let has_rows = part.lines().any(|line| line.starts_with(|c: char| c.is_ascii_digit()));
@@ -28,11 +28,11 @@ pub(super) fn read_osu(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError
         if has_rows || part.contains("Latency(us)") {
             tests.push(part);
         } else {
-            before = part;
+            title_part = part;
         }
     }
     if tests.is_empty() {
-        tests.push(before);
+        tests.push(title_part);
     }
     tests.iter().map(|part| read_osu_test(part)).collect()
 }
@@ -41,8 +41,8 @@ fn read_osu_test(text: &str) -> Result<ImportedMeasurement, ToolError> {
     let mut titles = text.lines().filter_map(|line| line.strip_prefix("# "));
     let title = titles.find(|line| line.starts_with("OSU MPI")).unwrap_or_default();
     let title = title.rsplit_once(" v").map_or(title, |(title, _)| title).trim();
-    let known = |test: &MpiTest| test.osu_title().eq_ignore_ascii_case(title);
-    let test = MpiTest::ALL.into_iter().find(known);
+    let has_title = |test: &MpiTest| test.osu_title().eq_ignore_ascii_case(title);
+    let test = MpiTest::ALL.into_iter().find(has_title);
     let test = test.ok_or_else(|| missing(&format!("benchmark like {title:?} in assay")))?;
     let pattern_ranks = match test.pattern() {
         assay_model::benchmark::MpiPattern::Pair => Some(2),
@@ -61,22 +61,23 @@ pub(super) fn is_imb(text: &str) -> bool {
 }
 
 pub(super) fn read_imb(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    /// Line after the last test. It occurs once per file, but the reader of one test requires it.
+    /// Line after the last test of a file. The parser of a single test also requires it.
     const END: &str = "# All processes entering MPI_Finalize";
     let has_end = text.contains(END);
     let tests = split_parts(text, |line| line.starts_with("# Benchmarking "));
-    let read = |part: &String| {
+    let read_part = |part: &String| {
         let name = word_after(part, "# Benchmarking").unwrap_or_default();
         let test = find_imb_test(name)?;
         let ranks = word_after(part, "#processes").and_then(|text| text.parse().ok());
-        let whole =
+        let complete_part =
             if has_end { format!("{}\n{END}\n", part.replace(END, "")) } else { part.clone() };
-        Some(read_table("imb", test, &whole, ranks))
+        Some(read_table("imb", test, &complete_part, ranks))
     };
-    let found: Result<Vec<ImportedMeasurement>, _> = tests.iter().filter_map(read).collect();
-    found.and_then(|found| match found.is_empty() {
+    let measurements: Result<Vec<ImportedMeasurement>, _> =
+        tests.iter().filter_map(read_part).collect();
+    measurements.and_then(|measurements| match measurements.is_empty() {
         true => Err(missing("test of IMB that assay has, like PingPong or Allreduce")),
-        false => Ok(found),
+        false => Ok(measurements),
     })
 }
 
@@ -90,12 +91,12 @@ fn read_table(
     let mut sizes =
         text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok());
     let largest: u64 = sizes.next_back().unwrap_or(0);
-    let nowhere = Domain { placement: String::new(), cpus: vec![] };
+    let unplaced = Domain { placement: String::new(), cpus: vec![] };
     let work = MpiWorkload {
         test,
         mpi: unknown_installation(),
         ranks: ranks.unwrap_or(0),
-        placement: nowhere,
+        placement: unplaced,
         hosts: MpiHosts::default(),
         from_bytes: 0,
         to_bytes: largest,
@@ -114,7 +115,7 @@ fn read_table(
     })
 }
 
-/// Returns an installation without any details.
+/// Returns the placeholder for an unknown installation.
 const fn unknown_installation() -> MpiInstallation {
     MpiInstallation {
         key: String::new(),

@@ -1,5 +1,5 @@
-//! Import of perftest's tables. Latency is half a round trip for `send` and `write`, and a whole
-//! one for `read` and `atomic`.
+//! Import of perftest's tables. Latency is half of a round trip for `send` and `write`, and a full
+//! round trip for `read` and `atomic`.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
@@ -15,7 +15,7 @@ pub(super) fn is_perftest(text: &str) -> bool {
     text.lines().any(is_head)
 }
 
-/// Columns and their metrics, for tests that assay does not have.
+/// Columns and their metrics, for tests without an equivalent in assay.
 const METRICS: [(PerftestColumn, &str); 8] = [
     (PerftestColumn::Min, "time_min"),
     (PerftestColumn::Max, "time_max"),
@@ -27,7 +27,7 @@ const METRICS: [(PerftestColumn, &str); 8] = [
     (PerftestColumn::EventRate, "event_rate"),
 ];
 
-/// Reads one measurement for each row: each has its own iterations and its own doubts.
+/// Reads one measurement for each row, because iterations and doubts differ from row to row.
 pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     reject_cut_number(text)?;
     let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
@@ -35,15 +35,16 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
     let rows: Vec<Vec<(String, ImportedMeasurement)>> =
         tables.map(|part| read_table(part)).collect::<Result<_, _>>()?;
-    // Rows are in the order of their lines; several lines may be equal.
+    // Lines may be equal, so each search continues after the line of the previous row.
     let mut lines = (1_u64..).zip(text.lines());
-    let numbered = |(row, mut found): (String, ImportedMeasurement)| {
+    let with_line_number = |(row, mut measurement): (String, ImportedMeasurement)| {
         let line = lines.find(|(_, line)| *line == row);
-        line.into_iter()
-            .for_each(|(number, _)| found.parsed.set_attribute(Attribute::SourceLine, number));
-        found
+        line.into_iter().for_each(|(number, _)| {
+            measurement.parsed.set_attribute(Attribute::SourceLine, number)
+        });
+        measurement
     };
-    Ok(rows.into_iter().flatten().map(numbered).collect())
+    Ok(rows.into_iter().flatten().map(with_line_number).collect())
 }
 
 /// Reads the measurements of a table, each with its line.
@@ -52,34 +53,36 @@ fn read_table(text: &str) -> Result<Vec<(String, ImportedMeasurement)>, ToolErro
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
     let name = title.to_lowercase().replace(' ', "-");
-    let way = perftest_text::path_attributes(text);
-    let found = |(line, row): &(&str, PerftestRow)| {
-        let whole = |column: PerftestColumn| row.get(&column).map(|it| *it as u64);
-        let apart = [
+    let network_path = perftest_text::path_attributes(text);
+    let import_row = |(line, row): &(&str, PerftestRow)| {
+        let integer = |column: PerftestColumn| row.get(&column).map(|it| *it as u64);
+        let size_columns = [
             (PerftestColumn::Bytes, Attribute::Bytes),
             (PerftestColumn::ServiceLevel, Attribute::ServiceLevel),
         ];
-        let sized: Attributes = apart
+        let size_dimensions: Attributes = size_columns
             .into_iter()
-            .filter_map(|(column, name)| Some((name, whole(column)?.into())))
+            .filter_map(|(column, name)| Some((name, integer(column)?.into())))
             .collect();
-        let of = whole(PerftestColumn::Bytes).or_else(|| whole(PerftestColumn::Flows));
-        let name = format!("{name}/{}", of.unwrap_or_default());
+        let size = integer(PerftestColumn::Bytes).or_else(|| integer(PerftestColumn::Flows));
+        let name = format!("{name}/{}", size.unwrap_or_default());
         let mut parsed =
             ParsedOutput { doubts: order_violations(row), ..ParsedOutput::default() };
-        way.iter().for_each(|(name, value)| parsed.set_attribute(*name, value.clone()));
+        network_path
+            .iter()
+            .for_each(|(name, value)| parsed.set_attribute(*name, value.clone()));
         let (benchmark, dimensions) = match find_test(&name) {
             Some(test) => {
                 add_native_figures(test, row, &mut parsed);
-                (Benchmark::Rdma(test), sized)
+                (Benchmark::Rdma(test), size_dimensions)
             }
             None => {
-                add_foreign_figures(row, &sized, &mut parsed);
-                let of = (Attribute::Test, format!("perftest {title}").into());
-                (Benchmark::Foreign, Attributes::from([of]))
+                add_foreign_figures(row, &size_dimensions, &mut parsed);
+                let tool_test = (Attribute::Test, format!("perftest {title}").into());
+                (Benchmark::Foreign, Attributes::from([tool_test]))
             }
         };
-        let found = ImportedMeasurement {
+        let measurement = ImportedMeasurement {
             name,
             benchmark,
             dimensions,
@@ -87,16 +90,16 @@ fn read_table(text: &str) -> Result<Vec<(String, ImportedMeasurement)>, ToolErro
             began_s: None,
             parsed,
         };
-        ((*line).to_owned(), found)
+        ((*line).to_owned(), measurement)
     };
-    Ok(perftest_text::parse_rows_with_lines(text)?.iter().map(found).collect())
+    Ok(perftest_text::parse_rows_with_lines(text)?.iter().map(import_row).collect())
 }
 
 /// Returns assay's equivalent test: `send-latency/2` is `rdma.send_lat`.
 fn find_test(name: &str) -> Option<RdmaTest> {
     let (name, _) = name.split_once('/')?;
     let (operation, kind) = name.rsplit_once('-')?;
-    // perftest names the atomic operation; assay has only fetch-and-add.
+    // perftest has two atomic operations, assay only fetch-and-add.
     let operation = if operation == "atomic-fetch_and_add" { "atomic" } else { operation };
     let kind = match kind {
         "latency" => "lat",
@@ -107,34 +110,36 @@ fn find_test(name: &str) -> Option<RdmaTest> {
     RdmaTest::ALL.into_iter().find(|test| test.name() == wanted)
 }
 
-/// Adds the figures in the form of assay's own test; the median is `t_typical`.
+/// Adds the figures with the metrics of assay's equivalent test; the median is `t_typical`.
 fn add_native_figures(test: RdmaTest, row: &PerftestRow, parsed: &mut ParsedOutput) {
-    let of = |column: PerftestColumn| row.get(&column).copied().filter(|value| *value > 0.0);
-    if let Some(iterations) = of(PerftestColumn::Iterations) {
+    let positive =
+        |column: PerftestColumn| row.get(&column).copied().filter(|value| *value > 0.0);
+    if let Some(iterations) = positive(PerftestColumn::Iterations) {
         parsed.set_attribute(Attribute::Iterations, iterations as u64);
     }
     if test.is_bandwidth() {
-        let figures = [perftest_text::bandwidth(row), of(PerftestColumn::MessageRate)];
+        let figures = [perftest_text::bandwidth(row), positive(PerftestColumn::MessageRate)];
         for (metric, value) in ["bandwidth", "message_rate"].into_iter().zip(figures) {
             value.into_iter().for_each(|value| parsed.add_samples(metric, vec![value]));
         }
         return;
     }
     let metric = test.latency_metric();
-    // A test of fixed duration records no single values and prints only the mean.
-    let median = of(PerftestColumn::Typical).map(|median| (median, "median"));
-    let value = median.or_else(|| Some((of(PerftestColumn::Average)?, "mean")));
+    // A test of fixed duration (`-D`) records no single times and prints only the mean.
+    let median = positive(PerftestColumn::Typical).map(|median| (median, "median"));
+    let value = median.or_else(|| Some((positive(PerftestColumn::Average)?, "mean")));
     if let Some((value, statistic)) = value {
         parsed.add_samples(metric, vec![value]);
         parsed.set_metric_attribute(metric, Attribute::Statistic, statistic);
         let tails = [("p99", PerftestColumn::P99), ("p99.9", PerftestColumn::P999)];
-        let tails = tails.into_iter().filter_map(|(name, it)| Some((name.to_owned(), of(it)?)));
+        let tails =
+            tails.into_iter().filter_map(|(name, it)| Some((name.to_owned(), positive(it)?)));
         parsed.set_figures(
             metric,
             ToolFigures {
-                min: of(PerftestColumn::Min),
-                mean: of(PerftestColumn::Average),
-                // `t_max` excludes the two slowest values, also when assay starts the tool.
+                min: positive(PerftestColumn::Min),
+                mean: positive(PerftestColumn::Average),
+                // `t_max` is not the maximum: perftest excludes the two slowest values.
                 max: None,
                 percentiles: tails.collect(),
             },
@@ -145,7 +150,7 @@ fn add_native_figures(test: RdmaTest, row: &PerftestRow, parsed: &mut ParsedOutp
     }
 }
 
-/// Adds the figures of a test that assay does not have.
+/// Adds the figures of a test without an equivalent in assay.
 fn add_foreign_figures(row: &PerftestRow, sized: &Attributes, parsed: &mut ParsedOutput) {
     for (column, metric) in METRICS {
         if let Some(value) = row.get(&column).copied().filter(|value| *value > 0.0) {

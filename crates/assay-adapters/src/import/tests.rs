@@ -114,7 +114,7 @@ fn system_errors_have_their_own_advice() {
         assert!(refused.to_string().contains(said), "{refused}");
         assert!(refused.advice().contains(advice), "{}", refused.advice());
     };
-    let no_space = "stream0 failed: No space left on device (os error 28)";
+    let no_space = "stream0 ended with No space left on device (os error 28)";
     check(&golden("fio/3.33-no-space.out"), no_space, "free some space");
     let text = "stream0: (groupid=0, jobs=1): err=28 (file:io_u.c:1876, func=io_u error, \
                 error=No space left on device): pid=1: Sat Nov 21 14:32:16 2026\n  \

@@ -97,13 +97,13 @@ fn pair_on_one_host_is_not_split() {
 
 #[test]
 fn pair_over_hosts_has_one_rank_each() {
-    let over = |starter| {
+    let over_hosts = |starter| {
         let mut work = work(starter, &[], "hosts");
         work.hosts.list = Some("a,b".into());
         work
     };
     check(
-        over,
+        over_hosts,
         &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 -bind-to core assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_DOMAIN=core I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 assay mpi latency
@@ -112,13 +112,13 @@ fn pair_over_hosts_has_one_rank_each() {
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --nodelist a,b --ntasks-per-node=1 --mpi=pmix --cpu-bind=cores assay mpi latency
     "#]],
     );
-    let near = |starter| {
-        let mut work = over(starter);
+    let pinned = |starter| {
+        let mut work = over_hosts(starter);
         work.placement.cpus = vec![24, 24];
         work
     };
     check(
-        near,
+        pinned,
         &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 -bind-to user:24 assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=24 I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 assay mpi latency
@@ -127,14 +127,14 @@ fn pair_over_hosts_has_one_rank_each() {
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --nodelist a,b --ntasks-per-node=1 --mpi=pmix --cpu-bind=map_cpu:24 assay mpi latency
     "#]],
     );
-    let file = |starter| {
+    let host_file = |starter| {
         let mut work = work(starter, &[], "hosts");
         work.hosts.file = Some("/etc/hosts.mpi".into());
         work.ranks = 4;
         work
     };
     check(
-        file,
+        host_file,
         &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 4 -f /etc/hosts.mpi -bind-to core assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_DOMAIN=core I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 4 -f /etc/hosts.mpi assay mpi latency

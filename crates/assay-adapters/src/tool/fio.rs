@@ -94,7 +94,7 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     if let Some(why) = unsupported_reason(&test.workload) {
         return Err(ask(why));
     }
-    let content = job_file(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
+    let content = ini_file(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
     Ok(vec![Invocation {
         workload: request.workload.clone(),
         label: "fio".to_owned(),
@@ -110,7 +110,7 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
 
 /// Formats one job per stream and target; `None` if the rate is a share of one that is not known
 /// yet.
-fn job_file(work: &StorageWorkload) -> Option<String> {
+fn ini_file(work: &StorageWorkload) -> Option<String> {
     let mut text = global_section(work);
     let rate_per_s = match work.load {
         StorageLoad::Open { rate_per_s, .. } => Some(rate_per_s),

@@ -8,8 +8,8 @@ use crate::fio_json::FioResult;
 use crate::ior_text::IorRow;
 use crate::outputs::{ParsedOutput, ToolError};
 
-/// Converts one process of fio to one sample of each metric: all jobs, reads and writes together.
-/// The rates are means over `time_s`; without it every process does the same work.
+/// Converts the result of one fio process to one sample of each metric, over all jobs, reads and
+/// writes. `time_s` is the weight of the rates, the measured time; empty if unknown.
 pub(crate) fn fio_samples(
     result: FioResult,
     time_s: &[f64],
@@ -26,7 +26,7 @@ pub(crate) fn fio_samples(
     if let Some(latency) = &result.latency {
         parsed.add_samples("latency", vec![latency.median_s]);
         parsed.set_weights(ios.clone());
-        // Median of all I/O, by fio's completion latency.
+        // fio's completion latency, over all I/O.
         parsed.set_metric_attribute("latency", Attribute::Statistic, "median");
         parsed.set_figures(
             "latency",

@@ -13,7 +13,7 @@ pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["stream_c", "stream_c.exe", "stream", "stream_omp"],
         variable: "ASSAY_STREAM",
-        // ImageMagick also has a `stream`; STREAM contains the first line that it prints.
+        // Distinguishes STREAM from ImageMagick's `stream`: the text is in STREAM's binary.
         mark: Some("STREAM version"),
         version: VersionSource::FromMeasurement,
         launcher: false,
@@ -22,7 +22,7 @@ pub(super) const fn detect() -> ToolDetection {
     }
 }
 
-/// Whether there is only one domain: one process has one clock.
+/// Whether the workload has a single domain: STREAM is one process, timed by one clock.
 pub(super) fn supports(workload: &Workload) -> bool {
     matches!(workload, Workload::Stream(work)
         if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
@@ -55,7 +55,8 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     }])
 }
 
-/// Parses a run. Its sample is the rate that STREAM reports, that of the best pass.
+/// Parses the output of a run. The sample is the rate that STREAM prints, which is that of the
+/// fastest iteration.
 pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,

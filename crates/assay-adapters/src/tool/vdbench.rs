@@ -1,7 +1,7 @@
 //! Adapter of `vdbench`: writes an equivalent parameter file and reads the intervals of its
 //! `flatfile.html`.
 //!
-//! Vdbench never creates or formats a file: the caller has laid out its targets before.
+//! Vdbench never creates or formats a file: the caller lays out the targets first.
 
 use std::fmt::Write as _;
 
@@ -46,15 +46,15 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
         return Some("Vdbench supports only one stream");
     };
     let targets = &work.targets;
-    let limited = work.timing.stop_after_bytes.or(stream.stop_after_bytes);
-    let divided = divided_parts(stream);
-    let table = [
+    let byte_limit = work.timing.stop_after_bytes.or(stream.stop_after_bytes);
+    let parts = divided_parts(stream);
+    let reasons = [
         (order_parameters(stream).is_none(), "Vdbench does not support this access pattern"),
         (size_parameter(&stream.sizes).is_none(), "Vdbench does not support this mix of sizes"),
         (matches!(work.load, StorageLoad::Capped { .. }), "Vdbench limits IO/s, not bytes"),
-        (divided.is_some() && work.load != StorageLoad::Closed, "its streams have no rate"),
+        (parts.is_some() && work.load != StorageLoad::Closed, "its streams have no rate"),
         (
-            divided.is_some_and(|parts| !stream.in_flight_per_target.is_multiple_of(parts)),
+            parts.is_some_and(|parts| !stream.in_flight_per_target.is_multiple_of(parts)),
             "Vdbench needs a number of threads that is a multiple of its streams",
         ),
         (!stream.conduct.is_nothing(), "Vdbench does not support pauses, zones or the like"),
@@ -71,14 +71,14 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
             "threads of Vdbench use blocking calls",
         ),
         (work.timing.duration_s.is_none(), "it has no duration"),
-        (limited.is_some(), "it stops after a number of bytes"),
+        (byte_limit.is_some(), "it stops after a number of bytes"),
         (work.data.verify != Verify::Off, "Vdbench cannot check assay's stamps"),
         (
             targets.iter().any(|it| !it.path.to_str().is_some_and(can_be_quoted)),
             "a path is not absolute, or has special characters of Vdbench",
         ),
     ];
-    table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)
+    reasons.into_iter().find(|(is_unsupported, _)| *is_unsupported).map(|(_, why)| why)
 }
 
 /// Whether a path can be quoted: blanks are allowed, variables and quotes are not.
@@ -86,7 +86,7 @@ fn can_be_quoted(path: &str) -> bool {
     path.starts_with('/') && !path.contains(['"', '$', '!', '#', '%', '\n', '\r'])
 }
 
-/// Returns the number of parts into which threads divide a target.
+/// Returns the number of parts into which the threads divide a target; `None` if they share it.
 fn divided_parts(stream: &StorageStream) -> Option<u32> {
     let divided =
         matches!(stream.pattern, AccessPattern::Sequential { cursor: Cursor::Divided, .. });
@@ -113,18 +113,19 @@ fn order_parameters(stream: &StorageStream) -> Option<String> {
     }
 }
 
-/// Formats sizes as Vdbench's parameter: multiples of 512 bytes, with percentages for several.
+/// Formats sizes as Vdbench's parameter; several sizes with their percentages. `None` if a size is
+/// no multiple of 512 bytes.
 fn size_parameter(sizes: &[SizeShare]) -> Option<String> {
-    let one = |size: &SizeShare| {
+    let sector_multiple = |size: &SizeShare| {
         let is_sector = size.min_bytes > 0 && size.min_bytes.is_multiple_of(512);
         (size.min_bytes == size.max_bytes && is_sector).then_some(size.min_bytes)
     };
     match sizes {
         [] => None,
-        [only] => one(only).map(|bytes| bytes.to_string()),
+        [only] => sector_multiple(only).map(|bytes| bytes.to_string()),
         several => {
             let pair = |size: &SizeShare| {
-                Some(format!("{},{}", one(size)?, format_percent(size.share)))
+                Some(format!("{},{}", sector_multiple(size)?, format_percent(size.share)))
             };
             let pairs: Option<Vec<String>> = several.iter().map(pair).collect();
             pairs.map(|pairs| format!("({})", pairs.join(",")))
@@ -141,12 +142,12 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     let Workload::Storage(test) = request.workload else {
         return Err(unsupported(NAME, request.workload));
     };
-    let ask = |why: &str| ToolError::UnsupportedWorkload { tool: NAME, why: why.to_owned() };
+    let reject = |why: &str| ToolError::UnsupportedWorkload { tool: NAME, why: why.to_owned() };
     if let Some(why) = unsupported_reason(&test.workload) {
-        return Err(ask(why));
+        return Err(reject(why));
     }
     let content = parameter_file(&test.workload)
-        .ok_or_else(|| ask("its rate is not known yet, or it has no order or size"))?;
+        .ok_or_else(|| reject("its rate is not known yet, or it has no order or size"))?;
     Ok(vec![Invocation {
         workload: request.workload.clone(),
         label: NAME.to_owned(),
@@ -160,7 +161,7 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     }])
 }
 
-/// Formats the parameter file; `None` if the rate is a share of one that is not known yet.
+/// Formats the parameter file; `None` if the rate is a share of a rate that is not measured yet.
 fn parameter_file(work: &StorageWorkload) -> Option<String> {
     let stream = work.streams.first()?;
     let mut lines = vec!["messagescan=no".to_owned()];
@@ -181,15 +182,15 @@ fn parameter_file(work: &StorageWorkload) -> Option<String> {
         order_parameters(stream)?
     ));
     let rate = match work.load {
-        // Shares are balanced among several streams; here is only one.
+        // Balancing concerns several streams; there is only one.
         StorageLoad::Closed | StorageLoad::Balanced => "max".to_owned(),
         StorageLoad::Open { rate_per_s, arrivals } => {
-            let law = match arrivals {
+            let distribution = match arrivals {
                 ArrivalProcess::Exponential => "exponential",
                 ArrivalProcess::Uniform => "uniform",
                 ArrivalProcess::Constant => "deterministic",
             };
-            format!("{},distribution={law}", (rate_per_s * 100.0).round() / 100.0)
+            format!("{},distribution={distribution}", (rate_per_s * 100.0).round() / 100.0)
         }
         StorageLoad::Capped { .. } | StorageLoad::ShareOf { .. } => return None,
     };
@@ -226,7 +227,7 @@ fn storage_line(number: usize, target: &StorageTarget, threads: u32) -> String {
     line
 }
 
-/// Parses the flatfile; every interval that counts is one sample of each metric.
+/// Parses the flatfile. Each interval after the warm-up is one sample of each metric.
 pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
@@ -235,23 +236,23 @@ pub(super) fn parse(
         return Err(unsupported(NAME, &invocation.workload));
     }
     outputs.check_exit()?;
-    let stretches = FlatFile::read(outputs.file(FLAT_FILE)?, "run")?.stretches();
-    Ok(ParsedOutput { version: parse_version(&outputs.stdout), ..interval_samples(&stretches) })
+    let intervals = FlatFile::read(outputs.file(FLAT_FILE)?, "run")?.stretches();
+    Ok(ParsedOutput { version: parse_version(&outputs.stdout), ..interval_samples(&intervals) })
 }
 
 /// Converts intervals to samples.
-pub(super) fn interval_samples(stretches: &[VdbenchInterval]) -> ParsedOutput {
+pub(super) fn interval_samples(intervals: &[VdbenchInterval]) -> ParsedOutput {
     let mut parsed = ParsedOutput::default();
-    let all =
-        |value: fn(&VdbenchInterval) -> f64| stretches.iter().map(value).collect::<Vec<_>>();
-    parsed.add_samples("rate", all(|it| it.rate_per_s));
-    parsed.set_weights(all(|it| it.length));
-    parsed.add_samples("bandwidth", all(|it| it.bytes_per_s));
-    parsed.set_weights(all(|it| it.length));
-    let means = all(|it| it.mean_s);
+    let column =
+        |value: fn(&VdbenchInterval) -> f64| intervals.iter().map(value).collect::<Vec<_>>();
+    parsed.add_samples("rate", column(|it| it.rate_per_s));
+    parsed.set_weights(column(|it| it.length));
+    parsed.add_samples("bandwidth", column(|it| it.bytes_per_s));
+    parsed.set_weights(column(|it| it.length));
+    let means = column(|it| it.mean_s);
     if means.iter().all(|mean| *mean > 0.0) {
         parsed.add_samples("latency", means);
-        parsed.set_weights(all(|it| it.rate_per_s * it.length));
+        parsed.set_weights(column(|it| it.rate_per_s * it.length));
         // Mean of an interval of a second.
         parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
     } else {
@@ -267,8 +268,8 @@ fn parse_version(printed: &str) -> Option<String> {
     let line =
         printed.lines().find_map(|it| it.strip_prefix("Vdbench distribution: vdbench"))?;
     let digits = line.split_whitespace().next()?;
-    let is_known = digits.len() >= 5 && digits.is_ascii();
-    Some(if is_known {
+    let has_all_parts = digits.len() >= 5 && digits.is_ascii();
+    Some(if has_all_parts {
         format!("{}.{}.{}", &digits[..1], &digits[1..3], &digits[3..])
     } else {
         digits.to_owned()

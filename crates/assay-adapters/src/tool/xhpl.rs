@@ -21,8 +21,7 @@ pub(super) const fn detect() -> ToolDetection {
     }
 }
 
-/// Whether xhpl supports the workload. Its BLAS is chosen when it is built, so that a workload must
-/// not name one.
+/// Whether xhpl supports the workload. The workload must not name a BLAS: xhpl is linked to one.
 pub(super) fn supports(workload: &Workload) -> bool {
     matches!(workload, Workload::Linpack(work)
         if work.blas.is_none() && !work.cpus.is_empty() && (1..=MAX_N).contains(&work.n))

@@ -221,82 +221,60 @@ fn add_spelling(
 
 /// Adds sizes and rates.
 fn add_rates(table: &mut SpellingTable) {
-    let latin = || PER_SECOND.iter().chain(&PER_SECOND_MORE);
     for (factor, prefixes, cyrillic) in DECIMAL.into_iter().chain(BINARY) {
         let is_decimal = DECIMAL.iter().any(|(known, ..)| known.to_bits() == factor.to_bits());
         for prefix in prefixes {
-            for base in ["B", "o"] {
-                let is_word = prefix.is_empty() && base == "o";
-                let end = if is_word { SpellingKind::Letter } else { SpellingKind::Symbol };
-                add_spelling(table, format!("{prefix}{base}"), (Unit::Byte, factor), end);
-                for per in latin().chain(&["ps"]).filter(|per| base == "B" || **per != "ps") {
-                    let text = format!("{prefix}{base}{per}");
-                    add_spelling(
-                        table,
-                        text,
-                        (Unit::BytePerSecond, factor),
-                        SpellingKind::Symbol,
-                    );
-                }
-            }
-            for base in ["bit", "bits", "Bit", "b"] {
-                let short: &[&str] = if base == "b" { &["ps"] } else { &[] };
-                for per in latin().chain(short) {
-                    let text = format!("{prefix}{base}{per}");
-                    add_spelling(
-                        table,
-                        text,
-                        (Unit::BitPerSecond, factor),
-                        SpellingKind::Symbol,
-                    );
-                }
-            }
-            let others = [
-                (Unit::FlopPerSecond, "FLOP/s FLOPS FLOPs Flop/s Flops flops"),
-                (Unit::IoPerSecond, "IO/s IO/с IOPS"),
-                (Unit::Hertz, "Hz"),
-            ];
-            for (unit, bases) in others.into_iter().filter(|_| is_decimal) {
-                for base in bases.split(' ') {
-                    add_spelling(
-                        table,
-                        format!("{prefix}{base}"),
-                        (unit, factor),
-                        SpellingKind::Symbol,
-                    );
-                }
-            }
+            add_latin_rates(table, prefix, factor, is_decimal);
         }
         for prefix in cyrillic {
-            add_spelling(
-                table,
-                format!("{prefix}Б"),
-                (Unit::Byte, factor),
-                SpellingKind::Symbol,
-            );
-            for per in PER_SECOND_CYRILLIC {
-                let bytes = (Unit::BytePerSecond, factor);
-                add_spelling(table, format!("{prefix}Б{per}"), bytes, SpellingKind::Symbol);
-                for base in ["бит", "б"] {
-                    let bits = (Unit::BitPerSecond, factor);
-                    add_spelling(
-                        table,
-                        format!("{prefix}{base}{per}"),
-                        bits,
-                        SpellingKind::Symbol,
-                    );
-                }
-            }
-            if is_decimal {
-                add_spelling(
-                    table,
-                    format!("{prefix}Гц"),
-                    (Unit::Hertz, factor),
-                    SpellingKind::Symbol,
-                );
-            }
+            add_cyrillic_rates(table, prefix, factor, is_decimal);
         }
     }
+}
+
+fn add_latin_rates(table: &mut SpellingTable, prefix: &str, factor: f64, is_decimal: bool) {
+    let per_second = || PER_SECOND.iter().chain(&PER_SECOND_MORE);
+    for base in ["B", "o"] {
+        let is_word = prefix.is_empty() && base == "o";
+        let kind = if is_word { SpellingKind::Letter } else { SpellingKind::Symbol };
+        add_spelling(table, format!("{prefix}{base}"), (Unit::Byte, factor), kind);
+        for per in per_second().chain(&["ps"]).filter(|per| base == "B" || **per != "ps") {
+            add_symbol(table, format!("{prefix}{base}{per}"), (Unit::BytePerSecond, factor));
+        }
+    }
+    for base in ["bit", "bits", "Bit", "b"] {
+        let short: &[&str] = if base == "b" { &["ps"] } else { &[] };
+        for per in per_second().chain(short) {
+            add_symbol(table, format!("{prefix}{base}{per}"), (Unit::BitPerSecond, factor));
+        }
+    }
+    let others = [
+        (Unit::FlopPerSecond, "FLOP/s FLOPS FLOPs Flop/s Flops flops"),
+        (Unit::IoPerSecond, "IO/s IO/с IOPS"),
+        (Unit::Hertz, "Hz"),
+    ];
+    for (unit, bases) in others.into_iter().filter(|_| is_decimal) {
+        for base in bases.split(' ') {
+            add_symbol(table, format!("{prefix}{base}"), (unit, factor));
+        }
+    }
+}
+
+fn add_cyrillic_rates(table: &mut SpellingTable, prefix: &str, factor: f64, is_decimal: bool) {
+    add_symbol(table, format!("{prefix}Б"), (Unit::Byte, factor));
+    for per in PER_SECOND_CYRILLIC {
+        add_symbol(table, format!("{prefix}Б{per}"), (Unit::BytePerSecond, factor));
+        for base in ["бит", "б"] {
+            add_symbol(table, format!("{prefix}{base}{per}"), (Unit::BitPerSecond, factor));
+        }
+    }
+    if is_decimal {
+        add_symbol(table, format!("{prefix}Гц"), (Unit::Hertz, factor));
+    }
+}
+
+fn add_symbol(table: &mut SpellingTable, text: String, value: (Unit, f64)) {
+    add_spelling(table, text, value, SpellingKind::Symbol);
 }
 
 fn add_times(table: &mut SpellingTable) {

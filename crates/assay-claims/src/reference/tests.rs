@@ -95,7 +95,7 @@ fn user_claim_needs_metric_dimension_and_unit() {
     let of = |rest: &str| format!("[[claim]]\nmetric = \"memory.stream/triad\"\n{rest}");
     check(&of("value = \"260 GB/s\"\nwhere = { placement = \"node\" }"), "260.0 GB/s");
     check(&of("value = \"260\""), "line 3: claim 1: `260` has no unit");
-    check(&of("value = \"260 Gbit/s\""), "is no unit of a byte rate");
+    check(&of("value = \"260 Gbit/s\""), "is not a unit of a byte rate");
     check(
         &of("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"),
         "line 4: claim 1: there is no dimension `colour`",

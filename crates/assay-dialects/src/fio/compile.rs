@@ -131,15 +131,7 @@ impl Compiler<'_> {
     ) -> Result<(), FioFault> {
         let members = &jobs[range.clone()];
         check_agreement(members)?;
-        if self.read_only
-            && let Some(job) = members.iter().find(|(job, _)| job.rw.writes)
-        {
-            return Err(conflict(
-                job,
-                "it writes and --readonly is given",
-                "leave out one of them",
-            ));
-        }
+        self.check_read_only(members)?;
         let index = self.phases.len();
         let mut targets = files::TargetTable::default();
         let mut streams = vec![];
@@ -199,6 +191,15 @@ impl Compiler<'_> {
         self.check_steady_state(members, index)?;
         self.close_phase(index, read_back);
         Ok(())
+    }
+
+    fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioFault> {
+        match members.iter().find(|(job, _)| self.read_only && job.rw.writes) {
+            Some(job) => {
+                Err(conflict(job, "it writes and --readonly is given", "leave out one of them"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Rejects a steady state that spans several report entries: it covers all jobs that run

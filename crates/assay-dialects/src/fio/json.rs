@@ -5,7 +5,8 @@ use super::compile::FioPlan;
 use super::jobfile::FioSetting;
 use super::json_value::JsonValue;
 use super::statistics::{
-    DirectionStats, DiskUse, EntryResult, FioRunInfo, LatencyStats, SampleSummary, groups,
+    DirectionStatistics, DiskUse, EntryResult, FioLatencyStatistics, FioRunInfo, SampleSummary,
+    groups,
 };
 use super::steady::FioSteadyWindow;
 
@@ -157,7 +158,7 @@ fn shares(names: &[&str], values: &[f64]) -> JsonValue {
 
 fn direction_json(
     result: &EntryResult<'_>,
-    side: &DirectionStats,
+    side: &DirectionStatistics,
     of_group: u64,
     bins: bool,
 ) -> JsonValue {
@@ -182,7 +183,11 @@ pub(super) fn group_percent(bandwidth: &SampleSummary, of_group: u64) -> f64 {
     (bandwidth.mean * 100.0 / (of_group as f64 / 1024.0)).min(100.0)
 }
 
-fn counts(side: &DirectionStats, [slat, clat, lat]: [JsonValue; 3], percent: f64) -> JsonValue {
+fn counts(
+    side: &DirectionStatistics,
+    [slat, clat, lat]: [JsonValue; 3],
+    percent: f64,
+) -> JsonValue {
     let bytes_per_s = side.bytes_per_s();
     let (bandwidth, rate) = (&side.bandwidth, &side.rate);
     JsonValue::object([
@@ -226,7 +231,11 @@ fn moments(minimum: u64, maximum: u64, mean: f64, deviation: f64, count: u64) ->
     ])
 }
 
-fn latency_json(times: &LatencyStats, percentiles: Option<&Vec<f64>>, bins: bool) -> JsonValue {
+fn latency_json(
+    times: &FioLatencyStatistics,
+    percentiles: Option<&Vec<f64>>,
+    bins: bool,
+) -> JsonValue {
     let all = &times.all;
     let mut json = moments(all.min(), all.max(), times.mean_ns, times.deviation_ns, all.len());
     let (JsonValue::Object(entries), Some(percentiles)) = (&mut json, percentiles) else {

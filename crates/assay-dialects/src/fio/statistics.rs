@@ -95,7 +95,7 @@ pub struct FioRunInfo {
 
 /// Reads, writes or trims of one report entry.
 #[derive(Debug, Clone)]
-pub struct DirectionStats {
+pub struct DirectionStatistics {
     /// Number of completed I/O.
     pub ios: u64,
     /// Bytes transferred.
@@ -105,20 +105,20 @@ pub struct DirectionStats {
     /// Unrounded run time in seconds, so that rates of short runs are right.
     pub runtime_s: f64,
     /// Latency from just before submission to completion: fio's `lat`.
-    pub latency: LatencyStats,
+    pub latency: FioLatencyStatistics,
     /// Bandwidth over the intervals, in KiB/s.
     pub bandwidth: SampleSummary,
     /// Rate over the intervals, in IO/s.
     pub rate: SampleSummary,
     /// Duration of the submitting call (`slat`), if timed separately.
-    pub submission: Option<LatencyStats>,
+    pub submission: Option<FioLatencyStatistics>,
     /// Time from the end of the submitting call to completion (`clat`), if timed separately.
-    pub completion: Option<LatencyStats>,
+    pub completion: Option<FioLatencyStatistics>,
 }
 
 /// Latencies of one kind, in nanoseconds.
 #[derive(Debug, Clone)]
-pub struct LatencyStats {
+pub struct FioLatencyStatistics {
     /// Histogram of all values.
     pub all: Histogram<u64>,
     /// Mean.
@@ -127,7 +127,7 @@ pub struct LatencyStats {
     pub deviation_ns: f64,
 }
 
-impl LatencyStats {
+impl FioLatencyStatistics {
     fn from_tallies(parts: &[&IoTally]) -> Option<Self> {
         let mut all = empty_histogram();
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -151,7 +151,7 @@ fn moments(count: u64, sum: f64, squares: f64) -> (f64, f64) {
     (mean, variance.max(0.0).sqrt())
 }
 
-impl DirectionStats {
+impl DirectionStatistics {
     /// Statistics of a direction without any I/O.
     pub(super) fn without_io() -> Self {
         Self {
@@ -159,7 +159,11 @@ impl DirectionStats {
             bytes: 0,
             runtime_ms: 0,
             runtime_s: 0.0,
-            latency: LatencyStats { all: empty_histogram(), mean_ns: 0.0, deviation_ns: 0.0 },
+            latency: FioLatencyStatistics {
+                all: empty_histogram(),
+                mean_ns: 0.0,
+                deviation_ns: 0.0,
+            },
             bandwidth: SampleSummary::default(),
             rate: SampleSummary::default(),
             submission: None,
@@ -168,7 +172,7 @@ impl DirectionStats {
     }
 
     /// Returns fio's `clat`.
-    pub(super) fn completion(&self) -> &LatencyStats {
+    pub(super) fn completion(&self) -> &FioLatencyStatistics {
         self.completion.as_ref().unwrap_or(&self.latency)
     }
 
@@ -193,13 +197,13 @@ pub struct EntryResult<'a> {
     /// Its entry in the plan.
     pub row: &'a ReportRow,
     /// Reads.
-    pub read: DirectionStats,
+    pub read: DirectionStatistics,
     /// Writes.
-    pub write: DirectionStats,
+    pub write: DirectionStatistics,
     /// Trims.
-    pub trim: DirectionStats,
+    pub trim: DirectionStatistics,
     /// Latencies of `fsync` calls.
-    pub syncs: Option<LatencyStats>,
+    pub syncs: Option<FioLatencyStatistics>,
     /// Steady-state window, if requested.
     pub steady: Option<FioSteadyWindow>,
     /// Total run time of its jobs in milliseconds.
@@ -256,17 +260,17 @@ pub fn results<'a>(
 pub fn groups(results: &[EntryResult<'_>]) -> Vec<(usize, [Option<GroupTotals>; 3])> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
     numbers.dedup();
-    let side = |number: usize, of: fn(&EntryResult<'_>) -> DirectionStats| {
+    let side = |number: usize, of: fn(&EntryResult<'_>) -> DirectionStatistics| {
         let members = results.iter().filter(|result| result.row.group == number);
-        let sides: Vec<DirectionStats> =
+        let sides: Vec<DirectionStatistics> =
             members.map(of).filter(|side| side.bytes > 0).collect();
         let longest_ms = sides.iter().map(|side| side.runtime_ms).max()?;
         let longest_s = sides.iter().map(|side| side.runtime_s).fold(0.0, f64::max);
         let bytes = sides.iter().map(|side| side.bytes).sum();
         Some(GroupTotals {
             bytes_per_s: per_second(bytes, longest_s) as u64,
-            minimum: sides.iter().map(DirectionStats::bytes_per_s).min()?,
-            maximum: sides.iter().map(DirectionStats::bytes_per_s).max()?,
+            minimum: sides.iter().map(DirectionStatistics::bytes_per_s).min()?,
+            maximum: sides.iter().map(DirectionStatistics::bytes_per_s).max()?,
             bytes,
             shortest_ms: sides.iter().map(|side| side.runtime_ms).min()?,
             longest_ms,
@@ -286,10 +290,10 @@ fn entry_result<'a>(
     circumstances: &FioRunInfo,
 ) -> EntryResult<'a> {
     let worker = &plan.options[row.section];
-    let read = direction_stats(worker, row, outcomes, IoOperation::Read);
+    let read = direction_statistics(worker, row, outcomes, IoOperation::Read);
     let (mut write, mut trim) = (
-        direction_stats(worker, row, outcomes, IoOperation::Write),
-        DirectionStats::without_io(),
+        direction_statistics(worker, row, outcomes, IoOperation::Write),
+        DirectionStatistics::without_io(),
     );
     if worker.rw.trims {
         std::mem::swap(&mut write, &mut trim);
@@ -340,10 +344,10 @@ fn entry_result<'a>(
     }
 }
 
-fn sync_latency(row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<LatencyStats> {
+fn sync_latency(row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<FioLatencyStatistics> {
     let streams =
         row.parts.iter().filter_map(|part| outcomes.get(part.phase)?.streams.get(part.stream));
-    LatencyStats::from_tallies(
+    FioLatencyStatistics::from_tallies(
         &streams.filter_map(|stream| stream.syncs.as_ref()).collect::<Vec<_>>(),
     )
 }
@@ -381,13 +385,13 @@ fn phases<'o>(
     indices.into_iter().filter_map(|index| Some((index, outcomes.get(index)?))).collect()
 }
 
-fn direction_stats(
+fn direction_statistics(
     worker: &FioOptions,
     row: &ReportRow,
     outcomes: &[StorageOutcome],
     operation: IoOperation,
-) -> DirectionStats {
-    let mut side = DirectionStats::without_io();
+) -> DirectionStatistics {
+    let mut side = DirectionStatistics::without_io();
     let (mut all, mut submissions, mut completions) = (vec![], vec![], vec![]);
     let mut runtime_s: f64 = 0.0;
     for part in &row.parts {
@@ -411,10 +415,10 @@ fn direction_stats(
     side.runtime_s = runtime_s;
     if side.ios > 0 {
         side.runtime_ms = milliseconds(runtime_s).max(1);
-        side.latency = LatencyStats::from_tallies(&all).unwrap_or(side.latency);
+        side.latency = FioLatencyStatistics::from_tallies(&all).unwrap_or(side.latency);
         (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operation);
-        side.submission = LatencyStats::from_tallies(&submissions);
-        side.completion = LatencyStats::from_tallies(&completions);
+        side.submission = FioLatencyStatistics::from_tallies(&submissions);
+        side.completion = FioLatencyStatistics::from_tallies(&completions);
     }
     side
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::json::group_percent;
-use super::statistics::{DirectionStats, EntryResult, FioRunInfo, LatencyStats, groups};
+use super::statistics::{
+    DirectionStatistics, EntryResult, FioLatencyStatistics, FioRunInfo, groups,
+};
 
 /// Number of percentile fields in fio's terse format.
 const PERCENTILES: usize = 20;
@@ -68,7 +70,7 @@ fn totals(text: &mut String, result: &EntryResult<'_>, circumstances: &FioRunInf
 fn side(
     text: &mut String,
     result: &EntryResult<'_>,
-    side: &DirectionStats,
+    side: &DirectionStatistics,
     of_group: u64,
     version: u32,
 ) {
@@ -79,21 +81,21 @@ fn side(
     });
     let _ = write!(text, ";{};{};{};{}", count.0, count.1, count.2, count.3);
     let none = ";0;0;0.000000;0.000000".to_owned();
-    let reported = |times: Option<&LatencyStats>| {
-        let Some(LatencyStats { all, mean_ns, deviation_ns }) = times else {
+    let reported = |times: Option<&FioLatencyStatistics>| {
+        let Some(FioLatencyStatistics { all, mean_ns, deviation_ns }) = times else {
             return none.clone();
         };
         let (minimum, most) = (all.min() / 1000, all.max() / 1000);
         format!(";{minimum};{most};{:.6};{:.6}", mean_ns / 1e3, deviation_ns / 1e3)
     };
     text.push_str(&reported(done.and_then(|side| side.submission.as_ref())));
-    text.push_str(&reported(done.map(DirectionStats::completion)));
+    text.push_str(&reported(done.map(DirectionStatistics::completion)));
     let list = &result.options.percentiles;
     for index in 0..PERCENTILES {
         let _ = match list.get(index) {
             None => write!(text, ";0%=0"),
             Some(percent) => {
-                let at = |side: &DirectionStats| {
+                let at = |side: &DirectionStatistics| {
                     side.completion().all.value_at_quantile(percent / 100.0) / 1000
                 };
                 write!(text, ";{percent:.6}%={}", done.map_or(0, at))
@@ -104,7 +106,7 @@ fn side(
     samples(text, done, of_group, version);
 }
 
-fn samples(text: &mut String, done: Option<&DirectionStats>, of_group: u64, version: u32) {
+fn samples(text: &mut String, done: Option<&DirectionStatistics>, of_group: u64, version: u32) {
     let (bandwidth, rate) =
         done.map_or_else(Default::default, |side| (side.bandwidth, side.rate));
     let _ = write!(

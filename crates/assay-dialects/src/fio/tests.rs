@@ -430,7 +430,7 @@ fn faults_have_a_place_and_a_hint() {
         "[a]\nioengine=libaio\nhipri=1\nsize=1m\n",
         &expect![[r#"
             job:1:1: job `a`: hipri needs ioengine=io_uring and does not work with libaio
-            choose io_uring, or leave out hipri
+            choose io_uring, or leave hipri out
         "#]],
     );
     check_refused(

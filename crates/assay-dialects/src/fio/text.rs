@@ -10,7 +10,7 @@ use super::json::group_percent;
 use super::number::{SHORT_WIDTH, TimeUnit, UnitPrefixes, format_short};
 use super::section_options::FioOptions;
 use super::statistics::{
-    DirectionStats, EntryResult, FioRunInfo, GroupTotals, LatencyStats, groups,
+    DirectionStatistics, EntryResult, FioLatencyStatistics, FioRunInfo, GroupTotals, groups,
 };
 use super::steady::FioSteadyWindow;
 
@@ -177,7 +177,7 @@ fn syncs(text: &mut String, result: &EntryResult<'_>) {
 fn latency_line(
     text: &mut String,
     kind: &str,
-    LatencyStats { all, mean_ns, deviation_ns }: &LatencyStats,
+    FioLatencyStatistics { all, mean_ns, deviation_ns }: &FioLatencyStatistics,
 ) {
     let unit = TimeUnit::choose(all.min(), all.max(), *deviation_ns);
     let number = |ns: u64| format_short(ns / unit.ns(), 6, UnitPrefixes::Decimal, "");
@@ -198,7 +198,7 @@ fn side(
     name: &str,
     behind: &str,
     result: &EntryResult<'_>,
-    side: &DirectionStats,
+    side: &DirectionStatistics,
     group: Option<GroupTotals>,
 ) {
     if side.bytes == 0 {
@@ -227,7 +227,7 @@ fn side(
     samples(text, side, group);
 }
 
-fn samples(text: &mut String, side: &DirectionStats, group: Option<GroupTotals>) {
+fn samples(text: &mut String, side: &DirectionStatistics, group: Option<GroupTotals>) {
     let (bandwidth, rate) = (&side.bandwidth, &side.rate);
     if bandwidth.count == 0 {
         return;

@@ -99,7 +99,7 @@ impl Reader {
             let spot = SourceSpan { line, start: 0, end: lines.text(line).len() };
             let error = lines
                 .error("V167", spot, message)
-                .help(format!("there may be {MAX_HOSTS} hosts, and 16 MiB of lines for them"));
+                .help(format!("use at most {MAX_HOSTS} hosts and 16 MiB of lines for them"));
             lines.diagnostics.push(error);
             return;
         }

@@ -42,10 +42,10 @@ pub(super) fn find_remote_hosts(
     terminal: &mut Terminal,
 ) -> Result<Option<RemoteHosts>, CommandFailure> {
     let Ok(execution) = compile_assuming_paths(input) else { return Ok(None) };
-    let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let own = own.trim().to_ascii_lowercase();
-    let names_any = execution.hosts.iter().any(|host| host.location.is_some());
-    if typed.via.is_some() && !names_any {
+    let own_name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let own_name = own_name.trim().to_ascii_lowercase();
+    let has_named_system = execution.hosts.iter().any(|host| host.location.is_some());
+    if typed.via.is_some() && !has_named_system {
         return Err(CommandFailure::usage(
             "--via needs hosts, but the parameter file has none",
         )
@@ -53,8 +53,8 @@ pub(super) fn find_remote_hosts(
         .advise("name them: hd=vm1,system=vm1 before the storage, and host=vm1 at each sd=")
         .advise("leave out --via to measure here"));
     }
-    let far = execution.hosts.iter().find(|host| !is_local(&host.system, &own));
-    if far.is_none() && typed.via.is_none() {
+    let remote = execution.hosts.iter().find(|host| !is_local(&host.system, &own_name));
+    if remote.is_none() && typed.via.is_none() {
         return Ok(None);
     }
     let template = typed
@@ -63,24 +63,24 @@ pub(super) fn find_remote_hosts(
         .map(Via::parse)
         .transpose()
         .map_err(|error| CommandFailure::usage("cannot use --via").with_cause(&error))?;
-    let own_words = |host: &UsedHost| match &template {
+    let host_command = |host: &UsedHost| match &template {
         Some(via) => via.words(&host.system),
-        None if is_local(&host.system, &own) => vec!["env".to_owned()],
+        None if is_local(&host.system, &own_name) => vec!["env".to_owned()],
         None => ssh_words(host),
     };
-    let words: BTreeMap<String, Vec<String>> =
-        execution.hosts.iter().map(|host| (host.label.clone(), own_words(host))).collect();
+    let commands: BTreeMap<String, Vec<String>> =
+        execution.hosts.iter().map(|host| (host.label.clone(), host_command(host))).collect();
     (input.is_apart, input.submitters) = (true, u32::MAX);
     let mut paths = vec![BTreeSet::new(); execution.hosts.len()];
     // Settings that hosts cannot carry out together are reported before connecting.
-    let apart =
-        compile_assuming_paths(input).map_err(|wrong| report_diagnostics(&wrong, terminal))?;
-    for (host, target) in apart.placed_targets() {
+    let distributed = compile_assuming_paths(input)
+        .map_err(|diagnostics| report_diagnostics(&diagnostics, terminal))?;
+    for (host, target) in distributed.placed_targets() {
         paths[host.unwrap_or(0)].insert(target.path.clone());
     }
     Ok(Some(RemoteHosts {
         names: execution.hosts.into_iter().map(|host| host.label).collect(),
-        via: Via::with_host_commands(words),
+        via: Via::with_host_commands(commands),
         paths: paths.into_iter().map(|it| it.into_iter().collect()).collect(),
     }))
 }
@@ -93,18 +93,18 @@ fn ssh_words(host: &UsedHost) -> Vec<String> {
 
 /// Compiles the files under the assumption that all named paths exist.
 fn compile_assuming_paths(input: &VdbenchInput) -> Result<VdbenchExecution, Vec<Diagnostic>> {
-    let mut look = |_: &Path| Some(PathInfo { bytes: 1 << 40, device: false });
+    let mut inspect = |_: &Path| Some(PathInfo { bytes: 1 << 40, device: false });
     vdbench::compile_files(
         input,
-        &mut VdbenchEnv { read_file: &mut load_file, inspect: &mut look },
+        &mut VdbenchEnv { read_file: &mut load_file, inspect: &mut inspect },
     )
 }
 
-fn is_local(system: &str, own: &str) -> bool {
+fn is_local(system: &str, own_name: &str) -> bool {
     let system = system.to_ascii_lowercase();
-    let short = own.split('.').next().unwrap_or_default();
+    let short = own_name.split('.').next().unwrap_or_default();
     let is_loopback = matches!(system.as_str(), "localhost" | "127.0.0.1" | "::1");
-    is_loopback || (!own.is_empty() && (system == own || system == short))
+    is_loopback || (!own_name.is_empty() && (system == own_name || system == short))
 }
 
 impl RemoteHosts {
@@ -121,28 +121,29 @@ impl RemoteHosts {
         })?;
         let stop = signals::cancel_on_signals()?;
         let deadline = Duration::from_secs_f64(typed.host_deadline);
-        let course = ConnectionOptions {
+        let options = ConnectionOptions {
             via: &self.via,
             program: &program,
             relays: &[],
             deadline,
             cancel: &stop,
         };
-        let body = |hosts: &mut dyn HostConnections| {
-            let mut sharers = StorageHosts::gather(&self.names, hosts, deadline, &stop)?;
-            let looked = sharers.inspect_paths(&self.paths, &stop)?;
-            let mut present = BTreeMap::new();
-            for ((name, paths), found) in self.names.iter().zip(&self.paths).zip(looked) {
-                for (path, at) in paths.iter().zip(found) {
-                    let at = at.map(|at| PathInfo { bytes: at.bytes, device: at.is_device });
-                    present.insert(host_path(name, path), at);
+        let execute_runs = |hosts: &mut dyn HostConnections| {
+            let mut storage_hosts = StorageHosts::gather(&self.names, hosts, deadline, &stop)?;
+            let path_infos = storage_hosts.inspect_paths(&self.paths, &stop)?;
+            let mut infos_by_path = BTreeMap::new();
+            for ((name, paths), infos) in self.names.iter().zip(&self.paths).zip(path_infos) {
+                for (path, info) in paths.iter().zip(infos) {
+                    let info =
+                        info.map(|it| PathInfo { bytes: it.bytes, device: it.is_device });
+                    infos_by_path.insert(host_path(name, path), info);
                 }
             }
-            let at = |path: &Path| present.get(path).copied().flatten();
-            let (execution, found) = read_and_compile(input, &at, terminal)?;
-            let with = (&found, Some(&mut sharers));
-            execute::execute(typed, (input, &execution), with, &stop, terminal)
+            let find_info = |path: &Path| infos_by_path.get(path).copied().flatten();
+            let (execution, inputs) = read_and_compile(input, &find_info, terminal)?;
+            let parts = (&inputs, Some(&mut storage_hosts));
+            execute::execute(typed, (input, &execution), parts, &stop, terminal)
         };
-        agents::with_hosts(&self.names, &course, clock::now_ns, body)
+        agents::with_hosts(&self.names, &options, clock::now_ns, execute_runs)
     }
 }

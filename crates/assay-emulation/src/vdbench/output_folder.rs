@@ -42,9 +42,9 @@ pub(super) struct VdbenchPage {
 
 impl OutputFolder {
     /// Creates the folder `named` by Vdbench's rules, with empty pages.
-    pub(super) fn create(named: &str) -> Result<Self, CommandFailure> {
-        let path = resolve_folder(named);
-        let cannot = |error: &io::Error| {
+    pub(super) fn create(name: &str) -> Result<Self, CommandFailure> {
+        let path = resolve_folder(name);
+        let create_error = |error: &io::Error| {
             CommandFailure::measurement(format!(
                 "cannot create the output folder {}",
                 path.display()
@@ -53,11 +53,11 @@ impl OutputFolder {
             .advise("name another with -o")
         };
         if path.is_symlink() {
-            return Err(cannot(&io::Error::other("the path is a symbolic link")));
+            return Err(create_error(&io::Error::other("the path is a symbolic link")));
         }
-        fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
+        fs::create_dir_all(&path).map_err(|error| create_error(&error))?;
         Self::with_pages(path.clone(), &|name| {
-            VdbenchPage::create(&path, name).map_err(|error| cannot(&error))
+            VdbenchPage::create(&path, name).map_err(|error| create_error(&error))
         })
     }
 
@@ -98,13 +98,13 @@ impl OutputFolder {
         }
         let is_new = self.parts.insert(file.clone());
         let path = self.path.join(&file);
-        let written = if is_new {
+        let result = if is_new {
             VdbenchPage::create(&self.path, &file)
                 .and_then(|mut page| page.write(&format!("{head}\n{text}")))
         } else {
             safe_open::open_output(&path, true).and_then(|mut file| writeln!(file, "{text}"))
         };
-        if let Err(error) = written {
+        if let Err(error) = result {
             self.first_error.get_or_insert(error);
         }
     }
@@ -123,8 +123,8 @@ impl OutputFolder {
             &mut self.scan,
             &mut self.skew,
         ];
-        let failed = pages.into_iter().find_map(|page| page.first_error.take());
-        match failed.or(self.first_error.take()) {
+        let error = pages.into_iter().find_map(|page| page.first_error.take());
+        match error.or(self.first_error.take()) {
             None => Ok(()),
             Some(error) => Err(CommandFailure::measurement(format!(
                 "cannot write to the output folder {}",
@@ -166,11 +166,11 @@ impl VdbenchPage {
 
 /// Resolves the folder's name: `dir`; `dir+` for the first unused of dir, dir001 …; `dir.tod` with
 /// date and time appended.
-fn resolve_folder(named: &str) -> PathBuf {
-    if let Some(stem) = named.strip_suffix(".tod") {
+fn resolve_folder(name: &str) -> PathBuf {
+    if let Some(stem) = name.strip_suffix(".tod") {
         return decode_path(&format!("{stem}.{}", Zoned::now().strftime("%y%m%d.%H%M%S")));
     }
-    let Some(stem) = named.strip_suffix('+') else { return decode_path(named) };
+    let Some(stem) = name.strip_suffix('+') else { return decode_path(name) };
     let numbered = (1..=999).map(|number| decode_path(&format!("{stem}{number:03}")));
     std::iter::once(decode_path(stem))
         .chain(numbered)
@@ -185,10 +185,10 @@ mod tests {
     #[test]
     fn plus_selects_first_unused_folder() {
         let root = tempfile::tempdir().unwrap();
-        let named = format!("{}/out+", root.path().display());
+        let name = format!("{}/out+", root.path().display());
         for expected in ["out", "out001", "out002"] {
-            let made = OutputFolder::create(&named).unwrap();
-            assert_eq!(made.path, root.path().join(expected));
+            let folder = OutputFolder::create(&name).unwrap();
+            assert_eq!(folder.path, root.path().join(expected));
         }
     }
 }

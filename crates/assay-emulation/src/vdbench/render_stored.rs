@@ -36,42 +36,42 @@ impl StoredInput {
     /// Returns the raw outputs of a run that starts: the inputs and the files.
     pub(super) fn raw_outputs(
         input: &VdbenchInput,
-        found: &CompileInputs,
+        compile_inputs: &CompileInputs,
     ) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
-        let kept = Self {
+        let stored = Self {
             input: input.clone(),
-            files: found.files.keys().cloned().collect(),
-            present: found.present.iter().map(|(path, it)| (path_name(path), *it)).collect(),
+            files: compile_inputs.files.keys().cloned().collect(),
+            present: compile_inputs.present.iter().map(|(path, it)| (path_name(path), *it)).collect(),
         };
-        let question = serde_json::to_vec(&kept).map_err(|error| {
+        let json = serde_json::to_vec(&stored).map_err(|error| {
             CommandFailure::new(FailureKind::Internal, "cannot write the input as JSON")
                 .with_cause(&error)
         })?;
-        let files = found.files.iter();
+        let files = compile_inputs.files.iter();
         let files = files.map(|(path, bytes)| (path_name(path), bytes.clone()));
-        Ok(files.chain([(INPUT_OUTPUT.to_owned(), question)]).collect())
+        Ok(files.chain([(INPUT_OUTPUT.to_owned(), json)]).collect())
     }
 
     fn read(run: &Run, store: &Store) -> Result<(VdbenchInput, CompileInputs), CommandFailure> {
-        let lost = |name: &str| {
+        let missing = |name: &str| {
             CommandFailure::measurement(format!("{} has no raw output {name}", run.started.run))
                 .advise("leave out --as for assay's own report")
         };
         let raw = |name: &str| {
-            let hash = run.raw.get(name).ok_or_else(|| lost(name))?;
+            let hash = run.raw.get(name).ok_or_else(|| missing(name))?;
             store.raw(hash).map_err(|error| CommandFailure::from_store(&error))
         };
-        let kept: Self = serde_json::from_slice(&raw(INPUT_OUTPUT)?)
-            .map_err(|error| lost(INPUT_OUTPUT).with_cause(&error))?;
+        let stored: Self = serde_json::from_slice(&raw(INPUT_OUTPUT)?)
+            .map_err(|error| missing(INPUT_OUTPUT).with_cause(&error))?;
         let present =
-            kept.present.into_iter().map(|(name, it)| (path_text::decode_path(&name), it));
-        let mut found =
+            stored.present.into_iter().map(|(name, it)| (path_text::decode_path(&name), it));
+        let mut compile_inputs =
             CompileInputs { present: present.collect(), ..CompileInputs::default() };
-        for path in kept.files {
+        for path in stored.files {
             let bytes = raw(&path_name(&path))?;
-            found.files.insert(path, bytes);
+            compile_inputs.files.insert(path, bytes);
         }
-        Ok((kept.input, found))
+        Ok((stored.input, compile_inputs))
     }
 }
 
@@ -86,16 +86,16 @@ pub fn render_stored(
     output: Option<&str>,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let (input, found) = StoredInput::read(run, store)?;
-    let execution = found
-        .with_env(|around| vdbench::compile_files(&input, around))
-        .map_err(|wrong| report_diagnostics(&wrong, terminal))?;
+    let (input, compile_inputs) = StoredInput::read(run, store)?;
+    let execution = compile_inputs
+        .with_env(|env| vdbench::compile_files(&input, env))
+        .map_err(|diagnostics| report_diagnostics(&diagnostics, terminal))?;
     let folder = output.map_or_else(OutputFolder::discard, OutputFolder::create)?;
     let mut report = VdbenchReport::new(folder, terminal, &execution);
-    if let Ok(started) = run.started.started.parse() {
-        report.notice(&VdbenchEvent::Time(started));
+    if let Ok(start_time) = run.started.started.parse() {
+        report.notice(&VdbenchEvent::Time(start_time));
     }
-    write_opening(&mut report, (&input, &execution), &found);
+    write_opening(&mut report, (&input, &execution), &compile_inputs);
     let raw = |hash: &str| store.raw(hash).ok();
     driver::replay(run, &execution, &raw, &mut |notice| report.notice(&notice))?;
     write_closing(report, run.status == RunStatus::Complete)

@@ -65,8 +65,8 @@ impl<'t> VdbenchReport<'t> {
     }
 
     /// Reports an event.
-    pub(super) fn notice(&mut self, notice: &VdbenchEvent<'_>) {
-        match notice {
+    pub(super) fn notice(&mut self, event: &VdbenchEvent<'_>) {
+        match event {
             VdbenchEvent::Time(time) => {
                 self.replay_time = Some(time.to_zoned(TimeZone::system()))
             }
@@ -94,16 +94,16 @@ impl<'t> VdbenchReport<'t> {
         }
     }
 
-    fn print_reported(&mut self, reported: &RunNote) {
-        match reported {
+    fn print_reported(&mut self, note: &RunNote) {
+        match note {
             RunNote::LayingOut { path, bytes } => {
                 let bytes = assay_model::quantity::Bytes(*bytes).to_quantity();
                 self.print_timed(&format!("Laying out {} ({bytes})", path.display()));
             }
             RunNote::Noted { host, text } => self.print_timed(&format!("{host}: {text}")),
             RunNote::Doubted { doubt } => {
-                let said = words::doubt(doubt).without_no_break_spaces();
-                self.print_timed(&format!("{}; {}", said.text, said.advice));
+                let message = words::doubt(doubt).without_no_break_spaces();
+                self.print_timed(&format!("{}; {}", message.text, message.advice));
             }
             RunNote::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
             RunNote::Command { line } => {
@@ -297,9 +297,8 @@ impl<'t> VdbenchReport<'t> {
         interval: &str,
         measured: &StorageTotals,
     ) {
-        let moment = RowTime { tod, timestamp: &self.timestamp() };
-        let row =
-            flat_file::row(moment, &current.label, interval, current.rate_per_s, measured);
+        let time = RowTime { tod, timestamp: &self.timestamp() };
+        let row = flat_file::row(time, &current.label, interval, current.rate_per_s, measured);
         self.folder.flat_file.line(&row);
     }
 
@@ -321,15 +320,15 @@ impl<'t> VdbenchReport<'t> {
         let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
         let first = (label.warmup_s / label.interval_s).round() as usize + 1;
         let average = output::average_label(first, (*full).max(first));
-        let kinds = [("SD report for sd=", storage), ("Workload Report for wd=", workloads)];
-        for (title, parts) in kinds {
+        let groups = [("SD report for sd=", storage), ("Workload Report for wd=", workloads)];
+        for (title, parts) in groups {
             for skew::DefinitionTotals { name, totals: measured, .. } in parts {
                 let line = output::table_line(tod, &average, &measured);
-                let shown = sanitize::escape_tags(&name);
-                let head = format!("{title}{shown}\n\n{}\n", histogram_link(&name));
+                let escaped = sanitize::escape_tags(&name);
+                let head = format!("{title}{escaped}\n\n{}\n", histogram_link(&name));
                 let text = format!("{anchor}\n{}\n{line}", self.table_heading());
                 self.folder.append_part(&name, &head, &text);
-                let head = format!("{title}{shown}: response time histogram.\n");
+                let head = format!("{title}{escaped}: response time histogram.\n");
                 let text = format!("{anchor}\n{}", histogram::format_sections(&measured));
                 self.folder.append_part(&format!("{name}.histogram"), &head, &text);
             }
@@ -344,12 +343,12 @@ impl<'t> VdbenchReport<'t> {
                 "From the intended start of each I/O: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
             ));
         }
-        let reached = measured.rate_per_s();
+        let rate_reached = measured.rate_per_s();
         let is_missed =
             |rate: &f64| output::is_rate_missed(*rate, measured.count(), measured.seconds());
         if let Some(rate) = rate_per_s.filter(is_missed) {
             self.print_timed(&format!(
-                "Rate not reached: {reached:.1} of the {rate:.1} I/O per second asked for"
+                "Rate not reached: {rate_reached:.1} of the {rate:.1} I/O per second asked for"
             ));
         }
     }

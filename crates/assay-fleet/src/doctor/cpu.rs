@@ -165,12 +165,13 @@ fn frequency_limit(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let cpu = first_cpu(scene);
     let khz = |name: &str| scene.number(&format!("{DIRECTORY}/cpu{cpu}/cpufreq/{name}"));
     let (limit, highest) = (khz("scaling_max_freq")?, khz("cpuinfo_max_freq")?);
-    let [own, most] = [limit, highest].map(|khz| hertz(khz as f64 * 1e3));
-    let text = phrase!("part-of", "{part} of {whole}", part = own, whole = most);
+    let [part, whole] = [limit, highest].map(|khz| hertz(khz as f64 * 1e3));
+    let text = phrase!("part-of", "{part} of {whole}", part = part, whole = whole);
     Ok(CheckResult::from_verdict(limit >= highest, text))
 }
 
-/// Tolerates 2 % below nominal: the multiplier of a steady clock moves in steps of that size.
+/// Checks the current frequency. Tolerates 2 % below nominal: the multiplier of a steady clock
+/// changes in steps of that size.
 fn frequency(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden = || CheckObstacle::hidden(phrase!("frequency", "the current CPU frequency"));
     let (lowest, highest) = scene.state.frequency_hz.ok_or_else(hidden)?;
@@ -194,10 +195,10 @@ fn throttling(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let (core, package) = (count("core_throttle_count"), count("package_throttle_count"));
     let hidden =
         || CheckObstacle::hidden(phrase!("throttling", "a count of thermal throttling"));
-    let most = core.max(package).ok_or_else(hidden)?;
+    let max_count = core.max(package).ok_or_else(hidden)?;
     let observed =
-        phrase!("throttled-cpu", "{n} since boot, on the CPU with the most", n = most);
-    Ok(CheckResult::from_verdict(most == 0, observed))
+        phrase!("throttled-cpu", "{n} since boot, on the CPU with the most", n = max_count);
+    Ok(CheckResult::from_verdict(max_count == 0, observed))
 }
 
 fn idle_states(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
@@ -213,8 +214,8 @@ fn idle_states(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
         let name = field("name").unwrap_or_else(|| format!("state{number}"));
         states.push(match field("latency") {
             Some(microseconds) => {
-                let wait = Phrase::exact_value(format!("{microseconds} µs"));
-                Phrase::concat([format!("{name} (").into(), wait, ")".into()])
+                let latency = Phrase::exact_value(format!("{microseconds} µs"));
+                Phrase::concat([format!("{name} (").into(), latency, ")".into()])
             }
             None => name.into(),
         });
@@ -231,11 +232,11 @@ fn smt(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let on = scene.facts.cpu.smt.ok_or_else(hidden)?;
     let control = scene.root.text(&format!("{DIRECTORY}/smt/control"));
     let control = control.map_or(String::new(), |control| format!(" (smt/control: {control})"));
-    let seen = match on {
+    let observed = match on {
         true => phrase!("threads-several", "several threads per core"),
         false => phrase!("threads-one", "one thread per core"),
     };
-    Ok(CheckResult::from_verdict(!on, Phrase::concat([seen, control.into()])))
+    Ok(CheckResult::from_verdict(!on, Phrase::concat([observed, control.into()])))
 }
 
 fn offline(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {

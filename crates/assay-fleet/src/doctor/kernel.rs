@@ -115,10 +115,12 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
 
 fn machine(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let system = &scene.facts.system;
-    let layer = system.virtualization.as_deref();
-    match (&system.product, layer) {
+    let virtualization = system.virtualization.as_deref();
+    match (&system.product, virtualization) {
         (Some(product), None) => Ok(CheckResult::ok(product.clone())),
-        (Some(product), Some(layer)) => Ok(CheckResult::ok(format!("{product} ({layer})"))),
+        (Some(product), Some(virtualization)) => {
+            Ok(CheckResult::ok(format!("{product} ({virtualization})")))
+        }
         (None, _) => Err(CheckObstacle::hidden(phrase!("product", "a product name"))),
     }
 }
@@ -138,36 +140,37 @@ fn mitigations(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
             "the list of vulnerabilities"
         )));
     }
-    let with = |state: &str| -> Vec<&str> {
-        let some = all.iter().filter(|(_, text)| text.starts_with(state));
-        some.map(|(name, _)| name.as_str()).collect()
+    let names_in_state = |state: &str| -> Vec<&str> {
+        let matching = all.iter().filter(|(_, text)| text.starts_with(state));
+        matching.map(|(name, _)| name.as_str()).collect()
     };
-    let list = |names: &[&str]| {
+    let in_parentheses = |names: &[&str]| {
         if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
     };
-    let (mitigated, vulnerable) = (with("Mitigation"), with("Vulnerable"));
+    let (mitigated, vulnerable) = (names_in_state("Mitigation"), names_in_state("Vulnerable"));
     Ok(CheckResult::ok(phrase!(
         "mitigated",
         "{some} mitigated{these}, {others} vulnerable{those}, of {all} known",
         some = mitigated.len(),
-        these = list(&mitigated),
+        these = in_parentheses(&mitigated),
         others = vulnerable.len(),
-        those = list(&vulnerable),
+        those = in_parentheses(&vulnerable),
         all = all.len(),
     )))
 }
 
 fn command_line(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let line = scene.text("proc/cmdline")?;
-    // After a lone `--` come the arguments of the first process.
+    // The arguments of the first process follow a lone `--`.
     let parameters: Vec<&str> =
         line.split_whitespace().take_while(|parameter| *parameter != "--").collect();
-    let among = |table: &[&str]| -> Vec<&str> {
-        let listed = |parameter: &&str| table.iter().any(|name| parameter.starts_with(name));
-        parameters.iter().copied().filter(listed).collect()
+    let find_parameters = |table: &[&str]| -> Vec<&str> {
+        let is_listed = |parameter: &&str| table.iter().any(|name| parameter.starts_with(name));
+        parameters.iter().copied().filter(is_listed).collect()
     };
-    let (taking, tuning) = (among(&RESTRICTING_PARAMETERS), among(&TUNING_PARAMETERS));
-    Ok(match (taking.is_empty(), tuning.is_empty()) {
+    let restricting = find_parameters(&RESTRICTING_PARAMETERS);
+    let tuning = find_parameters(&TUNING_PARAMETERS);
+    Ok(match (restricting.is_empty(), tuning.is_empty()) {
         (true, true) => {
             CheckResult::ok(phrase!("no-parameter", "no parameter that moves results"))
         }
@@ -176,7 +179,7 @@ fn command_line(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
             "parameters for tuning only: {parameters}",
             parameters = list_names(" ", &tuning),
         )),
-        (false, _) => CheckResult::deviates([taking, tuning].concat().join(" ")),
+        (false, _) => CheckResult::deviates([restricting, tuning].concat().join(" ")),
     })
 }
 

@@ -10,14 +10,14 @@ use super::check::{CheckInput, CheckObstacle, CheckResult, DoctorCheck, none};
 use crate::process_table::{self, ProcessEntry};
 use crate::state::{MAX_OTHER_LOAD, MEMORY_PRESSURE, STEAL_SHARE};
 
-/// Sampling time of processes: twenty ticks of the usual 100 Hz clock, so that shares have a
-/// resolution of 5 %.
+/// Sampling time of processes: 20 ticks of the usual 100 Hz clock, so that one tick is a share of
+/// 5 %.
 const SAMPLING_TIME: Duration = Duration::from_millis(200);
 /// Minimum share of one CPU for a process to be listed.
 const BUSY_SHARE: f64 = 0.05;
 /// Maximum number of listed processes.
 const MAX_LISTED: usize = 5;
-/// Maximum share of ten seconds that tasks may wait for a CPU before a measurement.
+/// Maximum share of the last ten seconds in which tasks waited for a CPU.
 const CPU_PRESSURE: f64 = 0.01;
 
 const RELIABLE_BENCHMARKING: &str =
@@ -74,10 +74,10 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
 fn average(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     let hidden = || CheckObstacle::hidden(phrase!("load-average", "the load average"));
     let load = scene.state.load_one_minute.ok_or_else(hidden)?;
-    let shown = Phrase::exact_value(format!("{load:.2}"));
+    let formatted = Phrase::exact_value(format!("{load:.2}"));
     Ok(CheckResult::from_verdict(
         load < MAX_OTHER_LOAD,
-        phrase!("load", "{load} over the last minute", load = shown),
+        phrase!("load", "{load} over the last minute", load = formatted),
     ))
 }
 
@@ -88,20 +88,20 @@ fn processes(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
             "the list of all processes"
         )));
     }
-    let began = Instant::now();
+    let start = Instant::now();
     let before = process_table::snapshot(scene.root);
     std::thread::sleep(SAMPLING_TIME);
     let after = process_table::snapshot(scene.root);
-    let busy = busiest(&before, &after, began.elapsed().as_secs_f64());
+    let busy = busiest(&before, &after, start.elapsed().as_secs_f64());
     if busy.is_empty() {
         return Ok(CheckResult::ok(none()));
     }
-    let named = busy.iter().take(MAX_LISTED).map(|(name, share)| {
+    let listed = busy.iter().take(MAX_LISTED).map(|(name, share)| {
         let share = Phrase::exact_value(format!("{:.0} %", 100.0 * share));
         Phrase::list(" ", [name.as_str().into(), share])
     });
-    let named = Phrase::list(", ", named);
-    Ok(CheckResult::deviates(phrase!("busy", "{processes} of a CPU", processes = named)))
+    let listed = Phrase::list(", ", listed);
+    Ok(CheckResult::deviates(phrase!("busy", "{processes} of a CPU", processes = listed)))
 }
 
 /// Returns the other processes above [`BUSY_SHARE`], busiest first.
@@ -111,18 +111,20 @@ fn busiest(
     elapsed_s: f64,
 ) -> Vec<(String, f64)> {
     let ticks = rustix::param::clock_ticks_per_second() as f64 * elapsed_s;
-    let share = |now: &ProcessEntry| {
-        let same =
-            |then: &&ProcessEntry| (then.id, then.start_ticks) == (now.id, now.start_ticks);
+    let share = |process: &ProcessEntry| {
+        let is_same = |earlier: &&ProcessEntry| {
+            (earlier.id, earlier.start_ticks) == (process.id, process.start_ticks)
+        };
         // A process that started between the snapshots has no earlier ticks.
-        let earlier = before.iter().find(same).map_or(0, |then| then.busy_ticks);
-        now.busy_ticks.saturating_sub(earlier) as f64 / ticks
+        let earlier_ticks =
+            before.iter().find(is_same).map_or(0, |earlier| earlier.busy_ticks);
+        process.busy_ticks.saturating_sub(earlier_ticks) as f64 / ticks
     };
     let others = after.iter().filter(|entry| entry.id != std::process::id());
     let mut busy: Vec<(String, f64)> =
         others.map(|entry| (entry.name.clone(), share(entry))).collect();
     busy.retain(|(_, share)| *share > BUSY_SHARE);
-    busy.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    busy.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     busy
 }
 
@@ -150,7 +152,7 @@ fn memory_pressure(scene: &CheckInput) -> Result<CheckResult, CheckObstacle> {
     pressure(scene.state.memory_pressure, MEMORY_PRESSURE)
 }
 
-fn pressure(share: Option<f64>, most: f64) -> Result<CheckResult, CheckObstacle> {
+fn pressure(share: Option<f64>, limit: f64) -> Result<CheckResult, CheckObstacle> {
     let hidden = || CheckObstacle::hidden(phrase!("pressure", "pressure stall information"));
     let share = share.ok_or_else(hidden)?;
     let text = phrase!(
@@ -159,7 +161,7 @@ fn pressure(share: Option<f64>, most: f64) -> Result<CheckResult, CheckObstacle>
         share = Phrase::exact_value(format!("{:.1} %", 100.0 * share)),
         time = Phrase::exact_value("10 s"),
     );
-    Ok(CheckResult::from_verdict(share < most, text))
+    Ok(CheckResult::from_verdict(share < limit, text))
 }
 
 #[cfg(test)]

@@ -14,21 +14,22 @@ pub(super) enum WorkingDirectory {
 }
 
 impl WorkingDirectory {
+    /// Creates or opens the directory and writes the input files.
     pub(super) fn prepare(command: &ChildCommand) -> Result<Self, ProcessError> {
         let files = command.input_files.iter().map(|(path, _)| path);
         for path in files.chain(&command.output_files) {
             check_inside(path)?;
         }
-        let place = match &command.directory {
+        let directory = match &command.directory {
             Some(path) => open_existing(path)?,
             None => Self::Temporary(create_temporary()?),
         };
         for (path, content) in &command.input_files {
-            let path = place.path().join(path);
+            let path = directory.path().join(path);
             write_new(&path, content)
                 .map_err(|source| ProcessError::WriteFile { path, source })?;
         }
-        Ok(place)
+        Ok(directory)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -38,7 +39,7 @@ impl WorkingDirectory {
         }
     }
 
-    /// Reads the files that exist, each of at most `cap_bytes`.
+    /// Reads those of the files that exist; a file larger than `cap_bytes` is an error.
     pub(super) fn collect(
         &self,
         program: &Path,
@@ -67,22 +68,23 @@ impl WorkingDirectory {
 }
 
 fn open_existing(path: &Path) -> Result<WorkingDirectory, ProcessError> {
-    let refused = |source| ProcessError::Directory { path: path.to_owned(), source };
-    let absolute = std::path::absolute(path).map_err(refused)?;
-    // Checked here, because a start with a bad directory reports a missing program.
-    fs::read_dir(&absolute).map_err(refused)?;
+    let to_error = |source| ProcessError::Directory { path: path.to_owned(), source };
+    let absolute = std::path::absolute(path).map_err(to_error)?;
+    // Checked here: starting a program in a missing directory reports that the program is missing.
+    fs::read_dir(&absolute).map_err(to_error)?;
     Ok(WorkingDirectory::Existing(absolute))
 }
 
 fn create_temporary() -> Result<tempfile::TempDir, ProcessError> {
-    let refused = |source| ProcessError::Directory { path: std::env::temp_dir(), source };
-    tempfile::Builder::new().prefix("assay-").tempdir().map_err(refused)
+    let to_error = |source| ProcessError::Directory { path: std::env::temp_dir(), source };
+    tempfile::Builder::new().prefix("assay-").tempdir().map_err(to_error)
 }
 
+/// Returns an error for an absolute path, and for one with `..`.
 fn check_inside(path: &Path) -> Result<(), ProcessError> {
-    let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-    let named = path.file_name().is_some();
-    (inside && named)
+    let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let has_name = path.file_name().is_some();
+    (is_inside && has_name)
         .then_some(())
         .ok_or_else(|| ProcessError::OutsidePath { path: path.to_owned() })
 }

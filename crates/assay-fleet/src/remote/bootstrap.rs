@@ -1,10 +1,9 @@
-//! Start of an agent at the far end of a pipe. A shell there runs one script, which reports its
-//! machine, searches for this very program, and otherwise reads it from the pipe.
+//! Starts an agent at the far end of a pipe. A shell there runs one script, which reports its
+//! machine, searches for this very program, and otherwise reads the program from the pipe.
 //!
-//! The script travels on the shell's standard input, which is independent of quoting rules: ssh
-//! joins its words and splits them again, `kubectl exec` does not. The script is one group, so that
-//! a shell reads all of it before it runs anything; later input is for the programs that the script
-//! runs.
+//! The script travels on the shell's standard input, where no quoting rules apply: ssh joins and
+//! splits the words of a command, `kubectl exec` does not. The script is one group: a shell reads
+//! all of it before it runs anything. Later input is for the programs that the script runs.
 
 use std::io::{BufRead, Read, Write};
 use std::time::Duration;
@@ -16,8 +15,8 @@ use super::{Program, nonce};
 const MAX_BANNER_BYTES: u64 = 64 << 10;
 
 /// Beginning of every script. `ours` checks whether only this user and root can change a file (`-`)
-/// or folder (`d`): one of them owns it, and neither a group nor others may write it. An access
-/// control list shows in the letters of the group.
+/// or folder (`d`): one of them owns it, and neither a group nor others may write it. `ls` prints
+/// the mask of an access control list as the permissions of the group.
 const PROLOGUE: &str = r#"LC_ALL=C; export LC_ALL; umask 077; unset CDPATH
 [ -n "$HOME" ] || { HOME=$(eval "echo ~$(id -un)"); export HOME; }
 say() { printf '\nassay %s %s\n' "$nonce" "$*"; }
@@ -49,8 +48,8 @@ for p in "$program" "$(command -v assay)"; do
 done
 "#;
 
-/// Reads the program from the pipe. The script works within a private folder: renaming that folder,
-/// where others may write its parent, does not change the program that is run.
+/// Reads the program from the pipe into a private folder, and runs it there. Others who may write
+/// the parent can rename that folder, but cannot change the program that runs.
 const COPY_STEP: &str = r#"tried=; f=; before=$(pwd)
 for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
   f=$(mktemp -d -p "$d" 2>/dev/null) || { f=; continue; }
@@ -70,15 +69,15 @@ if r=$(./assay --version 2>&1 </dev/null); then say agent; else say unable "$r";
 exit
 "#;
 
-/// Creates the script; it only uses a copy if `is_copied`.
+/// Creates the script. With `is_copied` it does not search for an installed program.
 fn script(nonce: &str, program: &Program, is_copied: bool, patience: Duration) -> String {
-    let place = program.path.to_string_lossy();
+    let installed = program.path.to_string_lossy();
     // A path that cannot be quoted for a shell is left out of the search.
-    let place = shlex::try_quote(&place).unwrap_or_default();
+    let installed = shlex::try_quote(&installed).unwrap_or_default();
     let (bytes, hash, seconds) = (program.bytes, &program.hash, patience.as_secs());
     let search = if is_copied { "" } else { SEARCH_STEP };
     format!(
-        "{{\nnonce={nonce}; bytes={bytes}; hash={hash}; patience={seconds}; program={place}\n\
+        "{{\nnonce={nonce}; bytes={bytes}; hash={hash}; patience={seconds}; program={installed}\n\
          {PROLOGUE}{search}{COPY_STEP}}}\n"
     )
 }
@@ -96,14 +95,14 @@ pub(super) fn start(
 ) -> Result<(), HostFailure> {
     let nonce = nonce();
     let script = script(&nonce, program, is_copied, patience);
-    let mark = format!("assay {nonce} ");
+    let prefix = format!("assay {nonce} ");
     if let Err(failure) = send(input, script.as_bytes()) {
         // A shell that rejects the script may have printed the reason.
-        return Err(next_message(output, &mark).err().unwrap_or(failure));
+        return Err(next_message(output, &prefix).err().unwrap_or(failure));
     }
     loop {
-        let said = next_message(output, &mark)?;
-        let (word, rest) = said.split_once(' ').unwrap_or((&said, ""));
+        let message = next_message(output, &prefix)?;
+        let (word, rest) = message.split_once(' ').unwrap_or((&message, ""));
         match word {
             "machine" if rest == program.machine => {}
             "machine" => {
@@ -111,7 +110,7 @@ pub(super) fn start(
                 return Err(HostFailure::WrongMachine { theirs, ours });
             }
             "agent" => return Ok(()),
-            // If it does not fit, the pipe breaks, and the script's next message has the reason.
+            // If the folder has no room, the pipe breaks; the script's next message has the reason.
             "send" => drop(program.send(input)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
@@ -123,30 +122,30 @@ pub(super) fn start(
 }
 
 fn send(input: &mut impl Write, bytes: &[u8]) -> Result<(), HostFailure> {
-    // The other end's output explains why the pipe broke.
+    // The output of the other end explains why the pipe broke.
     input.write_all(bytes).and_then(|()| input.flush()).map_err(|_| HostFailure::Closed)
 }
 
 /// Reads the next message of the script; skips output of a login profile.
-fn next_message(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailure> {
-    let (mut greeting, mut first) = (0, String::new());
+fn next_message(output: &mut impl BufRead, prefix: &str) -> Result<String, HostFailure> {
+    let (mut banner_bytes, mut first) = (0, String::new());
     loop {
         let mut line = Vec::new();
         let read = output.take(MAX_BANNER_BYTES).read_until(b'\n', &mut line);
         let text = String::from_utf8_lossy(&line);
-        if first.is_empty() && !text.starts_with(mark) {
+        if first.is_empty() && !text.starts_with(prefix) {
             first = shorten_line(&text);
         }
         match read {
-            Ok(bytes) if bytes > 0 => greeting += bytes as u64,
+            Ok(bytes) if bytes > 0 => banner_bytes += bytes as u64,
             _ if first.is_empty() => return Err(HostFailure::Closed),
             _ => return Err(HostFailure::UnexpectedOutput { first }),
         }
-        if let Some(word) = text.trim_end().strip_prefix(mark) {
-            return Ok(word.to_owned());
+        if let Some(message) = text.trim_end().strip_prefix(prefix) {
+            return Ok(message.to_owned());
         }
-        if greeting > MAX_BANNER_BYTES {
-            return Err(HostFailure::LongBanner { bytes: greeting, first });
+        if banner_bytes > MAX_BANNER_BYTES {
+            return Err(HostFailure::LongBanner { bytes: banner_bytes, first });
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Conversations between two agents. Their messages go over the pipes to the coordinator, which
-//! relays them unread.
+//! Conversations between two agents. Their messages travel through the coordinator, which relays
+//! them unread.
 //!
 //! The caller names a subject; the other agent handles it on a separate thread. A conversation is
 //! over when either end drops its [`Call`] or is lost.
@@ -23,13 +23,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Message between agents as the coordinator relays it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelayedMessage {
-    /// Receiver on the way to the coordinator, sender on the way from it.
+    /// The receiver while the message travels to the coordinator, the sender when it comes from
+    /// there.
     pub host: String,
     /// Number of the conversation, assigned by the caller.
     pub number: u64,
     /// Whether the caller sent the message.
     pub is_callers: bool,
-    /// Content.
+    /// Start, message or end.
     pub content: MessageContent,
 }
 
@@ -46,7 +47,7 @@ pub enum MessageContent {
 }
 
 impl RelayedMessage {
-    /// Creates the reply for a receiver that is gone.
+    /// Creates the reply to a message whose receiver is gone: the end of the conversation.
     #[must_use]
     pub fn into_hang_up(self) -> Self {
         Self { is_callers: !self.is_callers, content: MessageContent::Over, ..self }
@@ -108,25 +109,25 @@ impl Call {
         &self.over
     }
 
-    /// Sends a message to the other end. The other end may hang up while this call still runs; that
-    /// is no failure but the usual answer to a last message.
+    /// Sends a message to the other end. The other end may hang up before this function returns:
+    /// that is the usual reply to a last message, not a failure.
     ///
     /// # Errors
     /// [`CallError::Over`].
     pub fn send(&self, message: &impl Serialize) -> Result<(), CallError> {
         let text =
             serde_json::to_string(message).map_err(|source| self.malformed_error(source))?;
-        let is_said = !self.is_over() && self.send_content(MessageContent::Message(text));
-        if is_said { Ok(()) } else { Err(self.over_error()) }
+        let is_sent = !self.is_over() && self.send_content(MessageContent::Message(text));
+        if is_sent { Ok(()) } else { Err(self.over_error()) }
     }
 
     /// Waits for the next message of the other end.
     ///
     /// # Errors
     /// [`CallError`].
-    pub fn receive<T: DeserializeOwned>(&self, within: Duration) -> Result<T, CallError> {
+    pub fn receive<T: DeserializeOwned>(&self, timeout: Duration) -> Result<T, CallError> {
         // A timeout beyond the range of the clock means no timeout.
-        let end = Instant::now().checked_add(within);
+        let deadline = Instant::now().checked_add(timeout);
         loop {
             match self.messages.recv_timeout(POLL_INTERVAL) {
                 Ok(text) => {
@@ -139,8 +140,8 @@ impl Call {
             if self.line.cancel().load(Ordering::Relaxed) {
                 return Err(CallError::Interrupted);
             }
-            if end.is_some_and(|end| Instant::now() > end) {
-                let (peer, seconds) = (self.peer().to_owned(), within.as_secs());
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                let (peer, seconds) = (self.peer().to_owned(), timeout.as_secs());
                 return Err(CallError::Timeout { peer, seconds });
             }
         }
@@ -189,28 +190,29 @@ impl CoordinatorLink {
     }
 
     fn open_call(self: &Arc<Self>, key: CallKey, subject: String) -> Call {
-        let (sender, letters) = mpsc::channel();
+        let (sender, messages) = mpsc::channel();
         let over = Arc::new(AtomicBool::new(false));
         lock(&self.calls.open).insert(key.clone(), (sender, Arc::clone(&over)));
-        Call { line: Arc::clone(self), key, subject, messages: letters, over }
+        Call { line: Arc::clone(self), key, subject, messages, over }
     }
 
-    /// Delivers a message to its conversation, or starts `attend` for a new one.
+    /// Delivers a message to its conversation, or starts a thread with `handle_call` for a new one.
     pub(super) fn deliver(
         self: &Arc<Self>,
-        letter: RelayedMessage,
-        attend: &Arc<impl Fn(Call) + Send + Sync + 'static>,
+        message: RelayedMessage,
+        handle_call: &Arc<impl Fn(Call) + Send + Sync + 'static>,
     ) {
-        let key = (letter.host, letter.number, !letter.is_callers);
-        match letter.content {
+        let key = (message.host, message.number, !message.is_callers);
+        match message.content {
             MessageContent::Begin(subject) => {
-                let (call, attend) = (self.open_call(key, subject), Arc::clone(attend));
+                let call = self.open_call(key, subject);
+                let handle_call = Arc::clone(handle_call);
                 // Without a thread the call is dropped, which notifies the other end.
-                drop(thread::Builder::new().spawn(move || attend(call)));
+                drop(thread::Builder::new().spawn(move || handle_call(call)));
             }
             MessageContent::Message(text) => {
-                if let Some((letters, _)) = lock(&self.calls.open).get(&key) {
-                    drop(letters.send(text));
+                if let Some((sender, _)) = lock(&self.calls.open).get(&key) {
+                    drop(sender.send(text));
                 }
             }
             MessageContent::Over => {
@@ -240,7 +242,7 @@ mod tests {
     use super::super::frame;
     use super::*;
 
-    /// Output pipe of an agent whose peer hangs up on the first message before the write returns.
+    /// Output pipe of an agent. Its peer hangs up on the first message, before the write returns.
     struct HangUpWriter {
         letters: Option<PipeWriter>,
         over: Arc<Mutex<Option<Arc<AtomicBool>>>>,
@@ -249,9 +251,9 @@ mod tests {
     impl Write for HangUpWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             if String::from_utf8_lossy(bytes).contains("\"message\"")
-                && let Some(mut letters) = self.letters.take()
+                && let Some(mut peer) = self.letters.take()
             {
-                frame::write(&mut letters, &message_from_peer(MessageContent::Over)).unwrap();
+                frame::write(&mut peer, &message_from_peer(MessageContent::Over)).unwrap();
                 let over = lock(&self.over).clone().unwrap();
                 while !over.load(Ordering::Relaxed) {
                     thread::yield_now();
@@ -276,20 +278,20 @@ mod tests {
 
     #[test]
     fn last_message_is_sent_although_peer_hangs_up() {
-        let (input, mut letters) = io::pipe().unwrap();
+        let (input, mut peer) = io::pipe().unwrap();
         frame::write(
-            &mut letters,
+            &mut peer,
             &message_from_peer(MessageContent::Begin("a subject".to_owned())),
         )
         .unwrap();
         let over = Arc::new(Mutex::new(None));
-        let output = HangUpWriter { letters: Some(letters), over: Arc::clone(&over) };
-        let (told, said) = mpsc::channel();
-        let attend = move |call: Call| {
+        let output = HangUpWriter { letters: Some(peer), over: Arc::clone(&over) };
+        let (sender, receiver) = mpsc::channel();
+        let handle_call = move |call: Call| {
             *lock(&over) = Some(Arc::clone(call.peer_gone()));
-            told.send(["last", "too late"].map(|word| call.send(&word).is_ok())).unwrap();
+            sender.send(["last", "too late"].map(|text| call.send(&text).is_ok())).unwrap();
         };
-        serve(input, output, (|| 0, Duration::MAX), |_, _| {}, attend).unwrap();
-        assert_eq!(said.recv().unwrap(), [true, false]);
+        serve(input, output, (|| 0, Duration::MAX), |_, _| {}, handle_call).unwrap();
+        assert_eq!(receiver.recv().unwrap(), [true, false]);
     }
 }

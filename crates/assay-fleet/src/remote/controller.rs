@@ -1,4 +1,5 @@
-//! Examination of many hosts at once, each over its own process and independent of the others.
+//! Runs `assay doctor` on many hosts at once. Each host has its own transport process and is
+//! independent of the others.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -20,7 +21,7 @@ pub struct ConnectionOptions<'a> {
     pub via: &'a Via,
     /// Program to run as the agent.
     pub program: &'a Program,
-    /// Hosts that relay to the others, an equal part each; empty = direct connections.
+    /// Hosts that relay to an equal share of the others each; empty = direct connections.
     pub relays: &'a [String],
     /// Maximum time from the start of the command to the reply.
     pub deadline: Duration,
@@ -41,25 +42,27 @@ pub struct HostReport {
 /// results in the order of the hosts.
 pub fn examine_hosts(
     hosts: &[String],
-    course: &ConnectionOptions<'_>,
+    options: &ConnectionOptions<'_>,
     observe: &mut dyn FnMut(&str, &Result<HostReport, HostFailure>),
 ) -> Vec<Result<HostReport, HostFailure>> {
-    let answer = |host: &str, course: &ConnectionOptions<'_>, lines: &TransportList| {
-        transport::run_agent(host, course, lines, &|ends, _| examine(ends))
+    let examine_host = |host: &str, options: &ConnectionOptions<'_>, transports: &TransportList| {
+        transport::run_agent(host, options, transports, &|pipes, _| examine(pipes))
     };
     resource_limits::raise_open_files();
     let next = AtomicUsize::new(0);
-    let lines = TransportList::default();
-    let (answers, answered) = mpsc::channel();
-    let mut found: Vec<_> = hosts.iter().map(|_| None).collect();
+    let transports = TransportList::default();
+    let (sender, receiver) = mpsc::channel();
+    let mut results: Vec<_> = hosts.iter().map(|_| None).collect();
     thread::scope(|scope| {
         for _ in 0..hosts.len().min(MAX_CONCURRENT_HOSTS) {
-            let (answers, next, lines, answer) = (answers.clone(), &next, &lines, &answer);
+            let (sender, next) = (sender.clone(), &next);
+            let (transports, examine_host) = (&transports, &examine_host);
             let work = move || {
                 loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(host) = hosts.get(number) else { return };
-                    if answers.send((number, answer(host, course, lines))).is_err() {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(host) = hosts.get(index) else { return };
+                    let result = examine_host(host, options, transports);
+                    if sender.send((index, result)).is_err() {
                         return;
                     }
                 }
@@ -67,27 +70,27 @@ pub fn examine_hosts(
             // Running threads take over the hosts of a thread that cannot be started.
             drop(thread::Builder::new().stack_size(512 << 10).spawn_scoped(scope, work));
         }
-        drop(answers);
+        drop(sender);
         loop {
-            match answered.recv_timeout(Duration::from_millis(50)) {
-                Ok((number, answer)) => {
-                    observe(&hosts[number], &answer);
-                    found[number] = Some(answer);
+            match receiver.recv_timeout(Duration::from_millis(50)) {
+                Ok((index, result)) => {
+                    observe(&hosts[index], &result);
+                    results[index] = Some(result);
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {
-                    transport::kill_overdue(&lines, course.cancel)
+                    transport::kill_overdue(&transports, options.cancel)
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => return,
             }
         }
     });
-    found.into_iter().map(|answer| answer.unwrap_or(Err(HostFailure::NoThread))).collect()
+    results.into_iter().map(|result| result.unwrap_or(Err(HostFailure::NoThread))).collect()
 }
 
-fn examine(mut ends: TransportPipes) -> Result<HostReport, HostFailure> {
-    let ends = &mut ends;
-    let clock_offset_s = clock_offset(ends)?;
-    match request(ends, &AgentRequest::Examine)? {
+fn examine(mut pipes: TransportPipes) -> Result<HostReport, HostFailure> {
+    let pipes = &mut pipes;
+    let clock_offset_s = clock_offset(pipes)?;
+    match request(pipes, &AgentRequest::Examine)? {
         AgentReply::Examined(examined) => {
             Ok(HostReport { examined: *examined, clock_offset_s })
         }
@@ -97,27 +100,27 @@ fn examine(mut ends: TransportPipes) -> Result<HostReport, HostFailure> {
 }
 
 fn request(
-    ends: &mut TransportPipes,
+    pipes: &mut TransportPipes,
     request: &AgentRequest,
 ) -> Result<AgentReply, HostFailure> {
-    frame::write(&mut ends.input, request).map_err(HostFailure::from_frame_error)?;
-    frame::read(&mut ends.output).map_err(HostFailure::from_frame_error)
+    frame::write(&mut pipes.input, request).map_err(HostFailure::from_frame_error)?;
+    frame::read(&mut pipes.output).map_err(HostFailure::from_frame_error)
 }
 
 /// Returns the offset of the remote clock and half the round trip, which bounds its error
 /// (Cristian: Probabilistic clock synchronization, Distributed Computing 3, 1989). Uses the query
 /// with the shortest round trip.
-fn clock_offset(ends: &mut TransportPipes) -> Result<(f64, f64), HostFailure> {
+fn clock_offset(pipes: &mut TransportPipes) -> Result<(f64, f64), HostFailure> {
     const CLOCK_QUERIES: usize = 8;
     let mut best = (0.0, f64::INFINITY);
     for _ in 0..CLOCK_QUERIES {
-        let (asked, before_s) = (Instant::now(), now_s());
-        let AgentReply::Clock(theirs) = request(ends, &AgentRequest::Clock)? else {
+        let (sent_at, sent_s) = (Instant::now(), now_s());
+        let AgentReply::Clock(remote_clock) = request(pipes, &AgentRequest::Clock)? else {
             return Err(HostFailure::Closed);
         };
-        let bound_s = asked.elapsed().as_secs_f64() / 2.0;
+        let bound_s = sent_at.elapsed().as_secs_f64() / 2.0;
         if bound_s < best.1 {
-            best = (theirs.day_ns as f64 / 1e9 - (before_s + bound_s), bound_s);
+            best = (remote_clock.day_ns as f64 / 1e9 - (sent_s + bound_s), bound_s);
         }
     }
     Ok(best)

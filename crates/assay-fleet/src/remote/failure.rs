@@ -22,7 +22,7 @@ pub enum HostFailure {
     /// Closed pipe without a known reason.
     #[error("the connection ended")]
     Closed,
-    /// Closed pipe after output that is no reply.
+    /// Closed pipe after output that is not a reply.
     #[error("the connection ended after unexpected output {first:?}")]
     UnexpectedOutput { first: String },
     #[error("it printed {bytes} bytes of unexpected output, beginning with {first:?}")]
@@ -35,7 +35,7 @@ pub enum HostFailure {
     NoFolder { tried: String },
     #[error("cannot write the program to {folder}")]
     NotCopied { folder: String },
-    /// Error message of its loader or shell.
+    /// Error message of the host's loader or shell.
     #[error("the program does not start there{}", detail_suffix(said))]
     ProgramFailed { said: String },
     #[error("the agent is another program than this one")]
@@ -59,17 +59,18 @@ pub enum HostFailure {
     Interrupted,
 }
 
-fn with_printed(said: &str, first: &str) -> String {
+/// Appends the first line of unexpected output to an error output.
+fn with_printed(error_output: &str, first: &str) -> String {
     let printed = format!("it printed {first:?} {INSTEAD_OF_REPLY}");
-    if said.is_empty() { printed } else { format!("{said} ({printed})") }
+    if error_output.is_empty() { printed } else { format!("{error_output} ({printed})") }
 }
 
-fn detail_suffix(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!(": {said}") }
+fn detail_suffix(detail: &str) -> String {
+    if detail.is_empty() { String::new() } else { format!(": {detail}") }
 }
 
-/// Error messages of transports (OpenSSH, shells, resolver, kubectl) and their remedies. The first
-/// match counts.
+/// Parts of error messages (OpenSSH, shells, resolver, kubectl) and their remedies. The first match
+/// counts.
 const REMEDIES: [(&str, &str); 19] = [
     (
         "Host key verification failed",
@@ -144,21 +145,21 @@ impl HostFailure {
     }
 
     /// Adds the transport's error output where it explains the failure.
-    pub(super) fn with_error_output(self, said: String) -> Self {
+    pub(super) fn with_error_output(self, error_output: String) -> Self {
         match self {
-            Self::Closed => Self::Ended { said },
+            Self::Closed => Self::Ended { said: error_output },
             Self::UnexpectedOutput { first } => {
-                Self::Ended { said: with_printed(&said, &first) }
+                Self::Ended { said: with_printed(&error_output, &first) }
             }
             other => other,
         }
     }
 
     /// Adds the host's unexpected output to the transport's error output.
-    pub(super) fn append_printed(&self, said: String) -> String {
+    pub(super) fn append_printed(&self, error_output: String) -> String {
         match self {
-            Self::UnexpectedOutput { first } => with_printed(&said, first),
-            _ => said,
+            Self::UnexpectedOutput { first } => with_printed(&error_output, first),
+            _ => error_output,
         }
     }
 
@@ -195,10 +196,10 @@ impl HostFailure {
         match self {
             Self::Start { .. } => "install it, or name another command with --via",
             Self::Silent { said, .. } | Self::Ended { said } => {
-                let known = REMEDIES.iter().find(|(words, _)| said.contains(words));
-                known.map_or(
+                let remedy = REMEDIES.iter().find(|(part, _)| said.contains(part));
+                remedy.map_or(
                     "try the command of --via by hand, with a shell at its end",
-                    |(_, help)| help,
+                    |(_, advice)| advice,
                 )
             }
             Self::Late { .. } | Self::Overdue { .. } => {
@@ -238,11 +239,11 @@ impl HostFailure {
 mod tests {
     use super::*;
 
-    /// Messages of kubectl 1.28, a kubelet 1.33 and containerd 1.6; those of an API server from
-    /// memory.
+    /// Messages of kubectl 1.28, a kubelet 1.33 and containerd 1.6. Those of an API server were
+    /// written from memory.
     #[test]
     fn kubectl_errors_have_remedies() {
-        for (said, helps) in [
+        for (error_output, expected) in [
             (r#"Error from server (NotFound): pods "p" not found"#, "-n in --via"),
             (
                 r#"Error from server (Forbidden): pods "p" is forbidden: User "u" cannot get resource "pods" in API group "" in the namespace "default""#,
@@ -267,8 +268,9 @@ mod tests {
             ),
             ("sh: 1: ssh: not found", "check both by hand"),
         ] {
-            let failure = HostFailure::Ended { said: said.to_owned() };
-            assert!(failure.advice().contains(helps), "{said}: {}", failure.advice());
+            let failure = HostFailure::Ended { said: error_output.to_owned() };
+            let advice = failure.advice();
+            assert!(advice.contains(expected), "{error_output}: {advice}");
         }
     }
 }

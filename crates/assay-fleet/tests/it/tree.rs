@@ -1,9 +1,8 @@
-//! Hosts as text: one line per file, `path`, a tab, content.
+//! Test hosts, described in text files: each line has a path, a tab and the content of that file.
 //!
 //! In the content, `\n`, `\t` and `\\` are escapes. `{2..5}` in a path creates one file for each
-//! number; in the content `{}` is then that number, `{+40}` and `{-40}` are 40 more and less
-//! (counted by the first braces of the path). A later line replaces the file of an earlier one; `#`
-//! begins a comment.
+//! number. In the content, `{}` is the number in the first braces of the path, `{+40}` and `{-40}`
+//! are 40 more and less. A later line replaces the file of an earlier one; `#` begins a comment.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +10,7 @@ use std::path::Path;
 use assay_fleet::root::Root;
 use tempfile::TempDir;
 
-/// Host as files in a temporary directory.
+/// Host whose files are in a temporary directory.
 pub(crate) struct TestHost {
     directory: TempDir,
 }
@@ -56,12 +55,12 @@ impl TestHost {
     /// Returns the paths of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
-        let mut open = vec![self.directory.path().to_owned()];
-        while let Some(directory) = open.pop() {
+        let mut pending = vec![self.directory.path().to_owned()];
+        while let Some(directory) = pending.pop() {
             for entry in fs::read_dir(directory).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    open.push(path);
+                    pending.push(path);
                 } else {
                     let path = path.strip_prefix(self.directory.path()).unwrap();
                     files.push(path.to_str().unwrap().to_owned());
@@ -75,21 +74,22 @@ impl TestHost {
 
 fn unescape(text: &str) -> String {
     let mut plain = String::new();
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        plain.push(match (letter, letter == '\\') {
-            (_, true) => match letters.next().unwrap() {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        plain.push(match (c, c == '\\') {
+            (_, true) => match chars.next().unwrap() {
                 'n' => '\n',
                 't' => '\t',
                 other => other,
             },
-            (letter, false) => letter,
+            (c, false) => c,
         });
     }
     plain
 }
 
-fn expand(path: &str, content: &str, first: bool) -> Vec<(String, String)> {
+/// Expands the ranges in a path. Only the first range of the path fills in the content.
+fn expand(path: &str, content: &str, is_first_range: bool) -> Vec<(String, String)> {
     let Some((head, rest)) = path.split_once('{') else {
         return vec![(path.to_owned(), content.to_owned())];
     };
@@ -97,7 +97,7 @@ fn expand(path: &str, content: &str, first: bool) -> Vec<(String, String)> {
     let (start, end) = range.split_once("..").unwrap();
     let (start, end): (i64, i64) = (start.parse().unwrap(), end.parse().unwrap());
     let file = |number: i64| {
-        let content = if first { fill_in_number(content, number) } else { content.to_owned() };
+        let content = if is_first_range { fill_in_number(content, number) } else { content.to_owned() };
         expand(&format!("{head}{number}{tail}"), &content, false)
     };
     (start..=end).flat_map(file).collect()

@@ -10,8 +10,8 @@ use assay_fuzz::{campaign, corpus};
 fn earlier_findings_stay_fixed() {
     for reader in READERS {
         for (path, input) in corpus::read_findings(reader).unwrap() {
-            if let Err(said) = campaign::run_once(reader, &input) {
-                panic!("{}: {said}", path.display());
+            if let Err(message) = campaign::run_once(reader, &input) {
+                panic!("{}: {message}", path.display());
             }
         }
     }
@@ -22,7 +22,7 @@ fn goldens_cause_no_panic() {
     for reader in READERS {
         for seed in corpus::seeds(reader).unwrap() {
             campaign::run_once(reader, &seed)
-                .unwrap_or_else(|said| panic!("{}: {said}", reader.name));
+                .unwrap_or_else(|message| panic!("{}: {message}", reader.name));
         }
     }
 }
@@ -44,18 +44,18 @@ fn rejects_counts_that_multiply_work() {
         )
     };
     let doubling = "hd=h0,system=localhost\n".to_owned() + &"hd=h$host\n".repeat(64);
-    for (reader, input, words) in [
+    for (reader, input, expected) in [
         ("vdbench", doubling.as_str(), "for each of"),
         ("suite", &storage("curve = [50]\nbend-points = 1000000000"), "must be at most 100"),
         ("suite", &storage("share = 1e308"), "must lie between 0.001 and 1000"),
         ("suite", &storage("size = \"99999999999999999999TiB\""), "is out of range"),
-        ("fio", "[a]\nrw=read\nsize=16384P\nnumjobs=4\n", "is no value of `size`"),
+        ("fio", "[a]\nrw=read\nsize=16384P\nnumjobs=4\n", "for `size`"),
         ("fio", "[a]\nrw=read\nsize=1m\nnumjobs=1000000000\n", "numjobs"),
-        ("ior-words", "-b 16384P -s 1024 -t 1m", "is no value of `-b`"),
+        ("ior-words", "-b 16384P -s 1024 -t 1m", "for `-b`"),
         ("ior-words", "-b 1m -t 1m -i 2147483647", "repetitions are enough"),
     ] {
-        let said = run_reader(reader, input);
-        assert!(said.contains(words), "{input}: {said}");
+        let result = run_reader(reader, input);
+        assert!(result.contains(expected), "{input}: {result}");
     }
 }
 
@@ -71,8 +71,8 @@ fn faulty(bytes: &[u8]) -> String {
 fn campaign_finds_shortens_and_stores_fault() {
     let reader = FuzzedReader { name: "faulty", goldens: &[], texts: &["12"], read: faulty };
     let outcome = campaign::run(&reader, Duration::from_secs(60), 1).unwrap();
-    let (path, said) = outcome.findings.first().expect("the fault is not found");
-    assert_eq!(said, "a number is too large");
-    assert!(corpus::read_findings(&reader).unwrap().iter().any(|(kept, _)| kept == path));
+    let (path, message) = outcome.findings.first().expect("the fault is not found");
+    assert_eq!(message, "a number is too large");
+    assert!(corpus::read_findings(&reader).unwrap().iter().any(|(stored, _)| stored == path));
     std::fs::remove_dir_all(corpus::findings_folder(&reader)).unwrap();
 }

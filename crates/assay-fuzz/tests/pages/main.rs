@@ -67,37 +67,38 @@ fn scale(summary: &mut RunSummary, factor: f64) {
     summary.results.iter_mut().chain(&mut summary.steps).for_each(scaled);
 }
 
-fn check(page: &str, what: &str) -> Vec<String> {
-    let found: Vec<LintFinding> = lint(page, None);
-    let reported = |it: &LintFinding| {
+fn check(page: &str, page_name: &str) -> Vec<String> {
+    let findings: Vec<LintFinding> = lint(page, None);
+    let format_finding = |it: &LintFinding| {
         let line: String = page.lines().nth(it.line - 1).unwrap().chars().take(200).collect();
-        format!("{what}: {}: {}\n   {line}", it.rule.name(), it.message)
+        format!("{page_name}: {}: {}\n   {line}", it.rule.name(), it.message)
     };
-    found.iter().take(2).map(reported).collect()
+    findings.iter().take(2).map(format_finding).collect()
 }
 
 #[test]
 fn own_pages_pass_lint() {
-    let mut reported = Vec::new();
+    let mut messages = Vec::new();
     let mut random = fastrand::Rng::with_seed(7);
     for (number, mut summary) in runs().into_iter().enumerate() {
         for locale in Locale::ALL {
             scale(&mut summary, 0.2 + 3.0 * random.f64());
             Language::for_locale(locale).scope(|| {
-                let what = format!("run {number} in {}", locale.tag());
+                let page_name = format!("run {number} in {}", locale.tag());
                 let document = build::run(&summary, None);
                 let text = format!(
                     "---\nlang: {}\n---\n{}",
                     locale.tag(),
                     markdown::document(&document)
                 );
-                reported.extend(check(&text, &format!("{what}, Markdown")));
-                reported.extend(check(&html::document(&document), &format!("{what}, HTML")));
+                messages.extend(check(&text, &format!("{page_name}, Markdown")));
+                messages
+                    .extend(check(&html::document(&document), &format!("{page_name}, HTML")));
                 let page =
                     learn::document(&build::learn("HB120rs_v3", &[&summary], &[]), None).0;
-                reported.extend(check(&page, &format!("{what}, learn")));
+                messages.extend(check(&page, &format!("{page_name}, learn")));
             });
         }
     }
-    assert!(reported.is_empty(), "{}", reported.join("\n"));
+    assert!(messages.is_empty(), "{}", messages.join("\n"));
 }

@@ -149,6 +149,18 @@ pub struct Endpoint {
     reads: u8,
 }
 
+/// Returns the requested path MTU or that of the port; a datagram must fit into it.
+fn choose_mtu(wanted: &EndpointConfig<'_>, port_mtu: u32) -> Result<u32, RdmaError> {
+    let mtu = wanted.mtu.unwrap_or(port_mtu);
+    if mtu > port_mtu {
+        return Err(RdmaError::MtuTooLarge { asked: mtu, mtu: port_mtu });
+    }
+    if wanted.connection == Connection::Ud && wanted.max_message_bytes > mtu.into() {
+        return Err(RdmaError::TooLong { bytes: wanted.max_message_bytes, mtu });
+    }
+    Ok(mtu)
+}
+
 impl Endpoint {
     /// Opens a device and creates queue pairs over registered memory for two messages: one to send,
     /// and one to receive.
@@ -163,14 +175,7 @@ impl Endpoint {
         limits::check(&device, &limits, wanted)?;
         let state = made.port(wanted.port)?;
         check_port(&device, wanted.port, &state)?;
-        let port_mtu = 128 << state.active_mtu.clamp(1, 5);
-        let mtu = wanted.mtu.unwrap_or(port_mtu);
-        if mtu > port_mtu {
-            return Err(RdmaError::MtuTooLarge { asked: mtu, mtu: port_mtu });
-        }
-        if wanted.connection == Connection::Ud && wanted.max_message_bytes > mtu.into() {
-            return Err(RdmaError::TooLong { bytes: wanted.max_message_bytes, mtu });
-        }
+        let mtu = choose_mtu(wanted, 128 << state.active_mtu.clamp(1, 5))?;
         let is_ethernet = state.link_layer == abi::LINK_ETHERNET;
         let chosen = made.choose_gid(&device, wanted, &state)?;
         let slot_bytes =

@@ -6,10 +6,13 @@
 //! per stream, target and operation, `fsync` calls, submission times, streams within intervals, and
 //! the intervals of each host in a total.
 
+mod journal;
+mod member_series;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    EndReason, IntervalTally, IoOperation, IoTally, JournalEntry, StorageOutcome, StreamCount,
+    EndReason, IntervalTally, IoOperation, IoTally, StorageOutcome, StreamCount,
     StreamDetails, StreamTally,
 };
 use crate::attribute::{Attribute, AttributeValue, Attributes};
@@ -17,6 +20,8 @@ use crate::distribution::{LatencyDistribution, new_histogram};
 use crate::doubt::Doubt;
 use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use crate::run::{CaseRecord, SeriesRecord};
+use journal::{format_journal, journal_name, parse_journal};
+use member_series::{MemberSeries, member_series, parts};
 
 const LATENCY: &str = "latency";
 const INTENDED: &str = "latency_from_intended";
@@ -25,8 +30,6 @@ const INTERVAL: &str = "interval";
 const SYNC: &str = "sync";
 const SUBMISSION: &str = "submission";
 const COMPLETION: &str = "completion";
-/// Prefix of the raw output that contains every I/O of one stream.
-const JOURNAL: &str = "journal";
 
 const BOTH: [IoOperation; 2] = [IoOperation::Read, IoOperation::Write];
 
@@ -431,91 +434,6 @@ fn add_stream(
         let known = parts.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
         entries.extend(known.map(|(operation, it)| entry(operation, stage, it)));
     }
-}
-
-fn journal_name(stream: usize) -> String {
-    format!("{JOURNAL}.{stream}.csv")
-}
-
-fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
-    let mut text = String::from("at_ns,service_ns,offset,bytes,operation\n");
-    for it in journal {
-        let word = it.operation.name();
-        text.push_str(
-            &[it.at_ns, it.service_ns, it.offset, u64::from(it.bytes)]
-                .map(|n| n.to_string())
-                .join(","),
-        );
-        text.push(',');
-        text.push_str(word);
-        text.push('\n');
-    }
-    text.into_bytes()
-}
-
-fn parse_journal(bytes: &[u8]) -> Vec<JournalEntry> {
-    let text = String::from_utf8_lossy(bytes);
-    let entry = |line: &str| {
-        let fields: Vec<&str> = line.split(',').collect();
-        let &[at_ns, service_ns, offset, bytes, word] = fields.as_slice() else { return None };
-        Some(JournalEntry {
-            at_ns: at_ns.parse().ok()?,
-            service_ns: service_ns.parse().ok()?,
-            offset: offset.parse().ok()?,
-            bytes: bytes.parse().ok()?,
-            operation: IoOperation::from_name(word)?,
-        })
-    };
-    text.lines().skip(1).filter_map(entry).collect()
-}
-
-/// Part of an outcome, identified by the dimensions of its series.
-struct SeriesPart<'r> {
-    series: &'r SeriesRecord,
-    stream: Option<usize>,
-    target: Option<usize>,
-    operation: Option<IoOperation>,
-    stage: Option<&'r str>,
-}
-
-impl<'r> SeriesPart<'r> {
-    fn from_series(series: &'r SeriesRecord) -> Self {
-        let index = |name| match series.dimensions.get(&name) {
-            Some(AttributeValue::Integer(index)) => usize::try_from(*index).ok(),
-            _ => None,
-        };
-        let text = |name| series.dimensions.get(&name).and_then(AttributeValue::as_text);
-        Self {
-            series,
-            stream: index(Attribute::Stream),
-            target: index(Attribute::TargetIndex),
-            operation: text(Attribute::Operation).and_then(IoOperation::from_name),
-            stage: text(Attribute::Stage),
-        }
-    }
-
-    fn first_distribution(&self) -> Option<&'r LatencyDistribution> {
-        self.series.distributions.first().map(|stretch| &stretch.seen)
-    }
-}
-
-/// Series of one host of several, or of the total.
-type MemberSeries<'r> = Vec<&'r SeriesRecord>;
-
-fn member_series<'r>(record: &'r CaseRecord, host: Option<&str>) -> MemberSeries<'r> {
-    let member = |it: &SeriesRecord| {
-        it.dimensions.get(&Attribute::Member).and_then(AttributeValue::as_text) == host
-    };
-    record.series.iter().filter(|it| member(it)).collect()
-}
-
-fn parts<'r>(
-    own: &'r MemberSeries<'_>,
-    metric: &'r str,
-) -> impl Iterator<Item = SeriesPart<'r>> {
-    own.iter()
-        .filter(move |series| series.metric == metric)
-        .map(|series| SeriesPart::from_series(series))
 }
 
 fn read_tallies(record: &MemberSeries<'_>) -> Vec<StreamTally> {

@@ -169,7 +169,7 @@ mod tests {
                 "p99<=1e99s",
                 "`p99<=1e99s`: the latency must be more than zero and at most an hour",
             ),
-            ("", "`` is no goal; write it like `p99<=1ms`"),
+            ("", "`` is not a latency goal; write it like `p99<=1ms`"),
         ] {
             check(text, expected);
         }

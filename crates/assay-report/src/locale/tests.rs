@@ -43,7 +43,7 @@ impl Message {
         }
     }
 
-    /// Returns literal code between backticks.
+    /// Returns the literals between backticks: options, paths, settings.
     fn code(&self) -> BTreeSet<String> {
         let text = self.texts.concat();
         text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
@@ -58,19 +58,19 @@ impl Message {
 fn messages(locale: Locale) -> BTreeMap<String, Message> {
     let resource = FluentResource::try_new(catalogue::source(locale).to_owned());
     let resource = resource.unwrap_or_else(|(_, errors)| panic!("{locale:?}: {errors:?}"));
-    let mut found = BTreeMap::new();
+    let mut messages = BTreeMap::new();
     for entry in resource.entries() {
-        let Entry::Message(it) = entry else { continue };
-        let mut put = |id: String, pattern: &Pattern<&str>| {
+        let Entry::Message(entry) = entry else { continue };
+        let mut insert = |id: String, pattern: &Pattern<&str>| {
             let mut message = Message::default();
             message.add(pattern);
-            assert!(found.insert(id.clone(), message).is_none(), "{locale:?}: {id} twice");
+            assert!(messages.insert(id.clone(), message).is_none(), "{locale:?}: {id} twice");
         };
-        let id = it.id.name;
-        it.value.iter().for_each(|pattern| put(id.to_owned(), pattern));
-        it.attributes.iter().for_each(|a| put(format!("{id}.{}", a.id.name), &a.value));
+        let id = entry.id.name;
+        entry.value.iter().for_each(|pattern| insert(id.to_owned(), pattern));
+        entry.attributes.iter().for_each(|a| insert(format!("{id}.{}", a.id.name), &a.value));
     }
-    found
+    messages
 }
 
 /// Detects missing messages, missing variables, and changes to literal code.
@@ -78,16 +78,17 @@ fn messages(locale: Locale) -> BTreeMap<String, Message> {
 fn every_language_has_every_message() {
     let english = messages(Locale::En);
     for locale in Locale::ALL {
-        let own = messages(locale);
+        let localised = messages(locale);
         for (id, message) in &english {
-            let Some(translated) = own.get(id) else {
+            let Some(translated) = localised.get(id) else {
                 panic!("{locale:?} has no message {id}");
             };
             assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
             assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
         }
-        let is_in_code = |id: &&String| id.starts_with("check-") || id.starts_with("said-");
-        let unknown: Vec<_> = own.keys().filter(|it| !is_in_code(it)).collect();
+        let has_english_in_code =
+            |id: &&String| id.starts_with("check-") || id.starts_with("said-");
+        let unknown: Vec<_> = localised.keys().filter(|id| !has_english_in_code(id)).collect();
         let unknown: Vec<_> =
             unknown.into_iter().filter(|id| !english.contains_key(*id)).collect();
         assert_eq!(unknown, Vec::<&String>::new(), "{locale:?}");
@@ -127,19 +128,18 @@ fn no_line_breaks_before_units_and_french_punctuation() {
         for (id, message) in messages(locale) {
             let words = message.texts.concat();
             let words = words.split('`').step_by(2).collect::<Vec<_>>().join("`");
-            let split: Vec<&str> = words.split(' ').collect();
-            for pair in split.windows(2) {
+            let tokens: Vec<&str> = words.split(' ').collect();
+            for pair in tokens.windows(2) {
                 let after_number = pair[0].ends_with(|it: char| it.is_ascii_digit());
                 assert!(!(after_number && is_unit(pair[1])), "{locale:?}: {id}: {words}");
             }
             if locale != Locale::Fr {
                 continue;
             }
-            for (mark, before) in
+            for (mark, space) in
                 [(':', '\u{a0}'), (';', '\u{202f}'), ('?', '\u{202f}'), ('!', '\u{202f}')]
             {
-                for other in [' ', '\u{a0}', '\u{202f}'].into_iter().filter(|it| *it != before)
-                {
+                for other in [' ', '\u{a0}', '\u{202f}'].into_iter().filter(|it| *it != space) {
                     assert!(!words.contains(&format!("{other}{mark}")), "{id}: {words}");
                 }
             }
@@ -162,22 +162,25 @@ fn every_language_translates_doctor_checks() {
         Some(text.split_whitespace().filter(|it| *it != "\\").collect::<Vec<_>>().join(" "))
     };
     let mut checks = 0;
-    for check in source.split("    Check {\n").skip(1) {
+    for check in source.split("    DoctorCheck {\n").skip(1) {
         let id = text(check, "id").unwrap();
         checks += 1;
         for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
-            let own = Language::for_locale(locale).scope(|| {
+            let translations = Language::for_locale(locale).scope(|| {
                 ["why", "expected", "change"].map(|part| {
                     let key = format!("check-{}.{part}", id.replace('.', "-"));
                     (catalogue::translate(&key), text(check, part).unwrap())
                 })
             });
-            assert!(own[0].0.is_some(), "{locale:?}: {id} has no reason");
-            for (own, english) in own {
-                let Some(own) = own else { continue };
-                let is_typed = |it: &&str| it.contains(['/', '_', '=']) && *it != "I/O";
-                for word in english.split([' ', ',', ';', '(', ')']).filter(is_typed) {
-                    assert!(own.contains(word), "{locale:?}: {id} lost {word}: {own}");
+            assert!(translations[0].0.is_some(), "{locale:?}: {id} has no reason");
+            for (translated, english) in translations {
+                let Some(translated) = translated else { continue };
+                let is_literal = |it: &&str| it.contains(['/', '_', '=']) && *it != "I/O";
+                for word in english.split([' ', ',', ';', '(', ')']).filter(is_literal) {
+                    assert!(
+                        translated.contains(word),
+                        "{locale:?}: {id} lost {word}: {translated}"
+                    );
                 }
             }
         }
@@ -197,31 +200,34 @@ fn every_language_translates_phrases() {
     let english = phrases(&code);
     assert!(english.len() > 130, "{}", english.len());
     for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
-        let own = messages(locale);
+        let localised = messages(locale);
         let phrase_id = |id: &String| id.strip_prefix("said-").map(str::to_owned);
-        let ids: BTreeSet<String> = own.keys().filter_map(phrase_id).collect();
+        let ids: BTreeSet<String> = localised.keys().filter_map(phrase_id).collect();
         assert_eq!(ids, english.keys().cloned().collect(), "{locale:?}");
         for (id, template) in &english {
-            let message = &own[&format!("said-{id}")];
+            let message = &localised[&format!("said-{id}")];
             let variables = template.split('{').skip(1);
             let variables: BTreeSet<String> =
                 variables.filter_map(|it| Some(it.split_once('}')?.0.to_owned())).collect();
             assert_eq!(message.variables, variables, "{locale:?}: {id}");
-            let typed = Message { texts: vec![template.clone()], ..Message::default() };
-            assert_eq!(message.code(), typed.code(), "{locale:?}: {id}");
+            let original = Message { texts: vec![template.clone()], ..Message::default() };
+            assert_eq!(message.code(), original.code(), "{locale:?}: {id}");
         }
     }
 }
 
-/// Collects the texts of `phrase!` and `Phrase::plural` by identifier; the last text of the latter
-/// is the plural.
+/// Collects the templates of `phrase!` and `Phrase::plural` by identifier. The last template of
+/// `Phrase::plural` is the plural.
 fn phrases(code: &str) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    let mut put = |id: &str, template: &str| {
+    let mut templates = BTreeMap::new();
+    let mut insert = |id: &str, template: &str| {
         let template = template.replace("\\\n", "");
         let template = template.split_whitespace().collect::<Vec<_>>().join(" ");
-        let known = found.insert(id.to_owned(), template.clone());
-        assert!(known.as_ref().is_none_or(|it| *it == template), "{id}: {known:?}, {template}");
+        let previous = templates.insert(id.to_owned(), template.clone());
+        assert!(
+            previous.as_ref().is_none_or(|it| *it == template),
+            "{id}: {previous:?}, {template}"
+        );
     };
     for call in code.split("phrase!(").skip(1) {
         let quoted: Vec<&str> = call.splitn(5, '"').collect();
@@ -229,17 +235,17 @@ fn phrases(code: &str) -> BTreeMap<String, String> {
             && blank.trim().is_empty()
             && comma.trim() == ","
         {
-            put(id, template);
+            insert(id, template);
         }
     }
     for call in code.split("Phrase::plural(").skip(1) {
         let quoted: Vec<&str> = call.splitn(7, '"').collect();
-        put(quoted[1], quoted[5]);
+        insert(quoted[1], quoted[5]);
     }
-    found
+    templates
 }
 
-/// A Latin letter that only looks Cyrillic breaks searching.
+/// A Latin letter that looks Cyrillic breaks searching.
 #[test]
 fn no_word_mixes_scripts() {
     let is_cyrillic = |it: char| ('\u{400}'..='\u{52f}').contains(&it);
@@ -251,6 +257,7 @@ fn no_word_mixes_scripts() {
     }
 }
 
+/// Appends the text of every file below a folder, except this one.
 fn sources(folder: &std::path::Path, all: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -273,8 +280,8 @@ fn code_and_catalogue_have_the_same_messages() {
     sources(&root.join("../assay-console/src"), &mut all);
     let english = messages(Locale::En);
     // Names of dimensions are looked up by attribute.
-    let named = english.keys().filter(|id| !id.starts_with("dimension-"));
-    for id in named.filter_map(|id| id.split('.').next()) {
+    let literal_ids = english.keys().filter(|id| !id.starts_with("dimension-"));
+    for id in literal_ids.filter_map(|id| id.split('.').next()) {
         assert!(all.contains(&format!("\"{id}\"")), "the message {id} is unused");
     }
     for call in ["message!(", "word(", "message(", "sentence(", "count_message("] {
@@ -377,10 +384,10 @@ proptest! {
         language in languages(),
     ) {
         let text = language.scope(|| units::quantity(value, unit, 4));
-        let back = units::parse_quantity(&text, unit, language);
-        // Precision of four digits; with binary prefixes they differ from the digits in bytes.
-        let close = |it: f64| (it - value).abs() <= value * 5.1e-4;
-        prop_assert!(back.is_some_and(|it| close(it.value)), "{value} → {text} → {back:?}");
+        let parsed = units::parse_quantity(&text, unit, language);
+        // Rounding error of four digits; digits with a binary prefix differ from those in bytes.
+        let is_close = |it: f64| (it - value).abs() <= value * 5.1e-4;
+        prop_assert!(parsed.is_some_and(|it| is_close(it.value)), "{value} → {text} → {parsed:?}");
     }
 
     /// No language misreads a quantity of another language.

@@ -23,7 +23,7 @@ impl AxisLayout {
     pub(super) fn horizontal(plot: &Plot) -> Self {
         let values = plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x));
         let marks = plot.marks.iter().map(|mark| mark.value);
-        Self::with_ceilings(&plot.x, values.collect(), marks, MAX_HORIZONTAL_TICKS)
+        Self::with_limits(&plot.x, values.collect(), marks, MAX_HORIZONTAL_TICKS)
     }
 
     /// Lays out the vertical axis of a plot, including intervals and the limit.
@@ -32,12 +32,12 @@ impl AxisLayout {
         let values = points
             .flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]);
         let limit = plot.limit.as_ref().map(|limit| limit.value);
-        Self::with_ceilings(&plot.y, values.flatten().collect(), limit, MAX_VERTICAL_TICKS)
+        Self::with_limits(&plot.y, values.flatten().collect(), limit, MAX_VERTICAL_TICKS)
     }
 
     /// Lays out an axis. Ignores ceilings far above the values, which would be squeezed into a
     /// corner.
-    fn with_ceilings(
+    fn with_limits(
         axis: &Axis,
         values: Vec<f64>,
         ceilings: impl IntoIterator<Item = f64>,

@@ -30,41 +30,41 @@ fn pictures(page: &str) -> Vec<([f64; 2], Vec<PlacedLabel>)> {
         let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
         value.split_once('"').unwrap().0.parse().unwrap()
     };
-    let inside = |svg: &str| {
-        let shown =
+    let labels = |svg: &str| {
+        let visible =
             svg.split("<text ").skip(1).filter(|it| !it.starts_with("display=\"none\""));
-        let words = shown.map(|rest| {
+        let placed = visible.map(|rest| {
             let (element, rest) = rest.split_once('>').unwrap();
             let text = rest.split_once("</text>").unwrap().0;
             let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
             let (x, y) = (attribute(&format!(" {element}"), "x"), attribute(element, "y"));
-            let letter = |it: char| if it >= '\u{1100}' { 0.98 } else { 0.54 };
-            let width = text.chars().map(letter).sum::<f64>() * FONT_SIZE;
+            let em_width = |c: char| if c >= '\u{1100}' { 0.98 } else { 0.54 };
+            let width = text.chars().map(em_width).sum::<f64>() * FONT_SIZE;
             (text, [x, y - 0.75 * FONT_SIZE, x + width, y + 0.2 * FONT_SIZE])
         });
-        words.collect::<Vec<_>>()
+        placed.collect::<Vec<_>>()
     };
     page.split("<svg class=\"plot\"")
         .skip(1)
         .map(|rest| {
             let svg = rest.split_once("</svg>").unwrap().0;
-            let sides = svg.split_once("viewBox=\"0 0 ").unwrap().1.split_once('"').unwrap().0;
-            let sides: Vec<f64> = sides.split(' ').map(|it| it.parse().unwrap()).collect();
+            let size = svg.split_once("viewBox=\"0 0 ").unwrap().1.split_once('"').unwrap().0;
+            let size: Vec<f64> = size.split(' ').map(|it| it.parse().unwrap()).collect();
             assert!(svg.contains(&format!("font-size=\"{FONT_SIZE}\"")), "{svg}");
-            ([sides[0], sides[1]], inside(svg))
+            ([size[0], size[1]], labels(svg))
         })
         .collect()
 }
 
-/// Lists labels that overlap or leave the picture.
+/// Returns a message for each label that overlaps another or leaves the picture.
 fn label_faults(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    for ([width, height], words) in pictures(page) {
-        for (number, (text, [left, top, right, bottom])) in words.iter().enumerate() {
+    for ([width, height], labels) in pictures(page) {
+        for (index, (text, [left, top, right, bottom])) in labels.iter().enumerate() {
             if *left < 0.0 || *top < 0.0 || *right > width || *bottom > height {
                 faults.push(format!("{text} sticks out: {left} {top} {right} {bottom}"));
             }
-            for (other, [l, t, r, b]) in &words[..number] {
+            for (other, [l, t, r, b]) in &labels[..index] {
                 if left < r && l < right && top < b && t < bottom {
                     faults.push(format!("{text} lies on {other}"));
                 }
@@ -100,10 +100,10 @@ fn labels_never_overlap_in_any_language() {
 #[test]
 fn detects_overlapping_labels() {
     let page = html::document(&build::run(&storage::volume(), None));
-    let word = page.find("<text ").unwrap();
-    let end = word + page[word..].find("</text>").unwrap() + "</text>".len();
-    let twice = [&page[..end], &page[word..end], &page[end..]].concat();
-    assert_eq!(label_faults(&twice).len(), 1, "{:?}", label_faults(&twice));
+    let start = page.find("<text ").unwrap();
+    let end = start + page[start..].find("</text>").unwrap() + "</text>".len();
+    let duplicated = [&page[..end], &page[start..end], &page[end..]].concat();
+    assert_eq!(label_faults(&duplicated).len(), 1, "{:?}", label_faults(&duplicated));
 }
 
 fn plot(
@@ -157,11 +157,11 @@ proptest! {
     fn forest_labels_never_overlap(
         rows in prop::collection::vec(("[a-zA-Z ,一二三]{0,60}", 1e-3..1e3, 1.0..9.0), 1..40),
     ) {
-        let row = |(name, value, wide): (String, f64, f64)| ForestRow {
+        let row = |(name, value, factor): (String, f64, f64)| ForestRow {
             name,
             value,
-            interval: Some([value / wide, value * wide]),
-            formatted: format!("{value:.3} ({:.3}–{:.3})", value / wide, value * wide),
+            interval: Some([value / factor, value * factor]),
+            formatted: format!("{value:.3} ({:.3}–{:.3})", value / factor, value * factor),
             tone: Tone::Plain,
         };
         let forest = Forest {
@@ -177,10 +177,11 @@ proptest! {
     }
 }
 
-/// Builds a map of hosts with these names: the first pair is the worst, and marked.
+/// Builds a heat map of hosts with these names: the first pair is the slowest, and marked.
 fn heat_map(names: Vec<String>) -> HeatMap {
-    let value = |at: usize| (at > 0).then_some(if at == 1 { 1e6 } else { 123.4e9 });
-    let row = |row: usize| (0..names.len()).map(|it| value(row * names.len() + it)).collect();
+    let value = |index: usize| (index > 0).then_some(if index == 1 { 1e6 } else { 123.4e9 });
+    let row =
+        |row: usize| (0..names.len()).map(|column| value(row * names.len() + column)).collect();
     HeatMap {
         title: "pairs".to_owned(),
         description: "description".to_owned(),
@@ -202,7 +203,7 @@ fn single_block(block: Block) -> Document {
     document
 }
 
-/// A map is as wide as its hosts need; its letters stay as large as those of other pictures.
+/// A heat map is as wide as its hosts need, and its letters do not shrink.
 #[test]
 fn large_maps_stay_legible() {
     for count in [3, 40] {
@@ -212,18 +213,18 @@ fn large_maps_stay_legible() {
             let value = svg.split_once(&format!("{name}: ")).unwrap().1;
             value.split_once("px").unwrap().0.parse().unwrap()
         };
-        let drawn = pictures(&page)[0].0[0];
-        let [least, most] = ["min-width", "max-width"].map(pixels);
-        assert!(least * FONT_SIZE / drawn >= 11.0 && most <= drawn, "{count}: {least} {most}");
+        let width = pictures(&page)[0].0[0];
+        let [min, max] = ["min-width", "max-width"].map(pixels);
+        assert!(min * FONT_SIZE / width >= 11.0 && max <= width, "{count}: {min} {max}");
     }
 }
 
-/// The file of all pictures also contains the maps.
+/// The SVG file of all pictures also contains the heat maps.
 #[test]
 fn svg_file_contains_maps() {
     let mut document = single_block(Block::HeatMap(host_map(9)));
-    let drawn = plot((Scale::Linear, Scale::Linear), vec![], vec![], None);
-    document.blocks.push(Block::Plot(drawn));
+    let empty_plot = plot((Scale::Linear, Scale::Linear), vec![], vec![], None);
+    document.blocks.push(Block::Plot(empty_plot));
     let file = svg::document(&document).unwrap();
     assert_eq!(
         (file.matches("</desc>").count(), file.matches("rack-7-node-008").count()),
@@ -233,56 +234,56 @@ fn svg_file_contains_maps() {
     assert!(width.parse::<f64>().unwrap() > DRAWN_WIDTH, "{width}");
 }
 
-/// A ceiling far above the values is named, but does not extend the axis.
+/// A ceiling far above the values is labelled at the edge, but does not extend the axis.
 #[test]
 fn distant_ceilings_do_not_extend_the_axis() {
-    let rightmost = |ceiling: f64| {
+    let rightmost_point = |ceiling: f64| {
         let points = vec![(1e3, 1e-3), (2e3, 2e-3), (4e3, 5e-3)];
         let marks = vec![("provisioned".to_owned(), ceiling)];
         let mut document = Document::new("x");
-        let drawn =
+        let curve =
             plot((Scale::Linear, Scale::Linear), vec![("a".into(), points)], marks, None);
-        document.blocks.push(Block::Plot(drawn));
+        document.blocks.push(Block::Plot(curve));
         let page = html::document(&document);
         let dots = page.split("<circle cx=\"").skip(1);
-        let right = dots.map(|it| it.split_once('"').unwrap().0.parse::<f64>().unwrap());
-        (right.fold(0.0, f64::max), page.contains("provisioned →"))
+        let x = dots.map(|it| it.split_once('"').unwrap().0.parse::<f64>().unwrap());
+        (x.fold(0.0, f64::max), page.contains("provisioned →"))
     };
-    let (near, far) = (rightmost(5e3), rightmost(1e6));
+    let (near, far) = (rightmost_point(5e3), rightmost_point(1e6));
     assert!(near.0 < 0.9 * far.0 && !near.1, "{near:?}");
     assert!(far.0 > 0.9 * DRAWN_WIDTH && far.1, "{far:?}");
 }
 
-/// The first tick label of the horizontal axis is below the lowest one of the vertical axis; next
-/// to it there is no room.
+/// The first tick label of the horizontal axis is below the lowest one of the vertical axis: they
+/// do not fit next to each other.
 #[test]
 fn labels_both_values_of_two_points() {
     let points = vec![(100.0, 1e-3), (200.0, 2e-3)];
     for scale in [Scale::LinearFitted, Scale::Log10] {
-        let drawn =
+        let curve =
             plot((scale, Scale::Linear), vec![("a".into(), points.clone())], vec![], None);
-        let words =
-            pictures(&html::document(&single_block(Block::Plot(drawn)))).swap_remove(0).1;
-        let has = |value: &str| words.iter().any(|(word, _)| word.starts_with(value));
-        assert!(has("100") && has("200") && has("0"), "{scale:?} {words:?}");
+        let labels =
+            pictures(&html::document(&single_block(Block::Plot(curve)))).swap_remove(0).1;
+        let has = |value: &str| labels.iter().any(|(text, _)| text.starts_with(value));
+        assert!(has("100") && has("200") && has("0"), "{scale:?} {labels:?}");
     }
 }
 
-/// Shading means an interval: a curve without intervals has no band.
+/// A shaded band is an interval: a curve without intervals has none.
 #[test]
 fn only_intervals_are_shaded() {
     let points = vec![(1e3, 1e-3), (2e3, 2e-3), (4e3, 5e-3)];
     let bands = |interval: Option<[f64; 2]>| {
-        let drawn = plot(
+        let curve = plot(
             (Scale::Linear, Scale::Linear),
             vec![("a".into(), points.clone())],
             vec![],
             None,
         );
-        let mut drawn = drawn;
-        drawn.series[0].points.iter_mut().for_each(|it| it.interval = interval);
+        let mut curve = curve;
+        curve.series[0].points.iter_mut().for_each(|it| it.interval = interval);
         let mut document = Document::new("x");
-        document.blocks.push(Block::Plot(drawn));
+        document.blocks.push(Block::Plot(curve));
         html::document(&document).matches("<polygon").count()
     };
     assert_eq!((bands(None), bands(Some([1e-4, 6e-3]))), (0, 1));
@@ -316,8 +317,9 @@ fn style() -> PageStyle {
 
 /// Relative luminance (WCAG 2.2).
 fn luminance(colour: &str) -> f64 {
-    let channel = |at: usize| {
-        let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+    let channel = |offset: usize| {
+        let value =
+            f64::from(u8::from_str_radix(&colour[offset..offset + 2], 16).unwrap()) / 255.0;
         if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     };
     0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
@@ -329,7 +331,7 @@ fn contrast(a: &str, b: &str) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// AA requires 4.5 for text and 3 for graphics.
+/// WCAG AA requires a contrast ratio of 4.5 for text and 3 for graphics.
 #[test]
 fn colours_have_the_contrast_of_wcag_aa() {
     assert!((contrast("#ffffff", "#000000") - 21.0).abs() < 1e-9);
@@ -337,12 +339,12 @@ fn colours_have_the_contrast_of_wcag_aa() {
     for (scheme, colours) in [("light", &style.light), ("dark", &style.dark)] {
         let colour_of = |name: &str| colours[name].as_str();
         for text in ["ink", "quiet", "doubt", "bad", "link"] {
-            for behind in ["paper", "stripe"] {
-                let ratio = contrast(colour_of(text), colour_of(behind));
-                assert!(ratio >= 4.5, "{scheme}: {text} on {behind}: {ratio:.2}");
+            for background in ["paper", "stripe"] {
+                let ratio = contrast(colour_of(text), colour_of(background));
+                assert!(ratio >= 4.5, "{scheme}: {text} on {background}: {ratio:.2}");
             }
         }
-        for (text, behind) in [
+        for (text, background) in [
             ("ink", "doubt-paper"),
             ("ink", "bad-paper"),
             ("doubt", "doubt-paper"),
@@ -350,26 +352,26 @@ fn colours_have_the_contrast_of_wcag_aa() {
             ("link", "doubt-paper"),
             ("link", "bad-paper"),
         ] {
-            let ratio = contrast(colour_of(text), colour_of(behind));
-            assert!(ratio >= 4.5, "{scheme}: {text} on {behind}: {ratio:.2}");
+            let ratio = contrast(colour_of(text), colour_of(background));
+            assert!(ratio >= 4.5, "{scheme}: {text} on {background}: {ratio:.2}");
         }
-        let drawn = |colour: &str| match scheme {
+        let displayed = |colour: &str| match scheme {
             "dark" => style.drawn.get(colour).cloned().unwrap_or_else(|| colour.to_owned()),
             _ => colour.to_owned(),
         };
-        let papers = [colour_of("paper").to_owned(), drawn("#eaeef2")];
-        for (colour, least) in drawn_colours() {
+        let backgrounds = [colour_of("paper").to_owned(), displayed("#eaeef2")];
+        for (colour, min_ratio) in drawn_colours() {
             // Curves need contrast with the paper only, although they may cross a band.
-            for paper in papers.iter().take(if least > 3.0 { 2 } else { 1 }) {
-                let ratio = contrast(&drawn(&colour), paper);
-                assert!(ratio >= least, "{scheme}: {colour} on {paper}: {ratio:.2}");
+            for background in backgrounds.iter().take(if min_ratio > 3.0 { 2 } else { 1 }) {
+                let ratio = contrast(&displayed(&colour), background);
+                assert!(ratio >= min_ratio, "{scheme}: {colour} on {background}: {ratio:.2}");
             }
         }
     }
 }
 
-/// Letters keep their contrast on the darkest shade of a map, and marked cells are distinct from
-/// the paper.
+/// Letters have enough contrast on the darkest cell of a heat map; marked cells have enough
+/// contrast with the paper.
 #[test]
 fn maps_have_the_contrast_of_wcag_aa() {
     let style = style();
@@ -378,58 +380,59 @@ fn maps_have_the_contrast_of_wcag_aa() {
         let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
         value.split_once('"').unwrap().0.to_lowercase()
     };
-    let shades: Vec<&str> = page.split("<rect ").skip(1).collect();
-    let darkest =
+    let cells: Vec<&str> = page.split("<rect ").skip(1).collect();
+    let by_opacity =
         |a: &&&str, b: &&&str| attribute(a, "fill-opacity").cmp(&attribute(b, "fill-opacity"));
-    let worst = shades.iter().max_by(darkest).unwrap();
-    let opacity: f64 = attribute(worst, "fill-opacity").parse().unwrap();
+    let darkest = cells.iter().max_by(by_opacity).unwrap();
+    let opacity: f64 = attribute(darkest, "fill-opacity").parse().unwrap();
     assert!(opacity > 0.4, "{opacity}");
     for (scheme, colours) in [("light", &style.light), ("dark", &style.dark)] {
-        let drawn = |colour: String| match scheme {
+        let displayed = |colour: String| match scheme {
             "dark" => style.drawn.get(&colour).cloned().unwrap_or(colour),
             _ => colour,
         };
         let paper = colours["paper"].as_str();
-        let channel = |at: usize, from: &str| {
-            f64::from(u8::from_str_radix(&from[at..at + 2], 16).unwrap())
+        let channel = |offset: usize, colour: &str| {
+            f64::from(u8::from_str_radix(&colour[offset..offset + 2], 16).unwrap())
         };
-        let fill = drawn(attribute(worst, "fill"));
-        let mixed = [1, 3, 5].map(|at| {
-            let mixed = opacity * channel(at, &fill) + (1.0 - opacity) * channel(at, paper);
-            format!("{:02x}", mixed.round() as u8)
+        let fill = displayed(attribute(darkest, "fill"));
+        let blended = [1, 3, 5].map(|offset| {
+            let blended =
+                opacity * channel(offset, &fill) + (1.0 - opacity) * channel(offset, paper);
+            format!("{:02x}", blended.round() as u8)
         });
-        let text = drawn(attribute(page.split_once("<text").unwrap().1, "fill"));
-        let ratio = contrast(&text, &format!("#{}", mixed.concat()));
+        let text = displayed(attribute(page.split_once("<text").unwrap().1, "fill"));
+        let ratio = contrast(&text, &format!("#{}", blended.concat()));
         assert!(ratio >= 4.5, "{scheme}: letters on a map: {ratio:.2}");
-        let ratio = contrast(&drawn(attribute(worst, "stroke")), paper);
+        let ratio = contrast(&displayed(attribute(darkest, "stroke")), paper);
         assert!(ratio >= 3.0, "{scheme}: the edge of a marked cell: {ratio:.2}");
     }
 }
 
-/// Returns every colour of pictures with the contrast it needs, from a picture that contains all of
-/// them.
+/// Returns every colour of pictures with its required contrast ratio, from a picture that contains
+/// all of them.
 fn drawn_colours() -> BTreeMap<String, f64> {
     let curve = |nth: u32| (nth.to_string(), vec![(1e3, 1e-3), (2e3, f64::from(nth) * 1e-3)]);
-    let drawn = plot(
+    let all_colours = plot(
         (Scale::Linear, Scale::Linear),
         (1..=7).map(curve).collect(),
         vec![("knee".to_owned(), 1.5e3)],
         Some(5e-3),
     );
     let mut document = Document::new("x");
-    document.blocks.push(Block::Plot(drawn));
+    document.blocks.push(Block::Plot(all_colours));
     let page = html::document(&document);
     let svg = page.split_once("<svg class=\"plot\"").unwrap().1;
     let mut colours = BTreeMap::new();
     for element in svg.split('<') {
         // Grid lines may have less contrast: every value is printed.
-        let least = if element.starts_with("text ") { 4.5 } else { 3.0 };
+        let min_ratio = if element.starts_with("text ") { 4.5 } else { 3.0 };
         for name in ["fill=\"#", "stroke=\"#"] {
             let Some((_, rest)) = element.split_once(name) else { continue };
             let colour = format!("#{}", &rest[..6]).to_lowercase();
             if !["#d0d7de", "#eaeef2"].contains(&colour.as_str()) {
-                let known = colours.entry(colour).or_insert(least);
-                *known = f64::max(*known, least);
+                let required = colours.entry(colour).or_insert(min_ratio);
+                *required = f64::max(*required, min_ratio);
             }
         }
     }
@@ -437,14 +440,14 @@ fn drawn_colours() -> BTreeMap<String, f64> {
     colours
 }
 
-/// Names may take up to a third of the picture's width.
+/// Names of curves may take up to a third of the picture's width.
 #[test]
 fn fitting_names_are_not_truncated() {
     for letters in 1..24 {
         let names = [letters - 1, letters].map(|count| "n".repeat(count));
         let curves = names.into_iter().map(|name| (name, vec![(1e3, 1e-3), (2e3, 1e-3)]));
-        let drawn = plot((Scale::Linear, Scale::Linear), curves.collect(), vec![], None);
-        assert!(!html::document(&single_block(Block::Plot(drawn))).contains('…'), "{letters}");
+        let legend = plot((Scale::Linear, Scale::Linear), curves.collect(), vec![], None);
+        assert!(!html::document(&single_block(Block::Plot(legend))).contains('…'), "{letters}");
     }
 }
 
@@ -452,11 +455,11 @@ fn fitting_names_are_not_truncated() {
 #[test]
 fn letters_stay_legible_on_a_small_screen() {
     let page = html::document(&Document::new("x"));
-    let least = page.split_once("min-width: ").unwrap().1.split_once("px").unwrap().0;
-    let least: f64 = least.parse().unwrap();
-    assert!(least * FONT_SIZE / DRAWN_WIDTH >= 11.0, "{least}");
-    for sized in page.split("font-size: ").skip(1) {
-        let size = sized.split_once(';').unwrap().0.split('}').next().unwrap();
+    let min_width = page.split_once("min-width: ").unwrap().1.split_once("px").unwrap().0;
+    let min_width: f64 = min_width.parse().unwrap();
+    assert!(min_width * FONT_SIZE / DRAWN_WIDTH >= 11.0, "{min_width}");
+    for rest in page.split("font-size: ").skip(1) {
+        let size = rest.split_once(';').unwrap().0.split('}').next().unwrap();
         if let Some(rem) = size.trim().strip_suffix("rem") {
             assert!(rem.parse::<f64>().unwrap() * 16.0 >= 11.0, "{size}");
         }

@@ -24,37 +24,37 @@ use assay_model::workload::MpiWorkload;
 
 use super::{RunCache, network};
 use crate::fleet::ranks::RemoteRanks;
-use crate::forecast::launch_budget_s as measured_s;
+use crate::forecast::launch_budget_s;
 use crate::measurement_loop::Turns;
 use crate::recorder::{CaseError, Recorder};
 
 mod verdict;
 
-/// Seconds a launch may take beyond the budget of its case: launchers of large machines start
+/// Seconds that a launch may take beyond the budget of its case: launchers of large machines start
 /// slowly.
 const LAUNCH_MARGIN_S: f64 = 120.0;
 /// File in which rank 0 writes its measurements.
 const OUTCOME_FILE: &str = "outcome.json";
 
-/// Returns the launches of a case as its turns.
+/// Returns the turns of a case; each turn is one launch.
 pub(super) fn turns<'c>(
     case: &'c Case,
     work: &'c MpiWorkload,
-    known: &'c RefCell<RunCache>,
+    cache: &'c RefCell<RunCache>,
 ) -> Turns<'c> {
     let mut launches = 0..;
     Box::new(move |recorder| {
         let launch = launches.next().expect("a range without an end has a next number");
         if launch == 0 {
-            warn_if_over_budget(case, work, known.borrow().launch_overhead_s(work), recorder);
+            warn_if_over_budget(case, work, cache.borrow().launch_overhead_s(work), recorder);
         }
-        let began_s = recorder.elapsed_s();
-        let outcome = turn(case, work, launch, recorder)?;
+        let start_s = recorder.elapsed_s();
+        let stop_reason = turn(case, work, launch, recorder)?;
         if work.preset.is_assay() {
-            let beside_s = recorder.elapsed_s() - began_s - measured_s(case);
-            known.borrow_mut().record_launch(work, beside_s);
+            let overhead_s = recorder.elapsed_s() - start_s - launch_budget_s(case);
+            cache.borrow_mut().record_launch(work, overhead_s);
         }
-        Ok(outcome)
+        Ok(stop_reason)
     })
 }
 
@@ -63,11 +63,11 @@ pub(super) fn turns<'c>(
 fn warn_if_over_budget(
     case: &Case,
     work: &MpiWorkload,
-    beside_s: Option<f64>,
+    overhead_s: Option<f64>,
     recorder: &mut Recorder<'_, '_>,
 ) {
-    let Some(beside_s) = beside_s else { return };
-    let least_s = beside_s + if work.preset.is_assay() { measured_s(case) } else { 0.0 };
+    let Some(overhead_s) = overhead_s else { return };
+    let least_s = overhead_s + if work.preset.is_assay() { launch_budget_s(case) } else { 0.0 };
     recorder.note_if_over_budget(least_s - case.stopping.budget_s, |budget| {
         phrase!(
             "launch-over-budget",
@@ -82,8 +82,8 @@ fn warn_if_over_budget(
 /// Launches the ranks once and returns the reason to stop, or `None` if another launch is
 /// worthwhile.
 ///
-/// Each launch draws its own buffers and connections, as a preparation does, so that a single one
-/// shows no variance between launches.
+/// A launch is a preparation: it allocates new buffers and opens new connections. A single launch
+/// therefore shows no variance between launches.
 fn turn(
     case: &Case,
     work: &MpiWorkload,
@@ -93,17 +93,16 @@ fn turn(
     if launch > 0 {
         recorder.begin_preparation()?;
     }
-    let began_s = recorder.elapsed_s();
-    let launched = launch_once(case, work, launch, recorder);
-    // The printed output explains a failed launch; it must not be lost with the samples that do not
-    // count.
+    let start_s = recorder.elapsed_s();
+    let result = launch_once(case, work, launch, recorder);
+    // The output explains a failed launch: store it even if the samples do not count.
     recorder.flush()?;
-    launched?;
-    let took_s = recorder.elapsed_s() - began_s;
+    result?;
+    let launch_s = recorder.elapsed_s() - start_s;
     if launch + 1 >= case.stopping.preparations.max(1) && recorder.is_precise() {
         return Ok(Some(StopReason::Precise));
     }
-    let is_spent = recorder.elapsed_s() + took_s > case.stopping.budget_s;
+    let is_spent = recorder.elapsed_s() + launch_s > case.stopping.budget_s;
     Ok(is_spent.then_some(StopReason::Budget))
 }
 
@@ -118,27 +117,28 @@ fn launch_once(
         .tempdir()
         .map_err(|error| CaseError::from_error(ErrorArea::TemporaryFolder, &error))?;
     let file = folder.path().join(OUTCOME_FILE);
-    let other = RemoteRanks::connect(recorder, work.mpi.starter, folder.path());
-    let other = other.map_err(network::case_error)?;
-    let is_one_kernel = other.as_ref().is_some_and(|it| it.is_one_kernel);
-    let command = command(case, work, launch, &file, other.as_ref())?;
+    let remote = RemoteRanks::connect(recorder, work.mpi.starter, folder.path());
+    let remote = remote.map_err(network::case_error)?;
+    let is_one_kernel = remote.as_ref().is_some_and(|it| it.is_one_kernel);
+    let command = command(case, work, launch, &file, remote.as_ref())?;
     if launch == 0 {
         let commands = [("run".to_owned(), format_command(&command))].into();
         recorder.add_fact(Attribute::Commands, AttributeValue::Pairs(commands));
     }
-    let before = MpiSegments::scan();
-    let ran = run(&command, other, recorder.cancel());
-    if !ran.as_ref().is_ok_and(CompletedChild::is_success) {
+    let segments = MpiSegments::scan();
+    let result = run(&command, remote, recorder.cancel());
+    if !result.as_ref().is_ok_and(CompletedChild::is_success) {
         // A killed library leaves its shared memory behind.
-        before.remove_new();
+        segments.remove_new();
     }
-    let completed = ran.map_err(|error| launch_error(error, work))?;
+    let completed = result.map_err(|error| launch_error(error, work))?;
     store_output(&completed, launch, recorder)?;
-    let written = std::fs::read(&file).ok();
-    if let Some(bytes) = &written {
+    let outcome_bytes = std::fs::read(&file).ok();
+    if let Some(bytes) = &outcome_bytes {
         recorder.store_raw(&format!("launch.{launch}.{OUTCOME_FILE}"), bytes)?;
     }
-    let outcome = written.and_then(|bytes| serde_json::from_slice::<MpiOutcome>(&bytes).ok());
+    let outcome =
+        outcome_bytes.and_then(|bytes| serde_json::from_slice::<MpiOutcome>(&bytes).ok());
     let outcome = verdict::check_outcome(outcome, &completed, work, &format_command(&command))?;
     if launch == 0 {
         record_facts(&outcome, work, &completed, recorder);
@@ -151,33 +151,34 @@ fn launch_once(
 /// Runs the launcher, and serves the ranks that it starts on the other host of a pair.
 fn run(
     command: &ChildCommand,
-    other: Option<RemoteRanks>,
+    remote: Option<RemoteRanks>,
     cancel: &AtomicBool,
 ) -> Result<CompletedChild, ProcessError> {
-    let over = AtomicBool::new(false);
+    let launcher_ended = AtomicBool::new(false);
     thread::scope(|scope| {
-        if let Some(other) = other {
-            scope.spawn(|| other.serve(&over));
+        if let Some(remote) = remote {
+            scope.spawn(|| remote.serve(&launcher_ended));
         }
-        let ran = process::run(command, cancel);
-        over.store(true, Ordering::Relaxed);
-        ran
+        let result = process::run(command, cancel);
+        launcher_ended.store(true, Ordering::Relaxed);
+        result
     })
 }
 
+/// Builds the command of the launcher, whose ranks run `assay mpi`.
 fn command(
     case: &Case,
     work: &MpiWorkload,
     launch: u32,
     file: &Path,
-    other: Option<&RemoteRanks>,
+    remote: Option<&RemoteRanks>,
 ) -> Result<ChildCommand, CaseError> {
     let program = std::env::current_exe()
         .map_err(|error| CaseError::from_error(ErrorArea::OwnProgram, &error))?;
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
     words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
     words.extend(["--raw".to_owned(), path_text::encode(file.as_os_str())]);
-    words.extend(["--budget".to_owned(), format!("{:.3}s", measured_s(case))]);
+    words.extend(["--budget".to_owned(), format!("{:.3}s", launch_budget_s(case))]);
     if !work.preset.is_assay() {
         words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
     }
@@ -188,11 +189,11 @@ fn command(
     if work.test.has_sizes() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
-    let line = match other {
+    let launch = match remote {
         None => mpi_launch::build_launch(work, &path_text::encode(program.as_os_str()), &words),
-        Some(other) => {
-            let shell = path_text::encode(other.shell.as_os_str());
-            let RemoteRanks { addresses, programs, .. } = other;
+        Some(remote) => {
+            let shell = path_text::encode(remote.shell.as_os_str());
+            let RemoteRanks { addresses, programs, .. } = remote;
             mpi_launch::build_pair_launch(
                 work,
                 &HostPair { addresses, programs, shell },
@@ -200,19 +201,19 @@ fn command(
             )
         }
     };
-    let mut command = ChildCommand::new(path_text::decode_path(&line.program));
-    command.arguments = line.arguments.iter().map(|it| path_text::decode_word(it)).collect();
-    let variables = line.environment.iter();
+    let mut command = ChildCommand::new(path_text::decode_path(&launch.program));
+    command.arguments = launch.arguments.iter().map(|it| path_text::decode_word(it)).collect();
+    let variables = launch.environment.iter();
     command.environment = variables
         .map(|(name, value)| (name.into(), Some(path_text::decode_word(value))))
         .collect();
     // Launchers start their ranks in a folder with the same path.
-    command.directory = other.map(|_| "/".into());
+    command.directory = remote.map(|_| "/".into());
     command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + LAUNCH_MARGIN_S));
     Ok(command)
 }
 
-/// Formats the command as a user would type it to print the same figures as a table.
+/// Formats the command for a user: without `--raw`, it prints the figures as a table.
 fn format_command(command: &ChildCommand) -> String {
     let variables = command.environment.iter().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value.as_ref()?.to_string_lossy()))
@@ -221,9 +222,8 @@ fn format_command(command: &ChildCommand) -> String {
     let words: Vec<String> =
         command.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let raw = words.iter().position(|word| word == "--raw").unwrap_or(words.len());
-    let is_for_assay_alone = |i: usize| i == raw || i == raw + 1;
-    let arguments =
-        (0..words.len()).filter(|i| !is_for_assay_alone(*i)).map(|i| words[i].clone());
+    let is_raw_option = |i: usize| i == raw || i == raw + 1;
+    let arguments = (0..words.len()).filter(|i| !is_raw_option(*i)).map(|i| words[i].clone());
     variables.chain(program).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
@@ -269,13 +269,13 @@ fn record_facts(
 }
 
 fn binding_mismatch(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
-    let asked = &work.placement.cpus;
+    let requested = &work.placement.cpus;
     let differs = |(rank, cpu): (&MpiRank, &u32)| rank.cpus != [*cpu];
-    if asked.is_empty() || !outcome.ranks.iter().zip(asked).any(differs) {
+    if requested.is_empty() || !outcome.ranks.iter().zip(requested).any(differs) {
         return None;
     }
     Some(Doubt::OtherBinding {
         bound: RankBinding::format_line(&outcome.rank_bindings()),
-        asked: asked.clone(),
+        asked: requested.clone(),
     })
 }

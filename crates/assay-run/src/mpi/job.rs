@@ -30,7 +30,7 @@ pub const NOTE_DELAY: Duration = Duration::from_millis(300);
 /// Event of a running job, for the code that prints and stores. Only notes and aborts occur on
 /// ranks other than 0.
 #[derive(Debug)]
-pub enum JobEvent<'a> {
+pub enum RankEvent<'a> {
     /// Note that is printed on a line of its own.
     Note(&'a Phrase),
     /// The ranks are connected and will measure.
@@ -44,7 +44,7 @@ pub enum JobEvent<'a> {
 }
 
 /// Receiver of job events; an error from it ends the job.
-pub type JobListener<'l> = dyn FnMut(JobEvent<'_>) -> Result<(), CommandFailure> + 'l;
+pub type RankListener<'l> = dyn FnMut(RankEvent<'_>) -> Result<(), CommandFailure> + 'l;
 
 /// Options and environment of one rank.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ pub struct RankOutcome {
 /// When nothing can be measured; all ranks fail for the same reason.
 pub fn run(
     duty: &RankTask<'_>,
-    listener: &mut JobListener<'_>,
+    listener: &mut RankListener<'_>,
 ) -> Result<RankOutcome, CommandFailure> {
     let RankTask { options: asked, env: launched, outcome_file: raw, .. } = *duty;
     let sizes = method::message_sizes(asked);
@@ -87,7 +87,7 @@ pub fn run(
     ranks::check_pmix_support(&library, launched)?;
     if let Some(note) = ranks::launcher_mismatch(&library, launched) {
         if launched.is_reporting_rank() {
-            listener(JobEvent::Note(&note))?;
+            listener(RankEvent::Note(&note))?;
         }
         thread::sleep(NOTE_DELAY);
     }
@@ -99,25 +99,25 @@ pub fn run(
     if let Err(failure) = measure_sizes(duty, &sizes, &mut ranks, listener) {
         // Only this rank knows of the failure, and the others wait for it. Failing to report a
         // failure has no remedy.
-        drop(listener(JobEvent::Aborting(&failure)));
+        drop(listener(RankEvent::Aborting(&failure)));
         ranks.world.abort(duty.failure_exit_code)
     }
     ranks.record_current_cpus()?;
     if ranks.world.rank() == 0 {
-        listener(JobEvent::AllMeasured(&ranks.outcome))?;
+        listener(RankEvent::AllMeasured(&ranks.outcome))?;
     }
-    finish_job(ranks, raw)
+    finish_launch(ranks, raw)
 }
 
 fn measure_sizes(
     duty: &RankTask<'_>,
     sizes: &[u64],
     ranks: &mut ConnectedRanks,
-    listener: &mut JobListener<'_>,
+    listener: &mut RankListener<'_>,
 ) -> Result<(), CommandFailure> {
     let is_root = ranks.world.rank() == 0;
     if is_root {
-        listener(JobEvent::Started(&ranks.outcome))?;
+        listener(RankEvent::Started(&ranks.outcome))?;
     }
     let budget_s = duty.options.budget_s / sizes.len() as f64;
     for bytes in sizes {
@@ -125,7 +125,7 @@ fn measure_sizes(
         let size = size_sweep::measure_size(&ranks.world, &step)
             .map_err(|error| ranks::mpi_failure(&error))?;
         if is_root {
-            listener(JobEvent::SizeMeasured(&ranks.outcome, &size))?;
+            listener(RankEvent::SizeMeasured(&ranks.outcome, &size))?;
         }
         ranks.outcome.sizes.push(size);
         if let Some(file) = duty.outcome_file.filter(|_| is_root) {
@@ -136,7 +136,7 @@ fn measure_sizes(
 }
 
 /// Finishes the job; no result counts if any contents were wrong.
-fn finish_job(
+fn finish_launch(
     ranks: ConnectedRanks,
     raw: Option<&Path>,
 ) -> Result<RankOutcome, CommandFailure> {

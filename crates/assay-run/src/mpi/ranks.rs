@@ -21,8 +21,8 @@ use crate::failure::CommandFailure;
 
 const MATCHING_LAUNCHER_ADVICE: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
 
-/// Maximum number of programs between this process and the launcher: a shell, `taskset`, `numactl`,
-/// a wrapper of the site.
+/// Maximum number of programs between this process and the launcher, such as a shell, `taskset`,
+/// `numactl` or a wrapper of the site.
 const MAX_ANCESTORS: usize = 8;
 
 /// Prefixes of variables that choose networks, transports and algorithms.
@@ -71,24 +71,24 @@ pub struct ConnectedRanks {
 
 /// Opens the requested library, or the one that belongs to the launcher.
 pub fn open_library(
-    typed: &MpiOptions,
-    launched: &LauncherEnv,
+    options: &MpiOptions,
+    launcher_env: &LauncherEnv,
 ) -> Result<LoadedMpi, CommandFailure> {
     let variable = |name: &str| std::env::var_os(name);
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
-    let around = LibrarySearchEnv {
+    let search_env = LibrarySearchEnv {
         variable: &variable,
         ancestors: &ancestors,
         resolve: &resolve,
         cray: &assay_fleet::mpi::find_cray_library,
     };
-    let files = match (&typed.library, &typed.prefix) {
+    let files = match (&options.library, &options.prefix) {
         (Some(file), _) => vec![path_text::encode(file.as_os_str())],
         (None, Some(prefix)) => {
-            // The size of the world later reveals a prefix with a library of another make.
-            let files = [launched.make, MpiMake::Any]
-                .map(|make| library_search::libraries_below(prefix, make, &around))
+            // The size of the world later reveals a library of another make.
+            let files = [launcher_env.make, MpiMake::Any]
+                .map(|make| library_search::libraries_below(prefix, make, &search_env))
                 .concat();
             if files.is_empty() {
                 let what = format!("there is no MPI library below {}", prefix.display());
@@ -99,12 +99,12 @@ pub fn open_library(
             files
         }
         (None, None) => {
-            // A request for PMIx from a batch system probably means Open MPI rather than
-            // MPICH.
-            let asked_for = (launched.launcher == SLURM && launched.provides_pmix)
-                .then(|| library_search::candidate_libraries(MpiMake::OpenMpi, &around));
-            let others = library_search::candidate_libraries(launched.make, &around);
-            asked_for.into_iter().flatten().chain(others).collect()
+            // A request for PMIx from a batch system probably means Open MPI rather than MPICH.
+            let open_mpi = (launcher_env.launcher == SLURM && launcher_env.provides_pmix)
+                .then(|| library_search::candidate_libraries(MpiMake::OpenMpi, &search_env));
+            let of_launcher =
+                library_search::candidate_libraries(launcher_env.make, &search_env);
+            open_mpi.into_iter().flatten().chain(of_launcher).collect()
         }
     };
     open_first(&files)
@@ -112,18 +112,18 @@ pub fn open_library(
 
 /// Returns why a library may not find the other ranks: it ends the process during initialisation,
 /// or makes each rank a world of one.
-pub fn launcher_mismatch(mpi: &LoadedMpi, launched: &LauncherEnv) -> Option<Phrase> {
-    find_mismatch(&parse_banner(mpi.banner()).0, mpi.path(), launched)
+pub fn launcher_mismatch(mpi: &LoadedMpi, launcher_env: &LauncherEnv) -> Option<Phrase> {
+    find_mismatch(&parse_banner(mpi.banner()).0, mpi.path(), launcher_env)
 }
 
-fn find_mismatch(name: &str, path: &str, launched: &LauncherEnv) -> Option<Phrase> {
+fn find_mismatch(name: &str, path: &str, launcher_env: &LauncherEnv) -> Option<Phrase> {
     let is_open_mpi = name == "Open MPI";
-    let is_foreign = match launched.make {
+    let is_foreign = match launcher_env.make {
         MpiMake::OpenMpi => !is_open_mpi,
         MpiMake::Mpich => is_open_mpi,
         MpiMake::Any => false,
     };
-    let launcher = launched.launcher;
+    let launcher = launcher_env.launcher;
     if is_foreign {
         Some(phrase!(
             "other-make",
@@ -131,7 +131,7 @@ fn find_mismatch(name: &str, path: &str, launched: &LauncherEnv) -> Option<Phras
             path = path,
             launcher = launcher,
         ))
-    } else if launcher == SLURM && is_open_mpi && !launched.provides_pmix {
+    } else if launcher == SLURM && is_open_mpi && !launcher_env.provides_pmix {
         Some(phrase!(
             "not-served",
             "{path} is Open MPI, and srun was started without PMIx: add `--mpi=pmix`",
@@ -155,18 +155,18 @@ fn find_mismatch(name: &str, path: &str, launched: &LauncherEnv) -> Option<Phras
 /// for each rank.
 pub fn check_pmix_support(
     mpi: &LoadedMpi,
-    launched: &LauncherEnv,
+    launcher_env: &LauncherEnv,
 ) -> Result<(), CommandFailure> {
     let (name, version) = parse_banner(mpi.banner());
     let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
     if name != "Open MPI"
         || major < 5
-        || launched.make != MpiMake::Mpich
-        || launched.provides_pmix
+        || launcher_env.make != MpiMake::Mpich
+        || launcher_env.provides_pmix
     {
         return Ok(());
     }
-    let what = format!("{} cannot serve {name} {version}", launched.launcher);
+    let what = format!("{} cannot serve {name} {version}", launcher_env.launcher);
     let why = format!(
         "{} needs PMIx, which this launcher does not support: every rank would be a world of one",
         mpi.path()
@@ -206,13 +206,13 @@ fn ancestors() -> Vec<PathBuf> {
 /// Initialises the library and exchanges the hellos of all ranks.
 pub fn initialize(
     mpi: &LoadedMpi,
-    launched: &LauncherEnv,
-    typed: &MpiOptions,
+    launcher_env: &LauncherEnv,
+    options: &MpiOptions,
 ) -> Result<ConnectedRanks, CommandFailure> {
     let library = describe_library(mpi);
-    let started = if typed.process_set { mpi.start_session() } else { mpi.start() };
-    let world = started.map_err(|error| mpi_failure(&error))?;
-    if let Err(failure) = check_world_size(&world, launched, &library) {
+    let world = if options.process_set { mpi.start_session() } else { mpi.start() };
+    let world = world.map_err(|error| mpi_failure(&error))?;
+    if let Err(failure) = check_world_size(&world, launcher_env, &library) {
         // Each isolated rank ends its own world; there is nothing else to end.
         drop(world.finish());
         return Err(failure);
@@ -226,26 +226,26 @@ pub fn initialize(
         seen_on: pin::current_cpu().map(|cpu| cpu as u32),
         memory_available_bytes: memory_available_bytes(),
     };
-    let reported =
+    let messages =
         world.all_gather(&serde_json::to_vec(&hello).expect("a hello has only text keys"));
-    let hellos = parse_hellos(&reported.map_err(|error| mpi_failure(&error))?, &hello)?;
+    let hellos = parse_hellos(&messages.map_err(|error| mpi_failure(&error))?, &hello)?;
     let outcome = MpiOutcome {
         format: FORMAT,
         assay: hello.assay,
-        benchmark: typed.test.name().to_owned(),
-        preset: typed.preset.name().to_owned(),
+        benchmark: options.test.name().to_owned(),
+        preset: options.preset.name().to_owned(),
         library: Some(library),
-        launcher: launched.launcher.to_owned(),
+        launcher: launcher_env.launcher.to_owned(),
         ranks: hellos.iter().zip(0..).map(|(hello, rank)| to_mpi_rank(hello, rank)).collect(),
         environment: transport_variables(),
-        window: method::window(typed),
+        window: method::window(options),
         sizes: Vec::new(),
         complete: false,
         failure: None,
     };
-    let memory =
+    let host_memory =
         hellos.into_iter().map(|hello| (hello.host, hello.memory_available_bytes)).collect();
-    Ok(ConnectedRanks { world, outcome, host_memory: memory })
+    Ok(ConnectedRanks { world, outcome, host_memory })
 }
 
 impl ConnectedRanks {
@@ -262,13 +262,14 @@ impl ConnectedRanks {
             entry.0 = entry.0.saturating_add(needed);
             entry.1 = entry.1.min(available.unwrap_or(u64::MAX));
         }
-        let short = hosts.into_iter().find(|(_, (needed, available))| needed > available);
-        let counted = bytes <= i32::MAX as u64;
-        if short.is_none() && counted {
+        let overcommitted =
+            hosts.into_iter().find(|(_, (needed, available))| needed > available);
+        let is_countable = bytes <= i32::MAX as u64;
+        if overcommitted.is_none() && is_countable {
             return Ok(());
         }
         let what = format!("messages of {} cannot be measured", Bytes(bytes));
-        let why = match short {
+        let why = match overcommitted {
             Some((host, (needed, available))) => format!(
                 "the ranks on {host} need {}, and {} are free there",
                 Bytes(needed).to_quantity(),
@@ -284,10 +285,10 @@ impl ConnectedRanks {
     /// Adds the CPU that each rank runs on now to those seen before.
     pub fn record_current_cpus(&mut self) -> Result<(), CommandFailure> {
         let now = pin::current_cpu().map_or(u32::MAX, |cpu| cpu as u32);
-        let reported =
+        let messages =
             self.world.all_gather(&now.to_le_bytes()).map_err(|error| mpi_failure(&error))?;
-        for (rank, reported) in self.outcome.ranks.iter_mut().zip(reported) {
-            let cpu = reported.try_into().map_or(u32::MAX, u32::from_le_bytes);
+        for (rank, message) in self.outcome.ranks.iter_mut().zip(messages) {
+            let cpu = message.try_into().map_or(u32::MAX, u32::from_le_bytes);
             if cpu != u32::MAX && !rank.seen_on.contains(&cpu) {
                 rank.seen_on.push(cpu);
             }
@@ -307,28 +308,28 @@ pub fn mpi_failure(error: &MpiError) -> CommandFailure {
     CommandFailure::measurement("the MPI library failed").with_cause(error).advise(advice)
 }
 
-/// Checks the size of the world: a library that does not understand its launcher makes every rank a
+/// Checks the size of the world: with a library that does not match its launcher, every rank is a
 /// world of one.
 fn check_world_size(
     world: &MpiWorld,
-    launched: &LauncherEnv,
+    launcher_env: &LauncherEnv,
     library: &MpiLibrary,
 ) -> Result<(), CommandFailure> {
     let size = world.size();
-    let launcher = launched.launcher;
-    let what = match launched.ranks {
+    let launcher = launcher_env.launcher;
+    let what = match launcher_env.ranks {
         Some(ranks) if ranks != size => {
             format!("{launcher} started {ranks} ranks, but the library sees a world of {size}")
         }
-        // The launcher reports no number of ranks, but a launcher is not used for a single rank.
-        None if launched.rank.is_some() && size == 1 => {
+        // The launcher sets no number of ranks, but a single rank needs no launcher.
+        None if launcher_env.rank.is_some() && size == 1 => {
             format!("{launcher} started this rank, but the library sees a world of 1")
         }
         _ => return Ok(()),
     };
     let failure = CommandFailure::measurement(what);
     let library = format!("{} {} ({})", library.name, library.version, library.path);
-    Err(if launched.launcher == SLURM {
+    Err(if launcher_env.launcher == SLURM {
         failure
             .with_reason(format!("{library} was not served by srun, and measured nothing"))
             .advise(
@@ -344,9 +345,9 @@ fn check_world_size(
     })
 }
 
-/// Parses the hellos of all ranks; all must run this version of assay.
+/// Parses the hellos of all ranks, which must run this version of assay with one command line.
 fn parse_hellos(
-    reported: &[Vec<u8>],
+    messages: &[Vec<u8>],
     own: &RankHello,
 ) -> Result<Vec<RankHello>, CommandFailure> {
     #[derive(Deserialize)]
@@ -354,7 +355,7 @@ fn parse_hellos(
         assay: String,
         host: String,
     }
-    for (rank, text) in reported.iter().enumerate() {
+    for (rank, text) in messages.iter().enumerate() {
         let version = serde_json::from_slice::<Version>(text).ok();
         if version.as_ref().is_none_or(|it| it.assay != own.assay) {
             let (assay, host) = version.map_or_else(
@@ -374,7 +375,7 @@ fn parse_hellos(
         }
     }
     let hellos: Option<Vec<RankHello>> =
-        reported.iter().map(|text| serde_json::from_slice(text).ok()).collect();
+        messages.iter().map(|text| serde_json::from_slice(text).ok()).collect();
     let hellos =
         hellos.ok_or_else(|| CommandFailure::measurement("a rank sent a malformed hello"))?;
     check_same_command(&hellos)?;
@@ -414,11 +415,11 @@ fn memory_available_bytes() -> Option<u64> {
 
 fn transport_variables() -> BTreeMap<String, String> {
     // Variables that a launcher sets for itself do not describe the transport.
-    let own = ["MV2_COMM_WORLD", "MPICH_INTERFACE_HOSTNAME"];
+    let of_launcher = ["MV2_COMM_WORLD", "MPICH_INTERFACE_HOSTNAME"];
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| TRANSPORT_VARIABLES.iter().any(|start| name.starts_with(start)))
-        .filter(|(name, _)| !own.iter().any(|start| name.starts_with(start)))
+        .filter(|(name, _)| TRANSPORT_VARIABLES.iter().any(|prefix| name.starts_with(prefix)))
+        .filter(|(name, _)| !of_launcher.iter().any(|prefix| name.starts_with(prefix)))
         .collect()
 }
 
@@ -440,8 +441,8 @@ fn describe_library(mpi: &LoadedMpi) -> MpiLibrary {
     }
 }
 
-/// Banners: text to find, name of the library, text before the version. MVAPICH and Cray come
-/// before MPICH, because their banners contain its name, too.
+/// Text that identifies a banner, name of the library, text before the version. MVAPICH and Cray
+/// come before MPICH, because their banners contain its name, too.
 const BANNERS: &[(&str, &str, &str)] = &[
     ("MVAPICH", "MVAPICH", "Version"),
     ("CRAY MPICH", "Cray MPICH", "version"),
@@ -452,8 +453,8 @@ const BANNERS: &[(&str, &str, &str)] = &[
 
 /// Parses name and version from the banner of a library or the output of its `mpichversion`.
 pub fn parse_banner(banner: &str) -> (String, String) {
-    let found = BANNERS.iter().find(|(word, ..)| banner.contains(word));
-    let Some((_, name, before)) = found else {
+    let row = BANNERS.iter().find(|(text, ..)| banner.contains(text));
+    let Some((_, name, before)) = row else {
         let name = banner.split_whitespace().next().unwrap_or("unknown");
         return (name.trim_end_matches(':').to_owned(), String::new());
     };
@@ -535,34 +536,34 @@ mod tests {
 
     #[test]
     fn warns_of_library_and_launcher_mismatch() {
-        let by = |launcher, make| LauncherEnv {
+        let env = |launcher, make| LauncherEnv {
             launcher,
             make,
             rank: Some(0),
             ranks: Some(2),
             provides_pmix: false,
         };
-        for (name, launched, expected) in [
-            ("MPICH", by(HYDRA, MpiMake::Mpich), None),
-            ("MVAPICH", by(HYDRA, MpiMake::Mpich), None),
-            ("Intel MPI", by("intel-hydra", MpiMake::Mpich), None),
+        for (name, env, expected) in [
+            ("MPICH", env(HYDRA, MpiMake::Mpich), None),
+            ("MVAPICH", env(HYDRA, MpiMake::Mpich), None),
+            ("Intel MPI", env("intel-hydra", MpiMake::Mpich), None),
             (
                 "Intel MPI",
-                by(HYDRA, MpiMake::Mpich),
+                env(HYDRA, MpiMake::Mpich),
                 Some("works with some of its versions only"),
             ),
-            ("Open MPI", by(HYDRA, MpiMake::Mpich), Some("of another make than hydra")),
-            ("MPICH", by("orterun", MpiMake::OpenMpi), Some("of another make than orterun")),
-            ("Open MPI", by("orterun", MpiMake::OpenMpi), None),
-            ("Open MPI", by(SLURM, MpiMake::Any), Some("--mpi=pmix")),
-            ("MPICH", by(SLURM, MpiMake::Any), None),
+            ("Open MPI", env(HYDRA, MpiMake::Mpich), Some("of another make than hydra")),
+            ("MPICH", env("orterun", MpiMake::OpenMpi), Some("of another make than orterun")),
+            ("Open MPI", env("orterun", MpiMake::OpenMpi), None),
+            ("Open MPI", env(SLURM, MpiMake::Any), Some("--mpi=pmix")),
+            ("MPICH", env(SLURM, MpiMake::Any), None),
         ] {
-            let reported = find_mismatch(name, "/x/libmpi.so", &launched);
-            let is_right = match (&reported, expected) {
-                (Some(reported), Some(expected)) => reported.to_string().contains(expected),
-                (reported, expected) => reported.is_none() && expected.is_none(),
+            let mismatch = find_mismatch(name, "/x/libmpi.so", &env);
+            let is_expected = match (&mismatch, expected) {
+                (Some(mismatch), Some(expected)) => mismatch.to_string().contains(expected),
+                (mismatch, expected) => mismatch.is_none() && expected.is_none(),
             };
-            assert!(is_right, "{name} {launched:?}: {reported:?}");
+            assert!(is_expected, "{name} {env:?}: {mismatch:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Measures size after size, in the same way on all ranks; rank 0 takes all decisions that depend
+//! Measures one message size in the same way on all ranks. Rank 0 takes the decisions that depend
 //! on the clock.
 
 use std::time::Instant;
@@ -19,10 +19,12 @@ use super::options::MpiOptions;
 /// Length of one batch in seconds: long against a clock reading, and short enough for hundreds of
 /// batches in a second.
 const BATCH_S: f64 = 1e-3;
-/// Turns of the first, rough measurement. Turns that take milliseconds each get fewer: windows of
-/// large messages, and messages beyond OSU's largest.
+/// Turns of the first, rough measurement; a turn is one iteration of OSU's loop.
 const ROUGH_TURNS: u64 = 20;
+/// The same for turns that take milliseconds: windows of large messages, and messages beyond
+/// [`HEAVY_BYTES`].
 const ROUGH_HEAVY_TURNS: u64 = 2;
+/// OSU's default for the largest message.
 const HEAVY_BYTES: u64 = 4 << 20;
 /// Half-width of the interval relative to the median at which a size is precise enough.
 pub(super) const TARGET_PRECISION: f64 = 0.01;
@@ -48,36 +50,40 @@ pub struct SizeStep<'a> {
 
 /// Measures one size. Only the result of rank 0 counts.
 pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResult, MpiError> {
-    let typed = step.options;
+    let options = step.options;
     let request = MpiBenchmarkRequest {
-        kind: method::benchmark_kind(typed.test),
+        kind: method::benchmark_kind(options.test),
         bytes: step.bytes as usize,
-        window: method::window(typed),
-        element: method::reduction_element(typed),
-        buffers: typed.buffers,
-        tests: typed.test_calls,
-        times_parts: typed.overlap_parts,
+        window: method::window(options),
+        element: method::reduction_element(options),
+        buffers: options.buffers,
+        tests: options.test_calls,
+        times_parts: options.overlap_parts,
     };
     let mut exchange = world.prepare(&request)?;
-    let mut size = match typed.preset {
+    let mut result = match options.preset {
         MpiPreset::Assay => measure_batches(world, &mut exchange, step)?,
         MpiPreset::Osu5 | MpiPreset::Osu7 => measure_osu(&mut exchange, step)?,
     };
-    let is_usual = typed.preset == MpiPreset::Assay && method::has_single_turns(typed.test);
-    if is_usual || !typed.percentiles.is_empty() {
-        let singles = world.broadcast_number(single_message_count(&size, step))?;
-        size.messages_s =
-            exchange.time_turns(size.warm_up.min(ROUGH_TURNS), singles as usize)?;
+    let has_default_percentile =
+        options.preset == MpiPreset::Assay && method::has_single_turns(options.test);
+    if has_default_percentile || !options.percentiles.is_empty() {
+        let singles = world.broadcast_number(single_message_count(&result, step))?;
+        result.messages_s =
+            exchange.time_turns(result.warm_up.min(ROUGH_TURNS), singles as usize)?;
     }
-    if typed.validate {
-        let before =
-            MpiPass { warm_up: typed.validation_warm_up, iterations: 1, timing: Timing::Batch };
-        exchange.time_batch(&before)?;
+    if options.validate {
+        let warm_up = MpiPass {
+            warm_up: options.validation_warm_up,
+            iterations: 1,
+            timing: Timing::Batch,
+        };
+        exchange.time_batch(&warm_up)?;
         let (messages, wrong) = exchange.validate(VALIDATED_TURNS)?;
-        size.validation = Some(MpiValidation { messages, wrong });
+        result.validation = Some(MpiValidation { messages, wrong });
     }
     exchange.release()?;
-    Ok(size)
+    Ok(result)
 }
 
 /// Measures one size by OSU's method: a fixed number of turns gives one figure.
@@ -106,15 +112,15 @@ fn measure_batches(
 ) -> Result<MpiSizeResult, MpiError> {
     let is_windowed = method::benchmark_kind(step.options.test).is_windowed();
     let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
-    let few = if is_heavy { ROUGH_HEAVY_TURNS } else { ROUGH_TURNS };
-    let warm_up = step.options.warm_up.unwrap_or(few);
+    let rough_turns = if is_heavy { ROUGH_HEAVY_TURNS } else { ROUGH_TURNS };
+    let warm_up = step.options.warm_up.unwrap_or(rough_turns);
     let start = Instant::now();
-    let rough = MpiPass { warm_up, iterations: few, timing: Timing::Batch };
+    let rough = MpiPass { warm_up, iterations: rough_turns, timing: Timing::Batch };
     exchange.time_batch(&rough)?;
-    let turn_s = start.elapsed().as_secs_f64() / (few + warm_up) as f64;
-    let fitting = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
-    let iterations = step.options.iterations.unwrap_or(world.broadcast_number(fitting)?);
-    // The first turn after a barrier differs from those of a steady stream.
+    let turn_s = start.elapsed().as_secs_f64() / (rough_turns + warm_up) as f64;
+    let batch_turns = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
+    let iterations = step.options.iterations.unwrap_or(world.broadcast_number(batch_turns)?);
+    // The first turn after a barrier differs from the following ones.
     let pass = MpiPass { warm_up: 1, iterations, timing: Timing::Batch };
     let mut size =
         MpiSizeResult { bytes: step.bytes, iterations, warm_up, ..MpiSizeResult::default() };
@@ -127,11 +133,11 @@ fn measure_batches(
     loop {
         let figures = exchange.time_batch(&pass)?;
         add_samples(&mut size, step, figures);
-        let spent = CaseTime::from(start.elapsed().as_secs_f64());
+        let elapsed = CaseTime::from(start.elapsed().as_secs_f64());
         let series = size.samples.values().take(1).map(|samples| [samples.clone()]);
-        let next = stopping::next_step(series, &stopping, spent);
-        let goes_on = matches!(next, NextStep::Repeat | NextStep::PrepareAfresh);
-        if world.broadcast_number(u64::from(goes_on))? == 0 {
+        let next = stopping::next_step(series, &stopping, elapsed);
+        let continues = matches!(next, NextStep::Repeat | NextStep::PrepareAfresh);
+        if world.broadcast_number(u64::from(continues))? == 0 {
             let precise = NextStep::Stop(assay_model::event::StopReason::Precise);
             size.precise = Some(next == precise);
             return Ok(size);
@@ -160,8 +166,8 @@ fn name_figures(test: MpiTest, bytes: u64, figures: MpiFigures) -> Vec<(&'static
     match figures {
         MpiFigures::Latency { seconds } => vec![("latency", seconds)],
         MpiFigures::Bandwidth { bytes_per_s } if test == MpiTest::MessageRate => {
-            let per_s = bytes_per_s / bytes.max(1) as f64;
-            vec![("bandwidth", bytes_per_s), ("message_rate", per_s)]
+            let messages_per_s = bytes_per_s / bytes.max(1) as f64;
+            vec![("bandwidth", bytes_per_s), ("message_rate", messages_per_s)]
         }
         MpiFigures::Bandwidth { bytes_per_s } => vec![("bandwidth", bytes_per_s)],
         MpiFigures::Call { mean_s, minimum_s, maximum_s } => {
@@ -174,7 +180,7 @@ fn name_figures(test: MpiTest, bytes: u64, figures: MpiFigures) -> Vec<(&'static
                 ("communication", pure_s),
                 ("overlap", share),
             ];
-            let of = |it: OverlapParts| {
+            let name_parts = |it: OverlapParts| {
                 [
                     ("start", it.start_s),
                     ("test", it.tests_s),
@@ -183,7 +189,7 @@ fn name_figures(test: MpiTest, bytes: u64, figures: MpiFigures) -> Vec<(&'static
                     ("communication_max", it.maximum_s),
                 ]
             };
-            always.into_iter().chain(parts.map(of).into_iter().flatten()).collect()
+            always.into_iter().chain(parts.map(name_parts).into_iter().flatten()).collect()
         }
     }
 }

@@ -22,26 +22,27 @@ use super::size_sweep::TARGET_PRECISION;
 const DEFAULT_PERCENTILE: f64 = 99.0;
 
 /// Builds the table without rows.
-pub fn empty_table(asked: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
-    let shape = match asked.preset {
+pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
+    let layout = match options.preset {
         MpiPreset::Assay => OsuLayout::Assay,
         MpiPreset::Osu5 => OsuLayout::Osu5,
         MpiPreset::Osu7 => OsuLayout::Osu7,
     };
-    let is_usual = asked.preset == MpiPreset::Assay && method::has_single_turns(asked.test);
-    let percentiles = match asked.percentiles.is_empty() {
-        true if is_usual => vec![DEFAULT_PERCENTILE],
-        _ => asked.percentiles.clone(),
+    let has_default_percentile =
+        options.preset == MpiPreset::Assay && method::has_single_turns(options.test);
+    let percentiles = match options.percentiles.is_empty() {
+        true if has_default_percentile => vec![DEFAULT_PERCENTILE],
+        _ => options.percentiles.clone(),
     };
     OsuTable {
-        test: asked.test,
-        layout: shape,
-        full: asked.overlap_parts,
+        test: options.test,
+        layout,
+        full: options.overlap_parts,
         percentiles,
-        validation: asked.validate,
+        validation: options.validate,
         ranks: outcome.ranks.len() as u32,
-        window: method::window(asked),
-        element: match method::reduction_element(asked) {
+        window: method::window(options),
+        element: match method::reduction_element(options) {
             ReductionElement::Integer => "MPI_INT",
             ReductionElement::Float => "MPI_FLOAT",
         },
@@ -69,14 +70,15 @@ pub fn row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuR
     }
 }
 
-/// Returns the doubts about the median of a size, except for its width, which the row already has.
-pub fn size_doubts(asked: &MpiOptions, size: &MpiSizeResult) -> Vec<Doubt> {
-    let metric = Benchmark::Mpi(asked.test).metric(first_metric(size));
+/// Returns the doubts about the median of a size, except for a wide interval: the row prints the
+/// interval.
+pub fn size_doubts(options: &MpiOptions, size: &MpiSizeResult) -> Vec<Doubt> {
+    let metric = Benchmark::Mpi(options.test).metric(first_metric(size));
     let (Some(analysis), Some(metric)) = (analyse_metric(size, first_metric(size)), metric)
     else {
         return Vec::new();
     };
-    let shows =
+    let is_about_median =
         |it: &Doubt| matches!(it, Doubt::SeveralModes { .. } | Doubt::Autocorrelated { .. });
     let stopping = StoppingRule {
         target: TARGET_PRECISION,
@@ -91,7 +93,7 @@ pub fn size_doubts(asked: &MpiOptions, size: &MpiSizeResult) -> Vec<Doubt> {
         metric.unit,
         VarianceSource::Launch,
     );
-    doubts.into_iter().filter(shows).collect()
+    doubts.into_iter().filter(is_about_median).collect()
 }
 
 /// Returns the metric of the first column.
@@ -104,20 +106,20 @@ fn analyse_metric(size: &MpiSizeResult, metric: &str) -> Option<Analysis> {
     analyse(&[size.samples.get(metric)?.clone()])
 }
 
-/// Returns percentiles of single turns in order of time, by nearest rank; `None` for those that the
-/// effective samples cannot support.
+/// Returns nearest-rank percentiles of single turns, which are given in order of time. A percentile
+/// is `None` without enough effective samples.
 fn percentile_values(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
-    let tail = |percent: &f64| {
+    let percentile = |percent: &f64| {
         let share = percent / 100.0;
         let rank = (share * n as f64).ceil().max(1.0) as usize;
         let value = sorted.get(rank - 1).copied()?;
         supports_quantile(quantile_effective_count(share, value, values), share)
             .then_some(value)
     };
-    percents.iter().map(tail).collect()
+    percents.iter().map(percentile).collect()
 }
 
 #[cfg(test)]
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn percentile_needs_enough_samples() {
-        // Every value of 1 … 997 once, in an order without a trend: 7 is a primitive root of 997.
+        // Every value of 1 … 996 once, in an order without a trend: 7 is a primitive root of 997.
         let steps = std::iter::successors(Some(1_u32), |last| Some(last * 7 % 997));
         let mut messages: Vec<f64> = steps.take(996).map(f64::from).collect();
         assert_eq!(

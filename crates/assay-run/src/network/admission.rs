@@ -17,7 +17,7 @@ use super::error::NetworkError;
 /// Interval in which a server checks whether to stop.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Resources held at the same time.
+/// Resources in use at the same time, or the limit of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ResourceQuota {
     /// Connections, each with a thread.
@@ -34,7 +34,7 @@ pub(super) struct Admissions {
     usage: Mutex<HashMap<IpAddr, ResourceQuota>>,
 }
 
-/// Admitted connection; frees its place and reserved memory when it is dropped.
+/// Admitted connection; dropping it releases the connection and its reserved memory.
 #[derive(Debug)]
 pub(super) struct Admission<'a> {
     admissions: &'a Admissions,
@@ -59,18 +59,18 @@ impl Admissions {
     /// Admits a connection of this peer if the limits permit it.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<Admission<'_>> {
         let peer = peer_network(peer);
-        let is_held = self.try_reserve(peer, ResourceQuota { connections: 1, bytes: 0 });
-        // Created only if the place is reserved: dropping it frees one.
-        is_held.then(|| Admission { admissions: self, peer, bytes: 0 })
+        let is_reserved = self.try_reserve(peer, ResourceQuota { connections: 1, bytes: 0 });
+        // Created only after a successful reservation, because dropping it releases one.
+        is_reserved.then(|| Admission { admissions: self, peer, bytes: 0 })
     }
 
     fn try_reserve(&self, peer: IpAddr, more: ResourceQuota) -> bool {
-        let mut held = self.lock_usage();
-        let own = held.get(&peer).copied().unwrap_or_default().plus(more);
-        let all = held.values().fold(more, |sum, each| sum.plus(*each));
+        let mut usage = self.lock_usage();
+        let own = usage.get(&peer).copied().unwrap_or_default().plus(more);
+        let all = usage.values().fold(more, |sum, each| sum.plus(*each));
         let fits = own.is_within(self.peer_limit) && all.is_within(self.total_limit);
         if fits {
-            held.insert(peer, own);
+            usage.insert(peer, own);
         }
         fits
     }
@@ -84,30 +84,29 @@ impl ResourceQuota {
         }
     }
 
-    const fn is_within(self, most: Self) -> bool {
-        self.connections <= most.connections && self.bytes <= most.bytes
+    const fn is_within(self, limit: Self) -> bool {
+        self.connections <= limit.connections && self.bytes <= limit.bytes
     }
 }
 
 impl Admission<'_> {
-    /// Reserves memory within the limits of the peer and the total; returns `false` if it exceeds
-    /// one.
+    /// Reserves memory; returns `false` if that would exceed the limit of the peer or the total.
     pub(super) fn reserve(&mut self, bytes: usize) -> bool {
-        let is_held =
+        let is_reserved =
             self.admissions.try_reserve(self.peer, ResourceQuota { connections: 0, bytes });
-        self.bytes += if is_held { bytes } else { 0 };
-        is_held
+        self.bytes += if is_reserved { bytes } else { 0 };
+        is_reserved
     }
 }
 
 impl Drop for Admission<'_> {
     fn drop(&mut self) {
-        let mut held = self.admissions.lock_usage();
-        let Some(share) = held.get_mut(&self.peer) else { return };
+        let mut usage = self.admissions.lock_usage();
+        let Some(share) = usage.get_mut(&self.peer) else { return };
         share.connections = share.connections.saturating_sub(1);
         share.bytes = share.bytes.saturating_sub(self.bytes);
         if share.connections == 0 {
-            held.remove(&self.peer);
+            usage.remove(&self.peer);
         }
     }
 }
@@ -117,7 +116,7 @@ impl Drop for Admission<'_> {
 fn peer_network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(it) => IpAddr::V6(Ipv6Addr::from_bits(it.to_bits() >> 64 << 64)),
-        four @ IpAddr::V4(_) => four,
+        v4 @ IpAddr::V4(_) => v4,
     }
 }
 
@@ -126,7 +125,7 @@ fn peer_network(peer: IpAddr) -> IpAddr {
 pub(super) struct BoundedListener<'a> {
     listener: &'a TcpListener,
     admissions: &'a Admissions,
-    /// Time of the last report that cannot accept connections.
+    /// Time of the last [`NetworkError::Accept`].
     reported: Option<Instant>,
 }
 
@@ -143,23 +142,23 @@ impl<'a> BoundedListener<'a> {
     pub(super) fn accept_next(
         &mut self,
     ) -> Result<Option<(TcpStream, SocketAddr, Admission<'a>)>, NetworkError> {
-        /// Interval between repeated reports.
-        const AGAIN: Duration = Duration::from_secs(60);
+        /// Minimum interval between two such errors.
+        const ERROR_INTERVAL: Duration = Duration::from_secs(60);
         if !socket::wait_readable(self.listener, POLL_INTERVAL) {
             return Ok(None);
         }
         match self.listener.accept() {
             Ok((stream, peer)) => {
-                let guest = self.admissions.admit(peer.ip());
-                let guest = guest.filter(|_| stream.set_nonblocking(false).is_ok());
-                Ok(guest.map(|guest| (stream, peer, guest)))
+                let admission = self.admissions.admit(peer.ip());
+                let admission = admission.filter(|_| stream.set_nonblocking(false).is_ok());
+                Ok(admission.map(|admission| (stream, peer, admission)))
             }
             // The connection was reset, or another thread has accepted it.
             Err(error) if is_transient(&error) => Ok(None),
             Err(source) => {
                 // The connection stays in the kernel's queue; an immediate retry would fail again.
                 std::thread::sleep(POLL_INTERVAL);
-                if self.reported.is_some_and(|reported| reported.elapsed() < AGAIN) {
+                if self.reported.is_some_and(|reported| reported.elapsed() < ERROR_INTERVAL) {
                     return Ok(None);
                 }
                 self.reported = Some(Instant::now());
@@ -181,8 +180,8 @@ pub(super) fn spawn_connection<'scope>(
     /// Stack of a thread (2 MiB), and a reserve of several times the possible needs of the running
     /// threads.
     const SPARE_BYTES: usize = 16 << 20;
-    // Mapped directly: the heap would keep the memory and return it again.
-    drop(Mapping::new(SPARE_BYTES, PageAdvice::Default).map_err(|refused| refused.source)?);
+    // Mapped directly: the heap would keep the freed memory and hand it out to the next check.
+    drop(Mapping::new(SPARE_BYTES, PageAdvice::Default).map_err(|error| error.source)?);
     Builder::new().spawn_scoped(scope, work).map(drop)
 }
 
@@ -197,26 +196,29 @@ mod tests {
 
     #[test]
     fn limits_connections_and_memory_per_peer_and_in_total() {
-        let guests = Admissions::new(
+        let admissions = Admissions::new(
             ResourceQuota { connections: 3, bytes: 100 },
             ResourceQuota { connections: 2, bytes: 60 },
         );
         let [one, other]: [IpAddr; 2] =
             ["192.0.2.1", "2001:db8::1"].map(|text| text.parse().unwrap());
-        let mut first = guests.admit(one).unwrap();
-        let second = guests.admit("::ffff:192.0.2.1".parse().unwrap()).unwrap();
-        assert!(guests.admit(one).is_none(), "one peer has all its places");
-        let mut third = guests.admit(other).unwrap();
+        let mut first = admissions.admit(one).unwrap();
+        let second = admissions.admit("::ffff:192.0.2.1".parse().unwrap()).unwrap();
+        assert!(admissions.admit(one).is_none(), "one peer has all its places");
+        let mut third = admissions.admit(other).unwrap();
         drop(second);
         assert!(!first.reserve(61), "more than one peer may have");
         assert!(first.reserve(60) && !first.reserve(1));
         assert!(!third.reserve(41), "more than is left");
         assert!(third.reserve(usize::MAX) == third.reserve(41) && third.reserve(40));
-        let neighbour = guests.admit("2001:db8::2".parse().unwrap()).unwrap();
-        assert!(guests.admit("2001:db8::3".parse().unwrap()).is_none(), "the same household");
-        assert!(guests.admit(one).is_none(), "the house is full");
+        let neighbour = admissions.admit("2001:db8::2".parse().unwrap()).unwrap();
+        assert!(
+            admissions.admit("2001:db8::3".parse().unwrap()).is_none(),
+            "the same household"
+        );
+        assert!(admissions.admit(one).is_none(), "the house is full");
         drop((first, third, neighbour));
-        assert!(guests.is_empty());
-        assert!(guests.admit(one).unwrap().reserve(60));
+        assert!(admissions.is_empty());
+        assert!(admissions.admit(one).unwrap().reserve(60));
     }
 }

@@ -15,7 +15,7 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes per read; results of many streams take several reads.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Deadline of one protocol step, independent of the number of reads that it takes.
+/// Deadline of one protocol step, however many reads it takes.
 #[derive(Debug, Clone, Copy)]
 pub struct StepDeadline {
     timeout: Duration,
@@ -33,7 +33,7 @@ impl StepDeadline {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Error for a peer that has missed the deadline.
+    /// Returns the error for a peer that missed the deadline.
     pub fn timeout_error(&self, peer: &str, expected: &str) -> NetworkError {
         let (peer, expected) = (peer.to_owned(), expected.to_owned());
         NetworkError::Late { peer, expected, seconds: self.timeout.as_secs_f64() }
@@ -94,17 +94,17 @@ impl ControlConnection {
         Ok(())
     }
 
-    /// Receives at most `most` bytes that arrive within `wait`; returns `None` if nothing arrives.
+    /// Receives at most `max_bytes` that arrive within `wait`; returns `None` if nothing arrives.
     pub fn poll(
         &mut self,
         wait: Duration,
-        most: usize,
+        max_bytes: usize,
         expected: &str,
     ) -> Result<Option<Vec<u8>>, NetworkError> {
         if !socket::wait_readable(&self.stream, wait) {
             return Ok(None);
         }
-        let mut piece = vec![0; most.min(READ_BYTES)];
+        let mut piece = vec![0; max_bytes.min(READ_BYTES)];
         match self.stream.read(&mut piece) {
             Ok(0) => Err(NetworkError::Closed {
                 peer: self.peer.clone(),
@@ -126,8 +126,8 @@ impl ControlConnection {
         expected: &str,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, NetworkError> {
-        /// Interval of checks for an interruption.
-        const LOOK: Duration = Duration::from_millis(50);
+        /// Interval of checks for cancellation.
+        const CANCEL_CHECK: Duration = Duration::from_millis(50);
         loop {
             if is_cancelled() {
                 return Err(NetworkError::Interrupted);
@@ -135,7 +135,7 @@ impl ControlConnection {
             if step.is_over() {
                 return Err(step.timeout_error(&self.peer, expected));
             }
-            if let Some(bytes) = self.poll(LOOK, READ_BYTES, expected)? {
+            if let Some(bytes) = self.poll(CANCEL_CHECK, READ_BYTES, expected)? {
                 return Ok(bytes);
             }
         }
@@ -147,7 +147,7 @@ impl ControlConnection {
             && self.stream.peek(&mut [0; 1]).map_or(true, |bytes| bytes == 0)
     }
 
-    /// Whether the peer has closed the connection, or has sent anything out of turn.
+    /// Whether the peer has closed the connection, or has sent unexpected data.
     pub fn has_input(&self) -> bool {
         socket::wait_readable(&self.stream, Duration::ZERO)
     }
@@ -171,21 +171,21 @@ mod tests {
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut control =
             ControlConnection::new(listener.accept().unwrap().0, "peer".to_owned()).unwrap();
-        let trickling = std::thread::spawn(move || {
+        let sender = std::thread::spawn(move || {
             // Ends when the other end closes the connection.
             while peer.write_all(b"x").is_ok() {
                 std::thread::sleep(Duration::from_millis(20));
             }
         });
         let step = StepDeadline::new(Duration::from_millis(300));
-        let missed = loop {
+        let message = loop {
             match control.wait(&step, "a whole message", &|| false) {
                 Ok(piece) => assert!(piece.len() < 1000, "the peer goes on for ever"),
                 Err(error) => break error.to_string(),
             }
         };
-        assert_eq!(missed, "a whole message did not come from peer within 0.3 s");
+        assert_eq!(message, "a whole message did not come from peer within 0.3 s");
         drop(control);
-        trickling.join().unwrap();
+        sender.join().unwrap();
     }
 }

@@ -44,35 +44,35 @@ fn identifier_is_assigned_once() {
         let threads: Vec<_> = (0..8).map(|_| begin()).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let taken = |outcome: &&Result<(), StoreError>| {
+    let is_rejected = |outcome: &&Result<(), StoreError>| {
         matches!(outcome, Err(StoreError::RunExists { .. }))
     };
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
-    assert_eq!(outcomes.iter().filter(taken).count(), 7);
+    assert_eq!(outcomes.iter().filter(is_rejected).count(), 7);
 }
 
-/// A killed process releases its lock, and its run is no longer reported as running.
+/// The run of another process is reported as running while that process holds the lock.
 #[test]
 fn other_process_is_running_until_killed() {
     let (_folder, store) = sample_run::store();
     drop(store.begin(sample_run::run_started("other")).unwrap());
     let events = store.folder().join("runs/other/events.jsonl");
-    let mut other = match std::process::Command::new("flock")
+    let mut child = match std::process::Command::new("flock")
         .args(["--exclusive", events.to_str().unwrap(), "sleep", "60"])
         .spawn()
     {
         Ok(child) => child,
         Err(error) => return sample_run::skip("another process", &format!("flock: {error}")),
     };
-    let mut seen = BTreeSet::new();
+    let mut running = BTreeSet::new();
     for _ in 0..500 {
-        seen.extend(store.running().unwrap());
-        if !seen.is_empty() {
+        running.extend(store.running().unwrap());
+        if !running.is_empty() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    other.kill().unwrap();
-    other.wait().unwrap();
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["other"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(running.into_iter().collect::<Vec<_>>(), ["other"]);
 }

@@ -38,13 +38,13 @@ fn kill_at_any_byte_keeps_finished_cases() {
     let whole = store.read("whole").unwrap().run;
     let ends: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').collect();
     let end_of_case = |case: &str| {
-        let position = |event: &RunEvent| match event {
+        let ends_case = |event: &RunEvent| match event {
             RunEvent::CaseFinished { case: ended, .. }
             | RunEvent::CaseFailed { case: ended, .. } => ended == case,
             _ => false,
         };
         // The first line is the start of the run, which is not among these events.
-        ends[sample_run::events().iter().position(position).unwrap() + 1]
+        ends[sample_run::events().iter().position(ends_case).unwrap() + 1]
     };
     for length in 0..=bytes.len() {
         std::fs::write(events_path(&store, "whole"), &bytes[..length]).unwrap();
@@ -57,8 +57,8 @@ fn kill_at_any_byte_keeps_finished_cases() {
             continue;
         }
         let read = read.unwrap_or_else(|error| panic!("{length} bytes: {error}"));
-        let torn = !ends.iter().any(|end| *end == length || end + 1 == length);
-        assert_eq!(read.problems.len(), usize::from(torn), "{length}: {:?}", read.problems);
+        let is_cut = !ends.iter().any(|end| *end == length || end + 1 == length);
+        assert_eq!(read.problems.len(), usize::from(is_cut), "{length}: {:?}", read.problems);
         for case in CASES.into_iter().filter(|case| end_of_case(case) <= length) {
             assert_eq!(read.run.case(case), whole.case(case), "{length} bytes");
         }
@@ -83,8 +83,8 @@ fn rejects_non_finite_values() {
     let mut writer = store.begin(sample_run::run_started("nan")).unwrap();
     let before = std::fs::read(events_path(&store, "nan")).unwrap();
     for value in [f64::NAN, f64::INFINITY] {
-        let refused = writer.append(&sample_run::sample(0, value));
-        assert!(matches!(refused, Err(StoreError::Encode { .. })), "{refused:?}");
+        let result = writer.append(&sample_run::sample(0, value));
+        assert!(matches!(result, Err(StoreError::Encode { .. })), "{result:?}");
     }
     assert_eq!(std::fs::read(events_path(&store, "nan")).unwrap(), before);
 }

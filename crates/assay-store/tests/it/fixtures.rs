@@ -1,4 +1,4 @@
-//! Tests of stores of every format version ever written.
+//! Tests that stores written in earlier formats are still read completely.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_store::Store;
 use serde_json::Value as Json;
 
-/// Opens a copy of the fixture, because listing writes an index.
+/// Opens a copy of the fixture, because listing runs writes an index into the store.
 fn open(version: &str) -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(version);
@@ -51,8 +51,7 @@ fn version_1_opens() {
     assert_eq!(store.list().unwrap().runs.len(), 2);
 }
 
-/// Returns the folder of real runs of the last assay that wrote format 1, with the results that it
-/// reported.
+/// Returns the folder with the runs and reports of the last assay that wrote format 1.
 fn format1_fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay/tests/fixtures/format-1")
 }
@@ -73,25 +72,28 @@ fn format_1_runs_convert_completely() {
         let read = store.read(&run).unwrap();
         assert!(read.is_whole(), "{run}: {:?}", read.problems);
         let lines = lines(&run);
-        let of = |event: &str| {
+        let events_named = |event: &str| {
             lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>()
         };
-        let apart = |line: &&Json| {
+        let series_key = |line: &&Json| {
             [&line["case"], &line["metric"], &line["placement"]].map(ToString::to_string)
         };
-        let expected: BTreeSet<_> = of("sample").iter().map(apart).collect();
+        let expected: BTreeSet<_> = events_named("sample").iter().map(series_key).collect();
         let series = read.run.cases.iter().flat_map(|record| &record.series);
         let results: Vec<_> =
             series.filter(|series| !series.dimensions.contains_key(&Attribute::Step)).collect();
         assert_eq!(results.len(), expected.len(), "{run}");
         let samples = results.iter().map(|series| series.samples.len()).sum::<usize>();
-        assert_eq!(samples, of("sample").len(), "{run}");
+        assert_eq!(samples, events_named("sample").len(), "{run}");
         let raw: usize = read.run.cases.iter().map(|record| record.raw.len()).sum();
-        let names = |line: &&Json| [line["case"].to_string(), line["name"].to_string()];
-        assert_eq!(raw, of("raw-output").iter().map(names).collect::<BTreeSet<_>>().len());
+        let output_key = |line: &&Json| [line["case"].to_string(), line["name"].to_string()];
+        assert_eq!(
+            raw,
+            events_named("raw-output").iter().map(output_key).collect::<BTreeSet<_>>().len()
+        );
         let doubts: usize = read.run.cases.iter().map(|record| record.doubts.len()).sum();
-        assert_eq!(doubts + read.run.doubts.len(), of("doubt").len(), "{run}");
-        for line in of("learned") {
+        assert_eq!(doubts + read.run.doubts.len(), events_named("doubt").len(), "{run}");
+        for line in events_named("learned") {
             let case = read.run.case(line["case"].as_str().unwrap()).unwrap();
             assert!(contains_detail(case, line), "{run}: {line}");
         }
@@ -100,41 +102,46 @@ fn format_1_runs_convert_completely() {
     assert_eq!(runs, 22);
 }
 
-/// Whether a recorded detail is in the record of its case, in the place that its name determines.
+/// Whether the record of a case contains a `learned` event of format 1. The event's name determines
+/// where: a fact, a dimension, a figure, a pair of a list, or the number of steps.
 fn contains_detail(case: &CaseRecord, line: &Json) -> bool {
     let (name, value) = (line["name"].as_str().unwrap(), &line["value"]);
-    let about = case.series.iter().filter(|series| {
+    let matching_series = case.series.iter().filter(|series| {
         !series.dimensions.contains_key(&Attribute::Step)
             && (line["metric"].is_null() || line["metric"] == *series.metric)
     });
-    let about: Vec<_> = about.collect();
-    let same = |it: &String| {
+    let matching_series: Vec<_> = matching_series.collect();
+    let has_value = |it: &String| {
         *it == value.as_str().map_or_else(|| value.to_string(), str::to_owned)
             || it.parse() == value.to_string().parse::<f64>()
     };
-    let pair = |facts: &Attributes, attribute: Attribute, key: &str| match facts.get(&attribute)
-    {
-        Some(AttributeValue::Pairs(pairs)) => pairs.get(key).is_some_and(same),
-        _ => false,
-    };
-    let reported = |attribute: &Attribute, key: &str| {
-        pair(&case.facts, *attribute, key)
-            || about.iter().any(|it| pair(&it.facts, *attribute, key))
+    let has_pair =
+        |facts: &Attributes, attribute: Attribute, key: &str| match facts.get(&attribute) {
+            Some(AttributeValue::Pairs(pairs)) => pairs.get(key).is_some_and(has_value),
+            _ => false,
+        };
+    let is_reported = |attribute: &Attribute, key: &str| {
+        has_pair(&case.facts, *attribute, key)
+            || matching_series.iter().any(|it| has_pair(&it.facts, *attribute, key))
     };
     if let Some(key) = name.strip_prefix("variable.") {
-        return reported(&Attribute::Variables, key);
+        return is_reported(&Attribute::Variables, key);
     }
     if name.starts_with("command") {
-        return reported(&Attribute::Commands, name.strip_prefix("command.").unwrap_or("run"));
+        return is_reported(
+            &Attribute::Commands,
+            name.strip_prefix("command.").unwrap_or("run"),
+        );
     }
-    let steps = |metric: &str, name: Attribute| {
-        let of = |it: &&SeriesRecord| it.metric == metric && it.dimensions.contains_key(&name);
-        case.series.iter().filter(of).count()
+    let count_steps = |metric: &str, name: Attribute| {
+        let has_step =
+            |it: &&SeriesRecord| it.metric == metric && it.dimensions.contains_key(&name);
+        case.series.iter().filter(has_step).count()
     };
     let parts = value.as_str().map(|text| text.split_whitespace().count());
     match name {
-        "round_rates" => return Some(steps("rate", Attribute::Step)) == parts,
-        "goal_steps" => return Some(steps("late", Attribute::Step)) == parts,
+        "round_rates" => return Some(count_steps("rate", Attribute::Step)) == parts,
+        "goal_steps" => return Some(count_steps("late", Attribute::Step)) == parts,
         "steady_state" => return case.facts.contains_key(&Attribute::Rounds),
         _ => {}
     }
@@ -151,13 +158,13 @@ fn contains_detail(case: &CaseRecord, line: &Json) -> bool {
             };
             figure == value.as_f64()
         };
-        if about.iter().any(is) {
+        if matching_series.iter().any(is) {
             return true;
         }
     }
     let name = if name == "round_trips" { "io" } else { name };
     let Some(attribute) = Attribute::from_name(name) else {
-        return reported(&Attribute::Reported, name);
+        return is_reported(&Attribute::Reported, name);
     };
     let is = |found: Option<&AttributeValue>| match found {
         Some(AttributeValue::Reason(reason)) => {
@@ -170,14 +177,14 @@ fn contains_detail(case: &CaseRecord, line: &Json) -> bool {
         None => false,
     };
     is(case.facts.get(&attribute))
-        || !about.is_empty()
-            && about.iter().all(|it| {
+        || !matching_series.is_empty()
+            && matching_series.iter().all(|it| {
                 is(it.dimensions.get(&attribute).or_else(|| it.facts.get(&attribute)))
             })
 }
 
-/// The parameters and samples of each result that the old assay reported are the dimensions and
-/// samples of one series.
+/// Each result in a report of the earlier assay corresponds to one series with the same parameters
+/// and number of samples.
 #[test]
 fn format_1_results_become_series() {
     let store = Store::open_existing(format1_fixtures().join("store")).unwrap();
@@ -189,7 +196,7 @@ fn format_1_results_become_series() {
         let reported: Json =
             serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         for result in reported["results"].as_array().unwrap() {
-            let asked: Attributes = result["parameters"]
+            let parameters: Attributes = result["parameters"]
                 .as_object()
                 .unwrap()
                 .iter()
@@ -200,21 +207,24 @@ fn format_1_results_become_series() {
                         .then_some((attribute, value))
                 })
                 .collect();
-            let n = result["n"].as_u64().unwrap()
+            let sample_count = result["n"].as_u64().unwrap()
                 + result["parameters"]["discarded"].as_u64().unwrap_or(0);
-            let fits = |series: &&SeriesRecord| {
+            let matches_result = |series: &&SeriesRecord| {
                 let mut dimensions = series.dimensions.clone();
                 let host = dimensions.remove(&Attribute::Host);
                 dimensions.retain(|name, _| name.row().role != Role::Fact);
                 host.as_ref().and_then(AttributeValue::as_text) == result["host"].as_str()
                     && result["metric"] == *series.metric
-                    && dimensions == asked
-                    && series.samples.len() as u64 == n
+                    && dimensions == parameters
+                    && series.samples.len() as u64 == sample_count
             };
-            let by = |case: &&CaseRecord| result["tool"]["name"] == *case.case.by;
-            let found =
-                read.finished_cases().filter(by).flat_map(|case| &case.series).filter(fits);
-            assert_eq!(found.count(), 1, "{run}: {result}");
+            let is_by_tool = |case: &&CaseRecord| result["tool"]["name"] == *case.case.by;
+            let matches = read
+                .finished_cases()
+                .filter(is_by_tool)
+                .flat_map(|case| &case.series)
+                .filter(matches_result);
+            assert_eq!(matches.count(), 1, "{run}: {result}");
             results += 1;
         }
         let finished = read.finished_cases().flat_map(|case| &case.series);

@@ -9,7 +9,7 @@ use assay_store::{Store, StoreError};
 
 use crate::sample_run;
 
-/// File system of a given size, unmounted at the end.
+/// File system in memory (tmpfs) of a given size, unmounted when dropped.
 struct TinyFileSystem<'a>(&'a Path);
 
 impl<'a> TinyFileSystem<'a> {
@@ -51,8 +51,8 @@ fn full_disk_keeps_written_events() {
     let filler = folder.path().join("filler");
     let _ = std::fs::write(&filler, vec![0; 1 << 20]);
 
-    let refused = (0..1000).find_map(|_| writer.append(&sample_run::sample(0, 1.0)).err());
-    let error = refused.expect("a kilobyte of samples does not fit a full disk");
+    let first_error = (0..1000).find_map(|_| writer.append(&sample_run::sample(0, 1.0)).err());
+    let error = first_error.expect("a kilobyte of samples does not fit a full disk");
     assert!(matches!(error, StoreError::Append { .. }));
     assert!(error.to_string().ends_with("runs/full/events.jsonl"), "{error}");
     let source = error.source().unwrap().to_string();

@@ -19,7 +19,7 @@ fn resolves_run_names() {
     check(&store, "latest", "there are no runs yet in STORE");
     check(&store, "2026", "there are no runs yet in STORE");
     sample_run::write(&store, "20261121-104455-7f3a");
-    check(&store, "latest~1", "`latest~1`: does not exist there is one run, `latest`");
+    check(&store, "latest~1", "there is no `latest~1`: there is one run, `latest`");
     sample_run::write(&store, "20261121-104455-7f3ab");
     sample_run::write(&store, "20261122-080000-0001");
     std::fs::create_dir(store.folder().join("runs/20261123-000000-dead")).unwrap();

@@ -1,4 +1,4 @@
-//! Small synthetic run, and a store in a temporary folder for it.
+//! Synthetic run of three cases, and a store for it in a temporary folder.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::LatencyDistribution;
@@ -102,7 +102,8 @@ fn stretch<T>(series: u32, seen: T) -> StretchRecord<T> {
     }
 }
 
-/// Returns two cases that finish, one that fails, a doubt with letters beyond ASCII, and the end.
+/// Returns the events of two finished cases, one failed case and the end of the run. The doubt of
+/// each finished case has non-ASCII text.
 pub(crate) fn events() -> Vec<RunEvent> {
     let mut events = vec![host_joined()];
     for (series, case) in (0..).zip(CASES) {
@@ -143,7 +144,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
     events
 }
 
-/// Writes the whole run.
+/// Writes a complete run.
 pub(crate) fn write(store: &Store, run: &str) {
     let mut writer = store.begin(run_started(run)).unwrap();
     for event in events() {

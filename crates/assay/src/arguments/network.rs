@@ -103,10 +103,10 @@ pub(crate) struct RequestResponseArguments {
 }
 
 fn parse_direction(text: &str) -> Result<TransferDirection, String> {
-    let all = TransferDirection::ALL;
-    let found = all.into_iter().find(|(name, _)| *name == text);
-    found
-        .map(|(_, way)| way)
+    let directions = TransferDirection::ALL;
+    let direction = directions.into_iter().find(|(name, _)| *name == text);
+    direction
+        .map(|(_, direction)| direction)
         .ok_or_else(|| format!("expected send, receive or both, found `{text}`"))
 }
 

@@ -20,7 +20,7 @@ use crate::progress_sink::QuietStoreSink;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::mpi::job::{self, JobEvent, NOTE_DELAY, RankTask};
+use assay_run::mpi::job::{self, NOTE_DELAY, RankEvent, RankTask};
 use assay_run::mpi::launcher_env::LauncherEnv;
 use assay_run::mpi::options::MpiOptions;
 use assay_run::mpi::table;
@@ -73,12 +73,12 @@ fn run_rank(
     let mut recording: Option<Recording<'_>> = None;
     let done = job::run(&duty, &mut |heard| {
         match heard {
-            JobEvent::Note(said) => terminal.note(&words::phrase(said)),
-            JobEvent::Aborting(failure) => {
+            RankEvent::Note(said) => terminal.note(&words::phrase(said)),
+            RankEvent::Aborting(failure) => {
                 terminal.print_failure(failure);
                 record_failure(recording.take(), failure)?;
             }
-            JobEvent::Started(outcome) => {
+            RankEvent::Started(outcome) => {
                 // If results go to a file, the program that started the launcher stores them.
                 if let (None, Some(quiet)) = (&typed.raw, quiet.take()) {
                     recording =
@@ -88,19 +88,16 @@ fn run_rank(
                     terminal.print(&table_head(&asked, outcome));
                 }
             }
-            JobEvent::SizeMeasured(outcome, size) if prints => {
+            RankEvent::SizeMeasured(outcome, size) if prints => {
                 terminal.print(&table_row(&table::empty_table(&asked, outcome), outcome, size));
             }
-            JobEvent::AllMeasured(outcome)
+            RankEvent::AllMeasured(outcome)
                 if prints && typed.preset == PresetArgument::Assay =>
             {
-                terminal.print(&format_doubts(
-                    &asked,
-                    outcome,
-                    outcome.binding_doubt().as_ref(),
-                ));
+                let binding = outcome.binding_doubt();
+                terminal.print(&format_doubts(&asked, outcome, binding.as_ref()));
             }
-            JobEvent::SizeMeasured(..) | JobEvent::AllMeasured(_) => {}
+            RankEvent::SizeMeasured(..) | RankEvent::AllMeasured(_) => {}
         }
         Ok(())
     });

@@ -19,7 +19,7 @@ use crate::{page, pipeline, signals, store_access};
 /// Measures both conditions in turns, stores every run and prints the comparison. Returns its exit
 /// code.
 pub(super) fn run(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     typed: &RunArguments,
     conditions: &[SwitchCommand; 2],
     terminal: &mut Terminal,
@@ -31,11 +31,11 @@ pub(super) fn run(
     }
     page::check(&measuring.page)?;
     // Errors of the plan or the store are reported before any switch.
-    let prepared = run_request::prepare(question)?;
+    let prepared = run_request::prepare(request)?;
     if measuring.dry_run {
         return pipeline::dry_run(&prepared, measuring, terminal);
     }
-    let course = TurnSchedule {
+    let schedule = TurnSchedule {
         turns: typed.turns.turns,
         with_control: typed.turns.control,
         seed: measuring.seed.unwrap_or_else(run_request::random_seed),
@@ -43,14 +43,13 @@ pub(super) fn run(
     };
     let store = store_access::open(&measuring.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    let mut listening = ProgressSink::new(terminal, measuring.events, measuring.quiet);
-    listening.begin_with_text(LOOKING_MESSAGE);
-    let runs =
-        switching::measure(question, conditions, course, (&store, &cancel), &mut listening)?;
+    let mut sink = ProgressSink::new(terminal, measuring.events, measuring.quiet);
+    sink.begin_with_text(LOOKING_MESSAGE);
+    let runs = switching::measure(request, conditions, schedule, (&store, &cancel), &mut sink)?;
     let code = print_comparison(typed, conditions, &runs, terminal)?;
-    let failed =
+    let failure =
         runs.iter().flatten().find_map(|run| pipeline::check_result(&summarize(run)).err());
-    failed.map_or(Ok(code), Err)
+    failure.map_or(Ok(code), Err)
 }
 
 fn print_comparison(
@@ -59,18 +58,18 @@ fn print_comparison(
     runs: &[Vec<Run>; 2],
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let side = |index: usize| {
+    let condition = |index: usize| {
         let (name, runs) = (conditions[index].name.as_str(), runs[index].as_slice());
         Condition { name, runs, positions: &[] }
     };
-    let comparison = compare(side(0), side(1), typed.turns.margin);
+    let comparison = compare(condition(0), condition(1), typed.turns.margin);
     if !typed.measuring.events {
         compare::comparison_page(&comparison, |page| {
             page.publish(&typed.measuring.page, terminal)
         })?;
     }
     if !typed.measuring.events && typed.measuring.page.format() == PageFormat::Text {
-        let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
+        let [a, b] = [&comparison.a, &comparison.b].map(|condition| condition.runs.join(","));
         let margin = format!(" --margin {}", Quantity::new(typed.turns.margin, Unit::Ratio));
         terminal.print(&format!(
             "\nEvery run is stored. To repeat the comparison: assay compare {a} {b}{margin}\n"

@@ -68,35 +68,36 @@ pub(super) fn random_mix(load: StorageLoad) -> Workload {
     storage_workload(work(load))
 }
 
-/// Returns workloads that only IOR or only Vdbench supports: each golden output has one reader.
+/// Returns workloads that either IOR or Vdbench supports, but not both.
 pub(super) fn workloads() -> Vec<Workload> {
-    let mut each_once = work(StorageLoad::Closed);
-    each_once.engine = EngineChoice::Auto;
-    let stream = &mut each_once.streams[0];
+    let mut permuted = work(StorageLoad::Closed);
+    permuted.engine = EngineChoice::Auto;
+    let stream = &mut permuted.streams[0];
     (stream.threads, stream.in_flight_per_target) = (4, 4);
     (stream.pattern, stream.read_share) = (AccessPattern::Permutation, 1.0);
-    each_once.targets[0].path = PathBuf::from("/var/tmp/assay/file");
-    let mut writes = each_once.clone();
+    permuted.targets[0].path = PathBuf::from("/var/tmp/assay/file");
+    let mut writes = permuted.clone();
     writes.streams[0].read_share = 0.0;
-    let mut due =
+    let mut uniform =
         work(StorageLoad::Open { rate_per_s: 2000.0, arrivals: ArrivalProcess::Uniform });
-    due.engine = EngineChoice::Auto;
-    [each_once, writes, due].map(storage_workload).to_vec()
+    uniform.engine = EngineChoice::Auto;
+    [permuted, writes, uniform].map(storage_workload).to_vec()
 }
 
 fn check_command_and_file(name: &str, workload: &Workload, expected: &Expect) {
     let tool = find(name).unwrap();
-    let found = installed_tool(tool, Some(LauncherKind::OpenMpi));
-    let request = ToolRequest { workload, tool: &found, repetitions: 1, cpu_flags: &[] };
-    let shown = match (tool.command)(&request) {
+    let installed = installed_tool(tool, Some(LauncherKind::OpenMpi));
+    let request = ToolRequest { workload, tool: &installed, repetitions: 1, cpu_flags: &[] };
+    let output = match (tool.command)(&request) {
         Err(error) => format!("refused: {error}\n"),
         Ok(invocations) => {
-            let it = &invocations[0];
-            let file = it.files_to_write.first().map_or("", |file| file.content.as_str());
-            format!("{} {}\n{file}", it.program, it.arguments.join(" "))
+            let invocation = &invocations[0];
+            let file =
+                invocation.files_to_write.first().map_or("", |file| file.content.as_str());
+            format!("{} {}\n{file}", invocation.program, invocation.arguments.join(" "))
         }
     };
-    expected.assert_eq(&shown);
+    expected.assert_eq(&output);
 }
 
 #[test]
@@ -244,7 +245,7 @@ fn fio_rejects_unsupported_workloads() {
     );
 }
 
-/// Returns a closed loop of one stream, with blocking calls or assay's choice of engine.
+/// Returns a workload of one stream without a rate, with the default engine.
 fn plain(pattern: AccessPattern, read_share: f64, threads: u32, depth: u32) -> StorageWorkload {
     let mut plain = work(StorageLoad::Closed);
     plain.engine = EngineChoice::Auto;
@@ -310,17 +311,22 @@ fn ior_command_is_equivalent() {
 #[test]
 fn ior_needs_a_launcher_for_more_than_one_task() {
     let tool = find("ior").unwrap();
-    let found = installed_tool(tool, None);
-    let ask = |depth| {
+    let installed = installed_tool(tool, None);
+    let build_command = |depth| {
         let workload = storage_workload(plain(sequential(Cursor::Shared), 1.0, 1, depth));
-        let request =
-            ToolRequest { workload: &workload, tool: &found, repetitions: 10, cpu_flags: &[] };
-        (tool.command)(&request).map(|all| (all[0].program.clone(), all[0].repetitions))
+        let request = ToolRequest {
+            workload: &workload,
+            tool: &installed,
+            repetitions: 10,
+            cpu_flags: &[],
+        };
+        (tool.command)(&request)
+            .map(|invocations| (invocations[0].program.clone(), invocations[0].repetitions))
     };
-    assert_eq!(ask(1).unwrap(), ("/opt/ior".to_owned(), 2));
+    assert_eq!(build_command(1).unwrap(), ("/opt/ior".to_owned(), 2));
     expect![[r#"
         ior does not support this workload: 8 in flight are 8 tasks of an MPI launcher, and no usable mpirun was found
-    "#]].assert_eq(&format!("{}\n", ask(8).unwrap_err()));
+    "#]].assert_eq(&format!("{}\n", build_command(8).unwrap_err()));
 }
 
 #[test]
@@ -379,17 +385,21 @@ fn ior_and_vdbench_reject_unsupported_workloads() {
         ("vdbench", |work| work.targets[0].sync_at_end = true),
         ("vdbench", |work| work.data.verify = Verify::OnRead),
     ];
-    let mut shown = String::new();
+    let mut messages = String::new();
     for (name, change) in table {
         let mut changed = plain(sequential(Cursor::Divided), 0.0, 4, 4);
         assert!((find(name).unwrap().supports)(&storage_workload(changed.clone())), "{name}");
         change(&mut changed);
         let (tool, workload) = (find(name).unwrap(), storage_workload(changed));
         assert!(!(tool.supports)(&workload));
-        let found = installed_tool(tool, Some(LauncherKind::OpenMpi));
-        let request =
-            ToolRequest { workload: &workload, tool: &found, repetitions: 1, cpu_flags: &[] };
-        writeln!(shown, "{}", (tool.command)(&request).unwrap_err()).unwrap();
+        let installed = installed_tool(tool, Some(LauncherKind::OpenMpi));
+        let request = ToolRequest {
+            workload: &workload,
+            tool: &installed,
+            repetitions: 1,
+            cpu_flags: &[],
+        };
+        writeln!(messages, "{}", (tool.command)(&request).unwrap_err()).unwrap();
     }
     expect![[r#"
         ior does not support this workload: IOR has no rate
@@ -407,5 +417,5 @@ fn ior_and_vdbench_reject_unsupported_workloads() {
         vdbench does not support this workload: a path is not absolute, or has special characters of Vdbench
         vdbench does not support this workload: Vdbench does not time the final fsync
         vdbench does not support this workload: Vdbench cannot check assay's stamps
-    "#]].assert_eq(&shown);
+    "#]].assert_eq(&messages);
 }

@@ -231,9 +231,9 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nrw=randread\nsize=1m\nthinktime=10\nrate=1m\n",
             expect![[r#"
-        job:1:1: job `a`: thinktime and a rate exclude each other
-        leave out one
-    "#]],
+                job:1:1: job `a`: thinktime and a rate exclude each other
+                leave one out
+            "#]],
         ),
         (
             "[a]\nrw=randread\nsize=1m\nrandom_distribution=zipf:0\n",

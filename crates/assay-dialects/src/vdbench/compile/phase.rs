@@ -40,6 +40,12 @@ struct LoopOverrides {
     compression: f64,
 }
 
+/// Returns the number of I/Os that a stream keeps in flight.
+fn outstanding_ios(stream: &StorageStream) -> u64 {
+    let depths = if stream.conduct.turns.is_some() { 1 } else { stream.targets.len() };
+    u64::from(stream.in_flight_per_target) * depths as u64
+}
+
 impl Compiler<'_, '_> {
     /// Compiles a run; `None` after a reported error.
     pub(super) fn build_phase(
@@ -82,11 +88,7 @@ impl Compiler<'_, '_> {
         let mut distinct: Vec<usize> = chosen.into_iter().flatten().collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let in_flight = |stream: &StorageStream| {
-            let depths = if stream.conduct.turns.is_some() { 1 } else { stream.targets.len() };
-            u64::from(stream.in_flight_per_target) * depths as u64
-        };
-        let outstanding = streams.iter().map(in_flight).sum();
+        let outstanding = streams.iter().map(outstanding_ios).sum();
         let used = ResourceCounts {
             storages: distinct.len(),
             workloads: workloads.len(),

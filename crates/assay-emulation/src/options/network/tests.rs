@@ -33,7 +33,7 @@ fn parses_sweeps_by_step_and_factor() {
     check("msg_size:1:9:*2", Some(&[1, 2, 4, 8]));
     check("msg_size:1K:3K:1K", Some(&[1024, 2048, 3072]));
     check("msg_size:5:5:*2", Some(&[5]));
-    for wrong in [
+    for invalid in [
         "msg_size:8:1:*2",
         "msg_size:0:1:*2",
         "msg_size:1:64K:1",
@@ -42,7 +42,7 @@ fn parses_sweeps_by_step_and_factor() {
         "no_msgs:1:2:*2",
         "",
     ] {
-        check(wrong, None);
+        check(invalid, None);
     }
     // A factor of one never ends.
     check("msg_size:1:8:*1", Some(&[1]));
@@ -53,9 +53,9 @@ fn parses_sweeps_by_step_and_factor() {
 fn normalizes_qperf_spellings() {
     let check = |typed: &str, expected: &str| {
         let words = typed.split(' ').map(OsString::from).collect();
-        let spelled = normalize_qperf_words(words);
-        let spelled: Vec<_> = spelled.iter().map(|word| word.to_str().unwrap()).collect();
-        assert_eq!(spelled.join(" "), expected);
+        let normalized = normalize_qperf_words(words);
+        let normalized: Vec<_> = normalized.iter().map(|word| word.to_str().unwrap()).collect();
+        assert_eq!(normalized.join(" "), expected);
     };
     check("assay qperf h -lp 1 -t 2 tcp_lat", "assay qperf h --listen_port 1 -t 2 tcp_lat");
     check(

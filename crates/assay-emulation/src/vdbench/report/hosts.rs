@@ -33,25 +33,25 @@ struct HostPart<M> {
 
 impl<M> HostPart<M> {
     /// Adds an interval: its line, and its figures to the sums.
-    fn add(&mut self, line: &str, counts: bool, add: impl Fn(&mut M)) {
+    fn add(&mut self, line: &str, is_averaged: bool, add: impl Fn(&mut M)) {
         // Writing to memory does not fail.
         let _ = writeln!(self.lines, "{line}");
         add(&mut self.whole_sum);
-        if counts {
+        if is_averaged {
             add(&mut self.counted_sum);
         }
     }
 
     /// Returns the sum for the average of the run.
-    const fn sum_for_average(&self, counts: bool) -> &M {
-        if counts { &self.counted_sum } else { &self.whole_sum }
+    const fn sum_for_average(&self, excludes_warmup: bool) -> &M {
+        if excludes_warmup { &self.counted_sum } else { &self.whole_sum }
     }
 }
 
 impl HostPages {
     pub(super) fn from_execution(execution: &VdbenchExecution) -> Self {
-        let is_apart = !execution.host_indices.is_empty();
-        let hosts = execution.hosts.iter().filter(|_| is_apart);
+        let is_distributed = !execution.host_indices.is_empty();
+        let hosts = execution.hosts.iter().filter(|_| is_distributed);
         Self {
             names: hosts.map(|host| host.label.clone()).collect(),
             parts: BTreeMap::new(),
@@ -70,10 +70,10 @@ impl VdbenchReport<'_> {
         let number = current.number + 1;
         let measured = StorageTotals::from_interval(tally);
         let line = output::table_line(&self.time_of_day(), &number.to_string(), &measured);
-        let counts = number >= output::first_averaged_interval(&current.label)
+        let is_averaged = number >= output::first_averaged_interval(&current.label)
             && output::is_full_length(&current.label, tally.length_s);
         let part = self.hosts.parts.entry(host.to_owned()).or_default();
-        part.add(&line, counts, |sum| sum.add(tally));
+        part.add(&line, is_averaged, |sum| sum.add(tally));
     }
 
     /// Writes the page of each host and returns its CPU utilization in percent.
@@ -86,7 +86,7 @@ impl VdbenchReport<'_> {
         if self.hosts.names.is_empty() {
             return vec![("localhost".to_owned(), average.totals.cpu_percent())];
         }
-        let mut busy = Vec::new();
+        let mut cpu_by_host = Vec::new();
         let parts = std::mem::take(&mut self.hosts.parts);
         let header = output::starting_line(&current.label, current.rate_per_s);
         for (host, part) in parts {
@@ -94,9 +94,9 @@ impl VdbenchReport<'_> {
             let line = output::table_line(tod, &average.label, measured);
             let table = format!("{}\n{}{line}", self.table_heading(), part.lines);
             self.write_host_page(&host, tod, (current, &header), &table);
-            busy.push((host, measured.cpu_percent()));
+            cpu_by_host.push((host, measured.cpu_percent()));
         }
-        busy
+        cpu_by_host
     }
 
     fn write_host_page(
@@ -118,10 +118,10 @@ impl VdbenchReport<'_> {
         measured.add_for_run(&label, interval);
         let (tod, number_text) = (self.time_of_day(), number.to_string());
         let line = files::table_line(&tod, &number_text, &measured, &self.operation_columns);
-        let counts = number >= output::first_averaged_interval(&label)
+        let is_averaged = number >= output::first_averaged_interval(&label)
             && output::is_full_length(&label, interval.length_s);
         let part = self.hosts.tree_parts.entry(host.to_owned()).or_default();
-        part.add(&line, counts, |sum| sum.add_for_run(&label, interval));
+        part.add(&line, is_averaged, |sum| sum.add_for_run(&label, interval));
     }
 
     /// Writes the page of each host for a run on file trees and returns its CPU utilization in
@@ -135,7 +135,7 @@ impl VdbenchReport<'_> {
         if self.hosts.names.is_empty() {
             return vec![("localhost".to_owned(), average.totals.cpu_percent().0)];
         }
-        let mut busy = Vec::new();
+        let mut cpu_by_host = Vec::new();
         let parts = std::mem::take(&mut self.hosts.tree_parts);
         let header = files::starting_line(&current.label, current.rate_per_s);
         for (host, part) in parts {
@@ -144,8 +144,8 @@ impl VdbenchReport<'_> {
                 files::table_line(tod, &average.label, measured, &self.operation_columns);
             let table = format!("{}\n{}{line}", self.trees_heading(), part.lines);
             self.write_host_page(&host, tod, (current, &header), &table);
-            busy.push((host, measured.cpu_percent().0));
+            cpu_by_host.push((host, measured.cpu_percent().0));
         }
-        busy
+        cpu_by_host
     }
 }

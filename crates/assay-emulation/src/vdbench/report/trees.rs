@@ -38,9 +38,9 @@ impl VdbenchReport<'_> {
         interval: &str,
         measured: &FileTotals,
     ) {
-        let moment = RowTime { tod, timestamp: &self.timestamp() };
+        let time = RowTime { tod, timestamp: &self.timestamp() };
         let row =
-            output::flat_row(moment, &current.label, interval, current.rate_per_s, measured);
+            output::flat_row(time, &current.label, interval, current.rate_per_s, measured);
         self.folder.flat_file.line(&row);
     }
 
@@ -79,7 +79,7 @@ impl VdbenchReport<'_> {
         self.print_line(&line);
         self.folder.totals.line(&line);
         self.trees_flat_row(&tod, current, label, measured);
-        let busy = self.write_trees_host_pages(&tod, current, average);
+        let busy_hosts = self.write_trees_host_pages(&tod, current, average);
         let sections = histogram::operation_section(measured.tally.service_ns.as_ref());
         self.folder.histogram.line(&sections);
         if let Some((mean_ms, p99_ms)) = measured.intended_latency_ms() {
@@ -87,15 +87,15 @@ impl VdbenchReport<'_> {
                 "From the intended start of each operation: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
             ));
         }
-        let reached = measured.rate_per_s();
+        let rate_per_s = measured.rate_per_s();
         let count = measured.tally.requested.count;
         let is_missed = |rate: &f64| shared::is_rate_missed(*rate, count, measured.seconds());
         if let Some(rate) = current.rate_per_s.filter(is_missed) {
             self.print_timed(&format!(
-                "Rate not reached: {reached:.1} of the {rate:.1} operations per second asked for"
+                "Rate not reached: {rate_per_s:.1} of the {rate:.1} operations per second asked for"
             ));
         }
-        for (host, cpu_percent) in busy {
+        for (host, cpu_percent) in busy_hosts {
             self.warn_if_busy(&host, cpu_percent);
         }
     }

@@ -1,4 +1,4 @@
-//! Scripts in the installed shells, with programs in places that others can and cannot change.
+//! Runs the script in each installed shell, with programs that other users can and cannot change.
 
 use std::fs;
 use std::io::{BufReader, Read as _};
@@ -10,7 +10,7 @@ use super::*;
 use crate::process::find_executable;
 use crate::shells;
 
-/// Prints its path when it is started as an agent.
+/// Program that prints its path when it is started as an agent.
 const PROGRAM: &str = "#!/bin/sh\n[ $1 = agent ] && echo ran $0 || echo 1.0\n";
 /// Program of the same size with another hash.
 const PLANTED: &str = "#!/bin/sh\n[ $1 = agent ] && echo BAD $0 || echo 1.0\n";
@@ -33,7 +33,7 @@ fn write_program(path: &Path, content: &str) {
     assert!(shell.status().unwrap().success());
 }
 
-/// Folder with the program in `place`, and a folder for copies.
+/// Folders of one test: `place` for the installed program, `copies`, and `bin` for `PATH`.
 struct BootstrapFolders {
     folder: tempfile::TempDir,
     program: Program,
@@ -42,28 +42,28 @@ struct BootstrapFolders {
 impl BootstrapFolders {
     /// Returns `None` and prints the reason if others can write the folder of this test.
     fn new(test: &str) -> Option<Self> {
-        let above = std::env::current_exe().unwrap().canonicalize().unwrap();
-        let folder = tempfile::tempdir_in(above.parent().unwrap()).unwrap();
-        let own = fs::metadata(folder.path()).unwrap().uid();
-        let is_closed = |folder: &&Path| {
-            let it = fs::metadata(folder).unwrap();
-            it.mode() & 0o022 == 0 && [0, own].contains(&it.uid())
+        let test_program = std::env::current_exe().unwrap().canonicalize().unwrap();
+        let folder = tempfile::tempdir_in(test_program.parent().unwrap()).unwrap();
+        let own_uid = fs::metadata(folder.path()).unwrap().uid();
+        let is_protected = |folder: &&Path| {
+            let metadata = fs::metadata(folder).unwrap();
+            metadata.mode() & 0o022 == 0 && [0, own_uid].contains(&metadata.uid())
         };
-        if let Some(open) = folder.path().ancestors().find(|it| !is_closed(it)) {
-            eprintln!("SKIPPED {test}: {} can be written by others", open.display());
+        if let Some(writable) = folder.path().ancestors().find(|it| !is_protected(it)) {
+            eprintln!("SKIPPED {test}: {} can be written by others", writable.display());
             return None;
         }
         for name in ["place", "copies", "bin"] {
             fs::create_dir(folder.path().join(name)).unwrap();
             set_mode(&folder.path().join(name), 0o755);
         }
-        let place = folder.path().join("place/assay");
-        write_program(&place, PROGRAM);
+        let installed = folder.path().join("place/assay");
+        write_program(&installed, PROGRAM);
         write_program(&folder.path().join("sent"), PROGRAM);
-        let known = rustix::system::uname();
-        let machine = [known.sysname(), known.machine()].map(|it| it.to_string_lossy());
+        let system = rustix::system::uname();
+        let machine = [system.sysname(), system.machine()].map(|it| it.to_string_lossy());
         let sent = folder.path().join("sent");
-        let program = Program::read(&sent, place, machine.join(" ")).unwrap();
+        let program = Program::read(&sent, installed, machine.join(" ")).unwrap();
         Some(Self { folder, program })
     }
 
@@ -71,7 +71,8 @@ impl BootstrapFolders {
         self.folder.path().join(name)
     }
 
-    /// Returns the output of the program that a shell with this `PATH` runs.
+    /// Runs the script in a shell with this `PATH`. Returns the output of the program that the
+    /// script runs.
     fn run_script(&self, shell: &[&str], path: &str, is_copied: bool) -> String {
         let mut child = Command::new(find_executable(shell[0]).unwrap())
             .args(&shell[1..])
@@ -86,10 +87,10 @@ impl BootstrapFolders {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         start((&mut input, &mut output), &self.program, is_copied, PATIENCE).unwrap();
         drop(input);
-        let mut ran = String::new();
-        output.read_to_string(&mut ran).unwrap();
+        let mut printed = String::new();
+        output.read_to_string(&mut printed).unwrap();
         child.wait().unwrap();
-        ran.trim().to_owned()
+        printed.trim().to_owned()
     }
 
     fn assert_no_copies(&self) {
@@ -97,12 +98,12 @@ impl BootstrapFolders {
     }
 
     /// Creates a folder for `PATH` with the commands of the script and the given ones.
-    fn path_with(&self, more: &[&str]) -> String {
+    fn path_with(&self, extra_commands: &[&str]) -> String {
         let bin = self.path("bin");
         for entry in fs::read_dir(&bin).unwrap() {
             fs::remove_file(entry.unwrap().path()).unwrap();
         }
-        for name in SCRIPT_COMMANDS.iter().chain(more) {
+        for name in SCRIPT_COMMANDS.iter().chain(extra_commands) {
             symlink(find_executable(name).unwrap(), bin.join(name)).unwrap();
         }
         bin.display().to_string()
@@ -148,18 +149,18 @@ fn runs_installed_program_that_others_cannot_change() {
         }),
     ];
     for shell in shells::installed_shells() {
-        for (what, change) in SAME {
-            let Some(world) = BootstrapFolders::new(test) else { return };
-            change(&world);
-            let real = world.path("place/assay").canonicalize().unwrap();
-            let ran = world.run_script(shell, &usual_path(), false);
-            assert_eq!(ran, format!("ran {}", real.display()), "{shell:?}: {what}");
+        for (case, change) in SAME {
+            let Some(folders) = BootstrapFolders::new(test) else { return };
+            change(&folders);
+            let real = folders.path("place/assay").canonicalize().unwrap();
+            let ran = folders.run_script(shell, &usual_path(), false);
+            assert_eq!(ran, format!("ran {}", real.display()), "{shell:?}: {case}");
             assert_eq!(
-                world.run_script(shell, &usual_path(), true),
+                folders.run_script(shell, &usual_path(), true),
                 "ran ./assay",
                 "{shell:?}"
             );
-            world.assert_no_copies();
+            folders.assert_no_copies();
         }
     }
 }
@@ -189,12 +190,12 @@ fn never_runs_program_that_others_can_change() {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     let of_nobody = if is_root { &OF_NOBODY[..] } else { &[] };
     for shell in shells::installed_shells() {
-        for (what, change) in FOREIGN.iter().chain(of_nobody) {
-            let Some(world) = BootstrapFolders::new(test) else { return };
-            change(&world);
-            let ran = world.run_script(shell, &usual_path(), false);
-            assert_eq!(ran, "ran ./assay", "{shell:?}: {what}");
-            world.assert_no_copies();
+        for (case, change) in FOREIGN.iter().chain(of_nobody) {
+            let Some(folders) = BootstrapFolders::new(test) else { return };
+            change(&folders);
+            let ran = folders.run_script(shell, &usual_path(), false);
+            assert_eq!(ran, "ran ./assay", "{shell:?}: {case}");
+            folders.assert_no_copies();
         }
     }
 }
@@ -202,33 +203,33 @@ fn never_runs_program_that_others_can_change() {
 #[test]
 fn needs_a_hash_command_for_installed_program() {
     let test = "needs_a_hash_command_for_installed_program";
-    let Some(world) = BootstrapFolders::new(test) else { return };
-    let found = format!("ran {}", world.path("place/assay").display());
-    assert_eq!(world.run_script(&["sh"], &world.path_with(&[]), false), "ran ./assay");
+    let Some(folders) = BootstrapFolders::new(test) else { return };
+    let expected = format!("ran {}", folders.path("place/assay").display());
+    assert_eq!(folders.run_script(&["sh"], &folders.path_with(&[]), false), "ran ./assay");
     for command in ["sha256sum", "shasum", "openssl"] {
         if find_executable(command).is_some() {
-            let ran = world.run_script(&["sh"], &world.path_with(&[command]), false);
-            assert_eq!(ran, found, "{command}");
+            let ran = folders.run_script(&["sh"], &folders.path_with(&[command]), false);
+            assert_eq!(ran, expected, "{command}");
         }
     }
 }
 
 #[test]
 fn runs_copy_although_its_folder_is_renamed() {
-    let Some(world) = BootstrapFolders::new("runs_copy_although_its_folder_is_renamed") else {
+    let Some(folders) = BootstrapFolders::new("runs_copy_although_its_folder_is_renamed") else {
         return;
     };
-    set_mode(&world.path("copies"), 0o777);
-    write_program(&world.path("planted"), PLANTED);
-    let path = world.path_with(&["cp", "mkdir", "mv"]);
-    fs::remove_file(world.path("bin/head")).unwrap();
+    set_mode(&folders.path("copies"), 0o777);
+    write_program(&folders.path("planted"), PLANTED);
+    let path = folders.path_with(&["cp", "mkdir", "mv"]);
+    fs::remove_file(folders.path("bin/head")).unwrap();
     let head = format!(
         "#!/bin/sh\ncd {}\nfor f in tmp.*; do mv $f aside; mkdir $f; cp ../planted $f/assay; done\n\
          exec {} \"$@\"\n",
-        world.path("copies").display(),
+        folders.path("copies").display(),
         find_executable("head").unwrap().display()
     );
-    write_program(&world.path("bin/head"), &head);
-    assert_eq!(world.run_script(&["sh"], &path, true), "ran ./assay");
-    assert!(world.path("copies/aside").is_dir());
+    write_program(&folders.path("bin/head"), &head);
+    assert_eq!(folders.run_script(&["sh"], &path, true), "ran ./assay");
+    assert!(folders.path("copies/aside").is_dir());
 }

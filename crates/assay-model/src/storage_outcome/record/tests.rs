@@ -1,5 +1,6 @@
 //! Tests of the round trip from an outcome to its record and back.
 
+use crate::storage_outcome::JournalEntry;
 use super::*;
 use crate::engine_reason::EngineReason;
 use crate::event::{RunEvent, SeriesOpened};

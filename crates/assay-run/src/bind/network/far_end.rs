@@ -1,5 +1,5 @@
-//! Far end of a network case: a host of the user's, the other host of a pair, or an own server for
-//! the duration of the case.
+//! Far end of a network case: a host that the user named, the other host of a pair, or a server in
+//! this process that runs as long as the case.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub(super) struct NetworkFarEnd {
 }
 
 impl NetworkFarEnd {
-    /// Makes the other host of a pair serve, or starts a server over loopback if the workload names
-    /// no host.
+    /// Starts a server on the other host of a pair. Without a pair, uses the host of the workload,
+    /// or starts a loopback server if it names none.
     pub(super) fn resolve(
         work: &NetworkWorkload,
         recorder: &mut Recorder<'_, '_>,
@@ -41,14 +41,15 @@ impl NetworkFarEnd {
                 Ok(Self { host: host.clone(), port: work.port, _own: None, _pair: None })
             }
             None => {
-                let own = OwnServer::start()?;
-                let (host, port) = (own.address.ip().to_string(), Some(own.address.port()));
-                Ok(Self { host, port, _own: Some(own), _pair: None })
+                let server = OwnServer::start()?;
+                let address = server.address;
+                let (host, port) = (address.ip().to_string(), Some(address.port()));
+                Ok(Self { host, port, _own: Some(server), _pair: None })
             }
         }
     }
 
-    /// Writes host and port into the workload, for a tool.
+    /// Sets host and port of a workload that an external tool will measure.
     pub(super) fn fill_workload(&self, work: &mut NetworkWorkload) {
         work.to = Some(self.host.clone());
         work.port = self.port;
@@ -59,14 +60,14 @@ impl NetworkFarEnd {
         NetworkTarget::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
     }
 
-    /// Whether the server on this target may be iperf3: the user gave no port, and it is iperf3's
-    /// default.
+    /// Whether the server on this target may be iperf3: the user gave no port, and the target has
+    /// iperf3's default port.
     pub(super) fn may_be_iperf3(&self, target: &NetworkTarget) -> bool {
         self.port.is_none() && target.port == iperf3::DEFAULT_PORT
     }
 
-    /// Targets of ping-pongs in order of preference; an assay server accepts them on the port of
-    /// its streams.
+    /// Targets of ping-pongs in order of preference; an assay server accepts them on its iperf3
+    /// port, too.
     pub(super) fn ping_pong_targets(&self) -> Vec<NetworkTarget> {
         let ports = match self.port {
             Some(port) => vec![port],
@@ -76,7 +77,8 @@ impl NetworkFarEnd {
     }
 }
 
-/// Idle timeout of an own server: longer than that of its client, whose error is more informative.
+/// Idle timeout of the server in this process. It exceeds that of the client, whose error is more
+/// informative.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Server within this process that ends with its case.
@@ -103,12 +105,12 @@ impl OwnServer {
             pinned: false,
             gate: None,
         };
-        let reported = Arc::clone(&stop);
+        let server_stop = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("far-end".to_owned())
             .spawn(move || {
                 // The client reports errors of this server.
-                drop(iperf3_server::serve_on(&listener, &service, &reported, &mut drop));
+                drop(iperf3_server::serve_on(&listener, &service, &server_stop, &mut drop));
             })
             .map_err(|source| NetworkError::Start { source })?;
         Ok(Self { address, stop, thread: Some(thread) })

@@ -1,9 +1,9 @@
-//! Throughput: goodput of parallel streams, and the CPU cost at both ends.
+//! Throughput test: goodput of parallel streams, and CPU cost at both ends.
 
 use std::time::Duration;
 
 use assay_dialects::iperf3::{Iperf3Interval, Iperf3Report, StreamInterval};
-use assay_dialects::wire::iperf3::parameters::{DataDirection as Way, TestLimit};
+use assay_dialects::wire::iperf3::parameters::{DataDirection, TestLimit};
 use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
 use assay_fleet::root::Root;
 use assay_fleet::state;
@@ -27,8 +27,8 @@ use crate::recorder::{CaseError, Recorder};
 /// loopback one stream with bbr carried 30, 37 and 43 Gbit/s with 256 KiB, 512 KiB and 1 MiB (Zen
 /// 4, Linux 6.18). iperf3 rejects larger values.
 const BLOCK_BYTES: u32 = 1024 * 1024;
-/// Bytes per write by streams that share CPUs: their blocks fit into the second-level cache
-/// together, and one stream waits while others run. Six streams on two CPUs carried 62, 53 and 51
+/// Bytes per write by streams that share CPUs: their blocks fit together into the second-level
+/// cache, and a stream waits while others run. Six streams on two CPUs carried 62, 53 and 51
 /// Gbit/s with the same three sizes.
 const SHARED_BLOCK_BYTES: u32 = 256 * 1024;
 /// Bytes per write at a given rate, as in iperf3: at 100 Mbit/s the rate is then within 1 % after
@@ -46,12 +46,13 @@ struct ThroughputProgress {
     learned: bool,
 }
 
+/// Returns the turns of a throughput case; each turn is a preparation with all its repetitions.
 pub(super) fn turns(
-    asked: &NetworkThroughput,
+    workload: &NetworkThroughput,
     far_end: NetworkFarEnd,
     protocol: TransportProtocol,
 ) -> Turns<'_> {
-    let test = iperf3_test(asked, &far_end, protocol);
+    let test = iperf3_test(workload, &far_end, protocol);
     let mut progress = ThroughputProgress::default();
     Box::new(move |recorder| {
         // Keeps the far end alive until the last turn is over.
@@ -68,13 +69,13 @@ pub(super) fn turns(
     })
 }
 
-/// Test that loads the link for at most `seconds`, until it is cancelled.
+/// Returns a test that loads the link until it is cancelled, for at most `seconds`.
 pub(super) fn load_test(
     streams: u32,
     seconds: u32,
     far_end: &NetworkFarEnd,
 ) -> Iperf3ClientTest {
-    let asked = NetworkThroughput {
+    let workload = NetworkThroughput {
         streams,
         direction: TransferDirection::Send,
         seconds,
@@ -84,32 +85,32 @@ pub(super) fn load_test(
     };
     Iperf3ClientTest {
         interval_s: None,
-        ..iperf3_test(&asked, far_end, TransportProtocol::Tcp)
+        ..iperf3_test(&workload, far_end, TransportProtocol::Tcp)
     }
 }
 
 fn iperf3_test(
-    asked: &NetworkThroughput,
+    workload: &NetworkThroughput,
     far_end: &NetworkFarEnd,
     protocol: TransportProtocol,
 ) -> Iperf3ClientTest {
     let parameters = Iperf3Parameters {
         protocol,
-        direction: match asked.direction {
-            TransferDirection::Send => Way::Forward,
-            TransferDirection::Receive => Way::Reverse,
-            TransferDirection::Both => Way::Both,
+        direction: match workload.direction {
+            TransferDirection::Send => DataDirection::Forward,
+            TransferDirection::Receive => DataDirection::Reverse,
+            TransferDirection::Both => DataDirection::Both,
         },
-        limit: TestLimit::Seconds(asked.seconds),
-        streams: asked.streams,
+        limit: TestLimit::Seconds(workload.seconds),
+        streams: workload.streams,
         block_bytes: match protocol {
-            TransportProtocol::Tcp => block_bytes(asked),
+            TransportProtocol::Tcp => block_bytes(workload),
             TransportProtocol::Udp => DATAGRAM_OF_ONE_SEGMENT,
         },
-        rate_bit_per_s: asked.rate_bit_per_s,
-        congestion: asked.congestion.clone(),
-        zero_copy: !asked.copy,
-        skip_receive_copy: !asked.copy,
+        rate_bit_per_s: workload.rate_bit_per_s,
+        congestion: workload.congestion.clone(),
+        zero_copy: !workload.copy,
+        skip_receive_copy: !workload.copy,
         wide_counters: true,
         assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
         ..Iperf3Parameters::default()
@@ -124,12 +125,12 @@ fn iperf3_test(
     }
 }
 
-/// Selects the block size; the rate is paced per block, so that small blocks keep it more exactly.
-fn block_bytes(asked: &NetworkThroughput) -> u32 {
+/// Selects the block size. Pacing works block by block: small blocks keep a rate more exactly.
+fn block_bytes(workload: &NetworkThroughput) -> u32 {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    match asked.rate_bit_per_s {
+    match workload.rate_bit_per_s {
         Some(_) => PACED_BLOCK_BYTES,
-        None if asked.streams as usize > cpus => SHARED_BLOCK_BYTES,
+        None if workload.streams as usize > cpus => SHARED_BLOCK_BYTES,
         None => BLOCK_BYTES,
     }
 }
@@ -139,25 +140,25 @@ fn repetition(
     progress: &mut ThroughputProgress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    // Aligns hosts that are in the same repetition. A server waits only a few seconds for its
-    // streams, and another host may be in another case for longer.
+    // Waits before connecting: a server waits only a few seconds for its streams, and the other
+    // hosts may still measure another case.
     recorder.wait_for_start()?;
-    let before = virtual_function::FunctionCounters::read();
-    let mut reported = Iperf3Report::default();
-    let began_s = recorder.elapsed_s();
-    let outcome = run(test, &mut reported, recorder);
-    let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
-    store_document(&reported, progress, recorder)?;
+    let counters = virtual_function::FunctionCounters::read();
+    let mut report = Iperf3Report::default();
+    let start_s = recorder.elapsed_s();
+    let outcome = run(test, &mut report, recorder);
+    let span = MeasuredSpan::from_seconds(start_s, recorder.elapsed_s() - start_s, false);
+    store_document(&report, progress, recorder)?;
     let outcome = outcome.map_err(case_error)?;
     let test = CompletedIperf3Test {
         parameters: &test.parameters,
         outcome: &outcome,
-        reported: &reported,
+        reported: &report,
     };
     recorder.record_all(test.total_entries(span));
     if !std::mem::replace(&mut progress.learned, true) {
         recorder.record_all(test.facts());
-        before.record_change(test.local(), recorder);
+        counters.record_change(test.local(), recorder);
     }
     Ok(())
 }
@@ -165,52 +166,52 @@ fn repetition(
 /// Runs the test and collects all its reports until it ended or failed.
 fn run(
     test: &Iperf3ClientTest,
-    reported: &mut Iperf3Report,
+    report: &mut Iperf3Report,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Iperf3Outcome, NetworkError> {
-    let mut busy = state::cpu_times(&Root::machine());
-    let outcome = iperf3_client::run(test, recorder.cancel(), &mut |observed| match observed {
-        // Aligns the starts: while one pair still connects, the others would get more of a shared
-        // link. Any other end of the wait also ends the test.
+    let mut cpu_before = state::cpu_times(&Root::machine());
+    let outcome = iperf3_client::run(test, recorder.cancel(), &mut |event| match event {
+        // Aligns the starts: pairs that start early would get more of a shared link. The cause of a
+        // failed wait also ends the test, so that the result can be ignored.
         Iperf3Event::Agreed => drop(recorder.wait_for_start()),
-        Iperf3Event::Start(it) => reported.start = Some(it.clone()),
+        Iperf3Event::Start(it) => report.start = Some(it.clone()),
         Iperf3Event::Interval(it) => {
-            reported.intervals.push(it.clone());
-            // Reports once per second; a second is a whole number of intervals.
-            if reported.intervals.len().is_multiple_of((1.0 / INTERVAL_S) as usize) {
+            report.intervals.push(it.clone());
+            // Reports each second; a second is a whole number of intervals.
+            if report.intervals.len().is_multiple_of((1.0 / INTERVAL_S) as usize) {
                 let now = state::cpu_times(&Root::machine());
-                report_second(it, &busy.account(&now, 1.0, 0.0), recorder);
-                busy = now;
+                report_second(it, &cpu_before.account(&now, 1.0, 0.0), recorder);
+                cpu_before = now;
             }
         }
     });
     match &outcome {
-        Ok(outcome) => reported.end = Some(outcome.end.clone()),
-        Err(error) => reported.error = Some(error.to_string()),
+        Ok(outcome) => report.end = Some(outcome.end.clone()),
+        Err(error) => report.error = Some(error.to_string()),
     }
     outcome
 }
 
 /// Reports the rate, round-trip time and CPU load of the last second as progress.
 fn report_second(interval: &Iperf3Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
-    let per_s = interval.streams.iter().map(StreamInterval::bit_per_s).sum();
-    let rate = Quantity::new(per_s, Unit::BitPerSecond);
-    let trips = interval.streams.iter().filter_map(|it| Some(it.tcp?.rtt_us));
-    let latency_s = trips.max().map(|us| f64::from(us) / 1e6);
+    let bit_per_s = interval.streams.iter().map(StreamInterval::bit_per_s).sum();
+    let rate = Quantity::new(bit_per_s, Unit::BitPerSecond);
+    let rtts_us = interval.streams.iter().filter_map(|it| Some(it.tcp?.rtt_us));
+    let latency_s = rtts_us.max().map(|us| f64::from(us) / 1e6);
     recorder.report_second(1.0, &[rate], latency_s, Some(cpu.load()));
 }
 
 /// Stores the document of a test; a failed test keeps its partial document, with the reason.
 fn store_document(
-    reported: &Iperf3Report,
+    report: &Iperf3Report,
     progress: &mut ThroughputProgress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    if reported.end.is_none() && reported.intervals.is_empty() {
+    if report.end.is_none() && report.intervals.is_empty() {
         return Ok(());
     }
-    let kind = if reported.error.is_some() { "partial." } else { "" };
+    let kind = if report.error.is_some() { "partial." } else { "" };
     let name = format!("iperf3.{}.{kind}json", progress.repetition);
     progress.repetition += 1;
-    recorder.store_raw(&name, reported.to_json().to_string().as_bytes())
+    recorder.store_raw(&name, report.to_json().to_string().as_bytes())
 }

@@ -112,5 +112,5 @@ fn refuses_unmounted_volume() {
     let failure =
         prepare(&plan, &RunOptions::default(), MissingParents::REFUSE).unwrap_err().to_string();
     assert!(failure.contains("nothing is mounted"), "{failure}");
-    assert!(failure.contains("/mnt/assay-nobody-mounts-this does not exist"), "{failure}");
+    assert!(failure.contains("there is no /mnt/assay-nobody-mounts-this"), "{failure}");
 }

@@ -7,16 +7,16 @@ use assay_dialects::vdbench::commands::LoopLimit;
 
 use crate::failure::CommandFailure;
 
-/// Repetition of the runs.
+/// How often the runs are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunRepetition {
     /// No repetition.
     Once,
-    /// Until the user stops them.
+    /// Passes until the user stops them.
     Forever,
     /// A fixed number of passes.
     Times(u64),
-    /// New passes until this time has passed.
+    /// Passes that begin before this time is over.
     For(Duration),
 }
 
@@ -43,7 +43,7 @@ impl RunRepetition {
         }
     }
 
-    /// Uses the setting of the files if there is no option.
+    /// Returns the setting of the parameter files if there is no `-l`.
     #[must_use]
     pub const fn or_from_files(self, in_files: Option<LoopLimit>) -> Self {
         match (self, in_files) {
@@ -93,9 +93,9 @@ mod tests {
         let twice = Some(LoopLimit::Times(2));
         assert_eq!(RunRepetition::Once.or_from_files(twice), RunRepetition::Times(2));
         assert_eq!(RunRepetition::Forever.or_from_files(twice), RunRepetition::Forever);
-        let half = LoopLimit::Seconds(30);
+        let half_minute = LoopLimit::Seconds(30);
         assert_eq!(
-            RunRepetition::Once.or_from_files(Some(half)),
+            RunRepetition::Once.or_from_files(Some(half_minute)),
             RunRepetition::For(Duration::from_secs(30))
         );
         assert_eq!(RunRepetition::Once.or_from_files(None), RunRepetition::Once);

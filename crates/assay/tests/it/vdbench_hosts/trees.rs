@@ -68,19 +68,19 @@ fn file_trees_run_on_their_hosts() {
     let links = fs::read_to_string(world.path("output/summary.html")).unwrap();
     assert_eq!(links.matches("Host report:").count(), HOSTS);
     // The pages rendered from the stored run.
-    let again = ["show", "--as", "vdbench", "--output", "again"];
+    let show_words = ["show", "--as", "vdbench", "--output", "again"];
     let (is_fine, _, err) =
-        servers.run_at_coordinator(&world, env!("CARGO_BIN_EXE_assay"), &again);
+        servers.run_at_coordinator(&world, env!("CARGO_BIN_EXE_assay"), &show_words);
     assert!(is_fine, "{err}");
     check_sums(&world, "again");
     // The hosts remove together the trees that they created together.
     vdbench(&world, &servers, "clean", "rd=clean,fwd=fwd*,format=(clean,only)\n");
     assert_eq!((files("shared"), files("own")), (1, 1), "only the marks are left");
     assert!(!world.path("shared/vdb.1_1.dir").exists());
-    let shown =
+    let document =
         servers.run_at_coordinator(&world, env!("CARGO_BIN_EXE_assay"), &["show", "--json"]).1;
-    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(shown["run"]["status"], "complete", "{shown:#}");
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["run"]["status"], "complete", "{document:#}");
 }
 
 #[test]
@@ -93,12 +93,12 @@ fn rejects_shared_tree_in_different_folders() {
     let world = World::new();
     let anchor = world.path("tree");
     fs::create_dir(&anchor).unwrap();
-    let own_disk = format!(
+    let via_script = format!(
         "host=$1; shift\n[ $host = one ] && exec \"$@\"\n\
          exec unshare -m sh -c 'mount -t tmpfs none {} && exec \"$@\"' sh \"$@\"\n",
         anchor.display()
     );
-    world.write("via.sh", &own_disk);
+    world.write("via.sh", &via_script);
     let text = format!(
         "hd=vm1,system=one\nhd=vm2,system=two\n\
          fsd=fsd1,anchor=\"{}\",files=4,size=8k,shared=yes\nfwd=fwd1,fsd=fsd1,operation=read\n\

@@ -166,7 +166,7 @@ fn rejects_impossible_placements() {
         (
             Some(2_000_000),
             None,
-            expect!["the number is ranks of 2000000, but must be at most 1048576"],
+            expect!["the number of ranks is 2000000, but must be at most 1048576"],
         ),
         (
             None,

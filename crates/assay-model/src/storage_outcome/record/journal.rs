@@ -1,0 +1,42 @@
+//! Journal of a stream as CSV, one line per I/O.
+
+use crate::storage_outcome::{IoOperation, JournalEntry};
+
+/// Prefix of the raw output that contains every I/O of one stream.
+const JOURNAL: &str = "journal";
+
+pub(super) fn journal_name(stream: usize) -> String {
+    format!("{JOURNAL}.{stream}.csv")
+}
+
+pub(super) fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
+    let mut text = String::from("at_ns,service_ns,offset,bytes,operation\n");
+    for it in journal {
+        let word = it.operation.name();
+        text.push_str(
+            &[it.at_ns, it.service_ns, it.offset, u64::from(it.bytes)]
+                .map(|n| n.to_string())
+                .join(","),
+        );
+        text.push(',');
+        text.push_str(word);
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+pub(super) fn parse_journal(bytes: &[u8]) -> Vec<JournalEntry> {
+    let text = String::from_utf8_lossy(bytes);
+    let entry = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let &[at_ns, service_ns, offset, bytes, word] = fields.as_slice() else { return None };
+        Some(JournalEntry {
+            at_ns: at_ns.parse().ok()?,
+            service_ns: service_ns.parse().ok()?,
+            offset: offset.parse().ok()?,
+            bytes: bytes.parse().ok()?,
+            operation: IoOperation::from_name(word)?,
+        })
+    };
+    text.lines().skip(1).filter_map(entry).collect()
+}
