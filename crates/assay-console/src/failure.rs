@@ -10,7 +10,7 @@ pub const REGRESSION: u8 = 5;
 /// Exit code of a comparison that found no regression but could not decide everything.
 pub const UNDECIDED: u8 = 6;
 
-/// Exit codes with their meaning; 5 and 6 belong to comparisons.
+/// Exit codes with their meaning.
 pub const EXIT_CODES: [(u8, &str); 7] = [
     (0, "success"),
     (1, "a bug in assay"),

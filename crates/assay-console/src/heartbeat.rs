@@ -1,13 +1,14 @@
-//! Heartbeat: progress lines at a fixed interval where nothing can be redrawn. The caller provides
-//! their text.
+//! Heartbeat: progress lines at a fixed interval, for files and terminals that cannot be redrawn.
+//! The caller prints the lines.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Heartbeat of a thread that prints until the value is dropped.
+/// Heartbeat, printed by a thread until this value is dropped.
 pub(crate) struct Heartbeat(Arc<Shared>);
 
+/// State shared with the thread.
 struct Shared {
     state: Mutex<HeartbeatState>,
     changed: Condvar,
@@ -15,8 +16,9 @@ struct Shared {
 
 #[derive(Default)]
 struct HeartbeatState {
-    /// Whether anything else was written since the last line.
+    /// Whether the terminal wrote anything else since the last line of the heartbeat.
     was_written: bool,
+    /// Whether the heartbeat was dropped.
     is_over: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Live progress of commands in another tool's language, on terminals that can be redrawn.
+//! Live progress of commands that emulate another tool, on terminals that can be redrawn.
 //!
 //! Prints nothing elsewhere, because scripts read everything that such commands print.
 
@@ -15,7 +15,7 @@ use assay_run::storage::runner::StorageEvent;
 
 use crate::terminal::Terminal;
 
-/// Progress line of a command in another tool's language.
+/// Progress line of a command that emulates another tool.
 #[derive(Debug, Default)]
 pub struct LiveProgress {
     progress: Arc<Mutex<RunProgress>>,

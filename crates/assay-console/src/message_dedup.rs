@@ -1,5 +1,5 @@
-//! Deduplicates messages that several hosts send alike: prints the first at once and groups the
-//! others.
+//! Deduplication of messages that several hosts send: the first is returned at once, the others are
+//! grouped into one line.
 //!
 //! Never prints, and never reads a clock.
 
@@ -9,16 +9,19 @@ use assay_report::words;
 /// Time without a new message after which the grouped messages are printed.
 const SETTLED_S: f64 = 1.0;
 
-/// Messages by kind, each with the hosts it also applies to.
+/// Groups of equivalent messages.
 #[derive(Debug, Default)]
 pub(crate) struct MessageDedup {
     kinds: Vec<MessageGroup>,
+    /// Time of the newest message.
     newest_s: f64,
 }
 
+/// Messages with the same key, from different hosts.
 #[derive(Debug)]
 struct MessageGroup {
     key: String,
+    /// Host of the first message, which was printed at once.
     host: String,
     /// Messages of further hosts that are not printed yet.
     queued: Vec<QueuedMessage>,
@@ -66,12 +69,12 @@ impl MessageDedup {
         at_s - self.newest_s > SETTLED_S
     }
 
-    /// Returns one line for each kind with queued messages, that of the most severe, and empties
-    /// the queues.
+    /// Empties the queues and returns one line for each: the most severe message, with the names of
+    /// the other hosts.
     pub(crate) fn take_queued(&mut self) -> Vec<String> {
         let take_group_line = |group: &mut MessageGroup| {
             let mut others = std::mem::take(&mut group.queued);
-            // Messages arrive in order of completion.
+            // Messages arrive in the order in which hosts finish.
             host_names::sort_naturally(&mut others, |it| &it.host);
             if let [] | [_] = others.as_slice() {
                 return others.pop().map(|it| it.line);

@@ -17,7 +17,7 @@ pub struct StoreArguments {
     pub folder: Option<PathBuf>,
 }
 
-/// Storage options of a command in another tool's language.
+/// Options about storing the run, for commands with another tool's options.
 #[derive(Debug, Args)]
 pub struct RecordArguments {
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub struct RecordArguments {
 /// A sentence for the user.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
-    // Checked first: advice to add a unit would lead to a value that is also rejected.
+    // Checked before the unit: adding a unit would not make such a value valid.
     if quantity.value <= 0.0 || quantity.value > quantity::MAX_DURATION_S {
         return Err("expected a time above zero, at most a year".into());
     }
@@ -86,18 +86,18 @@ pub fn parse_host(text: &str, option: Option<&str>) -> Result<String, String> {
 const NO_PORT_ERROR: &str =
     "expected a host without a port; set the port in a suite: `port = 5300`";
 
-/// Returns a parser for words that may contain file names, whose bytes may not be UTF-8; see
-/// [`path_text`].
+/// Returns a parser for words that may contain file names. Bytes that are not UTF-8 are encoded as
+/// in [`path_text`].
 pub fn word_parser() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| path_text::encode(&word))
 }
 
-/// Returns all arguments after the program's name, as typed: the words that repeat the run.
+/// Returns all arguments after the program's name, as typed. They repeat the run.
 pub fn program_arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| path_text::encode(&word)).collect()
 }
 
-/// Returns the arguments after the command, as typed. A stored run is rendered from them.
+/// Returns the arguments after the command, as typed. Rendering a stored run parses them again.
 pub fn command_arguments() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| path_text::encode(&word)).collect()
 }

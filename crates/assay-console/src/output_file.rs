@@ -1,5 +1,4 @@
-//! Writes a result to a file named by the user, completely or not at all. Replaces only regular
-//! files.
+//! Writes a result to a file named by the user. A regular file is written completely or not at all.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -22,7 +21,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     result.map_err(|error| write_error(path, &error))
 }
 
-/// Rejects a path that could not be written, before the measurement. Changes no file.
+/// Checks before a measurement that a path can be written. Changes no file.
 pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
     let folder = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -40,7 +39,7 @@ pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
 }
 
 fn write_error(path: &Path, error: &io::Error) -> CommandFailure {
-    // The error names the temporary file, which means nothing to the user.
+    // The error contains the path of the temporary file, which the user does not need.
     let why = error.to_string();
     let why = why.split(" at path \"").next().unwrap_or_default();
     let failure = CommandFailure::measurement(format!("cannot write {}", path.display()))

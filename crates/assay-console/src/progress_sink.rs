@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 /// Message that is shown until a plan is known.
 pub const LOOKING_MESSAGE: &str = "progress-looking";
 
-/// Phrases about plans that exceed their time. Hosts send nearly identical ones.
+/// Phrases about plans that exceed their time budget. All hosts send nearly the same.
 const OUTLOOK_PHRASES: [&str; 4] =
     ["plan-in-a-hurry", "run-over-budget", "run-even-longer", "solve-over-budget"];
 
@@ -34,7 +34,7 @@ pub struct ProgressSink<'t> {
     is_quiet: bool,
     progress: Arc<Mutex<RunProgress>>,
     began: Instant,
-    /// Whether the run has a single case, whose failure is that of the command.
+    /// Whether the run has a single case. The command then prints the failure of the case.
     is_single: bool,
     /// Whether the run's only case failed; its warnings are then not printed.
     has_failed: bool,
@@ -139,7 +139,7 @@ impl Sink for ProgressSink<'_> {
             let SecondFigures { rates, latency_s, cpu, .. } = *second;
             return self.lock_progress().update_host(host, rates, latency_s, cpu);
         }
-        // With several cases the progress bar shows the rates; a line per second would hide it.
+        // With several cases the progress line shows the rates.
         if self.is_single && !self.is_quiet && self.terminal.is_live() {
             let SecondFigures { at_s, rates, latency_s, cpu, .. } = *second;
             self.terminal.note(&progress::format_second(at_s, rates, latency_s, cpu));
@@ -151,7 +151,7 @@ impl Sink for ProgressSink<'_> {
         let line = format!("{indent}{}", words::phrase(phrase));
         let (id, at_s) = (phrase.id().unwrap_or_default(), self.began.elapsed().as_secs_f64());
         let line = match about {
-            // Prints each phrase once per host: hosts that take turns repeat it with every case.
+            // Hosts that take turns repeat a phrase for every case; it is printed once per host.
             Some(host) if OUTLOOK_PHRASES.contains(&id) => self
                 .printed_outlooks
                 .insert(format!("{id} {host}"))
@@ -176,7 +176,7 @@ impl Sink for ProgressSink<'_> {
     }
 }
 
-/// Sink for commands in another tool's language, which print their own output during the run.
+/// Sink for commands that emulate another tool and print its output during the run.
 ///
 /// Prints only warnings and, at the end, the name of the stored run. That name is printed only on a
 /// terminal: the emulated tool prints no such line, and scripts read both outputs.
@@ -245,7 +245,7 @@ impl ProgressSink<'_> {
         }
         self.print_outlooks();
         self.print_failures();
-        // Hosts that take turns finish one by one, with the same doubts.
+        // Hosts that take turns finish one by one and have the same doubts.
         if !self.has_started_case {
             self.print_doubts();
         }
@@ -310,15 +310,15 @@ impl ProgressSink<'_> {
                 }
             }
             RunEvent::CaseStarted { .. } => self.has_started_case = true,
-            // Contention is still printed before the first measurement, while there is time to
-            // stop.
+            // The report repeats doubts about the run. Contention is printed before the first
+            // measurement all the same, while the user can still stop.
             RunEvent::Doubt { case: None, doubt }
                 if self.has_report && self.has_started_case && trust::is_contention(doubt) => {}
-            // A point that its curve no longer needs; nothing was measured.
+            // The point of a curve was skipped; nothing was measured.
             RunEvent::CaseFinished { stopped: StopReason::NotNeeded, .. } => {
                 self.print_failures()
             }
-            // Doubts stay queued: hosts that finish one after another have the same ones.
+            // Doubts stay queued: other hosts may finish later with the same doubts.
             RunEvent::CaseFinished { case, .. } => {
                 self.print_failures();
                 self.print_done(case);

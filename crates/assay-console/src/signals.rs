@@ -12,8 +12,8 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::terminal;
 
-/// Installs handlers that set one flag for all termination signals. The first signal cancels the
-/// run in good order; the second one kills the process.
+/// Installs handlers for all termination signals and returns their flag. The first signal sets the
+/// flag, which cancels the run in good order; the second one kills the process.
 pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, CommandFailure> {
     let cancel = Arc::new(AtomicBool::new(false));
     for signal in termination_signals() {
@@ -40,8 +40,8 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
     std::thread::spawn(move || {
         let mut pending = signals.forever();
         if pending.next().is_some() {
-            // A stopped terminal blocks writes; a thread of its own keeps the next signal from
-            // waiting.
+            // A stopped terminal blocks writes, so a separate thread prints. The next signal is
+            // then handled at once.
             std::thread::spawn(|| {
                 terminal::write_above_progress("stopping; press again to stop at once")
             });

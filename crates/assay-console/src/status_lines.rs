@@ -1,9 +1,9 @@
 //! Status lines at the bottom of a terminal that are redrawn in place. The caller provides their
 //! text.
 //!
-//! The cursor rests at the start of the first line. A key that the terminal echoes (`^C`) then
-//! overwrites the lines until the next redraw. After the last line, the echo would scroll the
-//! screen by a line and leave a stale copy above the next message.
+//! Between redraws the cursor is at the start of the first line. A key that the terminal echoes
+//! (`^C`) overwrites that line until the next redraw. With the cursor after the last line, the echo
+//! could scroll the screen and leave a stale copy.
 
 use std::fmt::{self, Debug, Formatter, Write as _};
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 /// Redraw interval: twice a second, so that drawing takes little time from cores that measure.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(500);
-/// Moves to the first column and clears the line.
+/// Escape sequence that moves to the first column and clears the line.
 ///
-/// Clears line by line instead of everything below at once: a terminal cleared from its first line
-/// on keeps a copy in its scrollback.
+/// Lines are cleared one by one: a terminal that is cleared from its first line to its end keeps a
+/// copy in its scrollback.
 const CLEAR_LINE: &str = "\r\u{1b}[2K";
 
 /// Function that returns the current lines.
@@ -24,11 +24,13 @@ pub(crate) type LineSource = Box<dyn Fn() -> Vec<String> + Send>;
 /// Status lines, redrawn by a thread until they are dropped.
 pub(crate) struct StatusLines(Arc<Shared>);
 
+/// State shared with the thread.
 struct Shared {
     drawing: Mutex<Drawing>,
     ended: Condvar,
 }
 
+/// Lines, and their state on the screen.
 struct Drawing {
     lines: LineSource,
     output: Box<dyn Write + Send>,
@@ -46,11 +48,11 @@ impl Debug for StatusLines {
 impl StatusLines {
     /// Starts drawing on standard error.
     pub(crate) fn new(lines: LineSource) -> Self {
-        let to = Box::new(io::stderr());
-        let drawing = Mutex::new(Drawing { lines, output: to, drawn_lines: 0, is_over: false });
+        let output = Box::new(io::stderr());
+        let drawing = Mutex::new(Drawing { lines, output, drawn_lines: 0, is_over: false });
         let shared = Arc::new(Shared { drawing, ended: Condvar::new() });
-        let drawn = Arc::clone(&shared);
-        std::thread::spawn(move || drawn.draw_until_dropped());
+        let thread_shared = Arc::clone(&shared);
+        std::thread::spawn(move || thread_shared.draw_until_dropped());
         Self(shared)
     }
 
@@ -79,8 +81,8 @@ impl Drop for StatusLines {
 pub(crate) struct StatusLinesHandle(Weak<Shared>);
 
 impl StatusLinesHandle {
-    /// Calls `write`, whose output appears above the status lines. Returns `false`, without a call,
-    /// if there are none.
+    /// Calls `write`, whose output appears above the status lines. Returns `false` without calling
+    /// it if the status lines were dropped.
     pub(crate) fn write_above(&self, write: impl FnOnce()) -> bool {
         let shared = self.0.upgrade();
         shared.map(|shared| shared.write_above(write)).is_some()
@@ -96,30 +98,30 @@ impl Shared {
         let mut drawing = self.lock_drawing();
         while !drawing.is_over {
             drawing.draw();
-            let waited = self.ended.wait_timeout(drawing, REDRAW_INTERVAL);
-            drawing = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let result = self.ended.wait_timeout(drawing, REDRAW_INTERVAL);
+            drawing = result.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     fn write_above<T>(&self, write: impl FnOnce() -> T) -> T {
         let mut drawing = self.lock_drawing();
         drawing.clear();
-        let written = write();
+        let result = write();
         if !drawing.is_over {
             drawing.draw();
         }
-        written
+        result
     }
 }
 
 impl Drawing {
     fn draw(&mut self) {
         let mut lines = (self.lines)();
-        let seen = lines.len();
+        let count = lines.len();
         // The previous drawing may have had more lines.
-        lines.resize(seen.max(self.drawn_lines), String::new());
+        lines.resize(count.max(self.drawn_lines), String::new());
         self.put(&lines);
-        self.drawn_lines = seen;
+        self.drawn_lines = count;
     }
 
     fn clear(&mut self) {
@@ -166,23 +168,23 @@ mod tests {
 
     #[test]
     fn leaves_cursor_at_first_line() {
-        let kept = CapturedOutput::default();
-        let left = Mutex::new(vec![vec!["three"], vec!["one", "two"]]);
+        let captured = CapturedOutput::default();
+        let frames = Mutex::new(vec![vec!["three"], vec!["one", "two"]]);
         let lines: LineSource = Box::new(move || {
-            let lines = left.lock().unwrap().pop().unwrap_or_default();
+            let lines = frames.lock().unwrap().pop().unwrap_or_default();
             lines.into_iter().map(str::to_owned).collect()
         });
-        let to = Box::new(kept.clone());
-        let mut drawing = Drawing { lines, output: to, drawn_lines: 0, is_over: false };
-        let written = || {
-            let written = String::from_utf8(std::mem::take(&mut *kept.0.lock().unwrap()));
-            written.unwrap().replace('\u{1b}', "^")
+        let output = Box::new(captured.clone());
+        let mut drawing = Drawing { lines, output, drawn_lines: 0, is_over: false };
+        let take_output = || {
+            let text = String::from_utf8(std::mem::take(&mut *captured.0.lock().unwrap()));
+            text.unwrap().replace('\u{1b}', "^")
         };
         drawing.draw();
-        assert_eq!(written(), "\r^[2Kone\n\r^[2Ktwo\r^[1A");
+        assert_eq!(take_output(), "\r^[2Kone\n\r^[2Ktwo\r^[1A");
         drawing.draw();
-        assert_eq!(written(), "\r^[2Kthree\n\r^[2K\r^[1A");
+        assert_eq!(take_output(), "\r^[2Kthree\n\r^[2K\r^[1A");
         drawing.clear();
-        assert_eq!(written(), "\r^[2K\r");
+        assert_eq!(take_output(), "\r^[2K\r");
     }
 }

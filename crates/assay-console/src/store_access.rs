@@ -23,12 +23,13 @@ pub fn open(typed: &StoreArguments) -> Result<Store, CommandFailure> {
     Ok(store.with_headlines(HEADLINES))
 }
 
-/// Opens the store of a command in another tool's language; `None` with `--no-store`.
+/// Opens the store for a command that emulates another tool; `None` with `--no-store`.
 pub fn open_for_recording(typed: &RecordArguments) -> Result<Option<Store>, CommandFailure> {
     if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
 }
 
-/// Returns the start of a recording in another tool's language, with its phases by name.
+/// Returns the request to record a run of a command that emulates another tool. `language` is the
+/// tool's name; `phases` are the cases of the run, by name.
 pub fn recording_opening<'s>(
     (typed, store): (&RecordArguments, Option<&'s Store>),
     language: &str,
@@ -123,7 +124,7 @@ fn order_runs(typed: &StoreArguments, runs: Vec<Run>) -> Result<OrderedRuns, Com
     Ok(OrderedRuns { runs, positions })
 }
 
-/// Returns the identifiers of the finished runs with a label, all of one machine.
+/// Returns the identifiers of the finished runs with a label. Runs of several machines are an error.
 fn runs_with_label(
     typed: &StoreArguments,
     (label, host): (&str, Option<&str>),
@@ -173,8 +174,7 @@ pub fn print_problems(read: &ReadRun, terminal: &mut Terminal) {
         .for_each(|problem| terminal.note(&format!("warning: {path} {problem}")));
 }
 
-/// Returns the exit code for a run that was read. Lost events are no success, although the rest is
-/// printed.
+/// Returns the exit code of a command that printed a stored run: a failure if events were lost.
 pub fn exit_code(read: &ReadRun) -> u8 {
     if read.is_whole() { 0 } else { exit_code_of(FailureKind::Measurement) }
 }

@@ -30,7 +30,7 @@ const TERMINAL_INTERVAL: Duration = Duration::from_secs(2);
 /// Interval of progress lines in files and pipes, which keep them all.
 const FILE_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Status lines currently drawn, for code without a terminal such as signal handlers.
+/// Status lines currently drawn, for code without a [`Terminal`], such as signal handlers.
 static ACTIVE_STATUS_LINES: Mutex<Option<StatusLinesHandle>> = Mutex::new(None);
 
 /// Writes to standard error from anywhere, above the status lines.
@@ -111,7 +111,7 @@ impl Terminal {
         self.keep_write_error(result);
     }
 
-    /// Keeps the first write error. A closed pipe is none: the reader has read enough.
+    /// Keeps the first write error. A closed pipe is no error: its reader has read enough.
     fn keep_write_error(&mut self, result: io::Result<()>) {
         let error = result.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
         self.write_error = self.write_error.take().or(error);
@@ -227,8 +227,8 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|kind| kind == "dumb")
 }
 
-/// Neutralises control characters of foreign origin, so that a terminal does not obey them. JSON
-/// stays unchanged.
+/// Escapes control characters in text from other programs or hosts, so that the terminal does not
+/// interpret them. JSON stays unchanged.
 fn neutralise(text: &str, is_coloured: bool) -> Cow<'_, str> {
     if is_coloured {
         sanitize::escape_hidden_except_colours(text)
@@ -271,8 +271,7 @@ fn to_stderr(text: &str) {
     drop(writeln!(io::stderr().lock(), "{text}"));
 }
 
-/// Wraps lines between words that a terminal would break within them. Excerpts of files stay
-/// unchanged.
+/// Wraps long lines between words. Lines of source excerpts stay unchanged.
 fn wrap_lines(text: &str, width: usize) -> String {
     let is_excerpt = |line: &str| line.contains(['│', '╭', '╰', '·', '\u{1b}']);
     let wrap = |line: &str| match is_excerpt(line) {

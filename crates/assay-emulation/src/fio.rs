@@ -51,9 +51,9 @@ const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")"
 /// # Errors
 /// Unsupported words or job files, targets that must not be overwritten, or failed I/O.
 pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    let question = FioInvocation::on_this_machine(&typed.words);
-    let reported = |fault: FioFault| locate_fault(&fault, &typed.words, &question);
-    let request = question.parse().map_err(reported)?;
+    let invocation = FioInvocation::on_this_machine(&typed.words);
+    let to_failure = |fault: FioFault| locate_fault(&fault, &typed.words, &invocation);
+    let request = invocation.parse().map_err(to_failure)?;
     if request.version {
         terminal.print(&format!("{VERSION}\n"));
         return Ok(0);
@@ -62,14 +62,14 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         terminal.print(&format!("{}\n", request.to_command_line()));
         return Ok(0);
     }
-    let plan = question.compile(&request).map_err(reported)?;
+    let plan = invocation.compile(&request).map_err(to_failure)?;
     if !request.parse_only {
-        let extent = if request.dry_run { RequiredPhases::All } else { RequiredPhases::Any };
-        plan_check::check(&plan.plan, &run_options(&request, &plan), extent)
-            .map_err(|refusal| locate_refusal(*refusal, &request, &plan, &question))?;
+        let required = if request.dry_run { RequiredPhases::All } else { RequiredPhases::Any };
+        plan_check::check(&plan.plan, &run_options(&request, &plan), required)
+            .map_err(|refusal| locate_refusal(*refusal, &request, &plan, &invocation))?;
         reject_foreign_logs(&plan)?;
-        for said in volume::describe_volumes(&plan.plan, &FilePlan::default()) {
-            print_note(&request, terminal, &said.to_string());
+        for message in volume::describe_volumes(&plan.plan, &FilePlan::default()) {
+            print_note(&request, terminal, &message.to_string());
         }
     }
     for note in &plan.notes {
@@ -82,9 +82,9 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     if request.parse_only {
         return Ok(0);
     }
-    let asked =
-        FioRun { words: &typed.words, invocation: &question, request: &request, plan: &plan };
-    asked.execute(terminal)
+    let fio_run =
+        FioRun { words: &typed.words, invocation: &invocation, request: &request, plan: &plan };
+    fio_run.execute(terminal)
 }
 
 /// Prints a note about the run: on standard error, or on standard output if results go to a file.
@@ -96,17 +96,17 @@ fn print_note(request: &FioRequest, terminal: &mut Terminal, text: &str) {
     }
 }
 
-/// Converts a fault to a failure with its location: wrong usage on the command line, an invalid
-/// suite in a file.
+/// Converts a fault to a failure with its location. The kind is wrong usage for the command line and
+/// an invalid suite for a file.
 fn locate_fault(
     fault: &FioFault,
     words: &[String],
-    question: &FioInvocation<'_>,
+    invocation: &FioInvocation<'_>,
 ) -> CommandFailure {
     let origin = &fault.origin;
     let (kind, text) = match origin.file.as_str() {
         COMMAND_LINE => (FailureKind::Usage, words.join(" ")),
-        file => (FailureKind::Suite, question.read_file(file).unwrap_or_default()),
+        file => (FailureKind::Suite, invocation.read_file(file).unwrap_or_default()),
     };
     let failure = CommandFailure::new(kind, fault.kind.to_string()).advise(fault.hint());
     let (start, end) = origin.span;
@@ -121,25 +121,25 @@ fn locate_refusal(
     refusal: PlanRefusal,
     request: &FioRequest,
     plan: &FioPlan,
-    question: &FioInvocation<'_>,
+    invocation: &FioInvocation<'_>,
 ) -> CommandFailure {
-    let PlanRefusal { failure, origin: asked_by } = refusal;
-    let Some(origin) = asked_by.and_then(|it| find_origin(it, request, plan)) else {
+    let PlanRefusal { failure, origin: stream } = refusal;
+    let Some(origin) = stream.and_then(|it| find_origin(it, request, plan)) else {
         return failure;
     };
-    // The command line is still on the user's screen; a file is not.
-    let Ok(text) = question.read_file(&origin.file) else { return failure };
+    // Only files are quoted; the command line is still on the user's screen.
+    let Ok(text) = invocation.read_file(&origin.file) else { return failure };
     let (start, end) = origin.span;
     failure.at_span(&origin.file, &text, start..end)
 }
 
-/// Finds the setting that caused the refusal, or else its section.
+/// Finds the setting that caused the refusal, or else the section of its job.
 fn find_origin<'r>(
-    asked: StreamOrigin,
+    stream: StreamOrigin,
     request: &'r FioRequest,
     plan: &FioPlan,
 ) -> Option<&'r FioOrigin> {
-    let names: &[&str] = match asked.subject {
+    let names: &[&str] = match stream.subject {
         RefusedAspect::Target => &["filename", "directory"],
         RefusedAspect::Rate => &["rate_iops", "rate"],
         RefusedAspect::Engine => &["hipri", "ioengine"],
@@ -155,20 +155,20 @@ fn find_origin<'r>(
         ],
     };
     // A stream that reads back what it wrote belongs to the job of the previous phase.
-    let of = |phase| {
-        move |it: &&compile::FioClone| it.part == StreamRef { phase, stream: asked.stream }
+    let clone_of = |phase| {
+        move |it: &&compile::FioClone| it.part == StreamRef { phase, stream: stream.stream }
     };
     let clones = || plan.clones.iter();
-    let earlier = || clones().find(of(asked.phase.checked_sub(1)?));
-    let clone = clones().find(of(asked.phase)).or_else(earlier)?;
+    let previous = || clones().find(clone_of(stream.phase.checked_sub(1)?));
+    let clone = clones().find(clone_of(stream.phase)).or_else(previous)?;
     let section = request.sections.get(clone.section)?;
     let settings = || section.globals.iter().chain(&section.own).rev();
-    let named = |name: &&str| {
+    let find_setting = |name: &&str| {
         settings()
             .find(|it| it.option.name == *name || it.option.alias == *name)
             .map(|it| &it.origin)
     };
-    names.iter().find_map(named).or(Some(&section.origin))
+    names.iter().find_map(find_setting).or(Some(&section.origin))
 }
 
 /// A fio invocation, parsed and compiled.
@@ -194,20 +194,20 @@ impl FioRun<'_> {
             request.output.file.is_none() && request.output.formats == [FioFormat::Normal];
         let start = if on_screen { text::render_start(plan, VERSION) } else { String::new() };
         terminal.print(&start);
-        let mut watch = FioRunMonitor::new(options.end_phase.clone());
+        let mut monitor = FioRunMonitor::new(options.end_phase.clone());
         let mut live = LiveProgress::default();
-        let done = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
-            watch.update(plan, &event, &mut |text| print_note(request, terminal, text));
-            let phase = &plan.plan.phases[watch.measured_from_ms.len().saturating_sub(1)];
+        let result = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
+            monitor.update(plan, &event, &mut |text| print_note(request, terminal, text));
+            let phase = &plan.plan.phases[monitor.measured_from_ms.len().saturating_sub(1)];
             live.update(phase, &event, terminal);
         });
         terminal.end_progress();
-        let circumstances = watch.run_info();
-        let outcomes = match done {
+        let run_info = monitor.run_info();
+        let outcomes = match result {
             Ok(outcomes) => outcomes,
             Err(failure) => {
-                let interrupted = cancel.load(Ordering::Relaxed);
-                if !interrupted {
+                let is_interrupted = cancel.load(Ordering::Relaxed);
+                if !is_interrupted {
                     recording.record_case(
                         0,
                         [],
@@ -215,32 +215,32 @@ impl FioRun<'_> {
                         Some(failure.to_case_failure(ErrorArea::Storage)),
                     )?;
                 }
-                recording.finish(interrupted)?;
+                recording.finish(is_interrupted)?;
                 return Err(failure);
             }
         };
-        let interrupted = outcomes.len() < plan.plan.phases.len()
+        let is_interrupted = outcomes.len() < plan.plan.phases.len()
             || outcomes.iter().flatten().any(|outcome| outcome.ended == EndReason::Interrupted);
         let journals = store.is_some();
         let finished = FinishedFioRun {
             plan,
             outcomes: &outcomes,
-            run_info: &circumstances,
-            interrupted,
+            run_info: &run_info,
+            interrupted: is_interrupted,
             journals,
         };
         let (run, unstored) = self.store(&finished, recording, &planned)?;
         let raw = finished.raw_outputs(self.invocation)?;
         let outcomes: Vec<StorageOutcome> = outcomes.into_iter().collect::<Result<_, _>>()?;
-        write_logs(plan, &outcomes, &watch.measured_from_ms)?;
-        let written = record::render_run(&run, self.words, raw, None)?;
+        write_logs(plan, &outcomes, &monitor.measured_from_ms)?;
+        let output = record::render_run(&run, self.words, raw, None)?;
         match &request.output.file {
-            None => terminal.print(written.strip_prefix(&start).unwrap_or(&written)),
-            Some(path) => output_file::write(&path_text::decode_path(path), &written)?,
+            None => terminal.print(output.strip_prefix(&start).unwrap_or(&output)),
+            Some(path) => output_file::write(&path_text::decode_path(path), &output)?,
         }
         match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
             Some(failure) => Err(failure),
-            None if interrupted => Err(runner::interrupted_failure()),
+            None if is_interrupted => Err(runner::interrupted_failure()),
             None => Ok(0),
         }
     }
@@ -311,7 +311,8 @@ fn has_steady_state(plan: &FioPlan) -> bool {
     (0..plan.plan.phases.len()).any(|phase| compile::steady_window(plan, phase).is_some())
 }
 
-/// Rejects log paths that hold other files: a log begins with a time.
+/// Rejects log paths at which there is another file. A log starts with a digit, that of its first
+/// time.
 fn reject_foreign_logs(plan: &FioPlan) -> Result<(), CommandFailure> {
     let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
     log::log_files(plan).iter().try_for_each(|file| {
@@ -333,12 +334,12 @@ fn write_logs(
 ) -> Result<(), CommandFailure> {
     for file in log::log_files(plan) {
         let write = || {
-            let mut to = BufWriter::new(safe_open::open_output(
+            let mut writer = BufWriter::new(safe_open::open_output(
                 &path_text::decode_path(&file.path),
                 false,
             )?);
-            file.write(plan, outcomes, counted_from_ms, &mut to)?;
-            to.flush()
+            file.write(plan, outcomes, counted_from_ms, &mut writer)?;
+            writer.flush()
         };
         write().map_err(|error| {
             CommandFailure::measurement(format!("cannot write the log {}", file.path))

@@ -41,10 +41,10 @@ const LAUNCHER_VARIABLES: [&str; 5] = [
     "SLURM_STEP_NUM_TASKS",
     "PMIX_SIZE",
 ];
-/// Raw output of the run with its run information.
+/// Name of the raw output with the run information.
 const RUN_INFO: &str = "circumstances.json";
 
-/// Files of the command line by name.
+/// Files named on the command line, with their contents.
 type NamedFiles = Vec<(String, Vec<u8>)>;
 
 /// Runs IOR tests and prints IOR's output. Returns the exit code.
@@ -60,10 +60,10 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         Ok(text)
     };
     let tests = parse_tests(&words, &mut load)?;
-    let launched = |name: &&str| {
+    let is_parallel = |name: &&str| {
         std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok()).unwrap_or(1) > 1
     };
-    if let Some(name) = LAUNCHER_VARIABLES.iter().find(|name| launched(name)) {
+    if let Some(name) = LAUNCHER_VARIABLES.iter().find(|name| is_parallel(name)) {
         return Err(CommandFailure::usage("assay ior does not run under an MPI launcher")
             .with_reason(format!(
                 "{name} shows that several processes were started; each would run the whole \
@@ -75,13 +75,13 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         terminal.note(&format!("note: {note}"));
     }
     let is_dry = tests.iter().any(|options| options.dry_run);
-    let extent = if is_dry { RequiredPhases::All } else { RequiredPhases::Any };
-    driver::check(&tests, keep.store.folder.as_deref(), extent)
+    let required = if is_dry { RequiredPhases::All } else { RequiredPhases::Any };
+    driver::check(&tests, keep.store.folder.as_deref(), required)
         .map_err(|(refusal, test)| locate_refusal(*refusal, &tests[test], &words, &files))?;
     for options in &tests {
         volume::describe_volumes(&compile(options, 0).0, &FilePlan::default())
             .iter()
-            .for_each(|said| terminal.note(&said.to_string()));
+            .for_each(|message| terminal.note(&message.to_string()));
     }
     if is_dry {
         for options in &tests {
@@ -90,9 +90,9 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         return Ok(0);
     }
     let store = store_access::open_for_recording(&keep)?;
-    let circumstances = run_info(&words);
-    let reported = serde_json::to_vec(&circumstances).expect("text is JSON");
-    files.push((RUN_INFO.to_owned(), reported));
+    let run_info = run_info(&words);
+    let json = serde_json::to_vec(&run_info).expect("text is JSON");
+    files.push((RUN_INFO.to_owned(), json));
     let opening = RecordingRequest {
         plan: driver::plan(&tests),
         asked: RequestedCommand { language: driver::LANGUAGE.to_owned(), words },
@@ -100,19 +100,19 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
         files,
         store: store.as_ref(),
     };
-    execute(&tests, (opening, &keep), &circumstances, terminal)
+    execute(&tests, (opening, &keep), &run_info, terminal)
 }
 
-/// Adds the location of the rejected setting: the directive of a script, or else the end of its
-/// test. Without a script, it is the word on the command line.
+/// Adds the location of the rejected setting: the word on the command line, or in a script the
+/// directive, or else the last line of the test.
 fn locate_refusal(
     refusal: PlanRefusal,
     test: &IorOptions,
     words: &[String],
     files: &NamedFiles,
 ) -> CommandFailure {
-    let PlanRefusal { failure, origin: asked_by } = refusal;
-    let (directives, letters): (&[&str], &[&str]) = match asked_by.map(|it| it.subject) {
+    let PlanRefusal { failure, origin } = refusal;
+    let (directives, letters): (&[&str], &[&str]) = match origin.map(|it| it.subject) {
         Some(RefusedAspect::Sizes) => {
             (&["transfersize", "blocksize", "useo_direct", "testfile"], &["-t", "-b", "-o"])
         }
@@ -121,37 +121,43 @@ fn locate_refusal(
         }
     };
     let Some((name, ends_at)) = &test.script else {
-        let given = |letter: &&str| words.iter().rposition(|word| word.starts_with(letter));
-        let Some(at) = letters.iter().find_map(given) else { return failure };
-        let is_alone = words[at].len() == "-o".len();
-        return with_words(failure, words, at..at + 1 + usize::from(is_alone));
+        let last_position =
+            |letter: &&str| words.iter().rposition(|word| word.starts_with(letter));
+        let Some(position) = letters.iter().find_map(last_position) else { return failure };
+        let is_alone = words[position].len() == "-o".len();
+        return with_words(failure, words, position..position + 1 + usize::from(is_alone));
     };
     let Some((_, text)) = files.iter().find(|(file, _)| file == name) else { return failure };
     let text = String::from_utf8_lossy(text);
     let lines: Vec<&str> = text.split_inclusive('\n').take(*ends_at).collect();
-    let says = |line: &str, name: &str| line.to_ascii_lowercase().contains(name);
-    let place = directives.iter().find_map(|name| lines.iter().rposition(|it| says(it, name)));
-    match place.or(lines.len().checked_sub(1)) {
-        Some(at) => with_line(failure, name, &text, at),
+    let has_name = |line: &str, name: &str| line.to_ascii_lowercase().contains(name);
+    let line =
+        directives.iter().find_map(|name| lines.iter().rposition(|it| has_name(it, name)));
+    match line.or(lines.len().checked_sub(1)) {
+        Some(position) => with_line(failure, name, &text, position),
         None => failure,
     }
 }
 
 /// Adds a range of words on the command line as the location.
-fn with_words(failure: CommandFailure, words: &[String], at: Range<usize>) -> CommandFailure {
-    let at = at.start..at.end.min(words.len());
-    let Some(blamed) = words.get(at.clone()).filter(|it| !it.is_empty()) else {
+fn with_words(
+    failure: CommandFailure,
+    words: &[String],
+    range: Range<usize>,
+) -> CommandFailure {
+    let range = range.start..range.end.min(words.len());
+    let Some(words_at) = words.get(range.clone()).filter(|it| !it.is_empty()) else {
         return failure;
     };
-    let start: usize = words[..at.start].iter().map(|word| word.len() + 1).sum();
-    failure.at_span(COMMAND_LINE, &words.join(" "), start..start + blamed.join(" ").len())
+    let start: usize = words[..range.start].iter().map(|word| word.len() + 1).sum();
+    failure.at_span(COMMAND_LINE, &words.join(" "), start..start + words_at.join(" ").len())
 }
 
 /// Adds a line of a file, counted from 0, as the location.
 fn with_line(failure: CommandFailure, file: &str, text: &str, line: usize) -> CommandFailure {
     let lines: Vec<&str> = text.split_inclusive('\n').take(line + 1).collect();
-    let Some((last, before)) = lines.split_last() else { return failure };
-    let start: usize = before.iter().map(|line| line.len()).sum();
+    let Some((last, earlier)) = lines.split_last() else { return failure };
+    let start: usize = earlier.iter().map(|line| line.len()).sum();
     failure.at_span(file, text, start..start + last.trim_end().len())
 }
 
@@ -172,18 +178,19 @@ fn parse_tests(
     })
 }
 
-/// Runs the tests and writes their results; the first test determines format and file.
+/// Runs the tests and writes their results. The first test determines the format and the file of the
+/// output.
 fn execute(
     tests: &[IorOptions],
     (opening, keep): (RecordingRequest<'_>, &RecordArguments),
-    circumstances: &IorRunInfo,
+    run_info: &IorRunInfo,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let stop = signals::cancel_on_signals()?;
     let (format, file) = (tests[0].format, tests[0].summary_file.clone());
     let on_screen = format == IorFormat::Text && file.is_none();
     let mut live = LiveProgress::default();
-    let mut see = |notice: IorEvent<'_>| match notice {
+    let mut handle_event = |event: IorEvent<'_>| match event {
         IorEvent::PhaseProgress { phase, event } => live.update(phase, event, terminal),
         IorEvent::TimeIsUp { repetitions } => {
             terminal.note(&format!("-T: {repetitions} repetitions in the time"));
@@ -192,7 +199,7 @@ fn execute(
             if !on_screen => {}
         IorEvent::TestStarted { test, number } => {
             if number == 0 {
-                terminal.print(&text::render_head(circumstances));
+                terminal.print(&text::render_head(run_info));
             }
             terminal.print(&text::render_start(test, number));
         }
@@ -202,68 +209,65 @@ fn execute(
         IorEvent::TestEnded { test } => terminal.print(&text::render_maximum(test)),
     };
     let mut quiet = QuietStoreSink::new(keep);
-    let kept = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
-    let found = driver::run_tests(tests, kept, &stop, &mut see)?;
-    if found.tests.iter().all(|test| test.results.is_empty()) {
-        return Err(found
+    let recording = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
+    let outcome = driver::run_tests(tests, recording, &stop, &mut handle_event)?;
+    if outcome.tests.iter().all(|test| test.results.is_empty()) {
+        return Err(outcome
             .io_failure
             .unwrap_or_else(|| CommandFailure::measurement("nothing was measured")));
     }
-    let finished = driver::format_end(&found.run);
-    let written = match format {
-        IorFormat::Text if on_screen => text::render_end(&found.tests, &finished),
-        IorFormat::Text => text::document(circumstances, &found.tests, &finished),
-        IorFormat::Json => json::document(circumstances, &found.tests, &finished),
-        IorFormat::Csv => csv(&found.tests),
+    let end_time = driver::format_end(&outcome.run);
+    let output = match format {
+        IorFormat::Text if on_screen => text::render_end(&outcome.tests, &end_time),
+        IorFormat::Text => text::document(run_info, &outcome.tests, &end_time),
+        IorFormat::Json => json::document(run_info, &outcome.tests, &end_time),
+        IorFormat::Csv => csv(&outcome.tests),
     };
     match file {
-        None => terminal.print(&written),
-        Some(path) => output_file::write(&path_text::decode_path(&path), &written)?,
+        None => terminal.print(&output),
+        Some(path) => output_file::write(&path_text::decode_path(&path), &output)?,
     }
-    found.io_failure.map_or(Ok(0), Err)
+    outcome.io_failure.map_or(Ok(0), Err)
 }
 
 /// Renders a stored run as IOR would have printed it.
 pub fn render_stored(
     run: &Run,
-    asked: &RequestedCommand,
+    command: &RequestedCommand,
     store: &Store,
     as_json: bool,
 ) -> Result<String, CommandFailure> {
     let raw = |hash: &str| store.raw(hash).ok();
     let file = |name: &str| run.raw.get(name).and_then(|hash| raw(hash));
-    let mut load = |path: &str| {
+    let mut read_script = |path: &str| {
         let bytes = file(path).ok_or(std::io::ErrorKind::NotFound)?;
         String::from_utf8(bytes).map_err(std::io::Error::other)
     };
-    let tests = parse_tests(&asked.words, &mut load)?;
-    let circumstances = file(RUN_INFO);
-    let circumstances: IorRunInfo = circumstances
+    let tests = parse_tests(&command.words, &mut read_script)?;
+    let run_info = file(RUN_INFO);
+    let run_info: IorRunInfo = run_info
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .ok_or_else(|| {
-            CommandFailure::measurement(format!(
-                "{} has no raw output {RUN_INFO}",
-                run.started.run
-            ))
-        })?;
+        CommandFailure::measurement(format!("{} has no raw output {RUN_INFO}", run.started.run))
+    })?;
     let tests = driver::stored_tests(run, &tests, &raw);
-    let finished = driver::format_end(run);
+    let end_time = driver::format_end(run);
     Ok(match as_json {
-        true => json::document(&circumstances, &tests, &finished),
-        false => text::document(&circumstances, &tests, &finished),
+        true => json::document(&run_info, &tests, &end_time),
+        false => text::document(&run_info, &tests, &end_time),
     })
 }
 
 fn run_info(words: &[String]) -> IorRunInfo {
     let root = Root::machine();
-    let kernel = |name: &str| {
-        let reported = root.text(&format!("proc/sys/kernel/{name}"));
-        reported.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
+    let kernel_name = |name: &str| {
+        let text = root.text(&format!("proc/sys/kernel/{name}"));
+        text.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
     };
     IorRunInfo {
         version: VERSION.to_owned(),
         began: driver::format_now(),
         command: format!("ior {}", words.join(" ")),
-        machine: (kernel("ostype"), kernel("hostname")),
+        machine: (kernel_name("ostype"), kernel_name("hostname")),
     }
 }

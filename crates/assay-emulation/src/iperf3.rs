@@ -40,11 +40,11 @@ use assay_run::network::target::{AddressFamily, NetworkTarget};
 use assay_run::network::{iperf3_flows, iperf3_record, iperf3_series};
 use assay_run::recording::Recording;
 
-/// Error in the JSON document of an interrupted test.
+/// Error of an interrupted test in the JSON document.
 pub(super) const INTERRUPTED: &str = "interrupted";
 /// Optional features in iperf3's wording, which scripts search for.
 const FEATURES: &str = "Optional features available: TCP congestion algorithm setting, sendfile / zerocopy, socket pacing, authentication";
-/// Environment variable with the password.
+/// Environment variable with the password, as in iperf3.
 const PASSWORD_VARIABLE: &str = "IPERF3_PASSWORD";
 /// Rate of iperf3's clients over UDP without `-b`, in bit/s.
 const DEFAULT_UDP_RATE_BIT_PER_S: u64 = 1_048_576;
@@ -78,7 +78,8 @@ pub fn network_failure(error: &NetworkError) -> CommandFailure {
     CommandFailure::measurement(message.text).advise(message.advice)
 }
 
-/// Stores the results of a test and how it ended.
+/// Stores the results of a test, and its error if it failed. An interrupted test has partial
+/// results.
 pub(super) fn record_end(
     recording: &mut Recording<'_>,
     number: usize,
@@ -200,7 +201,7 @@ fn read_credentials(
     credentials.map(Some).map_err(|error| login_failure(&error))
 }
 
-/// Returns the login check of a server with `--rsa-private-key-path`.
+/// Returns the gate that checks logins, for a server with `--rsa-private-key-path`.
 fn open_gate(typed: &Iperf3Arguments) -> Result<Option<LoginGate>, CommandFailure> {
     let serving = &typed.serving;
     let (Some(key), Some(users)) =
@@ -258,7 +259,7 @@ pub fn render_stored(
     Ok(text + &output.finish(&report))
 }
 
-/// Returns why a stored test failed; a test without an end was interrupted.
+/// Returns the error of a stored test; `None` if it finished. A test without an end was interrupted.
 pub(super) fn stored_error(record: &CaseRecord) -> Option<String> {
     match &record.outcome {
         Some(CaseOutcome::Finished(_)) => None,
@@ -368,14 +369,15 @@ fn server(
         }
     });
     outcome.map_err(|error| network_failure(&error))?;
-    // A server that continues has no result of its own; with `-1`, the result is that of its test.
+    // Failed tests do not fail the server, except with `-1`, where it serves a single test.
     if service.once && failures > 0 {
         return Err(CommandFailure::measurement("the test failed"));
     }
     Ok(0)
 }
 
-/// Output in progress: text lines are returned at once, a document at the end.
+/// Formatter of the output, in text, as one JSON document or as a stream of JSON events. Each method
+/// returns what is to be printed; a document is returned as a whole at the end.
 struct Iperf3Output {
     shape: Iperf3OutputShape,
     style: Iperf3TextStyle,
@@ -455,7 +457,7 @@ impl Iperf3Output {
         }
     }
 
-    /// Returns the end of a client's test.
+    /// Formats the end or the failure of a client's test.
     fn finish(&mut self, report: &Iperf3Report) -> String {
         match (&report.end, &report.error) {
             (Some(end), _) => self.end(end),
@@ -476,13 +478,14 @@ impl Iperf3Output {
         text
     }
 
-    /// Resets for the next test, or for a peer that never starts one.
+    /// Resets the state for the next test.
     fn reset(&mut self) {
         self.start = None;
         self.intervals.clear();
     }
 
-    /// Reports a failure. Text that was already printed is marked as incomplete.
+    /// Formats a failure. As text, only marks a started test as incomplete; the message goes to
+    /// standard error.
     fn fail(&mut self, error: &str) -> String {
         let text = match self.shape {
             Iperf3OutputShape::Text if self.start.is_some() => {

@@ -27,9 +27,9 @@ struct SingleCommand<T: Args> {
 /// Words that this version of the command does not support.
 pub fn parse_stored<T: Args>(
     command: &str,
-    asked: &RequestedCommand,
+    stored: &RequestedCommand,
 ) -> Result<T, CommandFailure> {
-    let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
+    let words = ["assay", command].into_iter().chain(stored.words.iter().map(String::as_str));
     let words = network::normalize_qperf_words(words.map(path_text::decode_word).collect());
     let words = words.into_iter().skip(1).collect::<Vec<OsString>>();
     SingleCommand::try_parse_from(words).map(|alone: SingleCommand<T>| alone.typed).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `assay ping`: ICMP echo with ping's output, and the distribution that ping does not print.
+//! `assay ping`: ICMP echo with ping's options and output, plus percentiles.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -23,10 +23,10 @@ use assay_run::network::target::{AddressFamily, NetworkTarget};
 use assay_run::recording::Recording;
 use assay_run::round_trips::RoundTripTimes as RoundTrips;
 
-/// Sends echo requests and prints a line for each reply. Returns the exit code.
+/// Sends echo requests, prints a line for each reply and stores the run. Returns the exit code.
 ///
 /// # Errors
-/// An unknown host, or a socket that the kernel does not permit.
+/// Invalid values, an unknown host, a socket that the kernel does not permit, or no reply.
 pub fn ping(
     typed: &PingArguments,
     cancel: &AtomicBool,
@@ -114,7 +114,7 @@ fn open_pinger(typed: &PingArguments) -> Result<Pinger, CommandFailure> {
     Ok(pinger)
 }
 
-/// Exchanges the echoes and prints each reply as ping does.
+/// Sends all requests and prints each reply as ping does. Returns the error that ended the sending.
 fn exchange_echoes(
     typed: &PingArguments,
     test: &EchoTest,
@@ -149,7 +149,8 @@ fn resolve_address(typed: &PingArguments) -> Result<SocketAddr, CommandFailure> 
     Ok(addresses[0])
 }
 
-/// Formats the path MTU in ping's wording, which scripts search for.
+/// Formats ping's message about a request above the path MTU, which scripts search for; empty if the
+/// MTU is unknown.
 fn too_long_line(pinger: &Pinger) -> String {
     let mtu_bytes = pinger.kernel_mtu_bytes();
     mtu_bytes.map_or(String::new(), |mtu| {

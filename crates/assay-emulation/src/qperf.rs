@@ -102,40 +102,41 @@ fn client(
             Some(Recording::begin(opening, &mut quiet)?)
         }
     };
-    let (mut all, mut number) = (Vec::new(), 0);
+    let (mut results, mut number) = (Vec::new(), 0);
     let mut failure = None;
     for test in &tests {
-        let mut measured = recording.as_mut().filter(|_| qperf_record::phase(test).is_some());
-        if let Some(recording) = &mut measured {
+        let mut case_recording =
+            recording.as_mut().filter(|_| qperf_record::phase(test).is_some());
+        if let Some(recording) = &mut case_recording {
             recording.start_case(number)?;
         }
-        let (found, error) = run_test(test, cancel);
-        let entries = found.as_ref().map(|it| qperf_record::entries(test, it));
-        if let Some(recording) = measured {
+        let (outcome, error) = run_test(test, cancel);
+        let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
+        if let Some(recording) = case_recording {
             record_end(recording, number, (entries.unwrap_or_default(), &[]), error.as_ref())?;
             number += 1;
         }
-        let told = QperfTestResult {
+        let result = QperfTestResult {
             request: test.request,
-            figures: found.map(|it| QperfReport::from_outcome(&test.request, &it)),
+            figures: outcome.map(|it| QperfReport::from_outcome(&test.request, &it)),
             error: error.as_ref().map(error_text),
         };
-        if let (Some(recording), Some(reported)) = (&mut recording, &told.figures) {
+        if let (Some(recording), Some(reported)) = (&mut recording, &result.figures) {
             for (name, value) in reported.configuration_facts() {
                 recording.add_host_fact(name, value)?;
             }
         }
         if !typed.json {
-            terminal.print(&told.text(typed));
+            terminal.print(&result.text(typed));
         }
-        all.push(told);
+        results.push(result);
         failure = error;
         if failure.is_some() {
             break;
         }
     }
     if typed.json {
-        terminal.print(&render_json(&all, typed));
+        terminal.print(&render_json(&results, typed));
     }
     if let Some(recording) = recording {
         recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
@@ -149,29 +150,29 @@ fn run_test(
     cancel: &AtomicBool,
 ) -> (Option<QperfOutcome>, Option<NetworkError>) {
     match qperf_client::run(test, cancel) {
-        Ok(found) if cancel.load(Ordering::Relaxed) => {
-            (Some(found), Some(NetworkError::Interrupted))
+        Ok(outcome) if cancel.load(Ordering::Relaxed) => {
+            (Some(outcome), Some(NetworkError::Interrupted))
         }
-        Ok(mut found) => {
-            let lost = found.take_error();
-            (Some(found), lost)
+        Ok(mut outcome) => {
+            let error = outcome.take_error();
+            (Some(outcome), error)
         }
         Err(error) => (None, Some(error)),
     }
 }
 
-/// Renders a stored run as it was printed.
+/// Renders a stored run as qperf's output.
 pub fn render_stored(
     run: &Run,
     store: &Store,
-    asked: &RequestedCommand,
+    command: &RequestedCommand,
 ) -> Result<String, CommandFailure> {
-    let typed: QperfArguments = options::parse_stored("qperf", asked)?;
-    let asked = expand_tests(&typed)?;
-    let all: Vec<QperfTestResult> =
+    let typed: QperfArguments = options::parse_stored("qperf", command)?;
+    let tests = expand_tests(&typed)?;
+    let results: Vec<QperfTestResult> =
         match store_access::read_raw(store, &run.raw, qperf_record::REPORTED_FILE) {
             Ok(bytes) => {
-                let all: Vec<QperfReport> =
+                let results: Vec<QperfReport> =
                     serde_json::from_slice(&bytes).map_err(|error| {
                         CommandFailure::measurement(format!(
                             "cannot read {}",
@@ -179,43 +180,42 @@ pub fn render_stored(
                         ))
                         .with_cause(&error)
                     })?;
-                let ended = |(test, reported): (&QperfTest, QperfReport)| QperfTestResult {
+                let to_result = |(test, reported): (&QperfTest, QperfReport)| QperfTestResult {
                     request: test.request,
                     figures: Some(reported),
                     error: None,
                 };
-                asked.iter().zip(all).map(ended).collect()
+                tests.iter().zip(results).map(to_result).collect()
             }
-            Err(_) => stored_results(run, &asked),
+            Err(_) => stored_results(run, &tests),
         };
     Ok(match typed.json {
-        true => render_json(&all, &typed),
-        false => all.iter().map(|told| told.text(&typed)).collect(),
+        true => render_json(&results, &typed),
+        false => results.iter().map(|result| result.text(&typed)).collect(),
     })
 }
 
-/// Returns the results of a stored run, up to the first test that failed; the tests after it did
-/// not run.
-fn stored_results(run: &Run, asked: &[QperfTest]) -> Vec<QperfTestResult> {
+/// Returns the results of a stored run, up to the first failed test. Later tests did not run.
+fn stored_results(run: &Run, tests: &[QperfTest]) -> Vec<QperfTestResult> {
     let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
     let mut records = run.cases.iter();
-    let mut all = Vec::new();
-    for test in asked {
+    let mut results = Vec::new();
+    for test in tests {
         let request = test.request;
-        let (reported, error) = if qperf_record::phase(test).is_none() {
+        let (report, error) = if qperf_record::phase(test).is_none() {
             (facts.and_then(|facts| QperfReport::from_configuration(&request, facts)), None)
         } else {
             let Some(record) = records.next() else { break };
             (QperfReport::from_record(&request, record), stored_error(record))
         };
-        let told = QperfTestResult { request, figures: reported, error };
-        let goes_on = told.figures.is_some() && told.error.is_none();
-        all.push(told);
-        if !goes_on {
+        let result = QperfTestResult { request, figures: report, error };
+        let continues = result.figures.is_some() && result.error.is_none();
+        results.push(result);
+        if !continues {
             break;
         }
     }
-    all
+    results
 }
 
 /// Result of one test.
@@ -229,9 +229,9 @@ struct QperfTestResult {
 
 impl QperfTestResult {
     fn text(&self, typed: &QperfArguments) -> String {
-        let Some(reported) = &self.figures else { return String::new() };
+        let Some(report) = &self.figures else { return String::new() };
         let incomplete = if self.error.is_some() { INCOMPLETE } else { "" };
-        format_lines(reported, typed) + incomplete
+        format_lines(report, typed) + incomplete
     }
 
     fn json(&self) -> Value {
@@ -264,15 +264,15 @@ fn expand_tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, CommandFailure
 }
 
 /// Renders each test with its figures as JSON; several sizes become a list.
-fn render_json(all: &[QperfTestResult], typed: &QperfArguments) -> String {
+fn render_json(results: &[QperfTestResult], typed: &QperfArguments) -> String {
     let mut tests = serde_json::Map::new();
-    for told in all {
-        let (mut value, name) = (told.json(), told.request.test.name());
+    for result in results {
+        let (mut value, name) = (result.json(), result.request.test.name());
         if typed.sweep.is_none() {
             tests.insert(name.to_owned(), value);
             continue;
         }
-        value["msg_size_bytes"] = json!(told.request.message_bytes);
+        value["msg_size_bytes"] = json!(result.request.message_bytes);
         let list = tests.entry(name).or_insert_with(|| json!([]));
         list.as_array_mut().expect("it was made as a list").push(value);
     }
@@ -325,18 +325,18 @@ fn build_request(
     message_bytes: Option<u64>,
 ) -> Result<QperfRequest, CommandFailure> {
     let mut request = QperfRequest { time_s: typed.time, ..QperfRequest::new(test) };
-    let fits = |what: &str, size: u64, most: u32| match u32::try_from(size) {
-        Ok(size) if (1..=most).contains(&size) => Ok(size),
+    let fits = |what: &str, size: u64, maximum: u32| match u32::try_from(size) {
+        Ok(size) if (1..=maximum).contains(&size) => Ok(size),
         _ => Err(CommandFailure::usage(format!(
-            "{what} of {size} is out of range; expected 1 to {most}"
+            "{what} of {size} is out of range; expected 1 to {maximum}"
         ))),
     };
     if typed.time == 0 || typed.time > 86_400 {
         return Err(CommandFailure::usage("expected a time of 1 to 86400 seconds"));
     }
     if let Some(size) = message_bytes {
-        let most = if test.is_udp() { 65507 } else { 1 << 26 };
-        request.message_bytes = fits("a message size", size, most)?;
+        let maximum = if test.is_udp() { 65507 } else { 1 << 26 };
+        request.message_bytes = fits("a message size", size, maximum)?;
     }
     if let Some(size) = typed.sock_buf_size {
         request.socket_buffer_bytes = fits("a socket buffer", size, 1 << 26)?;
@@ -345,31 +345,31 @@ fn build_request(
 }
 
 /// Formats qperf's lines: name, `=`, value and unit. Values that qperf does not print come last.
-fn format_lines(reported: &QperfReport, typed: &QperfArguments) -> String {
-    let mut rows: Vec<(String, String)> = match &reported.figures {
+fn format_lines(report: &QperfReport, typed: &QperfArguments) -> String {
+    let mut rows: Vec<(String, String)> = match &report.figures {
         QperfFigures::Configuration { here, there } => {
             let names = ["node", "cpu", "os", "qperf"];
             let ends = [("loc", here), ("rem", there)];
-            let of = |(end, four): (&str, &[String; 4])| -> Vec<(String, String)> {
-                let four = names.iter().zip(four.clone());
-                four.map(|(name, value)| (format!("{end}_{name}"), value)).collect()
+            let rows_of_end = |(end, values): (&str, &[String; 4])| -> Vec<(String, String)> {
+                let values = names.iter().zip(values.clone());
+                values.map(|(name, value)| (format!("{end}_{name}"), value)).collect()
             };
-            ends.into_iter().flat_map(of).collect()
+            ends.into_iter().flat_map(rows_of_end).collect()
         }
         QperfFigures::Latency { .. } => {
-            with_owned_names(latency_rows(&reported.figures, typed.verbose))
+            with_owned_names(latency_rows(&report.figures, typed.verbose))
         }
         QperfFigures::Bandwidth { .. } => {
-            with_owned_names(bandwidth_rows(reported, typed.verbose))
+            with_owned_names(bandwidth_rows(report, typed.verbose))
         }
     };
     if typed.sweep.is_some() && rows.iter().all(|(name, _)| name != "msg_size") {
-        rows.push(("msg_size".to_owned(), format!("{} bytes", reported.message_bytes)));
+        rows.push(("msg_size".to_owned(), format!("{} bytes", report.message_bytes)));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let rows: String =
         rows.iter().map(|(name, value)| format!("    {name:width$}  =  {value}\n")).collect();
-    format!("{}:\n{rows}", reported.test)
+    format!("{}:\n{rows}", report.test)
 }
 
 type Rows = Vec<(&'static str, String)>;
@@ -394,7 +394,7 @@ fn latency_rows(figures: &QperfFigures, verbose: bool) -> Rows {
     rows
 }
 
-fn bandwidth_rows(reported: &QperfReport, verbose: bool) -> Rows {
+fn bandwidth_rows(report: &QperfReport, verbose: bool) -> Rows {
     let QperfFigures::Bandwidth {
         sent_bytes,
         received_bytes,
@@ -402,12 +402,12 @@ fn bandwidth_rows(reported: &QperfReport, verbose: bool) -> Rows {
         elapsed_s,
         here,
         there,
-    } = &reported.figures
+    } = &report.figures
     else {
         return Rows::new();
     };
     let rate = |bytes: u64| format_three_digits(bytes as f64 / elapsed_s, "B/sec");
-    let is_udp = reported.test == QperfTestKind::UdpBandwidth.name();
+    let is_udp = report.test == QperfTestKind::UdpBandwidth.name();
     let mut rows = Rows::new();
     // Sent data may not have arrived; it is printed for UDP, and if the received amount is unknown.
     rows.extend((is_udp || received_bytes.is_none()).then(|| ("send_bw", rate(*sent_bytes))));
@@ -416,10 +416,10 @@ fn bandwidth_rows(reported: &QperfReport, verbose: bool) -> Rows {
     if verbose {
         let messages = received_messages.map(|it| it as f64 / elapsed_s);
         rows.extend(messages.map(|rate| ("msg_rate", format_three_digits(rate, "/sec"))));
-        rows.push(("msg_size", format!("{} B", reported.message_bytes)));
+        rows.push(("msg_size", format!("{} B", report.message_bytes)));
         rows.push(("send_cost", format_cost(here, *sent_bytes)));
-        let far = there.as_ref().zip(*received_bytes);
-        rows.extend(far.map(|(there, bytes)| ("recv_cost", format_cost(there, bytes))));
+        let received = there.as_ref().zip(*received_bytes);
+        rows.extend(received.map(|(there, bytes)| ("recv_cost", format_cost(there, bytes))));
         rows.push(("send_cpus_used", format_cpus_used(here)));
         rows.extend(there.as_ref().map(|there| ("recv_cpus_used", format_cpus_used(there))));
         rows.push(("send_bytes", sent_bytes.to_string()));

@@ -1,7 +1,7 @@
 //! Unsupported options of iperf3, qperf and ping, each with the reason and an alternative: more
 //! help than "unknown option".
 
-/// Command, all spellings of an option, reason, alternative.
+/// Command, spellings of one or several options, reason, alternative.
 type UnsupportedOption = (&'static str, &'static [&'static str], &'static str, &'static str);
 
 const RDMA_REASON: &str = "the option is about RDMA; only socket tests are supported";

@@ -46,7 +46,7 @@ const FILE_SELF_TEST: &str = "self-test of files";
 struct CompileInputs {
     /// Parameter files as read.
     files: BTreeMap<PathBuf, Vec<u8>>,
-    /// Files and devices at the paths that they name.
+    /// Size and kind of the file or device at each named path; `None` if there is none.
     present: BTreeMap<PathBuf, Option<PathInfo>>,
 }
 
@@ -60,26 +60,27 @@ pub fn vdbench(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let mut input = parse_input(typed)?;
-    let elsewhere = hosts::find_remote_hosts(&mut input, typed, terminal)?;
-    if let Some(elsewhere) = elsewhere.as_ref().filter(|_| !typed.simulate) {
-        return elsewhere.execute(typed, &input, terminal);
+    let remote_hosts = hosts::find_remote_hosts(&mut input, typed, terminal)?;
+    if let Some(remote_hosts) = remote_hosts.as_ref().filter(|_| !typed.simulate) {
+        return remote_hosts.execute(typed, &input, terminal);
     }
-    let (execution, found) =
+    let (execution, inputs) =
         read_and_compile(&input, &|path| find_present(path).ok().flatten(), terminal)?;
-    if elsewhere.is_none() {
-        let allowed = execute::run_options(typed, &execution);
-        let extent = if typed.simulate { RequiredPhases::All } else { RequiredPhases::Any };
-        plan_check::check(&execution.plan, &allowed, extent)
-            .map_err(|refusal| locate_refusal(*refusal, &execution, &found))?;
-        let trees = match typed.simulate {
+    if remote_hosts.is_none() {
+        let options = execute::run_options(typed, &execution);
+        let required = if typed.simulate { RequiredPhases::All } else { RequiredPhases::Any };
+        plan_check::check(&execution.plan, &options, required)
+            .map_err(|refusal| locate_refusal(*refusal, &execution, &inputs))?;
+        let tree_check = match typed.simulate {
             // A real run is checked again later, after its initial commands.
-            false => volume::check(&execution.plan, &execution.files, &allowed),
+            false => volume::check(&execution.plan, &execution.files, &options),
             true => {
-                let above = MissingParents::from_create_anchors(execution.create_anchors);
-                file_trees::check(&execution.files, &allowed, above)
+                let missing_parents =
+                    MissingParents::from_create_anchors(execution.create_anchors);
+                file_trees::check(&execution.files, &options, missing_parents)
             }
         };
-        trees.map_err(|failure| locate_failure(failure, &execution, &found))?;
+        tree_check.map_err(|failure| locate_failure(failure, &execution, &inputs))?;
     }
     if typed.simulate {
         if typed.json {
@@ -90,8 +91,8 @@ pub fn vdbench(
         return Ok(0);
     }
     let stop = signals::cancel_on_signals()?;
-    execute::execute(typed, (&input, &execution), (&found, None), &stop, terminal)
-        .map_err(|failure| locate_failure(failure, &execution, &found))
+    execute::execute(typed, (&input, &execution), (&inputs, None), &stop, terminal)
+        .map_err(|failure| locate_failure(failure, &execution, &inputs))
 }
 
 fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure> {
@@ -189,49 +190,50 @@ fn load_file(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads and compiles the files; `at` returns the file or device at a path. Prints all diagnostics.
+/// Reads and compiles the parameter files, and prints their diagnostics. `find_info` returns the
+/// size and kind of the file or device at a path.
 fn read_and_compile(
     input: &VdbenchInput,
-    at: &dyn Fn(&Path) -> Option<PathInfo>,
+    find_info: &dyn Fn(&Path) -> Option<PathInfo>,
     terminal: &mut Terminal,
 ) -> Result<(VdbenchExecution, CompileInputs), CommandFailure> {
-    let found = RefCell::new(CompileInputs::default());
-    let mut load = |path: &Path| {
+    let inputs = RefCell::new(CompileInputs::default());
+    let mut read_file = |path: &Path| {
         let bytes = load_file(path)?;
-        found.borrow_mut().files.insert(path.to_path_buf(), bytes.clone());
+        inputs.borrow_mut().files.insert(path.to_path_buf(), bytes.clone());
         Ok(bytes)
     };
-    let mut look = |path: &Path| {
-        let there = at(path);
-        found.borrow_mut().present.insert(path.to_path_buf(), there);
-        there
+    let mut inspect = |path: &Path| {
+        let info = find_info(path);
+        inputs.borrow_mut().present.insert(path.to_path_buf(), info);
+        info
     };
     let compiled = vdbench::compile_files(
         input,
-        &mut VdbenchEnv { read_file: &mut load, inspect: &mut look },
+        &mut VdbenchEnv { read_file: &mut read_file, inspect: &mut inspect },
     );
     match compiled {
         Ok(execution) => {
             for note in &execution.notes {
                 terminal.note(note.to_string().trim_end());
             }
-            Ok((execution, found.into_inner()))
+            Ok((execution, inputs.into_inner()))
         }
-        Err(wrong) => Err(report_diagnostics(&wrong, terminal)),
+        Err(diagnostics) => Err(report_diagnostics(&diagnostics, terminal)),
     }
 }
 
-/// Adds the location of the target that requested the rejected setting.
+/// Adds the location of the target with the rejected setting.
 fn locate_refusal(
     refusal: PlanRefusal,
     execution: &VdbenchExecution,
-    found: &CompileInputs,
+    inputs: &CompileInputs,
 ) -> CommandFailure {
-    let PlanRefusal { failure, origin: asked_by } = refusal;
-    let target = asked_by
+    let PlanRefusal { failure, origin } = refusal;
+    let target = origin
         .and_then(|it| execution.plan.phases.get(it.phase)?.workload.targets.get(it.target));
     match target {
-        Some(target) => locate_failure(failure.with_target(&target.path), execution, found),
+        Some(target) => locate_failure(failure.with_target(&target.path), execution, inputs),
         None => failure,
     }
 }
@@ -240,50 +242,57 @@ fn locate_refusal(
 fn locate_failure(
     failure: CommandFailure,
     execution: &VdbenchExecution,
-    found: &CompileInputs,
+    inputs: &CompileInputs,
 ) -> CommandFailure {
     let target = failure.target();
     let path = target.and_then(|path| execution.paths.iter().find(|(it, _)| it == path));
-    let Some((_, place)) = path else { return failure };
-    let Some(bytes) = found.files.get(Path::new(&place.file)) else { return failure };
+    let Some((_, location)) = path else { return failure };
+    let Some(bytes) = inputs.files.get(Path::new(&location.file)) else { return failure };
     let text = String::from_utf8_lossy(bytes);
-    let Some(line) = text.split_inclusive('\n').nth(place.line as usize - 1) else {
+    let Some(line) = text.split_inclusive('\n').nth(location.line as usize - 1) else {
         return failure;
     };
     let start = line.as_ptr() as usize - text.as_ptr() as usize;
-    let chars =
-        |from: u32| line.char_indices().nth(from as usize).map_or(line.len(), |(at, _)| at);
-    let column = place.column - 1;
-    let span = match line.trim_end() == place.text.trim_end() {
-        true => start + chars(column)..start + chars(column + place.length),
+    let byte_offset = |from: u32| {
+        line.char_indices().nth(from as usize).map_or(line.len(), |(offset, _)| offset)
+    };
+    let column = location.column - 1;
+    let span = match line.trim_end() == location.text.trim_end() {
+        true => start + byte_offset(column)..start + byte_offset(column + location.length),
         false => start..start + line.trim_end().len(),
     };
-    failure.at_span(&place.file, &text, span)
+    failure.at_span(&location.file, &text, span)
 }
 
 impl CompileInputs {
-    /// Calls `read` with the recorded inputs only, independent of the current machine.
-    fn with_env<T>(&self, read: impl FnOnce(&mut VdbenchEnv<'_>) -> T) -> T {
-        let mut load = |path: &Path| {
+    /// Calls `action` with an environment that has only these inputs, not the current machine's.
+    fn with_env<T>(&self, action: impl FnOnce(&mut VdbenchEnv<'_>) -> T) -> T {
+        let mut read_file = |path: &Path| {
             let bytes = self.files.get(path).cloned();
             bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
-        let mut look = |path: &Path| self.present.get(path).copied().flatten();
-        read(&mut VdbenchEnv { read_file: &mut load, inspect: &mut look })
+        let mut inspect = |path: &Path| self.present.get(path).copied().flatten();
+        action(&mut VdbenchEnv { read_file: &mut read_file, inspect: &mut inspect })
     }
 }
 
-fn report_diagnostics(found: &[Diagnostic], terminal: &mut Terminal) -> CommandFailure {
-    let errors = found.iter().filter(|one| one.severity == DiagnosticSeverity::Error).count();
-    for one in found.iter().take(MAX_PRINTED) {
-        terminal.note(one.to_string().trim_end());
+fn report_diagnostics(diagnostics: &[Diagnostic], terminal: &mut Terminal) -> CommandFailure {
+    let errors = diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error)
+        .count();
+    for diagnostic in diagnostics.iter().take(MAX_PRINTED) {
+        terminal.note(diagnostic.to_string().trim_end());
     }
-    let more = found.len().saturating_sub(MAX_PRINTED);
+    let omitted = diagnostics.len().saturating_sub(MAX_PRINTED);
     // A missing file named by `-f` is wrong usage; a missing include is an error of the including
     // file.
     let is_missing = |it: &Diagnostic| it.code == "V101" && it.location.is_none();
-    let kind =
-        if found.iter().any(is_missing) { FailureKind::Usage } else { FailureKind::Suite };
+    let kind = if diagnostics.iter().any(is_missing) {
+        FailureKind::Usage
+    } else {
+        FailureKind::Suite
+    };
     let failure = CommandFailure::new(
         kind,
         match errors {
@@ -291,14 +300,14 @@ fn report_diagnostics(found: &[Diagnostic], terminal: &mut Terminal) -> CommandF
             errors => format!("{errors} errors in the parameter files"),
         },
     );
-    if more > 0 {
-        failure.with_reason(format!("{more} more findings are not printed"))
+    if omitted > 0 {
+        failure.with_reason(format!("{omitted} more findings are not printed"))
     } else {
         failure
     }
 }
 
-/// Returns a regular file or block device with its size.
+/// Returns the size and kind of a regular file or block device; `None` for other files.
 fn find_present(path: &Path) -> io::Result<Option<PathInfo>> {
     use std::os::unix::fs::FileTypeExt;
     let device = fs::metadata(path)?.file_type().is_block_device();

@@ -19,9 +19,9 @@ use crate::watchdog::Watchdog;
 #[derive(Debug, Default)]
 pub struct FuzzOutcome {
     pub executions: u64,
-    /// Inputs in the corpus, the goldens included.
+    /// Number of inputs in the corpus, seeds included.
     pub inputs: usize,
-    /// Files of new findings with their messages.
+    /// Files of new findings, each with the message of its panic.
     pub findings: Vec<(PathBuf, String)>,
 }
 
@@ -30,7 +30,7 @@ const MAX_INPUTS: usize = 20_000;
 /// Maximum number of findings per reader; more are mostly duplicates.
 const MAX_FINDINGS: usize = 5;
 
-/// Runs `reader` on its seeds, then on mutated inputs until `length` is over.
+/// Runs `reader` on its seeds, then on mutated inputs until `duration` is over.
 ///
 /// # Errors
 /// If the goldens cannot be read or a finding cannot be written.
@@ -112,7 +112,7 @@ fn hash_shape(result: &str) -> u64 {
     hasher.finish()
 }
 
-/// Removes parts of the input that the panic does not need.
+/// Removes the parts of an input without which it still causes a panic.
 fn shorten(reader: &FuzzedReader, mut input: Vec<u8>) -> Vec<u8> {
     /// Enough for most inputs; a longer finding is still a finding.
     const MAX_TRIES: usize = 2000;

@@ -1,4 +1,4 @@
-//! Seeds of the fuzzer: goldens of the whole project, and earlier findings.
+//! Corpus on disk: the seeds of each reader, from goldens of the whole project, and its findings.
 
 use std::path::{Path, PathBuf};
 

@@ -14,6 +14,7 @@ use assay_fuzz::readers::{FuzzedReader, READERS};
 
 struct FuzzArguments {
     readers: Vec<&'static FuzzedReader>,
+    /// Total time of all campaigns.
     seconds: f64,
     seed: u64,
 }

@@ -44,7 +44,7 @@ const NUMBERS: [&str; 34] = [
     "8191T",
 ];
 
-/// Text fragments with a special meaning in some format.
+/// Text fragments with a special meaning in one of the formats.
 const FRAGMENTS: [&str; 24] = [
     "\n",
     "\n\n",
@@ -72,11 +72,12 @@ const FRAGMENTS: [&str; 24] = [
     "#",
 ];
 
-/// Words of all inputs of a reader.
+/// Words of all seeds of a reader.
 #[derive(Debug, Clone)]
 pub struct Dictionary(Vec<Vec<u8>>);
 
 impl Dictionary {
+    /// Splits the seeds into words.
     #[must_use]
     pub fn from_seeds(seeds: &[Vec<u8>]) -> Self {
         const MAX_WORDS: usize = 20_000;
@@ -91,6 +92,7 @@ impl Dictionary {
         Self(words)
     }
 
+    /// Returns a number, a fragment, or half of the time a word of the seeds.
     fn random_word<'a>(&'a self, random: &mut Rng) -> &'a [u8] {
         let word_count = self.0.len();
         match random.u8(..4) {
@@ -111,6 +113,7 @@ pub fn mutate(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random
     }
 }
 
+/// Applies one random mutation.
 fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &mut Rng) {
     let position = random.usize(..=input.len());
     match random.u8(..12) {
@@ -154,13 +157,13 @@ fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &m
     }
 }
 
-/// Returns a range from `at` on, more often short than long.
+/// Returns a random range from `start`, more often short than long.
 fn random_range(start: usize, length: usize, random: &mut Rng) -> Range<usize> {
     let maximum = 1 << random.u32(..12);
     start..(start + random.usize(..=maximum)).min(length)
 }
 
-/// Returns the range around `at` of bytes of the same kind.
+/// Returns the longest range around `position` whose bytes all match.
 fn matching_range(input: &[u8], position: usize, matches: impl Fn(u8) -> bool) -> Range<usize> {
     let start = input[..position]
         .iter()

@@ -1,5 +1,5 @@
-//! Table of all readers with their seeds. An execution returns a text; inputs with a new text are
-//! mutated further.
+//! Table of all readers of external input, with their seeds. A reader describes its result in a
+//! text; the campaign keeps inputs with a new kind of text and mutates them further.
 
 use std::fmt::{Debug, Display};
 use std::io;
@@ -22,7 +22,7 @@ use crate::tools;
 #[derive(Debug)]
 pub struct FuzzedReader {
     pub name: &'static str,
-    /// Seed files, below the folder of crates: prefix of the name, `*`, suffix.
+    /// Patterns of seed files, relative to `crates`: folder, `*`, ending of the names.
     pub goldens: &'static [&'static str],
     /// Additional seeds.
     pub texts: &'static [&'static str],
@@ -169,7 +169,7 @@ const IPERF3_CLIENT: &[&str] = &[
 ];
 const IPERF3_SERVER: &[&str] = &["\x09\x0a\x01\x02\x0d\0\0\0\x0e{\"streams\":[]}\x0e"];
 
-/// Describes a result: an error's message, or the magnitude of the output.
+/// Describes a result: the message of an error, or the amount of output, rounded to a power of two.
 fn describe<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
     match result {
         Ok(value) => {
@@ -240,7 +240,7 @@ fn claims(bytes: &[u8]) -> String {
         + &describe(gate::read(&text), |gates| gates.len())
 }
 
-/// Reads and compiles fio's options, or a file called `job`.
+/// Parses and compiles fio's command line; `job` is the text of the job file of that name.
 fn fio_plan(words: &[String], job: &str) -> String {
     let read_file = |path: &str| match path {
         "job" => Ok(job.to_owned()),
@@ -309,13 +309,13 @@ fn suite_file(bytes: &[u8]) -> String {
 }
 
 fn events(bytes: &[u8]) -> String {
-    // Random content mostly breaks the checksums, so that little is left to report.
+    // Mutations mostly break the checksums; most lines are then skipped.
     let unsealed_result = describe(assay_store::decode(bytes), |(run, problems)| {
         run.cases.len() + problems.len()
     });
     let sealed_result = describe(assay_store::decode(&reseal(bytes)), |(run, problems)| {
         let summary = summarize(&run);
-        // Pages take a hundred times as long as reading: each input gets at most one format.
+        // Rendering takes a hundred times as long as reading; each input gets at most one format.
         let size = match bytes.len() % 16 {
             0 => {
                 let page = build::run(&summary, Some(&run));
@@ -330,7 +330,7 @@ fn events(bytes: &[u8]) -> String {
     unsealed_result + &sealed_result
 }
 
-/// Corrects numbers and checksums of the lines, so that their content is read.
+/// Replaces the numbers and checksums of the lines by valid ones, so that the events are read.
 fn reseal(bytes: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::new();
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
@@ -371,7 +371,7 @@ fn quantities(bytes: &[u8]) -> String {
     results
 }
 
-/// Collects the events of a state machine until it needs more input or returns an error.
+/// Formats the events of a protocol's state machine until it needs more input or returns an error.
 fn collect_events<E: Debug, F: Display>(
     mut next: impl FnMut() -> Result<Option<E>, F>,
 ) -> String {
@@ -385,7 +385,7 @@ fn collect_events<E: Debug, F: Display>(
     }
 }
 
-/// Splits a message into a few pieces, as it may arrive.
+/// Splits received bytes into at most seven pieces, as they may arrive from a socket.
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.chunks(1 + bytes.len() / 7)
 }

@@ -1,4 +1,5 @@
-//! Readers of tool outputs, each for all invocations of its tool; and a host to plan for.
+//! Readers of tool outputs. Each parses an input as the output of every invocation of its tool,
+//! planned for a synthetic host.
 
 use std::sync::LazyLock;
 
@@ -96,7 +97,7 @@ fn host() -> HostFacts {
     host
 }
 
-/// Plans a suite for that host.
+/// Plans a suite for the synthetic host.
 pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
     let installation = MpiInstallation {
         key: "mpi".into(),
@@ -123,7 +124,7 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
     expand(suite, &HOST, &choices)
 }
 
-/// Returns all processes that a tool would start.
+/// Returns the invocations of a tool for all workloads that it supports.
 fn invocations(tool: &ToolAdapter) -> Vec<Invocation> {
     let launcher = Launcher {
         path: "/usr/bin/mpirun".to_owned(),
@@ -160,7 +161,7 @@ fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     results.collect()
 }
 
-/// Imports a text.
+/// Imports a text and describes the result.
 pub(crate) fn import(bytes: &[u8]) -> String {
     match assay_adapters::import::read(&String::from_utf8_lossy(bytes)) {
         Ok((format, measurements)) => format!("{} {}", format.name, measurements.len().ilog2()),

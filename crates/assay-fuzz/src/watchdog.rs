@@ -1,5 +1,5 @@
-//! Watchdog thread: stores the input of an endless execution or of one with unbounded memory, then
-//! ends the process.
+//! Watchdog thread: ends the process if an execution takes too long or too much memory, and first
+//! stores its input.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use fs_err as fs;
 
-/// Maximum time of an execution; no valid input of this size takes as long on any machine, with all
-/// checks on.
+/// Maximum time of an execution, far above that of any input in a debug build on a slow machine.
 const MAX_EXECUTION_TIME: Duration = Duration::from_secs(30);
 const MAX_RESIDENT_BYTES: u64 = 2 << 30;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -17,11 +16,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Current input of a reader, its start time, and the file to store it in.
 type CurrentInput = Option<(Vec<u8>, Instant, PathBuf)>;
 
+/// Handle of the watchdog. The thread watches the current input, if there is one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watchdog(Arc<Mutex<CurrentInput>>);
 
 impl Watchdog {
-    /// Starts the watchdog.
+    /// Starts the thread.
     pub(crate) fn start() -> Self {
         let watchdog = Self::default();
         let thread_watchdog = watchdog.clone();
@@ -29,10 +29,12 @@ impl Watchdog {
         watchdog
     }
 
+    /// Begins an execution of `input`, to be stored in `file` if it exceeds a limit.
     pub(crate) fn begin(&self, input: &[u8], file: PathBuf) {
         *self.current() = Some((input.to_vec(), Instant::now(), file));
     }
 
+    /// Ends the execution.
     pub(crate) fn end(&self) {
         *self.current() = None;
     }

@@ -85,8 +85,8 @@ impl RunForecast {
     }
 
     /// Adds the overhead of a launch, without its measurement.
-    pub(crate) fn record_launch(&mut self, beside_s: f64) {
-        self.launched.0 += beside_s;
+    pub(crate) fn record_launch(&mut self, overhead_s: f64) {
+        self.launched.0 += overhead_s;
         self.launched.1 += 1;
     }
 
@@ -128,11 +128,11 @@ impl RunForecast {
                 time = time,
                 budget = Phrase::approximate(self.budget_s, Unit::Second),
             ),
-            Some(said_s) if total_s > Self::GROWTH * said_s => phrase!(
+            Some(previous_s) if total_s > Self::GROWTH * previous_s => phrase!(
                 "run-even-longer",
                 "the run takes about {time} by now, not {before}: what was measured so far took longer than expected",
                 time = time,
-                before = Phrase::approximate(said_s, Unit::Second),
+                before = Phrase::approximate(previous_s, Unit::Second),
             ),
             Some(_) => return None,
         };
@@ -143,7 +143,7 @@ impl RunForecast {
     /// Remaining seconds of all cases that have not ended. Memory freed by one case is reused by
     /// the next.
     fn remaining_s(&self) -> f64 {
-        let beside_s = match self.launched {
+        let overhead_s = match self.launched {
             (_, 0) => LAUNCH_OVERHEAD_S,
             (all_s, launches) => all_s / f64::from(launches),
         };
@@ -163,7 +163,7 @@ impl RunForecast {
             let is_launched =
                 matches!(&case.workload, Workload::Mpi(work) if work.preset.is_assay());
             let launch_s = match is_launched && case.by == "assay" {
-                true => launch_budget_s(case) + beside_s,
+                true => launch_budget_s(case) + overhead_s,
                 false => 0.0,
             };
             let least_s = least_s.max(memory_s).max(launch_s);

@@ -38,7 +38,7 @@ pub struct ListEntry {
     pub after: Option<String>,
     /// Outcome.
     pub status: RunStatus,
-    /// Whether a process is writing it now; its status is [`Status::Unfinished`].
+    /// Whether a process is writing it now; its status is [`RunStatus::Unfinished`].
     #[serde(skip)]
     pub running: bool,
     /// Number of cases in the plan.

@@ -8,26 +8,27 @@ use std::thread;
 /// Maximum number of threads; more would wait for the same disk or memory.
 const MAX_THREADS: usize = 8;
 
-/// Applies `of` to each item and returns the results in order. Each thread gets at least `fewest`
-/// items, to amortise its start.
+/// Applies `map_item` to each item and returns the results in order. Each thread gets at least
+/// `min_items` items, to amortise its start.
 pub(crate) fn parallel_map<T: Sync, R: Send>(
     items: &[T],
-    fewest: usize,
-    of: impl Fn(&T) -> R + Sync,
+    min_items: usize,
+    map_item: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
-    let threads = processors.min(items.len() / fewest.max(1));
+    let threads = processors.min(items.len() / min_items.max(1));
     if threads < 2 {
-        return items.iter().map(of).collect();
+        return items.iter().map(map_item).collect();
     }
-    let of = &of;
+    let map_item = &map_item;
     thread::scope(|scope| {
-        let part = |items| move || Iterator::map(<[T]>::iter(items), of).collect::<Vec<R>>();
+        let map_part =
+            |items| move || Iterator::map(<[T]>::iter(items), map_item).collect::<Vec<R>>();
         let parts = items.chunks(items.len().div_ceil(threads));
-        let parts: Vec<_> = parts.map(|items| scope.spawn(part(items))).collect();
-        let done =
+        let parts: Vec<_> = parts.map(|items| scope.spawn(map_part(items))).collect();
+        let results =
             parts.into_iter().flat_map(|it| it.join().unwrap_or_else(|it| resume_unwind(it)));
-        done.collect()
+        results.collect()
     })
 }
 
@@ -40,11 +41,11 @@ mod tests {
         for count in [0, 1, 2, 7, 100, 1001] {
             let items: Vec<usize> = (0..count).collect();
             let expected: Vec<usize> = items.iter().map(|it| it * 3).collect();
-            for fewest in [0, 1, 10, 5000] {
+            for min_items in [0, 1, 10, 5000] {
                 assert_eq!(
-                    parallel_map(&items, fewest, |it| it * 3),
+                    parallel_map(&items, min_items, |it| it * 3),
                     expected,
-                    "{count} {fewest}"
+                    "{count} {min_items}"
                 );
             }
         }

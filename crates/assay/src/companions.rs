@@ -1,6 +1,7 @@
 //! Companion files of a page: its data and its pictures.
 //!
-//! The user did not name them, so they only replace companions of the page that is replaced.
+//! The user did not name these files. A companion therefore replaces only a companion of the page
+//! that is being replaced, and never another file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use assay_run::failure::CommandFailure;
 use crate::output_file;
 use crate::terminal::Terminal;
 
-/// Start of the data of a page, and of its pictures.
+/// First characters of a page's data, and of its pictures.
 const COMPANION_STARTS: [&str; 2] = ["{\n  \"schema\": ", "<svg class=\"plot\""];
 
 /// Companion file: its path and its content.
@@ -20,14 +21,14 @@ pub(crate) struct CompanionFile<'t> {
     pub(crate) text: &'t str,
 }
 
-/// Returns the path for the data of a page: the same name with the extension `json`, or `data.json`
-/// if the page has it already.
+/// Returns the path for the data of a page: the page's name with the extension `json`, or
+/// `data.json` if that is the page itself.
 pub(crate) fn data_path(page: &Path) -> PathBuf {
     let data = page.with_extension("json");
     if data == page { page.with_extension("data.json") } else { data }
 }
 
-/// Rejects a companion whose path holds a file that does not belong to the page being replaced.
+/// Rejects a companion whose path has a file that the page being replaced does not refer to.
 ///
 /// # Errors
 /// The failure names the file.
@@ -35,16 +36,16 @@ pub(crate) fn check(
     page: &Path,
     companions: &[CompanionFile<'_>],
 ) -> Result<(), CommandFailure> {
-    let replaced = fs::read(page).unwrap_or_default();
-    let replaced = String::from_utf8_lossy(&replaced);
+    let old_page = fs::read(page).unwrap_or_default();
+    let old_page = String::from_utf8_lossy(&old_page);
     for CompanionFile { path, .. } in companions {
         if path.symlink_metadata().is_err() {
             continue;
         }
         let name = path.file_name().map(|it| it.to_string_lossy()).unwrap_or_default();
-        let old = fs::read_to_string(path).unwrap_or_default();
-        let is_own = COMPANION_STARTS.iter().any(|it| old.starts_with(it));
-        if !(is_own && replaced.contains(&*name)) {
+        let old_companion = fs::read_to_string(path).unwrap_or_default();
+        let is_companion = COMPANION_STARTS.iter().any(|it| old_companion.starts_with(it));
+        if !(is_companion && old_page.contains(&*name)) {
             let (page, path) = (page.display(), path.display());
             return Err(CommandFailure::usage(format!("{path} already exists"))
                 .with_reason(format!("{page} needs a companion file of that name"))

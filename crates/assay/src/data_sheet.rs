@@ -36,7 +36,7 @@ impl DataSheetArguments {
     }
 }
 
-/// Limits given by the user.
+/// Limits of a data sheet, given by the user.
 pub(crate) struct DataSheet(Vec<Claim>);
 
 impl DataSheet {

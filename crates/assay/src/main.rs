@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     let parsed = file_extension::parse_arguments(&words);
     let typed = match parsed.or_else(|error| help::parse_negative_values(error, &words)) {
         Ok(checked) => checked,
-        // A single rank of an MPI job reports errors for all.
+        // In an MPI job, one rank prints the error for all.
         Err(error)
             if error.use_stderr() && !LauncherEnv::from_process_env().is_reporting_rank() =>
         {

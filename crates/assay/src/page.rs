@@ -17,7 +17,7 @@ use crate::terminal::Terminal;
 
 /// Page in all its formats; machine-readable ones are rendered on demand.
 pub(crate) struct OutputPage<'a> {
-    /// Document for people.
+    /// Document for the formats that people read.
     pub(crate) document: Document,
     /// Renders the JSON document.
     pub(crate) json: &'a dyn Fn() -> String,
@@ -31,7 +31,7 @@ impl OutputPage<'_> {
     /// Prints or writes the page as the options require.
     ///
     /// # Errors
-    /// An image of a page without a plot, or a file that cannot be written.
+    /// If an image is requested of a page without a plot, or the file cannot be written.
     pub(crate) fn publish(
         &self,
         typed: &PageArguments,
@@ -58,7 +58,7 @@ impl OutputPage<'_> {
     /// Renders the page in a format.
     ///
     /// # Errors
-    /// An image of a page without a plot.
+    /// If an image is requested of a page without a plot.
     pub(crate) fn render(
         &self,
         format: PageFormat,
@@ -80,10 +80,11 @@ impl OutputPage<'_> {
     }
 }
 
-/// Rejects a page that could not be printed or written, before the run is measured.
+/// Checks before a measurement that its page can be written.
 ///
 /// # Errors
-/// A page for stored runs only, or a file that cannot be written or would replace a foreign one.
+/// If the format needs a stored run, the file cannot be written, or the companion file would
+/// replace a file that assay did not write.
 pub(crate) fn check(typed: &PageArguments) -> Result<(), CommandFailure> {
     let format = typed.format();
     if format == PageFormat::Learn {
@@ -100,20 +101,18 @@ pub(crate) fn check(typed: &PageArguments) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// Whether the data goes into a companion file. Not for pipes and devices, next to which it would
-/// not be found.
+/// Whether the data goes into a companion file next to the page. Pipes and devices have none.
 fn has_companion(file: &Path) -> bool {
     !file.metadata().is_ok_and(|it| !it.is_file())
 }
 
-/// Returns the failure for a publication page of results that are not stored.
+/// Returns the failure for `--format learn` with results that are not stored.
 fn needs_stored_run() -> CommandFailure {
     CommandFailure::usage("--format learn needs a stored run")
         .advise("use `assay report RUN… --format learn`")
 }
 
-/// Publishes a document other than a run. It has no table of results, and a plot is required for an
-/// image. Only the requested format is rendered.
+/// Prints or writes a document that is not about a run, in the requested format.
 ///
 /// # Errors
 /// An unsupported format, a file that cannot be written, or a value that cannot be serialized.

@@ -22,7 +22,7 @@ use crate::published_figures;
 use crate::terminal::Terminal;
 use crate::{signals, store_access};
 
-/// Lines of a default terminal, without the one for the shell's next prompt.
+/// Lines of a terminal of default size, minus one for the shell's next prompt.
 const SCREEN_LINES: usize = 23;
 /// Minimum number of rows of a useful answer.
 const MIN_ROWS: usize = 4;
@@ -32,7 +32,7 @@ pub(crate) fn request_from_options<'a>(
     suite: &'a Suite,
     typed: &MeasuringArguments,
 ) -> RunRequest<'a> {
-    let mut question = RunRequest {
+    let mut request = RunRequest {
         by: typed.by.clone(),
         budget_s: typed.budget,
         tools: typed.tools.clone(),
@@ -40,8 +40,8 @@ pub(crate) fn request_from_options<'a>(
         command: program_arguments(),
         ..RunRequest::from_suite(suite)
     };
-    question.storage.store = typed.store.folder.clone();
-    question
+    request.storage.store = typed.store.folder.clone();
+    request
 }
 
 /// Measures a suite that was built from options.
@@ -53,7 +53,7 @@ pub(crate) fn run_options(
     run_suite(&request_from_options(suite, typed), typed, ReportExtent::Report, terminal)
 }
 
-/// Amount of a run that is printed.
+/// Extent of the printed report of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportExtent {
     /// One screen: a row for each value that characterizes the machine.
@@ -64,36 +64,36 @@ pub(crate) enum ReportExtent {
 
 /// Measures a suite, stores the run and prints its results. Returns the exit code.
 pub(crate) fn run_suite(
-    question: &RunRequest<'_>,
+    request: &RunRequest<'_>,
     typed: &MeasuringArguments,
     extent: ReportExtent,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let (demands, data_sheet) =
+    let (requirements, data_sheet) =
         (RunRequirements::from_options(typed)?, typed.data_sheet.read()?);
-    let question = &with_label(question, typed)?;
+    let request = &with_label(request, typed)?;
     ProgressSink::show_search(terminal, LOOKING_MESSAGE, typed.quiet || typed.dry_run);
-    let prepared = run_request::prepare(question)?;
+    let prepared = run_request::prepare(request)?;
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
     }
     if typed.page.format() == PageFormat::Svg
         && prepared.plan.cases.iter().all(is_single_number)
     {
-        return Err(page::no_plot_failure(&question.suite.title));
+        return Err(page::no_plot_failure(&request.suite.title));
     }
     let store = store_access::open(&typed.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    let mut listening = report_sink(terminal, typed);
-    let run = run_request::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
+    let mut sink = report_sink(terminal, typed);
+    let run = run_request::measure(request, prepared, Some(&store), &cancel, &mut sink)?;
     let summary = data_sheet.summarize(&run);
-    // A single failed measurement has nothing to print but the reason.
+    // If the only case failed, there is nothing to print but the reason.
     let is_lost = run.cases.len() == 1 && summary.results.is_empty();
     if !is_lost || typed.page.format() != PageFormat::Text {
         publish_run(&run, &summary, typed, extent, terminal)?;
     }
     check_result(&summary)?;
-    demands.check(&summary, terminal)
+    requirements.check(&summary, terminal)
 }
 
 /// Whether the case yields a single number, which cannot be plotted.
@@ -106,13 +106,13 @@ pub(crate) fn report_sink<'t>(
     terminal: &'t mut Terminal,
     typed: &MeasuringArguments,
 ) -> ProgressSink<'t> {
-    let is_reported = prints_report(typed) && terminal.is_stdout_terminal();
-    ProgressSink::new(terminal, typed.events, typed.quiet).with_report(is_reported)
+    let has_report = prints_report(typed) && terminal.is_stdout_terminal();
+    ProgressSink::new(terminal, typed.events, typed.quiet).with_report(has_report)
 }
 
 /// Adds the label and the note to the request.
 fn with_label<'a>(
-    question: &RunRequest<'a>,
+    request: &RunRequest<'a>,
     typed: &'a MeasuringArguments,
 ) -> Result<RunRequest<'a>, CommandFailure> {
     let label = match typed.label.as_slice() {
@@ -123,7 +123,7 @@ fn with_label<'a>(
                 .advise("use two names only with `assay run --switch`"));
         }
     };
-    Ok(RunRequest { label, note: typed.note.as_deref(), ..question.clone() })
+    Ok(RunRequest { label, note: typed.note.as_deref(), ..request.clone() })
 }
 
 /// Requirements that a run has to meet after its measurement.
@@ -155,10 +155,10 @@ impl<'a> RunRequirements<'a> {
     ) -> Result<u8, CommandFailure> {
         let reasons = build::distrust_reasons(summary);
         let is_doubted = self.typed.strict && !reasons.is_empty();
-        // Otherwise the report on the screen begins with the reasons.
+        // A report on the screen begins with the reasons; they are not repeated.
         if is_doubted && !prints_report(self.typed) {
-            let why = sentence("answer-untrusted", &[("reasons", &reasons.join("; "))]);
-            terminal.note(&format!("--strict: {why}"));
+            let reason = sentence("answer-untrusted", &[("reasons", &reasons.join("; "))]);
+            terminal.note(&format!("--strict: {reason}"));
         }
         let published = match &self.claims {
             Some((claims, name)) => self.check_published(summary, (claims, name), terminal),
@@ -194,11 +194,11 @@ fn prints_report(typed: &MeasuringArguments) -> bool {
     typed.page.format() == PageFormat::Text && typed.page.output.is_none() && !typed.events
 }
 
-/// Checks whether a run counts as measured.
+/// Returns a failure if the run was interrupted, a case failed or nothing was measured.
 pub(crate) fn check_result(summary: &RunSummary) -> Result<(), CommandFailure> {
     run_request::check_summary(summary, |failure| {
-        let said = words::failure(failure);
-        (said.text, said.advice)
+        let message = words::failure(failure);
+        (message.text, message.advice)
     })
 }
 
@@ -220,8 +220,8 @@ pub(crate) struct OutlookDocument {
 
 impl OutlookDocument {
     pub(crate) fn from_outlook(outlook: &PlanForecast) -> Self {
-        let said = outlook.notes.iter().map(ToString::to_string).collect();
-        Self { is_beyond_budget: outlook.exceeds_budget, said }
+        let notes = outlook.notes.iter().map(ToString::to_string).collect();
+        Self { is_beyond_budget: outlook.exceeds_budget, said: notes }
     }
 }
 
@@ -268,9 +268,9 @@ pub(crate) fn publish_run(
         return Ok(());
     }
     let is_asked = extent == ReportExtent::Answer && typed.expect.is_none();
-    let known = is_asked.then(|| published_figures::machine_comparison(summary)).flatten();
-    let known = known.map(|line| format!("\n{}\n", terminal.wrap(&line).trim_end()));
-    let steps = known.unwrap_or_default() + &next_steps(summary, extent, terminal.width);
+    let comparison = is_asked.then(|| published_figures::machine_comparison(summary)).flatten();
+    let comparison = comparison.map(|line| format!("\n{}\n", terminal.wrap(&line).trim_end()));
+    let steps = comparison.unwrap_or_default() + &next_steps(summary, extent, terminal.width);
     let document = match (typed.page.format(), extent) {
         (PageFormat::Text, ReportExtent::Answer) => fit_answer(summary, run, &steps, terminal),
         _ => build::run(summary, Some(run)),

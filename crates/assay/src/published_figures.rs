@@ -21,7 +21,8 @@ use crate::failure::{REGRESSION, UNDECIDED};
 use crate::job_file;
 use crate::page::OutputPage;
 
-/// Returns the claims named by `name`, a system or a TOML file; `None` if it looks like neither.
+/// Returns the claims of a system, named like `vendor/model`, or of a TOML file. Returns `None` if
+/// `name` has neither form.
 pub(crate) fn find_claims(name: &str) -> Option<Result<Vec<Claim>, CommandFailure>> {
     if path_text::decode_path(name)
         .extension()
@@ -32,6 +33,7 @@ pub(crate) fn find_claims(name: &str) -> Option<Result<Vec<Claim>, CommandFailur
     name.contains('/').then(|| system_claims(name))
 }
 
+/// Returns the claims about a built-in system.
 pub(crate) fn system_claims(name: &str) -> Result<Vec<Claim>, CommandFailure> {
     reference::claims_for_system(name).map_err(|error| {
         CommandFailure::usage(error.to_string()).advise("`assay references` lists the systems")
@@ -84,8 +86,8 @@ pub(crate) fn format_claim(claim: &Claim) -> String {
     }
 }
 
-/// Compares the first result with the published figures of the machine's type, if there are any, in
-/// one line.
+/// Formats one line that compares the first result with the published figure for this type of
+/// machine; `None` if there is no such figure.
 pub(crate) fn machine_comparison(summary: &RunSummary) -> Option<String> {
     let product = summary.hosts.first()?.system.product.as_deref()?;
     let system = reference::find_system(product)?;
@@ -178,8 +180,8 @@ fn comparison_document(checks: &[ClaimCheck<'_>], name: &str) -> Document {
     document
 }
 
-/// Summarizes in a sentence which results miss their figures or lie between conflicting sources, or
-/// that no figure decides. Empty if all are reached.
+/// Summarizes the comparison in a sentence: the results that miss their figures, else those with
+/// conflicting figures. Empty if all figures are reached.
 fn summarize_outcome(checks: &[ClaimCheck<'_>], name: &str) -> String {
     if checks.iter().all(|it| it.verdict == ClaimVerdict::Shown) {
         return sentence("held-count-none", &[("name", name)]);
@@ -200,8 +202,8 @@ fn summarize_outcome(checks: &[ClaimCheck<'_>], name: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the verdict for one figure. A result on which sources differ meets some and misses
-/// others.
+/// Returns the verdict on one figure. With conflicting sources, a result reaches some figures and
+/// misses others.
 fn verdict_cell(check: &ClaimCheck<'_>, claim: &Claim) -> TableCell {
     match check.meets_claim(claim) {
         Some(true) => message("held-reached").into(),
@@ -210,7 +212,7 @@ fn verdict_cell(check: &ClaimCheck<'_>, claim: &Claim) -> TableCell {
     }
 }
 
-/// Returns the number of the note about a figure; several figures may share it.
+/// Returns the number of the note on a figure. Figures with the same note share its number.
 fn note_marks(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
     if claim.note.is_empty() {
         return Vec::new();
@@ -224,7 +226,7 @@ fn note_marks(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
     vec![number + 1]
 }
 
-/// Keeps a figure and its unit on one line.
+/// Replaces spaces by no-break spaces, to keep a figure and its unit on one line.
 fn keep_on_one_line(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
@@ -249,7 +251,7 @@ const fn verdict_word(verdict: ClaimVerdict) -> &'static str {
     }
 }
 
-/// Machine-readable result.
+/// Result with its claims and verdict, in the JSON output.
 #[derive(Serialize)]
 struct ClaimRow<'a> {
     benchmark: &'a str,

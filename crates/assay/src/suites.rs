@@ -28,7 +28,7 @@ pub(crate) const BUILT_IN: [(&str, &str); 12] = [
     ("accelerated-networking", include_str!("../../../suites/accelerated-networking.toml")),
 ];
 
-/// Well-known names of result pages, with the suites that measure their rows.
+/// Names of published result pages, each with the suite that measures the same figures.
 pub(crate) const PAGE_SUITES: [(&str, &str); 3] =
     [("hb", "hpc-node"), ("hc", "hpc-node"), ("anf", "storage-volume")];
 
@@ -42,7 +42,7 @@ pub(crate) fn open_joined(names: &[OsString]) -> Result<Suite, CommandFailure> {
     read_joined(names, &BTreeMap::new())
 }
 
-/// Opens suites and joins them to one; `texts` has the contents of those already read.
+/// Opens suites and joins them to one; `texts` has the contents of the files already read, by name.
 pub(crate) fn read_joined(
     names: &[OsString],
     texts: &BTreeMap<String, String>,
@@ -72,8 +72,7 @@ pub(crate) fn read_texts(
 
 /// Opens a suite by name or from a file. A suite opened by a page's name gets that name.
 ///
-/// A built-in name takes precedence over a file without an extension: a folder named `quick`
-/// changes nothing.
+/// A built-in name takes precedence over a file or folder of the same name.
 pub(crate) fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
     let name = file.to_string_lossy();
     let name = name.as_ref();
@@ -98,7 +97,7 @@ fn parse_suite(name: &str, text: &str) -> Result<Suite, CommandFailure> {
 
 fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
     let path = Path::new(file);
-    // A file in an inaccessible folder may exist.
+    // An error does not mean absence: the folder may be inaccessible.
     if path.try_exists().is_ok_and(|is_there| !is_there) {
         return Err(unknown_suite(&file.to_string_lossy()));
     }
@@ -159,8 +158,8 @@ mod tests {
         }
     }
 
-    /// `compare` with its default margin must be able to show equivalence: no interval is wider
-    /// than half of it.
+    /// `compare` can show equivalence at its default margin only if the target precision of each
+    /// measure is at most half of the margin.
     #[test]
     fn built_in_targets_fit_default_margin() {
         let compare = Arguments::try_parse_from(["assay", "compare", "a", "b"]).unwrap();

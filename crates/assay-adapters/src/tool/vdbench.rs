@@ -227,7 +227,8 @@ fn storage_line(number: usize, target: &StorageTarget, threads: u32) -> String {
     line
 }
 
-/// Parses the flatfile. Each interval after the warm-up is one sample of each metric.
+/// Parses the flatfile. Each counted interval is one sample of each metric; an interval without I/O
+/// is joined with the next.
 pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,

@@ -1,4 +1,4 @@
-//! Disk statistics below the files of a plan, from before to after the run.
+//! Statistics of the disks under the files of a plan, over the duration of the run.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 

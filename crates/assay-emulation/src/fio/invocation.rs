@@ -84,24 +84,24 @@ impl<'w> FioInvocation<'w> {
             let answers = self.answers.borrow();
             (answers.page_bytes, answers.memory_mib, answers.cpus)
         };
-        let surroundings = FioParseContext {
+        let context = FioParseContext {
             read_file: &|path| self.read_file(path),
             variable: &|name| self.variable(name),
             page_bytes,
             memory_mib,
             cpus,
         };
-        command_line::parse(self.words, &surroundings)
+        command_line::parse(self.words, &context)
     }
 
     /// Compiles the request to a plan.
     pub(super) fn compile(&self, request: &FioRequest) -> Result<FioPlan, FioFault> {
-        let places = FioCompileEnv {
+        let env = FioCompileEnv {
             size_of: &|path| self.size(path),
             cpus_of_node: &|node| self.cpus_of_node(node),
             fresh_seed: self.answers.borrow().seed,
         };
-        compile::compile(request, &places)
+        compile::compile(request, &env)
     }
 
     /// Returns the text of a file.
@@ -119,8 +119,9 @@ impl<'w> FioInvocation<'w> {
     /// Returns every file that was read, verbatim.
     pub(super) fn read_files(&self) -> Vec<(String, Vec<u8>)> {
         let files = self.files.borrow();
-        let whole = files.iter().filter_map(|(path, read)| Some((path, read.as_ref().ok()?)));
-        whole.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
+        let readable =
+            files.iter().filter_map(|(path, read)| Some((path, read.as_ref().ok()?)));
+        readable.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
     }
 
     /// Returns the recorded properties as JSON.

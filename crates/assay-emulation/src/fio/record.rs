@@ -103,18 +103,20 @@ impl FinishedFioRun<'_> {
     /// Returns the raw outputs from which fio's output is rendered.
     pub(super) fn raw_outputs(
         &self,
-        question: &FioInvocation<'_>,
+        invocation: &FioInvocation<'_>,
     ) -> Result<BTreeMap<String, Vec<u8>>, CommandFailure> {
-        let mut raw: BTreeMap<String, Vec<u8>> = question.read_files().into_iter().collect();
-        raw.insert(ANSWERS.to_owned(), answers_output(question)?);
+        let mut raw: BTreeMap<String, Vec<u8>> = invocation.read_files().into_iter().collect();
+        raw.insert(ANSWERS.to_owned(), answers_output(invocation)?);
         raw.insert(RUN_INFO.to_owned(), self.run_info_output()?);
         Ok(raw)
     }
 }
 
 /// Returns the recorded properties of the machine as a raw output.
-pub(super) fn answers_output(question: &FioInvocation<'_>) -> Result<Vec<u8>, CommandFailure> {
-    question.recorded_answers().map_err(|error| serialization_failure(&error))
+pub(super) fn answers_output(
+    invocation: &FioInvocation<'_>,
+) -> Result<Vec<u8>, CommandFailure> {
+    invocation.recorded_answers().map_err(|error| serialization_failure(&error))
 }
 
 fn serialization_failure(error: &serde_json::Error) -> CommandFailure {
@@ -125,7 +127,7 @@ fn serialization_failure(error: &serde_json::Error) -> CommandFailure {
 /// Renders a stored run in these formats.
 pub fn render_stored(
     run: &Run,
-    asked: &RequestedCommand,
+    command: &RequestedCommand,
     store: &Store,
     formats: &[FioFormat],
 ) -> Result<String, CommandFailure> {
@@ -134,7 +136,7 @@ pub fn render_stored(
         let bytes = store.raw(hash).map_err(|error| CommandFailure::from_store(&error))?;
         raw.insert(name.clone(), bytes);
     }
-    render_run(run, &asked.words, raw, Some(formats))
+    render_run(run, &command.words, raw, Some(formats))
 }
 
 /// Renders a run from its events and raw outputs, in these formats or, for `None`, in the requested
@@ -151,22 +153,22 @@ pub(super) fn render_run(
             .with_reason(what)
             .advise(format!("print the stored results with `assay show {id}`"))
     };
-    let circumstances = raw.remove(RUN_INFO);
-    let circumstances = circumstances.ok_or_else(|| incomplete("its jobs did not finish"))?;
-    let mut circumstances: FioRunInfo =
-        serde_json::from_slice(&circumstances).map_err(|error| unreadable_run(run, &error))?;
-    circumstances.ended = format_end(circumstances.ended_ms, circumstances.utc_offset_s);
+    let run_info = raw.remove(RUN_INFO);
+    let run_info = run_info.ok_or_else(|| incomplete("its jobs did not finish"))?;
+    let mut run_info: FioRunInfo =
+        serde_json::from_slice(&run_info).map_err(|error| unreadable_run(run, &error))?;
+    run_info.ended = format_end(run_info.ended_ms, run_info.utc_offset_s);
     let answers = raw.remove(ANSWERS).unwrap_or_default();
-    let question = FioInvocation::from_stored(words, &answers, raw)
+    let invocation = FioInvocation::from_stored(words, &answers, raw)
         .map_err(|error| unreadable_run(run, &error))?;
-    let request = question.parse().map_err(|fault| unreadable_run(run, &fault))?;
-    let plan = question.compile(&request).map_err(|fault| unreadable_run(run, &fault))?;
-    // Single I/O are only in the logs.
+    let request = invocation.parse().map_err(|fault| unreadable_run(run, &fault))?;
+    let plan = invocation.compile(&request).map_err(|fault| unreadable_run(run, &fault))?;
+    // The journals of single I/Os are only needed for logs.
     let outcomes = run.cases.iter().map(|case| StorageOutcome::from_record(case, &|_| None));
     let outcomes: Option<Vec<StorageOutcome>> = outcomes.collect();
     let outcomes = outcomes.ok_or_else(|| incomplete("a job failed"))?;
     let formats = formats.unwrap_or(&request.output.formats);
-    Ok(render_formats(&request, &plan, &outcomes, &circumstances, formats))
+    Ok(render_formats(&request, &plan, &outcomes, &run_info, formats))
 }
 
 /// Returns the failure for a run that another version stored, or that lost data.
@@ -178,10 +180,9 @@ fn unreadable_run(run: &Run, error: &(dyn std::error::Error + 'static)) -> Comma
 
 /// Formats the end in the local time of the measurement, such as `Sat Nov 21 14:34:43 2026`.
 fn format_end(ended_ms: u64, utc_offset_s: i32) -> String {
-    let moment =
-        i64::try_from(ended_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let end = i64::try_from(ended_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     let offset = Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC);
-    let local = offset.to_datetime(moment.unwrap_or_default());
+    let local = offset.to_datetime(end.unwrap_or_default());
     local.strftime("%a %b %e %H:%M:%S %Y").to_string()
 }
 
@@ -189,24 +190,22 @@ fn render_formats(
     request: &FioRequest,
     plan: &FioPlan,
     outcomes: &[StorageOutcome],
-    circumstances: &FioRunInfo,
+    run_info: &FioRunInfo,
     formats: &[FioFormat],
 ) -> String {
-    let results = results(plan, outcomes, circumstances);
-    let mut written = String::new();
+    let results = results(plan, outcomes, run_info);
+    let mut output = String::new();
     if formats.contains(&FioFormat::Normal) {
-        written.push_str(&text::render_start(plan, &circumstances.version));
+        output.push_str(&text::render_start(plan, &run_info.version));
     }
     for format in formats {
         let part = match format {
-            FioFormat::Normal => text::render_end(&results, circumstances),
-            FioFormat::Json => json::document(request, plan, &results, circumstances, false),
-            FioFormat::JsonPlus => json::document(request, plan, &results, circumstances, true),
-            FioFormat::Terse => {
-                terse::lines(&results, circumstances, request.output.terse_version)
-            }
+            FioFormat::Normal => text::render_end(&results, run_info),
+            FioFormat::Json => json::document(request, plan, &results, run_info, false),
+            FioFormat::JsonPlus => json::document(request, plan, &results, run_info, true),
+            FioFormat::Terse => terse::lines(&results, run_info, request.output.terse_version),
         };
-        let _ = write!(written, "{part}");
+        let _ = write!(output, "{part}");
     }
-    written
+    output
 }

@@ -282,29 +282,29 @@ pub fn normalize_qperf_words(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|word| word != "qperf") {
         return words;
     }
-    let mut spelled = Vec::with_capacity(words.len());
+    let mut normalized = Vec::with_capacity(words.len());
     let mut host = None;
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("-H" | "--host") => host = words.next(),
-            Some("-lp") => spelled.push("--listen_port".into()),
-            Some("-sb") => spelled.push("--sock_buf_size".into()),
-            Some("-oo") => spelled.push("--loop".into()),
+            Some("-lp") => normalized.push("--listen_port".into()),
+            Some("-sb") => normalized.push("--sock_buf_size".into()),
+            Some("-oo") => normalized.push("--loop".into()),
             Some("-v" | "-vc" | "-vs" | "-vt" | "-vu" | "-vv" | "-vvc" | "-vvs" | "-vvt") => {
-                spelled.push("--verbose".into());
+                normalized.push("--verbose".into());
             }
             // Options that assay does not support keep their full name for the error.
             Some(text) if is_long_with_one_dash(text) => {
-                spelled.push(format!("-{text}").into());
+                normalized.push(format!("-{text}").into());
             }
-            _ => spelled.push(word),
+            _ => normalized.push(word),
         }
     }
     if let Some(host) = host {
-        spelled.insert(2, host);
+        normalized.insert(2, host);
     }
-    spelled
+    normalized
 }
 
 fn parse_iperf3_host(text: &str) -> Result<String, String> {
@@ -414,9 +414,9 @@ pub(crate) struct SizeSweep(pub(crate) Vec<u64>);
 fn parse_sweep(text: &str) -> Result<SizeSweep, String> {
     /// Maximum number of sizes, far more than doubling from one byte to the largest message needs.
     const MOST: usize = 1000;
-    let wrong = || format!("expected a form like msg_size:1:64K:*2, found `{text}`");
+    let form_error = || format!("expected a form like msg_size:1:64K:*2, found `{text}`");
     let [variable, first, last, step] = text.split(':').collect::<Vec<_>>()[..] else {
-        return Err(wrong());
+        return Err(form_error());
     };
     if variable != "msg_size" {
         return Err(format!("only msg_size can be varied, not `{variable}`"));
@@ -424,7 +424,7 @@ fn parse_sweep(text: &str) -> Result<SizeSweep, String> {
     let (first, last) = (parse_size(first)?, parse_size(last)?);
     let grow: Box<dyn Fn(u64) -> Option<u64>> = match step.strip_prefix('*') {
         Some(factor) => {
-            let factor: u64 = factor.parse().map_err(|_| wrong())?;
+            let factor: u64 = factor.parse().map_err(|_| form_error())?;
             Box::new(move |size| size.checked_mul(factor))
         }
         None => {
@@ -437,7 +437,7 @@ fn parse_sweep(text: &str) -> Result<SizeSweep, String> {
     });
     let sizes: Vec<u64> = sizes.take(MOST + 1).collect();
     match sizes.len() {
-        _ if first == 0 || first > last => Err(wrong()),
+        _ if first == 0 || first > last => Err(form_error()),
         ..=MOST => Ok(SizeSweep(sizes)),
         _ => Err(format!("more than {MOST} sizes")),
     }

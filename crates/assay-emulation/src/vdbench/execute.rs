@@ -55,11 +55,11 @@ pub(super) fn run_options(
     }
 }
 
-/// Executes the runs.
+/// Executes the runs, on `hosts` if they are remote. Returns the exit code.
 pub(super) fn execute(
     typed: &VdbenchArguments,
     (input, execution): (&VdbenchInput, &VdbenchExecution),
-    (found, hosts): (&CompileInputs, Option<&mut StorageHosts<'_>>),
+    (inputs, hosts): (&CompileInputs, Option<&mut StorageHosts<'_>>),
     stop: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
@@ -68,13 +68,13 @@ pub(super) fn execute(
     let output = folder.path.clone();
     let options = run_options(typed, execution);
     if hosts.is_none() {
-        for said in volume::describe_volumes(&execution.plan, &execution.files) {
-            terminal.note(&said.to_string());
+        for message in volume::describe_volumes(&execution.plan, &execution.files) {
+            terminal.note(&message.to_string());
         }
     }
     let mut report = VdbenchReport::new(folder, terminal, execution);
-    write_opening(&mut report, (input, execution), found);
-    let question = VdbenchRequest {
+    write_opening(&mut report, (input, execution), inputs);
+    let request = VdbenchRequest {
         execution,
         repeat: RunRepetition::parse(typed.again.as_ref())?.or_from_files(execution.repetition),
         options: options.clone(),
@@ -86,13 +86,13 @@ pub(super) fn execute(
                 words: command_arguments(),
             },
             label: typed.keep.label.clone(),
-            files: StoredInput::raw_outputs(input, found)?,
+            files: StoredInput::raw_outputs(input, inputs)?,
             store: store.as_ref(),
         },
     };
     let mut quiet = QuietStoreSink::new(&typed.keep);
-    let mut on = |notice: driver::VdbenchEvent<'_>| report.notice(&notice);
-    let verdict = driver::run_all((&question, &mut quiet), hosts, stop, &mut on);
+    let mut handle_event = |notice: driver::VdbenchEvent<'_>| report.notice(&notice);
+    let verdict = driver::run_all((&request, &mut quiet), hosts, stop, &mut handle_event);
     if typed.test.is_some() {
         // Vdbench's installation test leaves no files behind.
         runner::remove_created(&options)?;
@@ -102,28 +102,28 @@ pub(super) fn execute(
     verdict.map(|()| 0)
 }
 
-/// Writes the final lines.
+/// Writes the final lines of all pages and the console, and checks for write errors.
 pub(super) fn write_closing(
     mut report: VdbenchReport<'_>,
-    is_well: bool,
+    is_complete: bool,
 ) -> Result<(), CommandFailure> {
     report.folder.check_errors()?;
-    let words = match is_well {
+    let verdict = match is_complete {
         true => "Vdbench execution completed successfully.",
         false => "Vdbench execution abnormally terminated.",
     };
     let output = report.folder.path.display().to_string();
     report.status("Shutting down slaves", None);
     report.status("Vdbench complete", None);
-    report.print_timed(&format!("{words} Output directory: {output}"));
+    report.print_timed(&format!("{verdict} Output directory: {output}"));
     Ok(())
 }
 
-/// Writes the pages up to the first run.
+/// Writes all pages up to the first run.
 pub(super) fn write_opening(
     report: &mut VdbenchReport<'_>,
     (input, execution): (&VdbenchInput, &VdbenchExecution),
-    found: &CompileInputs,
+    inputs: &CompileInputs,
 ) {
     let heading = match execution.files.phases.is_empty() {
         true => flat_file::heading(),
@@ -131,12 +131,12 @@ pub(super) fn write_opening(
     };
     report.write_heads();
     report.folder.flat_file.line(&heading);
-    for (path, bytes) in &found.files {
+    for (path, bytes) in &inputs.files {
         report.folder.parameters.line(&format!("* {}", path.display()));
         report.folder.parameters.line(&String::from_utf8_lossy(bytes));
     }
     // Parameter files once more, line by line.
-    let scan = found.with_env(|around| vdbench::scan(input, around));
+    let scan = inputs.with_env(|env| vdbench::scan(input, env));
     report.folder.scan.line(&scan);
     report.folder.log.line("Differences from Vdbench:");
     for difference in DIFFERENCES {

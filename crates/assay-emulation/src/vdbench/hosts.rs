@@ -1,8 +1,7 @@
-//! Parameter files with remote hosts (`hd=`): an agent on each host carries out its part of all
-//! runs.
+//! Parameter files with remote hosts (`hd=`): an agent on each host executes its part of all runs.
 //!
-//! Hosts are reached by ssh regardless of `shell=`, or by the command of `--via`. Nothing listens
-//! on them.
+//! Hosts are reached by ssh regardless of `shell=`, or by the command of `--via`. The agents open no
+//! port.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,15 +26,15 @@ use crate::terminal::Terminal;
 
 /// Hosts of which at least one is remote.
 pub(super) struct RemoteHosts {
-    /// Labels, in the order of the execution.
+    /// Labels of the hosts, in the order of the execution.
     names: Vec<String>,
     via: Via,
-    /// Paths that each host examines.
+    /// Paths of the targets of each host, which it inspects before the execution.
     paths: Vec<Vec<PathBuf>>,
 }
 
 /// Returns the hosts of the parameter files if any of them is remote, and marks the input as
-/// distributed. Errors in the files are reported later, when they are read.
+/// distributed. `None` for files with errors too, which are reported when the files are read.
 pub(super) fn find_remote_hosts(
     input: &mut VdbenchInput,
     typed: &VdbenchArguments,
@@ -72,7 +71,7 @@ pub(super) fn find_remote_hosts(
         execution.hosts.iter().map(|host| (host.label.clone(), host_command(host))).collect();
     (input.is_apart, input.submitters) = (true, u32::MAX);
     let mut paths = vec![BTreeSet::new(); execution.hosts.len()];
-    // Settings that hosts cannot carry out together are reported before connecting.
+    // Settings that are unsupported on several hosts are reported before connecting.
     let distributed = compile_assuming_paths(input)
         .map_err(|diagnostics| report_diagnostics(&diagnostics, terminal))?;
     for (host, target) in distributed.placed_targets() {
@@ -108,7 +107,7 @@ fn is_local(system: &str, own_name: &str) -> bool {
 }
 
 impl RemoteHosts {
-    /// Executes the runs on all hosts.
+    /// Connects to all hosts and executes the runs on them. Returns the exit code.
     pub(super) fn execute(
         &self,
         typed: &VdbenchArguments,

@@ -26,13 +26,13 @@ pub(super) struct OutputFolder {
     pub(super) parameters: VdbenchPage,
     pub(super) scan: VdbenchPage,
     pub(super) skew: VdbenchPage,
-    /// Pages of single definitions that have been started.
+    /// Files of the started pages of single hosts and storage or workload definitions.
     parts: BTreeSet<String>,
-    /// First error of these pages.
+    /// First write error of these pages.
     first_error: Option<io::Error>,
 }
 
-/// One page. The first write error is kept until the end.
+/// Page of the folder. The first write error is kept until the end.
 #[derive(Debug)]
 pub(super) struct VdbenchPage {
     /// `None` discards the page.
@@ -41,7 +41,8 @@ pub(super) struct VdbenchPage {
 }
 
 impl OutputFolder {
-    /// Creates the folder `named` by Vdbench's rules, with empty pages.
+    /// Creates the folder with empty pages. Vdbench's suffixes of names are supported; see
+    /// [`resolve_folder`].
     pub(super) fn create(name: &str) -> Result<Self, CommandFailure> {
         let path = resolve_folder(name);
         let create_error = |error: &io::Error| {
@@ -88,8 +89,8 @@ impl OutputFolder {
         })
     }
 
-    /// Appends lines to the page of one storage or workload definition. There may be thousands, so
-    /// the file is open only meanwhile. A new page starts with `head`.
+    /// Appends lines to the page of one host, storage or workload definition. A new page starts with
+    /// `head`. There may be thousands of pages, so that they are not kept open.
     pub(super) fn append_part(&mut self, name: &str, head: &str, text: &str) {
         // A name becomes a file name; a slash would lead to another folder.
         let file = format!("{}.html", name.replace('/', "_"));
@@ -137,7 +138,7 @@ impl OutputFolder {
 
 impl VdbenchPage {
     fn create(folder: &Path, name: &str) -> io::Result<Self> {
-        /// Invisible in browsers; scripts that skip the first line find what they expect.
+        /// Mark of assay's pages. Browsers do not show it, and scripts skip the first line.
         const START: &str = "<title>Vdbench ";
         let path = folder.join(name);
         safe_open::check_replaceable(&path, |start| start.starts_with(START.as_bytes()))?;

@@ -1,6 +1,6 @@
 //! Renders a stored run as Vdbench's console output and folder.
 //!
-//! The parameter files are compiled again, with the recorded properties of the machine.
+//! The stored parameter files are compiled again, with the stored sizes of files and devices.
 
 use std::path::{Path, PathBuf};
 
@@ -19,21 +19,22 @@ use super::report::VdbenchReport;
 use super::{CompileInputs, report_diagnostics};
 use crate::terminal::Terminal;
 
-/// Raw output with all inputs of the compilation except the files.
+/// Name of the raw output with the inputs of the compilation, except the parameter files.
 const INPUT_OUTPUT: &str = "question.json";
 
-/// Stored inputs of a compilation, which make it independent of time and machine.
+/// Stored inputs of a compilation, with which it can be repeated on any machine.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredInput {
     input: VdbenchInput,
-    /// Parameter files; each is a raw output of its own.
+    /// Paths of the parameter files; each file is a separate raw output with that name.
     #[serde(with = "path_text::each")]
     files: Vec<PathBuf>,
+    /// Size and kind of the file or device at each path; `None` if there is none.
     present: Vec<(String, Option<PathInfo>)>,
 }
 
 impl StoredInput {
-    /// Returns the raw outputs of a run that starts: the inputs and the files.
+    /// Returns the raw outputs, by name, to store at the start of a run: the inputs and the files.
     pub(super) fn raw_outputs(
         input: &VdbenchInput,
         compile_inputs: &CompileInputs,
@@ -41,7 +42,11 @@ impl StoredInput {
         let stored = Self {
             input: input.clone(),
             files: compile_inputs.files.keys().cloned().collect(),
-            present: compile_inputs.present.iter().map(|(path, it)| (path_name(path), *it)).collect(),
+            present: compile_inputs
+                .present
+                .iter()
+                .map(|(path, it)| (path_name(path), *it))
+                .collect(),
         };
         let json = serde_json::to_vec(&stored).map_err(|error| {
             CommandFailure::new(FailureKind::Internal, "cannot write the input as JSON")
@@ -52,6 +57,7 @@ impl StoredInput {
         Ok(files.chain([(INPUT_OUTPUT.to_owned(), json)]).collect())
     }
 
+    /// Reads the inputs of a stored run.
     fn read(run: &Run, store: &Store) -> Result<(VdbenchInput, CompileInputs), CommandFailure> {
         let missing = |name: &str| {
             CommandFailure::measurement(format!("{} has no raw output {name}", run.started.run))

@@ -1,4 +1,4 @@
-//! Vdbench's console output and pages of the runs, live and from the store.
+//! Vdbench's console output and the pages of its output folder, for live and stored runs.
 
 use assay_dialects::vdbench::commands::CommandOutput;
 use assay_dialects::vdbench::output::{
@@ -20,14 +20,14 @@ use crate::terminal::Terminal;
 mod hosts;
 mod trees;
 
-/// Console and output folder.
+/// Console output and output folder of an execution.
 pub(super) struct VdbenchReport<'t> {
     pub(super) folder: OutputFolder,
     pub(super) terminal: &'t mut Terminal,
     /// Time of the current event of a stored run; `None` for a live run.
     replay_time: Option<Zoned>,
     current: Option<CurrentRun>,
-    /// Links to all runs.
+    /// Links to the anchors of all runs, at the top of a page.
     run_links: String,
     /// Number of started runs.
     started_runs: usize,
@@ -64,7 +64,7 @@ impl<'t> VdbenchReport<'t> {
         }
     }
 
-    /// Reports an event.
+    /// Writes the output for an event.
     pub(super) fn notice(&mut self, event: &VdbenchEvent<'_>) {
         match event {
             VdbenchEvent::Time(time) => {
@@ -133,7 +133,7 @@ impl<'t> VdbenchReport<'t> {
         }
     }
 
-    /// Writes the heads of the pages.
+    /// Writes the first lines of each page.
     pub(super) fn write_heads(&mut self) {
         let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
         self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
@@ -154,7 +154,8 @@ impl<'t> VdbenchReport<'t> {
         );
     }
 
-    /// Writes the line that starts a run, on the console and on every page about runs.
+    /// Writes the line that starts a run: on the console, in the log, and as an anchor on each page
+    /// with a section per run.
     pub(super) fn begin_run(&mut self, header: &str, label: &RunLabel, table: &str) {
         let line = format!("{} {header}", self.time_of_day());
         let anchor = pages::anchor(label.number, &line);
@@ -168,7 +169,7 @@ impl<'t> VdbenchReport<'t> {
         ] {
             page.markup(&anchor);
         }
-        // Totals have one heading for all runs.
+        // The totals page has one table heading for all runs.
         if self.started_runs == 0 {
             self.folder.totals.line(table);
         }
@@ -259,8 +260,8 @@ impl<'t> VdbenchReport<'t> {
         self.current = Some(current);
     }
 
-    /// Writes the average of a run and related notes. A run that the user stopped (`is_stopped`) is
-    /// never reported as done.
+    /// Writes the average of a run on the console and on all pages. A run that the user stopped
+    /// (`is_stopped`) is not reported as done.
     fn print_average(
         &mut self,
         current: &CurrentRun,
@@ -353,7 +354,7 @@ impl<'t> VdbenchReport<'t> {
         }
     }
 
-    /// Writes failed I/O to the error log: the first few in full, and the total count.
+    /// Writes the first few failed I/Os to the error log and prints the total count.
     fn write_failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
         for error in &outcome.errors {
             let target = &phase.workload.targets[error.target];

@@ -116,8 +116,7 @@ fn busiest(
             (earlier.id, earlier.start_ticks) == (process.id, process.start_ticks)
         };
         // A process that started between the snapshots has no earlier ticks.
-        let earlier_ticks =
-            before.iter().find(is_same).map_or(0, |earlier| earlier.busy_ticks);
+        let earlier_ticks = before.iter().find(is_same).map_or(0, |earlier| earlier.busy_ticks);
         process.busy_ticks.saturating_sub(earlier_ticks) as f64 / ticks
     };
     let others = after.iter().filter(|entry| entry.id != std::process::id());

@@ -45,9 +45,10 @@ pub fn examine_hosts(
     options: &ConnectionOptions<'_>,
     observe: &mut dyn FnMut(&str, &Result<HostReport, HostFailure>),
 ) -> Vec<Result<HostReport, HostFailure>> {
-    let examine_host = |host: &str, options: &ConnectionOptions<'_>, transports: &TransportList| {
-        transport::run_agent(host, options, transports, &|pipes, _| examine(pipes))
-    };
+    let examine_host =
+        |host: &str, options: &ConnectionOptions<'_>, transports: &TransportList| {
+            transport::run_agent(host, options, transports, &|pipes, _| examine(pipes))
+        };
     resource_limits::raise_open_files();
     let next = AtomicUsize::new(0);
     let transports = TransportList::default();

@@ -97,7 +97,8 @@ fn expand(path: &str, content: &str, is_first_range: bool) -> Vec<(String, Strin
     let (start, end) = range.split_once("..").unwrap();
     let (start, end): (i64, i64) = (start.parse().unwrap(), end.parse().unwrap());
     let file = |number: i64| {
-        let content = if is_first_range { fill_in_number(content, number) } else { content.to_owned() };
+        let content =
+            if is_first_range { fill_in_number(content, number) } else { content.to_owned() };
         expand(&format!("{head}{number}{tail}"), &content, false)
     };
     (start..=end).flat_map(file).collect()

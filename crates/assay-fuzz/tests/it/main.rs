@@ -1,5 +1,4 @@
-//! Reads all earlier findings and goldens without a panic, and checks that a campaign finds a
-//! fault.
+//! Tests that earlier findings and goldens cause no panic, and that a campaign finds a fault.
 
 use std::time::Duration;
 
@@ -45,7 +44,7 @@ fn rejects_counts_that_multiply_work() {
     };
     let doubling = "hd=h0,system=localhost\n".to_owned() + &"hd=h$host\n".repeat(64);
     for (reader, input, expected) in [
-        ("vdbench", doubling.as_str(), "for each of"),
+        ("vdbench", doubling.as_str(), "when repeated for"),
         ("suite", &storage("curve = [50]\nbend-points = 1000000000"), "must be at most 100"),
         ("suite", &storage("share = 1e308"), "must lie between 0.001 and 1000"),
         ("suite", &storage("size = \"99999999999999999999TiB\""), "is out of range"),
@@ -59,7 +58,7 @@ fn rejects_counts_that_multiply_work() {
     }
 }
 
-/// Reader with a fault that needs mutations of several kinds.
+/// Reads a number, with a deliberate fault: panics on numbers from 2³² − 1 on.
 fn faulty(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let value: u64 = text.trim().parse().unwrap_or(0);

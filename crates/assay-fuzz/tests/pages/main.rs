@@ -1,7 +1,7 @@
-//! Pages of all runs, in all languages and formats, pass the lint for published pages.
+//! Tests that the pages of all runs, in all languages and formats, pass assay's own lint.
 //!
-//! The runs are those of the report's own tests; their figures are scaled at random, so that
-//! prefixes, digits and groups vary.
+//! The runs are those of the tests of `assay-report`. Their values are scaled at random, so that
+//! unit prefixes, digits and digit groups vary.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -41,13 +41,13 @@ fn runs() -> Vec<RunSummary> {
         troubled::run(),
         troubled::refused_for_one_reason(),
     ];
-    // Without a command to repeat it a page is shorter.
+    // A run without results has a shorter page.
     all.push(RunSummary { results: vec![], ..guest::quick() });
     all
 }
 
-/// Scales all measured values consistently: rates by the factor, times by its inverse; counts are
-/// unchanged. Computing rates are not scaled, because the peak stays the same.
+/// Scales all measured values consistently: rates by `factor`, times by its inverse. Counts stay the
+/// same, and so do FLOP/s, because the peak in the report is not scaled.
 fn scale(summary: &mut RunSummary, factor: f64) {
     let scaled = |it: &mut MetricEstimate| {
         let factor = match it.unit {
@@ -67,6 +67,7 @@ fn scale(summary: &mut RunSummary, factor: f64) {
     summary.results.iter_mut().chain(&mut summary.steps).for_each(scaled);
 }
 
+/// Lints a page; returns its first two findings as text.
 fn check(page: &str, page_name: &str) -> Vec<String> {
     let findings: Vec<LintFinding> = lint(page, None);
     let format_finding = |it: &LintFinding| {

@@ -573,18 +573,15 @@ fn peak_workloads(
     for group in domains::resolve(host, placements, threads)? {
         let [domain] = group.domains.as_slice() else { continue };
         for set in sets {
-            let workload = PeakFlopsWorkload {
-                domain: domain.clone(),
-                instruction_set: (*set).to_owned(),
-            };
+            let instruction_set = (*set).to_owned();
+            let workload = PeakFlopsWorkload { domain: domain.clone(), instruction_set };
             named.push((format!("{}/{set}", group.name), Workload::PeakFlops(workload)));
         }
     }
     Ok(named)
 }
 
-/// Returns the instruction sets of the processor, widest first; every processor supports
-/// `portable`.
+/// Returns the instruction sets of the processor, widest first, with `portable` at the end.
 fn instruction_sets(host: &HostFacts) -> Vec<&'static str> {
     /// Name in assay and the CPU flags that it needs.
     const SETS: [(&str, &[&str]); 4] = [

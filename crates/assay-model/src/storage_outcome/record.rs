@@ -12,8 +12,8 @@ mod member_series;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    EndReason, IntervalTally, IoOperation, IoTally, StorageOutcome, StreamCount,
-    StreamDetails, StreamTally,
+    EndReason, IntervalTally, IoOperation, IoTally, StorageOutcome, StreamCount, StreamDetails,
+    StreamTally,
 };
 use crate::attribute::{Attribute, AttributeValue, Attributes};
 use crate::distribution::{LatencyDistribution, new_histogram};

@@ -139,13 +139,13 @@ fn rejects_with_span_and_help() {
         (
             with("benchmark = \"rdma.send_lat\"\nqueue-pairs = 4"),
             expect![
-                "a latency test has one operation in flight | at `4` | leave out `queue-pairs`"
+                "a latency test has one operation in flight | at `4` | remove `queue-pairs`"
             ],
         ),
         (
             with("benchmark = \"rdma.write_bw\"\nconnection = \"ud\""),
             expect![[
-                r#"datagrams support only `rdma.send_…` | at `"ud"` | leave out `connection`"#
+                r#"datagrams support only `rdma.send_…` | at `"ud"` | remove `connection`"#
             ]],
         ),
         (

@@ -73,11 +73,11 @@ pub(super) fn add_unreachable_hosts(
 
 fn unreachable_block(host: &UnreachableHost<'_>) -> Block {
     let facts = [(word("column-why"), &host.reason), (word("hosts-help"), &host.advice)];
-    let known = facts.into_iter().filter(|(_, text)| !text.is_empty());
+    let present = facts.into_iter().filter(|(_, text)| !text.is_empty());
     Block::Facts(FactTable {
         title: Some(host.name.to_owned()),
         tone: Tone::Bad,
-        facts: known.map(|(name, text)| (name.to_owned(), text.clone())).collect(),
+        facts: present.map(|(name, text)| (name.to_owned(), text.clone())).collect(),
     })
 }
 
@@ -132,9 +132,9 @@ fn add_differences(
     ];
     let mut table = ReportTable::new("", &columns);
     for difference in find_differences(hosts) {
-        for (number, (value, names)) in difference.values.into_iter().enumerate() {
-            let what = if number == 0 { difference.what.clone() } else { String::new() };
-            table.rows.push(vec![what.into(), value.into(), short(&names).into()]);
+        for (index, (value, names)) in difference.values.into_iter().enumerate() {
+            let property = if index == 0 { difference.what.clone() } else { String::new() };
+            table.rows.push(vec![property.into(), value.into(), short(&names).into()]);
         }
     }
     if table.rows.is_empty() {
@@ -150,27 +150,28 @@ fn add_deviations(
     hosts: &[ComparedHost<'_>],
     short: &dyn Fn(&[&str]) -> String,
 ) {
-    let mut found: BTreeMap<_, Vec<(&str, &DoctorFinding)>> = BTreeMap::new();
+    let mut by_check: BTreeMap<_, Vec<(&str, &DoctorFinding)>> = BTreeMap::new();
     for host in hosts {
         let deviating = host.findings.iter().filter(|it| it.outcome == CheckOutcome::Deviates);
         for it in deviating {
-            let place = (std::cmp::Reverse(it.severity), it.id.as_str());
-            found.entry(place).or_default().push((host.name, it));
+            let key = (std::cmp::Reverse(it.severity), it.id.as_str());
+            by_check.entry(key).or_default().push((host.name, it));
         }
     }
-    if found.is_empty() {
+    if by_check.is_empty() {
         document.paragraph(Tone::Plain, word("doctor-no-deviation"));
         return;
     }
     document.heading(word("doctor-deviations"));
-    for all in found.into_values() {
-        let first = all[0].1;
-        let mut seen: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for (name, it) in &all {
-            seen.entry(observed_text(it)).or_default().push(name);
+    for findings in by_check.into_values() {
+        let first = findings[0].1;
+        let mut hosts_by_value: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (name, it) in &findings {
+            hosts_by_value.entry(observed_text(it)).or_default().push(name);
         }
-        let observed =
-            seen.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
+        let observed = hosts_by_value
+            .into_iter()
+            .map(|(text, names)| format!("{}: {text}", short(&names)));
         let observed = observed.collect::<Vec<_>>().join(semicolon());
         let facts = [
             (word("column-observed"), observed.as_str()),
@@ -178,12 +179,12 @@ fn add_deviations(
             (word("column-why"), translated_check(first, "why", &first.why)),
             (word("column-change"), translated_check(first, "change", &first.change)),
         ];
-        let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
+        let present = facts.into_iter().filter(|(_, value)| !value.is_empty());
         let (tone, words) = severity(first.severity);
         document.blocks.push(Block::Facts(FactTable {
             title: Some(format!("{}: {words}", first.id)),
             tone,
-            facts: known.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            facts: present.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         }));
     }
     document.paragraph(Tone::Quiet, word("doctor-no-change"));

@@ -117,21 +117,21 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
         document.blocks.extend(run_sections(summary, run, summaries.len() > 1));
     }
     add_method(&mut document, summaries, runs);
-    let measured = summaries.iter().map(|it| it.run.started.as_str()).max();
+    let newest = summaries.iter().map(|it| it.run.started.as_str()).max();
     PublishedPage {
         document,
         description: message!("learn-description", subject = subject),
-        measured_at: measured.unwrap_or_default().to_owned(),
+        measured_at: newest.unwrap_or_default().to_owned(),
     }
 }
 
 /// Sets the number of digits of own results without an interval to that of all other tables.
 fn with_printed_digits(summary: &RunSummary) -> RunSummary {
     let mut summary = summary.clone();
-    let is_here = !summary.hosts.is_empty();
+    let is_measured = !summary.hosts.is_empty();
     for it in summary.results.iter_mut().filter(|it| it.ci.is_none()) {
-        let is_of_a_file = it.parameters.contains_key(&Attribute::SourceFile);
-        if is_here && !is_of_a_file {
+        let is_imported = it.parameters.contains_key(&Attribute::SourceFile);
+        if is_measured && !is_imported {
             let digits = precision::interval_digits(it.median, None) as u64;
             it.parameters.entry(Attribute::PrintedDigits).or_insert(digits.into());
         }
@@ -158,14 +158,14 @@ fn run_sections(
         return Vec::new();
     }
     let run_name = summary.run.label.clone().unwrap_or_else(|| summary.run.suite.clone());
-    let titled = |heading: String| match is_one_of_several {
+    let with_run_name = |heading: String| match is_one_of_several {
         true => format!("{heading} ({run_name})"),
         false => heading,
     };
     let mut blocks = published_sections(summary, run);
     for block in &mut blocks {
         match block {
-            Block::Heading(text) => *text = titled(std::mem::take(text)),
+            Block::Heading(text) => *text = with_run_name(std::mem::take(text)),
             Block::Table(table) => {
                 table.rows.iter_mut().flatten().for_each(|cell| cell.marks.clear());
                 *table =
@@ -193,41 +193,42 @@ fn add_method(document: &mut Document, summaries: &[&RunSummary], runs: &[Run]) 
 
 /// Adds a warning about figures that cannot come from one sample; their rows stay in the table.
 fn add_impossible_figures(document: &mut Document, all: &[&MetricEstimate]) {
-    let mut reported: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     for estimate in all {
         for doubt in
             estimate.warnings.iter().filter(|it| matches!(it, Doubt::OutOfOrder { .. }))
         {
             let size = text(estimate, Attribute::Bytes).unwrap_or_default();
             let line = with_detail(&size, &catalogue::doubt(doubt).text);
-            if !reported.contains(&line) {
-                reported.push(line);
+            if !lines.contains(&line) {
+                lines.push(line);
             }
         }
     }
-    if !reported.is_empty() {
+    if !lines.is_empty() {
         document.paragraph(
             Tone::Bad,
-            message!("learn-impossible", figures = reported.join(semicolon())),
+            message!("learn-impossible", figures = lines.join(semicolon())),
         );
     }
 }
 
-/// Formats a value with the precision that is known.
+/// Formats a value with the precision of its interval, or with its printed digits.
 fn format_value(estimate: &MetricEstimate) -> String {
-    let shown = match estimate.ci {
+    let formatted = match estimate.ci {
         Some(_) => precision::value(estimate),
         // A published figure keeps the digits that it was printed with.
         None => units::quantity(estimate.median, estimate.unit, digits(estimate)),
     };
-    with_qualifier(estimate, shown)
+    with_qualifier(estimate, formatted)
 }
 
-fn with_qualifier(estimate: &MetricEstimate, shown: String) -> String {
+/// Adds the qualifier of a published figure, such as “about”.
+fn with_qualifier(estimate: &MetricEstimate, value: String) -> String {
     match text(estimate, Attribute::Qualifier).as_deref() {
-        Some("approximate") => message!("about", value = shown),
-        Some("min") => message!("more-than", value = shown),
-        _ => shown,
+        Some("approximate") => message!("about", value = value),
+        Some("min") => message!("more-than", value = value),
+        _ => value,
     }
 }
 
@@ -271,10 +272,10 @@ fn unmeasured_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
         let failed = summary.failures.iter().filter(|it| it.because.is_none());
         let failed = failed.map(|it| (&it.benchmark, catalogue::failure(&it.failure).text));
         for (benchmark, why) in omitted.chain(failed) {
-            let shown = message!("learn-not-measured", why = why);
+            let reason = message!("learn-not-measured", why = why);
             let row = vec![
                 benchmark.as_str().into(),
-                shown.into(),
+                reason.into(),
                 TableCell::default(),
                 TableCell::default(),
             ];
@@ -289,47 +290,48 @@ pub(super) fn find_results<'a>(
     benchmark: Benchmark,
     metric: &str,
 ) -> Vec<&'a MetricEstimate> {
-    let is = |it: &&&MetricEstimate| it.benchmark == benchmark.id() && it.metric == metric;
-    all.iter().filter(is).copied().collect()
+    let is_match =
+        |it: &&&MetricEstimate| it.benchmark == benchmark.id() && it.metric == metric;
+    all.iter().filter(is_match).copied().collect()
 }
 
 fn is_rdma(estimate: &MetricEstimate) -> bool {
     matches!(Benchmark::from_id(&estimate.benchmark), Some(Benchmark::Rdma(_)))
 }
 
-fn best<'a>(found: &[&'a MetricEstimate]) -> Option<&'a MetricEstimate> {
-    (!found.is_empty()).then(|| found[representative(found)])
+fn best<'a>(results: &[&'a MetricEstimate]) -> Option<&'a MetricEstimate> {
+    (!results.is_empty()).then(|| results[representative(results)])
 }
 
-fn row(name: String, shown: String, estimates: &[&MetricEstimate]) -> Vec<TableCell> {
+fn row(name: String, values: String, estimates: &[&MetricEstimate]) -> Vec<TableCell> {
     let intervals: Vec<String> =
         estimates.iter().filter_map(|it| precision::interval(it)).collect();
     let shares = estimates.iter().filter_map(|it| it.percent_of_limit).map(units::percent);
     let shares = shares.collect::<Vec<_>>().join(comma());
-    vec![name.into(), shown.into(), intervals.join(comma()).into(), shares.into()]
+    vec![name.into(), values.into(), intervals.join(comma()).into(), shares.into()]
 }
 
 /// Returns the result of the whole node, and the range over its domains.
 fn stream_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
-    let found = find_results(all, Benchmark::MemoryStream, "triad");
-    let place = |it: &MetricEstimate| text(it, Attribute::Placement).unwrap_or_default();
+    let results = find_results(all, Benchmark::MemoryStream, "triad");
+    let placement = |it: &MetricEstimate| text(it, Attribute::Placement).unwrap_or_default();
     let (whole, parts): (Vec<&MetricEstimate>, Vec<&MetricEstimate>) =
-        found.into_iter().partition(|it| !place(it).contains(':'));
-    let class =
-        |it: &MetricEstimate| place(it).split(':').next().unwrap_or_default().to_owned();
+        results.into_iter().partition(|it| !placement(it).contains(':'));
+    let domain_kind =
+        |it: &MetricEstimate| placement(it).split(':').next().unwrap_or_default().to_owned();
     // A number of cores is not a domain. Published pages print last-level caches.
     let mut parts: Vec<&MetricEstimate> =
-        parts.into_iter().filter(|it| !class(it).starts_with("core")).collect();
-    if parts.iter().any(|it| class(it) == "l3") {
-        parts.retain(|it| class(it) == "l3");
+        parts.into_iter().filter(|it| !domain_kind(it).starts_with("core")).collect();
+    if parts.iter().any(|it| domain_kind(it) == "l3") {
+        parts.retain(|it| domain_kind(it) == "l3");
     }
     let whole = best(&whole)?;
     let low = parts.iter().min_by(|a, b| a.median.total_cmp(&b.median));
     let high = parts.iter().max_by(|a, b| a.median.total_cmp(&b.median));
-    let shown = match low.zip(high) {
+    let values = match low.zip(high) {
         None => format_value(whole),
         Some((low, high)) => {
-            let domain = class(low);
+            let domain = domain_kind(low);
             let (low, high) = (format_value(low), format_value(high));
             let part = match units::split_unit(&low) {
                 _ if low == high => low,
@@ -343,41 +345,43 @@ fn stream_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
             )
         }
     };
-    Some(row("STREAM Triad".to_owned(), shown, &[whole]))
+    Some(row("STREAM Triad".to_owned(), values, &[whole]))
 }
 
 fn linpack_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
     let rmax = best(&find_results(all, Benchmark::Linpack, "rmax"))?;
-    let reported =
+    let peak =
         number(rmax, Attribute::Rpeak).map(|peak| format_gflops(rmax, (peak, LIMIT_DIGITS)));
-    // A core may run faster than the clock behind the peak: the clock explains a value above it.
+    // A core may run faster than the clock from which the peak was calculated. The clock explains
+    // results above the peak.
     let clock = number(rmax, Attribute::RpeakClock)
         .map(|clock| units::quantity(clock, Unit::Hertz, 3))
         .map(|clock| format!("Rpeak{}{clock}", comma()));
     let name = clock.as_deref().unwrap_or("Rpeak");
-    let peak = reported.map(|it| format!("{it} ({name})"));
+    let peak = peak.map(|it| format!("{it} ({name})"));
     let digits = rmax.ci.map_or_else(|| digits(rmax), |_| precision::estimate_digits(rmax));
     let reached = format_gflops(rmax, (rmax.median, digits));
-    let shown = [peak, Some(format!("{reached} (Rmax)"))];
-    let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(comma());
-    Some(row(word("learn-linpack").to_owned(), shown, &[rmax]))
+    let values = [peak, Some(format!("{reached} (Rmax)"))];
+    let values = values.into_iter().flatten().collect::<Vec<_>>().join(comma());
+    Some(row(word("learn-linpack").to_owned(), values, &[rmax]))
 }
 
 /// Formats a rate in GFLOP/s, the unit of HPL, at any magnitude.
 fn format_gflops(estimate: &MetricEstimate, (value, digits): (f64, usize)) -> String {
     let number = precision::round_to_digits(value, digits) / 1e9;
-    let shown = units::with_symbol(&group_digits(&number.to_string()), "GFLOP/s");
-    with_qualifier(estimate, shown)
+    let formatted = units::with_symbol(&group_digits(&number.to_string()), "GFLOP/s");
+    with_qualifier(estimate, formatted)
 }
 
 fn rdma_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
-    let of_rdma = |metrics: &[&str]| {
-        let is = |it: &&&MetricEstimate| is_rdma(it) && metrics.contains(&it.metric.as_str());
-        all.iter().filter(is).copied().collect::<Vec<_>>()
+    let find_rdma = |metrics: &[&str]| {
+        let is_match =
+            |it: &&&MetricEstimate| is_rdma(it) && metrics.contains(&it.metric.as_str());
+        all.iter().filter(is_match).copied().collect::<Vec<_>>()
     };
-    let latencies = of_rdma(&["half_round_trip", "latency"]);
+    let latencies = find_rdma(&["half_round_trip", "latency"]);
     let latency = latencies.into_iter().min_by(|a, b| a.median.total_cmp(&b.median));
-    let bandwidths = of_rdma(&["bandwidth"]);
+    let bandwidths = find_rdma(&["bandwidth"]);
     let bandwidth = bandwidths.into_iter().max_by(|a, b| a.median.total_cmp(&b.median));
     let in_bits = bandwidth.map(|it| MetricEstimate {
         median: if it.unit == Unit::BytePerSecond { it.median * 8.0 } else { it.median },
@@ -385,9 +389,10 @@ fn rdma_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
         ci: it.ci.filter(|_| it.unit == Unit::BitPerSecond),
         ..it.clone()
     });
-    let found: Vec<&MetricEstimate> = latency.into_iter().chain(&in_bits).collect();
-    let shown: Vec<String> = found.iter().map(|it| format_value(it)).collect();
-    (!found.is_empty()).then(|| row(word("learn-rdma").to_owned(), shown.join(comma()), &found))
+    let results: Vec<&MetricEstimate> = latency.into_iter().chain(&in_bits).collect();
+    let values: Vec<String> = results.iter().map(|it| format_value(it)).collect();
+    (!results.is_empty())
+        .then(|| row(word("learn-rdma").to_owned(), values.join(comma()), &results))
 }
 
 /// Returns one row for each tool and target: the highest read bandwidth and the highest write
@@ -395,25 +400,25 @@ fn rdma_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
 fn storage_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
     let place = |it: &MetricEstimate| (it.tool.name.clone(), storage::place_label(it));
     let mut places: Vec<(String, Option<String>)> = Vec::new();
-    let mut found =
+    let mut results =
         storage::without_host_parts(find_results(all, Benchmark::Storage, "bandwidth"));
-    found.retain(|it| it.median.is_finite());
-    for it in &found {
+    results.retain(|it| it.median.is_finite());
+    for it in &results {
         if !places.contains(&place(it)) {
             places.push(place(it));
         }
     }
-    let rows = places.into_iter().filter_map(|here| {
-        let of_operation = |operation: &str| {
-            let is = |it: &&&MetricEstimate| {
-                place(it) == here
+    let rows = places.into_iter().filter_map(|row_place| {
+        let highest = |operation: &str| {
+            let is_match = |it: &&&MetricEstimate| {
+                place(it) == row_place
                     && text(it, Attribute::Operation).as_deref() == Some(operation)
             };
-            let found = found.iter().filter(is).copied();
-            found.max_by(|a, b| a.median.total_cmp(&b.median))
+            let matching = results.iter().filter(is_match).copied();
+            matching.max_by(|a, b| a.median.total_cmp(&b.median))
         };
-        let (read, write) = (of_operation("read"), of_operation("write"));
-        let shown = match (read, write) {
+        let (read, write) = (highest("read"), highest("write"));
+        let values = match (read, write) {
             (Some(read), Some(write)) => {
                 message!(
                     "learn-reads-writes",
@@ -423,23 +428,23 @@ fn storage_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
             }
             (Some(read), None) => message!("learn-reads", reads = format_value(read)),
             (None, Some(write)) => message!("learn-writes", writes = format_value(write)),
-            (None, None) => message!("learn-mixed", both = format_value(of_operation("mix")?)),
+            (None, None) => message!("learn-mixed", both = format_value(highest("mix")?)),
         };
-        let mixed = of_operation("mix").filter(|_| read.is_none() && write.is_none());
+        let mixed = highest("mix").filter(|_| read.is_none() && write.is_none());
         let both: Vec<&MetricEstimate> = read.into_iter().chain(write).chain(mixed).collect();
-        let name = match here {
+        let name = match row_place {
             (tool, Some(group)) if both[0].spans_hosts() => with_detail(&tool, &group),
             (tool, Some(target)) => message!("learn-storage", tool = tool, target = target),
             (tool, None) => tool,
         };
-        Some(row(name, shown, &both))
+        Some(row(name, values, &both))
     });
     rows.collect()
 }
 
 /// Returns the sizes of some results in ascending order, each once.
-pub(super) fn sizes(found: &[&MetricEstimate]) -> Vec<u64> {
-    let mut sizes: Vec<u64> = found
+pub(super) fn sizes(results: &[&MetricEstimate]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = results
         .iter()
         .filter_map(|it| number(it, Attribute::Bytes).map(|bytes| bytes as u64))
         .collect();
@@ -449,9 +454,9 @@ pub(super) fn sizes(found: &[&MetricEstimate]) -> Vec<u64> {
 }
 
 pub(super) fn find_size<'a>(
-    found: &[&'a MetricEstimate],
+    results: &[&'a MetricEstimate],
     bytes: u64,
 ) -> Option<&'a MetricEstimate> {
-    let here = |it: &&&MetricEstimate| number(it, Attribute::Bytes) == Some(bytes as f64);
-    found.iter().find(here).copied()
+    let has_size = |it: &&&MetricEstimate| number(it, Attribute::Bytes) == Some(bytes as f64);
+    results.iter().find(has_size).copied()
 }

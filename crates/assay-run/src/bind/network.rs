@@ -34,29 +34,29 @@ pub(super) enum TrafficKind {
     Protocol(TransportProtocol),
 }
 
-/// Returns turns that repeat one network test. The missing services of hosts and the far end are
-/// checked when the first turn begins, because other cases may have had turns by then.
+/// Returns turns that repeat one network test. The first turn checks the far end and the missing
+/// features of hosts: turns of other cases may have detected some by then.
 pub(super) fn turns<'c>(
     work: &'c NetworkWorkload,
-    by: TrafficKind,
-    known: &'c RefCell<RunCache>,
+    kind: TrafficKind,
+    cache: &'c RefCell<RunCache>,
 ) -> Turns<'c> {
-    let mut begun: Option<Turns<'c>> = None;
-    Box::new(move |recorder| match &mut begun {
+    let mut started: Option<Turns<'c>> = None;
+    Box::new(move |recorder| match &mut started {
         Some(turns) => turns(recorder),
-        None => begun.insert(begin(work, by, &known.borrow(), recorder)?)(recorder),
+        None => started.insert(begin(work, kind, &cache.borrow(), recorder)?)(recorder),
     })
 }
 
 fn begin<'c>(
     work: &'c NetworkWorkload,
-    by: TrafficKind,
-    known: &RunCache,
+    kind: TrafficKind,
+    cache: &RunCache,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Turns<'c>, CaseError> {
-    known.require(work, MissingHostFeature::Address)?;
-    known.require(work, MissingHostFeature::Connection)?;
-    let protocol = match by {
+    cache.require(work, MissingHostFeature::Address)?;
+    cache.require(work, MissingHostFeature::Connection)?;
+    let protocol = match kind {
         TrafficKind::Icmp => {
             // The other host of a pair provides its address; echoes need no port.
             let peer = PairEnd::open(recorder).map_err(case_error)?;
@@ -66,29 +66,29 @@ fn begin<'c>(
     };
     let far_end = NetworkFarEnd::resolve(work, recorder).map_err(case_error)?;
     match &work.question {
-        NetworkTest::Throughput(asked) => {
-            known.require(work, run_cache::streams_port(work))?;
-            Ok(throughput::turns(asked, far_end, protocol))
+        NetworkTest::Throughput(test) => {
+            cache.require(work, run_cache::streams_port(work))?;
+            Ok(throughput::turns(test, far_end, protocol))
         }
-        NetworkTest::Latency(asked) => {
-            known.require(work, MissingHostFeature::Echo)?;
-            if asked.load_streams > 0 {
-                known.require(work, run_cache::streams_port(work))?;
+        NetworkTest::Latency(test) => {
+            cache.require(work, MissingHostFeature::Echo)?;
+            if test.load_streams > 0 {
+                cache.require(work, run_cache::streams_port(work))?;
             }
             let all = far_end.ping_pong_targets();
-            let lacks = |port| known.lacks(&far_end.host, MissingHostFeature::Port(port));
-            let (without, targets): (Vec<NetworkTarget>, Vec<NetworkTarget>) =
+            let lacks = |port| cache.lacks(&far_end.host, MissingHostFeature::Port(port));
+            let (missing, targets): (Vec<NetworkTarget>, Vec<NetworkTarget>) =
                 all.into_iter().partition(|target| lacks(target.port));
-            if let (Some(last), []) = (without.last(), &*targets) {
-                known.require(work, MissingHostFeature::Port(last.port))?;
+            if let (Some(last), []) = (missing.last(), &*targets) {
+                cache.require(work, MissingHostFeature::Port(last.port))?;
             }
-            Ok(latency::turns(asked, far_end, targets, protocol))
+            Ok(latency::turns(test, far_end, targets, protocol))
         }
     }
 }
 
-/// Workload as a tool receives it. A loopback workload is directed to an own server, which ends
-/// when this is dropped.
+/// Workload as an external tool receives it. A loopback workload is directed to a server in this
+/// process, which ends when this is dropped.
 pub(super) struct ReachableWorkload {
     pub(super) workload: Workload,
     _far_end: NetworkFarEnd,
@@ -98,7 +98,7 @@ pub(super) struct ReachableWorkload {
 /// workload without a far end.
 pub(super) fn resolve_far_end(
     workload: &Workload,
-    known: &RunCache,
+    cache: &RunCache,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<ReachableWorkload>, CaseError> {
     let mut workload = workload.clone();
@@ -107,8 +107,8 @@ pub(super) fn resolve_far_end(
     else {
         return Ok(None);
     };
-    known.require(work, MissingHostFeature::Address)?;
-    known.require(work, MissingHostFeature::Connection)?;
+    cache.require(work, MissingHostFeature::Address)?;
+    cache.require(work, MissingHostFeature::Connection)?;
     let far_end = NetworkFarEnd::resolve(work, recorder).map_err(case_error)?;
     if work.to.is_none() || recorder.pair().is_some() {
         recorder.add_fact(Attribute::FarEnd, "assay");

@@ -20,7 +20,7 @@ use crate::recorder::CaseError;
 /// Findings about all hosts of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunCache {
-    /// Host and lack → the case that detected it.
+    /// Host and missing feature → the case that detected it.
     lacking: BTreeMap<(String, MissingHostFeature), String>,
     /// Hosts and ports with a successful throughput measurement.
     served: BTreeSet<(String, MissingHostFeature)>,
@@ -50,8 +50,8 @@ impl RunCache {
             Ok(_) if matches!(work.question, NetworkTest::Throughput(_)) => {
                 self.served.insert((to.clone(), normalize_for_pair(case, streams_port(work))));
             }
-            Err(CaseError::Lacking(what, _)) => {
-                let key = (to.clone(), normalize_for_pair(case, *what));
+            Err(CaseError::Lacking(feature, _)) => {
+                let key = (to.clone(), normalize_for_pair(case, *feature));
                 if !self.served.contains(&key) {
                     self.lacking.entry(key).or_insert_with(|| case.id.clone());
                 }
@@ -61,31 +61,31 @@ impl RunCache {
     }
 
     /// Records the overhead of a launch, without its measurement.
-    pub(in crate::bind) fn record_launch(&mut self, work: &MpiWorkload, beside_s: f64) {
-        let least_s = self.launches.entry(launch_key(work)).or_insert(beside_s);
-        *least_s = least_s.min(beside_s).max(0.0);
-        self.forecast.record_launch(beside_s.max(0.0));
+    pub(in crate::bind) fn record_launch(&mut self, work: &MpiWorkload, overhead_s: f64) {
+        let least_s = self.launches.entry(launch_key(work)).or_insert(overhead_s);
+        *least_s = least_s.min(overhead_s).max(0.0);
+        self.forecast.record_launch(overhead_s.max(0.0));
     }
 
-    /// Shortest overhead of a launch of these ranks in seconds, without its measurement.
+    /// Returns the shortest overhead of a launch of these ranks in seconds.
     pub(in crate::bind) fn launch_overhead_s(&self, work: &MpiWorkload) -> Option<f64> {
         self.launches.get(&launch_key(work)).copied()
     }
 
-    /// Whether the host is known to lack this.
-    pub(in crate::bind) fn lacks(&self, host: &str, what: MissingHostFeature) -> bool {
-        self.lacking.contains_key(&(host.to_owned(), what))
+    /// Whether an earlier case found that the host lacks this feature.
+    pub(in crate::bind) fn lacks(&self, host: &str, feature: MissingHostFeature) -> bool {
+        self.lacking.contains_key(&(host.to_owned(), feature))
     }
 
-    /// Ends the case if its host is known to lack a required service.
+    /// Returns an error if an earlier case found that the host lacks a required feature.
     pub(in crate::bind) fn require(
         &self,
         work: &NetworkWorkload,
-        what: MissingHostFeature,
+        feature: MissingHostFeature,
     ) -> Result<(), CaseError> {
         let Some(host) = &work.to else { return Ok(()) };
-        let Some(because) = self.lacking.get(&(host.clone(), what)) else { return Ok(()) };
-        let failure = FailureReason::Skipped { host: host.clone(), lack: what };
+        let Some(because) = self.lacking.get(&(host.clone(), feature)) else { return Ok(()) };
+        let failure = FailureReason::Skipped { host: host.clone(), lack: feature };
         Err(CaseError::Skipped { failure, because: because.clone() })
     }
 }
@@ -94,16 +94,16 @@ fn launch_key(work: &MpiWorkload) -> (String, String, u32) {
     (work.mpi.launcher.clone(), work.mpi.library.clone(), work.ranks)
 }
 
-/// Replaces a port by the connection for pairs: their other end opens a new port for each case, so
-/// that only a lack of the connection applies to later cases.
-const fn normalize_for_pair(case: &Case, what: MissingHostFeature) -> MissingHostFeature {
-    match what {
+/// Replaces a missing port of a pair by a missing connection. The other end opens a new port for
+/// each case: only a missing connection applies to later cases.
+const fn normalize_for_pair(case: &Case, feature: MissingHostFeature) -> MissingHostFeature {
+    match feature {
         MissingHostFeature::Port(_) if case.pair.is_some() => MissingHostFeature::Connection,
-        what => what,
+        feature => feature,
     }
 }
 
-/// Port of the streams of a case, as the lack to check.
+/// Returns the port of the streams of a case, as the feature to check.
 pub(in crate::bind) fn streams_port(work: &NetworkWorkload) -> MissingHostFeature {
     MissingHostFeature::Port(work.port.unwrap_or(iperf3::DEFAULT_PORT))
 }

@@ -74,43 +74,43 @@ pub struct RankOutcome {
 /// # Errors
 /// When nothing can be measured; all ranks fail for the same reason.
 pub fn run(
-    duty: &RankTask<'_>,
+    task: &RankTask<'_>,
     listener: &mut RankListener<'_>,
 ) -> Result<RankOutcome, CommandFailure> {
-    let RankTask { options: asked, env: launched, outcome_file: raw, .. } = *duty;
-    let sizes = method::message_sizes(asked);
+    let RankTask { options, env: launcher_env, outcome_file, .. } = *task;
+    let sizes = method::message_sizes(options);
     check_rank_count(
-        asked,
-        launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }),
+        options,
+        launcher_env.ranks.unwrap_or(if launcher_env.rank.is_some() { 2 } else { 1 }),
     )?;
-    let library = ranks::open_library(asked, launched)?;
-    ranks::check_pmix_support(&library, launched)?;
-    if let Some(note) = ranks::launcher_mismatch(&library, launched) {
-        if launched.is_reporting_rank() {
+    let library = ranks::open_library(options, launcher_env)?;
+    ranks::check_pmix_support(&library, launcher_env)?;
+    if let Some(note) = ranks::launcher_mismatch(&library, launcher_env) {
+        if launcher_env.is_reporting_rank() {
             listener(RankEvent::Note(&note))?;
         }
         thread::sleep(NOTE_DELAY);
     }
-    let mut ranks = ranks::initialize(&library, launched, asked)?;
-    if let Err(failure) = check_ranks_and_memory(asked, &ranks, &sizes) {
+    let mut ranks = ranks::initialize(&library, launcher_env, options)?;
+    if let Err(failure) = check_ranks_and_memory(options, &ranks, &sizes) {
         drop(ranks.world.finish());
         return Err(failure);
     }
-    if let Err(failure) = measure_sizes(duty, &sizes, &mut ranks, listener) {
-        // Only this rank knows of the failure, and the others wait for it. Failing to report a
-        // failure has no remedy.
+    if let Err(failure) = measure_sizes(task, &sizes, &mut ranks, listener) {
+        // Only this rank failed, and the others wait for it. If the report fails, too, there is no
+        // remedy.
         drop(listener(RankEvent::Aborting(&failure)));
-        ranks.world.abort(duty.failure_exit_code)
+        ranks.world.abort(task.failure_exit_code)
     }
     ranks.record_current_cpus()?;
     if ranks.world.rank() == 0 {
         listener(RankEvent::AllMeasured(&ranks.outcome))?;
     }
-    finish_launch(ranks, raw)
+    finish_launch(ranks, outcome_file)
 }
 
 fn measure_sizes(
-    duty: &RankTask<'_>,
+    task: &RankTask<'_>,
     sizes: &[u64],
     ranks: &mut ConnectedRanks,
     listener: &mut RankListener<'_>,
@@ -119,16 +119,16 @@ fn measure_sizes(
     if is_root {
         listener(RankEvent::Started(&ranks.outcome))?;
     }
-    let budget_s = duty.options.budget_s / sizes.len() as f64;
+    let budget_s = task.options.budget_s / sizes.len() as f64;
     for bytes in sizes {
-        let step = SizeStep { options: duty.options, bytes: *bytes, budget_s };
+        let step = SizeStep { options: task.options, bytes: *bytes, budget_s };
         let size = size_sweep::measure_size(&ranks.world, &step)
             .map_err(|error| ranks::mpi_failure(&error))?;
         if is_root {
             listener(RankEvent::SizeMeasured(&ranks.outcome, &size))?;
         }
         ranks.outcome.sizes.push(size);
-        if let Some(file) = duty.outcome_file.filter(|_| is_root) {
+        if let Some(file) = task.outcome_file.filter(|_| is_root) {
             write_outcome(file, &ranks.outcome)?;
         }
     }
@@ -138,12 +138,12 @@ fn measure_sizes(
 /// Finishes the job; no result counts if any contents were wrong.
 fn finish_launch(
     ranks: ConnectedRanks,
-    raw: Option<&Path>,
+    outcome_file: Option<&Path>,
 ) -> Result<RankOutcome, CommandFailure> {
     let ConnectedRanks { world, mut outcome, .. } = ranks;
     let is_root = world.rank() == 0;
     let verdict = match first_damaged_size(&outcome) {
-        // The ranks agree on the number, so that all of them end alike.
+        // All ranks have the same count and therefore the same verdict.
         Some((bytes, wrong)) => {
             Err(CommandFailure::measurement(format!("{wrong} messages of {bytes} B arrived damaged"))
                 .advise("choose another transport, and report the fault to its makers: this MPI or its transport loses or mixes data"))
@@ -156,7 +156,7 @@ fn finish_launch(
         .broadcast_number(u64::from(verdict.is_err()))
         .map_err(|error| ranks::mpi_failure(&error))?;
     world.finish().map_err(|error| ranks::mpi_failure(&error))?;
-    if let Some(file) = raw.filter(|_| is_root) {
+    if let Some(file) = outcome_file.filter(|_| is_root) {
         write_outcome(file, &outcome)?;
     }
     Ok(RankOutcome { is_root, outcome, is_damaged: failed > 0, verdict })
@@ -171,8 +171,11 @@ fn first_damaged_size(outcome: &MpiOutcome) -> Option<(u64, u64)> {
 /// Returns the job as a named workload, as soon as the ranks are connected; `None` without a known
 /// library.
 #[must_use]
-pub fn named_workload(asked: &MpiOptions, outcome: &MpiOutcome) -> Option<(String, Workload)> {
-    Some((asked.test.name().to_owned(), Workload::Mpi(workload(asked, outcome)?)))
+pub fn named_workload(
+    options: &MpiOptions,
+    outcome: &MpiOutcome,
+) -> Option<(String, Workload)> {
+    Some((options.test.name().to_owned(), Workload::Mpi(workload(options, outcome)?)))
 }
 
 /// Returns the entries of an outcome for its record.
@@ -195,8 +198,8 @@ pub fn stop_reason(outcome: &MpiOutcome) -> Result<StopReason, CaseFailure> {
     if let Some((bytes, _)) = first_damaged_size(outcome) {
         return Err(CaseFailure::WrongContents { bytes });
     }
-    let known = |size: &MpiSizeResult| size.precise;
-    let precise: Option<Vec<bool>> = outcome.sizes.iter().map(known).collect();
+    let precise_flag = |size: &MpiSizeResult| size.precise;
+    let precise: Option<Vec<bool>> = outcome.sizes.iter().map(precise_flag).collect();
     Ok(match precise {
         None => StopReason::Tool,
         Some(all) if all.iter().all(|it| *it) => StopReason::Precise,
@@ -206,11 +209,11 @@ pub fn stop_reason(outcome: &MpiOutcome) -> Result<StopReason, CaseFailure> {
 
 /// Builds the workload that a suite would have requested; the launcher chose the library and the
 /// CPUs.
-fn workload(asked: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
-    let sizes = method::message_sizes(asked);
+fn workload(options: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
+    let sizes = method::message_sizes(options);
     let library = outcome.library.as_ref()?;
     let prefix =
-        asked.prefix.as_deref().map_or(String::new(), |it| path_text::encode(it.as_os_str()));
+        options.prefix.as_deref().map_or(String::new(), |it| path_text::encode(it.as_os_str()));
     let starter = match outcome.launcher.as_str() {
         "intel-hydra" => MpiLauncherKind::IntelHydra,
         "orterun" => MpiLauncherKind::Orte,
@@ -224,7 +227,7 @@ fn workload(asked: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     };
     let cpus: Option<Vec<u32>> = outcome.ranks.iter().map(|it| only_one(&it.cpus)).collect();
     Some(MpiWorkload {
-        test: asked.test,
+        test: options.test,
         mpi: MpiInstallation {
             key: library.label().to_lowercase().replace(' ', "-"),
             name: library.name.clone(),
@@ -240,46 +243,46 @@ fn workload(asked: &MpiOptions, outcome: &MpiOutcome) -> Option<MpiWorkload> {
         hosts: MpiHosts::default(),
         from_bytes: *sizes.first()?,
         to_bytes: *sizes.last()?,
-        preset: asked.preset,
+        preset: options.preset,
     })
 }
 
 fn check_ranks_and_memory(
-    asked: &MpiOptions,
+    options: &MpiOptions,
     ranks: &ConnectedRanks,
     sizes: &[u64],
 ) -> Result<(), CommandFailure> {
-    check_rank_count(asked, ranks.world.size())?;
-    let Some(most) = sizes.last() else {
+    check_rank_count(options, ranks.world.size())?;
+    let Some(largest) = sizes.last() else {
         return Err(CommandFailure::usage(
             "there is no size between the smallest and the largest",
         )
         .advise("write the smallest before the largest, like -m 1:4MiB"));
     };
-    let kind = method::benchmark_kind(asked.test);
+    let kind = method::benchmark_kind(options.test);
     let size = ranks.world.size() as usize;
-    let each = usize::try_from(*most)
-        .ok()
-        .and_then(|bytes| kind.memory_bytes(bytes, size, method::window(asked), asked.buffers));
-    ranks.check_memory(*most, each)
+    let each_rank_bytes = usize::try_from(*largest).ok().and_then(|bytes| {
+        kind.memory_bytes(bytes, size, method::window(options), options.buffers)
+    });
+    ranks.check_memory(*largest, each_rank_bytes)
 }
 
 /// Checks the number of ranks: some benchmarks need exactly two, some an even number, all at least
 /// two.
-fn check_rank_count(asked: &MpiOptions, ranks: u32) -> Result<(), CommandFailure> {
-    let name = asked.test.name();
-    let wrong = match asked.test.pattern() {
+fn check_rank_count(options: &MpiOptions, ranks: u32) -> Result<(), CommandFailure> {
+    let name = options.test.name();
+    let missing = match options.test.pattern() {
         _ if ranks < 2 => Some("two ranks or more"),
         MpiPattern::Pair if ranks != 2 => Some("exactly two ranks"),
         MpiPattern::Pairs if !ranks.is_multiple_of(2) => Some("an even number of ranks"),
         _ => None,
     };
-    let Some(wanted) = wrong else { return Ok(()) };
-    let there = match ranks {
+    let Some(required) = missing else { return Ok(()) };
+    let actual = match ranks {
         1 => "there is one rank only".to_owned(),
         ranks => format!("there are {ranks}"),
     };
-    Err(CommandFailure::usage(format!("{name} needs {wanted}, and {there}"))
+    Err(CommandFailure::usage(format!("{name} needs {required}, and {actual}"))
         .advise(format!("start it with an MPI launcher: mpirun -n 2 assay mpi {name}")))
 }
 
@@ -289,20 +292,20 @@ fn check_rank_count(asked: &MpiOptions, ranks: u32) -> Result<(), CommandFailure
 /// When it cannot be written.
 pub fn write_failed_outcome(
     file: &Path,
-    asked: &MpiOptions,
-    launched: &LauncherEnv,
+    options: &MpiOptions,
+    launcher_env: &LauncherEnv,
     failure: &CommandFailure,
 ) -> Result<(), CommandFailure> {
     let outcome = MpiOutcome {
         format: FORMAT,
         assay: env!("CARGO_PKG_VERSION").to_owned(),
-        benchmark: asked.test.name().to_owned(),
-        preset: asked.preset.name().to_owned(),
+        benchmark: options.test.name().to_owned(),
+        preset: options.preset.name().to_owned(),
         library: None,
-        launcher: launched.launcher.to_owned(),
+        launcher: launcher_env.launcher.to_owned(),
         ranks: Vec::new(),
         environment: BTreeMap::new(),
-        window: method::window(asked),
+        window: method::window(options),
         sizes: Vec::new(),
         complete: false,
         failure: Some(to_mpi_failure(failure)),
@@ -317,9 +320,9 @@ fn to_mpi_failure(failure: &CommandFailure) -> MpiFailure {
 /// Writes a temporary file and renames it, so that no reader sees a partial outcome.
 fn write_outcome(file: &Path, outcome: &MpiOutcome) -> Result<(), CommandFailure> {
     let text = serde_json::to_vec(outcome).expect("an outcome has only text keys");
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".part");
-    fs_err::write(&beside, text).and_then(|()| fs_err::rename(&beside, file)).map_err(|error| {
-        CommandFailure::measurement("cannot write the samples").with_cause(&error)
-    })
+    let mut temporary = file.as_os_str().to_owned();
+    temporary.push(".part");
+    fs_err::write(&temporary, text).and_then(|()| fs_err::rename(&temporary, file)).map_err(
+        |error| CommandFailure::measurement("cannot write the samples").with_cause(&error),
+    )
 }

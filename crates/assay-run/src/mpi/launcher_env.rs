@@ -116,7 +116,7 @@ impl LauncherEnv {
                 provides_pmix: serves_pmix,
             };
         };
-        let found = Self {
+        let by_row = Self {
             launcher: row.launcher,
             make: row.make,
             rank: number(row.rank),
@@ -124,8 +124,8 @@ impl LauncherEnv {
             provides_pmix: serves_pmix,
         };
         match row.launcher {
-            "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..found },
-            HYDRA if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..found },
+            "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..by_row },
+            HYDRA if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..by_row },
             // Slurm serves ranks that its own srun starts by Hydra's protocol. Inside a job, Hydra
             // starts its helpers by srun, and they set `MPI_LOCALNRANKS` for their ranks.
             HYDRA
@@ -133,9 +133,9 @@ impl LauncherEnv {
                     && !is_set("MPI_LOCALNRANKS")
                     && !is_started_by_hydra =>
             {
-                Self { launcher: SLURM, make: MpiMake::Any, ..found }
+                Self { launcher: SLURM, make: MpiMake::Any, ..by_row }
             }
-            _ => found,
+            _ => by_row,
         }
     }
 

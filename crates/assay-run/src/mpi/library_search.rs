@@ -61,44 +61,51 @@ const PREFIX_VARIABLES: &[&str] = &[
 pub(super) fn libraries_below(
     prefix: &Path,
     make: MpiMake,
-    around: &LibrarySearchEnv<'_>,
+    search_env: &LibrarySearchEnv<'_>,
 ) -> Vec<String> {
     let folders =
         FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
-    let mut found = libraries_in(folders, make, around);
+    let mut files = libraries_in(folders, make, search_env);
     if make != MpiMake::OpenMpi {
-        let cray = (around.cray)(prefix).map(|file| path_text::encode(file.as_os_str()));
-        found.extend(cray.filter(|file| !found.contains(file)));
+        let cray = (search_env.cray)(prefix).map(|file| path_text::encode(file.as_os_str()));
+        files.extend(cray.filter(|file| !files.contains(file)));
     }
-    found
+    files
 }
 
-/// Returns the libraries that may belong to this job, the likeliest first; the last are bare names
-/// for the loader.
-pub(super) fn candidate_libraries(make: MpiMake, around: &LibrarySearchEnv<'_>) -> Vec<String> {
-    let launchers = around.ancestors.iter().filter(|program| is_launcher(program));
+/// Returns the libraries that may belong to this job, the likeliest first. Bare names for the
+/// loader come last.
+pub(super) fn candidate_libraries(
+    make: MpiMake,
+    search_env: &LibrarySearchEnv<'_>,
+) -> Vec<String> {
+    let launchers = search_env.ancestors.iter().filter(|program| is_launcher(program));
     let launchers = launchers.filter_map(|program| installation_prefix(program));
     let loaded = PREFIX_VARIABLES
         .iter()
-        .filter_map(|name| (around.variable)(name))
+        .filter_map(|name| (search_env.variable)(name))
         .filter(|value| !value.is_empty())
         .map(PathBuf::from);
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for prefix in launchers.chain(loaded) {
-        found.extend(libraries_below(&prefix, make, around));
+        files.extend(libraries_below(&prefix, make, search_env));
     }
-    found.extend(libraries_in(path_list("LD_LIBRARY_PATH", around).into_iter(), make, around));
-    for folder in path_list("PATH", around) {
+    files.extend(libraries_in(
+        path_list("LD_LIBRARY_PATH", search_env).into_iter(),
+        make,
+        search_env,
+    ));
+    for folder in path_list("PATH", search_env) {
         let program = ["mpirun", "mpiexec"]
             .into_iter()
-            .find_map(|program| (around.resolve)(&folder.join(program)));
+            .find_map(|program| (search_env.resolve)(&folder.join(program)));
         if let Some(prefix) = program.as_deref().and_then(installation_prefix) {
-            found.extend(libraries_below(&prefix, make, around));
+            files.extend(libraries_below(&prefix, make, search_env));
         }
     }
-    found.extend(library_names::names_of_make(make).into_iter().map(str::to_owned));
+    files.extend(library_names::names_of_make(make).into_iter().map(str::to_owned));
     let mut unique: Vec<String> = Vec::new();
-    for file in found {
+    for file in files {
         if !unique.contains(&file) {
             unique.push(file);
         }
@@ -109,22 +116,22 @@ pub(super) fn candidate_libraries(make: MpiMake, around: &LibrarySearchEnv<'_>) 
 fn libraries_in(
     folders: impl Iterator<Item = PathBuf>,
     make: MpiMake,
-    around: &LibrarySearchEnv<'_>,
+    search_env: &LibrarySearchEnv<'_>,
 ) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for folder in folders {
         for name in library_names::names_of_make(make) {
             let file = folder.join(name);
-            if (around.resolve)(&file).is_some() {
-                found.push(path_text::encode(file.as_os_str()));
+            if (search_env.resolve)(&file).is_some() {
+                files.push(path_text::encode(file.as_os_str()));
             }
         }
     }
-    found
+    files
 }
 
-fn path_list(variable: &str, around: &LibrarySearchEnv<'_>) -> Vec<PathBuf> {
-    let value = (around.variable)(variable).unwrap_or_default();
+fn path_list(variable: &str, search_env: &LibrarySearchEnv<'_>) -> Vec<PathBuf> {
+    let value = (search_env.variable)(variable).unwrap_or_default();
     std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
@@ -163,10 +170,10 @@ mod tests {
             ("/usr/bin/mpirun", "/usr/bin/orterun"),
             ("/home/x/venv/bin/mpirun", "/home/x/venv/bin/mpirun"),
         ];
-        let around = LibrarySearchEnv {
+        let search_env = LibrarySearchEnv {
             variable: &|name| {
-                let found = environment.iter().find(|(key, _)| *key == name);
-                found.map(|(_, value)| (*value).into())
+                let variable = environment.iter().find(|(key, _)| *key == name);
+                variable.map(|(_, value)| (*value).into())
             },
             ancestors: &ancestors.iter().map(PathBuf::from).collect::<Vec<_>>(),
             resolve: &|path| {
@@ -179,8 +186,8 @@ mod tests {
                 (prefix == Path::new(cray)).then(|| prefix.join("lib/libmpi_gnu_123.so.12"))
             },
         };
-        let found = candidate_libraries(make, &around);
-        assert_eq!(found[0], first.replace("TRIPLET", &triplet), "{ancestors:?} {found:?}");
+        let files = candidate_libraries(make, &search_env);
+        assert_eq!(files[0], first.replace("TRIPLET", &triplet), "{ancestors:?} {files:?}");
     }
 
     #[test]

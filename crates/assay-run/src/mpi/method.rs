@@ -46,8 +46,8 @@ pub const fn benchmark_kind(test: MpiTest) -> MpiBenchmarkKind {
 }
 
 /// Returns the type of the elements that reductions sum.
-pub fn reduction_element(typed: &MpiOptions) -> ReductionElement {
-    match (typed.element, typed.preset) {
+pub fn reduction_element(options: &MpiOptions) -> ReductionElement {
+    match (options.element, options.preset) {
         (Some(ReductionElement::Integer), _) | (None, MpiPreset::Osu7) => {
             ReductionElement::Integer
         }
@@ -60,8 +60,7 @@ pub const fn is_large(bytes: u64) -> bool {
     bytes > LARGE_BYTES
 }
 
-/// Whether a turn is a single message or call; such turns are also timed one by one, without being
-/// requested.
+/// Whether a turn is a single message or call; such turns are also timed one by one by default.
 pub const fn has_single_turns(test: MpiTest) -> bool {
     let kind = benchmark_kind(test);
     !kind.is_windowed() && !matches!(kind, MpiBenchmarkKind::Overlap(_))
@@ -71,8 +70,8 @@ pub const fn has_single_turns(test: MpiTest) -> bool {
 const DEFAULT_WINDOW: u32 = 64;
 
 /// Returns the number of messages in flight in bandwidth tests.
-pub fn window(typed: &MpiOptions) -> u32 {
-    typed.window.unwrap_or(DEFAULT_WINDOW)
+pub fn window(options: &MpiOptions) -> u32 {
+    options.window.unwrap_or(DEFAULT_WINDOW)
 }
 
 /// Whether the ranks compute a sum.
@@ -81,41 +80,41 @@ pub const fn is_reduction(kind: MpiBenchmarkKind) -> bool {
 }
 
 /// Returns the sizes in bytes, each twice the one before: OSU's, or the requested ones.
-pub fn message_sizes(typed: &MpiOptions) -> Vec<u64> {
-    let kind = benchmark_kind(typed.test);
-    if !typed.test.has_sizes() {
+pub fn message_sizes(options: &MpiOptions) -> Vec<u64> {
+    let kind = benchmark_kind(options.test);
+    if !options.test.has_sizes() {
         return vec![0];
     }
     let minimum_bytes = match kind {
         // From 7.4 on OSU's programs count elements of a type, and send at least one.
         MpiBenchmarkKind::Latency | MpiBenchmarkKind::PairsLatency
-            if typed.preset != MpiPreset::Osu7 =>
+            if options.preset != MpiPreset::Osu7 =>
         {
             0
         }
         kind if is_reduction(kind) => 4,
         _ => 1,
     };
-    let most_bytes = match kind.collective() {
+    let maximum_bytes = match kind.collective() {
         Some(_) => MAX_COLLECTIVE_BYTES,
         None => MAX_PAIR_BYTES,
     };
-    let minimum = typed.minimum_bytes.unwrap_or(minimum_bytes);
-    let most = typed.maximum_bytes.unwrap_or(most_bytes.max(minimum));
+    let minimum = options.minimum_bytes.unwrap_or(minimum_bytes);
+    let maximum = options.maximum_bytes.unwrap_or(maximum_bytes.max(minimum));
     let doubled = |size: &u64| match size {
         0 => Some(1),
         size => size.checked_mul(2),
     };
     std::iter::successors(Some(minimum.max(minimum_bytes)), doubled)
-        .take_while(|size| *size <= most)
+        .take_while(|size| *size <= maximum)
         .collect()
 }
 
 /// Returns OSU's pass for one figure: untimed turns, timed turns, and the points where the clock is
 /// read.
-pub fn osu_pass(typed: &MpiOptions, bytes: u64) -> MpiPass {
-    let kind = benchmark_kind(typed.test);
-    let large_bytes = match typed.preset {
+pub fn osu_pass(options: &MpiOptions, bytes: u64) -> MpiPass {
+    let kind = benchmark_kind(options.test);
+    let large_bytes = match options.preset {
         MpiPreset::Osu5 if is_reduction(kind) => LARGE_REDUCTION_BYTES,
         _ => LARGE_BYTES,
     };
@@ -131,9 +130,9 @@ pub fn osu_pass(typed: &MpiOptions, bytes: u64) -> MpiPass {
         (_, true) => (1000, 10),
     };
     MpiPass {
-        warm_up: typed.warm_up.unwrap_or(warm_up),
-        iterations: typed.iterations.unwrap_or(iterations),
-        timing: match typed.preset {
+        warm_up: options.warm_up.unwrap_or(warm_up),
+        iterations: options.iterations.unwrap_or(iterations),
+        timing: match options.preset {
             // Bandwidth is timed as a whole in every version.
             MpiPreset::Osu7 if !kind.is_windowed() => Timing::Turns,
             _ => Timing::Batch,

@@ -24,7 +24,7 @@ const ROUGH_TURNS: u64 = 20;
 /// The same for turns that take milliseconds: windows of large messages, and messages beyond
 /// [`HEAVY_BYTES`].
 const ROUGH_HEAVY_TURNS: u64 = 2;
-/// OSU's default for the largest message.
+/// OSU's default for the largest message between two ranks.
 const HEAVY_BYTES: u64 = 4 << 20;
 /// Half-width of the interval relative to the median at which a size is precise enough.
 pub(super) const TARGET_PRECISION: f64 = 0.01;

@@ -118,7 +118,7 @@ fn parse_whole_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Checks an algorithm by setting it, since the kernel may load its module on demand.
+/// Checks an algorithm by setting it on a socket, because the kernel may load its module on demand.
 fn parse_congestion(text: &str) -> Result<String, String> {
     let names = || Root::machine().text("proc/sys/net/ipv4/tcp_available_congestion_control");
     match socket::supports_congestion(text) {
@@ -142,7 +142,7 @@ fn parse_message_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Plausibility limit: about 250 times the fastest links on the market (400 Gbit/s).
+/// Plausibility limit: 250 times the fastest links on the market (400 Gbit/s).
 const MAX_BIT_PER_S: f64 = 100e12;
 
 /// Parses a rate with its unit, which is required: `1G` could also mean bytes.

@@ -104,7 +104,7 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     parse_positive(text, Unit::IoPerSecond)
 }
 
-/// Parses a quota with a fractional value, as it is printed: 70.31 TiB is not a whole number of
+/// Parses a quota. It may be fractional, as it is printed: 70.31 TiB is not a whole number of
 /// bytes.
 fn parse_quota(text: &str) -> Result<f64, String> {
     if text.trim().ends_with(|last: char| last.is_ascii_digit()) {

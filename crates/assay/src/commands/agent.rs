@@ -47,7 +47,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     for option in words.chunks(2) {
         match option {
             [name, folder] if name == "--remove" => remove_copy(Path::new(folder)),
-            // If the folder cannot be entered, no path in it would be usable either.
+            // An error is ignored: paths in a folder that cannot be entered fail later.
             [name, folder] if name == "--from" => drop(std::env::set_current_dir(folder)),
             [name, seconds] if name == "--patience" => {
                 let seconds = seconds.to_str().and_then(|it| it.parse().ok());
@@ -58,29 +58,29 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     }
     process::adopt_orphans();
     let share = Arc::new(Mutex::new(None));
-    let kept = Arc::clone(&share);
+    let agent_share = Arc::clone(&share);
     let takes_ranks = Arc::new(AtomicBool::new(false));
-    let are_asked_for = Arc::clone(&takes_ranks);
-    let answer = move |request, line: &Arc<CoordinatorLink>| {
-        if let AgentRequest::Run(asked) = &request {
-            let of_mpi = asked.pairs.as_ref().is_some_and(|pairs| pairs.of_mpi);
-            are_asked_for.store(of_mpi, Ordering::Relaxed);
+    let ranks_flag = Arc::clone(&takes_ranks);
+    let handle = move |request, line: &Arc<CoordinatorLink>| {
+        if let AgentRequest::Run(run_request) = &request {
+            let has_mpi_pairs = run_request.pairs.as_ref().is_some_and(|pairs| pairs.of_mpi);
+            ranks_flag.store(has_mpi_pairs, Ordering::Relaxed);
         }
-        handle_request(request, &kept, line);
+        handle_request(request, &agent_share, line);
     };
-    let attend = move |call| pairs::serve_call(call, takes_ranks.load(Ordering::Relaxed));
-    let served =
-        agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), answer, attend);
-    // Processes still running when the pipe closed.
+    let serve_call = move |call| pairs::serve_call(call, takes_ranks.load(Ordering::Relaxed));
+    let result =
+        agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), handle, serve_call);
+    // Some may still be running when the pipe closes.
     process::kill_descendants();
     match share.try_lock().ok().as_deref() {
         // The files of a shared job stay, like those of a job on a single host.
         Some(Some(share)) => drop(StorageFarEnd::finish(share)),
-        // The share is still in progress.
+        // A locked share is still in progress.
         None => {}
         Some(None) => drop(runner::remove_created(&RunOptions::default())),
     }
-    served.map_err(|error| {
+    result.map_err(|error| {
         CommandFailure::new(FailureKind::Measurement, "the agent failed").with_cause(&error)
     })?;
     Ok(0)
@@ -88,12 +88,12 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
 
 /// Deletes the copy of this program and its folder; the kernel keeps the running executable. The
 /// folder stays if it contains anything else. The copy is deleted relative to the working folder,
-/// which cannot be replaced meanwhile.
+/// because its path could be replaced meanwhile.
 fn remove_copy(folder: &Path) {
     let is_running = std::env::current_exe().is_ok_and(|it| it == folder.join("assay"));
     let is_here = std::env::current_dir().is_ok_and(|here| here == folder);
     if is_running && is_here && std::fs::remove_file("assay").is_ok() {
-        // The shell that waits for this process tries again.
+        // If this fails, the shell that started this process tries again.
         drop(std::fs::remove_dir(folder));
     }
 }
@@ -103,46 +103,46 @@ fn handle_request(
     share: &Mutex<Option<StorageFarEnd>>,
     line: &Arc<CoordinatorLink>,
 ) {
-    // Locked while the share does its work, and at no other time.
-    let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
+    // Locked only while the share is prepared or executed; `agent` relies on this at the end.
+    let lock_share = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
         AgentRequest::Look(paths) => Ok(AgentReply::Looked(far_end::inspect_paths(&paths))),
-        AgentRequest::Share(asked) => {
+        AgentRequest::Share(request) => {
             line.start_heartbeat();
-            let mut held = held();
-            StorageFarEnd::prepare(*asked, line).map(|prepared| {
-                *held = Some(prepared);
+            let mut guard = lock_share();
+            StorageFarEnd::prepare(*request, line).map(|prepared| {
+                *guard = Some(prepared);
                 AgentReply::Done
             })
         }
-        AgentRequest::Phase(phase) => match held().as_mut() {
+        AgentRequest::Phase(phase) => match lock_share().as_mut() {
             Some(share) => {
                 share.run_phase(*phase, line).map(|it| AgentReply::Outcome(Box::new(it)))
             }
             None => Err(CommandFailure::new(FailureKind::Internal, "the host has no share")),
         },
-        AgentRequest::Trees(asked) => {
+        AgentRequest::Trees(request) => {
             line.start_heartbeat();
-            far_end::prepare_trees(*asked, &mut held()).map(AgentReply::Marks)
+            far_end::prepare_trees(*request, &mut lock_share()).map(AgentReply::Marks)
         }
-        AgentRequest::TreesPhase(asked) => far_end::run_trees_phase(&asked, line)
+        AgentRequest::TreesPhase(request) => far_end::run_trees_phase(&request, line)
             .map(|outcome| AgentReply::TreesOutcome(Box::new(outcome))),
         AgentRequest::Examine => doctor::examine(&PathRequest::default())
             .map(|examined| AgentReply::Examined(Box::new(examined))),
-        AgentRequest::Run(asked) => {
+        AgentRequest::Run(request) => {
             line.start_heartbeat();
-            measure(&asked, line).map(|()| AgentReply::Done)
+            measure(&request, line).map(|()| AgentReply::Done)
         }
-        AgentRequest::Relay(asked) => {
+        AgentRequest::Relay(request) => {
             line.start_heartbeat();
-            relay::serve(&asked, line, clock::now_ns).map(|()| AgentReply::Done).map_err(
+            relay::serve(&request, line, clock::now_ns).map(|()| AgentReply::Done).map_err(
                 |error| {
                     CommandFailure::new(FailureKind::Internal, "cannot read this executable")
                         .with_cause(&error)
                 },
             )
         }
-        // The line handles these itself.
+        // The link to the coordinator handles these itself.
         AgentRequest::Clock
         | AgentRequest::Alive
         | AgentRequest::Enough
@@ -159,12 +159,12 @@ fn handle_request(
     }));
 }
 
-/// Carries out `assay run` as typed on the coordinator. Its store folder has no meaning here.
+/// Executes `assay run` as typed on the coordinator, except `--store`, which is a folder there.
 fn measure(
-    asked: &RemoteRunRequest,
+    request: &RemoteRunRequest,
     line: &Arc<CoordinatorLink>,
 ) -> Result<(), CommandFailure> {
-    let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
+    let words = std::iter::once("assay").chain(request.words.iter().map(String::as_str));
     let words = words.map(path_text::decode_word);
     let typed = Arguments::try_parse_from(words).map_err(|error| {
         CommandFailure::new(FailureKind::Internal, "cannot parse the run's command line")
@@ -174,13 +174,13 @@ fn measure(
         return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
     };
     typed.measuring.store.folder = None;
-    typed.measuring.seed = Some(asked.seed);
+    typed.measuring.seed = Some(request.seed);
     for target in &mut typed.storage.targets {
-        let named = path_text::encode(target.as_os_str()).replace("{host}", &asked.host);
-        *target = path_text::decode_path(&named);
+        let encoded = path_text::encode(target.as_os_str()).replace("{host}", &request.host);
+        *target = path_text::decode_path(&encoded);
     }
-    let suite = suites::read_joined(&typed.suites, &asked.suites)?;
+    let suite = suites::read_joined(&typed.suites, &request.suites)?;
     let suite = run::with_targets(&typed, suite)?;
-    let question = run::run_request(&typed, &suite)?;
-    member::measure(&RunRequest { pairs: asked.pairs.clone(), ..question }, line)
+    let run_request = run::run_request(&typed, &suite)?;
+    member::measure(&RunRequest { pairs: request.pairs.clone(), ..run_request }, line)
 }

@@ -26,27 +26,30 @@ pub(crate) fn doctor(
         return doctor_hosts::doctor(typed, terminal);
     }
     if typed.to.is_none() && typed.round_trip.is_some() != typed.rate.is_some() {
-        let given = if typed.rate.is_some() { "--rate" } else { "--round-trip" };
-        return Err(CommandFailure::usage(format!("{given} alone does not describe a path"))
+        let option = if typed.rate.is_some() { "--rate" } else { "--round-trip" };
+        return Err(CommandFailure::usage(format!("{option} alone does not describe a path"))
             .advise("name the far end with --to, or give both --rate and --round-trip"));
     }
-    let mut found = examine(&PathRequest {
+    let mut results = examine(&PathRequest {
         host: typed.to.clone(),
         round_trip_s: typed.round_trip,
         link_bit_per_s: typed.rate.map(|rate| rate as f64),
     })?;
-    keep_topics(&mut [&mut found.findings], &typed.topics)?;
-    let others = format!(
+    keep_topics(&mut [&mut results.findings], &typed.topics)?;
+    let all_command = format!(
         "assay doctor {}--all",
         typed.topics.iter().map(|topic| format!("{topic} ")).collect::<String>()
     );
     let is_short =
-        !typed.all && !typed.topics.iter().any(|it| is_unobservable(it, &found.findings));
-    let shown =
-        build::findings(&found.host.name, &found.findings, is_short.then_some(others.as_str()));
-    found.findings = doctor_hosts::without_localised_values(&found.findings);
-    page::publish(|| shown, || &found, &typed.page, terminal)?;
-    let is_bad = typed.strict && found.findings.iter().any(is_strict_violation);
+        !typed.all && !typed.topics.iter().any(|it| is_unobservable(it, &results.findings));
+    let document = build::findings(
+        &results.host.name,
+        &results.findings,
+        is_short.then_some(all_command.as_str()),
+    );
+    results.findings = doctor_hosts::without_localised_values(&results.findings);
+    page::publish(|| document, || &results, &typed.page, terminal)?;
+    let is_bad = typed.strict && results.findings.iter().any(is_strict_violation);
     Ok(if is_bad { exit_code(FailureKind::Measurement) } else { 0 })
 }
 
@@ -55,9 +58,10 @@ fn topic(finding: &DoctorFinding) -> &str {
     finding.id.split('.').next().unwrap_or_default()
 }
 
-/// Whether no check of a requested topic can observe anything here; the report must then show that.
-fn is_unobservable(asked: &str, findings: &[DoctorFinding]) -> bool {
-    let mut of_topic = findings.iter().filter(|it| topic(it) == asked);
+/// Whether no check of a requested topic can observe anything on this machine. The report is then
+/// printed in full, to show that.
+fn is_unobservable(requested_topic: &str, findings: &[DoctorFinding]) -> bool {
+    let mut of_topic = findings.iter().filter(|it| topic(it) == requested_topic);
     of_topic.all(|it| matches!(it.outcome, CheckOutcome::NotVisible | CheckOutcome::Unreadable))
 }
 
@@ -66,33 +70,38 @@ pub(super) fn is_strict_violation(finding: &DoctorFinding) -> bool {
     finding.outcome == CheckOutcome::Deviates && finding.severity > FindingSeverity::Note
 }
 
-/// Keeps the findings of the requested topics. A topic may exist on only some of the machines.
+/// Removes the findings of other topics than the requested ones. A topic may exist on only some of
+/// the machines.
 pub(super) fn keep_topics(
     machines: &mut [&mut Vec<DoctorFinding>],
     topics: &[String],
 ) -> Result<(), CommandFailure> {
     /// The limit of locked memory also determines whether RDMA works.
     const OF_RDMA: &str = "limits.locked-memory";
-    let known: BTreeSet<&str> = machines.iter().flat_map(|it| it.iter()).map(topic).collect();
-    if let Some(unknown) = topics.iter().find(|asked| !known.contains(asked.as_str()))
+    let available: BTreeSet<&str> =
+        machines.iter().flat_map(|it| it.iter()).map(topic).collect();
+    if let Some(unknown) =
+        topics.iter().find(|requested| !available.contains(requested.as_str()))
         && !machines.is_empty()
     {
-        let known: Vec<&str> = known.into_iter().collect();
+        let available: Vec<&str> = available.into_iter().collect();
         return Err(CommandFailure::usage(format!("there is no topic `{unknown}`"))
-            .advise(suggest(unknown, &known)));
+            .advise(suggest(unknown, &available)));
     }
-    let is_asked = |it: &DoctorFinding| {
-        topics.iter().any(|asked| asked == topic(it) || asked == "rdma" && it.id == OF_RDMA)
+    let is_requested = |it: &DoctorFinding| {
+        topics
+            .iter()
+            .any(|requested| requested == topic(it) || requested == "rdma" && it.id == OF_RDMA)
     };
-    machines.iter_mut().for_each(|it| it.retain(|it| topics.is_empty() || is_asked(it)));
+    machines.iter_mut().for_each(|it| it.retain(|it| topics.is_empty() || is_requested(it)));
     Ok(())
 }
 
 /// Runs every check on this machine, including those of a path if one is named.
-pub(super) fn examine(asked: &PathRequest) -> Result<DoctorResults, CommandFailure> {
+pub(super) fn examine(path: &PathRequest) -> Result<DoctorResults, CommandFailure> {
     let root = Root::machine();
     let host = facts::read(&root);
-    let network = setup::read(asked).map_err(|error| network_failure(&error))?;
+    let network = setup::read(path).map_err(|error| network_failure(&error))?;
     let findings = checks::examine(&root, &host, &state::read(&root), &network);
     Ok(DoctorResults { host, findings, network })
 }

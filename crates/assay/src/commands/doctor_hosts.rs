@@ -39,7 +39,7 @@ pub(super) struct HostAccess {
     pub(super) hosts: Vec<FleetHost>,
     pub(super) via: Via,
     pub(super) program: Program,
-    /// Allocation, released when the value is dropped.
+    /// Slurm allocation, released when the value is dropped.
     _nodes: Option<Allocation>,
 }
 
@@ -50,9 +50,9 @@ pub(super) fn open_hosts(
 ) -> Result<HostAccess, CommandFailure> {
     let mut via = typed.via.clone();
     let (list, nodes) = match (&typed.hosts, &typed.slurm) {
-        (None, Some(wish)) => {
+        (None, Some(request)) => {
             terminal.note(words::message("slurm-waiting"));
-            let nodes = Allocation::request(wish, cancel).map_err(|error| {
+            let nodes = Allocation::request(request, cancel).map_err(|error| {
                 let failure = match error {
                     SlurmError::InvalidOption { .. } => {
                         CommandFailure::usage("cannot use --slurm")
@@ -61,8 +61,8 @@ pub(super) fn open_hosts(
                 };
                 failure.with_cause(&error).advise(error.advice())
             })?;
-            let given = [("nodes", nodes.nodes.as_str()), ("job", nodes.number.as_str())];
-            terminal.note(&words::sentence("slurm-gave", &given));
+            let arguments = [("nodes", nodes.nodes.as_str()), ("job", nodes.number.as_str())];
+            terminal.note(&words::sentence("slurm-gave", &arguments));
             via = via.replace("{job}", &nodes.number);
             (nodes.nodes.clone(), Some(nodes))
         }
@@ -82,11 +82,11 @@ pub(super) fn open_hosts(
         CommandFailure::usage(format!("cannot use --via {:?}", typed.via)).with_cause(&error)
     })?;
     for host in &hosts {
-        if let Some(own) = &host.via {
+        if let Some(host_via) = &host.via {
             // Already checked when the file was read.
-            let own = Via::parse(own)
-                .map_err(|error| CommandFailure::usage(own).with_cause(&error))?;
-            via.set_host_command(&host.name, &own);
+            let host_via = Via::parse(host_via)
+                .map_err(|error| CommandFailure::usage(host_via).with_cause(&error))?;
+            via.set_host_command(&host.name, &host_via);
         }
     }
     let names = hosts.iter().map(|host| host.name.clone()).collect();
@@ -122,27 +122,31 @@ pub(super) fn doctor(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let cancel = signals::cancel_on_signals_with_notice()?;
-    let way = open_hosts(&typed.hosts, &cancel, terminal)?;
-    let HostAccess { names, via, program, .. } = &way;
+    let access = open_hosts(&typed.hosts, &cancel, terminal)?;
+    let HostAccess { names, via, program, .. } = &access;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
-    let course = ConnectionOptions { via, program, relays: &[], deadline, cancel: &cancel };
-    let mut done = 0;
-    let mut answers = controller::examine_hosts(names, &course, &mut |name, answer| {
-        done += 1;
-        let said = if answer.is_ok() { "host-examined" } else { "host-no-answer" };
+    let options = ConnectionOptions { via, program, relays: &[], deadline, cancel: &cancel };
+    let mut finished = 0;
+    let mut answers = controller::examine_hosts(names, &options, &mut |name, answer| {
+        finished += 1;
+        let message = if answer.is_ok() { "host-examined" } else { "host-no-answer" };
         if !typed.quiet {
-            let [done, all] = [done, names.len()].map(|count: usize| count.to_string());
-            let said = words::sentence(said, &[("done", &done), ("all", &all), ("host", name)]);
-            terminal.note(&said);
+            let [finished, total] =
+                [finished, names.len()].map(|count: usize| count.to_string());
+            let message = words::sentence(
+                message,
+                &[("done", &finished), ("all", &total), ("host", name)],
+            );
+            terminal.note(&message);
         }
     });
-    let found = answers.iter_mut().flatten().map(|it| &mut it.examined.findings);
-    keep_topics(&mut found.collect::<Vec<_>>(), &typed.topics)?;
-    let (examined, unreached) = split_answers(names, &answers);
+    let findings = answers.iter_mut().flatten().map(|it| &mut it.examined.findings);
+    keep_topics(&mut findings.collect::<Vec<_>>(), &typed.topics)?;
+    let (reports, unreachable) = split_answers(names, &answers);
     let is_bad = typed.strict
-        && examined.iter().any(|it| it.compared.findings.iter().any(is_strict_violation));
-    let shown = build::hosts(&examined, &unreached, &host_names::format_host_list);
-    page::publish(|| shown, || hosts_document(names, &answers), &typed.page, terminal)?;
+        && reports.iter().any(|it| it.compared.findings.iter().any(is_strict_violation));
+    let document = build::hosts(&reports, &unreachable, &host_names::format_host_list);
+    page::publish(|| document, || hosts_document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
     Ok(if is_whole && !is_bad { 0 } else { exit_code(FailureKind::Measurement) })
 }
@@ -153,7 +157,7 @@ fn split_answers<'a>(
     names: &'a [String],
     answers: &'a HostAnswers,
 ) -> (Vec<ExaminedHost<'a>>, Vec<UnreachableHost<'a>>) {
-    let (mut examined, mut unreached) = (Vec::new(), Vec::new());
+    let (mut examined, mut unreachable) = (Vec::new(), Vec::new());
     for (name, answer) in names.iter().zip(answers) {
         match answer {
             Ok(answer) => examined.push(ExaminedHost {
@@ -164,10 +168,10 @@ fn split_answers<'a>(
                 },
                 clock_offset_s: answer.clock_offset_s,
             }),
-            Err(failure) => unreached.push(self::unreachable_host(name, failure)),
+            Err(failure) => unreachable.push(self::unreachable_host(name, failure)),
         }
     }
-    (examined, unreached)
+    (examined, unreachable)
 }
 
 pub(super) fn unreachable_host<'a>(
@@ -186,7 +190,7 @@ fn host_failure(failure: &HostFailure) -> CommandFailure {
     }
 }
 
-/// Returns findings for machine-readable output, with the observed value only as English text.
+/// Returns the findings for machine-readable output, without the localised observed value.
 pub(super) fn without_localised_values(findings: &[DoctorFinding]) -> Vec<DoctorFinding> {
     findings.iter().map(|it| DoctorFinding { seen: None, ..it.clone() }).collect()
 }

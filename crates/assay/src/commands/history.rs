@@ -17,10 +17,10 @@ pub(crate) fn history(
     typed: &HistoryArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let wanted = parse_metric(typed)?;
-    let runs = read_runs(typed, &wanted, terminal)?;
+    let query = parse_metric(typed)?;
+    let runs = read_runs(typed, &query, terminal)?;
     let chosen = (typed.margin, typed.seed);
-    let history = statistics::build_history(&runs, &wanted, build::representative, chosen)
+    let history = statistics::build_history(&runs, &query, build::representative, chosen)
         .ok_or_else(|| no_result_failure(typed))?;
     let page = OutputPage {
         document: build::history(&history),
@@ -38,17 +38,17 @@ fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFail
         Some((benchmark, metric)) => (Some(benchmark), metric),
         None => (None, typed.metric.as_str()),
     };
-    let known = Benchmark::ALL.into_iter().flat_map(|it| {
+    let metrics = Benchmark::ALL.into_iter().flat_map(|it| {
         it.definition().metrics.iter().map(move |metric| (it.id(), metric.name))
     });
     let is_one = |(id, name): (&str, &str)| {
         name == metric && benchmark.is_none_or(|benchmark| benchmark == id)
     };
-    if known.clone().any(is_one) {
+    if metrics.clone().any(is_one) {
         return Ok(ResultQuery { benchmark, metric, parameters: &typed.parameters });
     }
     let names: Vec<String> =
-        known.flat_map(|(id, name)| [name.to_owned(), format!("{id}/{name}")]).collect();
+        metrics.flat_map(|(id, name)| [name.to_owned(), format!("{id}/{name}")]).collect();
     let advice = match nearest_word(&typed.metric, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean {near}? `assay help methods` lists all metrics"),
         None => "`assay help methods` lists all metrics".to_owned(),
@@ -60,7 +60,7 @@ fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFail
 /// the host of the newest run with the result.
 fn read_runs(
     typed: &HistoryArguments,
-    wanted: &ResultQuery<'_>,
+    query: &ResultQuery<'_>,
     terminal: &mut Terminal,
 ) -> Result<Vec<Run>, CommandFailure> {
     let mut host = typed.host.clone();
@@ -73,7 +73,7 @@ fn read_runs(
         }
         let run = store_access::read_and_warn(&typed.store, &listed.id, terminal)?;
         if host.is_none() {
-            if !statistics::has_result(&run, wanted) {
+            if !statistics::has_result(&run, query) {
                 continue;
             }
             host = Some(listed.host);

@@ -50,7 +50,7 @@ pub(crate) fn import(
     typed: &ImportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let known = ImportDetails {
+    let details = ImportDetails {
         label: typed.label.clone(),
         note: typed.note.clone(),
         command: program_arguments(),
@@ -61,12 +61,12 @@ pub(crate) fn import(
     let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
     let (mut text, mut code) = (String::new(), 0);
     for path in &typed.files {
-        match import_file(path, &known, &store) {
+        match import_file(path, &details, &store) {
             Ok(imported) => {
                 let line = format_imported(&imported);
                 if typed.answer.is_interactive() {
-                    let fitted = terminal.wrap(&line);
-                    terminal.print_line(&fitted);
+                    let wrapped = terminal.wrap(&line);
+                    terminal.print_line(&wrapped);
                 }
                 text.push_str(&line);
                 document.imported.push(imported);
@@ -106,12 +106,12 @@ fn is_text(path: &Path) -> std::io::Result<bool> {
 
 fn import_file(
     path: &Path,
-    known: &ImportDetails,
+    details: &ImportDetails,
     store: &Store,
 ) -> Result<ImportedFile, CommandFailure> {
     let name = path.display().to_string();
-    let unread = |error: std::io::Error| job_file::unreadable_error(path, &error);
-    let status = path.metadata().map_err(unread)?;
+    let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
+    let status = path.metadata().map_err(read_error)?;
     if status.is_dir() {
         return Err(CommandFailure::usage(format!("{name} is no file"))
             .advise("name the files in the folder, like results/*.json"));
@@ -126,22 +126,22 @@ fn import_file(
             .with_reason(format!("at most {} are read", Bytes(MAX_BYTES)))
             .advise("import the tool's summary, not its log of single I/O"));
     }
-    if !is_text(path).map_err(unread)? {
+    if !is_text(path).map_err(read_error)? {
         return Err(CommandFailure::measurement(format!("{name} was not imported"))
             .with_reason("not a text file (contains a NUL byte)")
             .advise(
                 "import the tool's output unchanged, as UTF-8; `assay help formats` lists the formats",
             ));
     }
-    let bytes = job_file::read(path).map_err(unread)?;
+    let bytes = job_file::read(path).map_err(read_error)?;
     let text = String::from_utf8_lossy(&bytes);
-    let (format, found) =
+    let (format, imported) =
         import::read(&text).map_err(|error| rejected_file(&name, &text, &error))?;
-    let written = status.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let written_s = written.map(|time| time.as_secs());
+    let modified = status.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let written_s = modified.map(|time| time.as_secs());
     let source = ImportSource { name: &name, bytes: &bytes, written_s, format };
-    let measurements = found.len();
-    let runs = importing::store_runs(&source, found, known, store, &mut SilentSink)?;
+    let measurements = imported.len();
+    let runs = importing::store_runs(&source, imported, details, store, &mut SilentSink)?;
     let doubts = runs.iter().flat_map(|run| format_doubts(run, &name)).collect();
     let runs = runs.into_iter().map(|run| run.started.run).collect();
     Ok(ImportedFile { file: name, format: format.name, runs, measurements, doubts })
@@ -150,17 +150,17 @@ fn import_file(
 /// Returns the implausible and skipped values of a run just stored, with the line of the file for
 /// formats with one result per line.
 fn format_doubts(run: &Run, file: &str) -> Vec<String> {
-    let of_case = |case: &CaseRecord| {
-        let place = match case.facts.get(&Attribute::SourceLine) {
+    let format_case = |case: &CaseRecord| {
+        let location = match case.facts.get(&Attribute::SourceLine) {
             Some(AttributeValue::Integer(line)) => format!("{file}:{line}: "),
             _ => String::new(),
         };
-        let said = case.doubts.iter().map(|doubt| words::doubt(doubt).text);
-        said.map(|text| place.clone() + &text).collect::<Vec<_>>()
+        let doubts = case.doubts.iter().map(|doubt| words::doubt(doubt).text);
+        doubts.map(|text| location.clone() + &text).collect::<Vec<_>>()
     };
-    let mut said: Vec<String> = run.cases.iter().flat_map(of_case).collect();
-    said.dedup();
-    said
+    let mut doubts: Vec<String> = run.cases.iter().flat_map(format_case).collect();
+    doubts.dedup();
+    doubts
 }
 
 /// Returns the failure for a rejected file, with the line that caused it.

@@ -44,71 +44,73 @@ pub(crate) fn lint(
         if let Some(reason) = source.as_deref().and_then(|it| lint::comparison_gap(&text, it)) {
             terminal.note(&format!("{name}: {reason}"));
         }
-        let mut found = lint::lint(&text, source.as_deref());
+        let mut findings = lint::lint(&text, source.as_deref());
         if typed.fix {
-            let (mended, count) = lint::apply_fixes(&text, &found);
+            let (fixed, count) = lint::apply_fixes(&text, &findings);
             if count > 0 {
-                output_file::write(path, &mended)?;
+                output_file::write(path, &fixed)?;
                 terminal.note(&format!("{name}: {count} fixed"));
-                found = lint::lint(&mended, source.as_deref());
+                findings = lint::lint(&fixed, source.as_deref());
             }
         }
-        pages.push((name, found));
+        pages.push((name, findings));
     }
     let text = match typed.format() {
         LintFormat::Text => {
-            pages.iter().map(|(name, found)| format_findings(name, found)).collect()
+            pages.iter().map(|(name, findings)| format_findings(name, findings)).collect()
         }
         LintFormat::Sarif => sarif::document(&pages, env!("CARGO_PKG_VERSION")),
         LintFormat::Json => {
-            let of = |(page, findings): &'_ (String, Vec<LintFinding>)| -> serde_json::Value {
-                serde_json::json!(LintDocument { page, findings })
-            };
-            page::to_json(&pages.iter().map(of).collect::<Vec<_>>())?
+            let to_document =
+                |(page, findings): &'_ (String, Vec<LintFinding>)| -> serde_json::Value {
+                    serde_json::json!(LintDocument { page, findings })
+                };
+            page::to_json(&pages.iter().map(to_document).collect::<Vec<_>>())?
         }
     };
     match &typed.output {
         Some(file) => output_file::write(file, &text)?,
         None => terminal.print(&text),
     }
-    Ok(if pages.iter().all(|(_, found)| found.is_empty()) { 0 } else { REGRESSION })
+    Ok(if pages.iter().all(|(_, findings)| findings.is_empty()) { 0 } else { REGRESSION })
 }
 
 /// Formats findings, such as `page.md:7:24: wrong-unit: …`. A page with another language's decimal
 /// marks has them everywhere, so only the first few are printed.
-fn format_findings(name: &str, found: &[LintFinding]) -> String {
-    const MOST_MARKS: usize = 3;
+fn format_findings(name: &str, findings: &[LintFinding]) -> String {
+    const MAX_MARKS: usize = 3;
     let mut marks = 0;
     let mut lines: Vec<String> = Vec::new();
-    for it in found {
+    for it in findings {
         marks += usize::from(it.rule == Rule::DecimalMark);
-        if it.rule == Rule::DecimalMark && marks > MOST_MARKS {
+        if it.rule == Rule::DecimalMark && marks > MAX_MARKS {
             continue;
         }
         let LintFinding { line, column, message, .. } = it;
         let fix = it.replacement.as_ref().map_or("", |_| " (--fix)");
         lines.push(format!("{name}:{line}:{column}: {}: {message}{fix}\n", it.rule.name()));
     }
-    if marks > MOST_MARKS {
-        let (rule, more) = (Rule::DecimalMark.name(), marks - MOST_MARKS);
-        lines.push(format!("{name}: {rule}: {more} more (--fix; --format json lists all)\n"));
+    if marks > MAX_MARKS {
+        let (rule, omitted) = (Rule::DecimalMark.name(), marks - MAX_MARKS);
+        lines
+            .push(format!("{name}: {rule}: {omitted} more (--fix; --format json lists all)\n"));
     }
     lines.concat()
 }
 
 fn read_page(path: &Path) -> Result<String, CommandFailure> {
-    let shown = path.display();
-    let unread = |error: std::io::Error| job_file::unreadable_error(path, &error);
-    let status = path.metadata().map_err(unread)?;
+    let name = path.display();
+    let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
+    let status = path.metadata().map_err(read_error)?;
     if !status.is_file() || status.len() > MAX_PAGE_BYTES {
-        return Err(CommandFailure::usage(format!("{shown} is not a page"))
+        return Err(CommandFailure::usage(format!("{name} is not a page"))
             .with_reason(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
             .advise("name a Markdown or HTML file"));
     }
-    String::from_utf8(job_file::read(path).map_err(unread)?).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        CommandFailure::usage(format!("{shown} is not UTF-8"))
-            .with_reason(format!("byte {place} is not valid UTF-8"))
+    String::from_utf8(job_file::read(path).map_err(read_error)?).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        CommandFailure::usage(format!("{name} is not UTF-8"))
+            .with_reason(format!("byte {offset} is not valid UTF-8"))
             .advise("convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8 FILE`")
     })
 }
@@ -131,15 +133,17 @@ impl LintSource {
     }
 }
 
-/// Renders a run as `assay report` would for this page. A page may not state its language and
-/// format, so all candidates are tried and the nearest is chosen.
+/// Renders a run as `assay report` would for this page. A page need not state its language and
+/// format; of all candidates, the one with the fewest findings is returned.
 fn render_run_like(run: &Run, text: &str, path: &Path) -> String {
     let page = LintPage::read(text);
     let stem = path.file_stem().and_then(OsStr::to_str);
     let summary = summarize(run);
     let alone = lint::lint(text, None).len();
-    let own = page.language.as_deref().and_then(Locale::from_tag);
-    let locales = Locale::ALL.into_iter().filter(|it| own.is_none_or(|own| own == *it));
+    let page_locale = page.language.as_deref().and_then(Locale::from_tag);
+    let locales = Locale::ALL
+        .into_iter()
+        .filter(|it| page_locale.is_none_or(|page_locale| page_locale == *it));
     let units = [false, true];
     let of_locale =
         |locale| units.map(|has_invariant_units| Language { locale, has_invariant_units });

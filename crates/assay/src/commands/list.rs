@@ -69,17 +69,19 @@ pub(crate) fn list(
     let mut listing = store_access::list_runs(&typed.store)?;
     let stored = listing.runs.len();
     listing.runs.retain(|run| is_requested(run, typed));
-    let found = listing.runs.len();
+    let matching = listing.runs.len();
     listing.runs.retain(|run| typed.all || !is_without_result(run));
-    let hidden =
-        HiddenRuns { without_result: found - listing.runs.len(), not_matching: stored - found };
+    let hidden = HiddenRuns {
+        without_result: matching - listing.runs.len(),
+        not_matching: stored - matching,
+    };
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
     if typed.page.format() != PageFormat::Json {
-        let said = listing
+        let messages = listing
             .doubts
             .iter()
             .map(|doubt| os_error::simplify_message(&words::doubt(doubt).text));
-        said.for_each(|text| terminal.note(&text));
+        messages.for_each(|text| terminal.note(&text));
     }
     page::publish(
         || list_page(&listing, hidden),
@@ -91,14 +93,15 @@ pub(crate) fn list(
 }
 
 fn is_requested(run: &ListEntry, typed: &ListArguments) -> bool {
-    let is =
-        |asked: &Option<String>, found: &str| asked.as_deref().is_none_or(|it| it == found);
+    let matches = |requested: &Option<String>, actual: &str| {
+        requested.as_deref().is_none_or(|it| it == actual)
+    };
     // Timestamps start with the year, so they sort chronologically as text.
     let is_later = typed.since.as_ref().is_none_or(|since| run.started >= *since);
     is_later
-        && is(&typed.suite, &run.suite)
-        && is(&typed.label, run.label.as_deref().unwrap_or_default())
-        && is(&typed.host, &run.host)
+        && matches(&typed.suite, &run.suite)
+        && matches(&typed.label, run.label.as_deref().unwrap_or_default())
+        && matches(&typed.host, &run.host)
 }
 
 fn list_document(listing: &RunListing) -> ListDocument<'_> {

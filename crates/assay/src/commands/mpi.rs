@@ -59,10 +59,10 @@ fn run_rank(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     options::check_options(typed)?;
-    let asked = options::to_mpi_options(typed);
+    let mpi_options = options::to_mpi_options(typed);
     let failed_code = exit_code(FailureKind::Measurement);
-    let duty = RankTask {
-        options: &asked,
+    let task = RankTask {
+        options: &mpi_options,
         env: launched,
         outcome_file: typed.raw.as_deref(),
         failure_exit_code: failed_code,
@@ -71,9 +71,9 @@ fn run_rank(
     let mut quiet = QuietStoreSink::new(&typed.keep);
     let mut quiet = Some(&mut quiet);
     let mut recording: Option<Recording<'_>> = None;
-    let done = job::run(&duty, &mut |heard| {
-        match heard {
-            RankEvent::Note(said) => terminal.note(&words::phrase(said)),
+    let result = job::run(&task, &mut |event| {
+        match event {
+            RankEvent::Note(phrase) => terminal.note(&words::phrase(phrase)),
             RankEvent::Aborting(failure) => {
                 terminal.print_failure(failure);
                 record_failure(recording.take(), failure)?;
@@ -81,45 +81,46 @@ fn run_rank(
             RankEvent::Started(outcome) => {
                 // If results go to a file, the program that started the launcher stores them.
                 if let (None, Some(quiet)) = (&typed.raw, quiet.take()) {
-                    recording =
-                        begin_recording(typed, job::named_workload(&asked, outcome), quiet)?;
+                    let workload = job::named_workload(&mpi_options, outcome);
+                    recording = begin_recording(typed, workload, quiet)?;
                 }
                 if prints {
-                    terminal.print(&table_head(&asked, outcome));
+                    terminal.print(&table_head(&mpi_options, outcome));
                 }
             }
             RankEvent::SizeMeasured(outcome, size) if prints => {
-                terminal.print(&table_row(&table::empty_table(&asked, outcome), outcome, size));
+                let table = table::empty_table(&mpi_options, outcome);
+                terminal.print(&table_row(&table, outcome, size));
             }
             RankEvent::AllMeasured(outcome)
                 if prints && typed.preset == PresetArgument::Assay =>
             {
                 let binding = outcome.binding_doubt();
-                terminal.print(&format_doubts(&asked, outcome, binding.as_ref()));
+                terminal.print(&format_doubts(&mpi_options, outcome, binding.as_ref()));
             }
             RankEvent::SizeMeasured(..) | RankEvent::AllMeasured(_) => {}
         }
         Ok(())
     });
-    let done = match done {
-        Ok(done) => done,
+    let result = match result {
+        Ok(result) => result,
         Err(failure) => {
             record_failure(recording, &failure)?;
             return Err(failure);
         }
     };
-    if !done.is_root {
-        return Ok(if done.is_damaged { failed_code } else { 0 });
+    if !result.is_root {
+        return Ok(if result.is_damaged { failed_code } else { 0 });
     }
     if let Some(mut recording) = recording {
-        recording.record_partial(0, job::entries(&done.outcome), &[])?;
-        recording.end_case(0, job::stop_reason(&done.outcome))?;
+        recording.record_partial(0, job::entries(&result.outcome), &[])?;
+        recording.end_case(0, job::stop_reason(&result.outcome))?;
         let run = recording.finish(false)?;
         if typed.json {
             terminal.print(&render::json::summary(&summarize(&run)));
         }
     }
-    done.verdict.map(|()| 0)
+    result.verdict.map(|()| 0)
 }
 
 /// Starts the record of the job, before its first message; `None` if the library is unknown.
@@ -150,28 +151,32 @@ fn record_failure(
 /// Renders a stored job as the table that it printed.
 pub(crate) fn render_stored(
     run: &Run,
-    asked: &RequestedCommand,
+    command: &RequestedCommand,
 ) -> Result<String, CommandFailure> {
-    let nothing =
+    let no_job =
         || CommandFailure::measurement(format!("{} contains no MPI job", run.started.run));
-    let typed: MpiArguments = assay_emulation::options::parse_stored("mpi", asked)?;
-    let asked = options::to_mpi_options(&typed);
+    let typed: MpiArguments = assay_emulation::options::parse_stored("mpi", command)?;
+    let mpi_options = options::to_mpi_options(&typed);
     let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();
-    let record = run.cases.first().ok_or_else(nothing)?;
-    let outcome = MpiOutcome::from_record(record, host).ok_or_else(nothing)?;
-    let columns = table::empty_table(&asked, &outcome);
-    let mut text = table_head(&asked, &outcome);
+    let record = run.cases.first().ok_or_else(no_job)?;
+    let outcome = MpiOutcome::from_record(record, host).ok_or_else(no_job)?;
+    let columns = table::empty_table(&mpi_options, &outcome);
+    let mut text = table_head(&mpi_options, &outcome);
     text.extend(outcome.sizes.iter().map(|size| table_row(&columns, &outcome, size)));
     if typed.preset == PresetArgument::Assay {
-        // The ranks' placement is no longer known, but the doubt about it is stored.
-        let is_it = |doubt: &&Doubt| matches!(doubt, Doubt::UnboundRanks { .. });
-        text.push_str(&format_doubts(&asked, &outcome, record.doubts.iter().find(is_it)));
+        // The placement of the ranks is not stored, but the doubt about it is.
+        let is_unbound = |doubt: &&Doubt| matches!(doubt, Doubt::UnboundRanks { .. });
+        text.push_str(&format_doubts(
+            &mpi_options,
+            &outcome,
+            record.doubts.iter().find(is_unbound),
+        ));
     }
     Ok(text)
 }
 
-fn table_head(asked: &MpiOptions, outcome: &MpiOutcome) -> String {
-    format_setup(outcome) + &table::empty_table(asked, outcome).render_head()
+fn table_head(options: &MpiOptions, outcome: &MpiOutcome) -> String {
+    format_setup(outcome) + &table::empty_table(options, outcome).render_head()
 }
 
 fn table_row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> String {
@@ -179,16 +184,20 @@ fn table_row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> 
 }
 
 /// Formats doubts as comments below the table.
-fn format_doubts(asked: &MpiOptions, outcome: &MpiOutcome, unbound: Option<&Doubt>) -> String {
-    let of_size = |size: &MpiSizeResult| {
-        let doubts = table::size_doubts(asked, size).into_iter();
+fn format_doubts(
+    options: &MpiOptions,
+    outcome: &MpiOutcome,
+    unbound: Option<&Doubt>,
+) -> String {
+    let format_size = |size: &MpiSizeResult| {
+        let doubts = table::size_doubts(options, size).into_iter();
         let bytes = Bytes(size.bytes);
         doubts.map(move |doubt| format!("at {bytes}: {}", words::doubt(&doubt).text))
     };
-    let sizes = outcome.sizes.iter().flat_map(of_size);
+    let sizes = outcome.sizes.iter().flat_map(format_size);
     let ranks = unbound.map(|doubt| {
-        let said = words::doubt(doubt);
-        format!("{}: {}", said.text, said.advice)
+        let message = words::doubt(doubt);
+        format!("{}: {}", message.text, message.advice)
     });
     sizes.chain(ranks).map(|remark| format!("# {remark}\n")).collect()
 }

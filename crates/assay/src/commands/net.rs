@@ -24,7 +24,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
     match &typed.what {
         NetCommand::Throughput(typed) => {
             let udp_rate = typed.place.udp.then_some(DEFAULT_UDP_RATE_BIT_PER_S);
-            let question = NetworkTest::Throughput(NetworkThroughput {
+            let test = NetworkTest::Throughput(NetworkThroughput {
                 streams: typed.streams,
                 direction: typed.direction,
                 seconds: repetition_s(&typed.place),
@@ -32,10 +32,10 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
                 rate_bit_per_s: typed.rate.or(udp_rate),
                 congestion: typed.congestion.clone(),
             });
-            measure_test(question, &typed.place, &typed.measuring, terminal)
+            measure_test(test, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::Latency(typed) => {
-            let question = NetworkTest::Latency(NetworkLatency {
+            let test = NetworkTest::Latency(NetworkLatency {
                 bytes: typed.message_size.0,
                 seconds: connection_s(&typed.place, typed.load_streams),
                 spin: typed.spin,
@@ -43,10 +43,10 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
                 load_streams: typed.load_streams,
                 busy_poll_us: typed.busy_poll,
             });
-            measure_test(question, &typed.place, &typed.measuring, terminal)
+            measure_test(test, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::RequestResponse(typed) => {
-            let question = NetworkTest::Latency(NetworkLatency {
+            let test = NetworkTest::Latency(NetworkLatency {
                 bytes: typed.message_size.0,
                 seconds: connection_s(&typed.place, typed.load_streams),
                 spin: false,
@@ -54,33 +54,33 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
                 load_streams: typed.load_streams,
                 busy_poll_us: None,
             });
-            measure_test(question, &typed.place, &typed.measuring, terminal)
+            measure_test(test, &typed.place, &typed.measuring, terminal)
         }
     }
 }
 
 /// Returns the length of one repetition in whole seconds, as both protocols require.
-fn repetition_s(place: &FarEndArguments) -> u32 {
-    (place.length / REPETITIONS).clamp(1.0, MAX_REPETITION_S) as u32
+fn repetition_s(far_end: &FarEndArguments) -> u32 {
+    (far_end.length / REPETITIONS).clamp(1.0, MAX_REPETITION_S) as u32
 }
 
 /// Returns the length of a connection for round trips. Without load it is a second, which gives
 /// many connections and a sample per second; a loaded link needs time to fill.
-fn connection_s(place: &FarEndArguments, load_streams: u32) -> u32 {
-    if load_streams == 0 { 1 } else { repetition_s(place) }
+fn connection_s(far_end: &FarEndArguments, load_streams: u32) -> u32 {
+    if load_streams == 0 { 1 } else { repetition_s(far_end) }
 }
 
 fn measure_test(
-    question: NetworkTest,
-    place: &FarEndArguments,
+    test: NetworkTest,
+    far_end: &FarEndArguments,
     measuring: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let (protocol, benchmark) = match place.udp {
+    let (protocol, benchmark) = match far_end.udp {
         true => (NetworkProtocol::Udp, Benchmark::NetworkUdp),
         false => (NetworkProtocol::Tcp, Benchmark::NetworkTcp),
     };
-    let work = NetworkWorkload { to: place.host.clone(), port: place.port, question };
+    let work = NetworkWorkload { to: far_end.host.clone(), port: far_end.port, question: test };
     let request = MeasureRequest::Network(NetworkRequest {
         protocol,
         tests: vec![work],
@@ -89,7 +89,7 @@ fn measure_test(
     let suite = Suite {
         name: "net".to_owned(),
         title: benchmark.definition().title.to_owned(),
-        budget_s: OVERHEAD_FACTOR * place.length,
+        budget_s: OVERHEAD_FACTOR * far_end.length,
         measures: vec![Measure {
             by: Vec::new(),
             share: 1.0,

@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 use assay_run::failure::CommandFailure;
 
 const MIB: f64 = 1_048_576.0;
-/// Plausibility limit: thousands of today's fastest machines together. The second is for sizes.
+/// Plausibility limits for rates and sizes: thousands of today's fastest machines together.
 const MAX_RATE: f64 = 1e12;
 const MOST_BYTES: f64 = 1e21;
 

@@ -18,11 +18,11 @@ pub(crate) fn references(
         Some(name) => find_claims(name).unwrap_or_else(|| system_claims(name))?,
         None => reference::published_claims(),
     };
-    let shown = match &typed.system {
+    let document = match &typed.system {
         Some(_) => claims_document(&claims),
         None => systems_document(&claims),
     };
-    page::publish(|| shown, || &claims, &typed.page, terminal)?;
+    page::publish(|| document, || &claims, &typed.page, terminal)?;
     Ok(0)
 }
 

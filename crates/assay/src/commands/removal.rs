@@ -57,9 +57,9 @@ fn remove(
         .flat_map(|it| &it.kept_paths)
         .map(|it| path_text::encode(it.as_os_str()))
         .collect();
-    let gone: Vec<&String> =
+    let removed_ids: Vec<&String> =
         removed.iter().filter(|it| is_gone(it)).map(|it| &it.run).collect();
-    let json = json!({ "runs": gone, "removed": !is_rehearsal, "stays": stays });
+    let json = json!({ "runs": removed_ids, "removed": !is_rehearsal, "stays": stays });
     page::publish_brief(&text, &json, answer, terminal)?;
     match removed.iter().find(|it| !it.kept_paths.is_empty()) {
         None => Ok(0),

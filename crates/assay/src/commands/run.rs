@@ -42,17 +42,17 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
     ProgressSink::show_search(terminal, LOOKING_MESSAGE, measuring.quiet || measuring.dry_run);
-    let question = run_request(typed, &suite)?;
+    let request = run_request(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::pair_conditions(commands, names)?;
             let suite = fit_to_margin(&suite, typed.turns.margin);
-            let question = RunRequest { suite: &suite, ..question };
-            run_switch::run(&question, typed, &conditions, terminal)
+            let request = RunRequest { suite: &suite, ..request };
+            run_switch::run(&request, typed, &conditions, terminal)
         }
         (None, _) => {
             let extent = if typed.full { ReportExtent::Report } else { ReportExtent::Answer };
-            pipeline::run_suite(&question, &typed.measuring, extent, terminal)
+            pipeline::run_suite(&request, &typed.measuring, extent, terminal)
         }
     }
 }
@@ -129,17 +129,17 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Com
     }
     reject_unused_mpi_options(suite, typed)?;
     let file = typed.hostfile.as_deref().map(absolute_path).transpose()?;
-    let found = mpi_installations::find(
+    let installations = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
         typed.abi.map_or(AbiSelection::Own, InterfacesArgument::to_interfaces),
     );
     let is_needed = |measure: &Measure| asks(measure) && !measure.optional;
-    let installations = match found {
+    let installations = match installations {
         Err(_) if typed.prefixes.is_empty() && !suite.measures.iter().any(is_needed) => {
             Vec::new()
         }
-        found => found?,
+        installations => installations?,
     };
     Ok(MpiChoices {
         installations,

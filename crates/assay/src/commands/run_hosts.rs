@@ -33,13 +33,13 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{self, FleetPlan, FleetRequest};
 use assay_run::run_request::random_seed;
 
-/// Number of hosts above which memory matters more than threads waiting for a shared heap: 150
-/// agents took 104 MB with an arena for every few threads, and 93 MB with one.
+/// Number of hosts above which the heap has a single arena. It saves memory (150 agents: 93 MB
+/// instead of 104 MB), although threads wait for each other.
 const SINGLE_ARENA_HOSTS: usize = 64;
 
 pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     reject_conditions(typed)?;
-    let demands = RunRequirements::from_options(&typed.measuring)?;
+    let requirements = RunRequirements::from_options(&typed.measuring)?;
     typed.fleet.drain_list.as_deref().map(output_file::check_writable).transpose()?;
     let limits = typed.fleet.limits.as_deref().map(limits::read_limits).transpose()?;
     let data_sheet = typed.measuring.data_sheet.read()?;
@@ -48,16 +48,16 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let suite = suites::read_joined(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     ProgressSink::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
-    let mut way = doctor_hosts::open_hosts(&typed.fleet.hosts, &cancel, terminal)?;
-    let pairs = requested_pairs(typed, &suite, &way.hosts)?;
+    let mut access = doctor_hosts::open_hosts(&typed.fleet.hosts, &cancel, terminal)?;
+    let pairs = requested_pairs(typed, &suite, &access.hosts)?;
     if pairs.is_empty() {
-        way.hosts.retain(|host| !host.is_far_end);
+        access.hosts.retain(|host| !host.is_far_end);
     }
-    let HostAccess { hosts, via, program, .. } = &way;
+    let HostAccess { hosts, via, program, .. } = &access;
     let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
-    let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
     limit_heap_arenas(names.len());
-    let question = FleetRequest {
+    let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
+    let request = FleetRequest {
         names: &names,
         labels: hosts.iter().map(|host| host.labels.clone()).collect(),
         pairs,
@@ -71,45 +71,56 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
     let relays = parse_relays(&typed.fleet, &names)?;
-    let course = ConnectionOptions { via, program, relays: &relays, deadline, cancel: &cancel };
+    let options =
+        ConnectionOptions { via, program, relays: &relays, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
-        if !typed.measuring.quiet {
-            ProgressSink::show_text(terminal, &waiting_message(&names));
-        }
-        let planned = agents::with_hosts(&names, &course, clock::now_ns, |hosts| {
-            fleet::plan(&question, hosts, &cancel)
-        })?;
-        return print_plan(&planned, typed, terminal);
+        return plan_run(&request, &options, typed, terminal);
     }
     let store = store_access::open(&typed.measuring.store)?;
-    let mut listening = pipeline::report_sink(terminal, &typed.measuring);
-    listening.begin_with_text(&waiting_message(&names));
-    let run = agents::with_hosts(&names, &course, clock::now_ns, |hosts| {
-        fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
+    let mut sink = pipeline::report_sink(terminal, &typed.measuring);
+    sink.begin_with_text(&waiting_message(&names));
+    let run = agents::with_hosts(&names, &options, clock::now_ns, |hosts| {
+        fleet::measure(&request, hosts, Some(&store), &cancel, &mut sink)
     })?;
     let summary = data_sheet.summarize(&run);
     let extent = if typed.full { ReportExtent::Report } else { ReportExtent::Answer };
     pipeline::publish_run(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
-    let held = limits.map(|limits| limits::check_limits(&limits, &summary));
-    if let Some(held) = &held {
-        held.print_failed(terminal, typed.measuring.page.format() == PageFormat::Text);
+    let limit_results = limits.map(|limits| limits::check_limits(&limits, &summary));
+    if let Some(limit_results) = &limit_results {
+        limit_results.print_failed(terminal, typed.measuring.page.format() == PageFormat::Text);
     }
     if let Some(file) = &typed.fleet.drain_list {
-        let beyond = held.iter().flat_map(LimitResults::failed_hosts);
-        write_drain_list(file, &summary, worse.iter().copied().chain(beyond))?;
+        let failed_hosts = limit_results.iter().flat_map(LimitResults::failed_hosts);
+        write_drain_list(file, &summary, worse.iter().copied().chain(failed_hosts))?;
     }
     pipeline::check_result(&summary)?;
-    let code = match held.map_or(0, |held| held.exit_code()) {
-        0 => demands.check(&summary, terminal)?,
+    let code = match limit_results.map_or(0, |limit_results| limit_results.exit_code()) {
+        0 => requirements.check(&summary, terminal)?,
         code => code,
     };
-    let is_even = worse.is_empty() && !is_worse_in_pairs(&summary);
-    Ok(if typed.measuring.strict && !is_even { REGRESSION } else { code })
+    let is_uneven = !worse.is_empty() || is_worse_in_pairs(&summary);
+    Ok(if typed.measuring.strict && is_uneven { REGRESSION } else { code })
 }
 
-/// Limits the heap to one arena for many hosts: each host has its thread, and memory freed by one
-/// is reused by another.
+/// Prints the plan of all hosts without a measurement.
+fn plan_run(
+    request: &FleetRequest<'_>,
+    options: &ConnectionOptions<'_>,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    if !typed.measuring.quiet {
+        ProgressSink::show_text(terminal, &waiting_message(request.names));
+    }
+    let planned = agents::with_hosts(request.names, options, clock::now_ns, |hosts| {
+        fleet::plan(request, hosts, options.cancel)
+    })?;
+    print_plan(&planned, typed, terminal)
+}
+
+/// Limits the heap to one arena if there are many hosts. Each host has a thread; memory freed by one
+/// thread is then reused by another.
 fn limit_heap_arenas(hosts: usize) {
     if hosts > SINGLE_ARENA_HOSTS {
         heap::keep_one_arena();
@@ -164,7 +175,7 @@ fn requested_pairs(
     hosts: &[FleetHost],
 ) -> Result<PairRounds, CommandFailure> {
     let FleetArguments { pairs, matrix, .. } = &typed.fleet;
-    let (option, found) = match (pairs, matrix) {
+    let (option, rounds) = match (pairs, matrix) {
         (Some(list), _) => ("--pairs", PairRounds::parse(list, hosts)),
         (None, Some(matrix)) => {
             ("--matrix", PairRounds::from_matrix(matrix.to_matrix(), hosts))
@@ -177,27 +188,28 @@ fn requested_pairs(
             return Ok(neighbours.and_then(Result::ok).unwrap_or_default());
         }
     };
-    let found = found.map_err(|error| {
+    let rounds = rounds.map_err(|error| {
         let failure = CommandFailure::usage(format!("cannot use {option}"));
         failure.with_cause(&error).advise(error.advice())
     })?;
-    let asks =
-        |what: fn(&MeasureRequest) -> bool| suite.measures.iter().any(|it| what(&it.request));
-    if asks(expand::is_between_hosts) {
-        return Ok(found);
+    let has_measure = |predicate: fn(&MeasureRequest) -> bool| {
+        suite.measures.iter().any(|it| predicate(&it.request))
+    };
+    if has_measure(expand::is_between_hosts) {
+        return Ok(rounds);
     }
-    let text = if !asks(|it| matches!(it, MeasureRequest::Mpi(_))) {
+    let text = if !has_measure(|it| matches!(it, MeasureRequest::Mpi(_))) {
         format!("suite {} does not measure the network, so {option} has no effect", suite.name)
-    } else if let Some(given) = typed.mpi.first_placement_option() {
-        format!("{given} places ranks, but {option} puts one on each host of a pair")
+    } else if let Some(placement) = typed.mpi.first_placement_option() {
+        format!("{placement} places ranks, but {option} puts one on each host of a pair")
     } else {
-        return Ok(found.with_mpi_ranks());
+        return Ok(rounds.with_mpi_ranks());
     };
     Err(CommandFailure::usage(text)
         .advise("use `assay run network`, `assay run rdma` or `assay run mpi` for pairs"))
 }
 
-/// Writes lost hosts and `others`, each once, in one line.
+/// Writes the names of lost hosts and `others` to a file, each once, as a host list in one line.
 fn write_drain_list<'s>(
     file: &Path,
     summary: &'s RunSummary,
@@ -219,13 +231,13 @@ fn lost_host(doubt: &Doubt) -> Option<&str> {
     if let Doubt::HostLost { host, .. } = doubt { Some(host) } else { None }
 }
 
-/// Returns every host that a result marks as worse than the others.
+/// Returns the hosts that a result marks as worse than their peers.
 fn worse_than_peers(summary: &RunSummary) -> Vec<&str> {
     let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
-    let named = doubts.filter_map(|doubt| {
+    let hosts = doubts.filter_map(|doubt| {
         if let Doubt::WorseThanPeers { host, .. } = doubt { Some(host.as_str()) } else { None }
     });
-    named.collect()
+    hosts.collect()
 }
 
 /// Prints the plan of each host without measuring.
@@ -234,28 +246,28 @@ fn print_plan(
     typed: &RunArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let outlook = planned.forecast();
+    let forecast = planned.forecast();
     let lost = planned.lost.iter();
     let lost: Vec<UnreachableHost<'_>> =
         lost.map(|lost| doctor_hosts::unreachable_host(&lost.host, &lost.failure)).collect();
-    let compact = |hosts: &Vec<String>| {
+    let format_hosts = |hosts: &Vec<String>| {
         host_names::format_host_list(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
     };
-    let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
-    let time = (outlook.notes.as_slice(), outlook.exceeds_budget);
+    let hosts: Vec<String> = planned.hosts.iter().map(format_hosts).collect();
+    let time = (forecast.notes.as_slice(), forecast.exceeds_budget);
     let page = build::fleet_plan(&planned.plan, &hosts, &lost, time);
     let cases = planned.plan.cases.iter().zip(&planned.hosts);
     let cases = cases.map(|(case, hosts)| json!({ "case": case, "hosts": hosts }));
-    let unreached = lost
+    let unreachable = lost
         .iter()
         .map(|it| json!({ "host": it.name, "reason": it.reason, "advice": it.advice }));
     let document = json!({
         "suite": planned.plan.suite,
         "budget_s": planned.plan.budget_s,
         "seed": planned.plan.seed,
-        "outlook": OutlookDocument::from_outlook(&outlook),
+        "outlook": OutlookDocument::from_outlook(&forecast),
         "cases": cases.collect::<Vec<_>>(),
-        "lost": unreached.collect::<Vec<_>>(),
+        "lost": unreachable.collect::<Vec<_>>(),
     });
     pipeline::publish_plan(&page, &document, &typed.measuring.page, terminal)?;
     Ok(if lost.is_empty() { 0 } else { exit_code(FailureKind::Measurement) })

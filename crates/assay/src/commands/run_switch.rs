@@ -1,4 +1,5 @@
-//! `assay run --switch`: measures two conditions alternately and compares them.
+//! `assay run --switch`: measures two conditions alternately, switched by commands, and compares
+//! them.
 
 use std::time::Duration;
 

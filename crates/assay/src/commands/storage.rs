@@ -85,11 +85,11 @@ fn measure(
     // The budget of a single test is its time, including all its rounds or rates with their
     // warm-up.
     let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { DEFAULT_LENGTH_S };
-    let course = typed.measurement_mode();
-    let share = match course {
+    let mode = typed.measurement_mode();
+    let share = match mode {
         MeasurementMode::Once => 1.0,
         MeasurementMode::Rounds(_) | MeasurementMode::Search(_) => {
-            1.0 / ((1.0 + WARMUP_SHARE) * f64::from(course.max_measurements()))
+            1.0 / ((1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements()))
         }
     };
     let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share);
@@ -112,10 +112,10 @@ fn measure(
         curve: Vec::new(),
         bend_points: 0,
         precondition_passes: typed.precondition.unwrap_or(0),
-        mode: course,
+        mode,
         provisioned_bytes_per_s: None,
     };
-    let budget_s = length_s * (1.0 + WARMUP_SHARE) * f64::from(course.max_measurements());
+    let budget_s = length_s * (1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements());
     let mut suite =
         single_suite(Benchmark::Storage, budget_s, MeasureRequest::Storage(Box::new(request)));
     let aim = StorageOverrides {
@@ -176,8 +176,8 @@ fn run(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let storage = run_options(permissions, &measuring.store);
-    let question = RunRequest { storage, ..pipeline::request_from_options(suite, measuring) };
-    pipeline::run_suite(&question, measuring, ReportExtent::Report, terminal)
+    let request = RunRequest { storage, ..pipeline::request_from_options(suite, measuring) };
+    pipeline::run_suite(&request, measuring, ReportExtent::Report, terminal)
 }
 
 /// Removes files created by assay, unless another assay is using them.

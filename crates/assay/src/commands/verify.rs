@@ -43,14 +43,14 @@ pub(crate) fn verify(
     };
     let (mut document, mut text) = (VerifyDocument { runs: Vec::new() }, String::new());
     for id in ids {
-        let found = check_run(store.verify(&id));
-        let lines = format_result(&found);
+        let verified = check_run(store.verify(&id));
+        let lines = format_result(&verified);
         if typed.answer.is_interactive() {
             let fitted = terminal.wrap(&lines);
             terminal.print_line(&fitted);
         }
         text.push_str(&lines);
-        document.runs.push(found);
+        document.runs.push(verified);
     }
     if !typed.answer.is_interactive() {
         page::publish_brief(&text, &document, &typed.answer, terminal)?;

@@ -83,7 +83,7 @@ impl Compiler<'_, '_> {
             }
             self.add_streams(workload, share, &placed, &mut streams);
         }
-        let total: u64 = targets.list.iter().filter_map(|target| target.size_bytes).sum();
+        let total = targets.list.iter().filter_map(|target| target.size_bytes).sum();
         let parameters = self.run_parameters((&workloads, &chosen), &given, total);
         let mut distinct: Vec<usize> = chosen.into_iter().flatten().collect();
         distinct.sort_unstable();
@@ -94,8 +94,7 @@ impl Compiler<'_, '_> {
             workloads: workloads.len(),
             outstanding,
         };
-        let data =
-            StorageData { compressible: 1.0 - 1.0 / given.compression, verify: self.verify() };
+        let compressible = 1.0 - 1.0 / given.compression;
         let shares_given = shares.iter().any(|share| share.is_given);
         let load = if shares_given && load == StorageLoad::Closed {
             StorageLoad::Balanced
@@ -108,7 +107,7 @@ impl Compiler<'_, '_> {
             load,
             timing: timing(run, total),
             engine: EngineChoice::Auto,
-            data,
+            data: StorageData { compressible, verify: self.verify() },
             seed: self.input.seed,
         };
         Some(BuiltPhase {

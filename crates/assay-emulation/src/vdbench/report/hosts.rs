@@ -1,5 +1,5 @@
-//! Pages of the hosts of a distributed execution: intervals and averages, which add up to those of
-//! the summary.
+//! Pages of the hosts of a distributed execution: the intervals and averages of each host, whose sum
+//! is in the summary.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,14 +25,16 @@ pub(super) struct HostPages {
 /// Part of one host in the current run.
 #[derive(Default)]
 struct HostPart<M> {
+    /// Table lines of its intervals.
     lines: String,
-    /// Sum without the warm-up, and sum of all intervals.
+    /// Sum of the intervals in the average: neither warm-up nor shortened.
     counted_sum: M,
+    /// Sum of all intervals.
     whole_sum: M,
 }
 
 impl<M> HostPart<M> {
-    /// Adds an interval: its line, and its figures to the sums.
+    /// Adds the line of an interval, and by `add` its figures to the sums.
     fn add(&mut self, line: &str, is_averaged: bool, add: impl Fn(&mut M)) {
         // Writing to memory does not fail.
         let _ = writeln!(self.lines, "{line}");
@@ -42,7 +44,7 @@ impl<M> HostPart<M> {
         }
     }
 
-    /// Returns the sum for the average of the run.
+    /// Returns the sum for the average of the run, which may include the warm-up.
     const fn sum_for_average(&self, excludes_warmup: bool) -> &M {
         if excludes_warmup { &self.counted_sum } else { &self.whole_sum }
     }
@@ -76,7 +78,8 @@ impl VdbenchReport<'_> {
         part.add(&line, is_averaged, |sum| sum.add(tally));
     }
 
-    /// Writes the page of each host and returns its CPU utilization in percent.
+    /// Writes the average to the page of each host. Returns the CPU utilization of each host in
+    /// percent.
     pub(super) fn write_host_pages(
         &mut self,
         tod: &str,
@@ -124,8 +127,8 @@ impl VdbenchReport<'_> {
         part.add(&line, is_averaged, |sum| sum.add_for_run(&label, interval));
     }
 
-    /// Writes the page of each host for a run on file trees and returns its CPU utilization in
-    /// percent.
+    /// Writes the average of a run on file trees to the page of each host. Returns the CPU
+    /// utilization of each host in percent.
     pub(super) fn write_trees_host_pages(
         &mut self,
         tod: &str,

@@ -44,8 +44,8 @@ impl VdbenchReport<'_> {
         self.folder.flat_file.line(&row);
     }
 
-    /// Writes the average, values that Vdbench does not report, and failures. A run that the user
-    /// stopped is never reported as done.
+    /// Writes the average of a run, values that Vdbench does not report, and failed operations. A
+    /// run that the user stopped is not reported as done.
     pub(super) fn trees_done(
         &mut self,
         outcome: &FileOutcome,

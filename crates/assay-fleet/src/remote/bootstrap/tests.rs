@@ -216,7 +216,8 @@ fn needs_a_hash_command_for_installed_program() {
 
 #[test]
 fn runs_copy_although_its_folder_is_renamed() {
-    let Some(folders) = BootstrapFolders::new("runs_copy_although_its_folder_is_renamed") else {
+    let Some(folders) = BootstrapFolders::new("runs_copy_although_its_folder_is_renamed")
+    else {
         return;
     };
     set_mode(&folders.path("copies"), 0o777);

@@ -38,7 +38,10 @@ impl<'r> SeriesPart<'r> {
 /// Series of one host of several, or of the total.
 pub(super) type MemberSeries<'r> = Vec<&'r SeriesRecord>;
 
-pub(super) fn member_series<'r>(record: &'r CaseRecord, host: Option<&str>) -> MemberSeries<'r> {
+pub(super) fn member_series<'r>(
+    record: &'r CaseRecord,
+    host: Option<&str>,
+) -> MemberSeries<'r> {
     let member = |it: &SeriesRecord| {
         it.dimensions.get(&Attribute::Member).and_then(AttributeValue::as_text) == host
     };

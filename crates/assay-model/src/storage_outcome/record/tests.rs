@@ -1,11 +1,11 @@
 //! Tests of the round trip from an outcome to its record and back.
 
-use crate::storage_outcome::JournalEntry;
 use super::*;
 use crate::engine_reason::EngineReason;
 use crate::event::{RunEvent, SeriesOpened};
 use crate::run::record_for_tests;
 use crate::storage_outcome::IoFailure;
+use crate::storage_outcome::JournalEntry;
 
 fn tally(values_ns: &[u64], bytes: u64, intended: bool) -> IoTally {
     let mut tally = IoTally::empty();

@@ -21,8 +21,8 @@ const QUOTA_SUITE: &str = "anf";
 const MIB: f64 = 1_048_576.0;
 const TIB: f64 = 1_099_511_627_776.0;
 
-/// Returns one row for each kind of I/O at each target or by each group of hosts: the case with the
-/// highest rate.
+/// Returns a row for each workload at each target, or by each group of hosts: that of the case with
+/// the highest rate.
 pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
     // fio, IOR and Vdbench all count throughput in this unit, under different names.
     let throughput = message!("learn-throughput-in", unit = localise_symbol("MiB/s"));
@@ -38,44 +38,45 @@ pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
         (word("column-by"), ColumnAlignment::Left),
     ];
     let mut table = ReportTable::new("", &columns);
-    let [rates, rates_of_bytes, latencies] = ["rate", "bandwidth", "latency"]
+    let [rates, bandwidths, latencies] = ["rate", "bandwidth", "latency"]
         .map(|metric| without_host_parts(find_results(all, Benchmark::Storage, metric)));
     if rates.is_empty() {
         return table;
     }
-    let mut kinds: Vec<(String, String, String)> = Vec::new();
-    for it in rates.iter().chain(&rates_of_bytes) {
-        kinds.extend(Some(row_key(it)).filter(|kind| !kinds.contains(kind)));
+    let mut keys: Vec<(String, String, String)> = Vec::new();
+    for it in rates.iter().chain(&bandwidths) {
+        keys.extend(Some(row_key(it)).filter(|key| !keys.contains(key)));
     }
-    for of_kind in kinds {
-        let highest = |found: &[&MetricEstimate]| {
-            let here = found.iter().copied().filter(|it| row_key(it) == of_kind);
+    for key in keys {
+        let highest = |results: &[&MetricEstimate]| {
+            let matching = results.iter().copied().filter(|it| row_key(it) == key);
             let order = |it: &MetricEstimate| it.median.is_finite().then_some(it.median);
-            here.max_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal))
+            matching
+                .max_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal))
                 .cloned()
         };
-        let (rate, throughput) = (highest(&rates), highest(&rates_of_bytes));
+        let (rate, throughput) = (highest(&rates), highest(&bandwidths));
         let Some(best) = rate.as_ref().or(throughput.as_ref()) else { continue };
-        let same_case = |found: &[&MetricEstimate]| {
-            let same = |it: &&&MetricEstimate| it.case == best.case && row_key(it) == of_kind;
-            found.iter().find(same).copied().cloned()
+        let find_same_case = |results: &[&MetricEstimate]| {
+            let is_same = |it: &&&MetricEstimate| it.case == best.case && row_key(it) == key;
+            results.iter().find(is_same).copied().cloned()
         };
-        let (throughput, latency) = (same_case(&rates_of_bytes), same_case(&latencies));
+        let (throughput, latency) = (find_same_case(&bandwidths), find_same_case(&latencies));
         let shares =
             [&throughput, &rate].into_iter().flatten().filter_map(|it| it.percent_of_limit);
         let share = shares.max_by(f64::total_cmp);
         // The interval uses the unit of its column.
-        let of_rate = rate.as_ref().map(|it| (it, 1.0, "IOPS"));
-        let known = of_rate.or(throughput.as_ref().map(|it| (it, MIB, "MiB/s")));
-        let interval = known.and_then(|(it, unit, symbol)| {
+        let in_iops = rate.as_ref().map(|it| (it, 1.0, "IOPS"));
+        let column = in_iops.or(throughput.as_ref().map(|it| (it, MIB, "MiB/s")));
+        let interval = column.and_then(|(it, unit, symbol)| {
             let numbers = precision::interval_in_unit(it, unit, group_digits)?;
             Some(units::with_symbol(&numbers, symbol))
         });
         let in_flight =
             number(best, Attribute::InFlight).map(|it| group_digits(&format!("{it:.1}")));
-        let (what, place, tool) = of_kind;
+        let (workload, place, tool) = key;
         let row: [TableCell; 9] = [
-            what.into(),
+            workload.into(),
             place.into(),
             rate.as_ref().map(|it| format_in_unit(it, 1.0)).unwrap_or_default().into(),
             throughput.as_ref().map(|it| format_in_unit(it, MIB)).unwrap_or_default().into(),
@@ -91,17 +92,17 @@ pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
 }
 
 /// Drops results of single hosts if a total of all hosts or of their group exists for the test.
-pub(super) fn without_host_parts(mut found: Vec<&MetricEstimate>) -> Vec<&MetricEstimate> {
+pub(super) fn without_host_parts(mut results: Vec<&MetricEstimate>) -> Vec<&MetricEstimate> {
     let totals: Vec<&MetricEstimate> =
-        found.iter().copied().filter(|it| it.spans_hosts()).collect();
+        results.iter().copied().filter(|it| it.spans_hosts()).collect();
     let test = |it: &MetricEstimate| (text(it, Attribute::Test), it.tool.name.clone());
-    found.retain(|it| {
-        let is_one = !it.spans_hosts() && it.parameters.contains_key(&Attribute::Host);
-        let holds =
-            |all: &&MetricEstimate| test(all) == test(it) && all.involves_host(&it.host);
-        !(is_one && totals.iter().any(holds))
+    results.retain(|it| {
+        let is_single_host = !it.spans_hosts() && it.parameters.contains_key(&Attribute::Host);
+        let is_total_of_it =
+            |total: &&MetricEstimate| test(total) == test(it) && total.involves_host(&it.host);
+        !(is_single_host && totals.iter().any(is_total_of_it))
     });
-    found
+    results
 }
 
 /// Returns workload, place and tool, which identify a row.
@@ -109,25 +110,25 @@ fn row_key(estimate: &MetricEstimate) -> (String, String, String) {
     let value = |name: Attribute| text(estimate, name).unwrap_or_default();
     let bytes =
         number(estimate, Attribute::Bytes).map(|it| size(it as u64)).unwrap_or_default();
-    let random = value(Attribute::Pattern) == "random";
-    let part = |share: f64, reads: bool| {
-        let what = match (random, reads) {
+    let is_random = value(Attribute::Pattern) == "random";
+    let part = |share: f64, is_reads: bool| {
+        let operation = match (is_random, is_reads) {
             (true, true) => word("learn-random-reads"),
             (true, false) => word("learn-random-writes"),
             (false, true) => word("learn-sequential-reads"),
             (false, false) => word("learn-sequential-writes"),
         };
         let share = in_percent(&group_digits(&format!("{:.0}", 100.0 * share)));
-        format!("{share} {what}")
+        format!("{share} {operation}")
     };
-    let reads = number(estimate, Attribute::ReadShare).unwrap_or(0.5);
-    let what = match value(Attribute::Operation).as_str() {
+    let read_share = number(estimate, Attribute::ReadShare).unwrap_or(0.5);
+    let operations = match value(Attribute::Operation).as_str() {
         "read" => part(1.0, true),
         "write" => part(1.0, false),
-        _ => with_detail(&part(reads, true), &part(1.0 - reads, false)),
+        _ => with_detail(&part(read_share, true), &part(1.0 - read_share, false)),
     };
-    let what = message!("learn-test", what = what, size = bytes);
-    (what, place_label(estimate).unwrap_or_default(), estimate.tool.name.clone())
+    let workload = message!("learn-test", what = operations, size = bytes);
+    (workload, place_label(estimate).unwrap_or_default(), estimate.tool.name.clone())
 }
 
 /// Returns the group of hosts, or the path of the target.
@@ -149,10 +150,10 @@ fn format_in_unit(estimate: &MetricEstimate, unit: f64) -> String {
     with_qualifier(estimate, group_digits(&value.to_string()))
 }
 
-/// Returns the quota of each service level that provides the highest throughput reached.
+/// Returns the quota at each service level that is required for the highest measured throughput.
 ///
-/// It is spread over as few volumes as possible: several hosts may exceed the maximum of one
-/// volume.
+/// The quota is spread over as few volumes as possible: several hosts together may exceed the
+/// maximum of one volume.
 pub(super) fn quota_table(suites: &[&str], all: &[&MetricEstimate]) -> ReportTable {
     let reached = find_results(all, Benchmark::Storage, "bandwidth")
         .into_iter()

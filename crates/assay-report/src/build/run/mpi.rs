@@ -60,18 +60,18 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     document.paragraph(Tone::Quiet, legend(&tables));
     document.blocks.extend(heat_maps(&groups).into_iter().map(Block::HeatMap));
     places::add(document, &groups, context.summary);
-    let (shown, more): (Vec<_>, Vec<_>) =
+    let (main, more): (Vec<_>, Vec<_>) =
         tables.into_iter().partition(|(group, _)| MAIN_METRICS.contains(&group.metric));
-    for (group, table) in shown {
+    for (group, table) in main {
         document.heading(group.title());
         document.blocks.push(Block::Table(table));
         document.blocks.extend(curves::plot(group).map(Block::Plot));
     }
     if !more.is_empty() {
-        let named = |(group, table): (&MpiGroup<'_>, ReportTable)| {
+        let with_heading = |(group, table): (&MpiGroup<'_>, ReportTable)| {
             [Block::Heading(group.title()), Block::Table(table)]
         };
-        let blocks = more.into_iter().flat_map(named).collect();
+        let blocks = more.into_iter().flat_map(with_heading).collect();
         document.blocks.push(Block::Details(Details {
             title: word("details-other-metrics").to_owned(),
             blocks,
@@ -115,13 +115,13 @@ fn groups<'a>(context: &ReportContext<'a>, labels: &'a MpiLabels) -> Vec<MpiGrou
         let Some(benchmark) = Benchmark::from_id(&estimate.benchmark) else { continue };
         let place = pairs::name(estimate).unwrap_or_else(|| context.place_label(estimate));
         let ranks = text(estimate, Attribute::Ranks).unwrap_or_default();
-        let known = groups.iter_mut().find(|group| {
+        let group = groups.iter_mut().find(|group| {
             group.benchmark == benchmark
                 && group.metric == estimate.metric
                 && group.place == place
                 && group.ranks == ranks
         });
-        match known {
+        match group {
             Some(group) => group.estimates.push(estimate),
             None => groups.push(MpiGroup {
                 labels,
@@ -166,7 +166,7 @@ impl<'a> MpiGroup<'a> {
         columns
     }
 
-    /// Returns the MPI, with the measurer unless it is assay.
+    /// Returns the name of the MPI, with the measuring tool unless it is assay.
     fn column(&self, estimate: &MetricEstimate) -> String {
         let mpi = self.name(estimate);
         if is_by_assay(&estimate) {
@@ -182,9 +182,12 @@ impl<'a> MpiGroup<'a> {
 
     /// Returns the heading of a column: the MPI and the transport that it chose.
     fn heading(&self, column: &str) -> String {
-        let here = |it: &&&MetricEstimate| self.column(it) == column;
-        let transport =
-            self.estimates.iter().find(here).and_then(|it| text(it, Attribute::Transport));
+        let is_in_column = |it: &&&MetricEstimate| self.column(it) == column;
+        let transport = self
+            .estimates
+            .iter()
+            .find(is_in_column)
+            .and_then(|it| text(it, Attribute::Transport));
         [Some(column.to_owned()), transport]
             .into_iter()
             .flatten()
@@ -201,8 +204,8 @@ impl<'a> MpiGroup<'a> {
     }
 
     fn find(&self, bytes: Option<u64>, column: &str) -> Option<&'a MetricEstimate> {
-        let here = |it: &&&MetricEstimate| size(it) == bytes && self.column(it) == column;
-        self.estimates.iter().find(here).copied()
+        let is_in_cell = |it: &&&MetricEstimate| size(it) == bytes && self.column(it) == column;
+        self.estimates.iter().find(is_in_cell).copied()
     }
 
     fn best(&self, bytes: Option<u64>) -> Option<&'a MetricEstimate> {
@@ -224,13 +227,13 @@ impl<'a> MpiGroup<'a> {
         let id = self.benchmark.id();
         let mut title = match (Language::current().locale, id, self.metric) {
             (Locale::En, _, metric_id) => {
-                let what = self.benchmark.definition().title;
-                let mut letters = what.chars();
-                let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-                let what = first.unwrap_or_default() + letters.as_str();
+                let title = self.benchmark.definition().title;
+                let mut rest = title.chars();
+                let first = rest.next().map(|letter| letter.to_uppercase().to_string());
+                let title = first.unwrap_or_default() + rest.as_str();
                 match metric_id {
-                    "latency" | "bandwidth" => format!("{what} ({id})"),
-                    _ => format!("{what}: {metric} ({id})"),
+                    "latency" | "bandwidth" => format!("{title} ({id})"),
+                    _ => format!("{title}: {metric} ({id})"),
                 }
             }
             (_, "mpi.latency", "latency") => {
@@ -358,29 +361,29 @@ fn libraries_table(groups: &[MpiGroup<'_>]) -> ReportTable {
         (word("column-library"), ColumnAlignment::Left),
         (word("column-ranks-on-cpus"), ColumnAlignment::Left),
     ];
-    let mut found: Vec<([String; 4], Vec<String>)> = Vec::new();
+    let mut libraries: Vec<([String; 4], Vec<String>)> = Vec::new();
     for group in groups {
         for estimate in group.estimates.iter().copied().filter(is_by_assay) {
-            let reported = |name: Attribute| text(estimate, name).unwrap_or_default();
+            let attribute = |name: Attribute| text(estimate, name).unwrap_or_default();
             let library = [
                 group.name(estimate),
-                reported(Attribute::Transport),
-                reported(Attribute::Abi),
-                reported(Attribute::Library),
+                attribute(Attribute::Transport),
+                attribute(Attribute::Abi),
+                attribute(Attribute::Library),
             ];
             let place = format_fact(
                 &group.place,
-                &units::with_no_break_spaces(&reported(Attribute::Cpus)),
+                &units::with_no_break_spaces(&attribute(Attribute::Cpus)),
             );
-            match found.iter_mut().find(|(known, _)| *known == library) {
+            match libraries.iter_mut().find(|(other, _)| *other == library) {
                 Some((_, places)) if places.contains(&place) => {}
                 Some((_, places)) => places.push(place),
-                None => found.push((library, vec![place])),
+                None => libraries.push((library, vec![place])),
             }
         }
     }
     let mut table = ReportTable::new(word("table-mpi-libraries"), &columns);
-    for (library, places) in found {
+    for (library, places) in libraries {
         let mut row: Vec<TableCell> = library.into_iter().map(TableCell::from).collect();
         row.push(places.join(comma()).into());
         table.rows.push(row);

@@ -63,9 +63,9 @@ impl Notes {
     /// Returns the numbers of the notes about a result, in ascending order.
     pub(super) fn marks(&self, estimate: &MetricEstimate) -> Vec<usize> {
         let belongs = |group: &NoteGroup| {
-            let same =
+            let is_in_group =
                 |it: &Doubt| it.id() == group.id && catalogue::doubt(it).advice == group.advice;
-            estimate.warnings.iter().any(same)
+            estimate.warnings.iter().any(is_in_group)
         };
         (1..).zip(&self.groups).filter(|(_, group)| belongs(group)).map(|(i, _)| i).collect()
     }
@@ -88,24 +88,24 @@ impl Notes {
     fn add_warning(&mut self, doubt: &Doubt, subject: Option<NoteSubject>) {
         let Explanation { text, advice } = catalogue::doubt(doubt);
         let of_host = catalogue::host_and_text(doubt).filter(|_| subject.is_none());
-        let (host, said) = of_host.map_or((None, text), |(host, said)| (Some(host), said));
-        let same = |group: &NoteGroup| group.id == doubt.id() && group.advice == advice;
-        let index = self.groups.iter().position(same).unwrap_or_else(|| {
+        let (host, text) = of_host.map_or((None, text), |(host, text)| (Some(host), text));
+        let is_same = |group: &NoteGroup| group.id == doubt.id() && group.advice == advice;
+        let index = self.groups.iter().position(is_same).unwrap_or_else(|| {
             let id = doubt.id().to_owned();
             self.groups.push(NoteGroup { id, advice, texts: vec![] });
             self.groups.len() - 1
         });
         let group = &mut self.groups[index];
-        let is_it =
-            |text: &NoteText| text.text == said && text.hosts.is_empty() == host.is_none();
-        let index = group.texts.iter().position(is_it).unwrap_or_else(|| {
-            group.texts.push(NoteText { text: said, hosts: vec![], subjects: vec![] });
+        let is_same_text =
+            |it: &NoteText| it.text == text && it.hosts.is_empty() == host.is_none();
+        let index = group.texts.iter().position(is_same_text).unwrap_or_else(|| {
+            group.texts.push(NoteText { text, hosts: vec![], subjects: vec![] });
             group.texts.len() - 1
         });
-        let text = &mut group.texts[index];
-        text.hosts.extend(host.map(str::to_owned));
+        let note_text = &mut group.texts[index];
+        note_text.hosts.extend(host.map(str::to_owned));
         if let Some(subject) = subject {
-            add_subject(&mut text.subjects, subject);
+            add_subject(&mut note_text.subjects, subject);
         }
     }
 }
@@ -150,22 +150,22 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &RunSumma
     }
     document.heading(word("heading-failures"));
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
-    let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
+    let is_root_cause = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
     let mut groups: Vec<(Explanation, Vec<&CaseFailure>)> = Vec::new();
-    for failure in summary.failures.iter().filter(own) {
+    for failure in summary.failures.iter().filter(is_root_cause) {
         let words = catalogue::failure(&failure.failure);
-        let same = groups
+        let group = groups
             .iter_mut()
             .find(|it| it.0.text == words.text && it.1[0].host == failure.host);
-        match same {
+        match group {
             Some((_, failures)) => failures.push(failure),
             None => groups.push((words, vec![failure])),
         }
     }
-    let mut known = BTreeSet::new();
+    let mut printed_advice = BTreeSet::new();
     let note = |(mut words, failures): (Explanation, Vec<&CaseFailure>)| {
         // The same advice is printed once.
-        if !known.insert(words.advice.clone()) {
+        if !printed_advice.insert(words.advice.clone()) {
             words.advice.clear();
         }
         let first = failures[0];
@@ -260,12 +260,12 @@ impl NoteSubject {
 }
 
 fn subject_names(subjects: &[NoteSubject]) -> String {
-    let mut shown: Vec<String> =
+    let mut names: Vec<String> =
         subjects.iter().take(MAX_SHOWN).map(NoteSubject::name).collect();
     if subjects.len() > MAX_SHOWN {
-        shown.push(words::and_more(subjects.len() - MAX_SHOWN));
+        names.push(words::and_more(subjects.len() - MAX_SHOWN));
     }
-    shown.join(semicolon())
+    names.join(semicolon())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod curve;
 mod sentences;
 mod steps;
 
-use std::collections::{BTreeSet};
+use std::collections::BTreeSet;
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::ReportSection;
@@ -66,9 +66,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     }
     let (curves, single): (Vec<&TestResults<'_>>, Vec<&TestResults<'_>>) =
         tests.iter().partition(|test| test.is_curve_point());
-    for sentence in
-        sentences::targets_and_engines(&tests)
-    {
+    for sentence in sentences::targets_and_engines(&tests) {
         document.paragraph(Tone::Plain, sentence);
     }
     if !single.is_empty() {

@@ -45,12 +45,12 @@ pub(super) fn check_outcome(
         let (found, asked) = (outcome.ranks.len(), work.ranks);
         return Err(FailureReason::OtherRankCount { found, asked, by_hand }.into());
     }
-    let wrong = |size: &&MpiSizeResult| size.validation.is_some_and(|it| it.wrong > 0);
-    if let Some(size) = outcome.sizes.iter().find(wrong) {
+    let is_damaged = |size: &&MpiSizeResult| size.validation.is_some_and(|it| it.wrong > 0);
+    if let Some(size) = outcome.sizes.iter().find(is_damaged) {
         return Err(FailureReason::WrongContents { bytes: size.bytes }.into());
     }
-    let nothing = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
-    if nothing || !outcome.complete {
+    let is_empty = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
+    if is_empty || !outcome.complete {
         return Err(FailureReason::LaunchBrokeOff { by_hand }.into());
     }
     Ok(outcome)
@@ -71,7 +71,7 @@ fn find_signal(completed: &CompletedChild) -> Option<String> {
     })
 }
 
-/// Failure with the exit code of the launcher and the most informative line of its output.
+/// Returns the failure with the launcher's exit code and the most informative line of its output.
 fn launch_failure(completed: &CompletedChild, by_hand: String) -> FailureReason {
     let code = match completed.status {
         ChildStatus::Exited(code) => Some(code),
@@ -86,11 +86,11 @@ fn launch_failure(completed: &CompletedChild, by_hand: String) -> FailureReason 
 /// Extracts the most informative text: the first box that Open MPI draws around its explanations,
 /// else the first line that mentions an error, else the last line.
 fn find_explanation(bytes: &[u8]) -> Option<String> {
-    /// Maximum length in characters; longer than any sentence about one thing.
-    const LONGEST: usize = 300;
+    /// Maximum length in characters; no single sentence is longer.
+    const MAX_CHARS: usize = 300;
     let text = String::from_utf8_lossy(bytes);
     let is_rule = |line: &str| line.len() >= 20 && line.chars().all(|c| "-=*#".contains(c));
-    let shorten = |text: &str| text.chars().take(LONGEST).collect::<String>();
+    let shorten = |text: &str| text.chars().take(MAX_CHARS).collect::<String>();
     let mut boxed = text.lines().map(str::trim).skip_while(|line| !is_rule(line)).skip(1);
     let boxed: Vec<&str> = boxed
         .by_ref()
@@ -100,9 +100,9 @@ fn find_explanation(bytes: &[u8]) -> Option<String> {
     if !boxed.is_empty() {
         return Some(shorten(&boxed.join(" ")));
     }
-    let reported =
+    let is_relevant =
         |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(reported).collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(is_relevant).collect();
     let mentions_error = |line: &&&str| {
         let line = line.to_lowercase();
         ["error", "fatal", "cannot", "not found", "refus"]

@@ -1,5 +1,5 @@
-//! Vdbench over several hosts on file trees: each host has a part of a tree, and there is one
-//! summary.
+//! Tests of Vdbench on file trees over several hosts: each host works on its part of a tree, and
+//! one summary covers all hosts.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::program::{World, files_below};
 
 const HOSTS: usize = 3;
 
-/// Returns definitions of a tree shared by all hosts and one of the second host.
+/// Returns the definitions of two trees: one shared by all hosts, one used by the second host only.
 fn tree_definitions(world: &World) -> String {
     let hosts: String =
         (1..=HOSTS).map(|host| format!("hd=vm{host},system=vdbench-vnet1-{host}\n")).collect();
@@ -33,7 +33,7 @@ fn vdbench(world: &World, servers: &SshServers, name: &str, runs: &str) -> Strin
     out
 }
 
-/// Checks that the rates of all hosts add up to those of the summary, run by run.
+/// Checks for each run that the rates of the hosts add up to that of the summary.
 fn check_sums(world: &World, folder: &str) {
     let summary = averages(world, &format!("../{folder}/summary.html"));
     let mut sums = vec![0.0; summary.len()];
@@ -67,13 +67,13 @@ fn file_trees_run_on_their_hosts() {
     assert_eq!((files("shared"), files("own")), (4 * 6 + 1, 4 + 1), "with their marks");
     let links = fs::read_to_string(world.path("output/summary.html")).unwrap();
     assert_eq!(links.matches("Host report:").count(), HOSTS);
-    // The pages rendered from the stored run.
+    // Pages rendered from the stored run pass the same check.
     let show_words = ["show", "--as", "vdbench", "--output", "again"];
     let (is_fine, _, err) =
         servers.run_at_coordinator(&world, env!("CARGO_BIN_EXE_assay"), &show_words);
     assert!(is_fine, "{err}");
     check_sums(&world, "again");
-    // The hosts remove together the trees that they created together.
+    // `format=clean` removes the trees on all hosts.
     vdbench(&world, &servers, "clean", "rd=clean,fwd=fwd*,format=(clean,only)\n");
     assert_eq!((files("shared"), files("own")), (1, 1), "only the marks are left");
     assert!(!world.path("shared/vdb.1_1.dir").exists());

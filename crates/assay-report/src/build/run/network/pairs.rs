@@ -17,9 +17,9 @@ const TIME_METRICS: [&str; 2] = ["round_trip", "latency"];
 /// Returns the sender and the receiver of the data; `None` if the result has no pair of hosts.
 pub(in crate::build) fn endpoints(estimate: &MetricEstimate) -> Option<(String, String)> {
     let peer = text(estimate, Attribute::Peer)?;
-    let receives = text(estimate, Attribute::Direction).as_deref() == Some("receive");
+    let is_receiver = text(estimate, Attribute::Direction).as_deref() == Some("receive");
     let host = estimate.host.clone();
-    Some(if receives { (peer, host) } else { (host, peer) })
+    Some(if is_receiver { (peer, host) } else { (host, peer) })
 }
 
 /// Returns `north1 → east1`.
@@ -34,10 +34,10 @@ pub(in crate::build::run) fn heat_maps(
     item: &dyn Fn(&MetricEstimate) -> String,
 ) -> Vec<HeatMap> {
     let with_metrics = |metrics: [&str; 2]| {
-        let is_one = |it: &&&MetricEstimate| {
+        let is_match = |it: &&&MetricEstimate| {
             metrics.contains(&it.metric.as_str()) && text(it, Attribute::Peer).is_some()
         };
-        all.iter().filter(is_one).copied().collect::<Vec<_>>()
+        all.iter().filter(is_match).copied().collect::<Vec<_>>()
     };
     // The case with the highest throughput, and the round trips of idle links.
     let order = |a: &[&MetricEstimate], b: &[&MetricEstimate]| total(a).total_cmp(&total(b));
@@ -48,14 +48,14 @@ pub(in crate::build::run) fn heat_maps(
         number(group[0], Attribute::LoadStreams).is_none_or(|streams| streams == 0.0)
     };
     let times = group_by_case(&with_metrics(TIME_METRICS), item).into_iter().find(is_idle);
-    let titled = |found: Option<Vec<&MetricEstimate>>, title| {
-        let found = found?;
-        Some(heat_map(&found, format_fact(word(title), &item(found[0]))))
+    let titled_map = |group: Option<Vec<&MetricEstimate>>, title| {
+        let group = group?;
+        Some(heat_map(&group, format_fact(word(title), &item(group[0]))))
     };
     // MPI and RDMA report the one-way latency of a message.
-    let is_one_way = times.as_ref().is_some_and(|found| found[0].metric == "latency");
+    let is_one_way = times.as_ref().is_some_and(|group| group[0].metric == "latency");
     let times_title = if is_one_way { "heat-latency" } else { "heat-round-trips" };
-    [titled(throughput, "heat-throughput"), titled(times, times_title)]
+    [titled_map(throughput, "heat-throughput"), titled_map(times, times_title)]
         .into_iter()
         .flatten()
         .filter(|map| map.names.len() > 2)
@@ -74,7 +74,7 @@ fn group_by_case<'e>(
     let mut groups: Vec<(String, Vec<&MetricEstimate>)> = Vec::new();
     for estimate in all.iter().copied() {
         let key = format!("{} {} {}", estimate.metric, item(estimate), estimate.tool.name);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
+        match groups.iter_mut().find(|(group_key, _)| *group_key == key) {
             Some((_, group)) => group.push(estimate),
             None => groups.push((key, vec![estimate])),
         }

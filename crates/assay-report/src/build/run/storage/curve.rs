@@ -63,7 +63,7 @@ pub(super) fn host_group_plots(curves: &[Vec<&TestResults<'_>>]) -> Vec<Plot> {
         let test = points[0].text(Attribute::Test);
         let series = PlotSeries { name: first.host.clone(), points: line };
         let text = format_fact(&first.host, &describe_knee(points));
-        match tests.iter_mut().find(|(known, ..)| *known == test) {
+        match tests.iter_mut().find(|(name, ..)| *name == test) {
             Some((_, all, texts)) => {
                 all.push(series);
                 texts.push(text);
@@ -90,17 +90,17 @@ fn axes() -> [Axis; 2] {
     ]
 }
 
-/// Whether a curve has its own plot. If hosts measured together, only their total has one, and
-/// groups share another: 24 hosts with six tests each would need 144 plots.
+/// Whether a curve has its own plot. If hosts measured together, only their total has one; their
+/// groups share another plot. Otherwise 24 hosts with six tests each would need 144 plots.
 pub(super) fn has_plot(points: &[&TestResults<'_>], curves: &[Vec<&TestResults<'_>>]) -> bool {
     let host = |points: &[&TestResults<'_>]| {
         points.first().and_then(|it| it.any_result()).map(|it| it.host.clone())
     };
-    let same = |other: &&Vec<&TestResults<'_>>| {
+    let is_same_test = |other: &&Vec<&TestResults<'_>>| {
         other[0].text(Attribute::Test) == points[0].text(Attribute::Test)
     };
     let is_of_all = |host: Option<String>| host.as_deref() == Some(ALL_HOSTS);
-    is_of_all(host(points)) || !curves.iter().filter(same).any(|it| is_of_all(host(it)))
+    is_of_all(host(points)) || !curves.iter().filter(is_same_test).any(|it| is_of_all(host(it)))
 }
 
 pub(super) fn add(
@@ -187,12 +187,12 @@ fn with_interval(estimate: &MetricEstimate, value: String) -> TableCell {
 }
 
 fn is_knee(point: &TestResults<'_>) -> bool {
-    let same = |knee: f64, rate: &MetricEstimate| (rate.median - knee).abs() <= knee * 1e-9;
+    let is_equal = |knee: f64, rate: &MetricEstimate| (rate.median - knee).abs() <= knee * 1e-9;
     point.from_due.is_some()
         && point
             .number(Attribute::KneeRate)
             .zip(point.rate)
-            .is_some_and(|(knee, rate)| same(knee, rate))
+            .is_some_and(|(knee, rate)| is_equal(knee, rate))
 }
 
 /// Describes the knee, or the reason why there is none.
@@ -200,12 +200,12 @@ fn describe_knee(points: &[&TestResults<'_>]) -> String {
     if points.iter().all(|it| it.from_due.is_none()) {
         return word("knee-unreported").to_owned();
     }
-    let found = points.first().and_then(|it| {
+    let description = points.first().and_then(|it| {
         let rate = |value| units::quantity(value, Unit::IoPerSecond, 3);
         let knee = rate(it.number(Attribute::KneeRate)?);
         let latency = units::quantity(it.number(Attribute::KneeLatency)?, Unit::Second, 3);
-        let ends = [Attribute::KneeRateLow, Attribute::KneeRateHigh];
-        let [low, high] = ends.map(|name| it.number(name));
+        let bounds = [Attribute::KneeRateLow, Attribute::KneeRateHigh];
+        let [low, high] = bounds.map(|name| it.number(name));
         let between = low.zip(high).filter(|(low, high)| low < high);
         Some(match between {
             Some((low, high)) => message!(
@@ -218,13 +218,13 @@ fn describe_knee(points: &[&TestResults<'_>]) -> String {
             None => message!("knee-at", rate = knee, latency = latency),
         })
     });
-    found.unwrap_or_else(|| {
+    description.unwrap_or_else(|| {
         let rates = points.iter().filter(|it| it.from_due.is_some()).filter_map(|it| it.rate);
-        let most = rates.map(|rate| rate.median).fold(0.0, f64::max);
+        let highest = rates.map(|rate| rate.median).fold(0.0, f64::max);
         let why = points.first().and_then(|it| it.text(Attribute::Knee)).unwrap_or_default();
         let why = words::knee(&why);
-        let most = units::quantity(most, Unit::IoPerSecond, 3);
-        message!("no-knee", rate = most, why = why)
+        let highest = units::quantity(highest, Unit::IoPerSecond, 3);
+        message!("no-knee", rate = highest, why = why)
     })
 }
 
@@ -269,9 +269,10 @@ fn open_loop_points(points: &[&TestResults<'_>], percentile: Option<&str>) -> Ve
         let interval = estimate.ci.filter(|_| percentile.is_none());
         Some(PlotPoint { x: test.rate?.median, y, interval })
     };
-    let drawable =
+    let is_drawable =
         |point: &PlotPoint| precision::is_positive(point.x) && precision::is_positive(point.y);
-    let mut line: Vec<PlotPoint> = points.iter().filter_map(point).filter(drawable).collect();
+    let mut line: Vec<PlotPoint> =
+        points.iter().filter_map(point).filter(is_drawable).collect();
     line.sort_by(|a, b| a.x.total_cmp(&b.x));
     line
 }
@@ -299,14 +300,14 @@ fn bands(points: &[&TestResults<'_>]) -> Vec<Band> {
 fn marks(points: &[&TestResults<'_>]) -> Vec<ReferenceLine> {
     let knee = points.first().and_then(|it| it.number(Attribute::KneeRate));
     let knee = knee.map(|value| ReferenceLine { label: word("knee").to_owned(), value });
-    let line = |estimate: &MetricEstimate, per: f64| {
+    let line = |estimate: &MetricEstimate, bytes_per_io: f64| {
         let limit = estimate.limit.as_ref()?;
-        let shown = units::quantity(limit.value, estimate.unit, 3);
+        let value = units::quantity(limit.value, estimate.unit, 3);
         let label = match limit.basis {
-            LimitBasis::Provisioned => message!("provisioned", limit = shown),
-            _ => message!("limit-line", limit = shown),
+            LimitBasis::Provisioned => message!("provisioned", limit = value),
+            _ => message!("limit-line", limit = value),
         };
-        Some(ReferenceLine { label, value: limit.value / per })
+        Some(ReferenceLine { label, value: limit.value / bytes_per_io })
     };
     let of_bandwidth = points.iter().find_map(|it| {
         let bytes = it.number(Attribute::Bytes).filter(|bytes| *bytes > 0.0)?;
