@@ -151,7 +151,7 @@ fn rejects_with_span_and_help() {
         (
             with("benchmark = \"rdma.send_bw\"\nconnection = \"ud\"\nboth-directions = true"),
             expect![
-                "datagrams are counted at the receiver, so they are sent in one direction | at `true` | leave out `both-directions`"
+                "datagrams are counted at the receiver, so they are sent in one direction | at `true` | remove `both-directions`"
             ],
         ),
         (
