@@ -51,7 +51,7 @@ pub struct DecodeError {
     reason: String,
 }
 
-/// Reason why recording cannot fail.
+/// Reason why recording into an auto-resizing histogram cannot fail.
 const GROWS: &str = "a histogram that grows takes any value";
 /// Maximum length of an encoded histogram in characters, against memory exhaustion: 3 digits over
 /// the whole range of 64 bits take less than 1 MiB.
@@ -68,21 +68,21 @@ impl EncodedHistogram {
         Self { text: STANDARD.encode(bytes).into() }
     }
 
-    /// Decodes the histogram; its extremes are rounded to its digits.
+    /// Decodes the histogram; its minimum and maximum are rounded to its significant digits.
     fn decode(&self) -> Histogram<u64> {
         decode(&self.text).expect("it was decoded once when it was read or made")
     }
 }
 
 fn decode(text: &str) -> Result<Histogram<u64>, DecodeError> {
-    let refuse = |reason: String| DecodeError { reason };
+    let decode_error = |reason: String| DecodeError { reason };
     if text.len() > MAX_ENCODED_CHARS {
-        return Err(refuse(format!("it has {} characters", text.len())));
+        return Err(decode_error(format!("it has {} characters", text.len())));
     }
-    let bytes = STANDARD.decode(text).map_err(|error| refuse(error.to_string()))?;
+    let bytes = STANDARD.decode(text).map_err(|error| decode_error(error.to_string()))?;
     Deserializer::new()
         .deserialize(&mut bytes.as_slice())
-        .map_err(|error| refuse(error.to_string()))
+        .map_err(|error| decode_error(error.to_string()))
 }
 
 impl TryFrom<String> for EncodedHistogram {
@@ -101,23 +101,24 @@ impl From<EncodedHistogram> for String {
 }
 
 impl LatencyDistribution {
-    /// Builds a distribution from a histogram; its sum is exact only to the histogram's digits.
+    /// Builds a distribution from a histogram; the sum is as exact as the histogram's significant
+    /// digits.
     #[must_use]
     pub fn from_histogram(histogram: &Histogram<u64>) -> Self {
-        let is_any = !histogram.is_empty();
+        let has_values = !histogram.is_empty();
         Self {
             count: histogram.len(),
             sum_ns: histogram.mean() * histogram.len() as f64,
             square_sum: None,
             bytes: None,
-            min_ns: is_any.then(|| lowest_value(histogram)),
-            max_ns: is_any.then(|| histogram.max()),
-            histogram: is_any.then(|| EncodedHistogram::from_histogram(histogram)),
+            min_ns: has_values.then(|| lowest_value(histogram)),
+            max_ns: has_values.then(|| histogram.max()),
+            histogram: has_values.then(|| EncodedHistogram::from_histogram(histogram)),
         }
     }
 
-    /// Decodes the values into an auto-resizing histogram with the digits of the stored one, so
-    /// that both give the same quantiles. Empty if only moments are known.
+    /// Decodes the values into an auto-resizing histogram with as many significant digits as the
+    /// stored one, so that both give the same quantiles. Empty if only moments are known.
     #[must_use]
     pub fn decode_histogram(&self) -> Histogram<u64> {
         let Some(encoded) = &self.histogram else { return new_histogram() };
@@ -224,7 +225,7 @@ pub struct MergedDistribution {
     pub min_ns: Option<u64>,
     /// The maximum in ns, as exact as in the parts; `None` without values.
     pub max_ns: Option<u64>,
-    /// The values of all parts that keep them.
+    /// The values of all parts that have a histogram.
     pub histogram: Histogram<u64>,
 }
 
@@ -237,8 +238,8 @@ impl MergedDistribution {
 
     fn from_part(part: &LatencyDistribution) -> Self {
         let (mut histogram, values) = (new_histogram(), part.decode_histogram());
-        // Most have the same precision; reusing the histogram saves the copy that dominates merging
-        // a thousand.
+        // Usually the precision is equal. Then reusing the decoded histogram saves a copy, which
+        // would dominate the time to merge a thousand distributions.
         if values.sigfig() == histogram.sigfig() {
             histogram = values;
         } else {
@@ -255,7 +256,7 @@ impl MergedDistribution {
         }
     }
 
-    /// Merges two.
+    /// Returns the merged values of this distribution and another.
     ///
     /// # Panics
     /// Never: a histogram that grows takes any other.
@@ -291,9 +292,9 @@ mod tests {
         let parts =
             [LatencyDistribution::from_values(low), LatencyDistribution::from_values(high)];
         let text = serde_json::to_string(&parts).unwrap();
-        let back: [LatencyDistribution; 2] = serde_json::from_str(&text).unwrap();
-        assert_eq!(back, parts);
-        let merged = MergedDistribution::merge(&back).unwrap();
+        let decoded: [LatencyDistribution; 2] = serde_json::from_str(&text).unwrap();
+        assert_eq!(decoded, parts);
+        let merged = MergedDistribution::merge(&decoded).unwrap();
         let whole = LatencyDistribution::from_values(&all);
         assert_eq!(merged.histogram, whole.decode_histogram());
         assert_eq!((merged.min_ns, merged.max_ns), (Some(997), Some(997_000)));

@@ -1,7 +1,7 @@
 //! Entries: results that a measurement passes to the recorder, before their series has a number.
 //!
-//! A driver supplies metrics and the dimensions of a series within its case. The recorder adds
-//! numbers, preparations and times.
+//! A driver supplies the metric and the dimensions of a series within its case. The recorder adds
+//! the number of the series, the number of the preparation, and the time.
 
 use crate::attribute::{Attribute, AttributeValue, Attributes};
 use crate::distribution::LatencyDistribution;
@@ -26,7 +26,7 @@ pub enum MeasurementEntry {
 pub struct SeriesKey {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
-    /// Dimensions that distinguish it from other series of that metric; empty for the only one.
+    /// Dimensions that distinguish it from other series of that metric; empty if there is only one.
     pub dimensions: Attributes,
 }
 
@@ -40,9 +40,9 @@ pub enum EntryValue {
         /// Its weight: seconds, bytes or operations that the value is a mean over.
         weight: f64,
     },
-    /// All values of a stretch of time.
+    /// All values of a time span.
     Distribution(MeasuredSpan, LatencyDistribution),
-    /// Rare events in a stretch of time.
+    /// Rare events in a time span.
     Count(MeasuredSpan, EventCount),
     /// Statistics that a tool printed of values that it did not output.
     Figures(ToolFigures),
@@ -69,17 +69,18 @@ impl SeriesKey {
     /// Returns the key of one of several series of a metric.
     pub fn with_dimensions(
         metric: &'static str,
-        extra: impl IntoIterator<Item = (Attribute, AttributeValue)>,
+        dimensions: impl IntoIterator<Item = (Attribute, AttributeValue)>,
     ) -> Self {
-        Self { metric, dimensions: extra.into_iter().collect() }
+        Self { metric, dimensions: dimensions.into_iter().collect() }
     }
 }
 
 impl EntryValue {
     /// Returns a value that is a mean over `weight` seconds, bytes or operations.
     ///
-    /// A weight of exactly 1 is increased by a billionth: 1 marks a value as one repetition of the
-    /// same work, for which means are calculated differently.
+    /// A weight of exactly 1 marks a value as one repetition of the same work, for which means are
+    /// calculated differently. So a weight of 1 second, byte or operation is increased by a
+    /// billionth.
     #[must_use]
     pub fn weighted(value: f64, weight: f64) -> Self {
         let is_one = (weight - 1.0).abs() < 1e-9;

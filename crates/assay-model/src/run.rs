@@ -19,7 +19,7 @@ pub const ALL_HOSTS: &str = "all";
 /// Execution of a plan, as far as it got.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Everything that is known before the first host joins.
+    /// Start event: plan, command and label, recorded before the first host joins.
     pub started: RunStarted,
     /// The hosts that took part, in the order in which they joined.
     pub hosts: Vec<HostJoined>,
@@ -29,7 +29,7 @@ pub struct Run {
     pub status: RunStatus,
     /// State of the first host after the last case.
     pub state_after: Option<HostState>,
-    /// Records of the started cases, in order.
+    /// Records of the started cases, in the order of their start.
     pub cases: Vec<CaseRecord>,
     /// Raw outputs of the run as a whole: name → hash.
     pub raw: BTreeMap<String, String>,
@@ -113,7 +113,8 @@ pub struct SeriesRecord {
 }
 
 impl SeriesRecord {
-    /// Releases unused capacity after the last event, which adds up over a thousand hosts.
+    /// Releases unused capacity after the last event: it adds up over the series of a thousand
+    /// hosts.
     fn shrink(&mut self) {
         self.samples.shrink_to_fit();
         self.distributions.shrink_to_fit();
@@ -139,7 +140,7 @@ pub enum CaseOutcome {
 #[derive(Debug)]
 pub struct RunBuilder {
     run: Run,
-    /// Series of cases that the plan does not have.
+    /// Numbers of the series of cases that the plan does not have.
     foreign: BTreeSet<u32>,
     events: usize,
 }
@@ -155,8 +156,8 @@ impl RunBuilder {
     /// written them.
     pub fn add(&mut self, event: RunEvent) {
         let Self { run, foreign, events } = self;
-        if let Err(wrong) = run.apply(event, foreign) {
-            run.misfits.push(InconsistentEvent { event: *events, contradiction: wrong });
+        if let Err(contradiction) = run.apply(event, foreign) {
+            run.misfits.push(InconsistentEvent { event: *events, contradiction });
         }
         *events += 1;
     }
@@ -180,9 +181,9 @@ impl Run {
     pub fn fold(events: impl IntoIterator<Item = RunEvent>) -> Option<Self> {
         let mut events = events.into_iter();
         let RunEvent::RunStarted(started) = events.next()? else { return None };
-        let mut growing = RunBuilder::new(*started);
-        events.for_each(|event| growing.add(event));
-        Some(growing.finish())
+        let mut builder = RunBuilder::new(*started);
+        events.for_each(|event| builder.add(event));
+        Some(builder.finish())
     }
 
     const fn new(started: RunStarted) -> Self {
@@ -220,7 +221,7 @@ impl Run {
             .filter(|record| matches!(record.outcome, Some(CaseOutcome::Finished(_))))
     }
 
-    /// Adds an event. `foreign` contains the series of cases outside the plan.
+    /// Adds an event. `foreign` contains the numbers of the series of cases outside the plan.
     fn apply(
         &mut self,
         event: RunEvent,
@@ -235,13 +236,14 @@ impl Run {
                 let add = |it: &mut SeriesRecord| it.samples.push(sample);
                 return self.update_series(sample.series, foreign, add);
             }
-            RunEvent::Distribution(seen) => {
-                let number = seen.series;
-                return self.update_series(number, foreign, |it| it.distributions.push(seen));
+            RunEvent::Distribution(stretch) => {
+                let number = stretch.series;
+                return self
+                    .update_series(number, foreign, |it| it.distributions.push(stretch));
             }
-            RunEvent::Count(seen) => {
-                let number = seen.series;
-                return self.update_series(number, foreign, |it| it.counts.push(seen));
+            RunEvent::Count(stretch) => {
+                let number = stretch.series;
+                return self.update_series(number, foreign, |it| it.counts.push(stretch));
             }
             RunEvent::Figures { series, figures } => {
                 return self.update_series(series, foreign, |it| it.figures = Some(figures));
@@ -268,8 +270,8 @@ impl Run {
                 self.update_case(&case, |record| record.failed_hosts.push(failed));
             }
             RunEvent::CaseFailed { case, failure, because, host: None } => {
-                let end = CaseOutcome::Failed { failure, because };
-                self.update_case(&case, |record| record.outcome = Some(end));
+                let outcome = CaseOutcome::Failed { failure, because };
+                self.update_case(&case, |record| record.outcome = Some(outcome));
             }
             RunEvent::RunFinished { finished, status, state } => {
                 self.finished = Some(finished);
@@ -392,9 +394,9 @@ mod recording {
                 MeasurementEntry::SeriesFact(key, name, value) => {
                     record.series_of(&key).facts.insert(name, value);
                 }
-                MeasurementEntry::Measured(key, seen) => {
+                MeasurementEntry::Measured(key, value) => {
                     let series = record.series_of(&key);
-                    match seen {
+                    match value {
                         EntryValue::Sample { value, weight } => series.samples.push(Sample {
                             series: 0,
                             value,
@@ -402,11 +404,11 @@ mod recording {
                             preparation: 0,
                             at_ns: 0,
                         }),
-                        EntryValue::Distribution(span, seen) => {
-                            series.distributions.push(stretch_over(span, seen));
+                        EntryValue::Distribution(span, distribution) => {
+                            series.distributions.push(stretch_over(span, distribution));
                         }
-                        EntryValue::Count(span, seen) => {
-                            series.counts.push(stretch_over(span, seen))
+                        EntryValue::Count(span, count) => {
+                            series.counts.push(stretch_over(span, count))
                         }
                         EntryValue::Figures(_) => unreachable!("outcomes have none"),
                     }
@@ -440,12 +442,12 @@ mod recording {
         }
 
         fn series_of(&mut self, key: &SeriesKey) -> &mut SeriesRecord {
-            let known = self
+            let existing = self
                 .series
                 .iter()
                 .position(|it| it.metric == key.metric && it.dimensions == key.dimensions);
-            let index = known.unwrap_or(self.series.len());
-            if known.is_none() {
+            let index = existing.unwrap_or(self.series.len());
+            if existing.is_none() {
                 self.series.push(SeriesRecord {
                     metric: key.metric.to_owned(),
                     dimensions: key.dimensions.clone(),

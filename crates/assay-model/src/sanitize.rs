@@ -48,15 +48,15 @@ pub fn escape_hidden_except_colours(text: &str) -> Cow<'_, str> {
 
 fn escape(text: &str, with_colours: bool) -> Cow<'_, str> {
     // Most lines are plain ASCII, and comparing bytes is vectorised.
-    let is_odd = |byte: u8| !matches!(byte, b' '..=b'~' | b'\t' | b'\n');
-    let hides = |line: &str| line.bytes().any(is_odd) && line.contains(is_hidden);
-    if !text.split_inclusive('\n').any(hides) {
+    let may_be_hidden = |byte: u8| !matches!(byte, b' '..=b'~' | b'\t' | b'\n');
+    let has_hidden = |line: &str| line.bytes().any(may_be_hidden) && line.contains(is_hidden);
+    if !text.split_inclusive('\n').any(has_hidden) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
+    for (index, c) in text.char_indices() {
         if !is_hidden(c)
-            || (with_colours && c == '\u{1b}' && is_colour_sequence(&text[at + 1..]))
+            || (with_colours && c == '\u{1b}' && is_colour_sequence(&text[index + 1..]))
         {
             escaped.push(c);
         } else {
@@ -67,7 +67,7 @@ fn escape(text: &str, with_colours: bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Whether an escape is followed by "select graphic rendition" (ECMA-48, 8.3.117).
+/// Whether the text after an `ESC` is the sequence "select graphic rendition" (ECMA-48, 8.3.117).
 fn is_colour_sequence(rest: &str) -> bool {
     let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '[' | ';'));
     rest.starts_with('[') && end.is_some_and(|end| rest[end..].starts_with('m'))
@@ -80,25 +80,25 @@ pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let is_number = text.parse::<f64>().is_ok();
     match escape_hidden(text) {
-        shown if is_formula && !is_number => Cow::Owned(format!("'{shown}")),
-        shown => shown,
+        escaped if is_formula && !is_number => Cow::Owned(format!("'{escaped}")),
+        escaped => escaped,
     }
 }
 
-/// Escapes text in an HTML page that scripts parse, too: replaces `<` only where it would start a
-/// tag.
+/// Escapes markup for an HTML page that users' scripts also read as plain text: replaces `<` only
+/// where it would start a tag.
 #[must_use]
 pub fn escape_tags(text: &str) -> Cow<'_, str> {
-    let begins_tag = |rest: &str| {
+    let starts_tag = |rest: &str| {
         rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
     };
-    let shown = escape_hidden(text);
-    if !shown.match_indices('<').any(|(at, _)| begins_tag(&shown[at + 1..])) {
-        return shown;
+    let escaped = escape_hidden(text);
+    if !escaped.match_indices('<').any(|(position, _)| starts_tag(&escaped[position + 1..])) {
+        return escaped;
     }
-    let pieces = shown.split('<').enumerate().map(|(index, piece)| match (index, piece) {
+    let pieces = escaped.split('<').enumerate().map(|(index, piece)| match (index, piece) {
         (0, first) => first.to_owned(),
-        (_, rest) if begins_tag(rest) => format!("&lt;{rest}"),
+        (_, rest) if starts_tag(rest) => format!("&lt;{rest}"),
         (_, rest) => format!("<{rest}"),
     });
     Cow::Owned(pieces.collect())

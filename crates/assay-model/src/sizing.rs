@@ -1,4 +1,5 @@
-//! Sizing before a measurement: required I/O in flight (Little's law), required volume size.
+//! Sizing before a measurement: required I/O in flight (Little's law), required quota of an Azure
+//! NetApp Files volume, required TCP window.
 //!
 //! Exact arithmetic on the user's figures; nothing here is measured.
 
@@ -6,11 +7,11 @@
 /// C. Little, Operations Research 9, 1961).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LittlesLaw {
-    /// IO/s.
+    /// I/O rate in IO/s.
     pub rate_per_s: f64,
-    /// Seconds per I/O.
+    /// Mean latency in s.
     pub latency_s: f64,
-    /// I/O in flight.
+    /// Mean number of I/O in flight.
     pub in_flight: f64,
 }
 
@@ -29,16 +30,16 @@ impl LittlesLaw {
             (None, Some(latency), Some(in_flight)) => (in_flight / latency, latency, in_flight),
             _ => return None,
         };
-        let plain = |value: f64| value.is_finite() && value > 0.0;
-        [rate_per_s, latency_s, in_flight].into_iter().all(plain).then_some(Self {
+        let is_positive = |value: f64| value.is_finite() && value > 0.0;
+        [rate_per_s, latency_s, in_flight].into_iter().all(is_positive).then_some(Self {
             rate_per_s,
             latency_s,
             in_flight,
         })
     }
 
-    /// Returns the number of threads with one I/O each that keep that many in flight. Rounding
-    /// errors above a whole number do not add a thread.
+    /// Returns the number of threads, with one I/O each, that keep `in_flight` I/O in flight.
+    /// Rounding errors above a whole number do not add a thread.
     #[must_use]
     pub fn threads(&self) -> u64 {
         (self.in_flight - 1e-9 * self.in_flight).ceil().max(1.0) as u64
@@ -69,7 +70,7 @@ const MIB: f64 = 1_048_576.0;
 const TIB: f64 = 1_099_511_627_776.0;
 
 impl ServiceLevel {
-    /// Returns B/s per byte of quota: Microsoft, "Service levels for Azure NetApp Files".
+    /// Returns B/s per byte of quota (Microsoft, "Service levels for Azure NetApp Files").
     #[must_use]
     pub const fn rate_per_byte(self) -> f64 {
         self.mib_per_s_per_tib() * MIB / TIB
@@ -102,13 +103,13 @@ impl VolumeKind {
     }
 }
 
-/// Returns the bytes of quota for a throughput in B/s; `None` above the cap of the volume.
+/// Returns the quota in bytes that a throughput in B/s needs; `None` above the cap of the volume.
 #[must_use]
 pub fn quota_bytes(level: ServiceLevel, kind: VolumeKind, bytes_per_s: f64) -> Option<f64> {
     (bytes_per_s <= kind.cap_bytes_per_s(level)).then(|| bytes_per_s / level.rate_per_byte())
 }
 
-/// Returns the B/s of a quota, and whether the volume's cap limits it.
+/// Returns the throughput of a quota in B/s, and whether the volume's cap limits it.
 #[must_use]
 pub fn throughput_bytes_per_s(
     level: ServiceLevel,
@@ -120,8 +121,8 @@ pub fn throughput_bytes_per_s(
     (by_quota.min(cap), by_quota > cap)
 }
 
-/// Returns the window that each of `connections` needs for a throughput over a round trip; with a
-/// smaller window TCP stalls.
+/// Returns the TCP window in bytes that each of `connections` needs: throughput × round trip /
+/// connections. With a smaller window TCP waits for acknowledgements.
 #[must_use]
 pub fn window_bytes(bytes_per_s: f64, round_trip_s: f64, connections: u32) -> f64 {
     bytes_per_s * round_trip_s / f64::from(connections.max(1))
@@ -133,18 +134,18 @@ mod tests {
 
     #[test]
     fn two_quantities_give_the_third() {
-        let table = [
+        let cases = [
             ((Some(3500.0), Some(1.14e-3), None), (3500.0, 1.14e-3, 3.99, 4)),
             ((None, Some(1.14e-3), Some(4.0)), (4.0 / 1.14e-3, 1.14e-3, 4.0, 4)),
             ((Some(5000.0), None, Some(6.5)), (5000.0, 1.3e-3, 6.5, 7)),
             ((Some(1000.0), Some(1e-3), None), (1000.0, 1e-3, 1.0, 1)),
         ];
-        for ((rate, latency, in_flight), expected) in table {
+        for ((rate, latency, in_flight), expected) in cases {
             let law = LittlesLaw::from_two(rate, latency, in_flight).unwrap();
-            let close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
-            assert!(close(law.rate_per_s, expected.0), "{law:?}");
-            assert!(close(law.latency_s, expected.1), "{law:?}");
-            assert!(close(law.in_flight, expected.2), "{law:?}");
+            let is_close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
+            assert!(is_close(law.rate_per_s, expected.0), "{law:?}");
+            assert!(is_close(law.latency_s, expected.1), "{law:?}");
+            assert!(is_close(law.in_flight, expected.2), "{law:?}");
             assert_eq!(law.threads(), expected.3);
         }
         assert!(LittlesLaw::from_two(Some(1.0), None, None).is_none());

@@ -11,7 +11,7 @@ use crate::analysis::Analysis;
 use crate::modality::find_modes;
 use crate::quantile::MIN_SAMPLES;
 
-/// Ratio of effective samples to samples below which a series is heavily dependent.
+/// Ratio of effective samples to samples below which the samples are doubted as dependent.
 const HEAVY_DEPENDENCE: f64 = 0.2;
 
 /// Share of samples discarded as warm-up above which a doubt is raised.
@@ -34,17 +34,17 @@ pub fn series_doubts(
     stopping: &StoppingRule,
     stopped: StopReason,
     unit: Unit,
-    luck: VarianceSource,
+    variance_source: VarianceSource,
 ) -> Vec<Doubt> {
-    let found = [
+    let doubts = [
         check_precision(analysis, stopping, stopped),
-        check_preparations(analysis, stopping, stopped, luck),
-        check_dependence(analysis, luck),
+        check_preparations(analysis, stopping, stopped, variance_source),
+        check_dependence(analysis, variance_source),
         check_warm_up(analysis),
         check_modes(analysis, unit),
         check_finite(analysis),
     ];
-    found.into_iter().flatten().collect()
+    doubts.into_iter().flatten().collect()
 }
 
 /// Returns the doubt `no-interval` for `n` samples with `n_effective` effective ones.
@@ -66,8 +66,8 @@ fn check_precision(
     let (n, n_effective) = (analysis.sorted.len(), analysis.effective.n);
     let Some(width) = analysis.relative_half_width() else {
         // Around a median of 0 there is an interval, but no relative width.
-        let is_none = analysis.interval.is_none();
-        return is_none.then(|| no_interval(n, n_effective, stopped));
+        let has_no_interval = analysis.interval.is_none();
+        return has_no_interval.then(|| no_interval(n, n_effective, stopped));
     };
     (width > stopping.target).then(|| Doubt::WideInterval {
         width: analysis.relative_wider_side().unwrap_or(width),
@@ -82,26 +82,27 @@ fn check_preparations(
     analysis: &Analysis,
     stopping: &StoppingRule,
     stopped: StopReason,
-    luck: VarianceSource,
+    variance_source: VarianceSource,
 ) -> Option<Doubt> {
-    let (asked, had) = (stopping.preparations, analysis.preparations);
-    if had > 1 && had < asked as usize && stopped != StopReason::Tool {
-        return Some(Doubt::FewPreparations { asked, had });
+    let (requested, measured) = (stopping.preparations, analysis.preparations);
+    if measured > 1 && measured < requested as usize && stopped != StopReason::Tool {
+        return Some(Doubt::FewPreparations { asked: requested, had: measured });
     }
-    let short = analysis.preparations == 1 && asked > 1 && analysis.interval.is_some();
-    (short && stopped != StopReason::Tool).then_some(Doubt::OnePreparation { asked, luck })
+    let has_one = analysis.preparations == 1 && requested > 1 && analysis.interval.is_some();
+    (has_one && stopped != StopReason::Tool)
+        .then_some(Doubt::OnePreparation { asked: requested, luck: variance_source })
 }
 
-fn check_dependence(analysis: &Analysis, luck: VarianceSource) -> Option<Doubt> {
+fn check_dependence(analysis: &Analysis, variance_source: VarianceSource) -> Option<Doubt> {
     let n = analysis.sorted.len();
     let effective = analysis.effective;
     if effective.n >= n as f64 * HEAVY_DEPENDENCE {
         return None;
     }
     let per_preparation = n as f64 / analysis.preparations as f64;
-    let from_placement = effective.intraclass_correlation * per_preparation;
+    let preparation_effect = effective.intraclass_correlation * per_preparation;
     Some(
-        if from_placement
+        if preparation_effect
             > (1.0 - effective.intraclass_correlation) * effective.autocorrelation_time
         {
             Doubt::PreparationsDiffer {
@@ -109,7 +110,7 @@ fn check_dependence(analysis: &Analysis, luck: VarianceSource) -> Option<Doubt> 
                 preparations: analysis.preparations,
                 n,
                 n_effective: effective.n,
-                luck,
+                luck: variance_source,
             }
         } else {
             Doubt::Autocorrelated { n, n_effective: effective.n }
@@ -119,8 +120,8 @@ fn check_dependence(analysis: &Analysis, luck: VarianceSource) -> Option<Doubt> 
 
 fn check_warm_up(analysis: &Analysis) -> Option<Doubt> {
     let all = analysis.sorted.len() + analysis.discarded;
-    let matters = analysis.discarded as f64 > all as f64 * MAX_DISCARDED;
-    matters.then_some(Doubt::WarmUpDiscarded { discarded: analysis.discarded, all })
+    let is_large = analysis.discarded as f64 > all as f64 * MAX_DISCARDED;
+    is_large.then_some(Doubt::WarmUpDiscarded { discarded: analysis.discarded, all })
 }
 
 fn check_modes(analysis: &Analysis, unit: Unit) -> Option<Doubt> {
@@ -135,9 +136,9 @@ fn check_modes(analysis: &Analysis, unit: Unit) -> Option<Doubt> {
 }
 
 fn check_finite(analysis: &Analysis) -> Option<Doubt> {
-    let refused = analysis.non_finite;
-    let all = analysis.sorted.len() + analysis.discarded + refused;
-    (refused > 0).then_some(Doubt::SamplesNotFinite { refused, all })
+    let rejected = analysis.non_finite;
+    let all = analysis.sorted.len() + analysis.discarded + rejected;
+    (rejected > 0).then_some(Doubt::SamplesNotFinite { refused: rejected, all })
 }
 
 #[cfg(test)]

@@ -7,18 +7,20 @@ use crate::autocorrelation::{integrated_time, serial_dependence};
 use crate::quantile::MIN_SAMPLES;
 use crate::rank::mid_ranks;
 
-/// Minimum length of a series that is not short.
+/// Number of samples below which a series is short. Also the number of preparations below which the
+/// autocorrelation of their means is not estimated.
 const SHORT_SERIES: usize = 30;
-/// Minimum difference between preparations of a short series that counts, in standard errors; with
-/// a lower one the interval of ten independent samples would cover 99.1 %.
+/// Difference between preparations in standard errors below which a short series is treated as if
+/// its preparations did not differ. With a lower value the interval of ten independent samples
+/// would cover 99.1 %.
 const MIN_BETWEEN_Z: f64 = 0.5;
-/// Minimum serial dependence, in standard errors, at which a short series loses its interval from
-/// ranks. One in ten independent series of ten samples loses it. For ten samples with a lag-1
-/// correlation of 0.9, any test of this size misses at least one in four (Neyman and Pearson;
-/// simulated).
+/// Serial dependence in standard errors above which a short series does not get a minimum of
+/// [`MIN_SAMPLES`] effective samples. One in ten independent series of ten samples exceeds it. For
+/// ten samples with a lag-1 correlation of 0.9, any test of this size misses at least one in four
+/// (Neyman and Pearson; simulated).
 const SIGNIFICANT_SERIAL_Z: f64 = 1.28;
-/// Minimum difference between preparations, in standard errors, with the same consequence: one in
-/// twenty.
+/// Difference between preparations in standard errors, with the same consequence. One in twenty
+/// independent series exceeds it.
 const SIGNIFICANT_BETWEEN_Z: f64 = 1.645;
 
 /// Effective size of a series and its causes.
@@ -67,25 +69,29 @@ pub fn effective_size(preparations: &[Vec<f64>]) -> Option<EffectiveSize> {
         return None;
     }
     let within = integrated_time(&groups);
-    let memory = serial_dependence(&groups);
+    let serial = serial_dependence(&groups);
     let mean_size = groups.iter().map(|group| (group.len() as f64).powi(2)).sum::<f64>() / n;
-    let (share, errors) = share_between(&groups, within, mean_size);
-    let between = if n < SHORT_SERIES as f64 && errors < MIN_BETWEEN_Z { 0.0 } else { share };
-    let few = 1.0 + 0.7 * (2.0 / (groups.len() as f64 - 1.0).max(1.0)).powi(3);
-    // When all variance is between preparations, each preparation counts as one sample, and nothing
-    // is left to estimate.
-    let differ = preparation_means_time(&groups)
-        * (mean_size * between * few).min(mean_size.max(n / groups.len() as f64));
-    let effect = (differ + (1.0 - between) * within).max(memory.autocorrelation_time);
-    let seen = memory.z_score.max(errors);
-    let stands_out = memory.z_score > SIGNIFICANT_SERIAL_Z || errors > SIGNIFICANT_BETWEEN_Z;
-    let minimum = if !stands_out { MIN_SAMPLES as f64 } else { 1.0 };
-    let worth = (n / effect).max(minimum).clamp(1.0, n);
+    let (rho, between_z) = share_between(&groups, within, mean_size);
+    let intraclass_correlation =
+        if n < SHORT_SERIES as f64 && between_z < MIN_BETWEEN_Z { 0.0 } else { rho };
+    let few_preparations_factor =
+        1.0 + 0.7 * (2.0 / (groups.len() as f64 - 1.0).max(1.0)).powi(3);
+    // The limit: if all variance is between preparations, each preparation counts as one sample.
+    let between_effect = preparation_means_time(&groups)
+        * (mean_size * intraclass_correlation * few_preparations_factor)
+            .min(mean_size.max(n / groups.len() as f64));
+    let design_effect = (between_effect + (1.0 - intraclass_correlation) * within)
+        .max(serial.autocorrelation_time);
+    let z_score = serial.z_score.max(between_z);
+    let is_dependent =
+        serial.z_score > SIGNIFICANT_SERIAL_Z || between_z > SIGNIFICANT_BETWEEN_Z;
+    let minimum = if !is_dependent { MIN_SAMPLES as f64 } else { 1.0 };
+    let n_effective = (n / design_effect).max(minimum).clamp(1.0, n);
     Some(EffectiveSize {
-        n: worth,
-        autocorrelation_time: within.max(memory.autocorrelation_time),
-        intraclass_correlation: between,
-        z_score: seen,
+        n: n_effective,
+        autocorrelation_time: within.max(serial.autocorrelation_time),
+        intraclass_correlation,
+        z_score,
     })
 }
 
@@ -112,19 +118,19 @@ fn grouped_ranks(preparations: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 /// Returns ρ = θ / (1 + θ) with θ = variance between over variance within, and the excess of the F
 /// ratio over its median, in standard errors.
-fn share_between(groups: &[Vec<f64>], time: f64, mean_size: f64) -> (f64, f64) {
+fn share_between(groups: &[Vec<f64>], autocorrelation_time: f64, mean_size: f64) -> (f64, f64) {
     let k = groups.len() as f64;
     let n = groups.iter().map(Vec::len).sum::<usize>() as f64;
     if k < 2.0 || n <= k {
         return (0.0, 0.0);
     }
-    let grand = groups.iter().flatten().sum::<f64>() / n;
+    let grand_mean = groups.iter().flatten().sum::<f64>() / n;
     let mut squares_between = 0.0;
     let mut squares_within = 0.0;
     for group in groups {
-        let own = mean(group);
-        squares_between += group.len() as f64 * (own - grand).powi(2);
-        squares_within += group.iter().map(|rank| (rank - own).powi(2)).sum::<f64>();
+        let group_mean = mean(group);
+        squares_between += group.len() as f64 * (group_mean - grand_mean).powi(2);
+        squares_within += group.iter().map(|rank| (rank - group_mean).powi(2)).sum::<f64>();
     }
     if squares_between <= 0.0 {
         return (0.0, 0.0);
@@ -133,15 +139,15 @@ fn share_between(groups: &[Vec<f64>], time: f64, mean_size: f64) -> (f64, f64) {
         return (1.0, f64::INFINITY);
     }
     let degrees_between = k - 1.0;
-    let degrees_within = ((n - k) / time).max(1.0);
-    let within = squares_within / (n - k) * time;
+    let degrees_within = ((n - k) / autocorrelation_time).max(1.0);
+    let within = squares_within / (n - k) * autocorrelation_time;
     let ratio = squares_between / degrees_between / within;
-    let errors = f_to_normal(ratio, degrees_between, degrees_within);
+    let z_score = f_to_normal(ratio, degrees_between, degrees_within);
     let ratio = ratio / median_of_f(degrees_between, degrees_within);
     // n₀ of the analysis of variance with unequal groups.
     let size = (n - mean_size) / degrees_between;
-    let theta = ((ratio - 1.0) * time / size).max(0.0);
-    (theta / (1.0 + theta), errors)
+    let theta = ((ratio - 1.0) * autocorrelation_time / size).max(0.0);
+    (theta / (1.0 + theta), z_score)
 }
 
 /// Returns the standard normal value with the same probability of exceedance as this F ratio, by

@@ -7,7 +7,7 @@ use crate::random::Random;
 pub enum ValueShape {
     /// Normal.
     Normal,
-    /// Lognormal, with a standard deviation of ½ of the logarithm: skewed as latencies are.
+    /// Lognormal: skewed as latencies are. The standard deviation of the logarithm is ½.
     Lognormal,
     /// Bimodal: 60 % of the values around one centre and 40 % around another, six standard
     /// deviations apart.
@@ -48,28 +48,29 @@ impl SyntheticMachine {
         1.96 / (2.0 * density * (n as f64).sqrt())
     }
 
-    /// Returns an endless generator of values; its argument is whether the next value is the first
-    /// of a preparation.
-    pub fn values(self, source: &mut Random) -> impl FnMut(bool) -> f64 {
-        let (mut level, mut state) = (0.0, source.normal());
-        let step = (1.0 - self.neighbours.powi(2)).sqrt();
-        move |is_fresh| {
-            if is_fresh {
-                level = self.between.sqrt() * source.normal();
+    /// Returns an endless generator of values: autoregressive noise of first order plus a level per
+    /// preparation. Its argument is whether the next value is the first of a preparation.
+    pub fn values(self, random: &mut Random) -> impl FnMut(bool) -> f64 {
+        let (mut level, mut state) = (0.0, random.normal());
+        let innovation_sd = (1.0 - self.neighbours.powi(2)).sqrt();
+        move |is_first| {
+            if is_first {
+                level = self.between.sqrt() * random.normal();
             }
-            state = self.neighbours * state + step * source.normal();
+            state = self.neighbours * state + innovation_sd * random.normal();
             let z = level + (1.0 - self.between).sqrt() * state;
             match self.shape {
                 ValueShape::Normal => TRUTH + z,
                 ValueShape::Lognormal => TRUTH * (0.5 * z).exp(),
-                ValueShape::Bimodal if source.uniform() < 0.6 => TRUTH + z,
+                ValueShape::Bimodal if random.uniform() < 0.6 => TRUTH + z,
                 ValueShape::Bimodal => TRUTH + 6.0 + z,
             }
         }
     }
 }
 
-/// Source of series with a true median of 100: preparations, noise and correlation of known size.
+/// Generator of series with a true median of 100: preparations, noise and correlation of known
+/// size.
 #[derive(Debug, Clone, Copy)]
 #[cfg(test)]
 pub(crate) struct SyntheticWorld {
@@ -90,17 +91,17 @@ pub(crate) const TRUTH: f64 = 100.0;
 
 #[cfg(test)]
 impl SyntheticWorld {
-    pub(crate) fn samples(self, source: &mut Random) -> Vec<Vec<f64>> {
-        (0..self.preparations).map(|_| self.preparation(source)).collect()
+    pub(crate) fn samples(self, random: &mut Random) -> Vec<Vec<f64>> {
+        (0..self.preparations).map(|_| self.preparation(random)).collect()
     }
 
-    pub(crate) fn preparation(self, source: &mut Random) -> Vec<f64> {
-        let level = self.between.sqrt() * source.normal();
-        let mut state = source.normal();
-        let step = (1.0 - self.neighbours.powi(2)).sqrt();
+    pub(crate) fn preparation(self, random: &mut Random) -> Vec<f64> {
+        let level = self.between.sqrt() * random.normal();
+        let mut state = random.normal();
+        let innovation_sd = (1.0 - self.neighbours.powi(2)).sqrt();
         (0..self.repetitions)
             .map(|_| {
-                state = self.neighbours * state + step * source.normal();
+                state = self.neighbours * state + innovation_sd * random.normal();
                 let z = level + (1.0 - self.between).sqrt() * state;
                 if self.skewed { TRUTH * (0.5 * z).exp() } else { TRUTH + z }
             })

@@ -22,37 +22,43 @@ use crate::rank::mid_ranks;
 #[must_use]
 pub fn detect_warm_up(preparations: &[Vec<f64>]) -> Vec<usize> {
     let mut discarded = vec![0; preparations.len()];
-    let everyone: Vec<usize> = (0..preparations.len()).collect();
-    discard_leading(preparations, &everyone, &mut discarded);
+    let all: Vec<usize> = (0..preparations.len()).collect();
+    discard_leading(preparations, &all, &mut discarded);
     if preparations.len() > 1 {
-        for alone in everyone {
-            discard_leading(preparations, &[alone], &mut discarded);
+        for preparation in all {
+            discard_leading(preparations, &[preparation], &mut discarded);
         }
     }
     discarded
 }
 
-/// Discards leading values of the preparations in `members` until no split is significant.
+/// Discards leading values of the preparations with the indices `members`, tested together, until
+/// no split is significant.
 fn discard_leading(preparations: &[Vec<f64>], members: &[usize], discarded: &mut [usize]) {
-    let room = |of: usize, discarded: &[usize]| {
-        (preparations[of].len() / 2).saturating_sub(discarded[of])
+    let remaining_limit = |index: usize, discarded: &[usize]| {
+        (preparations[index].len() / 2).saturating_sub(discarded[index])
     };
     loop {
         let strata: Vec<Stratum> = members
             .iter()
-            .map(|of| Stratum::new(&preparations[*of][discarded[*of]..], room(*of, discarded)))
+            .map(|index| {
+                Stratum::new(
+                    &preparations[*index][discarded[*index]..],
+                    remaining_limit(*index, discarded),
+                )
+            })
             .collect();
         let split = best_split(&strata);
         if split == 0 {
             return;
         }
-        for of in members {
-            discarded[*of] += split.min(room(*of, discarded));
+        for index in members {
+            discarded[*index] += split.min(remaining_limit(*index, discarded));
         }
     }
 }
 
-/// Ranks of one preparation, relative to their mean.
+/// Ranks of the remaining values of one preparation, relative to their mean.
 struct Stratum {
     excess: Vec<f64>,
     squares: f64,
@@ -71,22 +77,22 @@ impl Stratum {
         self.excess[self.excess.len() / 2..].to_vec()
     }
 
-    /// Returns the variance of the sum of `before` ranks drawn at random.
+    /// Returns the variance of the sum of `before` ranks drawn at random without replacement.
     fn variance(&self, before: usize) -> f64 {
         let (n, before) = (self.excess.len() as f64, before as f64);
         before * (n - before) / n * self.squares / (n - 1.0)
     }
 }
 
-/// Returns the most significant split, or 0.
+/// Returns the most significant split: the number of values before it; 0 if none is significant.
 fn best_split(strata: &[Stratum]) -> usize {
-    let longest = strata.iter().map(|stratum| stratum.max_discard).max().unwrap_or(0);
+    let max_split = strata.iter().map(|stratum| stratum.max_discard).max().unwrap_or(0);
     let n: usize = strata.iter().map(|stratum| stratum.excess.len()).sum();
     let mut sums = vec![0.0; strata.len()];
     let second_halves: Vec<Vec<f64>> = strata.iter().map(Stratum::second_half).collect();
-    let time = integrated_time(&second_halves);
-    let mut best = (split_threshold(n) * time.sqrt(), 0);
-    for split in 1..=longest {
+    let autocorrelation_time = integrated_time(&second_halves);
+    let mut best = (split_threshold(n) * autocorrelation_time.sqrt(), 0);
+    for split in 1..=max_split {
         let (mut excess, mut variance) = (0.0, 0.0);
         for (stratum, sum) in strata.iter().zip(&mut sums) {
             if split <= stratum.max_discard {

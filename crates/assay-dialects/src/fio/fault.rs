@@ -1,6 +1,6 @@
 //! Errors in fio job files and command lines, with their locations.
 //!
-//! Never prints: the caller has the source text and shows the location.
+//! Never prints: the caller has the source text and prints the excerpt.
 
 use thiserror::Error;
 
@@ -13,7 +13,7 @@ pub struct FioOrigin {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Bytes of the whole text: first and one past the last.
+    /// Byte range in the text: start and end (exclusive).
     pub span: (usize, usize),
 }
 
@@ -99,7 +99,7 @@ impl FioOrigin {
     pub fn locate(file: &str, text: &str, start: usize, end: usize) -> Self {
         let start = floor_char_boundary(text, start);
         let before = &text[..start];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self {
             file: file.to_owned(),
             line: before.matches('\n').count() + 1,
@@ -145,11 +145,11 @@ impl FioFault {
     }
 }
 
-/// Returns the nearest character boundary at or before `at`.
-fn floor_char_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
+/// Returns the nearest character boundary at or before `index`.
+fn floor_char_boundary(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index -= 1;
     }
-    at
+    index
 }

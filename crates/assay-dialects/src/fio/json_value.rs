@@ -20,6 +20,7 @@ impl JsonValue {
         )
     }
 
+    /// Builds a string value.
     pub(super) fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }

@@ -1,6 +1,6 @@
 //! iperf3's text output.
 //!
-//! Columns match version 3.12 exactly, because scripts cut the lines by column.
+//! Columns match version 3.12 exactly, because scripts parse the lines by column.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ pub struct Iperf3TextStyle {
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
-/// Last line of a test that failed after its start.
+/// Last line of the output of a test that failed after its start.
 pub const INCOMPLETE: &str =
     "The test failed before its end: the intervals above are all that was measured.\n";
 
@@ -78,9 +78,9 @@ fn column_header(style: Iperf3TextStyle, columns: &str) -> String {
 #[must_use]
 pub fn format_interval(interval: &Iperf3Interval, style: Iperf3TextStyle) -> String {
     let mut text: String =
-        interval.streams.iter().map(|stretch| interval_line(stretch, style)).collect();
+        interval.streams.iter().map(|stream| interval_line(stream, style)).collect();
     for sends in [true, false] {
-        if interval.streams.iter().filter(|stretch| stretch.sends == sends).count() > 1 {
+        if interval.streams.iter().filter(|stream| stream.sends == sends).count() > 1 {
             let sum = interval.sum(sends);
             text.extend(sum.map(|sum| interval_line(&sum, style)));
         }
@@ -88,53 +88,53 @@ pub fn format_interval(interval: &Iperf3Interval, style: Iperf3TextStyle) -> Str
     text
 }
 
-fn interval_line(stretch: &StreamInterval, style: Iperf3TextStyle) -> String {
-    let omitted = if stretch.omitted { "(omitted)" } else { "" };
-    let front = line_prefix(stretch, stretch.sends, style);
-    match (stretch.tcp, stretch.udp) {
-        (Some(tcp), _) if stretch.socket.is_some() => {
+fn interval_line(interval: &StreamInterval, style: Iperf3TextStyle) -> String {
+    let omitted = if interval.omitted { "(omitted)" } else { "" };
+    let prefix = line_prefix(interval, interval.sends, style);
+    match (interval.tcp, interval.udp) {
+        (Some(tcp), _) if interval.socket.is_some() => {
             let window = units::format_bytes(tcp.congestion_window_bytes as f64);
-            format!("{front}  {:3}   {window}s       {omitted}\n", tcp.retransmits)
+            format!("{prefix}  {:3}   {window}s       {omitted}\n", tcp.retransmits)
         }
-        (Some(tcp), _) => format!("{front}  {:3}             {omitted}\n", tcp.retransmits),
-        (None, Some(udp)) if stretch.sends => format!("{front}  {}  {omitted}\n", udp.packets),
-        (None, Some(_)) => format!("{front}  {}  {omitted}\n", loss_columns(stretch)),
-        (None, None) => format!("{front}                  {omitted}\n"),
+        (Some(tcp), _) => format!("{prefix}  {:3}             {omitted}\n", tcp.retransmits),
+        (None, Some(udp)) if interval.sends => format!("{prefix}  {}  {omitted}\n", udp.packets),
+        (None, Some(_)) => format!("{prefix}  {}  {omitted}\n", loss_columns(interval)),
+        (None, None) => format!("{prefix}                  {omitted}\n"),
     }
 }
 
-/// `[  5]   0.00-1.00   sec  1.61 GBytes  13.9 Gbits/sec`
-fn line_prefix(stretch: &StreamInterval, sends: bool, style: Iperf3TextStyle) -> String {
-    let name = stretch.socket.map_or("SUM".to_owned(), |socket| format!("{socket:3}"));
-    let end = if style.is_client { 'C' } else { 'S' };
+/// Formats the start of a line: `[  5]   0.00-1.00   sec  1.61 GBytes  13.9 Gbits/sec`.
+fn line_prefix(interval: &StreamInterval, sends: bool, style: Iperf3TextStyle) -> String {
+    let name = interval.socket.map_or("SUM".to_owned(), |socket| format!("{socket:3}"));
+    let side = if style.is_client { 'C' } else { 'S' };
     let role = match (style.bidirectional, sends) {
         (false, _) => String::new(),
-        (true, true) => format!("[TX-{end}]"),
-        (true, false) => format!("[RX-{end}]"),
+        (true, true) => format!("[TX-{side}]"),
+        (true, false) => format!("[RX-{side}]"),
     };
     format!(
         "[{name}]{role} {:6.2}-{:<6.2} sec  {}s  {}s/sec",
-        stretch.start_s,
-        stretch.end_s,
-        units::format_bytes(stretch.bytes as f64),
-        units::format_rate(stretch.bit_per_s(), style.format)
+        interval.start_s,
+        interval.end_s,
+        units::format_bytes(interval.bytes as f64),
+        units::format_rate(interval.bit_per_s(), style.format)
     )
 }
 
-/// `0.054 ms  0/31 (0%)`
-fn loss_columns(stretch: &StreamInterval) -> String {
-    let udp = stretch.udp.unwrap_or_default();
-    let share = lost_percent(udp.lost, udp.packets);
+/// Formats jitter and lost datagrams: `0.054 ms  0/31 (0%)`.
+fn loss_columns(interval: &StreamInterval) -> String {
+    let udp = interval.udp.unwrap_or_default();
+    let percent = lost_percent(udp.lost, udp.packets);
     format!(
         "{:5.3} ms  {}/{} ({}%)",
         udp.jitter_s * 1e3,
         udp.lost,
         udp.packets,
-        format_two_digits(share)
+        format_two_digits(percent)
     )
 }
 
-/// Lost datagrams in percent; 0 without datagrams.
+/// Returns the lost datagrams in percent; 0 without datagrams.
 pub(super) fn lost_percent(lost: i64, packets: i64) -> f64 {
     if packets > 0 { lost as f64 * 100.0 / packets as f64 } else { 0.0 }
 }
@@ -162,7 +162,7 @@ fn format_two_digits(value: f64) -> String {
 #[must_use]
 pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let mut text = RULE.to_owned();
-    let columns = match (style.udp, style.is_client || end.streams.iter().any(|it| it.sends)) {
+    let columns = match (style.udp, style.is_client || end.streams.iter().any(|stream| stream.sends)) {
         (true, _) => "         Jitter    Lost/Total Datagrams",
         (false, true) => "         Retr",
         (false, false) => "",
@@ -193,19 +193,19 @@ pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     text
 }
 
-/// `CPU Utilization: local/sender 23.0% (0.0%u/23.0%s), remote/receiver 70.4% (1.2%u/69.2%s)`
+/// Formats lines like `CPU Utilization: local/sender 23.0% (0.0%u/23.0%s), remote/receiver 70.4% (1.2%u/69.2%s)`
 fn cpu_and_congestion_lines(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let sends = end.streams.first().is_none_or(|first| first.sends);
-    let (here, there) = if sends { ("sender", "receiver") } else { ("receiver", "sender") };
+    let (local_role, remote_role) = if sends { ("sender", "receiver") } else { ("receiver", "sender") };
     let percent = |(total, user, system)| format!("{total:.1}% ({user:.1}%u/{system:.1}%s)");
     let mut text = String::new();
     // The client does not report its CPU use to the server.
     if style.is_client {
         let (local, remote) = (percent(end.cpu_here), percent(end.cpu_there));
         let _ =
-            writeln!(text, "CPU Utilization: local/{here} {local}, remote/{there} {remote}");
+            writeln!(text, "CPU Utilization: local/{local_role} {local}, remote/{remote_role} {remote}");
     } else {
-        let _ = writeln!(text, "CPU Utilization: local/{here} {}", percent(end.cpu_here));
+        let _ = writeln!(text, "CPU Utilization: local/{local_role} {}", percent(end.cpu_here));
     }
     for (name, congestion) in [("snd", &end.congestion.0), ("rcv", &end.congestion.1)] {
         if let Some(congestion) = congestion {
@@ -224,22 +224,22 @@ fn summary_lines(
 ) -> String {
     let mut text = String::new();
     if let Some(sent) = sent.filter(|_| style.is_client || sends) {
-        let front = line_prefix(&sent, sends, style);
+        let prefix = line_prefix(&sent, sends, style);
         let _ = match (sent.tcp, sent.udp) {
             (Some(tcp), _) => {
-                writeln!(text, "{front}  {:3}             sender", tcp.retransmits)
+                writeln!(text, "{prefix}  {:3}             sender", tcp.retransmits)
             }
             (None, Some(udp)) => {
-                writeln!(text, "{front}  0.000 ms  0/{} (0%)  sender", udp.packets)
+                writeln!(text, "{prefix}  0.000 ms  0/{} (0%)  sender", udp.packets)
             }
-            (None, None) => writeln!(text, "{front}                  sender"),
+            (None, None) => writeln!(text, "{prefix}                  sender"),
         };
     }
     if let Some(received) = received.filter(|_| style.is_client || !sends) {
-        let front = line_prefix(&received, sends, style);
+        let prefix = line_prefix(&received, sends, style);
         let _ = match received.udp {
-            Some(_) => writeln!(text, "{front}  {}  receiver", loss_columns(&received)),
-            None => writeln!(text, "{front}                  receiver"),
+            Some(_) => writeln!(text, "{prefix}  {}  receiver", loss_columns(&received)),
+            None => writeln!(text, "{prefix}                  receiver"),
         };
     }
     text

@@ -1,6 +1,6 @@
-//! Compiles definitions into a plan: every run with every combination of its loops and every rate.
+//! Compiles Vdbench definitions into a plan: each run with each combination of loop values and rates.
 //!
-//! Loops nest in the order in which they are written; rates are innermost.
+//! Loops nest in the order of the file; rates are innermost.
 
 use std::collections::BTreeSet;
 
@@ -83,10 +83,10 @@ impl<'a, 'b> Compiler<'a, 'b> {
             ),
             hosts: NameIndex::new(definitions.hosts.iter().map(|host| host.label.as_str())),
             file_systems: NameIndex::new(
-                definitions.file_systems.iter().map(|it| it.name.text.as_str()),
+                definitions.file_systems.iter().map(|system| system.name.text.as_str()),
             ),
             file_workloads: NameIndex::new(
-                definitions.file_workloads.iter().map(|work| work.name.as_str()),
+                definitions.file_workloads.iter().map(|workload| workload.name.as_str()),
             ),
             used_hosts: BTreeSet::new(),
             execution,
@@ -94,15 +94,15 @@ impl<'a, 'b> Compiler<'a, 'b> {
     }
 
     pub(super) fn compile(mut self) -> VdbenchExecution {
-        let all = self.definitions;
-        let luns = all.storages.iter().flat_map(|storage| &storage.luns).map(|(lun, _)| lun);
-        let anchors = all.file_systems.iter().filter_map(|it| it.anchor.as_ref());
-        let named = luns.chain(anchors).filter(|it| !it.text.is_empty());
-        let placed =
-            named.map(|it| (path_text::decode_path(&it.text), self.lines.location(it.spot)));
-        self.execution.paths = placed.collect();
-        let is_raw = !all.storages.is_empty() || !all.workloads.is_empty();
-        if let Some(spot) = all.first_file_definition.filter(|_| is_raw) {
+        let definitions = self.definitions;
+        let lun_paths = definitions.storages.iter().flat_map(|storage| &storage.luns).map(|(lun, _)| lun);
+        let anchors = definitions.file_systems.iter().filter_map(|system| system.anchor.as_ref());
+        let set_paths = lun_paths.chain(anchors).filter(|path| !path.text.is_empty());
+        let paths =
+            set_paths.map(|path| (path_text::decode_path(&path.text), self.lines.location(path.spot)));
+        self.execution.paths = paths.collect();
+        let is_raw = !definitions.storages.is_empty() || !definitions.workloads.is_empty();
+        if let Some(spot) = definitions.first_file_definition.filter(|_| is_raw) {
             let message = "raw and file-system definitions are mixed";
             let error = self.lines.error("V140", spot, message);
             self.lines
@@ -111,33 +111,32 @@ impl<'a, 'b> Compiler<'a, 'b> {
             return self.execution;
         }
         if !self.input.is_apart {
-            self.check_nested_anchors((0..all.file_systems.len()).collect());
+            self.check_nested_anchors((0..definitions.file_systems.len()).collect());
         }
-        if all.runs.is_empty() {
-            let nothing = super::Diagnostic::new(
+        if definitions.runs.is_empty() {
+            let diagnostic = super::Diagnostic::new(
                 super::DiagnosticSeverity::Error,
                 "V131",
                 None,
                 "the file defines no run (rd)",
             );
-            let nothing = nothing.help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
-            self.lines.diagnostics.push(nothing.vdbench("stops"));
+            let diagnostic = diagnostic.help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
+            self.lines.diagnostics.push(diagnostic.vdbench("stops"));
         }
-        for run in &all.runs {
+        for run in &definitions.runs {
             self.compile_run(run);
         }
-        if all.general.formats_storage && is_raw {
+        if definitions.general.formats_storage && is_raw {
             self.add_storage_format();
         }
-        // Each run gets its own seed, so that it does not find the blocks of another run in a
-        // cache.
-        for (nth, own) in (0..).zip(self.execution.seeds()) {
-            *own = seed::derive_seed(self.input.seed, nth);
+        // Each run gets its own seed, so that it reads no blocks cached by another run.
+        for (run_number, run_seed) in (0..).zip(self.execution.seeds()) {
+            *run_seed = seed::derive_seed(self.input.seed, run_number);
         }
         self.execution.hosts = self.collect_used_hosts();
         let used: Vec<usize> = self.used_hosts.into_iter().collect();
-        for place in self.execution.host_indices.iter_mut().flatten() {
-            *place = used.binary_search(place).expect("it is noted before it is placed");
+        for host_index in self.execution.host_indices.iter_mut().flatten() {
+            *host_index = used.binary_search(host_index).expect("it is noted before it is placed");
         }
         self.execution
     }
@@ -159,8 +158,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
         if !self.check_run(&run) {
             return;
         }
-        let combinations = run.loops.iter().try_fold(1usize, |product, one| {
-            product.checked_mul(one.values.len()).filter(|product| *product <= MAX_RUNS)
+        let combinations = run.loops.iter().try_fold(1usize, |product, loop_values| {
+            product.checked_mul(loop_values.values.len()).filter(|product| *product <= MAX_RUNS)
         });
         let points = run.rates.len() + run.file_rates.len() + run.curve.len() + 1;
         let Some(combinations) =
@@ -174,46 +173,46 @@ impl<'a, 'b> Compiler<'a, 'b> {
         for number in 0..combinations {
             let values = combination(&run, number);
             // An error in the first combination would repeat in all others.
-            let done = match self.definitions.first_file_definition {
+            let added = match self.definitions.first_file_definition {
                 None => self.storage_combination(&run, &values),
                 Some(_) => self.file_combination(&run, &values, number == 0),
             };
-            if done.is_none() {
+            if added.is_none() {
                 return;
             }
         }
     }
 
-    /// Checks rate and times of a run and reports errors; returns whether all are valid.
+    /// Checks the rates and times of a run and reports errors; returns whether all are valid.
     fn check_run(&mut self, run: &RunDefinition) -> bool {
-        let mut wrong = Vec::new();
+        let mut problems = Vec::new();
         if self.definitions.first_file_definition.is_some() {
             if run.file_rates.is_empty() && !run.format.only {
-                wrong.push(("V163", "has no rate of operations".to_owned(), "add fwdrate=max"));
+                problems.push(("V163", "has no rate of operations".to_owned(), "add fwdrate=max"));
             }
         } else if run.rates.is_empty() {
-            wrong.push(("V160", "has no I/O rate".to_owned(), "add iorate=max"));
+            problems.push(("V160", "has no I/O rate".to_owned(), "add iorate=max"));
         }
         let (elapsed, interval, warmup) = (run.elapsed_s, run.interval_s, run.warmup_s);
         if interval <= 0.0 || elapsed < 2.0 * interval {
-            let what = format!("lasts {elapsed} s, less than two intervals of {interval} s");
-            wrong.push(("V161", what, "lengthen elapsed or shorten interval"));
+            let problem = format!("lasts {elapsed} s, less than two intervals of {interval} s");
+            problems.push(("V161", problem, "lengthen elapsed or shorten interval"));
         } else {
-            let whole = |time: f64| (time / interval).fract() == 0.0;
-            if !whole(elapsed) || !whole(warmup) {
-                let what = format!(
+            let is_multiple = |time: f64| (time / interval).fract() == 0.0;
+            if !is_multiple(elapsed) || !is_multiple(warmup) {
+                let problem = format!(
                     "has elapsed={elapsed} and warmup={warmup}, which are not both whole \
                      numbers of intervals of {interval} s"
                 );
-                wrong.push(("V162", what, "make both multiples of interval"));
+                problems.push(("V162", problem, "make both multiples of interval"));
             }
         }
-        for (code, what, help) in &wrong {
-            let message = format!("the run `{}` {what}", run.name.text);
+        for (code, problem, help) in &problems {
+            let message = format!("the run `{}` {problem}", run.name.text);
             let error = self.lines.error(code, run.name.spot, message);
             self.lines.diagnostics.push(error.help(*help).vdbench("stops"));
         }
-        wrong.is_empty()
+        problems.is_empty()
     }
 
     fn storage_combination(
@@ -248,7 +247,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
                     )?;
                 }
                 Rate::Percent(percent) => {
-                    let Some(before) = self.execution.runs.len().checked_sub(1) else {
+                    let Some(previous) = self.execution.runs.len().checked_sub(1) else {
                         let message = format!(
                             "{percent} % of the previous run, but this is the first run"
                         );
@@ -256,7 +255,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
                         self.lines.diagnostics.push(error.help("run it at iorate=max first"));
                         return None;
                     };
-                    let load = percent_load(before, percent, run);
+                    let load = percent_load(previous, percent, run);
                     self.add_phase(run, values, &loops, load, RateLabel::Percent(percent))?;
                 }
                 Rate::Curve => self.add_curve(run, values, &loops)?,
@@ -271,10 +270,10 @@ impl<'a, 'b> Compiler<'a, 'b> {
         values: &Combination<'_>,
         loops: &[(String, String)],
     ) -> Option<()> {
-        let first = self.execution.runs.len();
+        let max_phase = self.execution.runs.len();
         self.add_phase(run, values, loops, StorageLoad::Closed, RateLabel::UncontrolledCurve)?;
         for percent in &run.curve {
-            let load = percent_load(first, *percent, run);
+            let load = percent_load(max_phase, *percent, run);
             self.add_phase(run, values, loops, load, RateLabel::Percent(*percent))?;
             let label = self.execution.runs.last_mut().expect("it was just added");
             label.stop_curve_ms = run.stop_curve_ms;
@@ -302,7 +301,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
                 other => other,
             };
         }
-        let first = self.execution.runs.is_empty();
+        let is_first = self.execution.runs.is_empty();
         self.execution.host_indices.extend(self.input.is_apart.then_some(built.hosts));
         self.execution.runs.push(RunLabel {
             number: self.execution.runs.len(),
@@ -323,7 +322,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             name: run.name.text.clone(),
             loops: loops.to_vec(),
             workload: built.workload,
-            pause_before_s: if first { 0.0 } else { run.pause_s },
+            pause_before_s: if is_first { 0.0 } else { run.pause_s },
         });
         Some(())
     }
@@ -358,12 +357,12 @@ fn percent_load(phase: usize, percent: f64, run: &RunDefinition) -> StorageLoad 
     }
 }
 
-/// Returns combination `number` of the loops' values; the last loop changes fastest.
+/// Returns the values of combination `number`; the last loop changes fastest.
 fn combination(run: &RunDefinition, mut number: usize) -> Combination<'_> {
     let mut values: Combination<'_> = Vec::with_capacity(run.loops.len());
-    for one in run.loops.iter().rev() {
-        values.push((one.key, &one.values[number % one.values.len()]));
-        number /= one.values.len();
+    for run_loop in run.loops.iter().rev() {
+        values.push((run_loop.key, &run_loop.values[number % run_loop.values.len()]));
+        number /= run_loop.values.len();
     }
     values.reverse();
     values

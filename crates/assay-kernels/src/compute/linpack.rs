@@ -1,11 +1,11 @@
 //! LINPACK: rate at which this machine solves a dense system of linear equations, A·x = b, in
 //! double precision.
 //!
-//! HPL's problem, operation count and verdict, on the CPUs of one system. LU factorisation with
-//! partial pivoting and back substitution are timed together; generating the system and checking
-//! the solution are not timed. The kernels are built in; a BLAS library can do the trailing update
-//! instead. Memory is that of the matrix and little more: for the check, the system is generated
-//! again from its seed. The caller decides on repetitions and on N.
+//! HPL's problem, operation count and acceptance test, on the CPUs of one system. LU factorisation
+//! with partial pivoting and back substitution are timed together; generating the system and
+//! checking the solution are not timed. The kernels are built in; a BLAS library can do the
+//! trailing update instead. Memory is that of the matrix and little more: the check generates the
+//! system again from its seed. The caller decides on repetitions and on N.
 //!
 //! In the order of the work:
 //!
@@ -60,7 +60,7 @@ pub const THRESHOLD: f64 = 16.0;
 pub struct LinpackConfig<'a> {
     /// Number of unknowns, at least 1.
     pub n: usize,
-    /// CPUs by Linux's numbers, one thread pinned to each.
+    /// Linux's CPU numbers; one thread is pinned to each.
     pub cpus: Vec<usize>,
     /// Seed of the system; the same seed gives the same system.
     pub seed: u64,
@@ -68,14 +68,14 @@ pub struct LinpackConfig<'a> {
     pub blas: Option<&'a Blas>,
 }
 
-/// Timed solution and its verdict.
+/// Timed solution and the result of its check.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinpackSolution {
     /// Seconds from the start of the factorisation to the end of the back substitution.
     pub seconds: f64,
     /// HPL's operation count, see [`flops`].
     pub flops: f64,
-    /// Scaled residual of HPL, without unit; NaN if the solution is.
+    /// HPL's scaled residual, without unit; NaN if the solution contains NaN.
     pub residual: f64,
     /// [`THRESHOLD`].
     pub threshold: f64,
@@ -230,18 +230,19 @@ impl<'a> Linpack<'a> {
         progress: &(dyn Fn(f64) + Sync),
     ) -> Result<LinpackSolution, LinpackError> {
         let problem = LinpackProblem::new(self.shape.order, self.seed);
-        let (grid, members) = (self.matrix.shared_view(), self.team.members());
+        let (matrix, members) = (self.matrix.shared_view(), self.team.members());
         self.team.team().run(|member| {
             // SAFETY: members write disjoint rows, and no other thread uses the matrix.
-            unsafe { problem.write(grid, member, members, cancel) };
+            unsafe { problem.write(matrix, member, members, cancel) };
         });
-        // Factoring the first panel would touch all of an unwritten matrix: seconds for gigabytes.
+        // A cancelled generation leaves pages untouched. Factoring the first panel would fault them
+        // all in: seconds for gigabytes.
         if cancel.load(Ordering::Relaxed) {
             return Err(LinpackError::Cancelled);
         }
         let seconds = self.factor_and_solve(cancel, progress)?;
-        let solved = self.check_solution(problem, seconds, cancel);
-        if cancel.load(Ordering::Relaxed) { Err(LinpackError::Cancelled) } else { Ok(solved) }
+        let solution = self.check_solution(problem, seconds, cancel);
+        if cancel.load(Ordering::Relaxed) { Err(LinpackError::Cancelled) } else { Ok(solution) }
     }
 
     /// Solves the system that is in the matrix. Returns seconds.
@@ -252,13 +253,13 @@ impl<'a> Linpack<'a> {
     ) -> Result<f64, LinpackError> {
         self.steps.iter().for_each(FactorisationStep::reset);
         self.panel_shared.clear();
-        let (grid, x) = (self.matrix.shared_view(), self.unknowns());
-        let (kernels, crews, steps) = (self.kernels, &self.barriers, &self.steps);
+        let (matrix, x) = (self.matrix.shared_view(), self.unknowns());
+        let (kernels, barriers, steps) = (self.kernels, &self.barriers, &self.steps);
         let factorisation = Factorisation {
             steps,
             update: self.blas.map_or(TrailingUpdate::Builtin(kernels), TrailingUpdate::Blas),
             kernels,
-            barriers: crews,
+            barriers,
             panel_shared: &self.panel_shared,
             members: self.team.members(),
             strip_columns: self.strip_columns(),
@@ -270,16 +271,16 @@ impl<'a> Linpack<'a> {
             progress,
         };
         let seconds = self.team.pass(|member| {
-            let _alarm = crews.panic_guard();
+            let _guard = barriers.panic_guard();
             // SAFETY: all members call both, and no other thread uses matrix, scratch and unknowns.
             unsafe {
                 if factorisation.run(member) {
-                    let everyone = crews.whole_team(member);
+                    let workers = barriers.whole_team(member);
                     solve::back_substitute(
-                        (grid, x),
+                        (matrix, x),
                         steps,
                         kernels,
-                        everyone,
+                        workers,
                         &factorisation.early_exit,
                     );
                 }
@@ -308,13 +309,13 @@ impl<'a> Linpack<'a> {
         let norms = Mutex::new(Norms::default());
         self.team.team().run(|member| {
             let rows = (member..order).step_by(members);
-            let mine = Norms::for_rows(
+            let own_norms = Norms::for_rows(
                 problem,
                 x,
                 rows.take_while(|_| !cancel.load(Ordering::Relaxed)),
             );
-            let mut all = norms.lock().unwrap_or_else(PoisonError::into_inner);
-            *all = all.merge(mine);
+            let mut merged = norms.lock().unwrap_or_else(PoisonError::into_inner);
+            *merged = merged.merge(own_norms);
         });
         let residual =
             norms.into_inner().unwrap_or_else(PoisonError::into_inner).scaled_residual(x);
@@ -337,8 +338,8 @@ impl<'a> Linpack<'a> {
 
     fn unknowns(&self) -> Unknowns {
         let len = self.shape.padded;
-        let before = self.scratch.len_bytes() / size_of::<f64>() - len;
-        Unknowns { start: self.scratch.as_ptr().cast::<f64>().wrapping_add(before), len }
+        let offset = self.scratch.len_bytes() / size_of::<f64>() - len;
+        Unknowns { start: self.scratch.as_ptr().cast::<f64>().wrapping_add(offset), len }
     }
 
     /// Returns the unknowns of the last solution.
@@ -348,23 +349,24 @@ impl<'a> Linpack<'a> {
     }
 }
 
-/// Columns of a panel, and most columns of a strip with AVX-512: then the packed strip, 240² × 8 =
-/// 461 kB, fits into half a second-level cache of 1 MiB (Zen 4; Intel servers since Skylake have no
-/// less). Elsewhere a strip has half as many columns, for caches of 512 KiB (Zen to Zen 3).
+/// Columns of a panel, and maximum number of columns of a strip with AVX-512. The packed strip,
+/// 240² × 8 = 461 kB, fits into half a second-level cache of 1 MiB (Zen 4; Intel servers since
+/// Skylake have at least as much). Without AVX-512, strips have half as many columns, for caches
+/// of 512 KiB (Zen to Zen 3).
 const PANEL_WIDTH: usize = 240;
 
-/// Most columns of a strip with a library, which packs L again in every call: with 960 columns that
-/// costs about a thousandth of the product.
+/// Maximum number of columns of a strip with a BLAS library. It packs L again in every call: with
+/// 960 columns that costs about a thousandth of the product.
 const BLAS_STRIP_COLUMNS: usize = 960;
 
 /// Returns the widths of the panels, which add up to the padded order.
 fn panel_widths(padded: usize) -> Vec<usize> {
     let mut widths = Vec::new();
-    let mut left = padded;
-    while left > 0 {
-        let width = PANEL_WIDTH.min(left);
+    let mut remaining = padded;
+    while remaining > 0 {
+        let width = PANEL_WIDTH.min(remaining);
         widths.push(width);
-        left -= width;
+        remaining -= width;
     }
     widths
 }

@@ -23,14 +23,13 @@ struct CollectiveCall<'j, H: Handle> {
     into: *mut std::ffi::c_void,
     /// Number of characters.
     count: c_int,
-    /// Number of elements of a reduction, and their type.
+    /// Number of elements of a reduction; `element` is their type.
     elements: c_int,
     element: H,
 }
 
 impl<H: Handle> CollectiveCall<'_, H> {
-    /// Makes the blocking call. The branch is the same in every turn, so that the processor
-    /// predicts it.
+    /// Makes the blocking call. The branch is the same in every turn, so the processor predicts it.
     #[inline(always)]
     fn run_blocking(&self) -> MpiResult {
         let Self { comm, out, into, count, elements, element, .. } = *self;
@@ -138,7 +137,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         }
     }
 
-    /// Times calls separated by untimed barriers; a barrier itself needs none.
+    /// Times calls separated by untimed barriers. Calls of the barrier itself are not separated.
     pub(super) fn time_collective(
         &mut self,
         operation: Collective,
@@ -160,8 +159,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         count: usize,
     ) -> MpiResult<Vec<f64>> {
         let call = self.collective_call(operation);
-        let apart = operation != Collective::Barrier;
-        let times = self.comm.time_each(warm_up, count, apart, || call.run_blocking())?;
+        let is_separated = operation != Collective::Barrier;
+        let times = self.comm.time_each(warm_up, count, is_separated, || call.run_blocking())?;
         let ranks = f64::from(self.comm.size);
         Ok(self.comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
@@ -178,41 +177,40 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     ) -> MpiResult<MpiFigures> {
         let (comm, call, mut request) =
             (self.comm, self.collective_call(operation), H::default());
-        let (tests, parts) = (self.tests, self.times_parts);
+        let (tests, times_parts) = (self.tests, self.times_parts);
         let pure_s = comm.time_separated(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
             comm.wait(&mut request)
         })? / pass.iterations as f64;
         let compute_ns = (pure_s * 1e9) as u64;
-        // Sums for computation, start, tests and wait. Warm-up turns are left out, also from the
-        // time.
+        // Sums for computation, start, tests and wait, without the warm-up turns.
         let mut sums_ns = [0_u64; 4];
-        let mut left = pass.warm_up;
-        let clock = || if parts { now_ns() } else { 0 };
+        let mut warm_up_left = pass.warm_up;
+        let clock = || if times_parts { now_ns() } else { 0 };
         let overall_s = comm.time_separated(pass, || {
-            let began = clock();
+            let begin_ns = clock();
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
-            let started = clock();
-            let computed = compute_with_tests(comm, &mut request, compute_ns, tests)?;
-            let tested = clock();
+            let started_ns = clock();
+            let computed_ns = compute_with_tests(comm, &mut request, compute_ns, tests)?;
+            let tested_ns = clock();
             comm.wait(&mut request)?;
-            if left == 0 {
-                let testing = if tests == 0 { 0 } else { tested - started };
-                let times = [
-                    computed,
-                    started - began,
-                    testing.saturating_sub(computed),
-                    clock() - tested,
+            if warm_up_left == 0 {
+                let testing_ns = if tests == 0 { 0 } else { tested_ns - started_ns };
+                let times_ns = [
+                    computed_ns,
+                    started_ns - begin_ns,
+                    testing_ns.saturating_sub(computed_ns),
+                    clock() - tested_ns,
                 ];
-                sums_ns.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
+                sums_ns.iter_mut().zip(times_ns).for_each(|(sum, time)| *sum += time);
             }
-            left = left.saturating_sub(1);
+            warm_up_left = warm_up_left.saturating_sub(1);
             Ok(())
         })? / pass.iterations as f64;
-        let each_s = sums_ns.map(|sum_ns| sum_ns as f64 * 1e-9 / pass.iterations as f64);
-        reduce_overlap_times(comm, [overall_s, pure_s], each_s, parts)
+        let means_s = sums_ns.map(|sum_ns| sum_ns as f64 * 1e-9 / pass.iterations as f64);
+        reduce_overlap_times(comm, [overall_s, pure_s], means_s, times_parts)
     }
 
     /// Times call, computation and wait together; returns the mean over the ranks of each single
@@ -226,12 +224,12 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         let (comm, call, mut request) =
             (self.comm, self.collective_call(operation), H::default());
         let tests = self.tests;
-        let alone_s = comm.time_each(warm_up, count, true, || {
+        let pure_s = comm.time_each(warm_up, count, true, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
             comm.wait(&mut request)
         })?;
-        let compute_ns = (alone_s.iter().sum::<f64>() / count.max(1) as f64 * 1e9) as u64;
+        let compute_ns = (pure_s.iter().sum::<f64>() / count.max(1) as f64 * 1e9) as u64;
         let times = comm.time_each(warm_up, count, true, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
@@ -243,17 +241,17 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     }
 
     /// Runs one operation with contents that identify their origin. Returns whether each part
-    /// received on this rank is right.
+    /// received on this rank is correct.
     pub(super) fn validate_collective(
         &mut self,
         operation: Collective,
         turn: u64,
-        starts: bool,
+        is_non_blocking: bool,
     ) -> MpiResult<Vec<bool>> {
         self.fill_collective(operation, turn);
         self.comm.barrier()?;
         let call = self.collective_call(operation);
-        if starts {
+        if is_non_blocking {
             let mut request = H::default();
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
@@ -299,8 +297,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
 
     fn check_collective(&self, operation: Collective, turn: u64) -> Vec<bool> {
         let (rank, ranks, bytes) = (self.comm.rank, self.comm.size, self.count as usize);
-        let came = self.receive.as_slice::<u8>();
-        let part = |from: c_int| &came[from as usize * bytes..(from as usize + 1) * bytes];
+        let received = self.receive.as_slice::<u8>();
+        let part = |from: c_int| &received[from as usize * bytes..(from as usize + 1) * bytes];
         match operation {
             Collective::Barrier => Vec::new(),
             Collective::Broadcast => vec![has_contents(part(0), message_seed(turn, ROOT, 0))],

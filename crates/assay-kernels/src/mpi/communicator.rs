@@ -1,7 +1,7 @@
-//! Process of an MPI job: the library's functions with its constants filled in.
+//! MPI world from the view of one process: calls of the library with its constants filled in.
 //!
-//! Every error is returned as a value, because the library's error handler is set to return errors;
-//! the caller handles it. Memory is passed as addresses; the running test owns it.
+//! The library's error handler is set to return errors, so every call returns a `Result`. Memory is
+//! passed as addresses; the running benchmark owns it.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -29,7 +29,7 @@ impl<H: Handle> Communicator<H> {
     /// more from Open MPI 4 (`MPI_THREAD_FUNNELED`) makes each of its messages 7 % slower.
     ///
     /// # Errors
-    /// The refused call. Most libraries end the process instead when they cannot be initialised.
+    /// The call that failed. Most libraries end the process instead if initialisation fails.
     pub(super) fn start(calls: MpiCalls<H>, names: Constants<H>) -> MpiResult<Self> {
         // SAFETY: `MPI_Init` may be called once, with null for the arguments of the program.
         check_call("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
@@ -89,9 +89,9 @@ impl<H: Handle> Communicator<H> {
         let mut length = 0;
         let start = text.as_mut_ptr().cast::<c_char>();
         // SAFETY: there is more room than any library writes.
-        let refused = unsafe { (self.calls.error_string)(code, start, &raw mut length) };
+        let status = unsafe { (self.calls.error_string)(code, start, &raw mut length) };
         let end = usize::try_from(length).unwrap_or(0).min(text.len());
-        match refused {
+        match status {
             0 => String::from_utf8_lossy(&text[..end]).trim_end_matches('\0').to_owned(),
             _ => "the library has no message for it".to_owned(),
         }
@@ -111,8 +111,10 @@ impl<H: Handle> Communicator<H> {
         check_call("MPI_Barrier", unsafe { (self.calls.barrier)(self.names.world) })
     }
 
+    /// Sends `count` bytes to rank `to`.
+    ///
     /// # Safety
-    /// `count` bytes must be at `from`.
+    /// `from` must point to `count` readable bytes.
     #[inline(always)]
     pub(super) unsafe fn send(
         &self,
@@ -128,8 +130,10 @@ impl<H: Handle> Communicator<H> {
         })
     }
 
+    /// Receives up to `count` bytes from rank `from`.
+    ///
     /// # Safety
-    /// `count` bytes at `into` must be ours to be written.
+    /// `into` must point to `count` writable bytes that no other thread uses.
     #[inline(always)]
     pub(super) unsafe fn receive(
         &self,
@@ -146,6 +150,8 @@ impl<H: Handle> Communicator<H> {
         })
     }
 
+    /// Starts a send of `count` bytes to rank `to`.
+    ///
     /// # Safety
     /// The same as for [`Self::send`], until the request is complete.
     #[inline(always)]
@@ -164,6 +170,8 @@ impl<H: Handle> Communicator<H> {
         })
     }
 
+    /// Starts to receive up to `count` bytes from rank `from`.
+    ///
     /// # Safety
     /// The same as for [`Self::receive`], until the request is complete.
     #[inline(always)]
@@ -213,10 +221,10 @@ impl<H: Handle> Communicator<H> {
     pub(super) fn broadcast_number(&self, number: u64) -> MpiResult<u64> {
         let Self { calls, names, .. } = self;
         let mut number = number;
-        let at = (&raw mut number).cast::<c_void>();
+        let address = (&raw mut number).cast::<c_void>();
         // SAFETY: one number of this type to be read on rank 0 and written elsewhere.
         check_call("MPI_Bcast", unsafe {
-            (calls.broadcast)(at, 1, names.uint64, 0, names.world)
+            (calls.broadcast)(address, 1, names.uint64, 0, names.world)
         })?;
         Ok(number)
     }
@@ -258,15 +266,15 @@ impl<H: Handle> Communicator<H> {
         let longest = self.max_length(own.len() as u64)?;
         let Self { calls, names, .. } = self;
         // The length comes first, so that contributions may differ in length.
-        let mut sent = (own.len() as u64).to_le_bytes().to_vec();
-        sent.extend_from_slice(own);
-        sent.resize(longest + 8, 0);
-        let mut all = vec![0_u8; sent.len() * self.size as usize];
-        let count = sent.len() as c_int;
+        let mut message = (own.len() as u64).to_le_bytes().to_vec();
+        message.extend_from_slice(own);
+        message.resize(longest + 8, 0);
+        let mut all = vec![0_u8; message.len() * self.size as usize];
+        let count = message.len() as c_int;
         // SAFETY: `count` bytes, and room for as many from every rank.
         check_call("MPI_Allgather", unsafe {
             (calls.all_gather)(
-                sent.as_ptr().cast(),
+                message.as_ptr().cast(),
                 count,
                 names.char,
                 all.as_mut_ptr().cast(),
@@ -275,12 +283,12 @@ impl<H: Handle> Communicator<H> {
                 names.world,
             )
         })?;
-        let part = |part: &[u8]| {
-            let (length, rest) = part.split_at(8);
+        let strip_length = |contribution: &[u8]| {
+            let (length, rest) = contribution.split_at(8);
             let length = length.try_into().map_or(0, u64::from_le_bytes) as usize;
             rest[..length.min(rest.len())].to_vec()
         };
-        Ok(all.chunks(sent.len()).map(part).collect())
+        Ok(all.chunks(message.len()).map(strip_length).collect())
     }
 
     fn max_length(&self, length: u64) -> MpiResult<usize> {

@@ -13,29 +13,32 @@ pub(super) fn message_seed(turn: u64, rank: c_int, slot: usize) -> u64 {
     turn.wrapping_mul(1009).wrapping_add(rank as u64 * 101).wrapping_add(slot as u64 * 7)
 }
 
-/// Returns the byte at `place`. It depends on the seed and on the whole position, also beyond 256.
-fn byte_at(place: usize, seed: u64) -> u8 {
-    let mixed = (place as u64).wrapping_mul(131).wrapping_add(place as u64 >> 8);
+/// Returns the byte at `position`. It depends on the seed and on all of `position`, also beyond
+/// 256.
+fn byte_at(position: usize, seed: u64) -> u8 {
+    let mixed = (position as u64).wrapping_mul(131).wrapping_add(position as u64 >> 8);
     mixed.wrapping_add(seed.wrapping_mul(29)) as u8
 }
 
+/// Fills a message with the bytes of its seed.
 pub(super) fn fill(bytes: &mut [u8], seed: u64) {
-    for (place, to) in bytes.iter_mut().enumerate() {
-        *to = byte_at(place, seed);
+    for (position, byte) in bytes.iter_mut().enumerate() {
+        *byte = byte_at(position, seed);
     }
 }
 
+/// Returns whether a message has the bytes of its seed.
 pub(super) fn has_contents(bytes: &[u8], seed: u64) -> bool {
-    bytes.iter().enumerate().all(|(place, it)| *it == byte_at(place, seed))
+    bytes.iter().enumerate().all(|(position, byte)| *byte == byte_at(position, seed))
 }
 
-fn number_at(place: usize, turn: u64, rank: c_int) -> u64 {
-    (place as u64 + turn + rank as u64 * 3) % PERIOD as u64
+fn number_at(position: usize, turn: u64, rank: c_int) -> u64 {
+    (position as u64 + turn + rank as u64 * 3) % PERIOD as u64
 }
 
 /// Returns the expected sums over `ranks` ranks, for each position of the period.
 fn expected_sums(turn: u64, ranks: c_int) -> [u64; PERIOD] {
-    std::array::from_fn(|place| (0..ranks).map(|rank| number_at(place, turn, rank)).sum())
+    std::array::from_fn(|position| (0..ranks).map(|rank| number_at(position, turn, rank)).sum())
 }
 
 /// Number type of a reduction: 32-bit integers or floating-point numbers.
@@ -62,15 +65,17 @@ impl ReductionNumber for f32 {
     }
 }
 
+/// Fills the contribution of `rank` to a reduction in turn `turn`.
 pub(super) fn fill_numbers<T: ReductionNumber>(numbers: &mut [T], turn: u64, rank: c_int) {
-    for (place, to) in numbers.iter_mut().enumerate() {
-        *to = T::from_u64(number_at(place, turn, rank));
+    for (position, number) in numbers.iter_mut().enumerate() {
+        *number = T::from_u64(number_at(position, turn, rank));
     }
 }
 
+/// Returns whether the numbers are the sums over `ranks` ranks in turn `turn`.
 pub(super) fn has_sums<T: ReductionNumber>(numbers: &[T], turn: u64, ranks: c_int) -> bool {
     let sums = expected_sums(turn, ranks);
-    numbers.iter().enumerate().all(|(place, it)| it.equals(sums[place % PERIOD]))
+    numbers.iter().enumerate().all(|(position, number)| number.equals(sums[position % PERIOD]))
 }
 
 #[cfg(test)]

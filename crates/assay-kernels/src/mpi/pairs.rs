@@ -1,4 +1,4 @@
-//! Messages between pairs of ranks: rank i of the lower half with rank i + half.
+//! Point-to-point benchmarks between pairs of ranks: rank i of the lower half with rank i + half.
 
 use std::ffi::c_int;
 
@@ -10,8 +10,8 @@ use super::contents::{fill, has_contents, message_seed};
 use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
 use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 
-/// Message tags of OSU: for ping-pongs, for data in each direction, and for the acknowledgement of
-/// a window.
+/// Message tags of the OSU benchmarks: for ping-pongs, for data in each direction, and for the
+/// acknowledgement of a window.
 const PING_TAG: c_int = 1;
 const DATA_TAG: c_int = 100;
 const REVERSE_DATA_TAG: c_int = 10;
@@ -56,11 +56,11 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                 unsafe { comm.send(out, count, peer, PING_TAG) }
             })?),
         };
-        let half_s = elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
+        let half_round_trip_s = elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
         let seconds = match self.kind {
-            // The other rank's clock would only add its wait for the first message.
-            MpiBenchmarkKind::Latency => half_s.unwrap_or_default(),
-            _ => mean_over_ranks(comm, half_s)?,
+            // Only rank 0's time counts: rank 1's includes its wait for the first message.
+            MpiBenchmarkKind::Latency => half_round_trip_s.unwrap_or_default(),
+            _ => mean_over_ranks(comm, half_round_trip_s)?,
         };
         Ok(MpiFigures::Latency { seconds })
     }
@@ -120,29 +120,29 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     }
 
     /// Times windows; the times are valid on one rank of each pair.
-    fn time_windows(&mut self, timed: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
+    fn time_windows(&mut self, timer: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
         if self.kind == MpiBenchmarkKind::Bidirectional {
-            self.time_both_ways(timed)
+            self.time_both_ways(timer)
         } else {
-            self.time_one_way(timed)
+            self.time_one_way(timer)
         }
     }
 
     /// Times windows of messages from the lower to the upper half, each ended by an
-    /// acknowledgement. A function of its own, so that code compiled with it does not change its
-    /// loops.
+    /// acknowledgement. Never inlined, so that the surrounding code does not change the machine code
+    /// of its loops.
     #[inline(never)]
-    fn time_one_way(&mut self, timed: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
+    fn time_one_way(&mut self, timer: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let requests = &mut self.requests[..self.in_flight];
         // The acknowledgement has its own buffer: messages may be shorter than it.
-        let mut answer = [0_u8; ACK_BYTES as usize];
-        let answer = answer.as_mut_ptr();
+        let mut ack = [0_u8; ACK_BYTES as usize];
+        let ack = ack.as_mut_ptr();
         Ok(match pair_role(comm) {
             None => None,
-            Some(PairRole { peer, is_lower: true }) => Some(timed.time_turns(comm, || {
+            Some(PairRole { peer, is_lower: true }) => Some(timer.time_turns(comm, || {
                 let mut from = out;
                 for request in &mut *requests {
                     // SAFETY: the bytes are ours and stay until all requests are complete, below.
@@ -151,10 +151,10 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                 }
                 comm.wait_all(requests)?;
                 // SAFETY: room for the acknowledgement.
-                unsafe { comm.receive(answer, ACK_BYTES, peer, ACK_TAG) }
+                unsafe { comm.receive(ack, ACK_BYTES, peer, ACK_TAG) }
             })?),
             Some(PairRole { peer, is_lower: false }) => {
-                timed.time_turns(comm, || {
+                timer.time_turns(comm, || {
                     let mut into = back;
                     for request in &mut *requests {
                         // SAFETY: as above. All messages of a window may share one buffer, as in
@@ -164,7 +164,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                     }
                     comm.wait_all(requests)?;
                     // SAFETY: the bytes of the acknowledgement.
-                    unsafe { comm.send(answer, ACK_BYTES, peer, ACK_TAG) }
+                    unsafe { comm.send(ack, ACK_BYTES, peer, ACK_TAG) }
                 })?;
                 // The sender's time counts: it ends when the acknowledgement has arrived.
                 None
@@ -172,64 +172,63 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         })
     }
 
-    /// Times windows of messages in both directions at once; a function of its own, like
-    /// `time_one_way`.
+    /// Times windows of messages in both directions at once; never inlined, like `time_one_way`.
     #[inline(never)]
-    fn time_both_ways(&mut self, timed: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
+    fn time_both_ways(&mut self, timer: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let (receives, sends) = self.requests.split_at_mut(self.in_flight);
         Ok(match pair_role(comm) {
             None => None,
-            Some(PairRole { peer, is_lower: is_low }) => {
-                let (ours, theirs) = if is_low {
+            Some(PairRole { peer, is_lower }) => {
+                let (send_tag, receive_tag) = if is_lower {
                     (DATA_TAG, REVERSE_DATA_TAG)
                 } else {
                     (REVERSE_DATA_TAG, DATA_TAG)
                 };
-                let times = timed.time_turns(comm, || {
+                let times = timer.time_turns(comm, || {
                     let (mut from, mut into) = (out, back);
                     for request in &mut *receives {
                         // SAFETY: the bytes are ours and stay until all requests are complete, below.
-                        unsafe { comm.ireceive(into, count, peer, theirs, request)? };
+                        unsafe { comm.ireceive(into, count, peer, receive_tag, request)? };
                         into = into.wrapping_add(stride);
                     }
                     for request in &mut *sends {
                         // SAFETY: as above.
-                        unsafe { comm.isend(from, count, peer, ours, request)? };
+                        unsafe { comm.isend(from, count, peer, send_tag, request)? };
                         from = from.wrapping_add(stride);
                     }
                     comm.wait_all(sends)?;
                     comm.wait_all(receives)
                 })?;
-                is_low.then_some(times)
+                is_lower.then_some(times)
             }
         })
     }
 
     /// Sends one message per slot from the lower to the upper half and then back. Returns whether
-    /// each message received here is right.
+    /// each message received on this rank is correct.
     pub(super) fn validate_pairs(&mut self, turn: u64) -> MpiResult<Vec<bool>> {
-        let Some(PairRole { peer, is_lower: is_low }) = pair_role(self.comm) else {
+        let Some(PairRole { peer, is_lower }) = pair_role(self.comm) else {
             return Ok(Vec::new());
         };
         let (comm, bytes) = (self.comm, self.count as usize);
         let slots = self.slots;
         for slot in 0..slots {
-            let place = slot * bytes..(slot + 1) * bytes;
+            let range = slot * bytes..(slot + 1) * bytes;
             fill(
-                &mut self.send.as_mut_slice::<u8>()[place],
+                &mut self.send.as_mut_slice::<u8>()[range],
                 message_seed(turn, comm.rank, slot),
             );
         }
         self.receive.as_mut_slice::<u8>().fill(0xff);
-        for sends in [is_low, !is_low] {
+        for is_sender in [is_lower, !is_lower] {
             for slot in 0..slots {
                 let request = &mut self.requests[slot];
                 // SAFETY: each slot is within its buffer, and all requests are completed below.
                 unsafe {
-                    if sends {
+                    if is_sender {
                         let from = self.send.as_ptr().add(slot * bytes);
                         comm.isend(from, self.count, peer, DATA_TAG, request)?;
                     } else {
@@ -240,14 +239,14 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             }
             comm.wait_all(&mut self.requests[..slots])?;
         }
-        let came = self.receive.as_slice::<u8>();
-        let right = |slot| {
+        let received = self.receive.as_slice::<u8>();
+        let is_correct = |slot| {
             has_contents(
-                &came[slot * bytes..(slot + 1) * bytes],
+                &received[slot * bytes..(slot + 1) * bytes],
                 message_seed(turn, peer, slot),
             )
         };
-        Ok((0..slots).map(right).collect())
+        Ok((0..slots).map(is_correct).collect())
     }
 }
 

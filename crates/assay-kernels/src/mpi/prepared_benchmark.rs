@@ -1,5 +1,5 @@
-//! Benchmark at one size with its memory allocated: batches, single turns, and validation of
-//! contents.
+//! MPI benchmark at one message size, with its memory allocated: times batches and single turns,
+//! and validates the contents of messages.
 
 use std::ffi::c_int;
 
@@ -53,7 +53,7 @@ pub enum MpiFigures {
 /// pure call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OverlapParts {
-    /// Seconds until the call that starts the operation returns.
+    /// Seconds in the call that starts the operation.
     pub start_s: f64,
     /// Seconds in all calls of `MPI_Test`.
     pub tests_s: f64,
@@ -75,11 +75,11 @@ pub(super) struct PreparedBenchmark<'j, H: Handle> {
     pub(super) count: c_int,
     /// Messages in flight.
     pub(super) in_flight: usize,
-    /// Messages with their own slot while contents are compared.
+    /// Number of messages with a buffer of their own during validation.
     pub(super) slots: usize,
-    /// Bytes from one message's buffer to the next one's in a window.
+    /// Bytes from one message's buffer to the next in a window; 0 if all share one buffer.
     pub(super) stride: usize,
-    /// MpiCalls of `MPI_Test` during computation.
+    /// Number of `MPI_Test` calls during the computation.
     pub(super) tests: u32,
     /// Whether the parts of a non-blocking operation are timed, too.
     pub(super) times_parts: bool,
@@ -102,10 +102,10 @@ pub struct MpiBenchmarkRequest {
     pub element: ReductionElement,
     /// Buffers of the messages of a window.
     pub buffers: WindowBuffers,
-    /// MpiCalls of `MPI_Test` during the computation of a non-blocking operation.
+    /// Number of `MPI_Test` calls during the computation of a non-blocking operation.
     pub tests: u32,
-    /// Whether the parts of a non-blocking operation are timed, too, which costs four more readings
-    /// of the clock.
+    /// Whether the parts of a non-blocking operation are timed, too. This reads the clock four more
+    /// times per turn.
     pub times_parts: bool,
 }
 
@@ -127,13 +127,13 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             bytes,
             window,
             element,
-            buffers: places,
+            buffers: window_buffers,
             tests,
-            times_parts: parts,
+            times_parts,
         } = *request;
         let too_large =
             || PrepareError::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
-        let buffers = kind.buffers(bytes, comm.size as usize, window, places);
+        let buffers = kind.buffers(bytes, comm.size as usize, window, window_buffers);
         let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
         // The library may count a part of a collective in the sum over all ranks.
         let count = c_int::try_from(bytes).map_err(|_| too_large())?;
@@ -144,7 +144,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             send.as_mut_slice::<f32>().fill(1.0);
         }
         let in_flight = if kind.is_windowed() { window.max(1) as usize } else { 1 };
-        let shared = match kind {
+        let mpi_window = match kind {
             MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
                 Some(MpiWindow::allocate(comm, bytes).map_err(PrepareError::Call)?)
             }
@@ -156,14 +156,14 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             element,
             count,
             in_flight,
-            slots: kind.slots(bytes, window, places),
-            stride: if places == WindowBuffers::Multiple { bytes } else { 0 },
+            slots: kind.slots(bytes, window, window_buffers),
+            stride: if window_buffers == WindowBuffers::Multiple { bytes } else { 0 },
             tests,
-            times_parts: parts,
+            times_parts,
             send,
             receive,
             requests: vec![H::default(); 2 * in_flight],
-            window: shared,
+            window: mpi_window,
         })
     }
 
@@ -212,7 +212,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
     pub(super) fn validate(&mut self, turns: u64) -> MpiResult<(u64, u64)> {
         let (mut messages, mut wrong) = (0.0, 0.0);
         for turn in 0..turns {
-            let right = match self.kind {
+            let correct = match self.kind {
                 MpiBenchmarkKind::Put | MpiBenchmarkKind::Get => {
                     self.validate_one_sided(turn)?
                 }
@@ -224,8 +224,8 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
                 }
                 _ => self.validate_pairs(turn)?,
             };
-            messages += right.len() as f64;
-            wrong += right.iter().filter(|right| !**right).count() as f64;
+            messages += correct.len() as f64;
+            wrong += correct.iter().filter(|correct| !**correct).count() as f64;
             self.comm.barrier()?;
         }
         let sums = self.comm.sum(&[messages, wrong])?;
@@ -238,12 +238,12 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
     }
 }
 
-/// Maps memory and writes every byte, so that no page fault occurs while the clock runs. Never
-/// empty: a message of 0 bytes needs an address, too.
-fn map_filled(bytes: usize, with: u8) -> Result<Mapping, PrepareError> {
+/// Maps memory and writes `value` to every byte, so that no page fault occurs during timing. The
+/// mapping is never empty: a message of 0 bytes needs an address, too.
+fn map_filled(bytes: usize, value: u8) -> Result<Mapping, PrepareError> {
     let rounded = bytes.max(1).next_multiple_of(8);
     let mut mapping = Mapping::new(rounded, PageAdvice::Default)
         .map_err(|error| PrepareError::Memory(error.source))?;
-    mapping.as_mut_slice::<u8>().fill(with);
+    mapping.as_mut_slice::<u8>().fill(value);
     Ok(mapping)
 }

@@ -1,7 +1,7 @@
-//! Records of one worker: totals per lane, the current frame of the series, failures.
+//! Measurements of one worker: totals per lane, the current frame of the time series, failures.
 //!
 //! Full frames are sent through one channel and empty ones return through another, so that no I/O
-//! waits for another thread. Never reads the clock.
+//! waits for another thread. This module never reads the clock.
 
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -15,7 +15,7 @@ use super::timeline::Timeline;
 /// Maximum number of failures kept with their offset; all are counted.
 const MAX_KEPT_FAILURES: usize = 1000;
 
-/// Part of one interval of the series, by one worker.
+/// One worker's part of one interval of the time series.
 #[derive(Debug)]
 pub(super) struct SeriesFrame {
     /// Tallies of reads and writes.
@@ -75,7 +75,7 @@ pub(super) type LaneTotals = [Option<Box<IoTally>>; 2];
 /// Records of one worker.
 #[derive(Debug)]
 pub(super) struct WorkerRecorder {
-    /// Totals by lane, or by target if targets alternate within one lane.
+    /// Totals by lane, or by target if one lane alternates between targets.
     pub(super) totals: Vec<LaneTotals>,
     /// Index of each target's totals; empty if totals are by lane.
     totals_of_target: Vec<usize>,
@@ -115,13 +115,13 @@ impl WorkerRecorder {
         timeline: Timeline,
     ) -> Self {
         let conduct = &stream.conduct;
-        let apart =
+        let new_split =
             || SplitLatency { submission: tally::new_total(), completion: tally::new_total() };
         Self {
             totals,
             totals_of_target: Vec::new(),
             syncs: (stream.sync_every > 0).then(|| Box::new(tally::new_total())),
-            split_latency: conduct.times_submission.then(|| Box::new([apart(), apart()])),
+            split_latency: conduct.times_submission.then(|| Box::new([new_split(), new_split()])),
             journal: conduct.keeps_journal.then(Vec::new),
             failures: Vec::new(),
             failure_count: 0,
@@ -135,9 +135,9 @@ impl WorkerRecorder {
         }
     }
 
-    /// Switches to totals by target; `of_target` contains the index of each target's totals.
-    pub(super) fn with_totals_by_target(self, of_target: Vec<usize>) -> Self {
-        Self { totals_of_target: of_target, ..self }
+    /// Switches to totals by target; `totals_of_target` contains the index of each target's totals.
+    pub(super) fn with_totals_by_target(self, totals_of_target: Vec<usize>) -> Self {
+        Self { totals_of_target, ..self }
     }
 
     /// Records that `in_flight` I/O were in flight until `now_ns`, across interval boundaries.
@@ -174,7 +174,7 @@ impl WorkerRecorder {
             self.exchange.empty.try_recv().unwrap_or_else(|_| Box::new(SeriesFrame::empty()));
         let frame = std::mem::replace(&mut self.frame, next);
         let FrameChannels { worker, full, .. } = &self.exchange;
-        // The receiver is gone when the phase was given up; the frame is not needed then.
+        // The receiver is dropped when the phase is aborted; the frame is not needed then.
         let _ = full.send(SentFrame { worker: *worker, index: self.index, frame, is_last });
         self.index += 1;
         self.boundary_ns = self.timeline.interval(self.index).end_ns;
@@ -189,11 +189,11 @@ impl WorkerRecorder {
         (service_ns, from_intended_ns): (u64, Option<u64>),
         counts: bool,
     ) {
-        let at = operation as usize;
-        tally::record(&mut self.frame.tallies[at], bytes, service_ns, from_intended_ns);
-        let book =
+        let operation_index = operation as usize;
+        tally::record(&mut self.frame.tallies[operation_index], bytes, service_ns, from_intended_ns);
+        let totals_index =
             if self.totals_of_target.is_empty() { lane } else { self.totals_of_target[target] };
-        if counts && let Some(total) = &mut self.totals[book][at] {
+        if counts && let Some(total) = &mut self.totals[totals_index][operation_index] {
             tally::record(total, bytes, service_ns, from_intended_ns);
         }
     }
@@ -205,11 +205,11 @@ impl WorkerRecorder {
         (from_intended_ns, count): (u64, u64),
         counts: bool,
     ) {
-        let at = operation as usize;
-        tally::record_overdue(&mut self.frame.tallies[at], from_intended_ns, count);
-        let book =
+        let operation_index = operation as usize;
+        tally::record_overdue(&mut self.frame.tallies[operation_index], from_intended_ns, count);
+        let totals_index =
             if self.totals_of_target.is_empty() { lane } else { self.totals_of_target[target] };
-        if counts && let Some(total) = &mut self.totals[book][at] {
+        if counts && let Some(total) = &mut self.totals[totals_index][operation_index] {
             tally::record_overdue(total, from_intended_ns, count);
         }
     }
@@ -223,16 +223,16 @@ impl WorkerRecorder {
 
     /// Counts the submission latency of an I/O, if it is timed.
     pub(super) fn record_submission(&mut self, operation: IoOperation, submission_ns: u64) {
-        if let Some(both) = &mut self.split_latency {
-            tally::record(&mut both[operation as usize].submission, 0, submission_ns, None);
+        if let Some(split_latency) = &mut self.split_latency {
+            tally::record(&mut split_latency[operation as usize].submission, 0, submission_ns, None);
         }
     }
 
     /// Counts the completion latency of an I/O, if it is timed.
     #[inline]
     pub(super) fn record_completion(&mut self, operation: IoOperation, completion_ns: u64) {
-        if let Some(both) = &mut self.split_latency {
-            tally::record(&mut both[operation as usize].completion, 0, completion_ns, None);
+        if let Some(split_latency) = &mut self.split_latency {
+            tally::record(&mut split_latency[operation as usize].completion, 0, completion_ns, None);
         }
     }
 

@@ -1,10 +1,10 @@
-//! Conversion of a storage phase's outcome to measurement entries, and back. A stored run in a
-//! tool's output format has the same values as the live output.
+//! Conversion of a storage phase's outcome to measurement entries, and back. So a stored run,
+//! printed again in a tool's output format, has the same values as the live output.
 //!
-//! Series without a [`Role::Part`](crate::attribute::Role::Part) add up to results: latencies of
-//! all I/O per interval, of reads and of writes. Parts hold details that only tools print: series
-//! per stream, target and operation, `fsync` calls, submission times, streams within intervals, and
-//! the intervals of each host in a total.
+//! Series without a dimension of [`Role::Part`](crate::attribute::Role::Part) become results:
+//! latencies per interval, of reads and of writes. Series with one are parts, which only the output
+//! formats of tools need: latencies per stream, target and operation, `fsync` calls, submission
+//! times, streams within intervals, and the intervals of each host in a total.
 
 mod journal;
 mod member_series;
@@ -25,7 +25,7 @@ use member_series::{MemberSeries, member_series, parts};
 
 const LATENCY: &str = "latency";
 const INTENDED: &str = "latency_from_intended";
-/// Values of [`Attribute::Stage`] for parts.
+/// Values of [`Attribute::Stage`] in the dimensions of parts.
 const INTERVAL: &str = "interval";
 const SYNC: &str = "sync";
 const SUBMISSION: &str = "submission";
@@ -84,24 +84,24 @@ impl StorageOutcome {
             );
             add_interval(interval, span, &operations, &mut entries);
         }
-        let whole = MeasuredSpan::from_seconds(0.0, self.elapsed_s, false);
+        let whole_span = MeasuredSpan::from_seconds(0.0, self.elapsed_s, false);
         for it in &self.tallies {
             let key = |metric| part_key(metric, it.stream, Some(it.target), it.operation, None);
             entries.push(distribution_entry(
                 key(LATENCY),
-                whole,
+                whole_span,
                 it.tally.service_distribution(),
             ));
             if !it.tally.from_intended_ns.is_empty() {
                 entries.push(distribution_entry(
                     key(INTENDED),
-                    whole,
+                    whole_span,
                     it.tally.intended_distribution(),
                 ));
             }
         }
-        for (stream, record) in self.streams.iter().enumerate() {
-            add_stream(stream, record, whole, &mut entries);
+        for (stream, details) in self.streams.iter().enumerate() {
+            add_stream(stream, details, whole_span, &mut entries);
         }
         entries
     }
@@ -111,21 +111,21 @@ impl StorageOutcome {
     pub fn member_intervals_from_record(
         record: &CaseRecord,
     ) -> Vec<(String, Vec<IntervalTally>)> {
-        let member = |it: &SeriesRecord| {
+        let member_host = |it: &SeriesRecord| {
             it.dimensions
                 .get(&Attribute::Member)
                 .and_then(AttributeValue::as_text)
                 .map(str::to_owned)
         };
         let mut hosts: Vec<String> = Vec::new();
-        for host in record.series.iter().filter_map(member) {
+        for host in record.series.iter().filter_map(member_host) {
             if !hosts.contains(&host) {
                 hosts.push(host);
             }
         }
         let with_intervals = |host: String| {
-            let own = read_intervals(&member_series(record, Some(&host)));
-            (host, own)
+            let intervals = read_intervals(&member_series(record, Some(&host)));
+            (host, intervals)
         };
         hosts.into_iter().map(with_intervals).collect()
     }
@@ -133,8 +133,11 @@ impl StorageOutcome {
     /// Returns the journals of the streams as raw outputs: names and contents.
     #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
-        let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
-        kept.map(|(stream, it)| (journal_name(stream), format_journal(&it.journal))).collect()
+        let with_journal =
+            self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
+        with_journal
+            .map(|(stream, it)| (journal_name(stream), format_journal(&it.journal)))
+            .collect()
     }
 
     /// Reads the outcome from a stored case. `raw` reads a raw output of the case by its name.
@@ -188,8 +191,8 @@ impl StorageOutcome {
             entries
                 .push(MeasurementEntry::Fact(Attribute::NotStarted, self.not_started.into()));
         }
-        let due = |it: &StreamTally| it.tally.from_intended_ns.len();
-        let due = self.tallies.iter().map(due).sum();
+        let due_of = |it: &StreamTally| it.tally.from_intended_ns.len();
+        let due = self.tallies.iter().map(due_of).sum();
         entries.extend(Doubt::not_started(self.not_started, due).map(MeasurementEntry::Doubt));
         entries.extend(self.errors.iter().map(|error| {
             MeasurementEntry::Doubt(Doubt::IoFailed {
@@ -203,15 +206,15 @@ impl StorageOutcome {
         entries
     }
 
-    /// Returns the operations with any I/O; without any, reads, so that empty intervals have an
-    /// entry.
+    /// Returns the operations of the outcome. Without any I/O, returns reads, so that empty
+    /// intervals have an entry.
     fn used_operations(&self) -> Vec<IoOperation> {
-        let done = |operation: &IoOperation| {
+        let is_used = |operation: &IoOperation| {
             self.tallies.iter().any(|it| it.operation == *operation)
                 || self.intervals.iter().any(|it| it.tally_of(*operation).count > 0)
         };
-        let found: Vec<IoOperation> = BOTH.into_iter().filter(done).collect();
-        if found.is_empty() { vec![IoOperation::Read] } else { found }
+        let used: Vec<IoOperation> = BOTH.into_iter().filter(is_used).collect();
+        if used.is_empty() { vec![IoOperation::Read] } else { used }
     }
 }
 
@@ -279,18 +282,18 @@ impl IntervalTally {
     pub fn to_member_entries(&self, host: &str) -> Vec<MeasurementEntry> {
         let mut entries = Vec::new();
         let span = MeasuredSpan::from_seconds(self.start_s, self.length_s, self.warmup);
-        let done = |operation: &IoOperation| self.tally_of(*operation).count > 0;
-        let mut operations: Vec<IoOperation> = BOTH.into_iter().filter(done).collect();
+        let is_used = |operation: &IoOperation| self.tally_of(*operation).count > 0;
+        let mut operations: Vec<IoOperation> = BOTH.into_iter().filter(is_used).collect();
         if operations.is_empty() {
             operations.push(IoOperation::Read);
         }
-        let whole = Self { streams: Vec::new(), ..self.clone() };
-        add_interval(&whole, span, &operations, &mut entries);
+        let without_streams = Self { streams: Vec::new(), ..self.clone() };
+        add_interval(&without_streams, span, &operations, &mut entries);
         let member = Attributes::from([(Attribute::Member, host.into())]);
         entries.into_iter().map(|entry| entry.with_dimensions(&member)).collect()
     }
 
-    /// Returns its reads or its writes.
+    /// Returns the tally of reads or of writes.
     #[must_use]
     pub const fn tally_of(&self, operation: IoOperation) -> &IoTally {
         match operation {
@@ -308,7 +311,8 @@ fn distribution_entry(
     MeasurementEntry::Measured(key, EntryValue::Distribution(span, distribution))
 }
 
-/// Returns the key of one part: a stream, a target of it, one operation, one stage.
+/// Returns the key of a part: a stream, optionally one of its targets, an operation, optionally a
+/// stage.
 fn part_key(
     metric: &'static str,
     stream: usize,
@@ -316,13 +320,13 @@ fn part_key(
     operation: IoOperation,
     stage: Option<&str>,
 ) -> SeriesKey {
-    let mut extra = Attributes::from([
+    let mut dimensions = Attributes::from([
         (Attribute::Stream, stream.into()),
         (Attribute::Operation, operation.name().into()),
     ]);
-    extra.extend(target.map(|target| (Attribute::TargetIndex, target.into())));
-    extra.extend(stage.map(|stage| (Attribute::Stage, stage.into())));
-    SeriesKey { metric, dimensions: extra }
+    dimensions.extend(target.map(|target| (Attribute::TargetIndex, target.into())));
+    dimensions.extend(stage.map(|stage| (Attribute::Stage, stage.into())));
+    SeriesKey { metric, dimensions }
 }
 
 fn operation_key(metric: &'static str, operation: IoOperation) -> SeriesKey {
@@ -350,12 +354,12 @@ fn add_interval(
             ));
         }
     }
-    let states = [
+    let samples = [
         ("in_flight", interval.in_flight),
         ("cpu_user", interval.cpu_user),
         ("cpu_system", interval.cpu_system),
     ];
-    for (metric, value) in states {
+    for (metric, value) in samples {
         let key = SeriesKey::with_dimensions(metric, [(Attribute::Stage, INTERVAL.into())]);
         let weight = interval.length_s;
         entries.push(MeasurementEntry::Measured(key, EntryValue::Sample { value, weight }));
@@ -393,16 +397,16 @@ impl StreamCount {
         ]
     }
 
-    fn set_moments(&mut self, operation: IoOperation, it: &LatencyDistribution) {
-        let (sum_ns, bytes) = (it.sum_ns as u64, it.bytes.unwrap_or(0));
-        let max_ns = it.max_ns.unwrap_or(0);
+    fn set_moments(&mut self, operation: IoOperation, moments: &LatencyDistribution) {
+        let (sum_ns, bytes) = (moments.sum_ns as u64, moments.bytes.unwrap_or(0));
+        let max_ns = moments.max_ns.unwrap_or(0);
         match operation {
             IoOperation::Read => {
-                (self.reads, self.read_bytes) = (it.count, bytes);
+                (self.reads, self.read_bytes) = (moments.count, bytes);
                 (self.read_service_ns, self.read_maximum_ns) = (sum_ns, max_ns);
             }
             IoOperation::Write => {
-                (self.writes, self.write_bytes) = (it.count, bytes);
+                (self.writes, self.write_bytes) = (moments.count, bytes);
                 (self.write_service_ns, self.write_maximum_ns) = (sum_ns, max_ns);
             }
         }
@@ -411,39 +415,44 @@ impl StreamCount {
 
 fn add_stream(
     stream: usize,
-    record: &StreamDetails,
-    whole: MeasuredSpan,
+    details: &StreamDetails,
+    whole_span: MeasuredSpan,
     entries: &mut Vec<MeasurementEntry>,
 ) {
     let key = SeriesKey::with_dimensions(
         "in_flight",
         [(Attribute::Stream, stream.into()), (Attribute::Stage, "whole".into())],
     );
-    entries.push(MeasurementEntry::SeriesFact(key, Attribute::ActiveS, record.active_s.into()));
+    entries.push(MeasurementEntry::SeriesFact(
+        key,
+        Attribute::ActiveS,
+        details.active_s.into(),
+    ));
     let entry = |operation, stage, tally: &IoTally| {
         distribution_entry(
             part_key(LATENCY, stream, None, operation, Some(stage)),
-            whole,
+            whole_span,
             tally.service_distribution(),
         )
     };
-    entries.extend(record.syncs.iter().map(|it| entry(IoOperation::Write, SYNC, it)));
-    let stages = [(SUBMISSION, &record.submissions), (COMPLETION, &record.completions)];
-    for (stage, both) in stages {
-        let parts = BOTH.into_iter().zip(both);
-        let known = parts.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
-        entries.extend(known.map(|(operation, it)| entry(operation, stage, it)));
+    entries.extend(details.syncs.iter().map(|it| entry(IoOperation::Write, SYNC, it)));
+    let stages = [(SUBMISSION, &details.submissions), (COMPLETION, &details.completions)];
+    for (stage, tallies) in stages {
+        let by_operation = BOTH.into_iter().zip(tallies);
+        let recorded =
+            by_operation.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
+        entries.extend(recorded.map(|(operation, it)| entry(operation, stage, it)));
     }
 }
 
-fn read_tallies(record: &MemberSeries<'_>) -> Vec<StreamTally> {
-    let intended: BTreeMap<_, _> = parts(record, INTENDED)
+fn read_tallies(series: &MemberSeries<'_>) -> Vec<StreamTally> {
+    let intended: BTreeMap<_, _> = parts(series, INTENDED)
         .filter(|part| part.stage.is_none())
         .filter_map(|part| {
             Some(((part.stream?, part.target?, part.operation?), part.first_distribution()?))
         })
         .collect();
-    parts(record, LATENCY)
+    parts(series, LATENCY)
         .filter(|part| part.stage.is_none())
         .filter_map(|part| {
             let (stream, target, operation) = (part.stream?, part.target?, part.operation?);
@@ -458,44 +467,55 @@ fn read_tallies(record: &MemberSeries<'_>) -> Vec<StreamTally> {
 type BySpan<'r> = BTreeMap<MeasuredSpan, &'r LatencyDistribution>;
 
 fn by_span<'r>(
-    record: &'r MemberSeries<'_>,
+    all_series: &'r MemberSeries<'_>,
     metric: &'r str,
     operation: IoOperation,
 ) -> BySpan<'r> {
-    parts(record, metric)
+    parts(all_series, metric)
         .filter(|part| {
             part.operation == Some(operation) && part.stream.is_none() && part.stage.is_none()
         })
         .flat_map(|part| &part.series.distributions)
-        .map(|it| {
-            let span = MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup };
-            (span, &it.seen)
+        .map(|stretch| {
+            let span = MeasuredSpan {
+                from_ns: stretch.from_ns,
+                to_ns: stretch.to_ns,
+                warmup: stretch.warmup,
+            };
+            (span, &stretch.seen)
         })
         .collect()
 }
 
-fn read_intervals(record: &MemberSeries<'_>) -> Vec<IntervalTally> {
-    let services = BOTH.map(|operation| by_span(record, LATENCY, operation));
-    let intended = BOTH.map(|operation| by_span(record, INTENDED, operation));
+fn read_intervals(all_series: &MemberSeries<'_>) -> Vec<IntervalTally> {
+    let service = BOTH.map(|operation| by_span(all_series, LATENCY, operation));
+    let intended = BOTH.map(|operation| by_span(all_series, INTENDED, operation));
     let spans: BTreeSet<MeasuredSpan> =
-        services.iter().flat_map(|all| all.keys().copied()).collect();
-    let states = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
-        parts(record, metric)
+        service.iter().flat_map(|intervals| intervals.keys().copied()).collect();
+    let state_samples = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
+        parts(all_series, metric)
             .filter(|part| part.stage == Some(INTERVAL))
             .flat_map(|part| part.series.samples.iter().map(|sample| sample.value))
             .collect::<Vec<f64>>()
     });
-    let count =
-        1 + parts(record, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
-    let state = |metric: usize, index: usize| states[metric].get(index).copied().unwrap_or(0.0);
-    let mut all: Vec<IntervalTally> = spans
+    let stream_count =
+        1 + parts(all_series, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
+    let state_at =
+        |metric: usize, index: usize| state_samples[metric].get(index).copied().unwrap_or(0.0);
+    let mut intervals: Vec<IntervalTally> = spans
         .into_iter()
         .enumerate()
         .map(|(index, span)| {
-            let tally = |side: usize| {
-                services[side].get(&span).map_or_else(IoTally::empty, |it| {
-                    IoTally::from_distributions(it, intended[side].get(&span).copied())
-                })
+            let tally = |operation_index: usize| {
+                service[operation_index].get(&span).map_or_else(
+                    IoTally::empty,
+                    |distribution| {
+                        IoTally::from_distributions(
+                            distribution,
+                            intended[operation_index].get(&span).copied(),
+                        )
+                    },
+                )
             };
             let (start_s, length_s) = span.to_seconds();
             IntervalTally {
@@ -504,44 +524,47 @@ fn read_intervals(record: &MemberSeries<'_>) -> Vec<IntervalTally> {
                 warmup: span.warmup,
                 reads: tally(0),
                 writes: tally(1),
-                streams: vec![StreamCount::default(); count],
-                in_flight: state(0, index),
-                cpu_user: state(1, index),
-                cpu_system: state(2, index),
+                streams: vec![StreamCount::default(); stream_count],
+                in_flight: state_at(0, index),
+                cpu_user: state_at(1, index),
+                cpu_system: state_at(2, index),
             }
         })
         .collect();
-    add_stream_counts(record, &mut all);
-    all
+    add_stream_counts(all_series, &mut intervals);
+    intervals
 }
 
-fn add_stream_counts(record: &MemberSeries<'_>, all: &mut [IntervalTally]) {
-    for part in parts(record, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
+fn add_stream_counts(all_series: &MemberSeries<'_>, intervals: &mut [IntervalTally]) {
+    for part in parts(all_series, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
         let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
         let mut index = 0;
-        for it in &part.series.distributions {
-            let (start_s, _) =
-                MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup }
-                    .to_seconds();
-            // Both are in ascending order of time.
-            while all.get(index).is_some_and(|interval| interval.start_s < start_s) {
+        for stretch in &part.series.distributions {
+            let (start_s, _) = MeasuredSpan {
+                from_ns: stretch.from_ns,
+                to_ns: stretch.to_ns,
+                warmup: stretch.warmup,
+            }
+            .to_seconds();
+            // Distributions and intervals are in ascending order of time.
+            while intervals.get(index).is_some_and(|interval| interval.start_s < start_s) {
                 index += 1;
             }
-            let interval = all.get_mut(index);
-            let count = interval.and_then(|interval| interval.streams.get_mut(stream));
-            if let Some(count) = count {
-                count.set_moments(operation, &it.seen);
+            let interval = intervals.get_mut(index);
+            let stream_count = interval.and_then(|interval| interval.streams.get_mut(stream));
+            if let Some(stream_count) = stream_count {
+                stream_count.set_moments(operation, &stretch.seen);
             }
         }
     }
 }
 
 fn read_streams(
-    record: &MemberSeries<'_>,
+    all_series: &MemberSeries<'_>,
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Vec<StreamDetails> {
     let mut streams: Vec<StreamDetails> = Vec::new();
-    for part in parts(record, "in_flight") {
+    for part in parts(all_series, "in_flight") {
         let (Some(stream), Some("whole")) = (part.stream, part.stage) else { continue };
         let active_s =
             part.series.facts.get(&Attribute::ActiveS).and_then(AttributeValue::as_number);
@@ -552,16 +575,22 @@ fn read_streams(
             ..StreamDetails::default()
         });
     }
-    for part in parts(record, LATENCY) {
-        let Some(found) = part.stream.and_then(|stream| streams.get_mut(stream)) else {
+    for part in parts(all_series, LATENCY) {
+        let Some(details) = part.stream.and_then(|stream| streams.get_mut(stream)) else {
             continue;
         };
-        let tally =
-            || part.first_distribution().map(|it| IoTally::from_distributions(it, None));
+        let tally = || {
+            part.first_distribution()
+                .map(|distribution| IoTally::from_distributions(distribution, None))
+        };
         match (part.stage, part.operation) {
-            (Some(SYNC), _) => found.syncs = tally(),
-            (Some(SUBMISSION), Some(side)) => found.submissions[side as usize] = tally(),
-            (Some(COMPLETION), Some(side)) => found.completions[side as usize] = tally(),
+            (Some(SYNC), _) => details.syncs = tally(),
+            (Some(SUBMISSION), Some(operation)) => {
+                details.submissions[operation as usize] = tally()
+            }
+            (Some(COMPLETION), Some(operation)) => {
+                details.completions[operation as usize] = tally()
+            }
             _ => {}
         }
     }

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 /// Network test with one host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkWorkload {
-    /// The host, as the user named it; `None` = this machine over loopback, with its own server.
+    /// The host, as the user named it; `None` = this machine over loopback, with a server in this
+    /// process.
     pub to: Option<String>,
-    /// The port of the server; `None` = the default port of its protocol.
+    /// Port of the server; `None` = the default port of its protocol.
     pub port: Option<u16>,
-    /// The test.
+    /// Kind of test and its parameters.
     pub question: NetworkTest,
 }
 
@@ -32,7 +33,8 @@ pub struct NetworkThroughput {
     pub direction: TransferDirection,
     /// Length of one repetition in seconds.
     pub seconds: u32,
-    /// Whether both ends copy the data from or to the program's memory.
+    /// Whether both ends copy the data between program and kernel; otherwise zero-copy sends, and
+    /// receives that discard the data.
     pub copy: bool,
     /// Rate of each stream in bit/s; `None` = unlimited.
     pub rate_bit_per_s: Option<u64>,
@@ -51,7 +53,7 @@ pub struct NetworkLatency {
     pub spin: bool,
     /// Rate of an open loop in messages per second; `None` = the next message follows the reply.
     pub rate_per_s: Option<f64>,
-    /// Number of TCP streams that load the link meanwhile; 0 = none.
+    /// Number of TCP streams that load the link during the test; 0 = none.
     pub load_streams: u32,
     /// Microseconds for which a receive polls the device's queue (`SO_BUSY_POLL`); `None` = the
     /// system's default.
@@ -90,19 +92,21 @@ impl NetworkWorkload {
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");
         match &self.question {
-            NetworkTest::Throughput(it) => {
-                let copy = if it.copy { "" } else { "/no-copy" };
-                format!("{to}/{}/streams={}{copy}", it.direction.name(), it.streams)
+            NetworkTest::Throughput(test) => {
+                let copy = if test.copy { "" } else { "/no-copy" };
+                format!("{to}/{}/streams={}{copy}", test.direction.name(), test.streams)
             }
-            NetworkTest::Latency(it) => {
-                let spin = if it.spin { "/spin" } else { "" };
-                let rate = it.rate_per_s.map_or(String::new(), |rate| format!("/rate={rate}"));
-                let load = match it.load_streams {
+            NetworkTest::Latency(test) => {
+                let spin = if test.spin { "/spin" } else { "" };
+                let rate =
+                    test.rate_per_s.map_or(String::new(), |rate| format!("/rate={rate}"));
+                let load = match test.load_streams {
                     0 => String::new(),
                     streams => format!("/load={streams}"),
                 };
-                let poll = it.busy_poll_us.map_or(String::new(), |us| format!("/poll={us}us"));
-                format!("{to}/latency/bytes={}{spin}{poll}{rate}{load}", it.bytes)
+                let poll =
+                    test.busy_poll_us.map_or(String::new(), |us| format!("/poll={us}us"));
+                format!("{to}/latency/bytes={}{spin}{poll}{rate}{load}", test.bytes)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Verdicts on constructed runs; `simulation` measures how often verdicts are right.
+//! Verdicts on constructed runs. The module `simulation` measures how often verdicts are right.
 
 use assay_model::comparison::{ComparisonConclusion, EnvironmentDifference};
 use assay_model::environment::EnvironmentAspect;
@@ -42,14 +42,14 @@ fn single_case_run(
         turn: None,
         after: None,
     };
-    let joined = HostJoined {
+    let host_joined = HostJoined {
         host: host.into(),
         facts: HostFacts { name: host.into(), ..HostFacts::default() },
         state: HostState::default(),
         clock: HostClock::default(),
         labels: Vec::new(),
     };
-    let opened = SeriesOpened {
+    let series_opened = SeriesOpened {
         series: 0,
         case: id.clone(),
         metric: metric.into(),
@@ -70,9 +70,9 @@ fn single_case_run(
         .flat_map(|(index, values)| values.iter().map(move |value| sample(index, *value)));
     let mut events = vec![
         RunEvent::RunStarted(Box::new(started)),
-        RunEvent::HostJoined(Box::new(joined)),
+        RunEvent::HostJoined(Box::new(host_joined)),
         RunEvent::CaseStarted { case: id.clone() },
-        RunEvent::SeriesOpened(opened),
+        RunEvent::SeriesOpened(series_opened),
     ];
     events.extend(samples);
     events.push(RunEvent::CaseFinished { case: id.clone(), stopped: StopReason::Budget });
@@ -109,13 +109,13 @@ pub(crate) fn runs_with_medians(
 ) -> Vec<Run> {
     medians
         .iter()
-        .map(|it| single_case_run(workload, metric, "host", &[vec![*it; 3]]))
+        .map(|median| single_case_run(workload, metric, "host", &[vec![*median; 3]]))
         .collect()
 }
 
 /// Returns 40 values within ±`spread` of `middle`, shuffled.
-fn values_around(middle: f64, spread: f64) -> Vec<f64> {
-    (0..40).map(|i| middle * (1.0 + spread * (f64::from((i * 17) % 40) / 20.0 - 1.0))).collect()
+fn values_around(centre: f64, spread: f64) -> Vec<f64> {
+    (0..40).map(|i| centre * (1.0 + spread * (f64::from((i * 17) % 40) / 20.0 - 1.0))).collect()
 }
 
 fn compare_single_metric(
@@ -133,7 +133,7 @@ fn compare_single_metric(
 #[test]
 fn verdict_follows_shift_and_direction() {
     let tight = 0.002;
-    for (a, b, spread, of_a_cost, of_a_rate) in [
+    for (a, b, spread, cost_verdict, rate_verdict) in [
         (100.0, 110.0, tight, ComparisonVerdict::Worse, ComparisonVerdict::Better),
         (100.0, 90.0, tight, ComparisonVerdict::Better, ComparisonVerdict::Worse),
         (100.0, 100.5, tight, ComparisonVerdict::Equivalent, ComparisonVerdict::Equivalent),
@@ -143,23 +143,30 @@ fn verdict_follows_shift_and_direction() {
         let (values_a, values_b) = (values_around(a, spread), values_around(b, spread));
         let cost = compare_single_metric(&latency(), "latency", &values_a, &values_b);
         let rate = compare_single_metric(&goodput("x"), "goodput", &values_a, &values_b);
-        assert_eq!((cost.verdict, rate.verdict), (of_a_cost, of_a_rate), "{a} {b} {spread}");
+        assert_eq!(
+            (cost.verdict, rate.verdict),
+            (cost_verdict, rate_verdict),
+            "{a} {b} {spread}"
+        );
         let [low, high] = cost.ratio_ci.unwrap();
         let ratio = cost.ratio.unwrap();
         assert!(low <= ratio && ratio <= high && (ratio / (b / a) - 1.0).abs() < 0.05);
-        let needs_more = cost.verdict == ComparisonVerdict::CannotTell;
-        assert!(!needs_more || cost.runs_to_decide.is_none_or(|n| n > 40), "{cost:?}");
+        let is_undecided = cost.verdict == ComparisonVerdict::CannotTell;
+        assert!(!is_undecided || cost.runs_to_decide.is_none_or(|n| n > 40), "{cost:?}");
     }
 }
 
-/// Many samples do not help: the variance between runs is unknown.
+/// Many samples in one run do not help: the variance between runs stays unknown.
 #[test]
 fn single_runs_give_only_a_ratio() {
-    let one = |middle: f64| {
-        single_case_run(&latency(), "latency", "host", &[values_around(middle, 0.001)])
+    let run_around = |centre: f64| {
+        single_case_run(&latency(), "latency", "host", &[values_around(centre, 0.001)])
     };
-    let comparison =
-        compare(condition("a", &[one(100.0)]), condition("b", &[one(110.0)]), 0.02);
+    let comparison = compare(
+        condition("a", &[run_around(100.0)]),
+        condition("b", &[run_around(110.0)]),
+        0.02,
+    );
     let pair = &comparison.pairs[0];
     assert_eq!(
         (pair.verdict, pair.ratio_ci, pair.p),
@@ -178,8 +185,8 @@ fn zero_medians_have_no_ratio() {
     let zeros = [0.0; 8];
     let pair = compare_single_metric(&goodput("x"), "retransmits", &zeros, &zeros);
     assert_eq!((pair.verdict, pair.ratio), (ComparisonVerdict::Equivalent, None));
-    let some = values_around(20.0, 0.1);
-    let pair = compare_single_metric(&goodput("x"), "retransmits", &zeros, &some);
+    let nonzero = values_around(20.0, 0.1);
+    let pair = compare_single_metric(&goodput("x"), "retransmits", &zeros, &nonzero);
     assert_eq!((pair.verdict, pair.ratio), (ComparisonVerdict::CannotTell, None));
 }
 
@@ -189,30 +196,36 @@ fn matches_workloads_across_hosts() {
     let a = single_case_run(&goodput("10.0.0.1"), "goodput", "one", &values);
     let b = single_case_run(&goodput("10.0.0.2"), "goodput", "two", &values);
     let c = single_case_run(&latency(), "latency", "one", &values);
-    let one = |run| condition("it", std::slice::from_ref(run));
-    let same = compare(one(&a), one(&b), 0.02);
-    assert_eq!((same.pairs.len(), same.unmatched.len()), (1, 0));
-    let differ = |aspect, a: &str, b: &str| EnvironmentDifference {
+    let single_run = |run| condition("it", std::slice::from_ref(run));
+    let across_hosts = compare(single_run(&a), single_run(&b), 0.02);
+    assert_eq!((across_hosts.pairs.len(), across_hosts.unmatched.len()), (1, 0));
+    let difference = |aspect, a: &str, b: &str| EnvironmentDifference {
         aspect,
         of: String::new(),
         a: a.to_owned(),
         b: b.to_owned(),
     };
     let expected = [
-        differ(EnvironmentAspect::Host, "one", "two"),
-        differ(EnvironmentAspect::FarEnd, "10.0.0.1", "10.0.0.2"),
+        difference(EnvironmentAspect::Host, "one", "two"),
+        difference(EnvironmentAspect::FarEnd, "10.0.0.1", "10.0.0.2"),
     ];
-    assert_eq!(same.differences, expected);
-    let other = compare(one(&a), one(&c), 0.02);
-    let sides: Vec<ConditionLetter> = other.unmatched.iter().map(|it| it.only).collect();
+    assert_eq!(across_hosts.differences, expected);
+    let across_workloads = compare(single_run(&a), single_run(&c), 0.02);
+    let sides: Vec<ConditionLetter> =
+        across_workloads.unmatched.iter().map(|it| it.only).collect();
     assert_eq!(
-        (other.pairs.len(), sides),
+        (across_workloads.pairs.len(), sides),
         (0, vec![ConditionLetter::A, ConditionLetter::B]),
         "{:?}",
-        other.unmatched
+        across_workloads.unmatched
     );
-    let shared: Vec<&str> = other.unmatched[0].identity.keys().map(|it| it.name()).collect();
-    assert_eq!(shared, ["direction", "streams", "copy"], "neither the host nor the time");
+    let shared_dimensions: Vec<&str> =
+        across_workloads.unmatched[0].identity.keys().map(|it| it.name()).collect();
+    assert_eq!(
+        shared_dimensions,
+        ["direction", "streams", "copy"],
+        "neither the host nor the time"
+    );
 }
 
 /// Loopback does not match the network, and a fixed rate does not match the maximum rate.
@@ -229,18 +242,19 @@ fn different_requests_are_not_matched() {
         compare(condition("a", &a), condition("b", &b), 0.02).pairs.len() == 1
     };
     let [loopback, network] = [[(path, "loopback".into())], [(path, "network".into())]];
-    let at = |per_s: f64| [(rate, AttributeValue::Number(per_s))];
-    let share = |per_s: f64| [(rate, per_s.into()), (Attribute::PercentOfMax, 50.0.into())];
+    let rate_fact = |per_s: f64| [(rate, AttributeValue::Number(per_s))];
+    let share_facts =
+        |per_s: f64| [(rate, per_s.into()), (Attribute::PercentOfMax, 50.0.into())];
     for (a, b, expected) in [
         (&loopback[..], &network[..], false),
         (&loopback, &[], false),
         // Runs of other tools and of older versions have no such fact.
         (&network, &[], true),
-        (&at(2000.0), &[], false),
-        (&at(2000.0), &at(4000.0), false),
-        (&at(2000.0), &[(rate, AttributeValue::Integer(2000))], true),
+        (&rate_fact(2000.0), &[], false),
+        (&rate_fact(2000.0), &rate_fact(4000.0), false),
+        (&rate_fact(2000.0), &[(rate, AttributeValue::Integer(2000))], true),
         // The rate that a share of the maximum amounts to is a result, not part of the request.
-        (&share(2000.0), &share(4000.0), true),
+        (&share_facts(2000.0), &share_facts(4000.0), true),
     ] {
         assert_eq!(is_matched(a, b), expected, "{a:?} {b:?}");
     }
@@ -249,7 +263,7 @@ fn different_requests_are_not_matched() {
 /// A difference that many cases share is listed once.
 #[test]
 fn lists_differing_case_facts_once() {
-    let of = |facts: &[(Attribute, AttributeValue)]| {
+    let runs_with_facts = |facts: &[(Attribute, AttributeValue)]| {
         let mut run = runs_with_medians(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
         let mut second = run.cases[0].series[0].clone();
         second.metric = "retransmits".into();
@@ -274,14 +288,14 @@ fn lists_differing_case_facts_once() {
             EnvironmentAspect::FileSize,
         ),
     ] {
-        let shown = |it: &AttributeValue| {
+        let text = |it: &AttributeValue| {
             it.as_text().map_or_else(|| it.as_number().unwrap().to_string(), str::to_owned)
         };
         let expected =
-            EnvironmentDifference { aspect, of: String::new(), a: shown(&a), b: shown(&b) };
-        let [a, b] = [of(&[(name, a)]), of(&[(name, b)])];
-        let found = compare(condition("a", &a), condition("b", &b), 0.02).differences;
-        assert_eq!(found, [expected]);
+            EnvironmentDifference { aspect, of: String::new(), a: text(&a), b: text(&b) };
+        let [a, b] = [runs_with_facts(&[(name, a)]), runs_with_facts(&[(name, b)])];
+        let differences = compare(condition("a", &a), condition("b", &b), 0.02).differences;
+        assert_eq!(differences, [expected]);
     }
 }
 
@@ -306,18 +320,18 @@ fn turns_cancel_common_drift() {
         block: number / 3,
         is_control,
     };
-    let mut sides = [Vec::new(), Vec::new()];
+    let mut runs_by_condition = [Vec::new(), Vec::new()];
     for number in 0..24 {
         let (condition, is_control) = [(0, false), (1, false), (0, true)][number as usize % 3];
         let drift = 100.0 * 1.012_f64.powi(number / 3);
-        let own = if condition == 1 { 1.05 } else { 1.0 };
+        let effect = if condition == 1 { 1.05 } else { 1.0 };
         let noise = 1.0 + 0.002 * f64::from(number * 7 % 5);
         let mut run =
-            runs_with_medians(&latency(), "latency", &[drift * own * noise]).remove(0);
+            runs_with_medians(&latency(), "latency", &[drift * effect * noise]).remove(0);
         run.started.turn = Some(turn(number as u32, is_control));
-        sides[condition].push(run);
+        runs_by_condition[condition].push(run);
     }
-    let [a, b] = sides;
+    let [a, b] = runs_by_condition;
     let comparison = compare(condition("a", &a), condition("b", &b), 0.02);
     let pair = &comparison.pairs[0];
     assert_eq!(
@@ -334,38 +348,42 @@ fn turns_cancel_common_drift() {
 /// conclusion.
 #[test]
 fn headline_metrics_decide_conclusion() {
-    let good = values_around(100.0, 0.001);
-    let decided = |verdicts: &[(bool, bool, ComparisonVerdict)]| {
-        let runs = runs_with_medians(&latency(), "latency", &good);
+    let medians = values_around(100.0, 0.001);
+    let conclude = |verdicts: &[(bool, bool, ComparisonVerdict)]| {
+        let runs = runs_with_medians(&latency(), "latency", &medians);
         let mut comparison =
             compare(condition("a", &runs[..20]), condition("b", &runs[20..]), 0.02);
         let pair = comparison.pairs.remove(0);
-        let one = |(is_headline, is_single, verdict): &(bool, bool, ComparisonVerdict)| {
-            MetricComparison {
-                is_headline: *is_headline,
-                has_single_values: *is_single,
-                verdict: *verdict,
-                ..pair.clone()
-            }
-        };
-        comparison.pairs = verdicts.iter().map(one).collect();
+        let with_verdict =
+            |(is_headline, is_single, verdict): &(bool, bool, ComparisonVerdict)| {
+                MetricComparison {
+                    is_headline: *is_headline,
+                    has_single_values: *is_single,
+                    verdict: *verdict,
+                    ..pair.clone()
+                }
+            };
+        comparison.pairs = verdicts.iter().map(with_verdict).collect();
         comparison.conclusion()
     };
-    let (same, open, worse) = (
+    let (equivalent, undecided, worse) = (
         ComparisonVerdict::Equivalent,
         ComparisonVerdict::CannotTell,
         ComparisonVerdict::Worse,
     );
     for (verdicts, expected) in [
-        (&[(true, false, same), (false, false, worse)][..], ComparisonConclusion::Fine),
-        (&[(true, false, same), (false, false, open)], ComparisonConclusion::Fine),
-        (&[(true, false, same), (true, true, open)], ComparisonConclusion::Fine),
-        (&[(true, true, open)], ComparisonConclusion::Undecided),
-        (&[(true, false, same), (true, false, open)], ComparisonConclusion::Undecided),
-        (&[(true, false, worse), (true, false, open)], ComparisonConclusion::Regression),
+        (&[(true, false, equivalent), (false, false, worse)][..], ComparisonConclusion::Fine),
+        (&[(true, false, equivalent), (false, false, undecided)], ComparisonConclusion::Fine),
+        (&[(true, false, equivalent), (true, true, undecided)], ComparisonConclusion::Fine),
+        (&[(true, true, undecided)], ComparisonConclusion::Undecided),
+        (
+            &[(true, false, equivalent), (true, false, undecided)],
+            ComparisonConclusion::Undecided,
+        ),
+        (&[(true, false, worse), (true, false, undecided)], ComparisonConclusion::Regression),
         (&[(false, false, worse)], ComparisonConclusion::Regression),
     ] {
-        assert_eq!(decided(verdicts), expected, "{verdicts:?}");
+        assert_eq!(conclude(verdicts), expected, "{verdicts:?}");
     }
 }
 
@@ -373,39 +391,54 @@ fn headline_metrics_decide_conclusion() {
 fn lists_environment_differences() {
     let mut a = runs_with_medians(&latency(), "latency", &[1.0, 1.0]);
     let mut b = runs_with_medians(&latency(), "latency", &[1.0, 1.0]);
-    for (later, run) in a.iter_mut().chain(&mut b).enumerate() {
-        run.started.started = format!("2026-01-01T00:00:0{later}Z");
+    for (index, run) in a.iter_mut().chain(&mut b).enumerate() {
+        run.started.started = format!("2026-01-01T00:00:0{index}Z");
         let facts = &mut run.hosts[0].facts;
-        facts.cpu.governor = Some(["performance", "powersave"][later / 2].to_owned());
+        facts.cpu.governor = Some(["performance", "powersave"][index / 2].to_owned());
         facts.settings = [("transparent_hugepage/enabled".into(), "always".into())].into();
-        run.hosts[0].state.load_one_minute = Some([0.1, 0.2, 3.0, 4.0][later]);
-        let kernel = ["avx2", "avx512"][later % 2];
+        run.hosts[0].state.load_one_minute = Some([0.1, 0.2, 3.0, 4.0][index]);
+        let kernel = ["avx2", "avx512"][index % 2];
         run.cases[0].series[0].facts.insert(Attribute::Kernel, kernel.into());
     }
-    let of = |a: &[Run], b: &[Run]| {
-        let found = compare(condition("a", a), condition("b", b), 0.02).differences;
-        found.into_iter().map(|it| (it.aspect, it.a, it.b)).collect::<Vec<_>>()
+    let differences = |a: &[Run], b: &[Run]| {
+        let environment_differences =
+            compare(condition("a", a), condition("b", b), 0.02).differences;
+        environment_differences
+            .into_iter()
+            .map(|it| (it.aspect, it.a, it.b))
+            .collect::<Vec<_>>()
     };
-    let two = |aspect, a: &str, b: &str| (aspect, a.to_owned(), b.to_owned());
+    let difference = |aspect, a: &str, b: &str| (aspect, a.to_owned(), b.to_owned());
     let expected = [
-        two(EnvironmentAspect::Governor, "performance", "powersave"),
-        two(EnvironmentAspect::Load, "0.150", "3.500"),
-        two(EnvironmentAspect::Order, "first", "later"),
+        difference(EnvironmentAspect::Governor, "performance", "powersave"),
+        difference(EnvironmentAspect::Load, "0.150", "3.500"),
+        difference(EnvironmentAspect::Order, "first", "later"),
     ];
-    assert_eq!(of(&a, &b), expected);
+    assert_eq!(differences(&a, &b), expected);
     // The clock was set back before the second condition; the positions from the store decide.
-    for (later, run) in b.iter_mut().chain(&mut a).enumerate() {
-        run.started.started = format!("2026-01-01T00:00:0{later}Z");
+    for (index, run) in b.iter_mut().chain(&mut a).enumerate() {
+        run.started.started = format!("2026-01-01T00:00:0{index}Z");
     }
-    let order = |places: [&[usize]; 2]| {
+    let order_difference = |positions: [&[usize]; 2]| {
         let [a, b] = [("a", &a), ("b", &b)].map(|(name, runs)| condition(name, runs));
-        let (a, b) =
-            (Condition { positions: places[0], ..a }, Condition { positions: places[1], ..b });
-        let found = compare(a, b, 0.02).differences.pop().unwrap();
-        (found.aspect, found.a, found.b)
+        let (a, b) = (
+            Condition { positions: positions[0], ..a },
+            Condition { positions: positions[1], ..b },
+        );
+        let last = compare(a, b, 0.02).differences.pop().unwrap();
+        (last.aspect, last.a, last.b)
     };
-    assert_eq!(order([&[], &[]]), two(EnvironmentAspect::Order, "later", "first"));
-    assert_eq!(order([&[3, 4], &[5, 9]]), two(EnvironmentAspect::Order, "first", "later"));
-    // Compared alone, the single runs differ in a loop that both conditions share.
-    assert_eq!(of(&a[..1], &b[1..])[1], two(EnvironmentAspect::Loop, "avx2", "avx512"));
+    assert_eq!(
+        order_difference([&[], &[]]),
+        difference(EnvironmentAspect::Order, "later", "first")
+    );
+    assert_eq!(
+        order_difference([&[3, 4], &[5, 9]]),
+        difference(EnvironmentAspect::Order, "first", "later")
+    );
+    // Each condition has one run of each loop; its single runs have one loop each.
+    assert_eq!(
+        differences(&a[..1], &b[1..])[1],
+        difference(EnvironmentAspect::Loop, "avx2", "avx512")
+    );
 }

@@ -1,4 +1,5 @@
-//! The dip against reference values, its error rate on unimodal samples, its power on bimodal ones.
+//! Hartigans' dip statistic against reference values; the error rate of the test on unimodal
+//! samples and its power on bimodal ones.
 
 use proptest::prelude::*;
 
@@ -23,9 +24,9 @@ fn dips_match_reference() {
 }
 
 fn count_multimodal(n: usize, trials: u32, mut draw: impl FnMut(&mut Random) -> f64) -> u32 {
-    let mut source = Random::new(31);
+    let mut random = Random::new(31);
     let trial = |_| {
-        let mut values: Vec<f64> = (0..n).map(|_| draw(&mut source)).collect();
+        let mut values: Vec<f64> = (0..n).map(|_| draw(&mut random)).collect();
         values.sort_by(f64::total_cmp);
         u32::from(find_modes(&values, n as f64).is_some())
     };
@@ -35,7 +36,7 @@ fn count_multimodal(n: usize, trials: u32, mut draw: impl FnMut(&mut Random) -> 
 #[test]
 fn unimodal_samples_are_rarely_multimodal() {
     for n in [10, 33, 100, 300] {
-        // Limits for 1,000 trials; chance adds up to ten.
+        // Limits for 1,000 trials; they include a margin of ten for chance.
         assert!(count_multimodal(n, 1000, Random::uniform) <= 65, "uniform {n}");
         assert!(count_multimodal(n, 1000, Random::normal) <= 15, "normal {n}");
         assert!(count_multimodal(n, 1000, |s| (0.5 * s.normal()).exp()) <= 15, "lognormal {n}");
@@ -48,12 +49,13 @@ fn unimodal_samples_are_rarely_multimodal() {
 
 #[test]
 fn finds_two_clear_modes() {
-    // Two peaks at a distance of some widths; minimum share of 200 samples in which they are found.
-    for (n, widths, share_low, minimum) in
+    // Two peaks, `widths` peak widths apart, and the minimum share of 200 samples in which they are
+    // found.
+    for (n, widths, share_low, min_share) in
         [(33, 4.0, 0.5, 0.8), (33, 4.0, 0.4, 0.8), (100, 3.0, 0.4, 0.95), (100, 1.7, 0.5, 0.75)]
     {
-        let found = ModalShape::Peaks { widths, share_low }.multimodal_share(n, 200, 31);
-        assert!(found >= minimum, "{n}, {widths}, {share_low}: {found}");
+        let share = ModalShape::Peaks { widths, share_low }.multimodal_share(n, 200, 31);
+        assert!(share >= min_share, "{n}, {widths}, {share_low}: {share}");
     }
 }
 
@@ -94,8 +96,8 @@ proptest! {
 
 #[test]
 fn outlier_is_not_a_group() {
-    let near = |middle: f64| (0..20).map(move |step| middle + f64::from(step) * 0.001);
-    let values: Vec<f64> = near(1.0).chain(near(1.2)).chain([9.0]).collect();
+    let values_near = |centre: f64| (0..20).map(move |step| centre + f64::from(step) * 0.001);
+    let values: Vec<f64> = values_near(1.0).chain(values_near(1.2)).chain([9.0]).collect();
     let modes = find_modes(&values, 41.0).unwrap();
     assert!(modes.low < 1.1 && modes.high < 1.3, "{modes:?}");
 }

@@ -1,5 +1,6 @@
-//! Attaches physical limits: from the host's facts, from the clock, or from another estimate of the
-//! same run. Without any of these, there is no limit.
+//! Attaches physical limits to estimates. A limit comes from the facts of the host, from the
+//! measured clock, from the workload, or from another estimate of the same run; otherwise there is
+//! none.
 
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::benchmark::LimitKind;
@@ -11,7 +12,7 @@ use assay_model::workload::{PeakFlopsWorkload, Workload};
 use super::EstimateEntry;
 use crate::laws;
 
-/// Sets `limit` and `percent_of_limit`, and the parameters with Rpeak.
+/// Sets `limit`, `percent_of_limit` and the parameters of Rpeak of every estimate.
 pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
     let clocks: Vec<MeasuredClock> = entries.iter().filter_map(MeasuredClock::new).collect();
     // A limit applies to one host or one volume, not to several.
@@ -24,10 +25,10 @@ pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
                     set_limit(&mut entry.estimate, limit);
                 }
             }
-            Some(bound @ (LimitKind::ComputeFp64 | LimitKind::ComputeFp32)) => {
+            Some(kind @ (LimitKind::ComputeFp64 | LimitKind::ComputeFp32)) => {
                 if let Workload::PeakFlops(work) = workload {
                     let clock = clocks.iter().find(|clock| clock.applies_to(&entry.estimate));
-                    let bits = if bound == LimitKind::ComputeFp32 { 32 } else { 64 };
+                    let bits = if kind == LimitKind::ComputeFp32 { 32 } else { 64 };
                     set_rpeak_limit(&mut entry.estimate, work, bits, clock.map(|it| it.hz));
                 }
             }
@@ -44,15 +45,15 @@ pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
             None => {}
         }
     }
-    // From here on, the peaks have their Rpeak.
+    // After the loop above, the estimates of peaks have their Rpeak.
     let peaks: Vec<PeakEstimate> = entries.iter().filter_map(PeakEstimate::new).collect();
     for entry in entries.iter_mut() {
         if let (Workload::Linpack(work), Some(LimitKind::ComputeFp64)) =
             (&entry.record.case.workload, metric_bound(entry))
         {
             let (cores, host) = (work.cpus.len(), &entry.estimate.host);
-            let same = peaks.iter().filter(|it| it.cores == cores && it.host == *host);
-            let best = same.max_by(|a, b| a.flops.total_cmp(&b.flops));
+            let candidates = peaks.iter().filter(|it| it.cores == cores && it.host == *host);
+            let best = candidates.max_by(|a, b| a.flops.total_cmp(&b.flops));
             set_peak_limit(&mut entry.estimate, best);
         }
     }
@@ -60,7 +61,7 @@ pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
 
 /// Sets the limit from a data sheet, unless a lower limit is already set.
 pub fn apply_data_sheet(estimate: &mut MetricEstimate, limit: PhysicalLimit) {
-    if estimate.limit.as_ref().is_some_and(|known| known.value <= limit.value) {
+    if estimate.limit.as_ref().is_some_and(|current| current.value <= limit.value) {
         return;
     }
     set_limit(estimate, Some(limit));
@@ -68,14 +69,14 @@ pub fn apply_data_sheet(estimate: &mut MetricEstimate, limit: PhysicalLimit) {
     estimate.warnings.extend(laws::check_limit(estimate));
 }
 
-/// Returns the link rate of the device that carried the traffic, as found while measuring.
+/// Returns the link rate of the device that carried the traffic, as read during the measurement.
 fn link_limit(parameters: &Attributes) -> Option<PhysicalLimit> {
     let value = parameters.get(&Attribute::LinkBitPerS)?.as_number()?;
     let device = parameters.get(&Attribute::Device).and_then(AttributeValue::as_text);
     Some(PhysicalLimit { value, basis: LimitBasis::Link { device: device.map(str::to_owned) } })
 }
 
-/// Clock that one case measured on one host.
+/// Core clock that one case measured on one host.
 struct MeasuredClock {
     case: String,
     host: String,
@@ -94,7 +95,7 @@ impl MeasuredClock {
     }
 }
 
-/// Multiply-add peak in double precision that one case measured.
+/// FP64 peak rate of multiply-add operations, as measured by one case.
 struct PeakEstimate {
     cores: usize,
     host: String,
@@ -111,13 +112,13 @@ impl PeakEstimate {
     fn new(entry: &EstimateEntry<'_>) -> Option<Self> {
         let Workload::PeakFlops(work) = &entry.record.case.workload else { return None };
         let estimate = &entry.estimate;
-        let carried = |name| Some((name, estimate.parameters.get(&name)?.clone()));
+        let parameter = |name| Some((name, estimate.parameters.get(&name)?.clone()));
         (metric_bound(entry) == Some(LimitKind::ComputeFp64)).then(|| Self {
             cores: work.domain.cpus.len(),
             host: estimate.host.clone(),
             flops: estimate.median,
             instruction_set: work.instruction_set.clone(),
-            rpeak: RPEAK.into_iter().filter_map(carried).collect(),
+            rpeak: RPEAK.into_iter().filter_map(parameter).collect(),
         })
     }
 }
@@ -141,11 +142,16 @@ fn set_rpeak_limit(
     clock_hz: Option<f64>,
 ) {
     let Some(clock_hz) = clock_hz else { return };
-    let (cores, set) = (work.domain.cpus.len(), &work.instruction_set);
-    // The best rate counts: disturbance during a repetition only lowers it, while the clock is
-    // measured in slices that are hardly affected.
-    let rpeak = match Rpeak::from_measurement(estimate.max, cores, clock_hz, set, element_bits)
-    {
+    let (cores, instruction_set) = (work.domain.cpus.len(), &work.instruction_set);
+    // The maximum counts: disturbance during a repetition only lowers the rate, while it hardly
+    // affects the clock, which is measured in short slices.
+    let rpeak = match Rpeak::from_measurement(
+        estimate.max,
+        cores,
+        clock_hz,
+        instruction_set,
+        element_bits,
+    ) {
         Ok(rpeak) => rpeak,
         Err(flop_per_cycle) => {
             estimate.warnings.push(Doubt::NoRpeak { flop_per_cycle });

@@ -79,11 +79,11 @@ impl CaseScript {
         self
     }
 
-    /// Opens a series; the following events belong to it.
-    fn open(mut self, metric: &str, told_apart: &[(Name, AttributeValue)]) -> Self {
+    /// Opens a series, to which the following events belong.
+    fn open(mut self, metric: &str, extra: &[(Name, AttributeValue)]) -> Self {
         let mut dimensions = self.case.workload.dimensions(&self.case.by);
         dimensions.insert(Name::Host, "host".into());
-        dimensions.extend(told_apart.iter().cloned());
+        dimensions.extend(extra.iter().cloned());
         self.events.push(RunEvent::SeriesOpened(SeriesOpened {
             series: self.series,
             case: self.case.id.clone(),
@@ -128,9 +128,9 @@ impl CaseScript {
     }
 
     /// Adds stretches of one second each.
-    fn stretches<T>(mut self, seen: Vec<T>, event: fn(StretchRecord<T>) -> RunEvent) -> Self {
+    fn stretches<T>(mut self, values: Vec<T>, event: fn(StretchRecord<T>) -> RunEvent) -> Self {
         let series = self.number();
-        for (second, seen) in (0..).zip(seen) {
+        for (second, seen) in (0..).zip(values) {
             let from_ns = second * 1_000_000_000;
             let to_ns = from_ns + 1_000_000_000;
             let warmup = false;
@@ -189,15 +189,15 @@ impl CaseScript {
     }
 }
 
-/// Makes series numbers unique within a run.
-fn renumber(event: &mut RunEvent, by: u32) {
+/// Makes the series numbers of a case unique within a run.
+fn renumber(event: &mut RunEvent, offset: u32) {
     match event {
-        RunEvent::SeriesOpened(it) => it.series += by,
-        RunEvent::Sample(it) => it.series += by,
-        RunEvent::Distribution(it) => it.series += by,
-        RunEvent::Count(it) => it.series += by,
+        RunEvent::SeriesOpened(it) => it.series += offset,
+        RunEvent::Sample(it) => it.series += offset,
+        RunEvent::Distribution(it) => it.series += offset,
+        RunEvent::Count(it) => it.series += offset,
         RunEvent::Figures { series, .. }
-        | RunEvent::Fact(Fact { about: FactSubject::Series(series), .. }) => *series += by,
+        | RunEvent::Fact(Fact { about: FactSubject::Series(series), .. }) => *series += offset,
         _ => {}
     }
 }
@@ -241,10 +241,10 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<CaseScript>) -> Run {
     };
     let mut events = vec![RunEvent::RunStarted(Box::new(started))];
     events.extend(hosts);
-    let mut before = 0;
+    let mut series_count = 0;
     for mut script in scripts {
-        script.events.iter_mut().for_each(|event| renumber(event, before));
-        before += script.series;
+        script.events.iter_mut().for_each(|event| renumber(event, series_count));
+        series_count += script.series;
         events.extend(script.events);
     }
     events.push(RunEvent::RunFinished {
@@ -258,8 +258,8 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<CaseScript>) -> Run {
 }
 
 /// Returns 51 values around `middle`, 0.2 % apart at most, so that their interval is narrow.
-fn around(middle: f64) -> Vec<f64> {
-    (0..51).map(|i| middle * (1.0 + f64::from((i * 20) % 51 - 25) * 4e-5)).collect()
+fn around(centre: f64) -> Vec<f64> {
+    (0..51).map(|i| centre * (1.0 + f64::from((i * 20) % 51 - 25) * 4e-5)).collect()
 }
 
 fn format_value(value: &AttributeValue) -> String {
@@ -351,13 +351,13 @@ fn memory_limit_comes_from_modules() {
         transfers_per_s: 3_200_000_000,
         kind: "DDR4".into(),
     };
-    let measured = |value| {
+    let stream_case = |value| {
         case("memory.stream/node", "assay", stream(&[domain("node", &[0])], 4.0))
             .samples("triad", None, &around(value))
             .finished(StopReason::Precise)
     };
     check(
-        &run(vec![measured(2e10)], Some(vec![module.clone()])),
+        &run(vec![stream_case(2e10)], Some(vec![module.clone()])),
         &expect![[r#"
             memory.stream triad 2.0000e10 B/s n=153 by assay 0.1.0
               placement=node bytes_per_array=1073741824 threads=1
@@ -365,7 +365,7 @@ fn memory_limit_comes_from_modules() {
         "#]],
     );
     check(
-        &run(vec![measured(3e10)], Some(vec![module])),
+        &run(vec![stream_case(3e10)], Some(vec![module])),
         &expect![[r#"
             memory.stream triad 3.0000e10 B/s n=153 by assay 0.1.0
               placement=node bytes_per_array=1073741824 threads=1
@@ -377,14 +377,14 @@ fn memory_limit_comes_from_modules() {
 
 #[test]
 fn compute_limit_comes_from_clock_and_peak() {
-    let peak_of = |set: &str, fp64: f64| {
+    let peak_case = |set: &str, fp64: f64| {
         case(&format!("compute.peak_flops/node/{set}"), "assay", peak(&[0, 1], set))
             .samples("fp64", None, &around(fp64))
             .samples("fp32", None, &around(2.0 * fp64))
             .samples("core_clock", None, &around(3.7e9))
             .finished(StopReason::Precise)
     };
-    let solve = |id: &str, by: &str, cpus: &[u32]| {
+    let linpack_case = |id: &str, by: &str, cpus: &[u32]| {
         case(id, by, linpack(cpus, None))
             .samples("rmax", None, &[1.08e11])
             .case_fact(Name::Residual, 0.01)
@@ -393,10 +393,10 @@ fn compute_limit_comes_from_clock_and_peak() {
     check(
         &run(
             vec![
-                solve("compute.linpack/n=4000", "assay", &[0, 1]),
-                peak_of("avx2", 6e10),
-                peak_of("avx512", 1.18e11),
-                solve("compute.linpack/n=4000/hpcc", "hpcc", &[0]),
+                linpack_case("compute.linpack/n=4000", "assay", &[0, 1]),
+                peak_case("avx2", 6e10),
+                peak_case("avx512", 1.18e11),
+                linpack_case("compute.linpack/n=4000/hpcc", "hpcc", &[0]),
             ],
             None,
         ),
@@ -493,35 +493,41 @@ fn missing_measurement_is_a_failure() {
     );
 }
 
-/// When the connection breaks or the user interrupts a run, earlier samples remain valid. They do
-/// not after a wrong result, nor in cases that need completion.
+/// When the connection breaks or the user interrupts a run, earlier samples remain valid. After a
+/// wrong result they do not, nor do they in cases that count only as a whole.
 #[test]
 fn samples_before_broken_connection_count() {
     let peer = || "far".to_owned();
-    let measured =
+    let case_with_samples =
         |workload| case("a", "assay", workload).samples("goodput", None, &[1e9, 2e9]);
-    let results = |script, status| {
+    let count_results = |script, status| {
         let mut run = run(vec![script], None);
         run.status = status;
         let summary = summarize(&run);
-        let marked = |it: &MetricEstimate| it.warnings.contains(&Doubt::BrokeOff);
-        assert!(summary.results.iter().all(marked), "{:?}", summary.results);
+        let is_marked = |it: &MetricEstimate| it.warnings.contains(&Doubt::BrokeOff);
+        assert!(summary.results.iter().all(is_marked), "{:?}", summary.results);
         (summary.results.len(), summary.failures.len())
     };
-    let stopped = FailureReason::PeerStopped { peer: peer() };
+    let peer_stopped = FailureReason::PeerStopped { peer: peer() };
     for (failure, expected) in [
-        (Some(stopped.clone()), (1, 1)),
+        (Some(peer_stopped.clone()), (1, 1)),
         (Some(FailureReason::NoData), (0, 1)),
         // Still running, or of unknown state.
         (None, (0, 0)),
     ] {
-        let script = measured(transfer());
+        let script = case_with_samples(transfer());
         let script = failure.iter().fold(script, CaseScript::failed_with);
-        assert_eq!(results(script, RunStatus::Failed), expected, "{failure:?}");
+        assert_eq!(count_results(script, RunStatus::Failed), expected, "{failure:?}");
     }
-    assert_eq!(results(measured(transfer()), RunStatus::Interrupted), (1, 0));
-    assert_eq!(results(measured(latency()).failed_with(&stopped), RunStatus::Failed), (0, 1));
-    assert_eq!(results(case("a", "assay", transfer()), RunStatus::Interrupted), (0, 0));
+    assert_eq!(count_results(case_with_samples(transfer()), RunStatus::Interrupted), (1, 0));
+    assert_eq!(
+        count_results(
+            case_with_samples(latency()).failed_with(&peer_stopped),
+            RunStatus::Failed
+        ),
+        (0, 1)
+    );
+    assert_eq!(count_results(case("a", "assay", transfer()), RunStatus::Interrupted), (0, 0));
 }
 
 /// CPU time that is counted differently at the far end does not affect throughput.
@@ -536,8 +542,8 @@ fn cpu_time_doubt_applies_only_to_cpu_metrics() {
         let script =
             script.push(|case| RunEvent::Doubt { case: Some(case), doubt: doubt.clone() });
         let summary = summarize(&run(vec![script.finished(StopReason::Budget)], None));
-        let doubted = summary.results.iter().filter(|it| it.warnings.contains(&doubt));
-        let ends = doubted.map(|it| it.parameters[&Name::End].as_text().unwrap());
+        let with_doubt = summary.results.iter().filter(|it| it.warnings.contains(&doubt));
+        let ends = with_doubt.map(|it| it.parameters[&Name::End].as_text().unwrap());
         assert_eq!(ends.collect::<Vec<_>>(), expected);
     }
 }
@@ -575,11 +581,13 @@ proptest! {
             case("peak", "assay", peak(&[0], "sse2")),
             case("stream", "assay", stream(&[domain("l3:0", &[0])], 0.0)),
         ];
-        for (metric, value, preparation, placed) in samples {
-            let apart = [(Name::Placement, if placed { "elsewhere" } else { "here" }.into())];
+        for (metric, value, preparation, is_elsewhere) in samples {
+            let placement =
+                [(Name::Placement, if is_elsewhere { "elsewhere" } else { "here" }.into())];
             scripts = scripts
                 .into_iter()
-                .map(|script| script.open(metrics[metric], &apart).sample(value, value, preparation))
+                .map(|script| script.open(metrics[metric], &placement))
+                .map(|script| script.sample(value, value, preparation))
                 .collect();
         }
         let scripts = scripts.into_iter().map(|script| script.finished(StopReason::Budget)).collect();
@@ -592,28 +600,29 @@ proptest! {
     }
 }
 
-/// Returns one point of a curve on a volume provisioned for 1 GB/s.
+/// Returns the case of one point of a response curve, on a volume provisioned for 1 GB/s.
 fn curve_case(percent: Option<f64>, rate: f64, latency_s: f64) -> CaseScript {
     let point = percent
         .map_or(ResponseCurvePoint::Maximum, |percent| ResponseCurvePoint::Share { percent });
     let id = format!("storage/RndRead/{percent:?}");
     let metric = if percent.is_some() { "latency_from_intended" } else { "latency" };
     let ns = |factor: f64| (latency_s * factor * 1e9) as u64;
-    let all = [&[ns(0.5), ns(9.0)][..], &[ns(1.0); 380], &[ns(3.0); 18]].concat();
-    let part = |at| all.iter().copied().skip(at).step_by(8).collect::<Vec<u64>>();
-    let parts: Vec<Vec<u64>> = (0..8).map(part).collect();
-    let parts: Vec<&[u64]> = parts.iter().map(Vec::as_slice).collect();
+    let latencies_ns = [&[ns(0.5), ns(9.0)][..], &[ns(1.0); 380], &[ns(3.0); 18]].concat();
+    let stretch =
+        |index| latencies_ns.iter().copied().skip(index).step_by(8).collect::<Vec<u64>>();
+    let stretches: Vec<Vec<u64>> = (0..8).map(stretch).collect();
+    let stretches: Vec<&[u64]> = stretches.iter().map(Vec::as_slice).collect();
     case(&id, "assay", storage(Some(point), MeasurementMode::Once, 1.0))
         .samples("rate", None, &around(rate))
         .samples("bandwidth", None, &around(rate * 8192.0))
         .samples(metric, None, &around(latency_s))
-        .distributions(&parts)
+        .distributions(&stretches)
         .finished(StopReason::Precise)
 }
 
 fn storage(
     point: Option<ResponseCurvePoint>,
-    course: MeasurementMode,
+    mode: MeasurementMode,
     read_share: f64,
 ) -> Workload {
     let stream = StorageStream {
@@ -627,7 +636,7 @@ fn storage(
         point,
         provisioned_bytes_per_s: Some(1e9),
         precondition_passes: 0,
-        course,
+        course: mode,
         workload: StorageWorkload {
             targets: vec![],
             streams: vec![stream],
@@ -648,9 +657,9 @@ fn storage(
 
 #[test]
 fn unneeded_case_is_no_failure() {
-    let work = curve_case(None, 100e3, 5e-3);
-    let idle = stream(&[domain("node", &[0])], 4.0);
-    let scripts = vec![work, case("idle", "assay", idle).finished(StopReason::NotNeeded)];
+    let needed = curve_case(None, 100e3, 5e-3);
+    let workload = stream(&[domain("node", &[0])], 4.0);
+    let scripts = vec![needed, case("idle", "assay", workload).finished(StopReason::NotNeeded)];
     let summary = summarize(&run(scripts, None));
     assert!(summary.failures.is_empty() && !summary.results.is_empty());
 }
@@ -686,23 +695,26 @@ fn reports_knee_and_latency_tail() {
 
 #[test]
 fn estimates_from_distributions_only() {
-    let of = |parts: &[&[u64]]| {
+    let estimate_from = |parts: &[&[u64]]| {
         let script = case("a", "assay", latency()).open("latency", &[]).distributions(parts);
         summarize(&run(vec![script.finished(StopReason::Budget)], None)).results.remove(0)
     };
-    let one = of(&[&[1000; 400]]);
-    assert_eq!((one.n, one.n_effective, one.ci), (400, 1.0, None));
-    assert!(matches!(one.warnings[..], [Doubt::NoInterval { n: 400, .. }]), "{one:?}");
-    assert!(one.min <= one.median && one.median <= one.max && one.max < 1.01e-6, "{one:?}");
-    assert_eq!(one.percentiles, None, "nobody knows whether they came in bursts");
+    let single = estimate_from(&[&[1000; 400]]);
+    assert_eq!((single.n, single.n_effective, single.ci), (400, 1.0, None));
+    assert!(matches!(single.warnings[..], [Doubt::NoInterval { n: 400, .. }]), "{single:?}");
+    assert!(
+        single.min <= single.median && single.median <= single.max && single.max < 1.01e-6,
+        "{single:?}"
+    );
+    assert_eq!(single.percentiles, None, "nobody knows whether they came in bursts");
     // Seven stretches: their medians are the samples, and all 30 values the tail.
     let slow: &[u64] = &[1010; 24];
-    let several = of(&[&[1000], &[9000], &[990], slow, &[995], &[1015], &[1005]]);
-    assert_eq!((several.n, several.parameters[&Name::Io].clone()), (7, 30_u64.into()));
-    let [low, high] = several.ci.unwrap();
-    assert!(low <= several.median && several.median <= high, "{several:?}");
-    assert!((several.median / 1005e-9 - 1.0).abs() < 2e-3 && several.max > 8.9e-6);
-    assert!(!several.warnings.iter().any(|it| it.id() == "out-of-order"), "{several:?}");
+    let multiple = estimate_from(&[&[1000], &[9000], &[990], slow, &[995], &[1015], &[1005]]);
+    assert_eq!((multiple.n, multiple.parameters[&Name::Io].clone()), (7, 30_u64.into()));
+    let [low, high] = multiple.ci.unwrap();
+    assert!(low <= multiple.median && multiple.median <= high, "{multiple:?}");
+    assert!((multiple.median / 1005e-9 - 1.0).abs() < 2e-3 && multiple.max > 8.9e-6);
+    assert!(!multiple.warnings.iter().any(|it| it.id() == "out-of-order"), "{multiple:?}");
 }
 
 #[test]
@@ -713,13 +725,14 @@ fn uses_tool_figures_without_samples() {
         max: Some(9.0),
         percentiles: [("p99".to_owned(), 4.0)].into(),
     };
-    let reported = |script: CaseScript| {
+    let with_figures = |script: CaseScript| {
         let series = script.number();
         script.push(|_| RunEvent::Figures { series, figures: figures.clone() })
     };
-    let sampled = reported(case("a", "fio", latency()).samples("latency", None, &[1.0, 2.0]));
-    let alone = reported(case("b", "fio", latency()).open("latency", &[]));
-    let scripts = [sampled, alone].map(|it| it.finished(StopReason::Tool));
+    let with_samples =
+        with_figures(case("a", "fio", latency()).samples("latency", None, &[1.0, 2.0]));
+    let without_samples = with_figures(case("b", "fio", latency()).open("latency", &[]));
+    let scripts = [with_samples, without_samples].map(|it| it.finished(StopReason::Tool));
     let summary = summarize(&run(scripts.into(), None));
     let it = &summary.results[0];
     assert_eq!((it.min, it.mean, it.max, it.n), (0.5, 1.25, 9.0, 6));
@@ -730,8 +743,8 @@ fn uses_tool_figures_without_samples() {
     let script = case("c", "ib_send_lat", latency()).samples("latency", None, &[1.0]);
     let series = script.number();
     let script = script.push(|_| RunEvent::Figures { series, figures: without.clone() });
-    let known = summarize(&run(vec![script.finished(StopReason::Tool)], None));
-    let it = &known.results[0];
+    let raised = summarize(&run(vec![script.finished(StopReason::Tool)], None));
+    let it = &raised.results[0];
     assert_eq!((it.median, it.mean, it.max), (1.0, 2.5, 4.0));
     assert!(!it.warnings.iter().any(|it| it.id() == "out-of-order"), "{it:?}");
     // Without a median, no figure can represent the series.
@@ -765,22 +778,22 @@ fn pools_shares_and_skips_empty_series() {
     assert_eq!(summarize(&run(vec![script], None)).results[0].n, 153);
 }
 
-/// Adds a round or a try of one rate, as an open loop if a rate was requested.
+/// Adds one step: a round, or a try of a rate, as an open loop if a rate was requested.
 fn step(script: CaseScript, number: u32, requested: Option<f64>, rate: f64) -> CaseScript {
-    let mut apart = vec![(Name::Step, number.into())];
-    apart.extend(requested.map(|rate| (Name::RequestedRate, rate.into())));
+    let mut dimensions = vec![(Name::Step, number.into())];
+    dimensions.extend(requested.map(|rate| (Name::RequestedRate, rate.into())));
     // Two stretches of unequal length: the rate is all work over all time.
-    let script = script.open("rate", &apart).sample(rate * 1.5, 1.0, 0);
+    let script = script.open("rate", &dimensions).sample(rate * 1.5, 1.0, 0);
     let script = script.sample(rate * 0.5, 1.0, 0);
     match requested {
-        Some(_) => script.open("late", &apart),
+        Some(_) => script.open("late", &dimensions),
         None => script,
     }
 }
 
 #[test]
 fn rounds_report_steady_state() {
-    let of = |rates: &[f64]| {
+    let estimate_from = |rates: &[f64]| {
         let workload = storage(None, MeasurementMode::Rounds(SteadyRule::SNIA), 1.0);
         let mut script = case("a", "assay", workload).samples("rate", None, &around(100.0));
         for (number, rate) in (1..).zip(rates) {
@@ -793,12 +806,12 @@ fn rounds_report_steady_state() {
         assert_eq!(summary.steps[0].parameters[&Name::Step], 1_u64.into());
         summary.results.into_iter().next().unwrap()
     };
-    let steady = of(&[300.0, 100.0, 101.0, 99.0, 100.0, 100.0]);
+    let steady = estimate_from(&[300.0, 100.0, 101.0, 99.0, 100.0, 100.0]);
     assert_eq!(steady.parameters[&Name::Steady], true.into());
     assert_eq!(steady.parameters[&Name::Rounds], 6_u64.into());
     let range = steady.parameters[&Name::SteadyRange].as_number().unwrap();
     assert!((range - 0.02).abs() < 1e-9 && steady.warnings.is_empty(), "{steady:?}");
-    let falling = of(&[300.0, 250.0, 200.0, 150.0, 100.0]);
+    let falling = estimate_from(&[300.0, 250.0, 200.0, 150.0, 100.0]);
     assert_eq!(falling.parameters[&Name::Steady], false.into());
     assert!(matches!(
         falling.warnings[..],
@@ -822,42 +835,42 @@ fn tries_report_rate_that_meets_goal() {
     let script = step(script, 4, Some(750.0), 750.0).counts(&[(75, 750); 12]);
     let script = script.case_fact(Name::RequestedRate, 500.0);
     let summary = summarize(&run(vec![script.finished(StopReason::Budget)], None));
-    let reported = &summary.results[0].parameters;
-    assert_eq!(reported[&Name::RequestedRate], 500.0.into());
+    let parameters = &summary.results[0].parameters;
+    assert_eq!(parameters[&Name::RequestedRate], 500.0.into());
     // The rate of the result is not that of the tries before it.
-    let of = |it: &MetricEstimate| {
+    let requested_rate = |it: &MetricEstimate| {
         it.parameters.get(&Name::RequestedRate).and_then(AttributeValue::as_number)
     };
     let rates = summary.steps.iter().filter(|it| it.metric == "rate");
-    let asked: Vec<_> = rates.map(of).collect();
-    assert_eq!(asked, [None, Some(500.0), Some(750.0), Some(750.0)]);
-    assert_eq!(reported[&Name::GoalRate], 500.0.into());
-    assert_eq!(reported[&Name::GoalMissedAt], 750.0.into());
-    assert_eq!(reported[&Name::MaximumRate], 1000.0.into());
+    let requested_rates: Vec<_> = rates.map(requested_rate).collect();
+    assert_eq!(requested_rates, [None, Some(500.0), Some(750.0), Some(750.0)]);
+    assert_eq!(parameters[&Name::GoalRate], 500.0.into());
+    assert_eq!(parameters[&Name::GoalMissedAt], 750.0.into());
+    assert_eq!(parameters[&Name::MaximumRate], 1000.0.into());
     let late = summary.steps.iter().filter(|it| it.metric == "late");
-    let shown: Vec<&str> =
+    let outcomes: Vec<&str> =
         late.filter_map(|it| it.parameters[&Name::Shown].as_text()).collect();
-    assert_eq!((shown, summary.results.len()), (vec!["keeps", "unclear", "misses"], 1));
+    assert_eq!((outcomes, summary.results.len()), (vec!["keeps", "unclear", "misses"], 1));
 }
 
 #[test]
 fn mix_reports_read_and_write_rates() {
-    let side = |name: &str| [(Name::Operation, name.into())];
+    let operation = |name: &str| [(Name::Operation, name.into())];
     let script = case("a", "assay", storage(None, MeasurementMode::Once, 0.7))
         .samples("rate", None, &around(100.0))
         .samples("latency", None, &around(510e-9))
-        .open("latency", &side("read"))
+        .open("latency", &operation("read"))
         .distributions(&[&[500; 70], &[500; 72]])
-        .open("latency", &side("write"))
+        .open("latency", &operation("write"))
         .distributions(&[&[900; 30], &[900; 28]])
         .finished(StopReason::Budget);
     let summary = summarize(&run(vec![script], None));
     let rates = |it: &MetricEstimate| {
         [Name::ReadRate, Name::WriteRate].map(|name| it.parameters.get(&name)?.as_number())
     };
-    let found: Vec<_> = summary.results.iter().map(rates).collect();
-    let both = [Some(71.0), Some(29.0)];
-    assert_eq!(found, [both, both, [None, None], [None, None]]);
+    let reported: Vec<_> = summary.results.iter().map(rates).collect();
+    let expected = [Some(71.0), Some(29.0)];
+    assert_eq!(reported, [expected, expected, [None, None], [None, None]]);
     // The mix consists of its reads and writes.
     let mix = &summary.results[1];
     assert_eq!(mix.parameters[&Name::Io], 200_u64.into());
@@ -868,11 +881,11 @@ fn mix_reports_read_and_write_rates() {
 
 #[test]
 fn results_of_several_hosts_name_host() {
-    let on = |host: &str| [(Name::Host, host.into())];
+    let host_dimension = |host: &str| [(Name::Host, host.into())];
     let script = case("a", "assay", latency())
-        .open("latency", &on("two"))
+        .open("latency", &host_dimension("two"))
         .sample(1e-9, 1.0, 0)
-        .open("latency", &on("one"))
+        .open("latency", &host_dimension("one"))
         .sample(1e-9, 1.0, 0)
         .finished(StopReason::Budget);
     let summary = summarize(&run_on(
@@ -890,16 +903,16 @@ fn results_of_several_hosts_name_host() {
 
 #[test]
 fn totals_add_simultaneous_stretches() {
-    let on = |host: &str| [(Name::Host, host.into())];
+    let host_dimension = |host: &str| [(Name::Host, host.into())];
     let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
     for (host, rates) in [("one", &[100.0, 200.0, 300.0][..]), ("two", &[30.0, 20.0])] {
-        script = script.open("rate", &on(host));
+        script = script.open("rate", &host_dimension(host));
         for rate in rates {
             script = script.sample(*rate, 2.0, 0);
         }
-        script = script.open("latency", &on(host)).sample(1e-3, 1.0, 0);
+        script = script.open("latency", &host_dimension(host)).sample(1e-3, 1.0, 0);
         script = script.distributions(&[&[1_000_000; 50], &[3_000_000; 50]]);
-        script = script.open("cpu_per_io", &on(host)).sample(1e-6, 1.0, 0);
+        script = script.open("cpu_per_io", &host_dimension(host)).sample(1e-6, 1.0, 0);
     }
     let hosts = || vec![host_joined("one", None), host_joined("two", None)];
     let summary = summarize(&run_on(hosts(), vec![script.finished(StopReason::Budget)]));
@@ -914,9 +927,9 @@ fn totals_add_simultaneous_stretches() {
     assert_eq!(totals[1].parameters[&Name::Io], 200_u64.into());
     // Memory of different hosts has no total.
     let script = case("a", "assay", latency())
-        .open("latency", &on("two"))
+        .open("latency", &host_dimension("two"))
         .sample(1e-9, 1.0, 0)
-        .open("latency", &on("one"))
+        .open("latency", &host_dimension("one"))
         .sample(1e-9, 1.0, 0);
     let summary = summarize(&run_on(hosts(), vec![script.finished(StopReason::Budget)]));
     assert!(summary.results.iter().all(|it| it.host != "all"));
@@ -925,19 +938,21 @@ fn totals_add_simultaneous_stretches() {
 #[test]
 fn transfers_at_other_times_have_no_total() {
     let mut script = case("a", "assay", transfer());
-    for (host, rate, ends_s) in [("one", 1e9, [1.1, 2.2, 3.3]), ("two", 2e9, [1.2, 3.3, 3.4])] {
+    for (host, rate, end_times_s) in
+        [("one", 1e9, [1.1, 2.2, 3.3]), ("two", 2e9, [1.2, 3.3, 3.4])]
+    {
         script = script.open("goodput", &[(Name::Host, host.into())]);
-        for (nth, end_s) in (1..).zip(ends_s) {
-            script = script.sample(rate * f64::from(nth), 1.0, 0);
+        for (number, end_s) in (1..).zip(end_times_s) {
+            script = script.sample(rate * f64::from(number), 1.0, 0);
             let Some(RunEvent::Sample(sample)) = script.events.last_mut() else { panic!() };
             sample.at_ns = (end_s * 1e9) as u64;
         }
     }
     let hosts = vec![host_joined("one", None), host_joined("two", None)];
     let summary = summarize(&run_on(hosts, vec![script.finished(StopReason::Budget)]));
-    let all = summary.results.iter().find(|it| it.host == "all").unwrap();
+    let total = summary.results.iter().find(|it| it.host == "all").unwrap();
     // The second transfer of one host overlaps with none of the other.
-    assert_eq!((all.n, all.min, all.max), (2, 3e9, 9e9));
+    assert_eq!((total.n, total.min, total.max), (2, 3e9, 9e9));
 }
 
 #[test]
@@ -948,17 +963,17 @@ fn doubts_host_worse_than_peers() {
     for (host, value) in hosts.iter().zip(values) {
         script = script.open("latency", &[(Name::Host, (*host).into())]).sample(value, 1.0, 0);
     }
-    let joined = hosts.iter().map(|host| host_joined(host, None)).collect();
-    let summary = summarize(&run_on(joined, vec![script.finished(StopReason::Budget)]));
-    let is_named = |it: &&MetricEstimate| {
+    let host_events = hosts.iter().map(|host| host_joined(host, None)).collect();
+    let summary = summarize(&run_on(host_events, vec![script.finished(StopReason::Budget)]));
+    let has_doubt = |it: &&MetricEstimate| {
         it.warnings.iter().any(|doubt| matches!(doubt, Doubt::WorseThanPeers { .. }))
     };
-    let named: Vec<_> = summary.results.iter().filter(is_named).collect();
-    assert_eq!(named.iter().map(|it| it.host.as_str()).collect::<Vec<_>>(), ["d"]);
+    let doubted: Vec<_> = summary.results.iter().filter(has_doubt).collect();
+    assert_eq!(doubted.iter().map(|it| it.host.as_str()).collect::<Vec<_>>(), ["d"]);
     let Some(Doubt::WorseThanPeers { host, value, median, hosts, .. }) =
-        named[0].warnings.last()
+        doubted[0].warnings.last()
     else {
-        panic!("{:?}", named[0].warnings);
+        panic!("{:?}", doubted[0].warnings);
     };
     assert_eq!((host.as_str(), *hosts), ("d", 6));
     assert!((value - 1.7e-9).abs() < 1e-15 && (median - 1.0025e-9).abs() < 1e-15);
@@ -966,20 +981,27 @@ fn doubts_host_worse_than_peers() {
 
 #[test]
 fn overlapping_host_raises_no_doubt() {
-    let named = |of_last: [f64; 3]| {
+    let count_doubts = |last_host_samples: [f64; 3]| {
         let mut script = case("a", "assay", latency());
         for host in ["a", "b", "c", "d", "e", "f", "g", "h"] {
-            let samples = if host == "h" { of_last } else { [1.000e-9, 1.001e-9, 1.002e-9] };
+            let samples =
+                if host == "h" { last_host_samples } else { [1.000e-9, 1.001e-9, 1.002e-9] };
             script = script.open("latency", &[(Name::Host, host.into())]);
             script = samples.iter().fold(script, |script, it| script.sample(*it, 1.0, 0));
         }
-        let joined = ('a'..='h').map(|host| host_joined(&host.to_string(), None)).collect();
-        let summary = summarize(&run_on(joined, vec![script.finished(StopReason::Budget)]));
+        let host_events =
+            ('a'..='h').map(|host| host_joined(&host.to_string(), None)).collect();
+        let summary =
+            summarize(&run_on(host_events, vec![script.finished(StopReason::Budget)]));
         let doubts = summary.results.into_iter().flat_map(|it| it.warnings);
         doubts.filter(|doubt| doubt.id() == "worse-than-peers").count()
     };
-    assert_eq!(named([1.040e-9, 1.041e-9, 1.042e-9]), 1);
-    assert_eq!(named([1.000e-9, 1.041e-9, 1.042e-9]), 0, "its best is as good as the others'");
+    assert_eq!(count_doubts([1.040e-9, 1.041e-9, 1.042e-9]), 1);
+    assert_eq!(
+        count_doubts([1.000e-9, 1.041e-9, 1.042e-9]),
+        0,
+        "its best is as good as the others'"
+    );
 }
 
 #[test]
@@ -997,16 +1019,16 @@ fn doubts_pair_worse_than_peers() {
             scripts.push(script.finished(StopReason::Budget));
         }
     }
-    let joined = hosts.iter().map(|host| host_joined(host, None)).collect();
-    let summary = summarize(&run_on(joined, scripts));
+    let host_events = hosts.iter().map(|host| host_joined(host, None)).collect();
+    let summary = summarize(&run_on(host_events, scripts));
     let doubts = summary.results.iter().flat_map(|it| &it.warnings);
-    let named: Vec<_> = doubts
+    let doubted_pairs: Vec<_> = doubts
         .filter_map(|doubt| match doubt {
             Doubt::WorseThanPairs { from, to, pairs, .. } => Some((&**from, &**to, *pairs)),
             _ => None,
         })
         .collect();
-    assert_eq!(named, [("d", "b", 20)]);
+    assert_eq!(doubted_pairs, [("d", "b", 20)]);
 }
 
 #[test]
@@ -1014,8 +1036,8 @@ fn groups_have_totals() {
     let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
     // In the order of their start.
     for (host, rate) in [("three", 7.0), ("two", 30.0), ("one", 100.0)] {
-        let own = [(Name::Host, host.into()), (Name::Target, format!("/{host}").into())];
-        script = script.open("rate", &own).sample(rate, 1.0, 0);
+        let dimensions = [(Name::Host, host.into()), (Name::Target, format!("/{host}").into())];
+        script = script.open("rate", &dimensions).sample(rate, 1.0, 0);
     }
     let labelled = |name: &str, label: &str| {
         let RunEvent::HostJoined(mut host) = host_joined(name, None) else { panic!() };
@@ -1039,8 +1061,9 @@ fn groups_have_totals() {
 
 #[test]
 fn total_of_host_chosen_points_is_on_curve() {
-    let bend = storage(Some(ResponseCurvePoint::Bend { nth: 1 }), MeasurementMode::Once, 1.0);
-    let mut script = case("a", "assay", bend);
+    let workload =
+        storage(Some(ResponseCurvePoint::Bend { nth: 1 }), MeasurementMode::Once, 1.0);
+    let mut script = case("a", "assay", workload);
     for (host, rate, percent) in [("one", 60.0, 60.0), ("two", 100.0, 50.0)] {
         script = script.open("rate", &[(Name::Host, host.into())]).sample(rate, 1.0, 0);
         for (name, value) in [(Name::RequestedRate, rate), (Name::PercentOfMax, percent)] {
@@ -1086,13 +1109,13 @@ fn failed_host_prevents_total() {
 
 #[test]
 fn reports_saturated_host() {
-    let on = |host: &str| [(Name::Host, host.into())];
+    let host_dimension = |host: &str| [(Name::Host, host.into())];
     let hosts = || {
         let RunEvent::HostJoined(mut two) = host_joined("two", None) else { panic!() };
         two.labels = vec!["far".to_owned()];
         vec![host_joined("one", None), RunEvent::HostJoined(two)]
     };
-    let used = |host: &str, name: Name, percent: f64| {
+    let usage = |host: &str, name: Name, percent: f64| {
         let about = FactSubject::CaseOn { case: "a".to_owned(), host: host.to_owned() };
         RunEvent::Fact(Fact { about, name, value: percent.into() })
     };
@@ -1114,21 +1137,26 @@ fn reports_saturated_host() {
     let storage = || {
         let mut script = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
         for host in ["one", "two"] {
-            script = script.open("rate", &on(host)).sample(100.0, 2.0, 0).sample(101.0, 2.0, 0);
+            script = script
+                .open("rate", &host_dimension(host))
+                .sample(100.0, 2.0, 0)
+                .sample(101.0, 2.0, 0);
         }
         script
     };
-    let found = named(
+    let saturated = named(
         storage(),
-        vec![used("one", Name::HostCpu, 79.0), used("two", Name::HostNetworkShare, 97.0)],
+        vec![usage("one", Name::HostCpu, 79.0), usage("two", Name::HostNetworkShare, 97.0)],
     );
     let two = |about: &str| (about.to_owned(), "two".to_owned(), HostResource::Network);
     // The host is part of `all` and of its group.
-    assert_eq!(found, [two("two"), two("all"), two("far")]);
-    assert_eq!(named(storage(), vec![used("one", Name::HostBusiestCpu, 94.0)]), []);
-    let found = named(storage(), vec![used("one", Name::HostCpu, 81.0)]);
-    assert_eq!(found[0].2, HostResource::Cpus);
+    assert_eq!(saturated, [two("two"), two("all"), two("far")]);
+    assert_eq!(named(storage(), vec![usage("one", Name::HostBusiestCpu, 94.0)]), []);
+    let saturated = named(storage(), vec![usage("one", Name::HostCpu, 81.0)]);
+    assert_eq!(saturated[0].2, HostResource::Cpus);
     // Memory benchmarks keep all CPUs busy on purpose.
-    let script = case("a", "assay", latency()).open("latency", &on("one")).sample(1e-9, 1.0, 0);
-    assert_eq!(named(script, vec![used("one", Name::HostCpu, 100.0)]), []);
+    let script = case("a", "assay", latency())
+        .open("latency", &host_dimension("one"))
+        .sample(1e-9, 1.0, 0);
+    assert_eq!(named(script, vec![usage("one", Name::HostCpu, 100.0)]), []);
 }

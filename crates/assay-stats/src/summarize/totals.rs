@@ -13,8 +13,9 @@ use assay_model::quantity::Unit;
 use assay_model::run::{ALL_HOSTS, CaseOutcome, CaseRecord, Run, SeriesRecord};
 
 /// Returns the totals of a case as cases of fictitious hosts: one for all hosts that measured it,
-/// and one for each group with a user's label. There are none for a single host, for unshared
-/// resources, and where a host failed, because a sum of fewer hosts would look like one of all.
+/// and one for each group of hosts with a user's label. A single host and unshared resources have
+/// no total. A group with a failed host has none, because a sum of fewer hosts would look like one
+/// of all.
 pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
     let definition = record.case.workload.benchmark().definition();
     let is_shared =
@@ -23,7 +24,7 @@ pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
         return Vec::new();
     }
     // A host that was lost before it measured anything has no series.
-    let failed = record.failed_hosts.iter().map(|on| on.host.as_str());
+    let failed = record.failed_hosts.iter().map(|failure| failure.host.as_str());
     let hosts: BTreeSet<&str> =
         record.series.iter().filter_map(series_host).chain(failed).collect();
     if hosts.len() < 2 {
@@ -32,12 +33,12 @@ pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
     let mut groups: Vec<(&str, BTreeSet<&str>)> = vec![(ALL_HOSTS, hosts.clone())];
     for joined in &run.hosts {
         for label in &joined.labels {
-            let is_of = |host: &&HostJoined| host.labels.contains(label);
-            let members = run.hosts.iter().filter(is_of).map(|it| it.host.as_str());
+            let has_label = |host: &&HostJoined| host.labels.contains(label);
+            let members = run.hosts.iter().filter(has_label).map(|it| it.host.as_str());
             let members: BTreeSet<&str> = members.filter(|it| hosts.contains(it)).collect();
-            let is_known = groups.iter().any(|(name, _)| name == label);
+            let has_group = groups.iter().any(|(name, _)| name == label);
             // A label of all hosts would repeat the total.
-            if !is_known && !members.is_empty() && members.len() < hosts.len() {
+            if !has_group && !members.is_empty() && members.len() < hosts.len() {
                 groups.push((label, members));
             }
         }
@@ -47,19 +48,20 @@ pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
         let fleet = run.hosts.iter().map(|it| it.host.as_str());
         fleet.filter(|it| members.contains(it)).collect()
     };
-    let of = |(name, members): &(&str, _)| group_total(record, name, &ordered(members));
-    groups.iter().filter_map(of).collect()
+    let total_of_group =
+        |(name, members): &(&str, _)| group_total(record, name, &ordered(members));
+    groups.iter().filter_map(total_of_group).collect()
 }
 
 fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRecord> {
-    if record.failed_hosts.iter().any(|on| members.contains(&&*on.host)) {
+    if record.failed_hosts.iter().any(|failure| members.contains(&&*failure.host)) {
         return None;
     }
     let definition = record.case.workload.benchmark().definition();
-    let is_here =
+    let is_of_member =
         |it: &&SeriesRecord| series_host(it).is_some_and(|host| members.contains(&host));
     let mut groups: BTreeMap<(usize, String), Vec<&SeriesRecord>> = BTreeMap::new();
-    for series in record.series.iter().filter(is_here) {
+    for series in record.series.iter().filter(is_of_member) {
         let Some(metric) = definition.metrics.iter().position(|it| it.name == series.metric)
         else {
             continue;
@@ -68,16 +70,18 @@ fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<Case
             groups.entry((metric, series_key(&series.dimensions))).or_default().push(series);
         }
     }
-    // A transfer is recorded when it ends, the stretches of a round of I/O when the whole round has
-    // ended.
-    let is_timely = definition.section == ReportSection::Network;
+    // A transfer is recorded at its own end. The stretches of a round of I/O are recorded together,
+    // at the end of the round.
+    let has_own_times = definition.section == ReportSection::Network;
     let total = |((metric, _), group): ((usize, String), Vec<&SeriesRecord>)| {
-        let whole = group.len() == members.len();
+        let is_complete = group.len() == members.len();
         let metric = &definition.metrics[metric];
-        whole.then(|| total_series(name, members, metric, &group, is_timely)).flatten()
+        is_complete
+            .then(|| total_series(name, members, metric, &group, has_own_times))
+            .flatten()
     };
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
-    let share =
+    let percent_of_max =
         share_of_maximum(record, members).map(|it| (Attribute::PercentOfMax, it.into()));
     // Not `..record.clone()`, which would copy the series of every host.
     (!series.is_empty()).then(|| CaseRecord {
@@ -87,7 +91,7 @@ fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<Case
             .facts
             .iter()
             .map(|(name, value)| (*name, value.clone()))
-            .chain(share)
+            .chain(percent_of_max)
             .collect(),
         series,
         raw: BTreeMap::new(),
@@ -97,39 +101,40 @@ fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<Case
     })
 }
 
-/// Returns the share of the maximum rate requested from a group whose hosts each chose their own,
-/// near the knee of their curves: Σr / Σ(r/p) of the rates r that are the shares p of the hosts'
-/// maxima.
+/// Returns the requested share of a group's maximum rate, if each host chose its own rate near the
+/// knee of its curve: Σr / Σ(r/p). Host rates are r, and p is the share of the host's maximum.
 fn share_of_maximum(record: &CaseRecord, members: &[&str]) -> Option<f64> {
     let number = |host: &str, name| {
         record.facts_by_host.get(host)?.get(&name).and_then(AttributeValue::as_number)
     };
-    let (mut asked, mut most) = (0.0, 0.0);
+    let (mut requested_sum, mut maximum_sum) = (0.0, 0.0);
     for host in members {
         let rate = number(host, Attribute::RequestedRate)?;
-        asked += rate;
-        most += rate / number(host, Attribute::PercentOfMax)?;
+        requested_sum += rate;
+        maximum_sum += rate / number(host, Attribute::PercentOfMax)?;
     }
-    Some(asked / most).filter(|it| it.is_finite())
+    Some(requested_sum / maximum_sum).filter(|it| it.is_finite())
 }
 
 fn series_host(series: &SeriesRecord) -> Option<&str> {
     series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text)
 }
 
-/// Returns whether an attribute marks a part; steps have totals, too.
+/// Returns whether an attribute marks a part. `Step` does not count, because steps have totals,
+/// too.
 fn is_part(name: Attribute) -> bool {
     name.row().role == Role::Part && name != Attribute::Step
 }
 
-/// Returns the key of a series within its host.
+/// Returns a key that is equal for the same series of different hosts: the identity without the
+/// peer, and the step.
 fn series_key(dimensions: &Attributes) -> String {
-    let is_asked = |name: &Attribute| {
+    let is_key = |name: &Attribute| {
         let role = name.row().role;
         (role == Role::Identity && *name != Attribute::Peer) || *name == Attribute::Step
     };
-    let asked = dimensions.iter().filter(|(name, _)| is_asked(name));
-    asked.map(|it| format!("{it:?}")).collect::<Vec<_>>().join(" ")
+    let key_dimensions = dimensions.iter().filter(|(name, _)| is_key(name));
+    key_dimensions.map(|it| format!("{it:?}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the total series of several hosts; `None` for a metric that is neither additive nor a
@@ -139,17 +144,17 @@ fn total_series(
     members: &[&str],
     metric: &Metric,
     group: &[&SeriesRecord],
-    is_timely: bool,
+    has_own_times: bool,
 ) -> Option<SeriesRecord> {
     let is_latency = matches!(metric.name, "latency" | "latency_from_intended");
     let is_rate = metric.better == Better::Higher
         && matches!(metric.unit, Unit::IoPerSecond | Unit::BytePerSecond | Unit::BitPerSecond);
     let samples = match (is_rate, is_latency) {
-        (true, _) => sum_rates(group, is_timely)?,
+        (true, _) => sum_rates(group, has_own_times)?,
         (_, true) => group.iter().flat_map(|it| it.samples.iter().copied()).collect(),
         _ => return None,
     };
-    // A total has only what its parts have in common: not the path of one of them.
+    // A total keeps only the dimensions that all hosts share: not, for example, the path of one.
     let mut dimensions = group[0].dimensions.clone();
     dimensions
         .retain(|name, value| group.iter().all(|it| it.dimensions.get(name) == Some(&*value)));
@@ -164,28 +169,28 @@ fn total_series(
     })
 }
 
-/// Adds the rates of the same stretches, as far as all hosts have them. The times of timely samples
-/// decide whether they coincide: cases alternate, and a host with fewer repetitions in one turn is
-/// missing from it.
-fn sum_rates(group: &[&SeriesRecord], is_timely: bool) -> Option<Vec<Sample>> {
-    let moments = group.iter().map(|it| it.samples.len()).min()?;
-    let is_one = |nth: &usize| {
-        let of = || group.iter().map(|it| it.samples[*nth]);
-        let ends_ns = || of().map(|it| it.at_ns);
-        let apart_ns =
+/// Adds the rates of simultaneous stretches, as far as all hosts have them. The nth stretches of
+/// hosts usually coincide. They may not if cases alternate and a host has fewer repetitions in a
+/// turn. Samples with their own times are therefore added only if they end at about the same time.
+fn sum_rates(group: &[&SeriesRecord], has_own_times: bool) -> Option<Vec<Sample>> {
+    let stretches = group.iter().map(|it| it.samples.len()).min()?;
+    let is_simultaneous = |index: &usize| {
+        let samples = || group.iter().map(|it| it.samples[*index]);
+        let ends_ns = || samples().map(|it| it.at_ns);
+        let spread_ns =
             ends_ns().max().zip(ends_ns().min()).map_or(0, |(last, first)| last - first);
-        let length_s = of().map(|it| it.weight).fold(f64::INFINITY, f64::min);
-        !is_timely || apart_ns as f64 * 1e-9 < 0.5 * length_s
+        let length_s = samples().map(|it| it.weight).fold(f64::INFINITY, f64::min);
+        !has_own_times || spread_ns as f64 * 1e-9 < 0.5 * length_s
     };
-    let sum = |nth: usize| {
-        let of = || group.iter().map(|it| it.samples[nth]);
+    let sum = |index: usize| {
+        let samples = || group.iter().map(|it| it.samples[index]);
         Sample {
-            value: of().map(|it| it.value).sum(),
-            weight: of().map(|it| it.weight).sum::<f64>() / group.len() as f64,
-            at_ns: of().map(|it| it.at_ns).max().unwrap_or(0),
-            ..group[0].samples[nth]
+            value: samples().map(|it| it.value).sum(),
+            weight: samples().map(|it| it.weight).sum::<f64>() / group.len() as f64,
+            at_ns: samples().map(|it| it.at_ns).max().unwrap_or(0),
+            ..group[0].samples[index]
         }
     };
-    let sums: Vec<Sample> = (0..moments).filter(is_one).map(sum).collect();
+    let sums: Vec<Sample> = (0..stretches).filter(is_simultaneous).map(sum).collect();
     (!sums.is_empty()).then_some(sums)
 }

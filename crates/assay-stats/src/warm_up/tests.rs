@@ -1,4 +1,4 @@
-//! Detection of real warm-ups, and none in independent samples.
+//! Tests that warm-ups are detected, and that independent samples have none.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::synthetic::{SyntheticWorld, TRUTH};
 fn series_with_warm_up(
     preparations: usize,
     repetitions: usize,
-    warm: usize,
+    warm_up_len: usize,
     shift: f64,
 ) -> Vec<Vec<f64>> {
     let world = SyntheticWorld {
@@ -23,14 +23,20 @@ fn series_with_warm_up(
     };
     let mut samples = world.samples(&mut Random::new(17));
     for values in &mut samples {
-        values.iter_mut().take(warm).for_each(|value| *value += shift);
+        values.iter_mut().take(warm_up_len).for_each(|value| *value += shift);
     }
     samples
 }
 
-fn check(preparations: usize, repetitions: usize, warm: usize, shift: f64, expected: usize) {
-    let samples = series_with_warm_up(preparations, repetitions, warm, shift);
-    let context = format!("{preparations} × {repetitions}, {warm} by {shift}");
+fn check(
+    preparations: usize,
+    repetitions: usize,
+    warm_up_len: usize,
+    shift: f64,
+    expected: usize,
+) {
+    let samples = series_with_warm_up(preparations, repetitions, warm_up_len, shift);
+    let context = format!("{preparations} × {repetitions}, {warm_up_len} by {shift}");
     assert_eq!(detect_warm_up(&samples), vec![expected; preparations], "{context}");
 }
 
@@ -79,11 +85,11 @@ fn differing_preparations_are_no_warm_up() {
         neighbours: 0.8,
         skewed: true,
     };
-    let mut source = Random::new(41);
-    let cut: usize = (0..100)
-        .map(|_| detect_warm_up(&world.samples(&mut source)).iter().sum::<usize>())
+    let mut random = Random::new(41);
+    let discarded: usize = (0..100)
+        .map(|_| detect_warm_up(&world.samples(&mut random)).iter().sum::<usize>())
         .sum();
-    assert!(cut < 2_700, "{cut} of 270,000");
+    assert!(discarded < 2_700, "{discarded} of 270,000");
 }
 
 /// Independent samples keep 99 % of their number, and the discarded ones do not bias the median.
@@ -98,21 +104,25 @@ fn independent_samples_are_not_biased() {
                 neighbours: 0.0,
                 skewed,
             };
-            let mut source = Random::new(23);
-            let (mut cut, mut above, mut kept) = (0, 0, 0);
+            let mut random = Random::new(23);
+            let (mut discarded_total, mut above_median, mut kept) = (0, 0, 0);
             for _ in 0..2000 {
-                let samples = world.samples(&mut source);
+                let samples = world.samples(&mut random);
                 for (values, discarded) in samples.iter().zip(detect_warm_up(&samples)) {
-                    cut += discarded;
+                    discarded_total += discarded;
                     kept += values.len() - discarded;
-                    above += values[discarded..].iter().filter(|x| **x > TRUTH).count();
+                    above_median += values[discarded..].iter().filter(|x| **x > TRUTH).count();
                 }
             }
-            let all = f64::from(u32::try_from(kept).unwrap());
-            assert!((cut as f64) < 0.01 * all, "{world:?}: {cut} of {kept}");
-            let share = above as f64 / all;
-            let four_errors = 2.0 / all.sqrt();
-            assert!((share - 0.5).abs() < four_errors, "{world:?}: {share}");
+            let kept_count = f64::from(u32::try_from(kept).unwrap());
+            assert!(
+                (discarded_total as f64) < 0.01 * kept_count,
+                "{world:?}: {discarded_total} of {kept}"
+            );
+            let share = above_median as f64 / kept_count;
+            // Four standard errors of a share of one half.
+            let max_deviation = 2.0 / kept_count.sqrt();
+            assert!((share - 0.5).abs() < max_deviation, "{world:?}: {share}");
         }
     }
 }

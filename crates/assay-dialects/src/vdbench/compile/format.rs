@@ -1,4 +1,4 @@
-//! `formatsds=yes`: a run before all others that writes every file and device from start to end.
+//! `formatsds=yes`: adds a first run that writes every file and device from start to end.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::vdbench::commands::{Commands, DataLimits};
 
 /// Threads per storage definition, as in Vdbench.
 const THREADS: u32 = 2;
-/// Seconds per line of the report.
+/// Reporting interval, in seconds.
 const INTERVAL_S: f64 = 1.0;
 
 impl Compiler<'_, '_> {
-    /// Adds a run before all others that writes all storage.
+    /// Inserts a first run that writes all storage.
     pub(super) fn add_storage_format(&mut self) {
         let (targets, hosts) = self.whole_targets();
         let bytes = self.definitions.general.format_bytes.max(512);
@@ -29,7 +29,7 @@ impl Compiler<'_, '_> {
                 target.name
             );
             let storage =
-                self.definitions.storages.iter().find(|it| it.name.text == target.name);
+                self.definitions.storages.iter().find(|sd| sd.name.text == target.name);
             if let Some(spot) = storage.map(|storage| storage.name.spot) {
                 let error = self.lines.error("V154", spot, message);
                 let help = "make size= a multiple of formatxfersize= (128k unless given)";

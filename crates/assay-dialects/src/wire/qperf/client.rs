@@ -1,4 +1,4 @@
-//! Client side of one qperf test.
+//! Client side of one qperf test: a state machine without I/O.
 
 use super::{
     Buffer, QperfConfiguration, QperfProtocolError, QperfRequest, QperfStatistics,
@@ -8,7 +8,7 @@ use super::{
 /// Next action of the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QperfClientEvent {
-    /// Configuration of the server, the reply to `conf`; nothing follows.
+    /// Configuration of the server, the reply to the test `conf`. The test is complete.
     Configuration(QperfConfiguration),
     /// Connect the data socket to this port, then send [`SYNC_BEFORE`].
     Connect(u16),
@@ -42,13 +42,13 @@ impl QperfClient {
         Self { request, phase: Phase::Reply, buffer: Buffer::new(UNPARSED_LIMIT) }
     }
 
-    /// Returns the request, which is sent first.
+    /// Returns the first message: the request.
     #[must_use]
     pub fn request_message(&self) -> Vec<u8> {
         self.request.to_bytes().to_vec()
     }
 
-    /// Returns the message that follows the connection of the data socket.
+    /// Returns the message to send once the data socket is connected.
     #[must_use]
     pub fn sync_message() -> Vec<u8> {
         SYNC_BEFORE.to_vec()
@@ -92,7 +92,7 @@ impl QperfClient {
         }
     }
 
-    /// Returns the error announced by the server's out-of-band `?`, with the text received in band.
+    /// Returns the error for a server that sent an out-of-band `?`, with the text received in band.
     #[must_use]
     pub fn rejection(&self) -> QperfProtocolError {
         let text = String::from_utf8_lossy(self.buffer.peek());

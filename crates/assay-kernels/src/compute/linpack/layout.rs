@@ -1,8 +1,8 @@
-//! Memory layout of a panel while it is factored and used: at its place in the matrix, but with the
-//! eight rows of each sliver interleaved.
+//! Memory layout of a panel while it is factored and used: in place in the matrix, with the eight
+//! rows of each sliver interleaved.
 //!
-//! A panel of width `w` (a multiple of 8) occupies, for each eight rows, eight pieces of `w`
-//! doubles, one per row of the matrix. Interleaved, piece `p` holds columns `p·w/8 … (p+1)·w/8`,
+//! Each sliver of a panel of width `w` (a multiple of 8) occupies eight pieces of `w` doubles, one
+//! per row of the matrix. Interleaved, piece `p` holds columns `p·w/8 … (p+1)·w/8`,
 //! each as eight consecutive doubles: the rows. So a column of a sliver is one cache line, the
 //! trailing update reads the panel in packed form, and packing takes no additional memory.
 
@@ -84,10 +84,10 @@ impl Panel {
             scratch[row * self.width..][..self.width].copy_from_slice(piece);
         }
         for (column, &offset) in self.offsets.iter().enumerate() {
-            let line: [f64; SLIVER] =
+            let column_values: [f64; SLIVER] =
                 std::array::from_fn(|row| scratch[row * self.width + column]);
             // SAFETY: eight doubles within the sliver, see `new`.
-            unsafe { start.add(offset).cast::<[f64; SLIVER]>().write(line) };
+            unsafe { start.add(offset).cast::<[f64; SLIVER]>().write(column_values) };
         }
     }
 
@@ -100,8 +100,8 @@ impl Panel {
         let start = unsafe { self.sliver(sliver) };
         for (column, &offset) in self.offsets.iter().enumerate() {
             // SAFETY: eight doubles within the sliver, see `new`.
-            let line = unsafe { start.add(offset).cast::<[f64; SLIVER]>().read() };
-            for (row, value) in line.into_iter().enumerate() {
+            let column_values = unsafe { start.add(offset).cast::<[f64; SLIVER]>().read() };
+            for (row, value) in column_values.into_iter().enumerate() {
                 scratch[row * self.width + column] = value;
             }
         }

@@ -3,9 +3,9 @@
 //! Blocks of eight columns are factored column by column. After each block, columns to the right
 //! are brought up to date; their number follows from the lowest set bit of the block count. That is
 //! the recursive factorisation (halve the panel, factor the left, update the right, factor the
-//! right) written as a loop, so most of the work is a matrix product. Every member owns a range of
-//! slivers. Members touch each other's rows only for swaps, which they divide by columns or leave
-//! to the leader.
+//! right) written as a loop, so most of the work is a matrix product. A sliver is eight consecutive
+//! rows; every member owns a range of slivers. Members touch each other's rows only for swaps, which
+//! they divide by columns or leave to the leader.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -47,7 +47,7 @@ impl PanelShared {
         Self { candidates, singular: AtomicUsize::new(NOT_SINGULAR) }
     }
 
-    /// Clears the findings of earlier factorisations.
+    /// Clears the singular column of an earlier factorisation.
     pub(super) fn clear(&self) {
         self.singular.store(NOT_SINGULAR, Ordering::Relaxed);
     }
@@ -58,21 +58,21 @@ impl PanelShared {
     }
 
     fn publish(&self, member: usize, candidate: Candidate) {
-        let posted = &self.candidates[member].0;
-        posted.size_bits.store(candidate.size.to_bits(), Ordering::Relaxed);
-        posted.row.store(candidate.row, Ordering::Relaxed);
+        let slot = &self.candidates[member].0;
+        slot.size_bits.store(candidate.size.to_bits(), Ordering::Relaxed);
+        slot.row.store(candidate.row, Ordering::Relaxed);
     }
 
     fn best_candidate(&self, members: usize) -> Candidate {
-        let read = |posted: &CachePadded<PublishedCandidate>| Candidate {
-            size: f64::from_bits(posted.0.size_bits.load(Ordering::Relaxed)),
-            row: posted.0.row.load(Ordering::Relaxed),
+        let read = |slot: &CachePadded<PublishedCandidate>| Candidate {
+            size: f64::from_bits(slot.0.size_bits.load(Ordering::Relaxed)),
+            row: slot.0.row.load(Ordering::Relaxed),
         };
         self.candidates[..members].iter().map(read).fold(Candidate::NONE, Candidate::or_larger)
     }
 }
 
-/// Part of one member in the factorisation of one panel.
+/// One member's view of the factorisation of one panel.
 #[derive(Debug)]
 pub(super) struct PanelFactorisation<'a> {
     pub(super) panel: &'a Panel,
@@ -83,7 +83,7 @@ pub(super) struct PanelFactorisation<'a> {
     pub(super) shared: &'a PanelShared,
     pub(super) kernels: &'a Kernels,
     pub(super) early_exit: &'a EarlyExit<'a>,
-    /// Room for width² doubles, shared by all members: the packed block of U.
+    /// Buffer of width² doubles, shared by all members, for the packed block of U.
     pub(super) upper: *mut f64,
 }
 
@@ -110,7 +110,7 @@ impl PanelFactorisation<'_> {
 
     /// Factors eight columns.
     unsafe fn factor_block(&self, block: usize) {
-        let mine = self.workers.share(self.panel.slivers());
+        let own_slivers = self.workers.share(self.panel.slivers());
         let offsets = self.panel.offsets[block * SLIVER..]
             .first_chunk()
             .expect("the width is a multiple of a sliver");
@@ -119,10 +119,10 @@ impl PanelFactorisation<'_> {
             start: unsafe { self.panel.sliver(0) },
             stride: self.panel.sliver_stride(),
             offsets,
-            slivers: mine.start.max(block)..mine.end.max(block),
+            slivers: own_slivers.start.max(block)..own_slivers.end.max(block),
         };
         let below =
-            Columns { slivers: mine.start.max(block + 1)..mine.end.max(block + 1), ..columns };
+            Columns { slivers: own_slivers.start.max(block + 1)..own_slivers.end.max(block + 1), ..columns };
         // SAFETY: own slivers, which no other thread writes before the next barrier.
         let mut candidate = unsafe { (self.kernels.largest)(&columns) };
         for column in 0..SLIVER {
@@ -130,10 +130,10 @@ impl PanelFactorisation<'_> {
             let pivot = unsafe { self.take_pivot(block, column, candidate) };
             // SAFETY: own slivers below the diagonal block.
             candidate = unsafe { (self.kernels.eliminate)(&below, &pivot) };
-            if mine.contains(&block) {
+            if own_slivers.contains(&block) {
                 // SAFETY: the diagonal sliver is this member's own.
-                let in_corner = unsafe { self.eliminate_corner(block, &pivot) };
-                candidate = candidate.or_larger(in_corner);
+                let corner_candidate = unsafe { self.eliminate_corner(block, &pivot) };
+                candidate = candidate.or_larger(corner_candidate);
             }
         }
         self.workers.wait();
@@ -145,11 +145,11 @@ impl PanelFactorisation<'_> {
         self.workers.wait();
         let diagonal = block * SLIVER + column;
         let best = self.shared.best_candidate(self.workers.size);
-        // The reciprocal of a subnormal number can overflow, so such a pivot counts as none.
-        let regular = best.size >= f64::MIN_POSITIVE && best.size.is_finite();
-        let row = if regular { best.row } else { diagonal };
+        // The reciprocal of a subnormal number can overflow, so such a pivot is not used.
+        let is_usable = best.size >= f64::MIN_POSITIVE && best.size.is_finite();
+        let row = if is_usable { best.row } else { diagonal };
         if self.workers.is_leader() {
-            if !regular {
+            if !is_usable {
                 self.shared.singular.fetch_min(self.panel.first + diagonal, Ordering::Relaxed);
             }
             self.pivots[diagonal].store(row, Ordering::Relaxed);
@@ -164,7 +164,7 @@ impl PanelFactorisation<'_> {
             // SAFETY: no thread writes the diagonal's row before the next barrier.
             *value = unsafe { *self.panel.element(diagonal, block * SLIVER + other) };
         }
-        if regular {
+        if is_usable {
             pivot.reciprocal = 1.0 / pivot.row[column];
         }
         pivot
@@ -176,13 +176,13 @@ impl PanelFactorisation<'_> {
         for row in block * SLIVER + pivot.column + 1..(block + 1) * SLIVER {
             // SAFETY: rows and columns of the diagonal block, which is this member's own.
             unsafe {
-                let at = |column| self.panel.element(row, block * SLIVER + column);
-                let multiple = *at(pivot.column) * pivot.reciprocal;
-                *at(pivot.column) = multiple;
+                let element = |column| self.panel.element(row, block * SLIVER + column);
+                let multiple = *element(pivot.column) * pivot.reciprocal;
+                *element(pivot.column) = multiple;
                 for column in pivot.column + 1..SLIVER {
-                    *at(column) -= multiple * pivot.row[column];
+                    *element(column) -= multiple * pivot.row[column];
                 }
-                let size = (*at(pivot.column + 1)).abs();
+                let size = (*element(pivot.column + 1)).abs();
                 candidate = candidate.or_larger(Candidate { size, row });
             }
         }
@@ -228,13 +228,13 @@ impl PanelFactorisation<'_> {
             }
         }
         self.workers.wait();
-        let mine = self.workers.share(self.panel.slivers());
+        let own_slivers = self.workers.share(self.panel.slivers());
         // SAFETY: own slivers below the solved rows; U is complete and only read.
         unsafe {
             (self.kernels.panel_product)(&PanelProduct {
                 start: self.panel.sliver(0),
                 stride: self.panel.sliver_stride(),
-                slivers: mine.start.max(done)..mine.end.max(done),
+                slivers: own_slivers.start.max(done)..own_slivers.end.max(done),
                 left: &self.panel.offsets[left],
                 right: &self.panel.offsets[done * SLIVER..end * SLIVER],
                 upper: self.upper,
@@ -252,19 +252,19 @@ impl PanelFactorisation<'_> {
     ) {
         let left = &self.panel.offsets[slivers.start * SLIVER..slivers.end * SLIVER];
         let right = &self.panel.offsets[block * SLIVER..(block + 1) * SLIVER];
-        for (solved, sliver) in slivers.enumerate() {
+        for (solved_slivers, sliver) in slivers.enumerate() {
             // SAFETY: this member's own columns; the rows of U above are packed already.
             unsafe {
                 (self.kernels.panel_product)(&PanelProduct {
                     start: self.panel.sliver(0),
                     stride: self.panel.sliver_stride(),
                     slivers: sliver..sliver + 1,
-                    left: &left[..solved * SLIVER],
+                    left: &left[..solved_slivers * SLIVER],
                     right,
                     upper,
                 });
-                let rows = upper.add(solved * SLIVER * SLIVER).cast();
-                let corner = &left[solved * SLIVER..(solved + 1) * SLIVER];
+                let rows = upper.add(solved_slivers * SLIVER * SLIVER).cast();
+                let corner = &left[solved_slivers * SLIVER..(solved_slivers + 1) * SLIVER];
                 solve_corner(self.panel.sliver(sliver), corner, right, &mut *rows);
             }
         }
@@ -287,9 +287,9 @@ unsafe fn solve_corner(
                 values[column] = *sliver.add(offset + row);
             }
         }
-        for (solved, &offset) in left.iter().enumerate() {
-            let solution = rows[solved];
-            for (row, values) in rows.iter_mut().enumerate().skip(solved + 1) {
+        for (solved_rows, &offset) in left.iter().enumerate() {
+            let solution = rows[solved_rows];
+            for (row, values) in rows.iter_mut().enumerate().skip(solved_rows + 1) {
                 let multiple = *sliver.add(offset + row);
                 for (value, x) in values.iter_mut().zip(solution) {
                     *value -= multiple * x;

@@ -60,16 +60,16 @@ pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
 /// Numbers the workloads of pairs and sorts the cases. Equal workloads get the same number, so that
 /// they are adjacent. All hosts use the same numbers, because all expand the same suite.
 pub(super) fn order_cases(cases: &mut [Case]) {
-    // Last workload by round.
-    let mut asked: BTreeMap<u32, (u32, Workload)> = BTreeMap::new();
+    // Number and workload of the last case, by round.
+    let mut last_workloads: BTreeMap<u32, (u32, Workload)> = BTreeMap::new();
     for case in cases.iter_mut() {
         let Some(pair) = &mut case.pair else { continue };
-        pair.question = match asked.get(&pair.round) {
+        pair.question = match last_workloads.get(&pair.round) {
             Some((number, workload)) if *workload == case.workload => *number,
             Some((number, _)) => number + 1,
             None => 0,
         };
-        asked.insert(pair.round, (pair.question, case.workload.clone()));
+        last_workloads.insert(pair.round, (pair.question, case.workload.clone()));
     }
     cases.sort_by_key(Case::pair_order);
 }

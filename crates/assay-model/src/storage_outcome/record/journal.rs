@@ -11,15 +11,15 @@ pub(super) fn journal_name(stream: usize) -> String {
 
 pub(super) fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
     let mut text = String::from("at_ns,service_ns,offset,bytes,operation\n");
-    for it in journal {
-        let word = it.operation.name();
+    for entry in journal {
+        let operation = entry.operation.name();
         text.push_str(
-            &[it.at_ns, it.service_ns, it.offset, u64::from(it.bytes)]
+            &[entry.at_ns, entry.service_ns, entry.offset, u64::from(entry.bytes)]
                 .map(|n| n.to_string())
                 .join(","),
         );
         text.push(',');
-        text.push_str(word);
+        text.push_str(operation);
         text.push('\n');
     }
     text.into_bytes()
@@ -27,16 +27,18 @@ pub(super) fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
 
 pub(super) fn parse_journal(bytes: &[u8]) -> Vec<JournalEntry> {
     let text = String::from_utf8_lossy(bytes);
-    let entry = |line: &str| {
+    let parse_line = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
-        let &[at_ns, service_ns, offset, bytes, word] = fields.as_slice() else { return None };
+        let &[at_ns, service_ns, offset, bytes, operation] = fields.as_slice() else {
+            return None;
+        };
         Some(JournalEntry {
             at_ns: at_ns.parse().ok()?,
             service_ns: service_ns.parse().ok()?,
             offset: offset.parse().ok()?,
             bytes: bytes.parse().ok()?,
-            operation: IoOperation::from_name(word)?,
+            operation: IoOperation::from_name(operation)?,
         })
     };
-    text.lines().skip(1).filter_map(entry).collect()
+    text.lines().skip(1).filter_map(parse_line).collect()
 }

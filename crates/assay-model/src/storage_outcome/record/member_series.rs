@@ -35,24 +35,25 @@ impl<'r> SeriesPart<'r> {
     }
 }
 
-/// Series of one host of several, or of the total.
+/// Series of one host in a total, or of the total itself.
 pub(super) type MemberSeries<'r> = Vec<&'r SeriesRecord>;
 
 pub(super) fn member_series<'r>(
     record: &'r CaseRecord,
     host: Option<&str>,
 ) -> MemberSeries<'r> {
-    let member = |it: &SeriesRecord| {
+    let is_of_host = |it: &SeriesRecord| {
         it.dimensions.get(&Attribute::Member).and_then(AttributeValue::as_text) == host
     };
-    record.series.iter().filter(|it| member(it)).collect()
+    record.series.iter().filter(|it| is_of_host(it)).collect()
 }
 
 pub(super) fn parts<'r>(
-    own: &'r MemberSeries<'_>,
+    all_series: &'r MemberSeries<'_>,
     metric: &'r str,
 ) -> impl Iterator<Item = SeriesPart<'r>> {
-    own.iter()
+    all_series
+        .iter()
         .filter(move |series| series.metric == metric)
         .map(|series| SeriesPart::from_series(series))
 }

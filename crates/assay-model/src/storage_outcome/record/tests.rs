@@ -1,4 +1,4 @@
-//! Tests of the round trip from an outcome to its record and back.
+//! Round trip of a storage outcome: to entries, to a stored record, and back.
 
 use super::*;
 use crate::engine_reason::EngineReason;
@@ -7,7 +7,7 @@ use crate::run::record_for_tests;
 use crate::storage_outcome::IoFailure;
 use crate::storage_outcome::JournalEntry;
 
-fn tally(values_ns: &[u64], bytes: u64, intended: bool) -> IoTally {
+fn tally(values_ns: &[u64], bytes: u64, is_open_loop: bool) -> IoTally {
     let mut tally = IoTally::empty();
     for ns in values_ns {
         tally.count += 1;
@@ -15,15 +15,15 @@ fn tally(values_ns: &[u64], bytes: u64, intended: bool) -> IoTally {
         tally.service_ns.record(*ns).unwrap();
         tally.service_sum_ns += ns;
         tally.service_square_sum += (*ns as f64).powi(2);
-        if intended {
+        if is_open_loop {
             tally.from_intended_ns.record(ns + 500).unwrap();
         }
     }
     tally
 }
 
-fn outcome(intended: bool) -> StorageOutcome {
-    let count = StreamCount {
+fn outcome(is_open_loop: bool) -> StorageOutcome {
+    let stream_count = StreamCount {
         reads: 2,
         read_bytes: 8192,
         read_service_ns: 300,
@@ -34,9 +34,9 @@ fn outcome(intended: bool) -> StorageOutcome {
         start_s,
         length_s: 1.0,
         warmup,
-        reads: tally(reads, 4096, intended),
-        writes: tally(writes, 512, intended),
-        streams: vec![StreamCount::default(), count],
+        reads: tally(reads, 4096, is_open_loop),
+        writes: tally(writes, 512, is_open_loop),
+        streams: vec![StreamCount::default(), stream_count],
         in_flight: 1.5 + start_s,
         cpu_user: 0.25,
         cpu_system: 0.125,
@@ -52,7 +52,7 @@ fn outcome(intended: bool) -> StorageOutcome {
         stream,
         target: stream,
         operation,
-        tally: tally(&[100, 200, 40_000_000], 4096, intended),
+        tally: tally(&[100, 200, 40_000_000], 4096, is_open_loop),
     };
     StorageOutcome {
         elapsed_s: 2.0,
@@ -76,7 +76,7 @@ fn outcome(intended: bool) -> StorageOutcome {
             reason: "Input/output error".to_owned(),
         }],
         error_count: 3,
-        not_started: u64::from(intended) * 5,
+        not_started: u64::from(is_open_loop) * 5,
         ended: EndReason::Errors,
         streams: vec![
             StreamDetails {
@@ -93,31 +93,35 @@ fn outcome(intended: bool) -> StorageOutcome {
 
 #[test]
 fn outcome_round_trips_through_record() {
-    for intended in [false, true] {
-        let outcome = outcome(intended);
+    for is_open_loop in [false, true] {
+        let outcome = outcome(is_open_loop);
         let record = record_for_tests(outcome.to_entries());
         let raw: BTreeMap<String, Vec<u8>> = outcome.journals().into_iter().collect();
-        let back =
+        let restored =
             StorageOutcome::from_record(&record, &|name| raw.get(name).cloned()).unwrap();
-        let (found, expected) = (format!("{back:?}"), format!("{outcome:?}"));
+        let (restored_text, outcome_text) = (format!("{restored:?}"), format!("{outcome:?}"));
         // The texts are long, because histograms print all of their counts.
-        assert!(back == outcome, "{}", first_difference(&found, &expected));
+        assert!(restored == outcome, "{}", first_difference(&restored_text, &outcome_text));
     }
 }
 
 #[test]
 fn stores_host_intervals_with_total() {
-    let (total, shares) = (outcome(true), [("b", outcome(true)), ("a", outcome(false))]);
-    let members = shares.iter().flat_map(|(host, outcome)| {
+    let (total, host_outcomes) = (outcome(true), [("b", outcome(true)), ("a", outcome(false))]);
+    let member_entries = host_outcomes.iter().flat_map(|(host, outcome)| {
         outcome.intervals.iter().flat_map(|interval| interval.to_member_entries(host))
     });
-    let record = record_for_tests(total.to_entries().into_iter().chain(members).collect());
-    let back = StorageOutcome::from_record(&record, &|_| None).unwrap();
-    assert_eq!((&back.tallies, &back.intervals), (&total.tallies, &total.intervals));
+    let record =
+        record_for_tests(total.to_entries().into_iter().chain(member_entries).collect());
+    let restored = StorageOutcome::from_record(&record, &|_| None).unwrap();
+    assert_eq!((&restored.tallies, &restored.intervals), (&total.tallies, &total.intervals));
     let hosts = StorageOutcome::member_intervals_from_record(&record);
-    for ((host, intervals), (expected, outcome)) in hosts.iter().zip(&shares) {
-        let counts = |all: &[IntervalTally]| {
-            all.iter().map(|it| (it.reads.clone(), it.writes.clone())).collect::<Vec<_>>()
+    for ((host, intervals), (expected, outcome)) in hosts.iter().zip(&host_outcomes) {
+        let counts = |intervals: &[IntervalTally]| {
+            intervals
+                .iter()
+                .map(|interval| (interval.reads.clone(), interval.writes.clone()))
+                .collect::<Vec<_>>()
         };
         assert_eq!((host.as_str(), counts(intervals)), (*expected, counts(&outcome.intervals)));
     }
@@ -150,21 +154,22 @@ fn outcome_events_round_trip() {
 }
 
 fn first_difference(a: &str, b: &str) -> String {
-    let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(0);
-    let around =
-        |text: &str| text.chars().skip(at.saturating_sub(300)).take(600).collect::<String>();
-    format!("{}\n---\n{}", around(a), around(b))
+    let position = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+    let excerpt = |text: &str| {
+        text.chars().skip(position.saturating_sub(300)).take(600).collect::<String>()
+    };
+    format!("{}\n---\n{}", excerpt(a), excerpt(b))
 }
 
 #[test]
 fn merge_saturates() {
-    let absurd =
+    let huge =
         IoTally { count: u64::MAX, bytes: 2, service_sum_ns: u64::MAX, ..IoTally::empty() };
-    let mut all = absurd.clone();
-    all.merge(&absurd);
-    assert_eq!((all.count, all.bytes, all.service_sum_ns), (u64::MAX, 4, u64::MAX));
-    let absurd = StreamCount { reads: u64::MAX, write_maximum_ns: 7, ..StreamCount::default() };
-    let mut all = StreamCount { reads: 1, write_maximum_ns: 3, ..StreamCount::default() };
-    all.merge(&absurd);
-    assert_eq!((all.reads, all.write_maximum_ns), (u64::MAX, 7));
+    let mut merged = huge.clone();
+    merged.merge(&huge);
+    assert_eq!((merged.count, merged.bytes, merged.service_sum_ns), (u64::MAX, 4, u64::MAX));
+    let huge = StreamCount { reads: u64::MAX, write_maximum_ns: 7, ..StreamCount::default() };
+    let mut merged = StreamCount { reads: 1, write_maximum_ns: 3, ..StreamCount::default() };
+    merged.merge(&huge);
+    assert_eq!((merged.reads, merged.write_maximum_ns), (u64::MAX, 7));
 }

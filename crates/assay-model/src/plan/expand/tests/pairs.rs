@@ -1,4 +1,4 @@
-//! Tests of the order of cases between two hosts of a run.
+//! Tests of the case order for pairs of hosts: equal workloads are adjacent and share a number.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn equal_workloads_share_a_number() {
     const PERFTEST: Measurer = Measurer {
         name: "ib_send_lat",
-        supports: |workload| matches!(workload, Workload::Rdma(work) if work.test == RdmaTest::SendLatency),
+        supports: |workload| matches!(workload, Workload::Rdma(rdma) if rdma.test == RdmaTest::SendLatency),
     };
     let turn = |peer: &str, round| PairTurn {
         peer: peer.to_owned(),
@@ -46,19 +46,19 @@ fn equal_workloads_share_a_number() {
         budget_s: 60.0,
         measures: [RdmaTest::SendLatency, RdmaTest::ReadLatency].map(measure).to_vec(),
     };
-    let asked = PlanChoices {
+    let plan_choices = PlanChoices {
         by: vec!["assay".into(), "ib_send_lat".into()],
         measurers: &[ASSAY, PERFTEST],
         pairs: Some(pairs),
         ..choices("assay")
     };
-    let plan = expand(&suite, &host(), &asked).unwrap();
-    let line = |case: &Case| {
+    let plan = expand(&suite, &host(), &plan_choices).unwrap();
+    let describe = |case: &Case| {
         let pair = case.pair.as_ref().unwrap();
         format!("{} {} {}", pair.question, pair.round, case.id)
     };
     assert_eq!(
-        plan.cases.iter().map(line).collect::<Vec<_>>(),
+        plan.cases.iter().map(describe).collect::<Vec<_>>(),
         [
             "0 0 rdma.send_lat/a:b/rc",
             "0 0 rdma.send_lat/a:b/rc/ib_send_lat",
