@@ -1,6 +1,6 @@
-//! References: published figures, each with its source, date and qualifier.
+//! References: published figures (claims), each with its source, date and qualifier.
 //!
-//! Conflicting claims are kept side by side, and a suspect one decides nothing.
+//! Conflicting claims are all kept. A suspect claim is reported, but does not affect a verdict.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,12 +21,13 @@ mod claim_check;
 
 pub use claim_check::{ClaimCheck, ClaimVerdict, check_claims};
 
-/// Published figures of the program: `=` system, `@` date and source, `%` workload and metric, then
-/// one line for each figure: value, unit, qualifier, parameter, dimensions, note.
+/// Built-in table of published figures, with cells separated by tabs. The first cell of a line is
+/// `=` for a system, `@` for date and source, `%` for workload and metric, otherwise the value of a
+/// figure, followed by its unit, qualifier, conditions, dimensions and note.
 const PUBLISHED: &str = include_str!("../data/references.tsv");
 
-/// Tolerance of a claim: "excellent" is from 95 % of the expected figure on (the how-to of STREAM
-/// for the HB series, 2026-02-24).
+/// Default tolerance of a claim. The how-to of STREAM for the HB series (2026-02-24) calls a result
+/// "excellent" from 95 % of the expected figure on.
 pub const DEFAULT_TOLERANCE: f64 = 0.05;
 
 /// Published figure.
@@ -51,11 +52,11 @@ pub struct Claim {
     pub printed: String,
     /// Qualifier of the source.
     pub qualifier: Qualifier,
-    /// Relative difference that still counts as the same.
+    /// Relative deviation for the worse with which a result still meets the claim.
     pub tolerance: f64,
     /// Doubts and remarks.
     pub note: String,
-    /// Result of assay with which it can be compared.
+    /// Results of assay to which the claim applies; `None` if no metric corresponds.
     #[serde(skip)]
     pub of: Option<ClaimTarget>,
 }
@@ -182,8 +183,8 @@ fn did_you_mean(near: &Option<String>) -> String {
 }
 
 impl Claim {
-    /// Returns whether its source contradicts itself or the laws. A suspect claim is reported, but
-    /// decides nothing.
+    /// Returns whether its source contradicts itself or a physical law. A suspect claim is
+    /// reported, but does not affect a verdict.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
         self.note.starts_with("SUSPECT")
@@ -193,17 +194,17 @@ impl Claim {
     #[must_use]
     pub fn as_printed(&self) -> Option<(&str, &str)> {
         let printed = self.printed.trim();
-        let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
-        let end = printed.find(|c| !is_of_number(c)).unwrap_or(printed.len());
+        let is_number_char = |c: char| c.is_ascii_digit() || c == '.';
+        let end = printed.find(|c| !is_number_char(c)).unwrap_or(printed.len());
         let (number, unit) = (&printed[..end], printed[end..].trim_start());
         let is_known = UNITS
             .iter()
-            .any(|(known, unit_of, _)| *known == unit && *unit_of == self.quantity.unit);
+            .any(|(name, unit_of, _)| *name == unit && *unit_of == self.quantity.unit);
         (is_known && number.parse::<f64>().is_ok()).then_some((number, unit))
     }
 
-    /// Returns whether a figure meets the claim; `None` if the claim decides nothing. The best of
-    /// many and the high end of a range of rates cannot be missed.
+    /// Returns whether a figure meets the claim; `None` if the claim cannot decide. The best of
+    /// many and the high end of a range of rates are no minimum that a figure could miss.
     #[must_use]
     pub fn is_met_by(&self, value: f64, better: Better) -> Option<bool> {
         let is_threshold = match (self.qualifier, better) {
@@ -226,17 +227,17 @@ impl Claim {
 #[must_use]
 pub fn published_claims() -> Vec<Claim> {
     let (mut system, mut name, mut date, mut source) = ("", "", "", "");
-    let (mut workload, mut metric, mut of) = ("", "", None);
+    let (mut workload, mut metric, mut target_metric) = ("", "", None);
     let mut claims = Vec::new();
     for line in PUBLISHED.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
-        let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
+        let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
         match cell(0) {
             "=" => (system, name) = (cell(1), cell(2)),
             "@" => (date, source) = (cell(1), cell(2)),
             "%" => {
                 (workload, metric) = (cell(1), cell(2));
-                of = find_metric(cell(3));
+                target_metric = find_metric(cell(3));
             }
             value => {
                 let (unit, factor) = source_unit(cell(1));
@@ -254,7 +255,7 @@ pub fn published_claims() -> Vec<Claim> {
                     qualifier: parse_qualifier(cell(2)),
                     tolerance: DEFAULT_TOLERANCE,
                     note: cell(5).to_owned(),
-                    of: of.map(|(benchmark, metric)| ClaimTarget {
+                    of: target_metric.map(|(benchmark, metric)| ClaimTarget {
                         benchmark,
                         metric,
                         dimensions,
@@ -281,7 +282,7 @@ fn parse_dimensions(text: &str) -> Vec<(Attribute, String)> {
         .collect()
 }
 
-/// Units as printed by sources, with base unit and factor.
+/// Units as printed by sources, with their base unit and factor.
 const UNITS: [(&str, Unit, f64); 13] = [
     ("us", Unit::Second, 1e-6),
     ("ms", Unit::Second, 1e-3),
@@ -300,8 +301,8 @@ const UNITS: [(&str, Unit, f64); 13] = [
 
 /// Returns the base unit and the factor of a unit as printed by sources.
 fn source_unit(name: &str) -> (Unit, f64) {
-    let found = UNITS.iter().find(|(known, _, _)| *known == name);
-    found.map_or((Unit::Count, 1.0), |(_, unit, factor)| (*unit, *factor))
+    let row = UNITS.iter().find(|(printed, _, _)| *printed == name);
+    row.map_or((Unit::Count, 1.0), |(_, unit, factor)| (*unit, *factor))
 }
 
 fn parse_qualifier(name: &str) -> Qualifier {
@@ -316,23 +317,25 @@ fn parse_qualifier(name: &str) -> Qualifier {
     }
 }
 
-/// Returns the system of a machine, by the product name of its firmware or its cloud size: `Amazon
-/// EC2 c5n.18xlarge`, `Standard_HB120rs_v3`. Only whole names with a digit match, because `Virtual
-/// Machine` is not specific.
+/// Returns the system of a machine by the product name in its firmware or by its cloud size:
+/// `Amazon EC2 c5n.18xlarge`, `Standard_HB120rs_v3`. Only whole words with letters and digits
+/// match, because words such as `Machine` are not specific.
 #[must_use]
 pub fn find_system(product: &str) -> Option<String> {
-    let letters = |word: &str| word.trim_start_matches("Standard_").to_ascii_lowercase();
+    let normalise = |word: &str| word.trim_start_matches("Standard_").to_ascii_lowercase();
     let is_name = |word: &String| {
-        let has = |is: fn(char) -> bool| word.chars().any(is);
-        has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic())
+        let has_char = |predicate: fn(char) -> bool| word.chars().any(predicate);
+        has_char(|c| c.is_ascii_digit()) && has_char(|c| c.is_ascii_alphabetic())
     };
-    let words: Vec<String> = product.split_whitespace().map(letters).filter(is_name).collect();
+    let words: Vec<String> =
+        product.split_whitespace().map(normalise).filter(is_name).collect();
     published_claims().into_iter().find_map(|claim| {
         // Systems such as `aws/c5n.18xlarge/rhel8` are variants of one type.
-        let kind: Vec<&str> = claim.system.split('/').take(2).collect();
-        let called = claim.name.split([' ', '(']).nth(1).unwrap_or_default();
-        let names = [kind.get(1).copied().unwrap_or_default(), called].map(letters);
-        words.iter().any(|word| names.contains(word)).then(|| kind.join("/"))
+        let type_path: Vec<&str> = claim.system.split('/').take(2).collect();
+        let product_name = claim.name.split([' ', '(']).nth(1).unwrap_or_default();
+        let names =
+            [type_path.get(1).copied().unwrap_or_default(), product_name].map(normalise);
+        words.iter().any(|word| names.contains(word)).then(|| type_path.join("/"))
     })
 }
 
@@ -343,15 +346,18 @@ pub fn find_system(product: &str) -> Option<String> {
 pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
     let wanted = name.to_ascii_lowercase();
     let mut all = published_claims();
-    let below = format!("{wanted}/");
-    let is_wanted = |claim: &Claim| claim.system == wanted || claim.system.starts_with(&below);
+    let variant_prefix = format!("{wanted}/");
+    let is_wanted =
+        |claim: &Claim| claim.system == wanted || claim.system.starts_with(&variant_prefix);
     if !all.iter().any(is_wanted) {
-        let (own, names) = (format!("/{wanted}"), || all.iter().map(|it| it.system.as_str()));
-        let near =
-            || nearest_word(&wanted, names()).or_else(|| names().find(|it| it.ends_with(&own)));
+        let (suffix, names) =
+            (format!("/{wanted}"), || all.iter().map(|it| it.system.as_str()));
+        let nearest = || {
+            nearest_word(&wanted, names()).or_else(|| names().find(|it| it.ends_with(&suffix)))
+        };
         // Users may type the product after the vendor: `azure/HB120rs_v3`.
-        let of_product = wanted.rsplit('/').next().and_then(find_system);
-        let near = of_product.or_else(|| near().map(str::to_owned));
+        let by_product = wanted.rsplit('/').next().and_then(find_system);
+        let near = by_product.or_else(|| nearest().map(str::to_owned));
         let name = name.to_owned();
         return Err(ReferenceError::Unknown { name, near });
     }
@@ -427,63 +433,65 @@ fn parse_file(text: &str) -> Result<ClaimFile, ReferenceError> {
 fn build_claims(
     text: &str,
     kind: &str,
-    typed: Vec<ClaimEntry>,
+    entries: Vec<ClaimEntry>,
     system: Option<String>,
 ) -> Result<Vec<Claim>, ReferenceError> {
     let system = system.unwrap_or_else(|| "own".to_owned());
-    let read = |(number, typed)| {
-        build_claim(kind == "limit", typed, &system).map_err(|(span, wrong)| {
+    let read = |(number, entry)| {
+        build_claim(kind == "limit", entry, &system).map_err(|(span, wrong)| {
             let (place, entry) =
                 (FileLocation::from_span(text, span), format!("{kind} {number}"));
             ReferenceError::Entry { place, entry, wrong: Box::new(wrong) }
         })
     };
-    (1..).zip(typed).map(read).collect()
+    (1..).zip(entries).map(read).collect()
 }
 
 fn build_claim(
     is_limit: bool,
-    typed: ClaimEntry,
+    entry: ClaimEntry,
     system: &str,
 ) -> Result<Claim, (Range<usize>, EntryError)> {
-    let (of, value) = (typed.metric.span(), typed.value.span());
-    let known = find_metric(typed.metric.get_ref());
-    let (what, printed) = (typed.metric.into_inner(), typed.value.into_inner());
-    let Some((benchmark, metric)) = known else { return Err((of, EntryError::Metric(what))) };
+    let (metric_span, value_span) = (entry.metric.span(), entry.value.span());
+    let target = find_metric(entry.metric.get_ref());
+    let (what, printed) = (entry.metric.into_inner(), entry.value.into_inner());
+    let Some((benchmark, metric)) = target else {
+        return Err((metric_span, EntryError::Metric(what)));
+    };
     if is_limit && metric.better == Better::Lower {
-        return Err((of, EntryError::NoLimit(what)));
+        return Err((metric_span, EntryError::NoLimit(what)));
     }
     if lacks_unit(&printed, metric.unit) {
         return Err((
-            value,
+            value_span,
             EntryError::NoUnit { text: printed, example: metric.unit.symbol() },
         ));
     }
     let quantity = Quantity::parse(&normalize_units(&printed), metric.unit)
-        .map_err(|error| (value, EntryError::Figure(error)))?;
-    let share = |typed: Spanned<String>| {
-        assay_model::quantity::parse_share(typed.get_ref())
-            .map_err(|error| (typed.span(), EntryError::Figure(error)))
+        .map_err(|error| (value_span, EntryError::Figure(error)))?;
+    let parse_share = |share: Spanned<String>| {
+        assay_model::quantity::parse_share(share.get_ref())
+            .map_err(|error| (share.span(), EntryError::Figure(error)))
     };
-    let tolerance = typed.tolerance.map(share).transpose()?.unwrap_or(DEFAULT_TOLERANCE);
+    let tolerance = entry.tolerance.map(parse_share).transpose()?.unwrap_or(DEFAULT_TOLERANCE);
     let dimension = |(name, value): (Spanned<String>, toml::Value)| {
-        let known = Attribute::from_name(name.get_ref());
+        let attribute = Attribute::from_name(name.get_ref());
         let unknown = || (name.span(), EntryError::Dimension(name.get_ref().clone()));
-        Ok((known.ok_or_else(unknown)?, dimension_text(&value)))
+        Ok((attribute.ok_or_else(unknown)?, dimension_text(&value)))
     };
-    let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
+    let dimensions: Result<Vec<_>, _> = entry.dimensions.into_iter().map(dimension).collect();
     Ok(Claim {
         system: system.to_owned(),
         name: system.to_owned(),
-        date: typed.date,
-        source: typed.source,
+        date: entry.date,
+        source: entry.source,
         what,
         conditions: String::new(),
         quantity,
         printed,
-        qualifier: typed.qualifier,
+        qualifier: entry.qualifier,
         tolerance,
-        note: typed.note,
+        note: entry.note,
         of: Some(ClaimTarget { benchmark, metric, dimensions: dimensions? }),
     })
 }
@@ -499,16 +507,16 @@ pub(crate) fn lacks_unit(text: &str, unit: Unit) -> bool {
 #[must_use]
 pub fn data_sheet_limit(estimate: &MetricEstimate, sheet: &[Claim]) -> Option<PhysicalLimit> {
     let names_host = |limit: &Claim| {
-        limit.of.as_ref().is_some_and(|aim| names_dimension(aim, Attribute::Host))
+        limit.of.as_ref().is_some_and(|target| names_dimension(target, Attribute::Host))
     };
-    let is_here = |limit: &&Claim| {
+    let applies = |limit: &&Claim| {
         applies_to(limit, estimate) && (names_host(limit) || !estimate.spans_hosts())
     };
-    let about = sheet.iter().filter(is_here);
-    let lowest = about.min_by(|a, b| a.quantity.value.total_cmp(&b.quantity.value))?;
+    let applicable = sheet.iter().filter(applies);
+    let lowest = applicable.min_by(|a, b| a.quantity.value.total_cmp(&b.quantity.value))?;
     let parts = [lowest.source.as_str(), lowest.date.as_str()];
-    let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let source = if said.is_empty() { lowest.system.clone() } else { said.join(", ") };
+    let nonempty: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let source = if nonempty.is_empty() { lowest.system.clone() } else { nonempty.join(", ") };
     Some(PhysicalLimit {
         value: lowest.quantity.value,
         basis: LimitBasis::DataSheet { source },
@@ -534,15 +542,15 @@ fn normalize_units(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-fn names_dimension(aim: &ClaimTarget, wanted: Attribute) -> bool {
-    aim.dimensions.iter().any(|(name, _)| *name == wanted)
+fn names_dimension(target: &ClaimTarget, wanted: Attribute) -> bool {
+    target.dimensions.iter().any(|(name, _)| *name == wanted)
 }
 
 fn applies_to(claim: &Claim, estimate: &MetricEstimate) -> bool {
-    let Some(aim) = &claim.of else { return false };
-    aim.benchmark.id() == estimate.benchmark
-        && aim.metric.name == estimate.metric
-        && has_dimensions(estimate, &aim.dimensions)
+    let Some(target) = &claim.of else { return false };
+    target.benchmark.id() == estimate.benchmark
+        && target.metric.name == estimate.metric
+        && has_dimensions(estimate, &target.dimensions)
 }
 
 /// Returns whether a result has these dimensions.

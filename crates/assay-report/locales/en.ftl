@@ -302,7 +302,7 @@ basis-measured-peak = { $n ->
 }
 basis-link = link speed that { $device } reports
 basis-link-unnamed = link speed that the device reports
-basis-provisioned = provisioned throughput of the volume
+basis-provisioned = what the volume is provisioned for
 basis-data-sheet = data sheet: { $source }
 rpeak-factors = { $n ->
     [one] { $n } core × { $flop }/cycle × { $clock } (clock measured at this load)

@@ -1,10 +1,11 @@
-//! Names that are not translated, and words with two scripts.
+//! Rules for names that must not be translated, and for words that mix two scripts.
 
 use super::{Linter, Rule, page_span};
 use crate::figure::is_unspaced_script;
 use crate::page::{LintPage, PageText};
 
-/// Names that are recognised in Cyrillic transliteration. `FIO` is not among them: "ФИО" is a word.
+/// Names that are recognised in Cyrillic transliteration. `FIO` is left out: "ФИО" is a Russian
+/// word.
 const TRANSLITERATED_NAMES: [&str; 11] =
     ["Rpeak", "Rmax", "HPL", "IOR", "OSU", "CCX", "HB", "HC", "Triad", "Linpack", "RDMA"];
 /// Names that a cell must contain if the same cell of the source does.
@@ -72,22 +73,22 @@ pub(super) fn to_cyrillic(name: &str) -> String {
 /// Returns the words of a text with their byte offsets. A Korean particle after a Latin name is a
 /// word of its own.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let script = |c: char| c.is_alphanumeric().then(|| is_unspaced_script(c));
-    let mut rest = 0;
+    let script_class = |c: char| c.is_alphanumeric().then(|| is_unspaced_script(c));
+    let mut offset = 0;
     std::iter::from_fn(move || {
         loop {
-            let first = text[rest..].chars().next()?;
-            let length = match script(first) {
-                None => first.len_utf8(),
-                of_word => {
-                    let end = text[rest..].find(|c| script(c) != of_word);
-                    end.unwrap_or(text.len() - rest)
+            let character = text[offset..].chars().next()?;
+            let length = match script_class(character) {
+                None => character.len_utf8(),
+                class => {
+                    let end = text[offset..].find(|c| script_class(c) != class);
+                    end.unwrap_or(text.len() - offset)
                 }
             };
-            let start = rest;
-            rest += length;
-            if script(first).is_some() {
-                return Some((start, &text[start..rest]));
+            let start = offset;
+            offset += length;
+            if script_class(character).is_some() {
+                return Some((start, &text[start..offset]));
             }
         }
     })
@@ -95,13 +96,13 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
     for (start, word) in words(&text.text) {
-        let small = word.to_lowercase();
-        if !small.chars().next().is_some_and(|c| ('а'..='я').contains(&c)) {
+        let lower = word.to_lowercase();
+        if !lower.chars().next().is_some_and(|c| ('а'..='я').contains(&c)) {
             continue;
         }
         let is_name = |name: &&&str| {
-            let written = to_cyrillic(name);
-            let rest = small.strip_prefix(&written);
+            let transliterated = to_cyrillic(name);
+            let rest = lower.strip_prefix(&transliterated);
             // Names of several letters may have a case ending.
             rest.is_some_and(|rest| {
                 rest.is_empty() || (name.len() >= 5 && rest.chars().count() <= 2)
@@ -110,7 +111,7 @@ fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
         if let Some(name) = TRANSLITERATED_NAMES.iter().find(is_name) {
             let message =
                 format!("`{word}` is a transliteration of {name}: names are not translated");
-            let fix = (small == to_cyrillic(name)).then(|| (*name).to_owned());
+            let fix = (lower == to_cyrillic(name)).then(|| (*name).to_owned());
             lint.add_fix(
                 Rule::Name,
                 page_span(text, (start, start + word.len())),
@@ -138,17 +139,18 @@ fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
 /// Reports "Azure NetApp Files" in another order, or with its last word translated.
 fn check_product_names(lint: &mut Linter<'_>, text: &PageText) {
     let all: Vec<(usize, &str)> = words(&text.text).collect();
-    for (number, (start, word)) in
+    for (index, (start, word)) in
         all.iter().enumerate().filter(|(_, (_, word))| *word == "NetApp")
     {
-        let near = |offset: isize| {
-            let place = number.checked_add_signed(offset)?;
-            all.get(place).map(|(_, word)| *word)
+        let word_at = |offset: isize| {
+            let position = index.checked_add_signed(offset)?;
+            all.get(position).map(|(_, word)| *word)
         };
-        if near(-1) == Some("Azure") && near(1) == Some("Files") {
+        if word_at(-1) == Some("Azure") && word_at(1) == Some("Files") {
             continue;
         }
-        let has_azure = [-2, -1, 1, 2].into_iter().any(|offset| near(offset) == Some("Azure"));
+        let has_azure =
+            [-2, -1, 1, 2].into_iter().any(|offset| word_at(offset) == Some("Azure"));
         if has_azure {
             let message =
                 "the product is Azure NetApp Files; Azure Files is a different one".to_owned();

@@ -2,7 +2,7 @@
 //! names.
 //!
 //! Cells are compared with the cells at the same position, paragraphs in order. Within a cell or
-//! paragraph figures may have another order, because word order differs between languages.
+//! paragraph the order of figures may differ, because word order differs between languages.
 
 use assay_model::quantity::Unit;
 
@@ -21,17 +21,18 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
             format!("{} tables, but the source has {}", page.tables.len(), source.tables.len());
         lint.add(Rule::Table, (0, 0), message);
     }
-    let marks = super::page_number_format(source);
-    for (table, of_source) in page.tables.iter().zip(&source.tables) {
-        compare_tables(lint, table, (of_source, marks));
+    let source_format = super::page_number_format(source);
+    for (table, source_table) in page.tables.iter().zip(&source.tables) {
+        compare_tables(lint, table, (source_table, source_format));
     }
-    for (text, of_source) in pair_paragraphs(page, source).unwrap_or_default() {
-        direction::compare_directions(lint, text, of_source);
-        compare_texts(lint, text, (of_source, marks));
+    for (text, source_text) in pair_paragraphs(page, source).unwrap_or_default() {
+        direction::compare_directions(lint, text, source_text);
+        compare_texts(lint, text, (source_text, source_format));
     }
 }
 
-/// Pairs the paragraphs: all of them, or those with figures, if their numbers are equal.
+/// Pairs the paragraphs of a page and its source in order: all, if both have equally many,
+/// otherwise those with figures. `None` if these are not equally many either.
 fn pair_paragraphs<'p>(
     page: &'p LintPage,
     source: &'p LintPage,
@@ -39,8 +40,9 @@ fn pair_paragraphs<'p>(
     if page.prose.len() == source.prose.len() {
         return Some(page.prose.iter().zip(&source.prose).collect());
     }
-    let (ours, theirs) = (with_figures(page), with_figures(source));
-    (ours.len() == theirs.len()).then(|| ours.into_iter().zip(theirs).collect())
+    let (paragraphs, source_paragraphs) = (with_figures(page), with_figures(source));
+    (paragraphs.len() == source_paragraphs.len())
+        .then(|| paragraphs.into_iter().zip(source_paragraphs).collect())
 }
 
 fn with_figures(page: &LintPage) -> Vec<&PageText> {
@@ -54,46 +56,47 @@ pub(super) fn comparison_gap(page: &LintPage, source: &LintPage) -> Option<Strin
     if pair_paragraphs(page, source).is_some() {
         return None;
     }
-    let (ours, theirs) = (with_figures(page).len(), with_figures(source).len());
+    let (count, others) = (with_figures(page).len(), with_figures(source).len());
     Some(format!(
-        "its sentences are not compared: paragraphs with figures are {ours} here and {theirs} in the source"
+        "its sentences are not compared: paragraphs with figures are {count} here and {others} in the source"
     ))
 }
 
 fn compare_tables(
     lint: &mut Linter<'_>,
     table: &PageTable,
-    (source, marks): (&PageTable, PageNumberFormat),
+    (source, source_format): (&PageTable, PageNumberFormat),
 ) {
-    let here = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
+    let start = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
     if table.rows.len() != source.rows.len() {
         let message =
             format!("{} rows, but the source has {}", table.rows.len(), source.rows.len());
-        lint.add(Rule::Table, (here, here), message);
+        lint.add(Rule::Table, (start, start), message);
         return;
     }
-    for (number, (row, of_source)) in table.rows.iter().zip(&source.rows).enumerate() {
-        for (cell, of_source) in row.iter().zip(of_source) {
-            compare_names(lint, cell, of_source);
-            direction::compare_directions(lint, cell, of_source);
-            if number == 0 {
-                compare_headings(lint, cell, of_source);
+    for (row_index, (row, source_row)) in table.rows.iter().zip(&source.rows).enumerate() {
+        for (cell, source_cell) in row.iter().zip(source_row) {
+            compare_names(lint, cell, source_cell);
+            direction::compare_directions(lint, cell, source_cell);
+            if row_index == 0 {
+                compare_headings(lint, cell, source_cell);
             }
-            compare_texts(lint, cell, (of_source, marks));
+            compare_texts(lint, cell, (source_cell, source_format));
         }
     }
 }
 
 fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
-    let (small, of_source) = (cell.text.to_lowercase(), source.text.to_lowercase());
+    let (lower, source_lower) = (cell.text.to_lowercase(), source.text.to_lowercase());
     for name in PROTECTED {
-        let wanted = name.to_lowercase();
-        let is_gone =
-            has_word(&of_source, &wanted, NO_ENDING) && !has_word(&small, &wanted, MAX_ENDING);
+        let name_lower = name.to_lowercase();
+        let is_missing = has_word(&source_lower, &name_lower, NO_ENDING)
+            && !has_word(&lower, &name_lower, MAX_ENDING);
         // Transliterated names are reported by another rule.
-        let other = to_cyrillic(name);
-        let is_other = other.chars().count() >= 3 && small.contains(&other);
-        if is_gone && !is_other {
+        let transliterated = to_cyrillic(name);
+        let is_transliterated =
+            transliterated.chars().count() >= 3 && lower.contains(&transliterated);
+        if is_missing && !is_transliterated {
             let message =
                 format!("{name} is in the source but not here: names are not translated");
             lint.add(Rule::Name, trimmed_span(cell), message);
@@ -113,17 +116,17 @@ fn trimmed_span(text: &PageText) -> (usize, usize) {
 const MAX_ENDING: usize = 3;
 const NO_ENDING: usize = 0;
 
-fn has_word(text: &str, word: &str, longest_ending: usize) -> bool {
-    text.match_indices(word).any(|(at, _)| {
+fn has_word(text: &str, word: &str, max_ending: usize) -> bool {
+    text.match_indices(word).any(|(position, _)| {
         let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
-        let behind = &text[at + word.len()..];
-        let ending = behind.chars().take_while(|c| c.is_alphabetic()).count();
-        let rest = behind.chars().nth(if ending <= longest_ending { ending } else { 0 });
-        is_edge(text[..at].chars().next_back()) && is_edge(rest)
+        let after = &text[position + word.len()..];
+        let ending = after.chars().take_while(|c| c.is_alphabetic()).count();
+        let rest = after.chars().nth(if ending <= max_ending { ending } else { 0 });
+        is_edge(text[..position].chars().next_back()) && is_edge(rest)
     })
 }
 
-/// Compares the unit of a column.
+/// Compares the units in the headings of a column.
 fn compare_headings(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
     match (heading_unit(&cell.text), heading_unit(&source.text)) {
         (Some(a), Some(b)) if !a.is_same(&b) => {
@@ -162,49 +165,52 @@ impl ComparedText<'_> {
 
     /// Returns the text between a figure and the next one.
     fn text_after(&self, figure: &PrintedFigure) -> (&str, Option<&PrintedFigure>) {
-        let number =
-            self.figures.partition_point(|it| it.number_span.0 <= figure.number_span.0);
-        let next = self.figures.get(number);
+        let index = self.figures.partition_point(|it| it.number_span.0 <= figure.number_span.0);
+        let next = self.figures.get(index);
         let end = next.map_or(self.text.text.len(), |it| it.number_span.0);
         (&self.text.text[figure.number_span.1..end.max(figure.number_span.1)], next)
     }
 
     /// Returns whether this page prints `MB/writes` where the other one has corrected it to `MB/s`.
     fn lacks_time(&self, size: &PrintedUnit, rate: &PrintedUnit) -> bool {
-        let behind = self.text.text[size.span.1..].strip_prefix('/');
+        let after = self.text.text[size.span.1..].strip_prefix('/');
         (size.unit, rate.unit) == (Unit::Byte, Unit::BytePerSecond)
             && size.factor.to_bits() == rate.factor.to_bits()
-            && behind.is_some_and(direction::begins_with_direction)
+            && after.is_some_and(direction::begins_with_direction)
     }
 
-    /// Returns whether a figure without a unit implies this one.
+    /// Returns whether the text after a figure without a unit implies this unit.
     fn implies_unit(&self, figure: &PrintedFigure, unit: &PrintedUnit) -> bool {
         const SHORT: usize = 6;
-        let (behind, next) = self.text_after(figure);
+        let (after, next) = self.text_after(figure);
         // `32-33 GB/s`, `von 32 bis 33 GB/s`.
-        let is_of_range = behind.trim().chars().count() <= SHORT
+        let is_range_start = after.trim().chars().count() <= SHORT
             && next.and_then(|it| it.unit.as_ref()).is_some_and(|it| it.is_same(unit));
-        let small = behind.to_lowercase();
+        let lower = after.to_lowercase();
         let is_operation = unit.unit == Unit::IoPerSecond
-            && OPERATIONS.iter().any(|word| small.contains(word));
+            && OPERATIONS.iter().any(|word| lower.contains(word));
         // `5 s` is five seconds or "five with", depending on the language.
-        let is_letter = unit.factor.to_bits() == 1f64.to_bits()
-            && behind.trim_start_matches(BLANKS).starts_with(['s', 'с', 'o', 'о']);
-        is_of_range || is_operation || is_letter || contains_unit(behind, unit)
+        let may_be_word = unit.factor.to_bits() == 1f64.to_bits()
+            && after.trim_start_matches(BLANKS).starts_with(['s', 'с', 'o', 'о']);
+        is_range_start || is_operation || may_be_word || contains_unit(after, unit)
     }
 }
 
 fn compare_texts(
     lint: &mut Linter<'_>,
     text: &PageText,
-    (source, marks): (&PageText, PageNumberFormat),
+    (source, source_format): (&PageText, PageNumberFormat),
 ) {
     let page =
         ComparedText { text, marks: lint.number_format, figures: find_figures(&text.text) };
-    let source = ComparedText { text: source, marks, figures: find_figures(&source.text) };
-    let (mut here, mut there): (Vec<&PrintedFigure>, Vec<&PrintedFigure>) =
+    let source = ComparedText {
+        text: source,
+        marks: source_format,
+        figures: find_figures(&source.text),
+    };
+    let (mut page_figures, mut source_figures): (Vec<&PrintedFigure>, Vec<&PrintedFigure>) =
         (page.figures.iter().collect(), source.figures.iter().collect());
-    if here.len() != there.len() {
+    if page_figures.len() != source_figures.len() {
         // Numbers without a unit may be words in the other language.
         let has_partner = |side: &ComparedText<'_>, it: &PrintedFigure| {
             side.figures
@@ -212,30 +218,30 @@ fn compare_texts(
                 .take(MAX_MATCHED)
                 .any(|other| has_same_digits(&page, it, &source, other))
         };
-        here.retain(|it| it.unit.is_some());
-        there.retain(|it| it.unit.is_some());
+        page_figures.retain(|it| it.unit.is_some());
+        source_figures.retain(|it| it.unit.is_some());
         // A figure that lost its unit is matched by its digits.
         let lost: Vec<&PrintedFigure> = page
             .figures
             .iter()
             .filter(|it| it.unit.is_none() && has_partner(&source, it))
             .collect();
-        let wanted = there.len().saturating_sub(here.len());
-        here.extend(lost.into_iter().take(wanted));
-        here.sort_by_key(|it| it.number_span.0);
+        let missing = source_figures.len().saturating_sub(page_figures.len());
+        page_figures.extend(lost.into_iter().take(missing));
+        page_figures.sort_by_key(|it| it.number_span.0);
     }
-    for (a, b) in match_figures(&page, &mut here, &source, &mut there) {
+    for (a, b) in match_figures(&page, &mut page_figures, &source, &mut source_figures) {
         compare_figures(lint, (&page, a), (&source, b));
     }
-    let (ours, theirs) = (here.len(), there.len());
-    for (a, b) in here.iter().zip(&there) {
+    let (page_count, source_count) = (page_figures.len(), source_figures.len());
+    for (a, b) in page_figures.iter().zip(&source_figures) {
         compare_figures(lint, (&page, a), (&source, b));
     }
-    for a in here.iter().skip(theirs) {
+    for a in page_figures.iter().skip(source_count) {
         let message = format!("`{}` is not in the source", page.figure_text(a));
         lint.add(Rule::Digits, page_span(text, a.number_span), message);
     }
-    if let Some(b) = there.get(ours) {
+    if let Some(b) = source_figures.get(page_count) {
         let message = format!("`{}` of the source is missing", source.figure_text(b));
         lint.add(Rule::Digits, trimmed_span(text), message);
     }
@@ -245,28 +251,29 @@ fn compare_texts(
 /// only.
 const MAX_MATCHED: usize = 64;
 
-/// Removes and returns pairs of equal figures, and then pairs with the same digits.
+/// Removes and returns pairs of figures: first those with the same value, then those with the same
+/// digits.
 fn match_figures<'f>(
     page: &ComparedText<'_>,
-    here: &mut Vec<&'f PrintedFigure>,
+    page_figures: &mut Vec<&'f PrintedFigure>,
     source: &ComparedText<'_>,
-    there: &mut Vec<&'f PrintedFigure>,
+    source_figures: &mut Vec<&'f PrintedFigure>,
 ) -> Vec<(&'f PrintedFigure, &'f PrintedFigure)> {
-    if here.len().max(there.len()) > MAX_MATCHED {
+    if page_figures.len().max(source_figures.len()) > MAX_MATCHED {
         return Vec::new();
     }
     let mut pairs = Vec::new();
-    for is_alike in [is_same_value, has_same_digits] {
-        here.retain(|a| {
-            let found = there.iter().position(|b| is_alike(page, a, source, b));
-            pairs.extend(found.map(|number| (*a, there.remove(number))));
-            found.is_none()
+    for is_match in [is_same_value, has_same_digits] {
+        page_figures.retain(|a| {
+            let partner = source_figures.iter().position(|b| is_match(page, a, source, b));
+            pairs.extend(partner.map(|index| (*a, source_figures.remove(index))));
+            partner.is_none()
         });
     }
     pairs
 }
 
-/// Returns whether both have the same digits, whatever their units.
+/// Returns whether both figures have the same digits, with any units.
 fn has_same_digits(
     page: &ComparedText<'_>,
     a: &PrintedFigure,
@@ -277,7 +284,8 @@ fn has_same_digits(
     ours.iter().any(|a| theirs.iter().any(|b| (a - b).abs() <= 1e-9 * b.abs()))
 }
 
-/// Returns whether both have the same value: the same digits, or other ones with another prefix.
+/// Returns whether both figures have the same value: the same digits and unit, or other digits with
+/// another prefix, as `1600 MHz` and `1.60 GHz`.
 fn is_same_value(
     page: &ComparedText<'_>,
     a: &PrintedFigure,
@@ -313,22 +321,22 @@ fn compare_figures(
     (page, a): (&ComparedText<'_>, &PrintedFigure),
     (source, b): (&ComparedText<'_>, &PrintedFigure),
 ) {
-    let here = page_span(page.text, a.number_span);
-    let shown =
+    let span = page_span(page.text, a.number_span);
+    let digits_message =
         || format!("`{}`, and the source has `{}`", page.number_text(a), source.number_text(b));
     let is_equal = is_same_value(page, a, source, b);
     if !is_equal && !has_same_digits(page, a, source, b) {
-        let [meant, _] = page.marks.possible_values(a);
-        let is_other = meant.to_bits() != a.value.to_bits();
-        let read = if is_other { format!(" (here it means {meant})") } else { String::new() };
-        lint.add(Rule::Digits, here, shown() + &read);
+        let [value, _] = page.marks.possible_values(a);
+        let differs = value.to_bits() != a.value.to_bits();
+        let hint = if differs { format!(" (here it means {value})") } else { String::new() };
+        lint.add(Rule::Digits, span, digits_message() + &hint);
     } else if a.decimals < b.decimals && (a.value - b.value).abs() <= 1e-9 * b.value.abs() {
         // `300` for `300,000` in an unknown language is more likely a value a thousand times
         // smaller.
         let is_fraction =
             source.marks.possible_values(b).iter().all(|it| it.to_bits() == b.value.to_bits());
         let rule = if is_fraction { Rule::Precision } else { Rule::Digits };
-        lint.add(rule, here, shown());
+        lint.add(rule, span, digits_message());
     }
     match (&a.unit, &b.unit) {
         (Some(ours), Some(theirs))
@@ -340,7 +348,7 @@ fn compare_figures(
         (None, Some(theirs)) if !page.implies_unit(a, theirs) => {
             let message =
                 format!("the source has `{}`, and here is no unit", source.figure_text(b));
-            lint.add(Rule::WrongUnit, here, message);
+            lint.add(Rule::WrongUnit, span, message);
         }
         (Some(ours), None) if !source.implies_unit(b, ours) => {
             let message = format!("`{}`, but the source has no unit", ours.text);
@@ -354,6 +362,6 @@ fn compare_figures(
             page.number_text(a),
             source.number_text(b)
         );
-        lint.add(Rule::Qualifier, here, message);
+        lint.add(Rule::Qualifier, span, message);
     }
 }

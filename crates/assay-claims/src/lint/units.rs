@@ -13,15 +13,15 @@ const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 4
 /// Words for memory and storage, which are measured in bytes.
 const BYTES: [&str; 10] =
     ["stream", "triad", "fio", "ior", "nvme", "ssd", "raid0", "vdbench", "hdd", "mlc"];
-/// Words for networks, which are measured in bits, even where a memory benchmark has the same name.
+/// Words for networks, which are measured in bits. They take precedence over the words for bytes.
 const NETWORK: [&str; 3] = ["tcp", "udp", "iperf"];
 const FABRIC: [&str; 3] = ["rdma", "infiniband", "ib_"];
-/// Words for throughput with the particle before the figure.
+/// Words for throughput with the particle that precedes the figure.
 const THROUGHPUT_BEFORE: [&str; 3] = ["スループットは", "吞吐量为", "처리량은"];
 /// Words for capacities, which are sizes, not rates.
 const CAPACITY: [&str; 10] =
     ["quota", "kvót", "квот", "クォータ", "配额", "할당량", "capac", "kapaz", "容量", "용량"];
-/// Words for throughput, which needs a rate.
+/// Words for throughput, which is a rate.
 const THROUGHPUT: [&str; 9] = [
     "throughput",
     "propustnost",
@@ -71,29 +71,29 @@ fn check_row_units(lint: &mut Linter<'_>, label: &str, cell: &PageText) {
     let is_bytes = !is_fabric && !is_network && BYTES.iter().any(|word| label.contains(word));
     for figure in find_figures(&cell.text) {
         let Some(printed) = &figure.unit else { continue };
-        let here = page_span(cell, printed.span);
+        let span = page_span(cell, printed.span);
         match printed.unit {
             Unit::BitPerSecond if is_bytes => {
                 let message = format!(
                     "`{}` is in bits, but memory and storage are published in bytes: a factor of 8",
                     printed.text
                 );
-                lint.add(Rule::WrongUnit, here, message);
+                lint.add(Rule::WrongUnit, span, message);
             }
             Unit::BytePerSecond if is_fabric && printed.factor >= 1e9 => {
                 let gbit_per_s = figure.value * printed.factor * 8.0 / 1e9;
-                let fits = LINK_GBIT_PER_S
+                let link_rate = LINK_GBIT_PER_S
                     .iter()
                     .find(|link| (0.8..=1.0).contains(&(figure.value / **link)));
-                if let Some(link) = fits.filter(|link| gbit_per_s > 2.0 * **link) {
+                if let Some(link) = link_rate.filter(|link| gbit_per_s > 2.0 * **link) {
                     let message = format!(
                         "`{}` would be {gbit_per_s:.0} Gbit/s, above the link rate: the figure is \
                          that of a link of {link} Gbit/s",
                         printed.text
                     );
-                    let bits =
+                    let replacement =
                         if printed.text.starts_with('Г') { "Гбит/с" } else { "Gbit/s" };
-                    lint.add_fix(Rule::WrongUnit, here, message, Some(bits.to_owned()));
+                    lint.add_fix(Rule::WrongUnit, span, message, Some(replacement.to_owned()));
                 }
             }
             _ => {}
@@ -103,7 +103,7 @@ fn check_row_units(lint: &mut Linter<'_>, label: &str, cell: &PageText) {
 
 /// Reports non-standard spellings of a unit.
 fn check_spelling(lint: &mut Linter<'_>, text: &PageText, unit: &PrintedUnit) {
-    let right = match unit.text.as_str() {
+    let standard = match unit.text.as_str() {
         it if it.contains(" / ") => it.replace(" / ", "/"),
         it if it.contains("bits/") => it.replace("bits/", "bit/"),
         it if it.contains("Bit/") => it.replace("Bit/", "bit/"),
@@ -114,8 +114,8 @@ fn check_spelling(lint: &mut Linter<'_>, text: &PageText, unit: &PrintedUnit) {
     };
     let rule =
         if unit.text.ends_with("Б/c") { Rule::MixedScripts } else { Rule::UnitSpelling };
-    let message = format!("`{}` is written {right}", unit.text);
-    lint.add_fix(rule, page_span(text, unit.span), message, Some(right));
+    let message = format!("`{}` is written {standard}", unit.text);
+    lint.add_fix(rule, page_span(text, unit.span), message, Some(standard));
 }
 
 /// Reports sizes that should be rates or counts.
@@ -125,54 +125,56 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
         let Some(printed) = figure.unit.as_ref().filter(|it| it.unit == Unit::Byte) else {
             continue;
         };
-        // The context of a unit is close to it; a page may be one line.
-        let behind: String = text.text[printed.span.1..].chars().take(40).collect();
-        let behind = behind.to_lowercase();
-        let next = behind.trim_start_matches([' ', '\u{a0}', '-']);
-        let here = page_span(text, printed.span);
-        let shown = &printed.text;
+        // Only the next characters are the context of a unit; a page may be one line.
+        let after: String = text.text[printed.span.1..].chars().take(40).collect();
+        let after = after.to_lowercase();
+        let following = after.trim_start_matches([' ', '\u{a0}', '-']);
+        let span = page_span(text, printed.span);
+        let size = &printed.text;
         let is_large = printed.factor >= 1e6;
-        // `780 MB/s, 780 MB`: with the same prefix, it is not a size that belongs to the rate.
-        let is_alike = |it: &PrintedUnit| {
+        // `780 MB/s, 780 MB`: a size with the same prefix as a rate nearby is a rate without its
+        // time.
+        let has_same_prefix = |it: &PrintedUnit| {
             it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
         };
-        let has_rate = figures.len() <= 3 && rates().any(is_alike);
-        if OPERATIONS.iter().any(|word| next.starts_with(word)) && !next.starts_with("i/o size")
+        let has_rate = figures.len() <= 3 && rates().any(has_same_prefix);
+        if OPERATIONS.iter().any(|word| following.starts_with(word))
+            && !following.starts_with("i/o size")
         {
             let count = format!("{}", figure.value * 1000.0);
-            if matches!(shown.as_str(), "kB" | "KB" | "кБ" | "ko") {
+            if matches!(size.as_str(), "kB" | "KB" | "кБ" | "ko") {
                 let message = format!(
-                    "operations have no byte unit: the k of {count} has become `{shown}`"
+                    "operations have no byte unit: the k of {count} has become `{size}`"
                 );
-                lint.add(Rule::WrongUnit, here, message);
+                lint.add(Rule::WrongUnit, span, message);
             }
-        } else if let Some(rest) = behind.strip_prefix('/') {
+        } else if let Some(rest) = after.strip_prefix('/') {
             let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
             // `8 GB/core` is a valid ratio.
             let is_operation = OPERATIONS.iter().any(|word| noun.starts_with(word));
             if is_operation || direction::begins_with_direction(&noun) {
                 let message =
-                    format!("`{shown}/{noun}` is not a unit: expected `{shown}` per time");
-                lint.add(Rule::WrongUnit, here, message);
+                    format!("`{size}/{noun}` is not a unit: expected `{size}` per time");
+                lint.add(Rule::WrongUnit, span, message);
             }
         } else if is_large && has_rate {
-            let message = format!("`{shown}` next to a rate: the time is missing");
-            lint.add_fix(Rule::WrongUnit, here, message, Some(format!("{shown}/s")));
+            let message = format!("`{size}` next to a rate: the time is missing");
+            lint.add_fix(Rule::WrongUnit, span, message, Some(format!("{size}/s")));
         } else if is_large && is_near_throughput(&text.text, printed.span) {
             let message = format!(
-                "`{shown}` is a size, and the sentence is about throughput: the time is missing"
+                "`{size}` is a size, and the sentence is about throughput: the time is missing"
             );
-            lint.add_fix(Rule::WrongUnit, here, message, Some(format!("{shown}/s")));
+            lint.add_fix(Rule::WrongUnit, span, message, Some(format!("{size}/s")));
         }
     }
 }
 
-/// Returns whether a word for throughput follows within a few words without a word for capacity
-/// between, or directly precedes the figure in scripts without blanks.
+/// Returns whether a word for throughput follows within a few words, without a word for capacity
+/// between. In scripts without blanks, the word may directly precede the figure.
 fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
-    let next: String = text[to..].chars().take(40).collect::<String>().to_lowercase();
+    let after: String = text[to..].chars().take(40).collect::<String>().to_lowercase();
     let is_near = |word: &str| {
-        let between = next.split_once(word).map(|(between, _)| between);
+        let between = after.split_once(word).map(|(between, _)| between);
         between.is_some_and(|it| !CAPACITY.iter().any(|word| it.contains(word)))
     };
     let before = text[..from].trim_end_matches(|c: char| !c.is_alphabetic());
@@ -184,13 +186,13 @@ fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
 fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
     for row in page.tables.iter().flat_map(|table| &table.rows) {
         for cell in row {
-            let of_cell = find_figures(&cell.text);
+            let figures = find_figures(&cell.text);
             let units: Vec<&PrintedUnit> =
-                of_cell.iter().filter_map(|it| it.unit.as_ref()).collect();
-            let alike = |a: &PrintedUnit, b: &PrintedUnit| {
+                figures.iter().filter_map(|it| it.unit.as_ref()).collect();
+            let differ_in_case = |a: &PrintedUnit, b: &PrintedUnit| {
                 a.text != b.text && a.text.to_lowercase() == b.text.to_lowercase()
             };
-            for pair in units.windows(2).filter(|pair| alike(pair[0], pair[1])) {
+            for pair in units.windows(2).filter(|pair| differ_in_case(pair[0], pair[1])) {
                 let message = format!(
                     "`{}` next to `{}`: the letter's case is a factor of 8",
                     pair[1].text, pair[0].text
@@ -199,18 +201,18 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
             }
         }
     }
-    let mut micro: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut spellings: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for text in page.tables.iter().flat_map(|table| table.rows.iter().flatten()) {
-        let of_text = find_figures(&text.text)
+        let units = find_figures(&text.text)
             .into_iter()
             .filter_map(|it| it.unit)
             .chain(heading_unit(&text.text));
-        for unit in of_text.filter(|it| it.unit == Unit::Second && it.factor < 1e-5) {
-            micro.entry(unit.text.clone()).or_insert(page_span(text, unit.span));
+        for unit in units.filter(|it| it.unit == Unit::Second && it.factor < 1e-5) {
+            spellings.entry(unit.text.clone()).or_insert(page_span(text, unit.span));
         }
     }
-    if let (Some(here), true) = (micro.get("usec"), micro.len() > 1) {
+    if let (Some(span), true) = (spellings.get("usec"), spellings.len() > 1) {
         let message = "`usec` next to another spelling: the symbol is µs".to_owned();
-        lint.add_fix(Rule::UnitSpelling, *here, message, Some("µs".to_owned()));
+        lint.add_fix(Rule::UnitSpelling, *span, message, Some("µs".to_owned()));
     }
 }

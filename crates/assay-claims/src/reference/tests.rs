@@ -4,31 +4,33 @@ use super::*;
 
 #[test]
 fn published_figures_are_complete() {
-    let all = published_claims();
-    assert_eq!(all.len(), 1281);
-    for claim in &all {
+    let claims = published_claims();
+    assert_eq!(claims.len(), 1281);
+    for claim in &claims {
         assert!(claim.quantity.value.is_finite(), "{claim:?}");
         assert_ne!(claim.quantity.unit, Unit::Count, "{claim:?}");
         assert!(!claim.source.is_empty() && !claim.system.is_empty(), "{claim:?}");
-        if let Some(aim) = &claim.of {
-            assert_eq!(aim.metric.unit, claim.quantity.unit, "{claim:?}");
+        if let Some(target) = &claim.of {
+            assert_eq!(target.metric.unit, claim.quantity.unit, "{claim:?}");
         }
     }
-    assert_eq!(all.iter().filter(|claim| claim.is_suspect()).count(), 8);
-    assert!(all.iter().filter(|claim| claim.of.is_some()).count() > 900);
+    assert_eq!(claims.iter().filter(|claim| claim.is_suspect()).count(), 8);
+    assert!(claims.iter().filter(|claim| claim.of.is_some()).count() > 900);
 }
 
 /// The headlines of HB and HC are the shortest single sample and the highest rate; neither is a
 /// bound.
 #[test]
 fn best_figure_is_no_bound_but_range_end_is() {
-    let all = published_claims();
+    let claims = published_claims();
     let check = |system: &str, what: &str, printed: &str, expected: Qualifier| {
-        let is = |it: &&Claim| it.system == system && it.what == what && it.printed == printed;
-        let found: Vec<Qualifier> = all.iter().filter(is).map(|it| it.qualifier).collect();
+        let is_match =
+            |it: &&Claim| it.system == system && it.what == what && it.printed == printed;
+        let qualifiers: Vec<Qualifier> =
+            claims.iter().filter(is_match).map(|it| it.qualifier).collect();
         assert!(
-            !found.is_empty() && found.iter().all(|it| *it == expected),
-            "{printed}: {found:?}"
+            !qualifiers.is_empty() && qualifiers.iter().all(|it| *it == expected),
+            "{printed}: {qualifiers:?}"
         );
     };
     check("azure/hb", "RDMA, latency", "2.35 us", Qualifier::Best);
@@ -38,9 +40,9 @@ fn best_figure_is_no_bound_but_range_end_is() {
     check("azure/hb", "STREAM, triad bandwidth", "32 GB/s", Qualifier::AtLeast);
     check("azure/hb", "STREAM, triad bandwidth", "33 GB/s", Qualifier::AtMost);
     check("azure/hbv4", "RDMA, latency", "2 us", Qualifier::AtMost);
-    let bounds = all.iter().filter(|it| it.qualifier == Qualifier::AtLeast);
-    let times = bounds.filter(|it| it.quantity.unit == Unit::Second && it.of.is_some());
-    assert_eq!(times.count(), 0, "at least so long is said of no time that decides");
+    let bounds = claims.iter().filter(|it| it.qualifier == Qualifier::AtLeast);
+    let time_bounds = bounds.filter(|it| it.quantity.unit == Unit::Second && it.of.is_some());
+    assert_eq!(time_bounds.count(), 0, "at least so long is said of no time that decides");
 }
 
 #[test]
@@ -80,31 +82,34 @@ fn finds_system_and_suggests_nearest() {
         claims_for_system("azure/HBv4").unwrap().iter().all(|it| it.system == "azure/hbv4")
     );
     assert!(claims_for_system("aws/c5n.18xlarge").unwrap().len() > 600);
-    let said = |wrong: &str| claims_for_system(wrong).unwrap_err().to_string();
-    assert!(["azure/hbv44", "HBv4"].iter().all(|it| said(it).contains("mean azure/hbv4?")));
-    assert!(said("azure/HB120rs_v3").contains("mean azure/hbv3?"));
+    let error_for = |name: &str| claims_for_system(name).unwrap_err().to_string();
+    assert!(
+        ["azure/hbv44", "HBv4"].iter().all(|it| error_for(it).contains("mean azure/hbv4?"))
+    );
+    assert!(error_for("azure/HB120rs_v3").contains("mean azure/hbv3?"));
 }
 
 #[test]
 fn user_claim_needs_metric_dimension_and_unit() {
     let check = |text: &str, expected: &str| {
-        let said = read(text)
+        let message = read(text)
             .map_or_else(|error| error.to_string(), |it| format!("{}", it[0].quantity));
-        assert!(said.contains(expected), "{text}: {said}");
+        assert!(message.contains(expected), "{text}: {message}");
     };
-    let of = |rest: &str| format!("[[claim]]\nmetric = \"memory.stream/triad\"\n{rest}");
-    check(&of("value = \"260 GB/s\"\nwhere = { placement = \"node\" }"), "260.0 GB/s");
-    check(&of("value = \"260\""), "line 3: claim 1: `260` has no unit");
-    check(&of("value = \"260 Gbit/s\""), "is not a unit of a byte rate");
+    let claim_file =
+        |rest: &str| format!("[[claim]]\nmetric = \"memory.stream/triad\"\n{rest}");
+    check(&claim_file("value = \"260 GB/s\"\nwhere = { placement = \"node\" }"), "260.0 GB/s");
+    check(&claim_file("value = \"260\""), "line 3: claim 1: `260` has no unit");
+    check(&claim_file("value = \"260 Gbit/s\""), "is not a unit of a byte rate");
     check(
-        &of("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"),
+        &claim_file("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"),
         "line 4: claim 1: there is no dimension `colour`",
     );
     check(
         "[[claim]]\nmetric = \"x/y\"\nvalue = \"1 s\"",
         "line 2: claim 1: there is no metric `x/y`",
     );
-    check(&of("value = \"1 GB/s\"\ntolerance = \"1\"\n"), "line 4: claim 1: ");
+    check(&claim_file("value = \"1 GB/s\"\ntolerance = \"1\"\n"), "line 4: claim 1: ");
     check("[[claim]]\nmetric = \"storage/rate\"\nvalue = \"300k IOPS\"", "300.0 kIO/s");
     check("", "no [[claim]]");
     let limit = |rest: &str| {
@@ -130,8 +135,8 @@ fn rate_maximum_and_suspect_claim_decide_nothing() {
     };
     let value = claim(Qualifier::Exactly, "").quantity.value;
     let check = |qualifier, note: &str, share: f64, better, expected: Option<bool>| {
-        let kept = claim(qualifier, note).is_met_by(value * share, better);
-        assert_eq!(kept, expected, "{qualifier:?} {share} {better:?}");
+        let is_met = claim(qualifier, note).is_met_by(value * share, better);
+        assert_eq!(is_met, expected, "{qualifier:?} {share} {better:?}");
     };
     check(Qualifier::About, "", 0.96, Better::Higher, Some(true));
     check(Qualifier::About, "", 0.94, Better::Higher, Some(false));

@@ -28,26 +28,26 @@ fn peak_claim_applies_to_fastest_instruction_set() {
         peak(("node", "avx2"), 30e9),
         peak(("core:0", "sse2"), 12e9),
     ];
-    let claim = |whose: &str| {
+    let claim = |filter: &str| {
         format!(
-            "[[claim]]\nmetric = \"compute.peak_flops/fp64\"\nvalue = \"7 TFLOP/s\"\n{whose}"
+            "[[claim]]\nmetric = \"compute.peak_flops/fp64\"\nvalue = \"7 TFLOP/s\"\n{filter}"
         )
     };
-    for (whose, expected) in [
+    for (filter, expected) in [
         ("", &["node/avx2", "core:0/sse2"][..]),
         ("where = { placement = \"node\" }", &["node/avx2"]),
         ("where = { instruction_set = \"portable\" }", &["node/portable"]),
         ("where = { instruction_set = \"avx512\" }", &[]),
     ] {
-        let claims = read(&claim(whose)).unwrap();
-        let held = check_claims(&results, &claims);
-        let found: Vec<&str> = held.iter().map(|it| it.estimate.case.as_str()).collect();
-        assert_eq!(found, expected, "{whose}");
+        let claims = read(&claim(filter)).unwrap();
+        let checks = check_claims(&results, &claims);
+        let cases: Vec<&str> = checks.iter().map(|it| it.estimate.case.as_str()).collect();
+        assert_eq!(cases, expected, "{filter}");
     }
     let published = claims_for_system("azure/hbv4").unwrap();
-    let held = check_claims(&results, &published);
-    assert!(held.iter().all(|it| it.estimate.case == "node/avx2"), "{held:?}");
-    assert!(!held.is_empty());
+    let checks = check_claims(&results, &published);
+    assert!(checks.iter().all(|it| it.estimate.case == "node/avx2"), "{checks:?}");
+    assert!(!checks.is_empty());
 }
 
 #[test]
@@ -65,29 +65,31 @@ fn every_claim_has_its_own_verdict() {
         (3e9, Some([2e9, 3.5e9]), [Some(false), Some(false), None], ClaimVerdict::Missed),
     ] {
         let results = [MetricEstimate { ci: interval, ..bandwidth("one", value, None) }];
-        let held = check_claims(&results, &claims);
-        let kept: Vec<Option<bool>> = claims.iter().map(|it| held[0].meets_claim(it)).collect();
-        assert_eq!((kept.as_slice(), held[0].verdict), (&expected[..], verdict), "{value}");
+        let checks = check_claims(&results, &claims);
+        let met: Vec<Option<bool>> =
+            claims.iter().map(|it| checks[0].meets_claim(it)).collect();
+        assert_eq!((met.as_slice(), checks[0].verdict), (&expected[..], verdict), "{value}");
     }
 }
 
 /// A published "FIO, 50 GB/s" is about large sequential I/O, not small random I/O.
 #[test]
 fn published_bandwidth_applies_to_sequential_io() {
-    let of = |pattern: &str| {
-        let mut it = bandwidth("one", 376e6, None);
-        it.case = pattern.to_owned();
-        it.parameters.insert(Attribute::Operation, "read".into());
-        it.parameters.insert(Attribute::Pattern, pattern.into());
-        it
+    let result_with_pattern = |pattern: &str| {
+        let mut estimate = bandwidth("one", 376e6, None);
+        estimate.case = pattern.to_owned();
+        estimate.parameters.insert(Attribute::Operation, "read".into());
+        estimate.parameters.insert(Attribute::Pattern, pattern.into());
+        estimate
     };
-    let results = ["random", "sequential", "parts"].map(of);
+    let results = ["random", "sequential", "parts"].map(result_with_pattern);
     for (system, expected) in
         [("azure/hbv5", &["sequential"][..]), ("azure/hb", &["sequential", "parts"])]
     {
         let published = claims_for_system(system).unwrap();
-        let held = check_claims(&results, &published);
-        let cases: Vec<&str> = held.iter().map(|it| it.estimate.case.as_str()).collect();
+        let checks = check_claims(&results, &published);
+        let cases: Vec<&str> =
+            checks.iter().map(|check| check.estimate.case.as_str()).collect();
         assert_eq!(cases, expected, "{system}");
     }
 }

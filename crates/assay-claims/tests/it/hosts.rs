@@ -49,37 +49,39 @@ fn results() -> Vec<MetricEstimate> {
 
 #[test]
 fn gate_applies_to_totals_only_if_named() {
-    let judged = |rest: &str| {
+    let outcomes = |rest: &str| {
         let text = format!("[[gate]]\nmetric = \"storage/bandwidth\"\n{rest}");
         let (gates, results) = (gate::read(&text).unwrap(), results());
-        let judged = gate::judge_hosts(&gates, &["one", "two", "three"], &results).unwrap();
-        let named = judged.iter().map(|(host, it)| ((*host).to_owned(), it.outcome));
-        named.collect::<Vec<_>>()
+        let gate_results =
+            gate::judge_hosts(&gates, &["one", "two", "three"], &results).unwrap();
+        let by_host = gate_results.iter().map(|(host, it)| ((*host).to_owned(), it.outcome));
+        by_host.collect::<Vec<_>>()
     };
-    let of = |host: &str, outcome| (host.to_owned(), outcome);
+    let outcome_of = |host: &str, outcome| (host.to_owned(), outcome);
     assert_eq!(
-        judged("at_most = \"5.5 GB/s\""),
+        outcomes("at_most = \"5.5 GB/s\""),
         [
-            of("one", GateOutcome::Passed),
-            of("two", GateOutcome::Failed),
-            of("three", GateOutcome::Failed)
+            outcome_of("one", GateOutcome::Passed),
+            outcome_of("two", GateOutcome::Failed),
+            outcome_of("three", GateOutcome::Failed)
         ]
     );
     assert_eq!(
-        judged("at_least = \"12 GB/s\"\nwhere = { host = \"near\" }"),
-        [of("near", GateOutcome::Failed)]
+        outcomes("at_least = \"12 GB/s\"\nwhere = { host = \"near\" }"),
+        [outcome_of("near", GateOutcome::Failed)]
     );
 }
 
 #[test]
 fn data_sheet_applies_to_totals_only_if_named() {
-    let limited = |rest: &str| {
+    let limited_hosts = |rest: &str| {
         let text =
             format!("[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"7 GB/s\"\n{rest}");
         let limits = read_limits(&text).unwrap();
-        let about = results().into_iter().filter(|it| data_sheet_limit(it, &limits).is_some());
-        about.map(|it| it.host).collect::<Vec<_>>()
+        let limited_results =
+            results().into_iter().filter(|it| data_sheet_limit(it, &limits).is_some());
+        limited_results.map(|it| it.host).collect::<Vec<_>>()
     };
-    assert_eq!(limited(""), ["one", "two", "three"]);
-    assert_eq!(limited("where = { host = \"all\" }"), ["all"]);
+    assert_eq!(limited_hosts(""), ["one", "two", "three"]);
+    assert_eq!(limited_hosts("where = { host = \"all\" }"), ["all"]);
 }

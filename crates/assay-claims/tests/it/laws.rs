@@ -1,36 +1,37 @@
-//! Figures that cannot come from one measurement, and similar ones that are right.
+//! Figures that contradict each other and so cannot come from one measurement, and similar figures
+//! that are plausible.
 
 use std::fmt::Write as _;
 
 use assay_claims::lint::{Rule, lint};
 
-/// Returns the impossible figures of a page, as printed.
+/// Returns the figures of a page that the rule `impossible` reports, as printed.
 fn impossible(text: &str) -> Vec<String> {
-    let found = lint(text, None);
-    let found = found.iter().filter(|it| it.rule == Rule::Impossible);
-    found.map(|it| text[it.start..it.end].to_owned()).collect()
+    let findings = lint(text, None);
+    let findings = findings.iter().filter(|it| it.rule == Rule::Impossible);
+    findings.map(|it| text[it.start..it.end].to_owned()).collect()
 }
 
 fn check(cases: &[(&str, &[&str])]) {
-    let mut wrong = String::new();
+    let mut mismatches = String::new();
     for (text, expected) in cases {
-        let found = impossible(text);
-        if found != *expected {
-            writeln!(wrong, "{text}: {found:?}, not {expected:?}").unwrap();
+        let reported = impossible(text);
+        if reported != *expected {
+            writeln!(mismatches, "{text}: {reported:?}, not {expected:?}").unwrap();
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(mismatches.is_empty(), "{mismatches}");
 }
 
 /// Returns a table of one heading and one row.
 fn table(heading: &str, row: &str) -> String {
-    let rule = "-|".repeat(heading.matches('|').count() - 1);
-    format!("{heading}\n|{rule}\n{row}\n")
+    let separator = "-|".repeat(heading.matches('|').count() - 1);
+    format!("{heading}\n|{separator}\n{row}\n")
 }
 
 #[test]
 fn checks_order_of_statistics() {
-    let mut wrong = String::new();
+    let mut mismatches = String::new();
     for (heading, row, expected) in [
         ("| size | min | mean | max |", "| 8 | 2.0 | 1.5 | 3.0 |", &["1.5"][..]),
         ("| size | min | mean | max |", "| 8 | 1.5 | 2.0 | 3.0 |", &[]),
@@ -49,12 +50,12 @@ fn checks_order_of_statistics() {
         ("| read min | write max |", "| 12 | 5 |", &[]),
         ("| min latency (max rate) | max latency |", "| 12 | 5 |", &[]),
     ] {
-        let found = impossible(&table(heading, row));
-        if found != expected {
-            writeln!(wrong, "{heading} {row}: {found:?}, not {expected:?}").unwrap();
+        let reported = impossible(&table(heading, row));
+        if reported != expected {
+            writeln!(mismatches, "{heading} {row}: {reported:?}, not {expected:?}").unwrap();
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(mismatches.is_empty(), "{mismatches}");
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn rmax_does_not_exceed_rpeak() {
 #[test]
 fn checks_littles_law() {
     let heading = "| in flight | rate [IOPS] | latency [ms] |";
-    let percentile = "| in flight | rate | p99 |";
+    let with_percentile = "| in flight | rate | p99 |";
     check(&[
         (&table(heading, "| 4 | 3500 | 1.14 |"), &[]),
         (&table(heading, "| 4 | 5000 | 1.30 |"), &["5000"]),
@@ -89,9 +90,9 @@ fn checks_littles_law() {
         ),
         (&table("| 在途 | 速率 [IOPS] | 延迟 [ms] |", "| 4 | 5000 | 1.30 |"), &["5000"]),
         (&table("| глубина | частота [IOPS] | p99 [мс] |", "| 4 | 5000 | 1,30 |"), &[]),
-        // An open loop has fewer.
+        // An open loop has fewer I/O in flight than its limit.
         (&table(heading, "| 64 | 3500 | 1.14 |"), &[]),
-        (&table(percentile, "| 4 | 5000 IOPS | 9 ms |"), &[]),
+        (&table(with_percentile, "| 4 | 5000 IOPS | 9 ms |"), &[]),
         (&table("| queue depth | rate | mean |", "| 8 | 25 kIO/s | 990 µs |"), &["25 kIO/s"]),
     ]);
 }
@@ -118,12 +119,17 @@ fn checks_unit_conversions() {
 #[test]
 fn finds_single_fall_of_bandwidth() {
     let sizes = [32768, 65536, 131_072, 262_144, 524_288];
-    let page = |rates: &[f64], more: [&str; 2]| {
+    let page = |rates: &[f64], extra_column: [&str; 2]| {
         let rows = sizes.iter().zip(rates);
-        let rows = rows.map(|(size, rate)| format!("| {size} | {rate:.2} |{}\n", more[1]));
-        format!("| #bytes | Bandwidth (MB/s) |{}\n|-|-|\n{}", more[0], rows.collect::<String>())
+        let rows =
+            rows.map(|(size, rate)| format!("| {size} | {rate:.2} |{}\n", extra_column[1]));
+        format!(
+            "| #bytes | Bandwidth (MB/s) |{}\n|-|-|\n{}",
+            extra_column[0],
+            rows.collect::<String>()
+        )
     };
-    for (rates, more, expected) in [
+    for (rates, extra_column, expected) in [
         (&[900.0, 950.0, 1000.0, 1050.0, 930.0][..], ["", ""], &["930.00"][..]),
         (&[900.0, 950.0, 1000.0, 1050.0, 1040.0], ["", ""], &[]),
         (&[900.0, 950.0, 800.0, 1050.0, 930.0], ["", ""], &[]),
@@ -132,8 +138,8 @@ fn finds_single_fall_of_bandwidth() {
         (&[900.0, 950.0, 1000.0, 1050.0, 930.0], [" 95% 区间 |", " |"], &[]),
         (&[900.0, 950.0, 1000.0, 1050.0, 930.0], [" note |", " |"], &["930.00"]),
     ] {
-        let text = page(rates, more)
-            .replace("|-|-|", if more[0].is_empty() { "|-|-|" } else { "|-|-|-|" });
+        let text = page(rates, extra_column)
+            .replace("|-|-|", if extra_column[0].is_empty() { "|-|-|" } else { "|-|-|-|" });
         assert_eq!(impossible(&text), expected, "{text}");
     }
 }

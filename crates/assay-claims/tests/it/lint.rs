@@ -1,4 +1,4 @@
-//! Published pages and translations with their known errors.
+//! Tests of the rules on published pages and translations with known errors.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,29 +12,31 @@ fn page(name: &str) -> String {
 }
 
 /// Formats all findings, one per line, for a reviewed file of expected output.
-fn reported(found: &[LintFinding]) -> String {
+fn reported(findings: &[LintFinding]) -> String {
     let mut text = String::new();
-    for it in found {
-        let fix = it.replacement.as_ref().map_or_else(String::new, |to| format!(" => {to:?}"));
-        let (line, column) = (it.line, it.column);
-        writeln!(text, "{line}:{column} {}: {}{fix}", it.rule.name(), it.message).unwrap();
+    for finding in findings {
+        let fix =
+            finding.replacement.as_ref().map_or_else(String::new, |to| format!(" => {to:?}"));
+        let (line, column) = (finding.line, finding.column);
+        writeln!(text, "{line}:{column} {}: {}{fix}", finding.rule.name(), finding.message)
+            .unwrap();
     }
     text
 }
 
-/// Known error: the rule that must report it, and the printed text.
+/// Known error of a page: the rule that must report it, and the printed text.
 type Known = (Rule, &'static str);
 
 /// Checks that every known error is found, and compares all findings with the reviewed file.
 fn check(name: &str, source: Option<&str>, known: &[Known]) {
     let text = page(name);
-    let found = lint(&text, source.map(page).as_deref());
-    expect_file![format!("../pages/{name}.expected")].assert_eq(&reported(&found));
+    let findings = lint(&text, source.map(page).as_deref());
+    expect_file![format!("../pages/{name}.expected")].assert_eq(&reported(&findings));
     let is_found = |(rule, printed): &&Known| {
-        found.iter().any(|it| it.rule == *rule && text[it.start..].starts_with(printed))
+        findings.iter().any(|it| it.rule == *rule && text[it.start..].starts_with(printed))
     };
     let missed: Vec<&Known> = known.iter().filter(|it| !is_found(it)).collect();
-    assert!(missed.is_empty(), "{name}: {missed:?}\n{}", reported(&found));
+    assert!(missed.is_empty(), "{name}: {missed:?}\n{}", reported(&findings));
 }
 
 #[test]
@@ -86,8 +88,9 @@ fn hb_in_french() {
         ],
     );
     let text = page("hb.fr.md");
-    let marks = lint(&text, None).iter().filter(|it| it.rule == Rule::DecimalMark).count();
-    assert_eq!(marks, 40, "cells with a decimal point among decimal commas");
+    let decimal_mark_count =
+        lint(&text, None).iter().filter(|it| it.rule == Rule::DecimalMark).count();
+    assert_eq!(decimal_mark_count, 40, "cells with a decimal point among decimal commas");
 }
 
 #[test]
@@ -137,18 +140,19 @@ fn hc_in_korean() {
     );
 }
 
-/// The English pages have the right units and agree with themselves as their source.
+/// The English pages have the right units. Compared with themselves as the source, they have no
+/// more findings than alone.
 #[test]
 fn a_page_agrees_with_itself() {
     for name in ["hb-2019.en.md", "hb-2020.en.md", "hc-2019.en.md"] {
         let text = page(name);
-        let alone = lint(&text, None);
-        assert_eq!(lint(&text, Some(&text)), alone, "{name}");
+        let without_source = lint(&text, None);
+        assert_eq!(lint(&text, Some(&text)), without_source, "{name}");
         let known = [Rule::Impossible, Rule::Precision, Rule::Table, Rule::UnitSpelling];
         assert!(
-            alone.iter().all(|it| known.contains(&it.rule)),
+            without_source.iter().all(|it| known.contains(&it.rule)),
             "{name}: {}",
-            reported(&alone)
+            reported(&without_source)
         );
     }
 }
@@ -157,12 +161,12 @@ fn a_page_agrees_with_itself() {
 fn fixes_are_applied_and_complete() {
     for name in ["hb.ru.md", "hb.fr.md", "anf.cs.md", "hc.ko.md"] {
         let text = page(name);
-        let (mended, count) = apply_fixes(&text, &lint(&text, None));
+        let (fixed, count) = apply_fixes(&text, &lint(&text, None));
         assert!(count > 0, "{name}");
-        let left = lint(&mended, None);
-        let mendable: Vec<&LintFinding> =
-            left.iter().filter(|it| it.replacement.is_some()).collect();
-        assert!(mendable.is_empty(), "{name}: {mendable:?}");
+        let remaining = lint(&fixed, None);
+        let fixable: Vec<&LintFinding> =
+            remaining.iter().filter(|it| it.replacement.is_some()).collect();
+        assert!(fixable.is_empty(), "{name}: {fixable:?}");
     }
 }
 
@@ -171,12 +175,12 @@ fn html_has_the_same_cells() {
     let text = "<html lang=\"fr\"><body><p>Débit</p><table><tr><th>#bytes</th><th>Bande passante (Mo/s)</th>\
                 <th>(Gbit/s)</th></tr><tr><td>2</td><td>1000.5</td><td>8,00</td></tr><tr><td>4</td><td>2 000,5</td>\
                 <td>16,00</td></tr><tr><td>8</td><td>4\u{a0}000,5</td><td>99,00</td></tr></table></body></html>";
-    let found = lint(text, None);
-    let rules: Vec<Rule> = found.iter().map(|it| it.rule).collect();
+    let findings = lint(text, None);
+    let rules: Vec<Rule> = findings.iter().map(|it| it.rule).collect();
     assert!(
         rules.contains(&Rule::DecimalMark) && rules.contains(&Rule::Impossible),
         "{}",
-        reported(&found)
+        reported(&findings)
     );
 }
 
@@ -199,8 +203,8 @@ fn hostile_pages_do_not_panic() {
         "<!-- `",
         "```````",
     ] {
-        let found = lint(text, Some(text));
-        let _ = apply_fixes(text, &found);
+        let findings = lint(text, Some(text));
+        let _ = apply_fixes(text, &findings);
     }
 }
 
@@ -221,16 +225,16 @@ fn long_line_takes_linear_time() {
         "<!--",
     ] {
         let text = piece.repeat((1 << 16) / piece.len());
-        let found = lint(&text, Some(&text));
-        let _ = apply_fixes(&text, &found);
+        let findings = lint(&text, Some(&text));
+        let _ = apply_fixes(&text, &findings);
     }
 }
 
 /// Code, front matter and comments are not prose: nothing in them is reported or corrected.
 #[test]
 fn skipped_parts_stay_unchanged() {
-    let wrong = "4 GiB / s";
-    let mut reported = String::new();
+    let misspelled = "4 GiB / s";
+    let mut failures = String::new();
     for (before, after, expected) in [
         ("", "", 1),
         ("<!-- ", " -->", 0),
@@ -260,14 +264,14 @@ fn skipped_parts_stay_unchanged() {
         ("<html><p>a</p><script>a<b; x = '", "';</script></html>", 0),
         ("<html><p>a <code>b<c ", "</code></p></html>", 0),
     ] {
-        let text = format!("{before}{wrong}{after}\n");
-        let found = lint(&text, None);
-        let mended = apply_fixes(&text, &found).0;
-        if found.len() != expected || (mended == text) != (expected == 0) {
-            let _ = writeln!(reported, "{text:?}: {}", self::reported(&found));
+        let text = format!("{before}{misspelled}{after}\n");
+        let findings = lint(&text, None);
+        let fixed = apply_fixes(&text, &findings).0;
+        if findings.len() != expected || (fixed == text) != (expected == 0) {
+            let _ = writeln!(failures, "{text:?}: {}", self::reported(&findings));
         }
     }
-    assert!(reported.is_empty(), "{reported}");
+    assert!(failures.is_empty(), "{failures}");
 }
 
 /// Tables without leading bars, and tables in a quotation.
@@ -276,44 +280,44 @@ fn recognises_all_table_forms() {
     let rows = ["t_min | t_avg", "--- | ---:", "2.24 | 2.02", "2.30 | 2.40"];
     for before in ["", "| ", "> ", "> | ", "  "] {
         let text: String = rows.iter().map(|row| format!("{before}{row}\n")).collect();
-        let found = lint(&format!("A | in a sentence.\n\n{text}\na | b\n"), None);
-        let rules: Vec<_> = found.iter().map(|it| it.rule).collect();
-        assert_eq!(rules, [Rule::Impossible], "{text}: {}", reported(&found));
+        let findings = lint(&format!("A | in a sentence.\n\n{text}\na | b\n"), None);
+        let rules: Vec<_> = findings.iter().map(|it| it.rule).collect();
+        assert_eq!(rules, [Rule::Impossible], "{text}: {}", reported(&findings));
     }
 }
 
-/// Entities of blanks are blanks, and positions stay.
+/// HTML entities of blanks count as blanks, and positions refer to the page as written.
 #[test]
 fn entities_of_blanks_are_blanks() {
     let page = |blank: &str| {
         let row = format!("| STREAM Triad | 260{blank}Gbit/s |");
         format!("| Workload | HB |\n|---|---|\n{row}\n")
     };
-    let found = |blank: &str| -> Vec<_> {
-        let found = lint(&page(blank), None);
-        found.iter().map(|it| (it.line, it.column, it.rule.name())).collect()
+    let positions = |blank: &str| -> Vec<_> {
+        let findings = lint(&page(blank), None);
+        findings.iter().map(|it| (it.line, it.column, it.rule.name())).collect()
     };
-    assert_eq!(found(" ").len(), 1, "{:?}", found(" "));
+    assert_eq!(positions(" ").len(), 1, "{:?}", positions(" "));
     for entity in ["&nbsp;", "&#160;", "&#8239;"] {
-        let (line, column, rule) = found(" ")[0];
-        assert_eq!(found(entity), [(line, column + entity.len() - 1, rule)], "{entity}");
+        let (line, column, rule) = positions(" ")[0];
+        assert_eq!(positions(entity), [(line, column + entity.len() - 1, rule)], "{entity}");
     }
 }
 
-/// Pages that the rules were not tuned to: at most one false alarm each.
+/// Pages that were not used to tune the rules: at most one false alarm each.
 #[test]
 fn unseen_translations_give_few_false_alarms() {
     for (name, known) in UNSEEN {
         check(name, None, known);
         let text = page(name);
-        let found = lint(&text, None);
+        let findings = lint(&text, None);
         let is_known = |it: &&LintFinding| {
             known.iter().any(|(rule, printed)| {
                 it.rule == *rule && text[it.start..].starts_with(printed)
             })
         };
-        let alarms = found.iter().filter(|it| !is_known(it)).count();
-        assert!(alarms <= 1, "{name}: {}", reported(&found));
+        let false_alarms = findings.iter().filter(|it| !is_known(it)).count();
+        assert!(false_alarms <= 1, "{name}: {}", reported(&findings));
     }
 }
 
@@ -323,8 +327,8 @@ fn sarif_uses_percent_encoded_uri() {
     let text = "4 GiB / s\n";
     let document = sarif::document(&[("a b/é:1%.md".to_owned(), lint(text, None))], "1");
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
-    let place = &document["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
-    assert_eq!(place["artifactLocation"]["uri"], "a%20b/%C3%A9%3A1%25.md", "{place}");
+    let location = &document["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(location["artifactLocation"]["uri"], "a%20b/%C3%A9%3A1%25.md", "{location}");
 }
 
 /// Pages with their known errors.
@@ -361,7 +365,7 @@ const UNSEEN: [(&str, &[Known]); 9] = [
     ("anf.ja.md", &[(Rule::WrongUnit, "MiB です")]),
 ];
 
-/// Sentences of translations that the rules were not tuned to, without false alarms.
+/// Sentences of translations that were not used to tune the rules, without false alarms.
 #[test]
 fn other_languages_give_no_false_alarms() {
     for (sentence, expected) in [
@@ -382,7 +386,7 @@ fn other_languages_give_no_false_alarms() {
         ("| STREAM | 350 GB/sn (CCX başına 21-23 GB/sn) |", 0),
         ("| RDMA の待機時間と帯域幅 | 1.80 マイクロ秒、96.3 GB/秒 |", 1),
     ] {
-        let found = lint(sentence, None);
-        assert_eq!(found.len(), expected, "{sentence}: {}", reported(&found));
+        let findings = lint(sentence, None);
+        assert_eq!(findings.len(), expected, "{sentence}: {}", reported(&findings));
     }
 }

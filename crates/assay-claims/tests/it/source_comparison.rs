@@ -1,20 +1,20 @@
-//! Differences between a page and its source, one case per line.
+//! Tests of the comparison of a page with its source, one case per line.
 
 use std::fmt::Write as _;
 
 use assay_claims::lint::{LintFinding, comparison_gap, lint};
 
-/// Returns a page in a language with one line of Markdown.
+/// Returns a page in a language: one line of Markdown, as a table if it starts with `|`.
 fn page(language: &str, line: &str) -> String {
     let table = "| a | b |\n|---|---|\n";
     let table = if line.starts_with('|') { table } else { "" };
     format!("---\nlang: {language}\n---\n{table}{line}\n")
 }
 
-/// Returns findings that arise only from the source: the rule, and the printed text.
+/// Formats the findings that only the comparison with the source reports: rule and printed text.
 fn found(text: &str, source: &str) -> String {
-    let alone = lint(text, None);
-    let is_new = |it: &LintFinding| !alone.contains(it);
+    let without_source = lint(text, None);
+    let is_new = |it: &LintFinding| !without_source.contains(it);
     let mut reported = String::new();
     for it in lint(text, Some(source)).into_iter().filter(is_new) {
         write!(reported, "{} {};", it.rule.name(), &text[it.start..it.end]).unwrap();
@@ -23,17 +23,18 @@ fn found(text: &str, source: &str) -> String {
 }
 
 fn check(cases: &[(&str, &str, &str, &str)]) {
-    let mut wrong = String::new();
+    let mut mismatches = String::new();
     for (language, line, source, expected) in cases {
         // Both in a cell and in a sentence.
-        for frame in [|it: &str| format!("| x | {it} |"), str::to_owned] {
-            let found = found(&page(language, &frame(line)), &page("en", &frame(source)));
-            if found != *expected {
-                writeln!(wrong, "{line:?} of {source:?}: {found:?}, not {expected:?}").unwrap();
+        for layout in [|it: &str| format!("| x | {it} |"), str::to_owned] {
+            let reported = found(&page(language, &layout(line)), &page("en", &layout(source)));
+            if reported != *expected {
+                writeln!(mismatches, "{line:?} of {source:?}: {reported:?}, not {expected:?}")
+                    .unwrap();
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(mismatches.is_empty(), "{mismatches}");
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn finds_unit_on_one_side_only() {
         ("en", "12 ms", "12", "wrong-unit ms;"),
         ("en", "100", "100 %", "wrong-unit 100;"),
         ("ru", "300 000", "300,000 IOPS", "wrong-unit 300 000;"),
-        // The unit is in other words, or once for two figures.
+        // The unit is spelled out, or printed once for two figures.
         ("ru", "300 000 операций ввода-вывода в секунду", "300,000 IOPS", ""),
         ("de", "von 32 bis 33 GB/s", "32-33 GB/s", ""),
         ("ko", "300,000 개의 IOPS", "300,000 IOPS", ""),
@@ -147,8 +148,8 @@ fn compares_sentences_in_order_or_reports_gap() {
     }
     let joined = "Plus de 300 000 IOPS. Une latence de 1 ms.\n";
     assert_eq!(found(joined, source), "");
-    let said = comparison_gap(joined, source).unwrap();
-    assert!(said.contains("are 1 here and 2 in"), "{said}");
+    let gap = comparison_gap(joined, source).unwrap();
+    assert!(gap.contains("are 1 here and 2 in"), "{gap}");
 }
 
 #[test]

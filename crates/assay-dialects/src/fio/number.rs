@@ -1,4 +1,4 @@
-//! Human-readable numbers as fio prints them: limited digits with a unit prefix.
+//! Human-readable numbers as fio prints them: a limited number of digits with a unit prefix.
 
 /// Unit prefixes: powers of 1000 or of 1024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,33 +19,34 @@ pub(super) fn format_short(
 ) -> String {
     const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
     const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-    let (thousand, names) = match prefixes {
+    let (base, prefix_names) = match prefixes {
         UnitPrefixes::Decimal => (1000, DECIMAL),
         UnitPrefixes::Binary => (1024, BINARY),
     };
     let mut whole = value;
-    let mut rest = None;
+    let mut remainder = None;
     let mut power = 0;
-    while digits(whole) > width && power + 1 < names.len() {
-        rest = Some(whole % thousand);
-        whole /= thousand;
+    while digits(whole) > width && power + 1 < prefix_names.len() {
+        remainder = Some(whole % base);
+        whole /= base;
         power += 1;
     }
-    let room = width.saturating_sub(digits(whole) + 1);
-    let number = match rest {
+    let decimals = width.saturating_sub(digits(whole) + 1);
+    let number = match remainder {
         None => whole.to_string(),
-        Some(rest) if room == 0 => (whole + u64::from(rest >= thousand / 2)).to_string(),
+        Some(remainder) if decimals == 0 => (whole + u64::from(remainder >= base / 2)).to_string(),
         // Rounding may carry, as for 9.99 at one decimal.
-        Some(rest) => format!("{:.room$}", whole as f64 + rest as f64 / thousand as f64),
+        Some(remainder) => format!("{:.room$}", whole as f64 + remainder as f64 / base as f64),
     };
-    format!("{number}{}{unit}", names[power])
+    format!("{number}{}{unit}", prefix_names[power])
 }
 
+/// Returns the number of decimal digits.
 fn digits(value: u64) -> usize {
     value.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
-/// Width for sizes, rates and counts.
+/// Width of sizes, rates and counts.
 pub(super) const SHORT_WIDTH: usize = 4;
 
 /// Time unit in which fio prints latencies.

@@ -193,7 +193,8 @@ pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     text
 }
 
-/// Formats lines like `CPU Utilization: local/sender 23.0% (0.0%u/23.0%s), remote/receiver 70.4% (1.2%u/69.2%s)`
+/// Formats CPU use and congestion control:
+/// `CPU Utilization: local/sender 23.0% (0.0%u/23.0%s), remote/receiver 70.4% (1.2%u/69.2%s)`.
 fn cpu_and_congestion_lines(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let sends = end.streams.first().is_none_or(|first| first.sends);
     let (local_role, remote_role) = if sends { ("sender", "receiver") } else { ("receiver", "sender") };

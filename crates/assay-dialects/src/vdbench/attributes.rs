@@ -13,7 +13,7 @@ use super::values::{self, Number, ParameterValue, Scalar};
 /// Vdbench's default divisor: the mean distance of skewed access is the range divided by it.
 pub(super) const SKEW_DIVISOR: f64 = 3.0;
 
-/// Maximum number of threads on one target; a larger number is taken for a mistake.
+/// Maximum number of threads on one target; a larger number is an error.
 pub(super) const MAX_THREADS: u32 = 65_536;
 
 /// Flags with which files are opened.
@@ -128,7 +128,7 @@ fn add_flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
 pub(super) fn parse_sizes(lines: &mut Lines, parameter: &Parameter) -> Option<TransferSizes> {
     let numbers = values::parse_numbers(lines, parameter)?;
     let sizes = match numbers[..] {
-        [one] => TransferSizes::Shares(vec![(one.value as u64, 100.0)]),
+        [size] => TransferSizes::Shares(vec![(size.value as u64, 100.0)]),
         [min, max, step] => TransferSizes::Uniform(
             min.value as u64,
             max.value as u64,
@@ -142,23 +142,23 @@ pub(super) fn parse_sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Tr
             return None;
         }
     };
-    let whole = |bytes: u64| bytes > 0 && bytes.is_multiple_of(512);
-    let (right, ordered) = match &sizes {
-        TransferSizes::Shares(shares) => (shares.iter().all(|(bytes, _)| whole(*bytes)), true),
+    let is_sector_multiple = |bytes: u64| bytes > 0 && bytes.is_multiple_of(512);
+    let (are_multiples, is_ordered) = match &sizes {
+        TransferSizes::Shares(shares) => (shares.iter().all(|(bytes, _)| is_sector_multiple(*bytes)), true),
         TransferSizes::Uniform(min, max, step) => {
-            (whole(*min) && whole(*max) && whole(*step), min <= max)
+            (is_sector_multiple(*min) && is_sector_multiple(*max) && is_sector_multiple(*step), min <= max)
         }
     };
-    if !right || !ordered {
-        let message = if right {
+    if !are_multiples || !is_ordered {
+        let message = if are_multiples {
             "the minimum size is above the maximum"
         } else {
             "a size is not a multiple of 512"
         };
         let error = lines.error("V154", parameter.spot, message);
-        let one = numbers.len() == 1;
-        let does = if one { "takes it for a file" } else { "stops" };
-        lines.diagnostics.push(error.help("sectors have 512 bytes").vdbench(does));
+        let is_single = numbers.len() == 1;
+        let vdbench_action = if is_single { "takes it for a file" } else { "stops" };
+        lines.diagnostics.push(error.help("sectors have 512 bytes").vdbench(vdbench_action));
         return None;
     }
     Some(sizes)
@@ -172,7 +172,7 @@ fn parse_size_shares(
     let shares: Vec<(u64, f64)> =
         numbers.chunks(2).map(|pair| (pair[0].value as u64, pair[1].value)).collect();
     let total: f64 = shares.iter().map(|(_, percent)| percent).sum();
-    // Vdbench's own tolerance, which admits thirds.
+    // Vdbench's tolerance, which permits rounded thirds.
     if (total - 100.0).abs() > 0.5 || shares.iter().any(|(_, percent)| *percent < 0.0) {
         let message = format!("the percentages of `xfersize` add up to {total}, not 100");
         let error = lines.error("V155", parameter.spot, message).vdbench("stops");
@@ -189,7 +189,7 @@ pub(super) fn parse_seek(
     parsed: &ParameterValue,
 ) -> Option<SeekPattern> {
     let word = match &parsed.value {
-        // Vdbench's own number for `eof` is -1.
+        // Vdbench represents `eof` by -1.
         Scalar::Number(number) if (-1.0..0.0).contains(&number.value) => {
             return Some(SeekPattern::Eof);
         }
@@ -247,8 +247,8 @@ pub(super) fn parse_range(lines: &mut Lines, parameter: &Parameter) -> Option<(f
 /// Parses `hotband=(low,high)`: the percentages that limit skewed access.
 pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let band = parse_range(lines, parameter)?;
-    let reported = lines.diagnostics.iter().any(|found| found.message.starts_with("`hotband`"));
-    if !reported {
+    let is_reported = lines.diagnostics.iter().any(|diagnostic| diagnostic.message.starts_with("`hotband`"));
+    if !is_reported {
         let message = "`hotband` uses an exponential distribution here, with a third of the band as its mean";
         let warning = lines.warning("V114", parameter.spot, message);
         let help = "compare only results of assay: cache hit rates depend on the distribution";
@@ -259,38 +259,38 @@ pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option
 
 /// Parses `stride=(minimum,maximum)` in bytes.
 pub(super) fn parse_strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
-    let (minimum, most) = parse_pair(lines, parameter)?;
-    if minimum < 0.0 || most < minimum {
-        let message = format!("the gaps from {minimum} to {most} bytes are not a valid range");
+    let (minimum, maximum) = parse_pair(lines, parameter)?;
+    if minimum < 0.0 || maximum < minimum {
+        let message = format!("the gaps from {minimum} to {maximum} bytes are not a valid range");
         let error = lines.error("V153", parameter.spot, message).vdbench("stops");
         lines.diagnostics.push(error.help("write stride=(minimum,maximum)"));
         return None;
     }
-    let (minimum, most) = (minimum as u64, most as u64);
+    let (minimum, maximum) = (minimum as u64, maximum as u64);
     check_sector_multiple(lines, parameter, minimum);
-    Some((minimum, most))
+    Some((minimum, maximum))
 }
 
 /// Parses `startcmd=` and `endcmd=`: commands and the destination of their output.
 pub(super) fn parse_commands(parameter: &Parameter) -> Option<CommandLines> {
-    let mut all = CommandLines { lines: Vec::new(), output: CommandOutput::Console };
+    let mut commands = CommandLines { lines: Vec::new(), output: CommandOutput::Console };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
-            // assay has one process, so master and slave are the same.
+            // assay has one process; Vdbench's master and slave are the same here.
             "master" | "slave" => {}
             word if !element.is_quoted && word.starts_with("cons") => {
-                all.output = CommandOutput::Console
+                commands.output = CommandOutput::Console
             }
             word if !element.is_quoted && word.starts_with("sum") => {
-                all.output = CommandOutput::Summary
+                commands.output = CommandOutput::Summary
             }
             word if !element.is_quoted && word.starts_with("log") => {
-                all.output = CommandOutput::Log
+                commands.output = CommandOutput::Log
             }
-            _ => all.lines.push(element.text.clone()),
+            _ => commands.lines.push(element.text.clone()),
         }
     }
-    (!all.lines.is_empty()).then_some(all)
+    (!commands.lines.is_empty()).then_some(commands)
 }
 
 /// Parses `validate=`: every word but `no` enables verification.
@@ -307,14 +307,14 @@ pub(super) fn parse_verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
     ];
     let mut verify = Verify::Off;
     for element in &parameter.elements {
-        let written = element.text.to_ascii_lowercase();
-        let known =
-            KNOWN.iter().find(|(word, _)| !written.is_empty() && word.starts_with(&written));
-        match known {
+        let word = element.text.to_ascii_lowercase();
+        let value =
+            KNOWN.iter().find(|(word, _)| !word.is_empty() && word.starts_with(&word));
+        match value {
             Some((_, Verify::Off)) => return Verify::Off,
             Some((_, Verify::AfterWrite)) => verify = Verify::AfterWrite,
             Some(_) if verify == Verify::AfterWrite => {}
-            Some((_, word_verify)) => verify = *word_verify,
+            Some((_, mode)) => verify = *mode,
             None => {
                 let message = format!("`{}` is not a value of `validate`", element.text);
                 let error = lines.error("V120", element.spot, message).help(
@@ -329,23 +329,23 @@ pub(super) fn parse_verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
 
 /// Parses `loop=`: a number of passes, or a duration with the suffix `s`, `m` or `h`.
 pub(super) fn parse_loop_limit(lines: &mut Lines, parameter: &Parameter) -> Option<LoopLimit> {
-    let written = values::parse_one_word(lines, parameter)?;
+    let word = values::parse_one_word(lines, parameter)?;
     let units = [("s", 1), ("m", 60), ("h", 3600)];
-    let timed = units.iter().find_map(|(unit, s)| Some((written.strip_suffix(unit)?, *s)));
-    let number = timed.map_or(written.as_str(), |(number, _)| number);
-    let read = number.parse::<u64>().ok().filter(|number| *number > 0);
-    let read = read.and_then(|number| match timed {
+    let duration = units.iter().find_map(|(unit, s)| Some((word.strip_suffix(unit)?, *s)));
+    let number = duration.map_or(word.as_str(), |(number, _)| number);
+    let limit = number.parse::<u64>().ok().filter(|number| *number > 0);
+    let limit = limit.and_then(|number| match duration {
         Some((_, unit_s)) => number.checked_mul(unit_s).map(LoopLimit::Seconds),
         None => Some(LoopLimit::Times(number)),
     });
-    if read.is_none() {
-        let message = format!("`{written}` is not a value of `loop`");
+    if limit.is_none() {
+        let message = format!("`{word}` is not a value of `loop`");
         let error = lines
             .error("V123", parameter.spot, message)
             .help("use loop=3 for three passes, or loop=30s, loop=30m, loop=2h for a duration");
         lines.diagnostics.push(error.vdbench("stops"));
     }
-    read
+    limit
 }
 
 /// Parses exactly two numbers.
@@ -364,8 +364,8 @@ pub(super) fn parse_pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f6
 pub(super) fn parse_divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     let numbers = values::parse_numbers(lines, parameter)?;
     match numbers[..] {
-        [one] if one.value > 0.0 => Some(one.value),
-        [one, by] if one.value > 0.0 && by.value >= 1.0 => Some(one.value / by.value),
+        [dividend] if dividend.value > 0.0 => Some(dividend.value),
+        [dividend, divisor] if dividend.value > 0.0 && divisor.value >= 1.0 => Some(dividend.value / divisor.value),
         _ => {
             let spelled = parameter.keyword.spelled;
             let message = format!("`{spelled}` must be a number or (number,divisor)");
@@ -391,18 +391,18 @@ pub(super) fn parse_operation(
     word: &str,
 ) -> Option<FileOperation> {
     let lower = word.to_ascii_lowercase();
-    let found = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
-    if found.is_none() {
+    let operation = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
+    if operation.is_none() {
         let names = FileOperation::ALL.map(FileOperation::name).join(", ");
-        let known = matches!(lower.as_str(), "copy" | "move");
-        let message = if known {
+        let is_vdbench_operation = matches!(lower.as_str(), "copy" | "move");
+        let message = if is_vdbench_operation {
             format!("the operation `{lower}` is not supported")
         } else {
             format!("`{word}` is not an operation")
         };
-        let code = if known { "V114" } else { "V113" };
+        let code = if is_vdbench_operation { "V114" } else { "V113" };
         let error = lines.error(code, parameter.spot, message);
         lines.diagnostics.push(error.help(format!("use one of {names}")));
     }
-    found
+    operation
 }

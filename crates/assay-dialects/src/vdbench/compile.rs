@@ -1,4 +1,5 @@
-//! Compiles Vdbench definitions into a plan: each run with each combination of loop values and rates.
+//! Compiles Vdbench definitions into a plan: each run with every combination of its loop values and
+//! every rate.
 //!
 //! Loops nest in the order of the file; rates are innermost.
 

@@ -283,7 +283,7 @@ fn every_limit_and_choice_has_a_text() {
             "multiply-add peak in double precision, avx2 on 2 cores, measured in this run",
         ),
         (LimitBasis::Link { device: Some("eth0".into()) }, "link speed that eth0 reports"),
-        (LimitBasis::Provisioned, "provisioned throughput of the volume"),
+        (LimitBasis::Provisioned, "what the volume is provisioned for"),
         (LimitBasis::DataSheet { source: "PM9A3, 2021".into() }, "data sheet: PM9A3, 2021"),
         (LimitBasis::Reported { text: "as it was".into() }, "as it was"),
     ] {

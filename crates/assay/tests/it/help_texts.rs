@@ -33,7 +33,7 @@ fn append_reference(world: &World, words: &[&str], text: &mut String) {
 fn commands_and_topics(world: &World) -> (Vec<String>, Vec<String>) {
     let help = world.assay(&["--help"]).succeeded().out;
     let refused = world.assay(&["help", "nonsense"]).failed_with(2).err;
-    let (_, known) = refused.split_once("known are: ").unwrap();
+    let (_, known) = refused.split_once("expected one of: ").unwrap();
     let known = known.trim_end().split(", ").map(str::to_owned);
     let commands = listed_commands(&help);
     let (commands, topics) = known.partition(|name| commands.contains(&name.as_str()));

@@ -43,11 +43,11 @@ impl Compiler<'_, '_> {
             self.lines.diagnostics.push(error.help(help).vdbench("stops"));
             return None;
         }
-        if let Some((what, does)) = self.concatenation_conflict(workload, storages) {
-            let message = format!("not supported together: {what} and concatenatesds=yes");
+        if let Some((option, vdbench_action)) = self.concatenation_conflict(workload, storages) {
+            let message = format!("not supported together: {option} and concatenatesds=yes");
             let error = self.lines.error("V114", workload.spot, message);
             let help = "remove one of them";
-            self.lines.diagnostics.push(error.help(help).vdbench(does));
+            self.lines.diagnostics.push(error.help(help).vdbench(vdbench_action));
             return None;
         }
         let threads = given_threads.or(workload.threads);
@@ -68,11 +68,11 @@ impl Compiler<'_, '_> {
         workload: &WorkloadDefinition,
         storages: &[usize],
     ) -> Option<(&'static str, &'static str)> {
-        let is_many = storages.len() > TargetRotation::MAX_DISTINCT_TARGETS;
+        let has_too_many_targets = storages.len() > TargetRotation::MAX_DISTINCT_TARGETS;
         let mut storages = storages.iter().map(|index| &self.definitions.storages[*index]);
-        let is_cut = storages
-            .any(|it| it.range.is_some() || it.offset_bytes > 0 || it.align_bytes.is_some());
-        let is_mixed = match workload.seek {
+        let has_sub_range = storages
+            .any(|sd| sd.range.is_some() || sd.offset_bytes > 0 || sd.align_bytes.is_some());
+        let is_partly_random = match workload.seek {
             SeekPattern::Percent(percent) => percent > 0.0 && percent < 100.0,
             SeekPattern::Eof | SeekPattern::Skewed(_) => false,
         };
@@ -80,17 +80,17 @@ impl Compiler<'_, '_> {
         [
             (self.definitions.general.formats_storage, "formatsds=yes", stops),
             (self.verify() != Verify::Off, "checking data", stops),
-            (is_cut, "range=, offset= or align= of storage", stops),
+            (has_sub_range, "range=, offset= or align= of storage", stops),
             (workload.hit_percents != (0.0, 0.0), "rhpct= or whpct=", stops),
             (workload.range.is_some(), "range= or hotband= of a workload", carries_out),
-            (is_mixed, "a seekpct between 0 and 100", carries_out),
+            (is_partly_random, "a seekpct between 0 and 100", carries_out),
             (matches!(workload.seek, SeekPattern::Skewed(_)), "seekpct=poisson", carries_out),
             (workload.strides.is_some(), "stride=", carries_out),
             (workload.streams.is_some(), "streams=", carries_out),
             (self.input.is_apart, "several hosts", carries_out),
-            (is_many, "more than 256 storage definitions of one workload", carries_out),
+            (has_too_many_targets, "more than 256 storage definitions of one workload", carries_out),
         ]
         .into_iter()
-        .find_map(|(is_so, what, does)| is_so.then_some((what, does)))
+        .find_map(|(applies, option, vdbench_action)| applies.then_some((option, vdbench_action)))
     }
 }

@@ -1,4 +1,4 @@
-//! File-system runs: their trees, the format that prepares them, and their workloads.
+//! Compiles file-system runs: their trees, the format run that prepares them, and their workloads.
 
 use std::collections::BTreeSet;
 
@@ -31,23 +31,23 @@ impl Compiler<'_, '_> {
         values: &Combination<'_>,
         first: bool,
     ) -> Option<()> {
-        let (trees, works) = self.select_trees(run, values)?;
+        let (trees, workloads) = self.select_trees(run, values)?;
         let trees = &trees;
         let loops: Vec<(String, String)> = values
             .iter()
             .map(|(key, parsed)| (runs::loop_label(key), parsed.text.clone()))
             .collect();
-        let wants = |first: bool| first || !run.format.once;
-        if run.format.only || works.is_empty() {
-            if wants(first) {
+        let needs_format = |first: bool| first || !run.format.once;
+        if run.format.only || workloads.is_empty() {
+            if needs_format(first) {
                 self.add_tree_format(run, trees, run.format)?;
             }
             return Some(());
         }
-        let streams = self.file_streams(run, &works)?;
-        for (nth, rate) in run.file_rates.iter().enumerate() {
+        let streams = self.file_streams(run, &workloads)?;
+        for (rate_index, rate) in run.file_rates.iter().enumerate() {
             // Several rates form a loop, and each iteration of a loop begins with the format.
-            if wants(first && nth == 0) {
+            if needs_format(first && rate_index == 0) {
                 self.add_tree_format(run, trees, run.format)?;
             }
             let loops = runs::with_rate(&loops, ("fwdrate", &run.file_rates), *rate);
@@ -58,14 +58,14 @@ impl Compiler<'_, '_> {
                     (load, RateLabel::PerSecond(per_s))
                 }
                 Rate::Percent(percent) => {
-                    let before = self.execution.runs.len().checked_sub(1);
-                    let Some(before) = before.filter(|at| !self.is_format(*at)) else {
+                    let previous = self.execution.runs.len().checked_sub(1);
+                    let Some(previous) = previous.filter(|index| !self.is_format(*index)) else {
                         let message = "a percentage needs a previous run";
                         let error = self.lines.error("V160", run.name.spot, message);
                         self.lines.diagnostics.push(error.help("run it at fwdrate=max first"));
                         return None;
                     };
-                    (percent_file_load(before, percent, run), RateLabel::Percent(percent))
+                    (percent_file_load(previous, percent, run), RateLabel::Percent(percent))
                 }
                 Rate::Curve => {
                     self.add_file_curve(run, trees, &streams, &loops);
@@ -84,12 +84,12 @@ impl Compiler<'_, '_> {
         streams: &[FileStream],
         loops: &[(String, String)],
     ) {
-        let first = self.execution.runs.len();
-        let both = (trees, streams);
-        self.add_file_phase(run, both, loops, FileLoad::Closed, RateLabel::UncontrolledCurve);
+        let max_phase = self.execution.runs.len();
+        let trees_and_streams = (trees, streams);
+        self.add_file_phase(run, trees_and_streams, loops, FileLoad::Closed, RateLabel::UncontrolledCurve);
         for percent in &run.curve {
-            let load = percent_file_load(first, *percent, run);
-            self.add_file_phase(run, both, loops, load, RateLabel::Percent(*percent));
+            let load = percent_file_load(max_phase, *percent, run);
+            self.add_file_phase(run, trees_and_streams, loops, load, RateLabel::Percent(*percent));
             let label = self.execution.runs.last_mut().expect("it was just added");
             label.stop_curve_ms = run.stop_curve_ms;
             label.name = format!("{}_({}%)", run.name.text, percent.trunc());
@@ -128,10 +128,10 @@ impl Compiler<'_, '_> {
         loops: &[(String, String)],
         rate: RateLabel,
     ) {
-        let systems: BTreeSet<&str> =
+        let file_systems: BTreeSet<&str> =
             workload.trees.iter().map(|tree| tree.name.as_str()).collect();
-        let systems = systems.len();
-        let threads: u64 = workload.streams.iter().map(|it| u64::from(it.threads)).sum();
+        let file_systems = file_systems.len();
+        let threads: u64 = workload.streams.iter().map(|stream| u64::from(stream.threads)).sum();
         let is_first = self.execution.runs.is_empty();
         self.execution.runs.push(RunLabel {
             number: self.execution.runs.len(),
@@ -151,7 +151,7 @@ impl Compiler<'_, '_> {
                 ..RunParameters::default()
             },
             resources: ResourceCounts {
-                storages: systems,
+                storages: file_systems,
                 workloads: workload.streams.len(),
                 outstanding: threads,
             },
@@ -161,7 +161,7 @@ impl Compiler<'_, '_> {
         self.execution.files.phases.push(FilePhase { name, pause_before_s, workload });
     }
 
-    /// Adds the run that removes and creates the trees.
+    /// Adds the format run, which removes and creates the trees.
     fn add_tree_format(
         &mut self,
         run: &RunDefinition,
@@ -182,7 +182,7 @@ impl Compiler<'_, '_> {
             (format.creates_files, FileOperation::Create),
         ];
         let mut streams = Vec::new();
-        for (_, operation) in steps.into_iter().filter(|(wanted, _)| *wanted) {
+        for (_, operation) in steps.into_iter().filter(|(is_enabled, _)| *is_enabled) {
             for tree in 0..trees.list.len() {
                 streams.push(FileStream {
                     name: "format".into(),
@@ -239,58 +239,58 @@ impl Compiler<'_, '_> {
         let is_format = |name: &str| name.eq_ignore_ascii_case("format");
         let names: Vec<_> =
             run.file_workloads.iter().filter(|name| !is_format(&name.text)).cloned().collect();
-        let chosen = if names.is_empty() && run.file_workloads.is_empty() {
+        let selected = if names.is_empty() && run.file_workloads.is_empty() {
             (0..self.definitions.file_workloads.len()).collect()
         } else {
             self.file_workloads.select(self.lines, "file-system workload (fwd)", &names)?
         };
-        let mut works: Vec<FileWorkloadDefinition> = chosen
+        let mut workloads: Vec<FileWorkloadDefinition> = selected
             .into_iter()
             .map(|index| self.definitions.file_workloads[index].clone())
             .collect();
-        let only_format = works.is_empty();
+        let only_format = workloads.is_empty();
         if only_format {
-            works.push(self.definitions.format.clone().unwrap_or_default());
+            workloads.push(self.definitions.format.clone().unwrap_or_default());
         }
         let mut used: Vec<usize> = Vec::new();
-        let mut all = Vec::new();
+        let mut with_trees = Vec::new();
         let mut hosts = Vec::new();
-        for mut work in works {
+        for mut workload in workloads {
             for (key, parsed) in values {
-                apply_loop_value(&mut work, key, parsed);
+                apply_loop_value(&mut workload, key, parsed);
             }
-            hosts.push(self.select_file_hosts(&work)?);
-            let systems = if work.file_systems.is_empty() {
+            hosts.push(self.select_file_hosts(&workload)?);
+            let systems = if workload.file_systems.is_empty() {
                 (0..self.definitions.file_systems.len()).collect()
             } else {
                 let kind = "file system (fsd)";
-                self.file_systems.select(self.lines, kind, &work.file_systems)?
+                self.file_systems.select(self.lines, kind, &workload.file_systems)?
             };
-            let mut own = Vec::new();
+            let mut tree_indices = Vec::new();
             for system in systems {
-                let known = used.iter().position(|other| *other == system);
-                own.push(known.unwrap_or_else(|| {
+                let position = used.iter().position(|other| *other == system);
+                tree_indices.push(position.unwrap_or_else(|| {
                     used.push(system);
                     used.len() - 1
                 }));
             }
-            all.push((work, own));
+            with_trees.push((workload, tree_indices));
         }
         let trees = used
             .iter()
-            .map(|index| self.compile_tree(run, &all, values, *index))
+            .map(|index| self.compile_tree(run, &with_trees, values, *index))
             .collect::<Option<Vec<_>>>()?;
         let trees = match self.input.is_apart {
-            true => self.place_trees(run, (&used, trees), (&mut all, &hosts))?,
+            true => self.place_trees(run, (&used, trees), (&mut with_trees, &hosts))?,
             false => PlacedTrees { list: trees, hosts: Vec::new() },
         };
-        Some((trees, if only_format { Vec::new() } else { all }))
+        Some((trees, if only_format { Vec::new() } else { with_trees }))
     }
 
     fn compile_tree(
         &mut self,
         run: &RunDefinition,
-        works: &[(FileWorkloadDefinition, Vec<usize>)],
+        workloads: &[(FileWorkloadDefinition, Vec<usize>)],
         values: &Combination<'_>,
         index: usize,
     ) -> Option<FileTree> {
@@ -307,12 +307,12 @@ impl Compiler<'_, '_> {
                 .push(error.help("add anchor=/path/to/folder").vdbench("stops"));
             return None;
         };
-        let of_works = works.iter().find_map(|(work, _)| work.flags);
-        let flags = run.flags.or(of_works).or(system.flags);
+        let workload_flags = workloads.iter().find_map(|(workload, _)| workload.flags);
+        let flags = run.flags.or(workload_flags).or(system.flags);
         let direct = flags.is_some_and(|flags| flags.direct);
-        let sectors = |bytes: u64| bytes.is_multiple_of(512);
+        let is_sector_multiple = |bytes: u64| bytes.is_multiple_of(512);
         if direct
-            && !system.sizes.iter().all(|it| sectors(it.min_bytes) && sectors(it.step_bytes))
+            && !system.sizes.iter().all(|size| is_sector_multiple(size.min_bytes) && is_sector_multiple(size.step_bytes))
         {
             let message = format!(
                 "`{}` has o_direct and files whose sizes are not multiples of 512",
@@ -343,8 +343,8 @@ impl Compiler<'_, '_> {
             (system.total_bytes.map(files_in), system.used_bytes.map(files_in));
         if tree.file_count().zip(tree.directories()).is_none_or(|(files, folders)| {
             /// Maximum number of files or directories; the kernel module has the same limit.
-            const MOST: u64 = 200_000_000;
-            files > MOST || folders > MOST
+            const MAX_ENTRIES: u64 = 200_000_000;
+            files > MAX_ENTRIES || folders > MAX_ENTRIES
         }) {
             let message = format!("`{}` has more than 200,000,000 files", system.name.text);
             let error = self.lines.error("V157", spot, message);
@@ -354,21 +354,21 @@ impl Compiler<'_, '_> {
         Some(tree)
     }
 
-    /// Checks that the paths of the deepest files are short enough.
+    /// Checks that the paths of the deepest files do not exceed the maximum length of a path.
     fn check_path_length(
         &mut self,
         system: &FileTreeDefinition,
         tree: &FileTree,
     ) -> Option<()> {
         /// Maximum length of a path in Linux, with the terminating zero.
-        const MOST_BYTES: usize = 4096;
+        const MAX_PATH_BYTES: usize = 4096;
         let folders = "/vdb.1_1.dir".len().saturating_mul(tree.depth as usize);
         let bytes = folders.saturating_add(system.anchor.as_ref()?.text.len());
-        if bytes.saturating_add("/vdb_f0001.file".len()) < MOST_BYTES {
+        if bytes.saturating_add("/vdb_f0001.file".len()) < MAX_PATH_BYTES {
             return Some(());
         }
         let message = format!(
-            "the files of `{}` lie too deep: their paths would have more than {MOST_BYTES} bytes",
+            "the files of `{}` lie too deep: their paths would have more than {MAX_PATH_BYTES} bytes",
             system.name.text
         );
         let error = self.lines.error("V157", system.name.spot, message);
@@ -380,33 +380,33 @@ impl Compiler<'_, '_> {
     fn file_streams(
         &mut self,
         run: &RunDefinition,
-        works: &[(FileWorkloadDefinition, Vec<usize>)],
+        workloads: &[(FileWorkloadDefinition, Vec<usize>)],
     ) -> Option<Vec<FileStream>> {
-        let shares = self.file_shares(run, works)?;
+        let shares = self.file_shares(run, workloads)?;
         let mut streams = Vec::new();
-        for ((work, trees), share) in works.iter().zip(shares) {
-            let parts = (trees.len() * work.operations.len()).max(1);
+        for ((workload, trees), share) in workloads.iter().zip(shares) {
+            let parts = (trees.len() * workload.operations.len()).max(1);
             for &tree in trees {
-                for &operation in &work.operations {
-                    let transfers =
+                for &operation in &workload.operations {
+                    let is_read_or_write =
                         matches!(operation, FileOperation::Read | FileOperation::Write);
                     streams.push(FileStream {
-                        name: work.name.clone(),
+                        name: workload.name.clone(),
                         tree,
                         operation,
                         // Threads are divided among the parts, at least one each.
-                        threads: (work.threads / parts as u32).max(1),
-                        order: work.order,
-                        access: work.access,
-                        read_share: work
+                        threads: (workload.threads / parts as u32).max(1),
+                        order: workload.order,
+                        access: workload.access,
+                        read_share: workload
                             .read_percent
-                            .filter(|_| transfers)
+                            .filter(|_| is_read_or_write)
                             .map(|percent| percent / 100.0),
-                        sizes: size_shares(&work.sizes),
+                        sizes: size_shares(&workload.sizes),
                         // Only a format writes the files it creates (OpCreate of Vdbench).
                         stop_after: match operation {
                             FileOperation::Create => Some(StopAfter::Bytes(0)),
-                            _ => work.stop_after,
+                            _ => workload.stop_after,
                         },
                         rate_share: share / parts as f64,
                         of_directories: false,
@@ -420,15 +420,15 @@ impl Compiler<'_, '_> {
     fn file_shares(
         &mut self,
         run: &RunDefinition,
-        works: &[(FileWorkloadDefinition, Vec<usize>)],
+        workloads: &[(FileWorkloadDefinition, Vec<usize>)],
     ) -> Option<Vec<f64>> {
-        let given: f64 = works.iter().filter_map(|(work, _)| work.skew_percent).sum();
-        let without = works.iter().filter(|(work, _)| work.skew_percent.is_none()).count();
-        let rest = 100.0 - given;
-        let fits = if without > 0 { rest > 0.0 } else { rest.abs() <= 0.01 };
-        if !fits {
+        let sum: f64 = workloads.iter().filter_map(|(workload, _)| workload.skew_percent).sum();
+        let unset = workloads.iter().filter(|(workload, _)| workload.skew_percent.is_none()).count();
+        let remainder = 100.0 - sum;
+        let is_valid = if unset > 0 { remainder > 0.0 } else { remainder.abs() <= 0.01 };
+        if !is_valid {
             let message = format!(
-                "the shares (skew) of the workloads of `{}` add up to {given} %, not 100 %",
+                "the shares (skew) of the workloads of `{}` add up to {sum} %, not 100 %",
                 run.name.text
             );
             let error = self.lines.error("V164", run.name.spot, message);
@@ -437,8 +437,8 @@ impl Compiler<'_, '_> {
                 .push(error.help("correct skew= of its fwd").vdbench("stops"));
             return None;
         }
-        let is_reported = self.lines.diagnostics.iter().any(|found| found.code == "V164");
-        if given > 0.0 && run.file_rates.contains(&Rate::Max) && !is_reported {
+        let is_reported = self.lines.diagnostics.iter().any(|diagnostic| diagnostic.code == "V164");
+        if sum > 0.0 && run.file_rates.contains(&Rate::Max) && !is_reported {
             let message = format!(
                 "`{}` runs at fwdrate=max: the shares (skew) divide the threads and are not enforced",
                 run.name.text
@@ -450,10 +450,10 @@ impl Compiler<'_, '_> {
                 .vdbench("holds the faster workloads back");
             self.lines.diagnostics.push(warning);
         }
-        let share = |(work, _): &(FileWorkloadDefinition, Vec<usize>)| {
-            work.skew_percent.unwrap_or(rest / without as f64) / 100.0
+        let share = |(workload, _): &(FileWorkloadDefinition, Vec<usize>)| {
+            workload.skew_percent.unwrap_or(remainder / unset as f64) / 100.0
         };
-        Some(works.iter().map(share).collect())
+        Some(workloads.iter().map(share).collect())
     }
 }
 
@@ -469,17 +469,17 @@ fn number_or_zero(parsed: &ParameterValue) -> f64 {
     }
 }
 
-/// Sets a workload's parameter to the value of a loop, which was checked when parsed.
-fn apply_loop_value(work: &mut FileWorkloadDefinition, key: &str, parsed: &ParameterValue) {
+/// Sets a workload's parameter to the value of a loop; the parser has checked the value.
+fn apply_loop_value(workload: &mut FileWorkloadDefinition, key: &str, parsed: &ParameterValue) {
     let number = number_or_zero(parsed);
     match key {
-        "threads" => work.threads = number as u32,
-        "xfersize" => work.sizes = TransferSizes::Shares(vec![(number as u64, 100.0)]),
-        "rdpct" => work.read_percent = Some(number),
+        "threads" => workload.threads = number as u32,
+        "xfersize" => workload.sizes = TransferSizes::Shares(vec![(number as u64, 100.0)]),
+        "rdpct" => workload.read_percent = Some(number),
         "operations" => {
             let lower = parsed.text.to_ascii_lowercase();
-            let found = FileOperation::ALL.into_iter().find(|it| it.name() == lower);
-            work.operations = found.into_iter().collect();
+            let operation = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
+            workload.operations = operation.into_iter().collect();
         }
         _ => {}
     }
