@@ -44,18 +44,20 @@ pub(crate) struct TriedFault {
     pub(crate) result: FaultResult,
 }
 
-/// Injects all faults and writes the page, or only those of the given kinds without the page. Fails
-/// if any result is unexpected.
+/// Injects all faults and writes the page, or injects the given kinds without writing it. Fails if
+/// any result is unexpected.
 pub(crate) fn run(root: &Path, kinds: &[&str]) -> Result<()> {
-    if let Some(kind) = kinds.iter().find(|kind| KINDS.iter().all(|it| it.name != **kind)) {
-        let known: Vec<&str> = KINDS.iter().map(|it| it.name).collect();
-        bail!("unknown kind of fault: {kind}; expected one of {}", known.join(", "));
+    if let Some(kind) =
+        kinds.iter().find(|kind| KINDS.iter().all(|existing| existing.name != **kind))
+    {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        bail!("unknown kind of fault: {kind}; expected one of {}", names.join(", "));
     }
-    let all = try_kinds(root, kinds, false)?;
+    let sections = try_kinds(root, kinds, false)?;
     if kinds.is_empty() {
-        write_page(root, &all)?;
+        write_page(root, &sections)?;
     }
-    check_results(&all)
+    check_results(&sections)
 }
 
 /// Injects some faults of each kind; writes no page.
@@ -120,55 +122,60 @@ fn try_kinds(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     packages::install(root, packages::FOR_FAULTS)?;
     command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
     let program = root.join("target/debug/assay");
-    let of_kind = |kind: &Kind| {
-        let tried = (kind.make)(root, &program, is_brief)
+    let inject_kind = |kind: &Kind| {
+        let trials = (kind.make)(root, &program, is_brief)
             .with_context(|| format!("cannot inject faults of kind {}", kind.title))?;
         println!("-- {}: {}", kind.name, kind.title);
-        for it in &tried {
-            println!("{:>9}  {}", it.result.word(), it.fault);
-            if let FaultResult::Broke(what) = &it.result {
-                println!("           {what}");
+        for trial in &trials {
+            println!("{:>9}  {}", trial.result.word(), trial.fault);
+            if let FaultResult::Broke(description) = &trial.result {
+                println!("           {description}");
             }
         }
-        Ok((kind.title, tried))
+        Ok((kind.title, trials))
     };
-    let chosen: Vec<&Kind> =
-        KINDS.iter().filter(|it| kinds.is_empty() || kinds.contains(&it.name)).collect();
+    let selected: Vec<&Kind> =
+        KINDS.iter().filter(|kind| kinds.is_empty() || kinds.contains(&kind.name)).collect();
     if !is_brief {
-        return chosen.into_iter().map(of_kind).collect();
+        return selected.into_iter().map(inject_kind).collect();
     }
-    // Runs all kinds in parallel: faults mostly wait, so this takes as long as the longest.
+    // Run all kinds in parallel: the trials mostly wait, so the longest kind determines the time.
     thread::scope(|scope| {
-        let started: Vec<_> =
-            chosen.into_iter().map(|kind| scope.spawn(move || of_kind(kind))).collect();
-        started.into_iter().map(|it| it.join().expect("no kind of fault panics")).collect()
+        let handles: Vec<_> =
+            selected.into_iter().map(|kind| scope.spawn(move || inject_kind(kind))).collect();
+        handles
+            .into_iter()
+            .map(|handle| handle.join().expect("no kind of fault panics"))
+            .collect()
     })
 }
 
-fn check_results(all: &Sections) -> Result<()> {
-    let broke = all.iter().flat_map(|(_, tried)| tried);
-    match broke.filter(|it| matches!(it.result, FaultResult::Broke(_))).count() {
+fn check_results(sections: &Sections) -> Result<()> {
+    let trials = sections.iter().flat_map(|(_, trials)| trials);
+    match trials.filter(|trial| matches!(trial.result, FaultResult::Broke(_))).count() {
         0 => Ok(()),
         count => bail!("{count} faults had an unexpected result, see above"),
     }
 }
 
-fn write_page(root: &Path, all: &[(&str, Vec<TriedFault>)]) -> Result<()> {
+fn write_page(root: &Path, sections: &[(&str, Vec<TriedFault>)]) -> Result<()> {
     let mut page = MarkdownPage::new("Reliability", "cargo xtask faults");
     page.paragraph(
         "Injected faults, with their effect on assay and on other data of the host. \"Held\" means the expected result.",
     );
-    for (section, tried) in all {
+    for (section, trials) in sections {
         page.heading(section);
-        let row = |it: &TriedFault| {
-            let said = match &it.result {
-                FaultResult::Held(said)
-                | FaultResult::Broke(said)
-                | FaultResult::NotTried(said) => said,
+        let row = |trial: &TriedFault| {
+            let description = match &trial.result {
+                FaultResult::Held(description)
+                | FaultResult::Broke(description)
+                | FaultResult::NotTried(description) => description,
             };
-            [it.fault, it.expected, it.result.word(), said].map(str::to_owned).to_vec()
+            [trial.fault, trial.expected, trial.result.word(), description]
+                .map(str::to_owned)
+                .to_vec()
         };
-        let rows: Vec<Vec<String>> = tried.iter().map(row).collect();
+        let rows: Vec<Vec<String>> = trials.iter().map(row).collect();
         page.table(&["fault", "expected", "", "what happened"], &rows);
     }
     page.write(root, PAGE)
@@ -183,9 +190,13 @@ impl FaultResult {
         }
     }
 
-    /// Returns `Held` if `held` is true, otherwise `Broke`.
-    pub(crate) fn held_if(held: bool, said: impl Into<String>) -> Self {
-        if held { Self::Held(said.into()) } else { Self::Broke(said.into()) }
+    /// Returns `Held` if `is_expected`, otherwise `Broke`.
+    pub(crate) fn held_if(is_expected: bool, description: impl Into<String>) -> Self {
+        if is_expected {
+            Self::Held(description.into())
+        } else {
+            Self::Broke(description.into())
+        }
     }
 }
 
@@ -253,10 +264,10 @@ impl FaultSandbox {
 }
 
 /// Waits until a condition is true, for at most a minute; returns whether it became true.
-pub(crate) fn wait_until(is_so: impl Fn() -> bool) -> bool {
+pub(crate) fn wait_until(condition: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {
-        if is_so() {
+        if condition() {
             return true;
         }
         thread::sleep(Duration::from_millis(10));
@@ -265,12 +276,12 @@ pub(crate) fn wait_until(is_so: impl Fn() -> bool) -> bool {
 }
 
 /// Runs a program of the system; returns its output or the error.
-pub(crate) fn run_system(words: &[&str]) -> std::result::Result<String, String> {
-    let output = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("{}: {error}", words[0]))?;
+pub(crate) fn run_system(command: &[&str]) -> std::result::Result<String, String> {
+    let output = Command::new(command[0]).args(&command[1..]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{}: {error}", command[0]))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(format!("{}: {said}", words[0]));
+        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(format!("{}: {message}", command[0]));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
@@ -282,13 +293,13 @@ pub(crate) fn error_line(text: &str) -> String {
 
 /// Returns all files below a folder with their contents.
 pub(crate) fn read_tree(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         match path.is_dir() {
-            true => found.extend(read_tree(&path)?),
-            false => found.push((path.clone(), fs::read(&path)?)),
+            true => files.extend(read_tree(&path)?),
+            false => files.push((path.clone(), fs::read(&path)?)),
         }
     }
-    Ok(found)
+    Ok(files)
 }

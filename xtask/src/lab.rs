@@ -1,8 +1,8 @@
-//! `cargo xtask lab [SCENARIO…]`: runs assay in small virtual machines, against features that this
-//! machine's own kernel lacks and whose true values are known. Writes the figures with their truths
-//! to `docs/laboratory.md`.
+//! `cargo xtask lab [SCENARIO…]`: runs assay in small virtual machines, on devices and networks
+//! that this machine lacks and whose true values are known. Writes the figures with their true
+//! values to `docs/laboratory.md`.
 //!
-//! Needs only Debian's packages. Where qemu cannot run, prints the reason and skips all scenarios.
+//! Needs only Debian packages. If qemu cannot run, prints the reason and skips all scenarios.
 
 use std::fs;
 use std::path::Path;
@@ -35,10 +35,10 @@ mod volume;
 
 /// Page that is updated after each scenario.
 const PAGE: &str = "docs/laboratory.md";
-/// Heading of its last section, which is written after a run of all scenarios.
+/// Heading of the last section of the page, written after a run of all scenarios.
 const TOTALS_HEADING: &str = "All of them";
 
-/// Measurement with a known truth.
+/// Measurement whose true values are known.
 struct Scenario {
     name: &'static str,
     title: &'static str,
@@ -46,9 +46,9 @@ struct Scenario {
     description: &'static str,
     runner: ScenarioRunner,
     cpu_use: CpuUse,
-    /// Timeout, after which it is killed.
+    /// Timeout after which the scenario is killed.
     deadline: Duration,
-    /// Parses the output into figures with their truths.
+    /// Parses the output into figures with their true values.
     judge: fn(&str) -> Result<Vec<LabFigure>>,
 }
 
@@ -84,7 +84,7 @@ struct LocalRunner {
     carry_out: fn(&Path, &Path, Duration) -> Result<String>,
 }
 
-/// Hardware of a guest, beyond what all guests have.
+/// Hardware of a guest, in addition to the hardware that all guests have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GuestMachine {
     pub(crate) memory_mib: u32,
@@ -117,7 +117,7 @@ struct ScenarioResult {
     load_before: String,
 }
 
-/// Reported value with its truth.
+/// Reported value with its true value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LabFigure {
     /// Name of the row.
@@ -126,7 +126,7 @@ pub(crate) struct LabFigure {
     pub(crate) truth: String,
     /// Value that assay reports.
     pub(crate) reported: String,
-    /// Whether it is within the tolerance; `None` if that is not decided here.
+    /// Whether the reported value is within the tolerance; `None` if undecided.
     pub(crate) is_correct: Option<bool>,
 }
 
@@ -147,12 +147,16 @@ const SCENARIOS: &[Scenario] = &[
 /// Runs the named scenarios, or all of them, and writes the page; sections of other scenarios are
 /// kept.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
-    let known = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
-    if let Some(name) = names.iter().find(|name| SCENARIOS.iter().all(|it| it.name != **name)) {
-        bail!("unknown scenario: {name}; use one of {}", known());
+    let scenario_names =
+        || SCENARIOS.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", ");
+    if let Some(name) =
+        names.iter().find(|name| SCENARIOS.iter().all(|scenario| scenario.name != **name))
+    {
+        bail!("unknown scenario: {name}; use one of {}", scenario_names());
     }
-    let began = Instant::now();
-    let requested = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
+    let start = Instant::now();
+    let requested =
+        SCENARIOS.iter().filter(|scenario| names.is_empty() || names.contains(&scenario.name));
     let ready = match prepare_lab(root, requested)? {
         Ok(ready) => ready,
         Err(reason) => {
@@ -164,40 +168,42 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
         println!("SKIPPED {name}: {reason}");
     }
     let program = describe_program(root)?;
-    let ready_after = began.elapsed();
-    // Two scenarios may end at the same time.
+    let ready_after = start.elapsed();
+    // Serialises writing: two scenarios may end at the same time.
     let page = Mutex::new(());
-    let found =
-        run_parallel(&ready.runnable, RunExtent::Full, |it| -> Result<ScenarioResult> {
-            let found = it.carry_out(root, &ready.image, RunExtent::Full)?;
-            let _alone = page.lock().expect("errors are passed on");
-            write_page(root, it.title, |page| it.write_section(&found, &program, page))?;
-            println!("lab: {} written to {PAGE}", it.name);
-            Ok(found)
+    let results =
+        run_parallel(&ready.runnable, RunExtent::Full, |scenario| -> Result<ScenarioResult> {
+            let result = scenario.carry_out(root, &ready.image, RunExtent::Full)?;
+            let _guard = page.lock().expect("errors are passed on");
+            write_page(root, scenario.title, |page| {
+                scenario.write_section(&result, &program, page);
+            })?;
+            println!("lab: {} written to {PAGE}", scenario.name);
+            Ok(result)
         });
-    let whole = format!(
+    let summary = format!(
         "Prepared in {} s, {} scenarios run in {} s.",
         ready_after.as_secs(),
-        found.len(),
-        (began.elapsed() - ready_after).as_secs()
+        results.len(),
+        (start.elapsed() - ready_after).as_secs()
     );
-    println!("lab: {whole}");
-    if found.len() == SCENARIOS.len() {
+    println!("lab: {summary}");
+    if results.len() == SCENARIOS.len() {
         write_page(root, TOTALS_HEADING, |page| {
-            page.paragraph(&format!("{whole} Recorded {program}."));
+            page.paragraph(&format!("{summary} Recorded {program}."));
         })?;
     }
-    let (mut wrong, mut broken) = (0, ready.failed);
-    for (name, found) in found {
-        match found {
-            Ok(found) => wrong += found.count_wrong(),
+    let (mut wrong_count, mut failed) = (0, ready.failed);
+    for (name, result) in results {
+        match result {
+            Ok(result) => wrong_count += result.count_wrong(),
             Err(error) => {
                 println!("lab: {error:#}");
-                broken.push(name);
+                failed.push(name);
             }
         }
     }
-    match (wrong, &broken[..]) {
+    match (wrong_count, &failed[..]) {
         (0, []) => Ok(()),
         (count, []) => bail!("{count} figures are wrong, see above"),
         (count, names) => {
@@ -208,21 +214,21 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
 
 /// Returns the date and the program's version, for the sections of the page.
 fn describe_program(root: &Path) -> Result<String> {
-    let output = |program: &str, words: &[&str]| -> Result<String> {
-        Ok(command::output(command::at_root(root, program).args(words))?.trim().to_owned())
+    let output = |program: &str, arguments: &[&str]| -> Result<String> {
+        Ok(command::output(command::at_root(root, program).args(arguments))?.trim().to_owned())
     };
     let day = output("date", &["-u", "+%F"])?;
     let commit = output("git", &["log", "-1", "--format=%h of %cs"])?;
-    // Documents are not part of the program, and this page changes while it is written.
-    let changed = output("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
-    let beyond = if changed.is_empty() { "" } else { " and uncommitted changes" };
-    Ok(format!("on {day} with assay at commit {commit}{beyond}"))
+    // Exclude the documentation: it is not part of the program, and a run changes this page.
+    let uncommitted = output("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
+    let suffix = if uncommitted.is_empty() { "" } else { " and uncommitted changes" };
+    Ok(format!("on {day} with assay at commit {commit}{suffix}"))
 }
 
-/// Writes the page with one new section, at once, so that an interrupted run keeps the sections of
-/// earlier scenarios.
+/// Writes the page with one new section. Called after each scenario, so that an interrupted run
+/// keeps the earlier sections.
 fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut MarkdownPage)) -> Result<()> {
-    let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
+    let old_page = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     let mut page = MarkdownPage::new("The laboratory", "cargo xtask lab");
     page.paragraph(
         "Measurements in small virtual machines under software emulation. Speeds are meaningless; \
@@ -230,9 +236,9 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut MarkdownPage))
     );
     page.paragraph("CI runs all scenarios, with at least three rounds of `rdma`.");
     let mut section = Some(section);
-    for heading in SCENARIOS.iter().map(|it| it.title).chain([TOTALS_HEADING]) {
+    for heading in SCENARIOS.iter().map(|scenario| scenario.title).chain([TOTALS_HEADING]) {
         let new = section.take_if(|_| heading == title);
-        let old = find_section(&before, heading);
+        let old = find_section(&old_page, heading);
         if new.is_some() || old.is_some() {
             page.heading(heading);
         }
@@ -245,44 +251,49 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut MarkdownPage))
     page.save(root, PAGE)
 }
 
-/// Runs scenarios: a busy one in parallel with one that waits, then the exclusive ones one after
-/// another. When no busy one is left, two that wait run in parallel.
+/// Runs scenarios: a busy one in parallel with a waiting one, then the exclusive ones one after
+/// another. When no busy one is left, two waiting ones run in parallel.
 fn run_parallel<'s, T: Send>(
-    chosen: &[&'s Scenario],
+    selected: &[&'s Scenario],
     extent: RunExtent,
     carry_out: impl Fn(&'s Scenario) -> T + Sync,
 ) -> Vec<(&'static str, T)> {
-    let [busy, waiting, alone] = [CpuUse::Busy, CpuUse::Waiting, CpuUse::Exclusive]
-        .map(|manner| Queue::new(chosen.iter().filter(|it| it.cpu_use_for(extent) == manner)));
-    let in_turn = |queues: &[&Queue<'s>]| {
+    let [busy, waiting, exclusive] =
+        [CpuUse::Busy, CpuUse::Waiting, CpuUse::Exclusive].map(|cpu_use| {
+            Queue::new(
+                selected.iter().filter(|scenario| scenario.cpu_use_for(extent) == cpu_use),
+            )
+        });
+    let run_queue = |queues: &[&Queue<'s>]| {
         let next = || queues.iter().find_map(|queue| queue.pop_longest());
-        std::iter::from_fn(next).map(|it| (it.name, carry_out(it))).collect::<Vec<_>>()
+        std::iter::from_fn(next)
+            .map(|scenario| (scenario.name, carry_out(scenario)))
+            .collect::<Vec<_>>()
     };
-    let mut done = thread::scope(|scope| {
-        let second = scope.spawn(|| in_turn(&[&waiting]));
-        let mut done = in_turn(&[&busy, &waiting]);
-        done.extend(second.join().expect("errors are passed on"));
-        done
+    let mut results = thread::scope(|scope| {
+        let second_lane = scope.spawn(|| run_queue(&[&waiting]));
+        let mut results = run_queue(&[&busy, &waiting]);
+        results.extend(second_lane.join().expect("errors are passed on"));
+        results
     });
-    done.extend(in_turn(&[&alone]));
-    done
+    results.extend(run_queue(&[&exclusive]));
+    results
 }
 
 /// Pending scenarios of one kind of CPU use.
 struct Queue<'s>(Mutex<Vec<&'s Scenario>>);
 
 impl<'s> Queue<'s> {
-    fn new<'c>(chosen: impl Iterator<Item = &'c &'s Scenario>) -> Self
+    fn new<'c>(selected: impl Iterator<Item = &'c &'s Scenario>) -> Self
     where
         's: 'c,
     {
-        let mut left: Vec<_> = chosen.copied().collect();
-        left.sort_by_key(|it| it.deadline);
-        Self(Mutex::new(left))
+        let mut scenarios: Vec<_> = selected.copied().collect();
+        scenarios.sort_by_key(|scenario| scenario.deadline);
+        Self(Mutex::new(scenarios))
     }
 
-    /// Takes the scenario with the longest timeout: the last one is then short and ends in parallel
-    /// with another.
+    /// Takes the scenario with the longest timeout, so that the last one is short.
     fn pop_longest(&self) -> Option<&'s Scenario> {
         self.0.lock().expect("no thread panics while holding the lock").pop()
     }
@@ -315,27 +326,27 @@ fn prepare_lab<'s>(
     if let Some(reason) = guest::unavailable_reason() {
         return Ok(Err(reason));
     }
-    let (mut chosen, mut impossible, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut runnable, mut skipped, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     let image = thread::scope(|scope| -> Result<image::Image> {
         let image = scope.spawn(|| image::ensure_image(root));
         command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
-        for it in requested {
-            if let Some(reason) = it.skip_reason() {
-                impossible.push((it.name, reason));
+        for scenario in requested {
+            if let Some(reason) = scenario.skip_reason() {
+                skipped.push((scenario.name, reason));
                 continue;
             }
-            match it.prepare(root) {
-                Ok(()) => chosen.push(it),
+            match scenario.prepare(root) {
+                Ok(()) => runnable.push(scenario),
                 Err(error) => {
                     println!("lab: {error:#}");
-                    broken.push(it.name);
+                    failed.push(scenario.name);
                 }
             }
         }
         let image = image.join().expect("errors are passed on");
         image.context("cannot build the image of the guests")
     })?;
-    Ok(Ok(LabSetup { image, runnable: chosen, skipped: impossible, failed: broken }))
+    Ok(Ok(LabSetup { image, runnable, skipped, failed }))
 }
 
 impl Scenario {
@@ -349,7 +360,7 @@ impl Scenario {
         match (self.cpu_use, extent) {
             (CpuUse::ExclusiveIfFull, RunExtent::Full) => CpuUse::Exclusive,
             (CpuUse::ExclusiveIfFull, RunExtent::Brief) => CpuUse::Busy,
-            (manner, _) => manner,
+            (cpu_use, _) => cpu_use,
         }
     }
 
@@ -363,7 +374,7 @@ impl Scenario {
 
     fn prepare(&self, root: &Path) -> Result<()> {
         match &self.runner {
-            ScenarioRunner::Local(here) => (here.prepare)(root, &image::cache()?)
+            ScenarioRunner::Local(local) => (local.prepare)(root, &image::cache()?)
                 .with_context(|| format!("cannot prepare scenario {}", self.name)),
             ScenarioRunner::Guest(..) | ScenarioRunner::Guests(..) => Ok(()),
         }
@@ -377,38 +388,38 @@ impl Scenario {
         extent: RunExtent,
     ) -> Result<ScenarioResult> {
         println!("-- {}: {}", self.name, self.title);
-        let (began, load) = (Instant::now(), machine::load_average());
+        let (start, load) = (Instant::now(), machine::load_average());
         let output = match &self.runner {
             ScenarioRunner::Guest(_, script) | ScenarioRunner::Guests(_, script) => {
                 let script = [extent.script_prefix(), script].concat();
                 guest::run(root, image, (self.machines(), &script), self.deadline)
             }
-            ScenarioRunner::Local(here) => {
-                (here.carry_out)(root, &image::cache()?, self.deadline)
+            ScenarioRunner::Local(local) => {
+                (local.carry_out)(root, &image::cache()?, self.deadline)
             }
         };
         let output = output.with_context(|| format!("scenario {}", self.name))?;
-        let kept = image.folder.join(format!("{}.said", self.name));
-        fs::write(&kept, &output)?;
+        let output_path = image.folder.join(format!("{}.said", self.name));
+        fs::write(&output_path, &output)?;
         let figures = (self.judge)(&output)
             .with_context(|| format!("scenario {} printed:\n{output}", self.name))?;
-        let found = ScenarioResult { figures, elapsed: began.elapsed(), load_before: load };
+        let result = ScenarioResult { figures, elapsed: start.elapsed(), load_before: load };
         // Print all rows at once: another scenario may print at the same time.
-        let rows: String = found.figures.iter().map(|it| it.row().join("  ") + "\n").collect();
-        let seconds = found.elapsed.as_secs();
-        println!("-- {}, {seconds} s, output in {}\n{rows}", self.name, kept.display());
-        Ok(found)
+        let rows: String = result.figures.iter().map(|it| it.row().join("  ") + "\n").collect();
+        let seconds = result.elapsed.as_secs();
+        println!("-- {}, {seconds} s, output in {}\n{rows}", self.name, output_path.display());
+        Ok(result)
     }
 
     /// Writes the scenario's section of the page, without the heading.
-    fn write_section(&self, found: &ScenarioResult, program: &str, page: &mut MarkdownPage) {
+    fn write_section(&self, result: &ScenarioResult, program: &str, page: &mut MarkdownPage) {
         page.paragraph(self.description);
-        let rows: Vec<Vec<String>> = found.figures.iter().map(LabFigure::row).collect();
+        let rows: Vec<Vec<String>> = result.figures.iter().map(LabFigure::row).collect();
         page.table(&["figure", "truth", "reported", ""], &rows);
-        let ScenarioResult { elapsed: taken, load_before: load, .. } = found;
+        let ScenarioResult { elapsed, load_before: load, .. } = result;
         page.paragraph(&format!(
             "Recorded {program}. Ran for {} s; load of the machine before: {load}.",
-            taken.as_secs()
+            elapsed.as_secs()
         ));
     }
 }
@@ -424,15 +435,15 @@ impl RunExtent {
 
 impl ScenarioResult {
     fn count_wrong(&self) -> usize {
-        self.figures.iter().filter(|it| it.is_correct == Some(false)).count()
+        self.figures.iter().filter(|figure| figure.is_correct == Some(false)).count()
     }
 }
 
 impl LabFigure {
-    /// Returns a figure that must equal its truth exactly.
-    pub(crate) fn exact(what: &str, truth: &str, reported: String) -> Self {
+    /// Returns a figure that must equal its true value exactly.
+    pub(crate) fn exact(name: &str, truth: &str, reported: String) -> Self {
         let is_correct = Some(reported == truth);
-        Self { name: what.to_owned(), truth: truth.to_owned(), reported, is_correct }
+        Self { name: name.to_owned(), truth: truth.to_owned(), reported, is_correct }
     }
 
     fn row(&self) -> Vec<String> {
@@ -455,9 +466,9 @@ pub(crate) fn sections(output: &str) -> Vec<(&str, &str)> {
 }
 
 /// Returns the section of this name.
-pub(crate) fn section<'s>(output: &'s str, wanted: &str) -> Result<&'s str> {
-    let found = sections(output).into_iter().find(|(name, _)| *name == wanted);
-    found.map(|(_, text)| text).with_context(|| format!("section {wanted} is missing"))
+pub(crate) fn section<'s>(output: &'s str, title: &str) -> Result<&'s str> {
+    let matching = sections(output).into_iter().find(|(name, _)| *name == title);
+    matching.map(|(_, text)| text).with_context(|| format!("section {title} is missing"))
 }
 
 /// Parses the first JSON document in a text.
@@ -467,14 +478,14 @@ pub(crate) fn document(text: &str) -> Result<Value> {
     Ok(documents.next().context("incomplete JSON")??)
 }
 
-/// Returns the names of the rows whose verdict satisfies `is_meant`.
+/// Returns the names of the rows whose verdict satisfies `predicate`.
 #[cfg(test)]
 fn rows_where(
-    judged: Result<Vec<LabFigure>>,
-    is_meant: fn(Option<bool>) -> bool,
+    result: Result<Vec<LabFigure>>,
+    predicate: fn(Option<bool>) -> bool,
 ) -> Vec<String> {
-    let figures = judged.unwrap().into_iter();
-    figures.filter(|it| is_meant(it.is_correct)).map(|it| it.name).collect()
+    let figures = result.unwrap().into_iter();
+    figures.filter(|figure| predicate(figure.is_correct)).map(|figure| figure.name).collect()
 }
 
 #[cfg(test)]
@@ -486,20 +497,20 @@ mod tests {
         for extent in [RunExtent::Full, RunExtent::Brief] {
             let under_way = Mutex::new(Vec::new());
             let all: Vec<&Scenario> = SCENARIOS.iter().collect();
-            let found = run_parallel(&all, extent, |scenario| {
-                let manner = scenario.cpu_use_for(extent);
+            let results = run_parallel(&all, extent, |scenario| {
+                let cpu_use = scenario.cpu_use_for(extent);
                 let mut others = under_way.lock().unwrap();
                 let concurrent = others.clone();
-                others.push(manner);
+                others.push(cpu_use);
                 drop(others);
                 thread::yield_now();
                 let mut under_way = under_way.lock().unwrap();
-                let own = under_way.iter().position(|it| *it == manner).unwrap();
+                let own = under_way.iter().position(|it| *it == cpu_use).unwrap();
                 under_way.remove(own);
-                (manner, concurrent)
+                (cpu_use, concurrent)
             });
-            for (name, (manner, concurrent)) in &found {
-                let allowed: &[CpuUse] = match manner {
+            for (name, (cpu_use, concurrent)) in &results {
+                let allowed: &[CpuUse] = match cpu_use {
                     CpuUse::Exclusive | CpuUse::ExclusiveIfFull => &[],
                     CpuUse::Busy => &[CpuUse::Waiting],
                     CpuUse::Waiting => &[CpuUse::Busy, CpuUse::Waiting],
@@ -510,7 +521,7 @@ mod tests {
                     "{name} with {concurrent:?}"
                 );
             }
-            let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+            let mut names: Vec<&str> = results.iter().map(|(name, _)| *name).collect();
             let mut expected: Vec<&str> = all.iter().map(|it| it.name).collect();
             names.sort_unstable();
             expected.sort_unstable();
@@ -522,20 +533,20 @@ mod tests {
     fn writes_each_section_without_changing_others() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("docs")).unwrap();
-        let found = |reported: &str| {
+        let result = |reported: &str| {
             let figures = vec![LabFigure::exact("x", "1", reported.to_owned())];
             ScenarioResult { figures, elapsed: Duration::ZERO, load_before: "0.00".to_owned() }
         };
-        for (at, reported) in [(2, "2"), (0, "1"), (2, "1")] {
-            let scenario = &SCENARIOS[at];
+        for (index, reported) in [(2, "2"), (0, "1"), (2, "1")] {
+            let scenario = &SCENARIOS[index];
             write_page(root.path(), scenario.title, |page| {
-                scenario.write_section(&found(reported), "on a day", page);
+                scenario.write_section(&result(reported), "on a day", page);
             })
             .unwrap();
         }
         let text = fs::read_to_string(root.path().join(PAGE)).unwrap();
-        let places = [0, 2].map(|at| text.find(SCENARIOS[at].title).unwrap());
-        assert!(places[0] < places[1], "in the order of the table: {text}");
+        let positions = [0, 2].map(|index| text.find(SCENARIOS[index].title).unwrap());
+        assert!(positions[0] < positions[1], "in the order of the table: {text}");
         assert_eq!(text.matches("| x | 1 | 1 | holds |").count(), 2, "{text}");
         assert!(!text.contains("| WRONG"), "{text}");
         assert_eq!(text.matches("Recorded on a day.").count(), 2, "{text}");
@@ -555,21 +566,21 @@ mod tests {
     fn waiting_scenarios_run_in_parallel_without_busy_ones() {
         let waiting: Vec<&Scenario> =
             SCENARIOS.iter().filter(|it| it.cpu_use == CpuUse::Waiting).collect();
-        let both = std::sync::Barrier::new(2);
+        let barrier = std::sync::Barrier::new(2);
         // Both lanes must wait at the barrier in the first two scenarios, or this test does not
         // end.
-        let met = Mutex::new(0);
-        let found = run_parallel(&waiting, RunExtent::Full, |_| {
+        let started = Mutex::new(0);
+        let results = run_parallel(&waiting, RunExtent::Full, |_| {
             let turn = {
-                let mut met = met.lock().unwrap();
-                *met += 1;
-                *met
+                let mut started = started.lock().unwrap();
+                *started += 1;
+                *started
             };
             if turn <= 2 {
-                both.wait();
+                barrier.wait();
             }
         });
-        assert_eq!(found.len(), waiting.len());
+        assert_eq!(results.len(), waiting.len());
     }
 
     #[test]

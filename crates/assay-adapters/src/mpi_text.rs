@@ -118,7 +118,7 @@ fn parse_row(line: &str, columns: &[ColumnContent]) -> Result<MpiRow, ToolError>
     for (field, content) in fields.iter().zip(columns) {
         match content {
             ColumnContent::Size => {
-                row.bytes = Some(parse_whole("the size of a message", field)?)
+                row.bytes = Some(parse_whole("the size of a message", field)?);
             }
             ColumnContent::Metric(metric, unit) => {
                 let (value, half_step) = parse_scaled(metric, field, unit.power_of_ten())?;

@@ -1,5 +1,5 @@
-//! Gates: thresholds from a user's file that a comparison or a run must keep, for CI and similar
-//! automation.
+//! Gates: thresholds from a user's file that the results of a comparison or a run must meet, for CI
+//! and similar automation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -75,7 +75,7 @@ struct GateEntry {
 /// Threshold for a metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricGate {
-    /// `memory.stream/triad`.
+    /// Benchmark and metric: `memory.stream/triad`.
     pub metric: String,
     unit: Unit,
     dimensions: Vec<(Attribute, String)>,
@@ -122,8 +122,8 @@ pub fn read(text: &str) -> Result<Vec<MetricGate>, GateError> {
     if file.gate.is_empty() {
         return Err(GateError::Read("the file has no [[gate]]".to_owned()));
     }
-    let read = |(number, typed)| {
-        build_gate(text, typed).map_err(|(span, what)| {
+    let read = |(number, entry)| {
+        build_gate(text, entry).map_err(|(span, what)| {
             let place = FileLocation::from_span(text, span);
             GateError::Gate { place, number, what }
         })
@@ -131,39 +131,42 @@ pub fn read(text: &str) -> Result<Vec<MetricGate>, GateError> {
     (1..).zip(file.gate).map(read).collect()
 }
 
-fn build_gate(text: &str, typed: GateEntry) -> Result<MetricGate, (Range<usize>, String)> {
-    let of = typed.metric.span();
-    let (_, metric) = find_metric(typed.metric.get_ref()).ok_or_else(|| {
-        (of.clone(), format!("there is no metric `{}`", typed.metric.get_ref()))
+fn build_gate(text: &str, entry: GateEntry) -> Result<MetricGate, (Range<usize>, String)> {
+    let metric_span = entry.metric.span();
+    let (_, metric) = find_metric(entry.metric.get_ref()).ok_or_else(|| {
+        (metric_span.clone(), format!("there is no metric `{}`", entry.metric.get_ref()))
     })?;
-    let value = |typed: &Option<Spanned<String>>| {
-        let Some(typed) = typed else { return Ok(None) };
-        let text = typed.get_ref();
+    let parse_value = |threshold: &Option<Spanned<String>>| {
+        let Some(threshold) = threshold else { return Ok(None) };
+        let text = threshold.get_ref();
         if lacks_unit(text, metric.unit) {
-            let wrong =
+            let error =
                 EntryError::NoUnit { text: text.clone(), example: metric.unit.symbol() };
-            return Err((typed.span(), wrong.to_string()));
+            return Err((threshold.span(), error.to_string()));
         }
-        let read = Quantity::parse(text, metric.unit);
-        read.map(|it| Some(it.value)).map_err(|error| (typed.span(), error.to_string()))
+        let quantity = Quantity::parse(text, metric.unit);
+        quantity.map(|it| Some(it.value)).map_err(|error| (threshold.span(), error.to_string()))
     };
-    let change = typed.worse_by.as_ref().map(|it| FileLocation::from_span(text, it.span()));
-    let share = |typed: Spanned<String>| {
-        quantity::parse_share(typed.get_ref())
-            .map_err(|error| (typed.span(), error.to_string()))
+    let change = entry.worse_by.as_ref().map(|it| FileLocation::from_span(text, it.span()));
+    let parse_share = |share: Spanned<String>| {
+        quantity::parse_share(share.get_ref())
+            .map_err(|error| (share.span(), error.to_string()))
     };
-    let worse_by = typed.worse_by.map(share).transpose()?;
-    let (at_least, at_most) = (value(&typed.at_least)?, value(&typed.at_most)?);
+    let worse_by = entry.worse_by.map(parse_share).transpose()?;
+    let (at_least, at_most) = (parse_value(&entry.at_least)?, parse_value(&entry.at_most)?);
     if worse_by.is_none() && at_least.is_none() && at_most.is_none() {
-        return Err((of, "it has no threshold: worse_by, at_least or at_most".to_owned()));
+        return Err((
+            metric_span,
+            "it has no threshold: worse_by, at_least or at_most".to_owned(),
+        ));
     }
     let dimension = |(name, value): (Spanned<String>, toml::Value)| {
-        let known = Attribute::from_name(name.get_ref());
+        let attribute = Attribute::from_name(name.get_ref());
         let unknown = || (name.span(), format!("there is no dimension `{}`", name.get_ref()));
-        Ok((known.ok_or_else(unknown)?, dimension_text(&value)))
+        Ok((attribute.ok_or_else(unknown)?, dimension_text(&value)))
     };
-    let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
-    let (unit, metric, dimensions) = (metric.unit, typed.metric.into_inner(), dimensions?);
+    let dimensions: Result<Vec<_>, _> = entry.dimensions.into_iter().map(dimension).collect();
+    let (unit, metric, dimensions) = (metric.unit, entry.metric.into_inner(), dimensions?);
     Ok(MetricGate { metric, unit, dimensions, change, worse_by, at_least, at_most })
 }
 
@@ -171,70 +174,70 @@ fn build_gate(text: &str, typed: GateEntry) -> Result<MetricGate, (Range<usize>,
 /// is undecided: it must not pass because a benchmark was left out.
 #[must_use]
 pub fn judge(gates: &[MetricGate], comparison: &Comparison) -> Vec<GateResult> {
-    let mut judged = Vec::new();
+    let mut gate_results = Vec::new();
     for gate in gates {
-        let about = |pair: &&MetricComparison| {
+        let applies = |pair: &&MetricComparison| {
             gate.metric == format!("{}/{}", pair.b.benchmark, pair.b.metric)
                 && has_dimensions(&pair.b, &gate.dimensions)
         };
-        let before = judged.len();
-        for pair in comparison.pairs.iter().filter(about) {
-            judged.extend(gate.judge_pair(pair));
+        let count_before = gate_results.len();
+        for pair in comparison.pairs.iter().filter(applies) {
+            gate_results.extend(gate.judge_pair(pair));
         }
-        if judged.len() == before {
+        if gate_results.len() == count_before {
             let reason = "not measured under both conditions".to_owned();
-            judged.push(GateResult {
+            gate_results.push(GateResult {
                 name: gate.metric.clone(),
                 outcome: GateOutcome::CannotTell,
                 reason,
             });
         }
     }
-    judged
+    gate_results
 }
 
 impl MetricGate {
     fn judge_pair(&self, pair: &MetricComparison) -> Vec<GateResult> {
         let name = format!("{} {}", self.metric, pair.b.case);
-        let mut judged = Vec::new();
+        let mut gate_results = Vec::new();
         let mut add = |outcome, reason| {
-            judged.push(GateResult { name: name.clone(), outcome, reason });
+            gate_results.push(GateResult { name: name.clone(), outcome, reason });
         };
-        if let Some(most) = self.worse_by {
-            let (outcome, reason) = judge_change(pair, most);
+        if let Some(max_loss) = self.worse_by {
+            let (outcome, reason) = judge_change(pair, max_loss);
             add(outcome, reason);
         }
         self.judge_bounds(&pair.b)
             .into_iter()
             .for_each(|(outcome, reason)| add(outcome, reason));
-        judged
+        gate_results
     }
 
-    /// Judges one value by the bounds, without a comparison.
+    /// Judges one value by `at_least` and `at_most`, without a comparison.
     fn judge_bounds(&self, value: &MetricEstimate) -> Vec<(GateOutcome, String)> {
-        let shown = |value: f64| Quantity::new(value, self.unit).to_string();
+        let format_value = |value: f64| Quantity::new(value, self.unit).to_string();
         let [low, high] = value.ci.unwrap_or([value.median, value.median]);
-        let median = shown(value.median);
-        let mut judged = Vec::new();
-        let of = |passed: bool, failed: bool| match (passed, failed) {
+        let median = format_value(value.median);
+        let mut outcomes = Vec::new();
+        let outcome = |passed: bool, failed: bool| match (passed, failed) {
             (true, _) => GateOutcome::Passed,
             (_, true) => GateOutcome::Failed,
             _ => GateOutcome::CannotTell,
         };
-        if let Some(least) = self.at_least {
-            let reason = format!("{median}, at least {}", shown(least));
-            judged.push((of(low >= least, high < least), reason));
+        if let Some(minimum) = self.at_least {
+            let reason = format!("{median}, at least {}", format_value(minimum));
+            outcomes.push((outcome(low >= minimum, high < minimum), reason));
         }
-        if let Some(most) = self.at_most {
-            let reason = format!("{median}, at most {}", shown(most));
-            judged.push((of(high <= most, low > most), reason));
+        if let Some(maximum) = self.at_most {
+            let reason = format!("{median}, at most {}", format_value(maximum));
+            outcomes.push((outcome(high <= maximum, low > maximum), reason));
         }
-        judged
+        outcomes
     }
 }
 
-/// Judges each host of a run; `hosts` are all that took part. A host without a result for a gate is
-/// undecided. Totals of several hosts are judged only by gates that name `host`.
+/// Judges each host of a run; `hosts` are all hosts that took part. A host without a result for a
+/// gate is undecided. Totals of several hosts are judged only by gates that name `host`.
 ///
 /// # Errors
 /// When a gate has `worse_by`, which needs two conditions.
@@ -243,43 +246,44 @@ pub fn judge_hosts<'r>(
     hosts: &[&'r str],
     results: &'r [MetricEstimate],
 ) -> Result<Vec<(&'r str, GateResult)>, GateError> {
-    let changes =
+    let with_change =
         (1..).zip(gates).find_map(|(number, gate)| Some((number, gate.change.clone()?)));
-    if let Some((number, place)) = changes {
+    if let Some((number, place)) = with_change {
         let what = "`worse_by` needs two conditions; use assay compare --gate".to_owned();
         return Err(GateError::Gate { place, number, what });
     }
-    let mut judged = Vec::new();
+    let mut gate_results = Vec::new();
     for gate in gates {
         let names_host = gate.dimensions.iter().any(|(name, _)| *name == Attribute::Host);
-        let is_about = |it: &&MetricEstimate| {
+        let applies = |it: &&MetricEstimate| {
             gate.metric == format!("{}/{}", it.benchmark, it.metric)
                 && has_dimensions(it, &gate.dimensions)
                 && (names_host || !it.spans_hosts())
         };
-        let about: Vec<&MetricEstimate> = results.iter().filter(is_about).collect();
-        for estimate in &about {
+        let applicable: Vec<&MetricEstimate> = results.iter().filter(applies).collect();
+        for estimate in &applicable {
             let name = format!("{} {}", gate.metric, estimate.case);
-            let said = gate.judge_bounds(estimate).into_iter();
-            let said = said.map(|(outcome, reason)| GateResult {
+            let outcomes = gate.judge_bounds(estimate).into_iter();
+            let host_results = outcomes.map(|(outcome, reason)| GateResult {
                 name: name.clone(),
                 outcome,
                 reason,
             });
-            judged.extend(said.map(|it| (estimate.host.as_str(), it)));
+            gate_results.extend(host_results.map(|it| (estimate.host.as_str(), it)));
         }
-        let measured = |host: &str| about.iter().any(|it| it.host == host);
-        for host in hosts.iter().filter(|host| !names_host && !measured(host)) {
+        let has_result = |host: &str| applicable.iter().any(|it| it.host == host);
+        for host in hosts.iter().filter(|host| !names_host && !has_result(host)) {
             let (name, reason) = (gate.metric.clone(), "nothing was measured".to_owned());
-            judged.push((host, GateResult { name, outcome: GateOutcome::CannotTell, reason }));
+            gate_results
+                .push((host, GateResult { name, outcome: GateOutcome::CannotTell, reason }));
         }
     }
-    Ok(judged)
+    Ok(gate_results)
 }
 
-/// Judges the loss of the second condition, by the interval of the ratio. With too few runs for an
-/// interval it uses the ratio and adds a note.
-fn judge_change(pair: &MetricComparison, most: f64) -> (GateOutcome, String) {
+/// Judges by how much the second condition is worse, from the interval of the ratio. With too few
+/// runs for an interval it uses the ratio and adds a note.
+fn judge_change(pair: &MetricComparison, max_loss: f64) -> (GateOutcome, String) {
     let Some(ratio) = pair.ratio else {
         return (GateOutcome::CannotTell, "a run has no value above 0".to_owned());
     };
@@ -291,10 +295,10 @@ fn judge_change(pair: &MetricComparison, most: f64) -> (GateOutcome, String) {
         let (a, b) = (loss(a), loss(b));
         [a.min(b), a.max(b)]
     });
-    let [least_loss, most_loss] = ends.unwrap_or([loss(ratio); 2]);
-    let outcome = if least_loss > most {
+    let [loss_low, loss_high] = ends.unwrap_or([loss(ratio); 2]);
+    let outcome = if loss_low > max_loss {
         GateOutcome::Failed
-    } else if most_loss <= most {
+    } else if loss_high <= max_loss {
         GateOutcome::Passed
     } else {
         GateOutcome::CannotTell
@@ -304,17 +308,17 @@ fn judge_change(pair: &MetricComparison, most: f64) -> (GateOutcome, String) {
     let share = 100.0 * loss(ratio).abs();
     (
         outcome,
-        format!("{share:.1} % {word}, at most {:.1} % worse allowed{basis}", 100.0 * most),
+        format!("{share:.1} % {word}, at most {:.1} % worse allowed{basis}", 100.0 * max_loss),
     )
 }
 
-/// Combines all outcomes: a failure outweighs everything.
+/// Combines all outcomes: failed if any gate failed, otherwise undecided if any is undecided.
 #[must_use]
-pub fn overall_outcome(judged: &[GateResult]) -> GateOutcome {
-    let has = |outcome| judged.iter().any(|it| it.outcome == outcome);
+pub fn overall_outcome(results: &[GateResult]) -> GateOutcome {
+    let has = |outcome| results.iter().any(|it| it.outcome == outcome);
     if has(GateOutcome::Failed) {
         GateOutcome::Failed
-    } else if has(GateOutcome::CannotTell) || judged.is_empty() {
+    } else if has(GateOutcome::CannotTell) || results.is_empty() {
         GateOutcome::CannotTell
     } else {
         GateOutcome::Passed
@@ -323,15 +327,15 @@ pub fn overall_outcome(judged: &[GateResult]) -> GateOutcome {
 
 /// Formats the results as `JUnit` XML for code hosts; undecided gates are skipped tests.
 #[must_use]
-pub fn junit(judged: &[GateResult]) -> String {
-    let count = |outcome| judged.iter().filter(|it| it.outcome == outcome).count();
+pub fn junit(results: &[GateResult]) -> String {
+    let count = |outcome| results.iter().filter(|it| it.outcome == outcome).count();
     let (failed, unclear) = (count(GateOutcome::Failed), count(GateOutcome::CannotTell));
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"assay\" tests=\"{}\" \
          failures=\"{failed}\" skipped=\"{unclear}\">\n",
-        judged.len()
+        results.len()
     );
-    for it in judged {
+    for it in results {
         let (name, reason) = (escape_xml(&it.name), escape_xml(&it.reason));
         let _ = write!(text, "  <testcase classname=\"assay\" name=\"{name}\">");
         let _ = match it.outcome {
@@ -351,9 +355,9 @@ fn escape_xml(text: &str) -> String {
 
 /// Formats the results as a Markdown table, for the summary of a job.
 #[must_use]
-pub fn markdown(judged: &[GateResult]) -> String {
+pub fn markdown(results: &[GateResult]) -> String {
     let mut text = "| gate | outcome | reason |\n|---|---|---|\n".to_owned();
-    for it in judged {
+    for it in results {
         let outcome = match it.outcome {
             GateOutcome::Passed => "passed",
             GateOutcome::Failed => "**failed**",
@@ -372,9 +376,9 @@ mod tests {
     #[test]
     fn gate_needs_metric_and_threshold() {
         let check = |text: &str, expected: &str| {
-            let said =
+            let message =
                 read(text).map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
-            assert!(said.contains(expected), "{text}: {said}");
+            assert!(message.contains(expected), "{text}: {message}");
         };
         check("", "no [[gate]]");
         check(
@@ -409,19 +413,19 @@ mod tests {
 
     #[test]
     fn documents_escape_text() {
-        let judged = |outcome| GateResult {
+        let gate_result = |outcome| GateResult {
             name: "a<b>&\"c\"|\u{1}".to_owned(),
             outcome,
             reason: "r".to_owned(),
         };
-        let all =
-            [GateOutcome::Passed, GateOutcome::Failed, GateOutcome::CannotTell].map(judged);
-        let xml = junit(&all);
+        let results = [GateOutcome::Passed, GateOutcome::Failed, GateOutcome::CannotTell]
+            .map(gate_result);
+        let xml = junit(&results);
         assert!(xml.contains("tests=\"3\" failures=\"1\" skipped=\"1\""), "{xml}");
         assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot;|\""), "{xml}");
-        assert!(markdown(&all).contains("a<b>&\"c\"\\|"));
-        assert_eq!(overall_outcome(&all), GateOutcome::Failed);
-        assert_eq!(overall_outcome(&all[..1]), GateOutcome::Passed);
+        assert!(markdown(&results).contains("a<b>&\"c\"\\|"));
+        assert_eq!(overall_outcome(&results), GateOutcome::Failed);
+        assert_eq!(overall_outcome(&results[..1]), GateOutcome::Passed);
         assert_eq!(overall_outcome(&[]), GateOutcome::CannotTell);
     }
 }

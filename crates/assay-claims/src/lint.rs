@@ -18,7 +18,7 @@ mod source_comparison;
 mod statistic_order;
 mod units;
 
-/// Maximum size of a page.
+/// Maximum size of a page in bytes.
 pub const MAX_PAGE_BYTES: u64 = 4 << 20;
 /// Maximum number of findings reported for one page.
 const MAX_FINDINGS: usize = 2000;
@@ -32,11 +32,11 @@ pub struct LintFinding {
     pub column: usize,
     /// First byte of the position in the page.
     pub start: usize,
-    /// Byte after its last one.
+    /// Byte after the position.
     pub end: usize,
     /// Violated rule.
     pub rule: Rule,
-    /// Error with the printed text.
+    /// Description of the error, with the printed text.
     pub message: String,
     /// Replacement text, if it is unambiguous.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,9 +111,9 @@ struct Linter<'t> {
 #[must_use]
 pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     let page = LintPage::read(text);
-    let marks = page_number_format(&page);
+    let number_format = page_number_format(&page);
     let mut lint =
-        Linter { line_index: LineIndex::new(text), number_format: marks, findings: Vec::new() };
+        Linter { line_index: LineIndex::new(text), number_format, findings: Vec::new() };
     units::check(&mut lint, &page);
     numbers::check(&mut lint, &page);
     names::check(&mut lint, &page);
@@ -122,12 +122,12 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     if let Some(source) = source {
         source_comparison::check(&mut lint, &page, &LintPage::read(source));
     }
-    let mut found = lint.findings;
-    found.sort_by_key(|it| (it.start, it.rule, it.end));
+    let mut findings = lint.findings;
+    findings.sort_by_key(|it| (it.start, it.rule, it.end));
     // The laws and the comparison with the source may report the same error.
-    found.dedup_by(|b, a| a.rule == b.rule && (a.start, a.end) == (b.start, b.end));
-    found.truncate(MAX_FINDINGS);
-    found
+    findings.dedup_by(|b, a| a.rule == b.rule && (a.start, a.end) == (b.start, b.end));
+    findings.truncate(MAX_FINDINGS);
+    findings
 }
 
 /// Applies every replacement; returns the page and their number.
@@ -135,15 +135,15 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
 pub fn apply_fixes(text: &str, findings: &[LintFinding]) -> (String, usize) {
     let mut fixed = text.to_owned();
     let mut count = 0;
-    let mut behind = text.len();
-    for it in findings.iter().rev() {
-        let Some(replacement) = &it.replacement else { continue };
-        if it.end <= behind
-            && fixed.is_char_boundary(it.start)
-            && fixed.is_char_boundary(it.end)
+    let mut next_start = text.len();
+    for finding in findings.iter().rev() {
+        let Some(replacement) = &finding.replacement else { continue };
+        if finding.end <= next_start
+            && fixed.is_char_boundary(finding.start)
+            && fixed.is_char_boundary(finding.end)
         {
-            fixed.replace_range(it.start..it.end, replacement);
-            behind = it.start;
+            fixed.replace_range(finding.start..finding.end, replacement);
+            next_start = finding.start;
             count += 1;
         }
     }
@@ -158,10 +158,10 @@ pub fn comparison_gap(text: &str, source: &str) -> Option<String> {
 
 /// Returns the number format of a page: that of its language, or that of most of its figures.
 fn page_number_format(page: &LintPage) -> PageNumberFormat {
-    let known =
+    let by_language =
         page.language.as_deref().map(PageNumberFormat::for_language).unwrap_or_default();
-    let decimal = known.decimal.or_else(|| usual_mark(page));
-    PageNumberFormat { decimal, ..known }
+    let decimal = by_language.decimal.or_else(|| usual_mark(page));
+    PageNumberFormat { decimal, ..by_language }
 }
 
 impl Linter<'_> {
@@ -195,9 +195,9 @@ impl Linter<'_> {
 
 /// Returns the most frequent decimal mark of figures in tables.
 fn usual_mark(page: &LintPage) -> Option<char> {
-    let all = || page.tables.iter().flat_map(|table| table.rows.iter().flatten());
+    let cells = || page.tables.iter().flat_map(|table| table.rows.iter().flatten());
     let count = |mark: char| {
-        all()
+        cells()
             .flat_map(|cell| find_figures(&cell.text))
             .filter(|it| it.mark == Some(mark) && it.decimals != 3)
             .count()
@@ -215,16 +215,17 @@ const fn page_span(text: &PageText, (start, end): (usize, usize)) -> (usize, usi
 
 /// Returns the only figure of a cell that contains nothing else.
 fn bare_figure(cell: &PageText) -> Option<PrintedFigure> {
-    let mut found = find_figures(&cell.text);
-    let figure = found.pop()?;
-    let rest = cell.text.trim().len();
-    (found.is_empty() && figure.number_span.1 - figure.number_span.0 == rest).then_some(figure)
+    let mut figures = find_figures(&cell.text);
+    let figure = figures.pop()?;
+    let cell_length = cell.text.trim().len();
+    (figures.is_empty() && figure.number_span.1 - figure.number_span.0 == cell_length)
+        .then_some(figure)
 }
 
 /// Returns the only figure of a cell that contains nothing but its unit and "about".
 fn figure_with_unit(cell: &PageText) -> Option<PrintedFigure> {
-    let mut found = find_figures(&cell.text);
-    let figure = found.pop().filter(|_| found.is_empty())?;
+    let mut figures = find_figures(&cell.text);
+    let figure = figures.pop().filter(|_| figures.is_empty())?;
     let before = cell.text[..figure.number_span.0].trim();
     let end = figure.unit.as_ref().map_or(0, |unit| unit.span.1).max(figure.number_span.1);
     let is_mark = before.is_empty() || figure.is_approximate && before.chars().count() == 1;
@@ -241,11 +242,11 @@ struct FigureColumn<'p> {
 /// Returns the columns of a table that contain only bare figures, in at least three rows.
 fn figure_columns(table: &PageTable) -> Vec<FigureColumn<'_>> {
     let Some((heading, rows)) = table.rows.split_first() else { return Vec::new() };
-    let column = |(number, heading)| {
+    let column = |(index, heading)| {
         let cells: Option<Vec<(&PageText, PrintedFigure)>> = rows
             .iter()
             .map(|row| {
-                let cell = row.get(number)?;
+                let cell = row.get(index)?;
                 Some((cell, bare_figure(cell)?))
             })
             .collect();

@@ -316,7 +316,7 @@ impl ProgressSink<'_> {
                 if self.has_report && self.has_started_case && trust::is_contention(doubt) => {}
             // The point of a curve was skipped; nothing was measured.
             RunEvent::CaseFinished { stopped: StopReason::NotNeeded, .. } => {
-                self.print_failures()
+                self.print_failures();
             }
             // Doubts stay queued: other hosts may finish later with the same doubts.
             RunEvent::CaseFinished { case, .. } => {

@@ -43,7 +43,7 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
             // A stopped terminal blocks writes, so a separate thread prints. The next signal is
             // then handled at once.
             std::thread::spawn(|| {
-                terminal::write_above_progress("stopping; press again to stop at once")
+                terminal::write_above_progress("stopping; press again to stop at once");
             });
         }
         if let Some(signal) = pending.next() {

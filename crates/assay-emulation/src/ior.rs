@@ -204,7 +204,7 @@ fn execute(
             terminal.print(&text::render_start(test, number));
         }
         IorEvent::Result { options, result } => {
-            terminal.print(&text::render_result(options, result))
+            terminal.print(&text::render_result(options, result));
         }
         IorEvent::TestEnded { test } => terminal.print(&text::render_maximum(test)),
     };

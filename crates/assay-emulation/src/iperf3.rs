@@ -160,7 +160,7 @@ fn client(
         Err(NetworkError::Interrupted) => report.error = Some(INTERRUPTED.to_owned()),
         Err(error) => {
             report.error =
-                Some(words::failure(&error.to_case_failure()).without_no_break_spaces().text)
+                Some(words::failure(&error.to_case_failure()).without_no_break_spaces().text);
         }
     }
     terminal.print(&output.finish(&report));
@@ -355,7 +355,7 @@ fn server(
     let mut failures = 0;
     let outcome = iperf3_server::serve(&service, cancel, &mut |report| match report {
         Iperf3ServerReport::Listening(port, test) => {
-            terminal.print(&output.listening(port, test))
+            terminal.print(&output.listening(port, test));
         }
         Iperf3ServerReport::Start(start) => terminal.print(&output.start(*start)),
         Iperf3ServerReport::Interval(interval) => terminal.print(&output.interval(interval)),

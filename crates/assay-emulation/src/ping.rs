@@ -132,7 +132,7 @@ fn exchange_echoes(
     echoes::send_echoes(test, pinger, cancel, &mut |event| match event {
         _ if is_quiet => {}
         EchoEvent::Reply(sequence, reply) => {
-            terminal.print(&reply_line(typed, sequence, reply))
+            terminal.print(&reply_line(typed, sequence, reply));
         }
         EchoEvent::TooLong => terminal.print(&too_long_line(pinger)),
     })

@@ -316,7 +316,7 @@ impl Run {
                     .update_series(number, foreign, |it| drop(it.facts.insert(name, value)));
             }
             FactSubject::Case(case) => {
-                self.update_case(&case, |it| drop(it.facts.insert(name, value)))
+                self.update_case(&case, |it| drop(it.facts.insert(name, value)));
             }
             FactSubject::CaseOn { case, host } => self.update_case(&case, |it| {
                 it.facts_by_host.entry(host).or_default().insert(name, value);
@@ -408,7 +408,7 @@ mod recording {
                             series.distributions.push(stretch_over(span, distribution));
                         }
                         EntryValue::Count(span, count) => {
-                            series.counts.push(stretch_over(span, count))
+                            series.counts.push(stretch_over(span, count));
                         }
                         EntryValue::Figures(_) => unreachable!("outcomes have none"),
                     }

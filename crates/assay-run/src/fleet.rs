@@ -471,7 +471,7 @@ impl FleetRun<'_, '_, '_> {
                 self.records.host_started(host, late_s, self.clocks[host].bound_s());
             }
             AgentReply::Event(event) => {
-                self.records.add_event(host, *event, &self.clocks[host])?
+                self.records.add_event(host, *event, &self.clocks[host])?;
             }
             AgentReply::Raw(text) => self.records.store_raw(&text)?,
             AgentReply::Second(second) => self.records.second(host, &second),

@@ -18,30 +18,31 @@ const MIN_STEAL_DIFFERENCE: f64 = 0.005;
 #[must_use]
 pub fn run_environment(run: &Run) -> Environment {
     let facts = run.first_host().map(|host| &host.facts);
-    let one = |aspect, value: Option<&str>| Some(((aspect, String::new()), value?.to_owned()));
-    let mut found: Environment =
+    let entry =
+        |aspect, value: Option<&str>| Some(((aspect, String::new()), value?.to_owned()));
+    let mut environment: Environment =
         [((EnvironmentAspect::HostCount, String::new()), run.hosts.len().to_string())].into();
-    let Some(facts) = facts else { return found };
-    found.extend(
+    let Some(facts) = facts else { return environment };
+    environment.extend(
         [
-            one(EnvironmentAspect::Host, Some(&facts.name)),
-            one(EnvironmentAspect::Fingerprint, Some(&facts.fingerprint)),
-            one(EnvironmentAspect::Processor, Some(&facts.cpu.model)),
-            one(EnvironmentAspect::Microcode, facts.cpu.microcode.as_deref()),
-            one(EnvironmentAspect::Kernel, Some(&facts.system.kernel)),
-            one(EnvironmentAspect::Governor, facts.cpu.governor.as_deref()),
-            one(EnvironmentAspect::Version, facts.versions.get("assay").map(String::as_str)),
+            entry(EnvironmentAspect::Host, Some(&facts.name)),
+            entry(EnvironmentAspect::Fingerprint, Some(&facts.fingerprint)),
+            entry(EnvironmentAspect::Processor, Some(&facts.cpu.model)),
+            entry(EnvironmentAspect::Microcode, facts.cpu.microcode.as_deref()),
+            entry(EnvironmentAspect::Kernel, Some(&facts.system.kernel)),
+            entry(EnvironmentAspect::Governor, facts.cpu.governor.as_deref()),
+            entry(EnvironmentAspect::Version, facts.versions.get("assay").map(String::as_str)),
         ]
         .into_iter()
         .flatten(),
     );
     let settings = facts.settings.iter();
-    found.extend(
+    environment.extend(
         settings
             .map(|(name, value)| ((EnvironmentAspect::Setting, name.clone()), value.clone())),
     );
-    found.extend(case_values(run));
-    found
+    environment.extend(case_values(run));
+    environment
 }
 
 /// Aspects that each case has by itself, with the attribute that holds each.
@@ -78,20 +79,20 @@ const fn is_listed_once(aspect: EnvironmentAspect) -> bool {
 /// Returns the aspects of all cases: loops, engines, far ends, files.
 fn case_values(run: &Run) -> impl Iterator<Item = ((EnvironmentAspect, String), String)> {
     run.finished_cases().flat_map(|record| {
-        let question = workload_key::workload_key(record);
+        let workload = workload_key::workload_key(record);
         record.series.iter().flat_map(move |series| {
-            let reported = |name: Attribute| {
+            let value_of = |name: Attribute| {
                 let host =
                     series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text);
                 let on_host = host.and_then(|host| record.facts_by_host.get(host));
-                let found = [Some(&series.facts), on_host, Some(&record.facts)];
-                let found = found.into_iter().flatten().chain([&series.dimensions]);
-                found.into_iter().find_map(|it| format_value(it.get(&name)?))
+                let sources = [Some(&series.facts), on_host, Some(&record.facts)];
+                let sources = sources.into_iter().flatten().chain([&series.dimensions]);
+                sources.into_iter().find_map(|it| format_value(it.get(&name)?))
             };
-            let of = format!("{question} {}", series.metric);
-            let found = CASE_ASPECTS
-                .map(|(aspect, name)| Some(((aspect, of.clone()), reported(name)?)));
-            found.into_iter().flatten()
+            let subject = format!("{workload} {}", series.metric);
+            let aspects = CASE_ASPECTS
+                .map(|(aspect, name)| Some(((aspect, subject.clone()), value_of(name)?)));
+            aspects.into_iter().flatten()
         })
     })
 }
@@ -101,44 +102,49 @@ fn format_value(value: &AttributeValue) -> Option<String> {
     value.as_text().map(str::to_owned).or_else(number)
 }
 
-/// Returns unintended differences between the runs of two conditions. Runs at the same position are
-/// ordered by their clocks.
+/// Returns unintended differences between the runs of two conditions. `position` returns the
+/// position of a run in the store; runs at the same position are ordered by their clocks.
 #[must_use]
 pub fn differences(
     [a, b]: [&[&Run]; 2],
     design: ComparisonDesign,
-    place: &dyn Fn(&Run) -> usize,
+    position: &dyn Fn(&Run) -> usize,
 ) -> Vec<EnvironmentDifference> {
-    let (of_a, of_b) = (distinct_values(a), distinct_values(b));
-    let named = of_a.iter().filter_map(|(key, values)| {
-        let other = of_b.get(key).filter(|other| *other != values)?;
+    let (values_a, values_b) = (distinct_values(a), distinct_values(b));
+    let by_value = values_a.iter().filter_map(|(key, values)| {
+        let other = values_b.get(key).filter(|other| *other != values)?;
         let [a, b] =
             [values, other].map(|it| it.iter().cloned().collect::<Vec<_>>().join(", "));
         let of = if is_listed_once(key.0) { String::new() } else { key.1.clone() };
         Some(EnvironmentDifference { aspect: key.0, of, a, b })
     });
-    let mut named: Vec<EnvironmentDifference> = named.collect();
-    named.dedup();
-    let measured = [
+    let mut by_value: Vec<EnvironmentDifference> = by_value.collect();
+    by_value.dedup();
+    let by_measurement = [
         (EnvironmentAspect::Load, run_load as fn(&Run) -> _, MIN_LOAD_DIFFERENCE),
         (EnvironmentAspect::Steal, steal_share, MIN_STEAL_DIFFERENCE),
     ];
-    let measured = measured.into_iter().filter_map(|(aspect, of, reports)| {
-        let (a, b) = (median_over_runs(a, of)?, median_over_runs(b, of)?);
-        let is_different = (a - b).abs() > reports;
-        let [a, b] = [a, b].map(|value| format!("{value:.3}"));
-        is_different.then_some(EnvironmentDifference { aspect, of: String::new(), a, b })
-    });
-    named.into_iter().chain(measured).chain(order_difference([a, b], design, place)).collect()
+    let by_measurement =
+        by_measurement.into_iter().filter_map(|(aspect, read, min_difference)| {
+            let (a, b) = (median_over_runs(a, read)?, median_over_runs(b, read)?);
+            let is_different = (a - b).abs() > min_difference;
+            let [a, b] = [a, b].map(|value| format!("{value:.3}"));
+            is_different.then_some(EnvironmentDifference { aspect, of: String::new(), a, b })
+        });
+    by_value
+        .into_iter()
+        .chain(by_measurement)
+        .chain(order_difference([a, b], design, position))
+        .collect()
 }
 
 /// Returns the distinct values of each aspect over the runs of a condition.
 fn distinct_values(runs: &[&Run]) -> BTreeMap<(EnvironmentAspect, String), BTreeSet<String>> {
-    let mut all: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    let mut values: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for (key, value) in runs.iter().flat_map(|run| run_environment(run)) {
-        all.entry(key).or_default().insert(value);
+        values.entry(key).or_default().insert(value);
     }
-    all
+    values
 }
 
 /// Returns a difference in order when all runs of one condition precede those of the other: drift
@@ -146,13 +152,13 @@ fn distinct_values(runs: &[&Run]) -> BTreeMap<(EnvironmentAspect, String), BTree
 fn order_difference(
     [a, b]: [&[&Run]; 2],
     design: ComparisonDesign,
-    place: &dyn Fn(&Run) -> usize,
+    position: &dyn Fn(&Run) -> usize,
 ) -> Option<EnvironmentDifference> {
     if design == ComparisonDesign::Turns || a.len().min(b.len()) < 2 {
         return None;
     }
     let times = |runs: &[&Run]| {
-        let started = runs.iter().map(|run| (place(run), run.started.started.clone()));
+        let started = runs.iter().map(|run| (position(run), run.started.started.clone()));
         Some((started.clone().min()?, started.max()?))
     };
     let ((first_a, last_a), (first_b, last_b)) = (times(a)?, times(b)?);
@@ -175,8 +181,8 @@ fn steal_share(run: &Run) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-fn median_over_runs(runs: &[&Run], of: fn(&Run) -> Option<f64>) -> Option<f64> {
-    let mut values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
+fn median_over_runs(runs: &[&Run], read: fn(&Run) -> Option<f64>) -> Option<f64> {
+    let mut values: Vec<f64> = runs.iter().filter_map(|run| read(run)).collect();
     values.sort_unstable_by(f64::total_cmp);
     crate::quantile::median(&values)
 }

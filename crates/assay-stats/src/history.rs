@@ -47,10 +47,10 @@ impl ResultQuery<'_> {
 fn denotes_value(value: &AttributeValue, text: &str) -> bool {
     match (value, value.as_number()) {
         (AttributeValue::Flag(flag), _) => text.parse() == Ok(*flag),
-        (AttributeValue::Text(own), _) => own == text,
+        (AttributeValue::Text(stored), _) => stored == text,
         (_, Some(number)) => {
-            let sized = text.parse::<Bytes>().map(|bytes| bytes.0 as f64);
-            [text.parse().ok(), sized.ok()]
+            let parsed_size = text.parse::<Bytes>().map(|bytes| bytes.0 as f64);
+            [text.parse().ok(), parsed_size.ok()]
                 .into_iter()
                 .flatten()
                 .any(|it: f64| it.total_cmp(&number).is_eq())
@@ -65,11 +65,11 @@ pub fn has_result(run: &Run, wanted: &ResultQuery<'_>) -> bool {
     keyed_estimates(run).iter().any(|(_, estimate)| wanted.matches(estimate))
 }
 
-/// Run with the selected result and its environment.
+/// Run with its selected result and the environment of the result.
 type HistoryEntry<'r> = (&'r Run, MetricEstimate, Environment);
 
-/// Returns the history of one result over all runs, the oldest first. `choose` picks it among the
-/// matching results of the newest run that has any. Returns `None` where no run has one.
+/// Returns the history of one result over all runs, the oldest first. `choose` selects the result
+/// from the matching results of the newest run that has any. Returns `None` if no run has one.
 #[must_use]
 pub fn build_history(
     runs: &[Run],
@@ -77,37 +77,37 @@ pub fn build_history(
     choose: impl Fn(&[&MetricEstimate]) -> usize,
     (margin, seed): (f64, u64),
 ) -> Option<History> {
-    let fitting = |run: &Run| {
+    let matching_results = |run: &Run| {
         let all =
             keyed_estimates(run).into_iter().filter(|(_, estimate)| wanted.matches(estimate));
         all.collect::<Vec<(ResultKey, MetricEstimate)>>()
     };
-    let newest = runs.iter().rev().map(fitting).find(|found| !found.is_empty())?;
+    let newest = runs.iter().rev().map(matching_results).find(|it| !it.is_empty())?;
     let chosen = choose(&newest.iter().map(|(_, estimate)| estimate).collect::<Vec<_>>());
     let (key, example) = newest.get(chosen)?.clone();
     let names_n = wanted.parameters.iter().any(|(name, _)| *name == Attribute::N);
     let follows_n = example.parameters.contains_key(&Attribute::N) && !names_n;
-    let of_run = |run| {
-        let mut fitting = fitting(run);
-        let exact = fitting.iter().position(|(its, _)| *its == key);
-        let other = || {
-            let others = fitting.iter().enumerate();
+    let entry_of = |run| {
+        let mut results = matching_results(run);
+        let exact = results.iter().position(|(result_key, _)| *result_key == key);
+        let largest_n = || {
+            let others = results.iter().enumerate();
             let others = others.filter(|(_, (_, it))| differs_only_in_n(it, &example));
-            others.max_by_key(|(_, (_, it))| equation_count(it)).map(|(place, _)| place)
+            others.max_by_key(|(_, (_, it))| equation_count(it)).map(|(index, _)| index)
         };
-        let place = exact.or_else(|| follows_n.then(other).flatten())?;
-        let (_, estimate) = fitting.swap_remove(place);
+        let index = exact.or_else(|| follows_n.then(largest_n).flatten())?;
+        let (_, estimate) = results.swap_remove(index);
         let environment = result_environment(run, &estimate);
         Some((run, estimate, environment))
     };
-    let found: Vec<HistoryEntry<'_>> = runs.iter().filter_map(of_run).collect();
-    let first = found.first().and_then(|(_, it, _)| equation_count(it));
-    let has_one_n = found.iter().all(|(_, it, _)| equation_count(it) == first);
+    let entries: Vec<HistoryEntry<'_>> = runs.iter().filter_map(entry_of).collect();
+    let first = entries.first().and_then(|(_, it, _)| equation_count(it));
+    let has_one_n = entries.iter().all(|(_, it, _)| equation_count(it) == first);
     let mut identity = identity_attributes(&example.parameters);
     identity.retain(|name, _| has_one_n || *name != Attribute::N);
-    let point = |found: &HistoryEntry<'_>| HistoryPoint {
-        n: equation_count(&found.1).filter(|_| !has_one_n),
-        ..history_point(found)
+    let point = |entry: &HistoryEntry<'_>| HistoryPoint {
+        n: equation_count(&entry.1).filter(|_| !has_one_n),
+        ..history_point(entry)
     };
     let method = DetectionMethod {
         name: METHOD_NAME,
@@ -126,26 +126,27 @@ pub fn build_history(
         unit: example.unit,
         better: example.better,
         host: example.host,
-        points: found.iter().map(point).collect(),
-        changes: level_changes(&found, &method),
-        environment: environment_changes(&found),
+        points: entries.iter().map(point).collect(),
+        changes: level_changes(&entries, &method),
+        environment: environment_changes(&entries),
         method,
     })
 }
 
-/// Returns the number of equations, which assay chooses by the time and the memory of a run.
+/// Returns the number of equations of LINPACK, which assay chooses by the time and the memory of a
+/// run.
 fn equation_count(estimate: &MetricEstimate) -> Option<u64> {
     estimate.parameters.get(&Attribute::N)?.as_number().map(|n| n as u64)
 }
 
 /// Returns whether two results differ only in the number of equations.
 fn differs_only_in_n(one: &MetricEstimate, other: &MetricEstimate) -> bool {
-    let about = |it: &MetricEstimate| {
+    let key_without_n = |it: &MetricEstimate| {
         let mut identity = identity_attributes(&it.parameters);
         identity.remove(&Attribute::N);
         (it.benchmark.clone(), it.metric.clone(), it.tool.name.clone(), identity)
     };
-    equation_count(one).is_some() && about(one) == about(other)
+    equation_count(one).is_some() && key_without_n(one) == key_without_n(other)
 }
 
 fn history_point((run, estimate, _): &HistoryEntry<'_>) -> HistoryPoint {
@@ -163,20 +164,21 @@ fn history_point((run, estimate, _): &HistoryEntry<'_>) -> HistoryPoint {
 /// Returns the environment of a result: that of the run, without the aspects of other cases.
 fn result_environment(run: &Run, estimate: &MetricEstimate) -> Environment {
     let case = run.cases.iter().find(|record| record.case.id == estimate.case);
-    let own = format!(
+    let result_name = format!(
         "{} {}",
         case.map(workload_key::workload_key).unwrap_or_default(),
         estimate.metric
     );
-    let is_about = |(aspect, of): &(EnvironmentAspect, String)| {
-        !environment::is_case_aspect(*aspect) || *of == own
+    let applies = |(aspect, subject): &(EnvironmentAspect, String)| {
+        !environment::is_case_aspect(*aspect) || *subject == result_name
     };
-    environment::run_environment(run).into_iter().filter(|(key, _)| is_about(key)).collect()
+    environment::run_environment(run).into_iter().filter(|(key, _)| applies(key)).collect()
 }
 
-/// Returns changes that exceed the margin, tested on the logarithmic scale where it exists.
-fn level_changes(found: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<LevelChange> {
-    let medians: Vec<f64> = found.iter().map(|(_, estimate, _)| estimate.median).collect();
+/// Returns the level changes that exceed the margin, tested on the logarithmic scale if all medians
+/// are positive.
+fn level_changes(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<LevelChange> {
+    let medians: Vec<f64> = entries.iter().map(|(_, estimate, _)| estimate.median).collect();
     let has_ratios = medians.iter().all(|median| *median > 0.0);
     let values: Vec<f64> = match has_ratios {
         true => medians.iter().map(|median| median.ln()).collect(),
@@ -184,19 +186,19 @@ fn level_changes(found: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<Le
     };
     let points = change_points::find(&values, method.seed);
     let ends = points.iter().skip(1).map(|next| next.index).chain([values.len()]);
-    let mut begin = 0;
+    let mut start = 0;
     let mut changes = Vec::new();
     for (change, end) in points.iter().zip(ends) {
-        let (before, after) = (begin..change.index, change.index..end);
+        let (before, after) = (start..change.index, change.index..end);
         let shift = has_ratios
             .then(|| shift::group_shift(&values[before.clone()], &values[after.clone()], LEVEL))
             .flatten();
-        begin = change.index;
+        start = change.index;
         if shift.is_some_and(|shift| shift.amount.abs() <= method.margin.ln_1p()) {
             continue;
         }
         let [before, after] = [before, after].map(|range| unsorted_median(&medians[range]));
-        let (run, estimate, _) = &found[change.index];
+        let (run, estimate, _) = &entries[change.index];
         changes.push(LevelChange {
             point: change.index,
             run: run.started.run.clone(),
@@ -219,13 +221,13 @@ fn unsorted_median(values: &[f64]) -> f64 {
 
 /// Returns changes of the environment from point to point. Each value is compared with the last
 /// known one; unknown values are skipped.
-fn environment_changes(found: &[HistoryEntry<'_>]) -> Vec<EnvironmentChange> {
-    let mut all = Vec::new();
-    let mut known: BTreeMap<&(EnvironmentAspect, String), &String> = BTreeMap::new();
-    for (point, (run, _, environment)) in found.iter().enumerate() {
+fn environment_changes(entries: &[HistoryEntry<'_>]) -> Vec<EnvironmentChange> {
+    let mut changes = Vec::new();
+    let mut last_values: BTreeMap<&(EnvironmentAspect, String), &String> = BTreeMap::new();
+    for (point, (run, _, environment)) in entries.iter().enumerate() {
         for (key, value) in environment {
-            let before = known.insert(key, value);
-            all.extend(before.filter(|before| *before != value).map(|before| {
+            let before = last_values.insert(key, value);
+            changes.extend(before.filter(|before| *before != value).map(|before| {
                 EnvironmentChange {
                     point,
                     run: run.started.run.clone(),
@@ -237,7 +239,7 @@ fn environment_changes(found: &[HistoryEntry<'_>]) -> Vec<EnvironmentChange> {
             }));
         }
     }
-    all
+    changes
 }
 
 #[cfg(test)]
@@ -251,21 +253,22 @@ mod tests {
     /// is given.
     #[test]
     fn rmax_history_spans_problem_sizes() {
-        let solve = |n: u64| {
+        let linpack = |n: u64| {
             let cpus = vec![0, 1];
             Workload::Linpack(LinpackWorkload { n, cpus, blas: None, seed: 1 })
         };
-        let of = |n: u64| runs_with_medians(&solve(n), "rmax", &[1e9 * n as f64]).remove(0);
+        let run_with_n =
+            |n: u64| runs_with_medians(&linpack(n), "rmax", &[1e9 * n as f64]).remove(0);
         for (ns, wanted, expected) in [
             (&[1000, 1200, 1100][..], &[][..], &[Some(1000), Some(1200), Some(1100)][..]),
             (&[1000, 1000], &[], &[None, None]),
             (&[1000, 1200, 1000], &[(Attribute::N, "1000".to_owned())], &[None, None]),
         ] {
-            let runs: Vec<Run> = ns.iter().map(|n| of(*n)).collect();
+            let runs: Vec<Run> = ns.iter().map(|n| run_with_n(*n)).collect();
             let wanted = ResultQuery { benchmark: None, metric: "rmax", parameters: wanted };
             let history = build_history(&runs, &wanted, |_| 0, (0.03, 1)).unwrap();
-            let found: Vec<Option<u64>> = history.points.iter().map(|it| it.n).collect();
-            assert_eq!(found, expected, "{ns:?}");
+            let point_ns: Vec<Option<u64>> = history.points.iter().map(|it| it.n).collect();
+            assert_eq!(point_ns, expected, "{ns:?}");
             let has_n = history.identity.contains_key(&Attribute::N);
             assert_eq!(has_n, expected.contains(&None), "{ns:?}");
         }
@@ -289,7 +292,7 @@ mod tests {
         let history = build_history(&runs, &wanted, |_| 0, (0.03, 1)).unwrap();
         let changes: Vec<usize> = history.changes.iter().map(|it| it.point).collect();
         assert_eq!(changes, [6]);
-        let around: Vec<(usize, EnvironmentAspect, &str, &str)> = history
+        let environment_changes: Vec<(usize, EnvironmentAspect, &str, &str)> = history
             .environment
             .iter()
             .map(|it| (it.point, it.aspect, it.before.as_str(), it.after.as_str()))
@@ -298,6 +301,6 @@ mod tests {
             (6, EnvironmentAspect::Kernel, "6.1", "6.18"),
             (9, EnvironmentAspect::Loop, "avx2", "avx512"),
         ];
-        assert_eq!(around, expected, "a run that does not know is no change");
+        assert_eq!(environment_changes, expected, "a run that does not know is no change");
     }
 }

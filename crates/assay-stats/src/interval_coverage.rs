@@ -76,56 +76,57 @@ impl CoverageTally {
 }
 
 impl CoverageCell {
-    /// Returns every machine at every budget and cost.
+    /// Returns a cell for every combination of machine, budget and preparation cost.
     #[must_use]
     pub fn all_cells() -> Vec<Self> {
-        let mut all = Vec::new();
+        let mut cells = Vec::new();
         for machine in MACHINES {
-            for preparing in [PreparationCost::Free, PreparationCost::Expensive] {
+            for preparation_cost in [PreparationCost::Free, PreparationCost::Expensive] {
                 for samples in [10, 30, 120] {
-                    all.push(Self { machine, samples, preparation_cost: preparing });
+                    cells.push(Self { machine, samples, preparation_cost });
                 }
             }
         }
-        all
+        cells
     }
 
-    /// Returns the reason why coverage is out of bounds, or `None`; `slack` is the tolerance for
-    /// chance.
+    /// Returns how the coverage is out of bounds; `None` if it is within them. `slack` is the
+    /// tolerance for chance.
     ///
     /// Intervals cover within [`COVERAGE_BOUNDS`]. A correlation of 0.9 cannot be detected in ten
     /// samples: every rule that leaves nine of ten independent series without a doubt misses at
-    /// least 12 of 100 of these (Neyman and Pearson's test, simulated). In thirty samples, with one
-    /// and a half effective ones, it is much the same. There the bounds are what is reached today,
-    /// as a ratchet.
+    /// least 12 of 100 of these (Neyman and Pearson's test, simulated). In thirty samples, which
+    /// count as one and a half effective ones, it is much the same. The bounds for these cells are
+    /// the coverage reached today, as a ratchet.
     #[must_use]
     pub fn coverage_fault(&self, tally: &CoverageTally, slack: f64) -> Option<String> {
-        let covered = tally.coverage();
+        let coverage = tally.coverage();
         let minimum = match self.samples {
             0..=10 if self.machine.neighbours > 0.8 => 0.82,
             0..=30 if self.machine.neighbours > 0.8 => 0.87,
             _ => COVERAGE_BOUNDS.0,
         };
-        let within = covered >= minimum - slack && covered <= COVERAGE_BOUNDS.1 + slack;
-        (!within).then(|| format!("covers {:.1} %", covered * 100.0))
+        let is_within = coverage >= minimum - slack && coverage <= COVERAGE_BOUNDS.1 + slack;
+        (!is_within).then(|| format!("covers {:.1} %", coverage * 100.0))
     }
 
     /// Simulates the given number of cases.
     #[must_use]
     pub fn simulate(&self, cases: u32, seed: u64) -> CoverageTally {
-        let mut source = Random::new(seed);
+        let mut random = Random::new(seed);
         let mut tally = CoverageTally { cases, ..CoverageTally::default() };
-        let truth = self.machine.median();
+        let true_median = self.machine.median();
         let mut widths = Vec::new();
         for _ in 0..cases {
-            let (samples, stopped) = self.simulate_case(&mut source);
+            let (samples, stopped) = self.simulate_case(&mut random);
             tally.precise += u32::from(stopped == StopReason::Precise);
             let interval = analyse(&samples).and_then(|it| it.interval);
-            let holds = interval.is_some_and(|(low, high)| low <= truth && truth <= high);
-            tally.missed += u32::from(!holds);
+            let is_covered =
+                interval.is_some_and(|(low, high)| low <= true_median && true_median <= high);
+            tally.missed += u32::from(!is_covered);
             let n = samples.iter().map(Vec::len).sum();
-            let widened = |(low, high)| (high - low) / 2.0 / self.machine.half_width(n);
-            widths.extend(interval.map(widened));
+            let relative_width = |(low, high)| (high - low) / 2.0 / self.machine.half_width(n);
+            widths.extend(interval.map(relative_width));
         }
         widths.sort_by(f64::total_cmp);
         tally.width = median(&widths).unwrap_or(f64::NAN);
@@ -152,22 +153,22 @@ impl CoverageCell {
     }
 
     /// Runs one case as the run loop does.
-    fn simulate_case(&self, source: &mut Random) -> (Samples, StopReason) {
+    fn simulate_case(&self, random: &mut Random) -> (Samples, StopReason) {
         let stopping = self.stopping();
-        let mut values = self.machine.values(source);
+        let mut values = self.machine.values(random);
         let mut samples: Samples = Vec::new();
         let mut elapsed_s = 0.0;
         loop {
-            let mut is_fresh = true;
+            let mut is_first = true;
             samples.push(Vec::new());
             elapsed_s += self.preparation_s();
             let next = loop {
                 elapsed_s += 1.0;
-                if let Some(present) = samples.last_mut() {
-                    present.push(values(std::mem::take(&mut is_fresh)));
+                if let Some(preparation) = samples.last_mut() {
+                    preparation.push(values(std::mem::take(&mut is_first)));
                 }
-                let spent = CaseTime { elapsed_s, repetition_s: Some(1.0), batch: 1 };
-                match next_step([&samples], &stopping, spent) {
+                let time = CaseTime { elapsed_s, repetition_s: Some(1.0), batch: 1 };
+                match next_step([&samples], &stopping, time) {
                     NextStep::Repeat => {}
                     other => break other,
                 }
@@ -204,22 +205,23 @@ impl ModalShape {
     /// Returns the share of samples of `n` independent values in which several modes are detected.
     #[must_use]
     pub fn multimodal_share(self, n: usize, samples: u32, seed: u64) -> f64 {
-        let mut source = Random::new(seed);
+        let mut random = Random::new(seed);
         let mut draw = || match self {
-            Self::Normal => source.normal(),
-            Self::Lognormal => source.normal().exp(),
-            Self::Exponential => -source.uniform().ln(),
+            Self::Normal => random.normal(),
+            Self::Lognormal => random.normal().exp(),
+            Self::Exponential => -random.uniform().ln(),
             Self::Peaks { widths, share_low } => {
-                let at = if source.uniform() < share_low { 0.0 } else { widths * PEAK_WIDTH };
-                at + source.normal()
+                let centre =
+                    if random.uniform() < share_low { 0.0 } else { widths * PEAK_WIDTH };
+                centre + random.normal()
             }
         };
-        let called = (0..samples).filter(|_| {
+        let multimodal = (0..samples).filter(|_| {
             let mut values: Vec<f64> = (0..n).map(|_| draw()).collect();
             values.sort_by(f64::total_cmp);
             find_modes(&values, n as f64).is_some()
         });
-        called.count() as f64 / f64::from(samples)
+        multimodal.count() as f64 / f64::from(samples)
     }
 }
 

@@ -8,7 +8,7 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
 use assay_model::workload::measurement_mode::LatencyGoal;
 
-/// Number of late I/O in one stretch of a try.
+/// Late I/O and all I/O of one stretch of a try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LateCount {
     /// I/O that took longer than the goal.
@@ -24,7 +24,7 @@ pub enum GoalVerdict {
     Met,
     /// The goal is missed.
     Missed,
-    /// The try does not decide.
+    /// The try decides neither.
     Unclear,
 }
 
@@ -62,7 +62,7 @@ impl RateTry {
     }
 
     fn goal_verdict(&self, goal: &LatencyGoal) -> GoalVerdict {
-        // A growing queue meets no goal, however short it still is.
+        // At a missed rate the queue grows without end, so the goal will be missed.
         if is_rate_missed(self.done, self.requested_per_s * self.elapsed_s) {
             return GoalVerdict::Missed;
         }
@@ -78,12 +78,13 @@ const ARRIVAL_DEVIATIONS: f64 = 3.0;
 /// Returns whether the count is below the requested one by more than chance. Random arrivals are
 /// Poisson, so the standard deviation of their number is its square root; even gaps vary less.
 #[must_use]
-pub fn is_rate_missed(count: u64, asked: f64) -> bool {
+pub fn is_rate_missed(count: u64, requested: f64) -> bool {
     let count = count as f64;
-    count < MIN_REACHED_SHARE * asked && count < asked - ARRIVAL_DEVIATIONS * asked.sqrt()
+    count < MIN_REACHED_SHARE * requested
+        && count < requested - ARRIVAL_DEVIATIONS * requested.sqrt()
 }
 
-/// Minimum number of stretches; fewer do not show their spread.
+/// Minimum number of stretches for an estimate of the variance between them.
 const MIN_STRETCHES: usize = 4;
 /// Minimum number of stretches to meet a goal; fewer may all miss stalls that take 5 % of the time:
 /// 0.95⁵⁹ < 5 %.
@@ -110,12 +111,14 @@ pub fn judge_lateness(stretches: &[LateCount], allowed: f64) -> GoalVerdict {
     let share = stretches.iter().map(|it| it.late as f64).sum::<f64>() / all;
     let squares: f64 =
         stretches.iter().map(|it| (it.late as f64 - share * it.all as f64).powi(2)).sum();
-    let error = (k / (k - 1.0) * squares).sqrt() / all;
-    let reach = student_quantile(k - 1.0) * error;
-    let unseen = 1.0 - ALPHA.powf(1.0 / all);
-    if stretches.len() >= MIN_MET_STRETCHES && (share + reach).max(unseen) <= allowed {
+    let standard_error = (k / (k - 1.0) * squares).sqrt() / all;
+    let half_width = student_quantile(k - 1.0) * standard_error;
+    let min_upper_bound = 1.0 - ALPHA.powf(1.0 / all);
+    if stretches.len() >= MIN_MET_STRETCHES
+        && (share + half_width).max(min_upper_bound) <= allowed
+    {
         GoalVerdict::Met
-    } else if share - reach > allowed {
+    } else if share - half_width > allowed {
         GoalVerdict::Missed
     } else {
         GoalVerdict::Unclear
@@ -124,12 +127,12 @@ pub fn judge_lateness(stretches: &[LateCount], allowed: f64) -> GoalVerdict {
 
 /// Returns the 95 % quantile of Student's t by the Cornish-Fisher expansion, accurate to 1 % from 3
 /// degrees of freedom on.
-pub(crate) fn student_quantile(freedom: f64) -> f64 {
+pub(crate) fn student_quantile(degrees: f64) -> f64 {
     let z2 = Z * Z;
     let first = Z * (z2 + 1.0) / 4.0;
     let second = Z * (5.0 * z2 * z2 + 16.0 * z2 + 3.0) / 96.0;
     let third = Z * (3.0 * z2.powi(3) + 19.0 * z2 * z2 + 17.0 * z2 - 15.0) / 384.0;
-    Z + first / freedom + second / freedom.powi(2) + third / freedom.powi(3)
+    Z + first / degrees + second / degrees.powi(2) + third / degrees.powi(3)
 }
 
 /// Bisection between a rate that meets the goal and one that misses it, with a confirmation at the
@@ -158,8 +161,8 @@ const DESCENT_FACTOR: f64 = 4.0;
 const MIN_RATE_SHARE: f64 = 1e-3;
 
 impl RateSearch {
-    /// Creates a search below `maximum`, the rate of a closed loop; as an open loop, that rate has
-    /// a growing queue.
+    /// Creates a search below `maximum`, the rate of a closed loop. In an open loop the queue would
+    /// grow at that rate.
     #[must_use]
     pub const fn new(maximum: f64) -> Self {
         Self {
@@ -173,13 +176,13 @@ impl RateSearch {
         }
     }
 
-    /// Returns the rate to try next, or `None` after `most` tries or at the end of the search.
+    /// Returns the rate to try next, or `None` after `max_tries` tries or at the end of the search.
     ///
     /// The range is bisected on a logarithmic scale, so that the relative resolution is the same
-    /// for low and high rates. The final rate is tried once more; otherwise, a lucky try among many
-    /// would be selected.
+    /// for low and high rates. The final rate is tried once more, because the best of many tries
+    /// may have met the goal by chance.
     #[must_use]
-    pub fn next_rate(&self, most: u32) -> Option<f64> {
+    pub fn next_rate(&self, max_tries: u32) -> Option<f64> {
         let rate = match (&self.unclear, self.met_rate > 0.0) {
             (Some(unclear), _) => unclear.requested_per_s,
             (None, true) if self.missed_rate > END_RATIO * self.met_rate => {
@@ -192,7 +195,7 @@ impl RateSearch {
             }
             (None, false) => self.maximum / 2.0,
         };
-        (self.steps < most && rate > MIN_RATE_SHARE * self.maximum).then_some(rate)
+        (self.steps < max_tries && rate > MIN_RATE_SHARE * self.maximum).then_some(rate)
     }
 
     /// Returns whether the rate of [`RateSearch::next_rate`] is tried for the second time.
@@ -203,37 +206,37 @@ impl RateSearch {
 
     /// Records a try and returns its verdict. If the same rate was unclear before, both tries are
     /// pooled; a rate that stays unclear counts as missed.
-    pub fn record_try(&mut self, tried: RateTry, goal: &LatencyGoal) -> GoalVerdict {
-        let before = self.unclear.take();
-        let is_second = before.is_some();
-        let tried = match before {
-            Some(before) => RateTry {
-                requested_per_s: tried.requested_per_s,
-                elapsed_s: before.elapsed_s + tried.elapsed_s,
-                done: before.done + tried.done,
-                stretches: [before.stretches, tried.stretches].concat(),
+    pub fn record_try(&mut self, rate_try: RateTry, goal: &LatencyGoal) -> GoalVerdict {
+        let unclear_try = self.unclear.take();
+        let is_second = unclear_try.is_some();
+        let rate_try = match unclear_try {
+            Some(unclear_try) => RateTry {
+                requested_per_s: rate_try.requested_per_s,
+                elapsed_s: unclear_try.elapsed_s + rate_try.elapsed_s,
+                done: unclear_try.done + rate_try.done,
+                stretches: [unclear_try.stretches, rate_try.stretches].concat(),
             },
-            None => tried,
+            None => rate_try,
         };
-        let shown = tried.goal_verdict(goal);
-        self.update_range(tried, shown, is_second);
-        shown
+        let verdict = rate_try.goal_verdict(goal);
+        self.update_range(rate_try, verdict, is_second);
+        verdict
     }
 
-    fn update_range(&mut self, tried: RateTry, shown: GoalVerdict, is_second: bool) {
+    fn update_range(&mut self, rate_try: RateTry, verdict: GoalVerdict, is_second: bool) {
         self.steps += 1;
-        let rate = tried.requested_per_s;
-        let is_again = rate <= self.met_rate;
-        match shown {
-            GoalVerdict::Unclear if !is_second => self.unclear = Some(tried),
-            GoalVerdict::Met if is_again => self.is_confirmed = true,
+        let rate = rate_try.requested_per_s;
+        let is_retry = rate <= self.met_rate;
+        match verdict {
+            GoalVerdict::Unclear if !is_second => self.unclear = Some(rate_try),
+            GoalVerdict::Met if is_retry => self.is_confirmed = true,
             GoalVerdict::Met => {
                 self.met_rates.push(rate);
                 self.met_rate = rate;
             }
             GoalVerdict::Missed | GoalVerdict::Unclear => {
                 self.missed_rate = rate;
-                if is_again {
+                if is_retry {
                     self.met_rates.pop();
                     self.met_rate = self.met_rates.last().copied().unwrap_or(0.0);
                 }
@@ -271,8 +274,8 @@ mod tests {
     const MOST: u32 = LatencyGoal::MAX_STEPS;
 
     fn check(stretches: &[(u64, u64)], expected: GoalVerdict) {
-        let of = |(late, all): &(u64, u64)| LateCount { late: *late, all: *all };
-        let stretches: Vec<LateCount> = stretches.iter().map(of).collect();
+        let late_count = |(late, all): &(u64, u64)| LateCount { late: *late, all: *all };
+        let stretches: Vec<LateCount> = stretches.iter().map(late_count).collect();
         assert_eq!(judge_lateness(&stretches, 0.01), expected, "{stretches:?}");
     }
 
@@ -295,34 +298,34 @@ mod tests {
 
     #[test]
     fn rare_stalls_do_not_meet_goal() {
-        let mut source = Random::new(11);
-        let mut passes = 0;
+        let mut random = Random::new(11);
+        let mut met_count = 0;
         for _ in 0..1000 {
             // In 5 % of the stretches all I/O is late: 5 % of all I/O, where 1 % is allowed.
             let stretch =
-                |_| LateCount { late: if source.uniform() < 0.05 { 100 } else { 0 }, all: 100 };
+                |_| LateCount { late: if random.uniform() < 0.05 { 100 } else { 0 }, all: 100 };
             let stretches: Vec<LateCount> = (0..64).map(stretch).collect();
-            passes += u32::from(judge_lateness(&stretches, 0.01) == GoalVerdict::Met);
+            met_count += u32::from(judge_lateness(&stretches, 0.01) == GoalVerdict::Met);
         }
-        assert!(passes <= 60, "{passes} of 1000");
+        assert!(met_count <= 60, "{met_count} of 1000");
     }
 
     #[test]
     fn student_quantile_is_close_to_tables() {
-        for (freedom, tabled) in [(3.0, 2.353), (11.0, 1.796), (23.0, 1.714), (1e9, 1.645)] {
-            let found = student_quantile(freedom);
-            assert!((found / tabled - 1.0).abs() < 0.01, "{freedom}: {found}");
+        for (degrees, tabled) in [(3.0, 2.353), (11.0, 1.796), (23.0, 1.714), (1e9, 1.645)] {
+            let quantile = student_quantile(degrees);
+            assert!((quantile / tabled - 1.0).abs() < 0.01, "{degrees}: {quantile}");
         }
     }
 
-    fn rate_try(asked_per_s: f64, elapsed_s: f64, stretches: &[(u64, u64)]) -> RateTry {
-        let of = |(late, all): &(u64, u64)| LateCount { late: *late, all: *all };
+    fn rate_try(requested_per_s: f64, elapsed_s: f64, stretches: &[(u64, u64)]) -> RateTry {
+        let late_count = |(late, all): &(u64, u64)| LateCount { late: *late, all: *all };
         let done = stretches.iter().map(|(_, all)| all).sum();
         RateTry {
-            requested_per_s: asked_per_s,
+            requested_per_s,
             elapsed_s,
             done,
-            stretches: stretches.iter().map(of).collect(),
+            stretches: stretches.iter().map(late_count).collect(),
         }
     }
 

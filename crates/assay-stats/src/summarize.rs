@@ -71,25 +71,27 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> CondensedRun {
         entries.extend(interrupted_estimates(run, record));
         match &record.outcome {
             Some(CaseOutcome::Finished(stopped)) => {
-                let (found, failed) = finished_estimates(run, record, *stopped);
-                entries.extend(found);
-                failures.extend(failed);
+                let (estimates, case_failures) = finished_estimates(run, record, *stopped);
+                entries.extend(estimates);
+                failures.extend(case_failures);
                 warnings.extend(unknown_metrics(record));
             }
             // Each host has its own failure, added below.
             Some(CaseOutcome::Failed { .. }) if !record.failed_hosts.is_empty() => {}
-            Some(CaseOutcome::Failed { failure: what, because }) => {
+            Some(CaseOutcome::Failed { failure, because }) => {
                 entries.extend(failed_search_steps(run, record));
                 let because = because.clone();
-                failures
-                    .push(CaseFailure { because, ..case_failure(run, record, what.clone()) });
+                failures.push(CaseFailure {
+                    because,
+                    ..case_failure(run, record, failure.clone())
+                });
             }
             None => {}
         }
-        failures.extend(record.failed_hosts.iter().map(|on| CaseFailure {
-            host: on.host.clone(),
-            because: on.because.clone(),
-            ..case_failure(run, record, on.failure.clone())
+        failures.extend(record.failed_hosts.iter().map(|host_failure| CaseFailure {
+            host: host_failure.host.clone(),
+            because: host_failure.because.clone(),
+            ..case_failure(run, record, host_failure.failure.clone())
         }));
     }
     let (mut steps, mut results): (Vec<_>, Vec<_>) =
@@ -98,9 +100,9 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> CondensedRun {
     limits::attach(&mut results);
     response::attach(&mut results);
     let measured: Vec<HostMeasurement> = results.iter().map(|entry| entry.measured).collect();
-    let lawful =
+    let check_all =
         |entries: Vec<EstimateEntry<'_>>| entries.into_iter().map(apply_laws).collect();
-    let (mut results, steps): (Vec<MetricEstimate>, _) = (lawful(results), lawful(steps));
+    let (mut results, steps): (Vec<MetricEstimate>, _) = (check_all(results), check_all(steps));
     peers::attach(&mut results, &measured);
     CondensedRun { results, steps, failures, warnings }
 }
@@ -150,19 +152,20 @@ fn finished_estimates<'r>(
         let of_metric = |it: &&SeriesRecord| {
             it.metric == metric.name && !is_empty(it) && host_has_finished(record, it)
         };
-        let mut of_hosts: Vec<&SeriesRecord> = record.series.iter().filter(of_metric).collect();
-        of_hosts.sort_by_cached_key(|it| host_index(run, it));
-        for series in of_hosts {
+        let mut all_series: Vec<&SeriesRecord> =
+            record.series.iter().filter(of_metric).collect();
+        all_series.sort_by_cached_key(|it| host_index(run, it));
+        for series in all_series {
             let step = match SeriesRole::from_series(series) {
                 SeriesRole::Result => None,
                 SeriesRole::Step(step) => Some(step),
                 SeriesRole::Part => continue,
             };
-            let (host, about) = estimate_context(run, record, series, metric);
-            let mut warnings = doubts.for_host(&about.host);
+            let (host, context) = estimate_context(run, record, series, metric);
+            let mut warnings = doubts.for_host(&context.host);
             warnings.retain(|doubt| doubt_applies(doubt, series));
-            let about = estimate::EstimateContext { warnings, ..about };
-            match estimate::estimate_series(record, series, stopped, about) {
+            let context = estimate::EstimateContext { warnings, ..context };
+            match estimate::estimate_series(record, series, stopped, context) {
                 Some((estimate, measured)) => {
                     let is_whole = is_whole(record, &series.dimensions);
                     entries.push(EstimateEntry {
@@ -236,7 +239,7 @@ fn host_index(run: &Run, series: &SeriesRecord) -> Option<usize> {
 /// Returns whether the host of the series completed the case.
 fn host_has_finished(record: &CaseRecord, series: &SeriesRecord) -> bool {
     let host = series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text);
-    record.failed_hosts.iter().all(|on| Some(on.host.as_str()) != host)
+    record.failed_hosts.iter().all(|failure| Some(failure.host.as_str()) != host)
 }
 
 /// Returns whether a series was opened but has no values.
@@ -248,10 +251,10 @@ fn is_empty(series: &SeriesRecord) -> bool {
         && !series.counts.iter().any(|it| counted(it.seen.whole, it.warmup))
 }
 
-/// Collects the context of a series: requested parameters and facts found while measuring.
+/// Collects the context of a series: requested parameters and facts from the measurement.
 ///
 /// Facts replace requested parameters, because a tool may not do exactly as requested; facts of the
-/// series replace those of the case. The host remains a parameter only where the run has several.
+/// series replace those of the case. The host remains a parameter only if the run has several.
 fn estimate_context<'r>(
     run: &'r Run,
     record: &'r CaseRecord,
@@ -260,59 +263,60 @@ fn estimate_context<'r>(
 ) -> (Option<&'r HostJoined>, estimate::EstimateContext<'r>) {
     let mut parameters = series.dimensions.clone();
     parameters.extend(mix::side_rates(record, series));
-    let named =
+    let host_name =
         parameters.get(&Attribute::Host).and_then(AttributeValue::as_text).map(str::to_owned);
-    let mut found = record.facts.clone();
+    let mut facts = record.facts.clone();
     if series.dimensions.contains_key(&Attribute::Step) {
         // The rate that a search has found is not the rate of its tries.
-        found.remove(&Attribute::RequestedRate);
+        facts.remove(&Attribute::RequestedRate);
     }
-    parameters.extend(found);
-    let here = named.as_ref().and_then(|host| record.facts_by_host.get(host));
-    parameters.extend(here.cloned().unwrap_or_default());
+    parameters.extend(facts);
+    let host_facts = host_name.as_ref().and_then(|host| record.facts_by_host.get(host));
+    parameters.extend(host_facts.cloned().unwrap_or_default());
     parameters.extend(series.facts.clone());
-    let joined = run.hosts.iter().find(|host| Some(&host.host) == named.as_ref());
+    let joined = run.hosts.iter().find(|host| Some(&host.host) == host_name.as_ref());
     let host = joined.or_else(|| run.first_host());
     if run.hosts.len() < 2 {
         parameters.remove(&Attribute::Host);
     }
     let name = record.case.by.clone();
-    let reported = parameters.remove(&Attribute::ToolVersion);
-    let reported = reported.as_ref().and_then(AttributeValue::as_text).map(str::to_owned);
-    let version = reported.or_else(|| host?.facts.versions.get(&name).cloned());
-    let about = estimate::EstimateContext {
+    let tool_version = parameters.remove(&Attribute::ToolVersion);
+    let tool_version =
+        tool_version.as_ref().and_then(AttributeValue::as_text).map(str::to_owned);
+    let version = tool_version.or_else(|| host?.facts.versions.get(&name).cloned());
+    let context = estimate::EstimateContext {
         benchmark: record.case.workload.benchmark(),
         case: &record.case.id,
         metric,
         parameters,
-        host: named.or_else(|| Some(host?.host.clone())).unwrap_or_default(),
+        host: host_name.or_else(|| Some(host?.host.clone())).unwrap_or_default(),
         tool: MeasuringTool { name, version },
         warnings: Vec::new(),
     };
-    (host, about)
+    (host, context)
 }
 
 /// Adds the results of each case's steps to its results and steps.
 fn add_step_results<'r>(results: &mut [EstimateEntry<'r>], steps: &mut [EstimateEntry<'r>]) {
     // Results are sorted by metric, then by host; the cache avoids repeated searches for the series
     // of a host.
-    let mut known: BTreeMap<(*const CaseRecord, String), steps::StepResults> = BTreeMap::new();
+    let mut cache: BTreeMap<(*const CaseRecord, String), steps::StepResults> = BTreeMap::new();
     for entry in results.iter_mut().chain(steps) {
         let (record, host) = (entry.record, &entry.estimate.host);
-        let told = known.entry((std::ptr::from_ref(record), host.clone()));
-        let reported = told.or_insert_with(|| steps::step_results(record, host));
+        let cached = cache.entry((std::ptr::from_ref(record), host.clone()));
+        let step_results = cached.or_insert_with(|| steps::step_results(record, host));
         let MetricEstimate { parameters, warnings, .. } = &mut entry.estimate;
         if let Some(step) = entry.step {
-            let shown = reported.verdicts.get(&step).map(|shown| shown.name().into());
-            parameters.extend(shown.map(|shown| (Attribute::Shown, shown)));
+            let verdict = step_results.verdicts.get(&step).map(|verdict| verdict.name().into());
+            parameters.extend(verdict.map(|verdict| (Attribute::Shown, verdict)));
             continue;
         }
         // Format 1 stored these facts, but only rounded rates of the steps.
-        for (name, value) in &reported.facts {
+        for (name, value) in &step_results.facts {
             parameters.entry(*name).or_insert_with(|| value.clone());
         }
         let doubt =
-            reported.doubt.iter().filter(|it| !warnings.iter().any(|w| w.id() == it.id()));
+            step_results.doubt.iter().filter(|it| !warnings.iter().any(|w| w.id() == it.id()));
         let doubt: Vec<Doubt> = doubt.cloned().collect();
         warnings.extend(doubt);
     }
@@ -358,7 +362,7 @@ fn is_random(run: &Run) -> bool {
 fn apply_laws(entry: EstimateEntry<'_>) -> MetricEstimate {
     let mut estimate = entry.estimate;
     for doubt in laws::broken_laws(&estimate) {
-        if estimate.warnings.iter().all(|known| known.id() != doubt.id()) {
+        if estimate.warnings.iter().all(|existing| existing.id() != doubt.id()) {
             estimate.warnings.push(doubt);
         }
     }

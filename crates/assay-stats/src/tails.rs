@@ -17,13 +17,13 @@ const BUCKET_WIDTH: f64 = 2e-3;
 pub struct Tails {
     /// Number of values.
     pub count: u64,
-    /// Minimum, as exactly as it is known.
+    /// Minimum: exact if known, otherwise to the digits of the histogram.
     pub min: f64,
     /// Median, to the digits of the histogram.
     pub median: f64,
     /// Exact mean.
     pub mean: f64,
-    /// Maximum, as exactly as it is known.
+    /// Maximum: exact if known, otherwise to the digits of the histogram.
     pub max: f64,
     /// Percentiles that the effective number of values supports.
     pub percentiles: Option<BTreeMap<String, f64>>,
@@ -51,10 +51,10 @@ fn effective_count(parts: &[TailCount], p: f64) -> f64 {
     if parts.len() < MIN_STRETCHES {
         return 1.0;
     }
-    let sum = |of: fn(&TailCount) -> f64| parts.iter().map(of).sum::<f64>();
-    let (above, at, whole) = (sum(|it| it.above), sum(|it| it.equal), sum(|it| it.whole));
+    let sum = |field: fn(&TailCount) -> f64| parts.iter().map(field).sum::<f64>();
+    let (above, equal, whole) = (sum(|it| it.above), sum(|it| it.equal), sum(|it| it.whole));
     let share = 1.0 - p;
-    let split = ((share * whole - above) / at.max(1.0)).clamp(0.0, 1.0);
+    let split = ((share * whole - above) / equal.max(1.0)).clamp(0.0, 1.0);
     let counts: Vec<[f64; 2]> =
         parts.iter().map(|it| [it.above + split * it.equal, it.whole]).collect();
     whole / design_effect(&counts, share, whole)
@@ -63,29 +63,29 @@ fn effective_count(parts: &[TailCount], p: f64) -> f64 {
 /// Returns the effective number of values in order of time; `quantile` is their p-quantile.
 #[must_use]
 pub fn quantile_effective_count(p: f64, quantile: f64, values: &[f64]) -> f64 {
-    let one = |part: &[f64]| {
-        let count = |is: fn(&f64, &f64) -> bool| {
-            part.iter().filter(|value| is(value, &quantile)).count() as f64
+    let tail_count = |part: &[f64]| {
+        let count = |compare: fn(&f64, &f64) -> bool| {
+            part.iter().filter(|value| compare(value, &quantile)).count() as f64
         };
         TailCount { above: count(f64::gt), equal: count(f64::eq), whole: part.len() as f64 }
     };
     let parts = values.chunks(values.len().div_ceil(MAX_PARTS).max(1));
-    effective_count(&parts.map(one).collect::<Vec<_>>(), p)
+    effective_count(&parts.map(tail_count).collect::<Vec<_>>(), p)
 }
 
 impl Tails {
-    /// Merges all stretches, in order of time. Returns `None` without values, or where one of them
-    /// has no histogram: percentiles of a part are not those of the whole.
+    /// Merges all stretches, in order of time. Returns `None` without values. Also returns `None`
+    /// if a stretch has no histogram, because percentiles of the others are not those of the whole.
     #[must_use]
     pub fn from_stretches<'d>(
         stretches: impl IntoIterator<Item = &'d StretchRecord<LatencyDistribution>>,
     ) -> Option<Self> {
-        let mut used: Vec<_> =
+        let mut nonempty: Vec<_> =
             stretches.into_iter().filter(|stretch| stretch.seen.count > 0).collect();
-        let when = |it: &StretchRecord<LatencyDistribution>| (it.preparation, it.from_ns);
-        used.sort_by_key(|it| when(it));
+        let start = |it: &StretchRecord<LatencyDistribution>| (it.preparation, it.from_ns);
+        nonempty.sort_by_key(|it| start(it));
         // Reads and writes of a mix have the same times.
-        let times: Vec<_> = used.chunk_by(|a, b| when(a) == when(b)).collect();
+        let times: Vec<_> = nonempty.chunk_by(|a, b| start(a) == start(b)).collect();
         let parts = times.chunks(times.len().div_ceil(MAX_PARTS).max(1));
         let parts = parts.map(|part| {
             MergedDistribution::merge(part.iter().copied().flatten().map(|it| &it.seen))
@@ -102,50 +102,52 @@ impl Tails {
         let mean = merged.mean_s().filter(|mean| mean.is_finite())?;
         // Some parts have exact extremes, others only to the digits of the histogram. The mean is
         // exact.
-        let end = |exact: Option<u64>, bucket: u64| {
+        let extreme = |exact: Option<u64>, bucket: u64| {
             let bucket = bucket as f64 * S_PER_NS;
             exact.map_or(bucket, |exact| {
                 snap_to(bucket, exact as f64 * S_PER_NS, |_, exact| exact)
             })
         };
-        let min = snap_to(end(merged.min_ns, histogram.min()), mean, f64::min);
-        let max = snap_to(end(merged.max_ns, histogram.max()), mean, f64::max);
-        let at = |share| {
+        let min = snap_to(extreme(merged.min_ns, histogram.min()), mean, f64::min);
+        let max = snap_to(extreme(merged.max_ns, histogram.max()), mean, f64::max);
+        let quantile = |share| {
             let bucket = histogram.value_at_quantile(share) as f64 * S_PER_NS;
             snap_to(snap_to(bucket, min, f64::max), max, f64::min)
         };
-        let worth = |p| {
-            let most = histogram.value_at_quantile(p);
-            let of = |part: &MergedDistribution| {
-                let (all, whole) = (&part.histogram, part.histogram.len());
-                let above = whole - all.count_between(0, most);
-                let at = all.count_at(most).min(whole - above);
-                TailCount { above: above as f64, equal: at as f64, whole: whole as f64 }
+        let effective_values = |p| {
+            let quantile_bucket = histogram.value_at_quantile(p);
+            let tail_count = |part: &MergedDistribution| {
+                let (part_histogram, whole) = (&part.histogram, part.histogram.len());
+                let above = whole - part_histogram.count_between(0, quantile_bucket);
+                let equal = part_histogram.count_at(quantile_bucket).min(whole - above);
+                TailCount { above: above as f64, equal: equal as f64, whole: whole as f64 }
             };
-            effective_count(&parts.iter().map(of).collect::<Vec<_>>(), p)
+            effective_count(&parts.iter().map(tail_count).collect::<Vec<_>>(), p)
         };
-        let percentiles = supported_percentiles(worth, |p| Some(at(p)));
-        Some(Self { count: merged.count, min, median: at(0.5), mean, max, percentiles })
+        let percentiles = supported_percentiles(effective_values, |p| Some(quantile(p)));
+        Some(Self { count: merged.count, min, median: quantile(0.5), mean, max, percentiles })
     }
 
     /// Reconciles the values with a median and an interval from elsewhere: corrects only an
     /// inconsistent order within the width of a bucket.
     #[must_use]
     pub fn reconcile_with(self, median: f64, [low, high]: [f64; 2]) -> Self {
-        let upper = |(name, value): (String, f64)| {
+        let at_least_median = |(name, value): (String, f64)| {
             let value = if name == "p50" { value } else { snap_to(value, median, f64::max) };
             (name, value)
         };
         Self {
             min: snap_to(snap_to(self.min, median, f64::min), low, f64::min),
             max: snap_to(snap_to(self.max, median, f64::max), high, f64::max),
-            percentiles: self.percentiles.map(|all| all.into_iter().map(upper).collect()),
+            percentiles: self
+                .percentiles
+                .map(|all| all.into_iter().map(at_least_median).collect()),
             ..self
         }
     }
 }
 
-/// Returns `choose` of both values if they are within the width of a bucket, else the first.
+/// Returns `choose(value, exact)` if both are within the width of a bucket, otherwise `value`.
 fn snap_to(value: f64, exact: f64, choose: fn(f64, f64) -> f64) -> f64 {
     if (value - exact).abs() <= BUCKET_WIDTH * exact.abs() {
         choose(value, exact)
@@ -160,15 +162,15 @@ mod tests {
     use crate::random::Random;
 
     fn stretches(parts: &[LatencyDistribution]) -> Vec<StretchRecord<LatencyDistribution>> {
-        let one = |(at, seen): (u64, &LatencyDistribution)| StretchRecord {
+        let stretch = |(from_ns, seen): (u64, &LatencyDistribution)| StretchRecord {
             series: 1,
             preparation: 0,
-            from_ns: at,
-            to_ns: at + 1,
+            from_ns,
+            to_ns: from_ns + 1,
             warmup: false,
             seen: seen.clone(),
         };
-        (0..).zip(parts).map(one).collect()
+        (0..).zip(parts).map(stretch).collect()
     }
 
     fn tails(parts: &[LatencyDistribution]) -> Option<Tails> {
@@ -177,9 +179,9 @@ mod tests {
 
     #[test]
     fn merged_percentiles_match_whole() {
-        let mut source = Random::new(5);
+        let mut random = Random::new(5);
         let all: Vec<u64> =
-            (0..5000).map(|_| (1e5 * (1.0 + source.normal().abs())) as u64).collect();
+            (0..5000).map(|_| (1e5 * (1.0 + random.normal().abs())) as u64).collect();
         let parts = |n| all.chunks(n).map(LatencyDistribution::from_values).collect::<Vec<_>>();
         let whole = tails(&parts(5000)).unwrap();
         let merged = tails(&parts(200)).unwrap();
@@ -190,8 +192,11 @@ mod tests {
         sorted.sort_unstable();
         for (name, rank) in [("p50", 2500), ("p90", 4500), ("p99", 4950), ("p99.9", 4995)] {
             let exact = sorted[rank - 1] as f64 * 1e-9;
-            let found = percentiles.as_ref().unwrap()[name];
-            assert!((found / exact - 1.0).abs() <= BUCKET_WIDTH, "{name}: {found} {exact}");
+            let percentile = percentiles.as_ref().unwrap()[name];
+            assert!(
+                (percentile / exact - 1.0).abs() <= BUCKET_WIDTH,
+                "{name}: {percentile} {exact}"
+            );
         }
         // p99.99 needs 29 956 values.
         assert!(!percentiles.unwrap().contains_key("p99.99"));
@@ -200,23 +205,23 @@ mod tests {
     /// Returns the share of 200 samples that have a p99. Each has 24,000 values in 24 stretches, of
     /// which stalls make one in forty a hundred times as long.
     fn p99_share(stalls: usize) -> f64 {
-        let mut source = Random::new(3);
-        let mut times = 0;
+        let mut random = Random::new(3);
+        let mut with_p99 = 0;
         for _ in 0..200 {
-            let mut hit = [0_u64; 24];
+            let mut slow_counts = [0_u64; 24];
             for _ in 0..stalls {
-                hit[(source.uniform() * 24.0) as usize] += 600 / stalls as u64;
+                slow_counts[(random.uniform() * 24.0) as usize] += 600 / stalls as u64;
             }
             let part = |slow: &u64| {
-                let values =
-                    (0..1000).map(|at| if at < *slow { 100_000 + at } else { 1000 + at });
+                let values = (0..1000)
+                    .map(|index| if index < *slow { 100_000 + index } else { 1000 + index });
                 LatencyDistribution::from_values(&values.collect::<Vec<_>>())
             };
-            let parts: Vec<LatencyDistribution> = hit.iter().map(part).collect();
-            let found = tails(&parts).unwrap().percentiles.unwrap_or_default();
-            times += u32::from(found.contains_key("p99"));
+            let parts: Vec<LatencyDistribution> = slow_counts.iter().map(part).collect();
+            let percentiles = tails(&parts).unwrap().percentiles.unwrap_or_default();
+            with_p99 += u32::from(percentiles.contains_key("p99"));
         }
-        f64::from(times) / 200.0
+        f64::from(with_p99) / 200.0
     }
 
     #[test]
@@ -232,14 +237,14 @@ mod tests {
             p99_share(200)
         );
         // For independent values, nearly all are effective.
-        let mut source = Random::new(9);
-        let mut worth = || {
-            let values: Vec<f64> = (0..1000).map(|_| source.normal()).collect();
+        let mut random = Random::new(9);
+        let mut effective_values = || {
+            let values: Vec<f64> = (0..1000).map(|_| random.normal()).collect();
             let mut sorted = values.clone();
             sorted.sort_by(f64::total_cmp);
             quantile_effective_count(0.99, sorted[989], &values)
         };
-        let enough = (0..200).filter(|_| worth() >= 299.0).count();
+        let enough = (0..200).filter(|_| effective_values() >= 299.0).count();
         assert!(enough >= 196, "{enough} of 200");
         assert!(
             quantile_effective_count(0.5, 0.0, &[0.0, 1.0, 0.0]) <= 1.0,
@@ -249,13 +254,13 @@ mod tests {
 
     #[test]
     fn missing_histogram_leaves_no_percentiles() {
-        let known = LatencyDistribution::from_values(&[10, 20, 30]);
-        let moments = LatencyDistribution { histogram: None, ..known.clone() };
+        let complete = LatencyDistribution::from_values(&[10, 20, 30]);
+        let moments = LatencyDistribution { histogram: None, ..complete.clone() };
         let empty = LatencyDistribution::from_values(&[]);
-        assert!(tails(&[known.clone(), moments]).is_none());
+        assert!(tails(&[complete.clone(), moments]).is_none());
         assert!(tails(std::slice::from_ref(&empty)).is_none() && tails(&[]).is_none());
-        let found = tails(&[known, empty]).unwrap();
-        assert_eq!((found.count, found.percentiles), (3, None));
+        let merged = tails(&[complete, empty]).unwrap();
+        assert_eq!((merged.count, merged.percentiles), (3, None));
     }
 
     #[test]
@@ -263,9 +268,13 @@ mod tests {
         let single = tails(&[LatencyDistribution::from_values(&[1_000_001])]).unwrap();
         assert!(single.min <= single.mean && single.mean <= single.max, "{single:?}");
         assert_eq!((single.median, single.max), (single.mean, single.mean), "{single:?}");
-        let around = |median: f64| single.clone().reconcile_with(median, [median; 2]);
-        let moved = around(single.max * 1.001);
-        assert!(moved.max > single.max && moved.min <= single.min);
-        assert_eq!(around(single.max * 2.0), single, "what no bucket explains stays as it is");
+        let reconciled = |median: f64| single.clone().reconcile_with(median, [median; 2]);
+        let adjusted = reconciled(single.max * 1.001);
+        assert!(adjusted.max > single.max && adjusted.min <= single.min);
+        assert_eq!(
+            reconciled(single.max * 2.0),
+            single,
+            "what no bucket explains stays as it is"
+        );
     }
 }

@@ -1,7 +1,7 @@
-//! Cost of 10 to 1,000 agents for their coordinator, and the limit that is reached first beyond.
+//! Cost of 10 to 1,000 agents for their coordinator, and the first limit beyond that number.
 //!
-//! Agents are real processes of this machine, started by a transport that stays on it. The cost of
-//! ssh or Slurm is left out: it is the same for every tool that uses them.
+//! Agents are processes of this machine, started by a local transport. The cost of ssh or Slurm is
+//! excluded: it is the same for every tool that uses them.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -22,26 +22,26 @@ use super::workplace::BenchWorkplace;
 
 mod peers;
 
-/// Hosts of each row, and the number of relays they are reached through.
+/// Number of hosts of each row, and number of relays between them and the coordinator.
 const ROWS: [(usize, usize); 5] = [(10, 0), (24, 0), (100, 0), (1000, 0), (1000, 10)];
 /// Maximum CPU and memory of the coordinator with a thousand agents: in CPUs, and in bytes.
 const MAX_CPUS: f64 = 0.25;
 const MAX_BYTES: f64 = 200e6;
-/// Maximum start skew between hosts.
+/// Maximum start skew between 24 hosts.
 const MAX_SKEW_S: f64 = 1e-3;
-/// Length of the workload on every host. From half a minute on, an interval is one second, with one
-/// event for each counter.
+/// Duration of the workload on every host. From 30 s on, intervals last one second, with one event
+/// for each counter.
 const MEASURED_S: f64 = 36.0;
 /// The kernel counts the CPU time of a process in ticks of 10 ms.
 const TICK_S: f64 = 0.01;
-/// Threads that measure the start skew of the machine itself, as many as the hosts of the target,
-/// and the number of tries.
+/// Number of threads that measure the start skew of the machine itself (the number of hosts of
+/// [`MAX_SKEW_S`]), and number of tries.
 const SLEEPERS: usize = 24;
 const TRIES: usize = 9;
-/// Interval between two looks at the coordinator's process.
+/// Interval between two samples of the coordinator's process.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Cost of one number of agents.
+/// Cost of a fleet of one size.
 struct FleetRow {
     hosts: usize,
     relays: usize,
@@ -49,10 +49,9 @@ struct FleetRow {
     ready_s: f64,
     /// CPU time of the coordinator until then.
     ready_cpu_s: f64,
-    /// CPUs used from the first start to the end of the case, when all agents have sent their
-    /// counts.
+    /// Mean number of CPUs that the coordinator uses from the first start to the end of the case.
     cpu: f64,
-    /// Events per second of that time, of each agent.
+    /// Events per second from each agent, over the same time.
     events_per_s: f64,
     /// Peak resident memory.
     bytes: f64,
@@ -157,16 +156,17 @@ impl FleetRow {
 fn format_targets(rows: &[FleetRow]) -> String {
     let find = |hosts: usize| rows.iter().find(|row| row.hosts == hosts && row.relays == 0);
     let verdict = |is_met: bool| if is_met { "reached" } else { "missed" };
-    let most =
+    let are_costs_met =
         find(1000).map(|row| row.cpu <= MAX_CPUS && row.bytes <= MAX_BYTES && row.lost == 0);
-    let skew = find(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MAX_SKEW_S);
+    let is_skew_met =
+        find(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MAX_SKEW_S);
     format!(
         "A thousand agents below {:.0} % of a CPU and {:.0} MB: **{}**. 24 hosts start within {:.0} ms: **{}**.",
         100.0 * MAX_CPUS,
         MAX_BYTES / 1e6,
-        verdict(most == Some(true)),
+        verdict(are_costs_met == Some(true)),
         MAX_SKEW_S * 1e3,
-        verdict(skew == Some(true)),
+        verdict(is_skew_met == Some(true)),
     )
 }
 
@@ -174,30 +174,41 @@ fn format_targets(rows: &[FleetRow]) -> String {
 /// largest rows, and compares the needs with the limits of a process on this machine.
 fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
     let direct: Vec<&FleetRow> = rows.iter().filter(|row| row.relays == 0).collect();
-    let [.., fewer, more] = direct[..] else { return Vec::new() };
-    let each = |value: fn(&FleetRow) -> f64| {
-        (value(more) - value(fewer)) / (more.hosts as f64 - fewer.hosts as f64)
+    let [.., smaller, larger] = direct[..] else { return Vec::new() };
+    let per_agent = |value: fn(&FleetRow) -> f64| {
+        (value(larger) - value(smaller)) / (larger.hosts as f64 - smaller.hosts as f64)
     };
-    let many = |value: fn(&FleetRow) -> f64| {
-        value(more) + each(value) * (10_000.0 - more.hosts as f64)
+    let at_ten_thousand = |value: fn(&FleetRow) -> f64| {
+        value(larger) + per_agent(value) * (10_000.0 - larger.hosts as f64)
     };
-    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<f64>().ok();
-    let open = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let open = open.lines().find_map(|line| line.strip_prefix("Max open files"));
-    let open = open.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    let read_number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<f64>().ok();
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let open_files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let open_files =
+        open_files.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
     let needs = [
-        ("CPU", many(|row| row.cpu), Some(1.0), "CPU, since one thread receives all of them"),
-        ("open files", many(|row| row.files as f64), open, "allowed (hard limit of a process)"),
+        (
+            "CPU",
+            at_ten_thousand(|row| row.cpu),
+            Some(1.0),
+            "CPU, since one thread receives all of them",
+        ),
+        (
+            "open files",
+            at_ten_thousand(|row| row.files as f64),
+            open_files,
+            "allowed (hard limit of a process)",
+        ),
         (
             "processes",
             10_000.0,
-            number("/proc/sys/kernel/pid_max"),
+            read_number("/proc/sys/kernel/pid_max"),
             "process IDs (kernel.pid_max), which threads use, too",
         ),
     ];
     let share =
-        |(_, need, limit, _): &(&str, f64, Option<f64>, &str)| limit.map(|it| need / it);
-    let first =
+        |(_, need, limit, _): &(&str, f64, Option<f64>, &str)| limit.map(|limit| need / limit);
+    let first_limit =
         needs.iter().max_by(|a, b| share(a).unwrap_or(0.0).total_cmp(&share(b).unwrap_or(0.0)));
     let mut items: Vec<String> = needs
         .iter()
@@ -207,12 +218,12 @@ fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
             format!("- {}: {:.decimals$} of {limit} {}", need.0, need.1, need.3)
         })
         .collect();
-    items.push(format!("- memory: {:.0} MB", many(|row| row.bytes) / 1e6));
-    let start_s = each(|row| row.ready_cpu_s) * 10_000.0;
+    items.push(format!("- memory: {:.0} MB", at_ten_thousand(|row| row.bytes) / 1e6));
+    let start_s = per_agent(|row| row.ready_cpu_s) * 10_000.0;
     items
         .push(format!("- CPU time until all are ready: {start_s:.0} s, on one CPU or several"));
     let mut paragraphs = vec![items.join("\n")];
-    if let Some((name, ..)) = first {
+    if let Some((name, ..)) = first_limit {
         paragraphs.push(format!(
             "The first limit to be reached is **{name}**. Linear extrapolation from 100 and 1,000 \
              agents without relays; ten thousand were not measured. Relays take over open files, processes \
@@ -226,17 +237,18 @@ fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
 /// the median of several tries.
 fn sleepers_skew_s() -> f64 {
     let skew_s = || {
-        let at = Instant::now() + Duration::from_millis(100);
+        let deadline = Instant::now() + Duration::from_millis(100);
         let sleep = move || {
-            while let Some(left) = at.checked_duration_since(Instant::now()) {
-                std::thread::sleep(left);
+            while let Some(remaining) = deadline.checked_duration_since(Instant::now()) {
+                std::thread::sleep(remaining);
             }
-            at.elapsed().as_secs_f64()
+            deadline.elapsed().as_secs_f64()
         };
-        let all: Vec<_> = (0..SLEEPERS).map(|_| std::thread::spawn(sleep)).collect();
-        let late_s: Vec<f64> = all.into_iter().filter_map(|it| it.join().ok()).collect();
-        let last_s = late_s.iter().copied().fold(0.0, f64::max);
-        last_s - late_s.iter().copied().fold(f64::INFINITY, f64::min)
+        let threads: Vec<_> = (0..SLEEPERS).map(|_| std::thread::spawn(sleep)).collect();
+        let delays_s: Vec<f64> =
+            threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
+        let last_s = delays_s.iter().copied().fold(0.0, f64::max);
+        last_s - delays_s.iter().copied().fold(f64::INFINITY, f64::min)
     };
     let mut tries: Vec<f64> = (0..TRIES).map(|_| skew_s()).collect();
     tries.sort_by(f64::total_cmp);
@@ -256,7 +268,7 @@ fn measure_row(
     outcome
 }
 
-/// Writes the suite of every host: slow reads of a small file in memory.
+/// Writes the suite that every host runs: slow reads of a small file in memory.
 fn write_suite(workplace: &BenchWorkplace, length_s: f64) -> Result<PathBuf> {
     let path = workplace.folder.join("fleet.toml");
     let text = format!(
@@ -268,7 +280,7 @@ fn write_suite(workplace: &BenchWorkplace, length_s: f64) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns `assay run` over this number of hosts, all of which are this machine.
+/// Returns the command `assay run` for this number of hosts, all of which are this machine.
 fn coordinator_command(
     workplace: &BenchWorkplace,
     program: &Path,
@@ -278,14 +290,14 @@ fn coordinator_command(
     let mut command = workplace.command(program);
     command.arg("run").arg(write_suite(workplace, length_s)?);
     command.args(["--hosts", &format!("h[1-{hosts}]"), "--via", "env NAME={host}"]);
-    // Agents that share two CPUs start slowly.
+    // A thousand agents on a few CPUs start slowly.
     command.args(["--host-deadline", "5min", "--quiet", "--events"]);
     command.arg("--target").arg(folder.join("{host}"));
     command.arg("--store").arg(workplace.folder.join("store"));
     Ok(command)
 }
 
-/// Contents of a run's events.
+/// Summary of the events of a run.
 #[derive(Default)]
 struct EventTotals {
     started: Option<Instant>,
@@ -299,14 +311,14 @@ struct EventTotals {
 
 impl EventTotals {
     /// Processes an event; returns whether it was the first start of a case.
-    fn add_line(&mut self, at: Instant, line: &str) -> bool {
+    fn add_line(&mut self, time: Instant, line: &str) -> bool {
         let event: Value = serde_json::from_str(line).unwrap_or_default();
         match event["event"].as_str() {
             Some("case-started") if self.started.is_none() => {
-                self.started = Some(at);
+                self.started = Some(time);
                 return true;
             }
-            Some("case-finished") => self.finished = Some(at),
+            Some("case-finished") => self.finished = Some(time),
             Some("fact") if event["name"] == "start_skew" => {
                 self.skew_s = event["value"].as_f64();
             }
@@ -331,7 +343,7 @@ fn measure_in_folder(
     if relays > 0 {
         command.args(["--relays", &format!("r[1-{relays}]")]);
     }
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start assay")?;
     let stdout = child.stdout.take().context("assay has no output")?;
     let (sender, events) = std::sync::mpsc::channel();
@@ -355,21 +367,21 @@ fn measure_in_folder(
         threads: 0,
         lost: 0,
     };
-    let mut looks: Vec<CpuSample> = Vec::new();
+    let mut samples: Vec<CpuSample> = Vec::new();
     let mut totals = EventTotals::default();
     loop {
-        // Not for every event: counting the open files of a thousand agents takes longer than an
-        // event.
-        if looks.last().is_none_or(|look| look.time.elapsed() >= POLL_INTERVAL)
+        // Sample less often than at every event: counting the open files of a thousand agents takes
+        // longer than an event.
+        if samples.last().is_none_or(|sample| sample.time.elapsed() >= POLL_INTERVAL)
             && let Some(cpu_s) = process_cpu_s(&child)
         {
-            looks.push(CpuSample { time: Instant::now(), cpu_s });
+            samples.push(CpuSample { time: Instant::now(), cpu_s });
             row.sample_process(&child);
         }
         match events.recv_timeout(POLL_INTERVAL) {
-            Ok((at, line)) => {
-                if totals.add_line(at, &line) {
-                    row.ready_s = at.duration_since(begun).as_secs_f64();
+            Ok((time, line)) => {
+                if totals.add_line(time, &line) {
+                    row.ready_s = time.duration_since(start).as_secs_f64();
                     row.ready_cpu_s = process_cpu_s(&child).unwrap_or_default();
                 }
             }
@@ -385,8 +397,8 @@ fn measure_in_folder(
     row.lost = totals.lost;
     row.events_per_s =
         totals.events as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
-    let within = |look: &&CpuSample| (started..=finished).contains(&look.time);
-    let (first, last) = (looks.iter().find(within), looks.iter().rev().find(within));
+    let within = |sample: &&CpuSample| (started..=finished).contains(&sample.time);
+    let (first, last) = (samples.iter().find(within), samples.iter().rev().find(within));
     let (first, last) = first.zip(last).context("cannot read the coordinator's CPU time")?;
     row.cpu = (last.cpu_s - first.cpu_s) / last.time.duration_since(first.time).as_secs_f64();
     Ok(row)

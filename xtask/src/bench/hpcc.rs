@@ -13,7 +13,7 @@ use assay_adapters::hpl_text::HplLog;
 
 use super::workplace::BenchWorkplace;
 
-/// FLOP/s of every solution, by block size.
+/// FLOP/s of each solution, by block size.
 pub(crate) type RatesByBlock = BTreeMap<usize, Vec<f64>>;
 
 /// Solves a system of order `n`, `times` times with each block size.
@@ -60,17 +60,17 @@ fn squarest_grid(ranks: usize) -> (usize, usize) {
     (rows, ranks / rows)
 }
 
-/// Returns `hpccinf.txt` in HPL's format, in which the position of a line is its meaning. The
-/// parameters of the algorithm are those of the file that hpcc comes with.
+/// Returns the contents of `hpccinf.txt`; HPL identifies each line by its position. The parameters
+/// of the algorithm are those of the file that hpcc comes with.
 fn format_input(
     n: usize,
     blocks: &[usize],
     times: usize,
     (rows, columns): (usize, usize),
 ) -> String {
-    let list =
+    let join =
         |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
-    let (orders, blocks) = (list(&vec![n; times]), (blocks.len(), list(blocks)));
+    let (orders, blocks) = (join(&vec![n; times]), (blocks.len(), join(blocks)));
     format!(
         "HPLinpack benchmark input file\n\
          written by cargo xtask bench compute\n\
@@ -93,8 +93,8 @@ fn parse_output(output: &str, n: usize, expected: usize) -> Result<RatesByBlock>
         ensure!(row.n == n as u64, "HPL solved a system of order {}", row.n);
         by_block.entry(usize::try_from(row.block)?).or_default().push(row.flops);
     }
-    let solved = log.rows.len();
-    ensure!(solved == expected, "HPL solved {solved} of {expected} systems");
+    let solved_count = log.rows.len();
+    ensure!(solved_count == expected, "HPL solved {solved_count} of {expected} systems");
     Ok(by_block)
 }
 
@@ -115,14 +115,14 @@ mod tests {
     fn writes_each_value_on_its_line() {
         let input = format_input(4000, &[128, 192], 3, (1, 2));
         let lines: Vec<&str> = input.lines().collect();
-        for (place, expected) in [
+        for (index, expected) in [
             (5, "4000 4000 4000"),
             (7, "128 192"),
             (10, "1"),
             (11, "2"),
             (31, "##### separator"),
         ] {
-            assert_eq!(lines[place], expected, "line {}", place + 1);
+            assert_eq!(lines[index], expected, "line {}", index + 1);
         }
     }
 

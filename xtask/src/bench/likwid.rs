@@ -7,7 +7,7 @@ use assay_adapters::likwid_text::LikwidText;
 
 use super::workplace::BenchWorkplace;
 
-/// likwid kernels that read and write the same arrays.
+/// Group of likwid kernels that access the same arrays.
 #[derive(Debug)]
 pub(crate) struct LikwidFamily {
     /// Prefixes of the kernels' names.
@@ -33,7 +33,8 @@ pub(crate) fn matching_kernels(listing: &str, family: &LikwidFamily) -> Vec<Stri
         .map(|(name, _)| name.trim())
         .filter(|name| {
             let mut words = name.split('_');
-            let is_member = words.next().is_some_and(|stem| family.prefixes.contains(&stem));
+            let is_member =
+                words.next().is_some_and(|prefix| family.prefixes.contains(&prefix));
             is_member && !words.any(|word| word == "sp")
         })
         .map(str::to_owned)
@@ -68,7 +69,7 @@ pub(crate) fn command(
     array_bytes: u64,
     iterations: u64,
 ) -> Command {
-    // likwid divides the size by the number of arrays, counts kB as 1000 bytes, and pins by itself.
+    // likwid divides the size by the number of arrays, defines kB as 1000 bytes, and pins threads.
     let size = format!("N:{}kB:{}", array_bytes * family.arrays / 1000, workplace.cpus.count());
     let mut command = workplace.pinned_command("likwid-bench");
     command.args(["-t", kernel, "-W", &size, "-i", &iterations.to_string()]);
@@ -76,13 +77,16 @@ pub(crate) fn command(
 }
 
 /// Parses the rate. Checks that likwid counts bytes as assay does: all arrays once per iteration,
-/// without the lines read before they are written (write-allocate).
+/// without write-allocate reads.
 fn parse_rate(output: &str, family: &LikwidFamily, iterations: u64) -> Result<f64> {
     let text = LikwidText::read(output)?;
     let bytes = text.bytes_per_element;
     ensure!(bytes == 8 * family.arrays, "{bytes} bytes per element");
-    let counted = text.bytes.saturating_mul(iterations);
-    ensure!(text.volume_bytes == counted, "likwid did not count every byte once per iteration");
+    let expected_bytes = text.bytes.saturating_mul(iterations);
+    ensure!(
+        text.volume_bytes == expected_bytes,
+        "likwid did not count every byte once per iteration"
+    );
     Ok(text.rate)
 }
 

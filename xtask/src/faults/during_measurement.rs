@@ -69,38 +69,38 @@ pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>>
     .collect()
 }
 
-/// Waits for the end; returns the exit code and the stored run as JSON.
-fn wait_and_show(world: &FaultSandbox, child: &mut Child) -> Result<(Option<i32>, String)> {
+/// Waits for the end of assay; returns its exit code and the stored run as JSON.
+fn wait_and_show(sandbox: &FaultSandbox, child: &mut Child) -> Result<(Option<i32>, String)> {
     let code = child.wait()?.code();
-    Ok((code, world.run_assay(&["show", "--json"])?.out))
+    Ok((code, sandbox.run_assay(&["show", "--json"])?.out))
 }
 
 /// Waits until the only run in this folder is measuring, even on a busy machine.
-pub(super) fn wait_for_measurement(world: &FaultSandbox) {
-    let runs = world.path("assay/runs");
-    let has_begun = |run: fs::DirEntry| {
+pub(super) fn wait_for_measurement(sandbox: &FaultSandbox) {
+    let runs = sandbox.path("assay/runs");
+    let has_started = |run: fs::DirEntry| {
         let events = fs::read_to_string(run.path().join("events.jsonl"));
         events.is_ok_and(|events| events.contains("\"case-started\""))
     };
-    wait_until(|| fs::read_dir(&runs).is_ok_and(|runs| runs.flatten().any(has_begun)));
+    wait_until(|| fs::read_dir(&runs).is_ok_and(|runs| runs.flatten().any(has_started)));
     thread::sleep(Duration::from_secs(2));
 }
 
 fn take_cpu(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
+    let sandbox = FaultSandbox::new(program)?;
     let mut child =
-        world.spawn_assay(&["storage", "read", "--engine", "null", "--for", "6s"])?;
-    wait_for_measurement(&world);
+        sandbox.spawn_assay(&["storage", "read", "--engine", "null", "--for", "6s"])?;
+    wait_for_measurement(&sandbox);
     if thread::available_parallelism()?.get() < 2 {
         child.wait()?;
         return Ok(FaultResult::NotTried("only one CPU is available".to_owned()));
     }
-    let cut = run_system(&["taskset", "-apc", "0", &child.id().to_string()]);
-    let (code, shown) = wait_and_show(&world, &mut child)?;
-    Ok(match cut {
-        Err(why) => FaultResult::NotTried(why),
+    let pinning = run_system(&["taskset", "-apc", "0", &child.id().to_string()]);
+    let (code, stored_run) = wait_and_show(&sandbox, &mut child)?;
+    Ok(match pinning {
+        Err(reason) => FaultResult::NotTried(reason),
         Ok(_) => FaultResult::held_if(
-            code == Some(0) && shown.contains("\"cpus-taken\""),
+            code == Some(0) && stored_run.contains("\"cpus-taken\""),
             format!("exit code {code:?}"),
         ),
     })
@@ -122,22 +122,22 @@ fn exhaust_memory(program: &Path) -> Result<FaultResult> {
     if !crate::command::is_installed("fio") {
         return Ok(FaultResult::NotTried("fio is not installed".to_owned()));
     }
-    let world = FaultSandbox::new(program)?;
-    let (bin, data) = (world.path("bin"), world.path("data"));
+    let sandbox = FaultSandbox::new(program)?;
+    let (bin, data) = (sandbox.path("bin"), sandbox.path("data"));
     fs::create_dir(&bin)?;
     fs::create_dir(&data)?;
     let fio = bin.join("fio");
     fs::write(&fio, SMALL_FIO)?;
     fs::set_permissions(&fio, fs::Permissions::from_mode(0o755))?;
     fs::write(
-        world.path("suite.toml"),
+        sandbox.path("suite.toml"),
         "name = \"oom\"\nbudget = \"20s\"\n[[measure]]\nbenchmark = \"storage\"\n\
          operation = \"read\"\nsize = \"8MiB\"\nbytes = \"4KiB\"\nlength = \"1s\"\n",
     )?;
     let path = std::env::var("PATH").unwrap_or_default();
-    let words = ["run", "suite.toml", "--by", "fio,assay", "--target", "data"];
-    let output = world
-        .command(&[], &words)
+    let arguments = ["run", "suite.toml", "--by", "fio,assay", "--target", "data"];
+    let output = sandbox
+        .command(&[], &arguments)
         .env("REAL_PATH", &path)
         .env("PATH", format!("{}:{path}", bin.display()))
         .output()
@@ -149,39 +149,39 @@ fn exhaust_memory(program: &Path) -> Result<FaultResult> {
     if err.contains("77") {
         return Ok(FaultResult::NotTried("cannot create a memory control group".to_owned()));
     }
-    let shown = world.run_assay(&["show", "--json"])?.out;
-    let is_reported = output.status.code() == Some(4) && shown.contains("\"bandwidth\"");
-    let why = err.lines().find(|line| line.contains("why:")).unwrap_or_default().trim();
-    Ok(FaultResult::held_if(is_reported && why.contains("signal"), why))
+    let stored_run = sandbox.run_assay(&["show", "--json"])?.out;
+    let is_reported = output.status.code() == Some(4) && stored_run.contains("\"bandwidth\"");
+    let reason = err.lines().find(|line| line.contains("why:")).unwrap_or_default().trim();
+    Ok(FaultResult::held_if(is_reported && reason.contains("signal"), reason))
 }
 
 fn abort_file_system(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let disk = world.path("disk");
+    let sandbox = FaultSandbox::new(program)?;
+    let disk = sandbox.path("disk");
     let device = match LoopDisk::attach(&disk, 512 << 20)? {
         Ok(device) => device,
-        Err(why) => return Ok(FaultResult::NotTried(why)),
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
     };
-    let folder = world.path("mounted");
+    let folder = sandbox.path("mounted");
     fs::create_dir(&folder)?;
-    let at = folder.to_string_lossy().into_owned();
-    let made = run_system(&["mkfs.ext4", "-q", &device.0])
-        .and_then(|_| run_system(&["mount", &device.0, &at]));
-    if let Err(why) = made {
-        return Ok(FaultResult::NotTried(why));
+    let mount_point = folder.to_string_lossy().into_owned();
+    let prepared = run_system(&["mkfs.ext4", "-q", &device.0])
+        .and_then(|_| run_system(&["mount", &device.0, &mount_point]));
+    if let Err(reason) = prepared {
+        return Ok(FaultResult::NotTried(reason));
     }
-    let run = ["storage", "write", "mounted/file", "--size", "8MiB", "--for", "8s"];
-    let mut child = world.spawn_assay(&run)?;
+    let arguments = ["storage", "write", "mounted/file", "--size", "8MiB", "--for", "8s"];
+    let mut child = sandbox.spawn_assay(&arguments)?;
     wait_until(|| folder.join("file").exists());
-    wait_for_measurement(&world);
-    let aborted = run_system(&["mount", "-o", "remount,abort", &at]);
-    let (code, shown) = wait_and_show(&world, &mut child)?;
-    Ok(match aborted {
-        Err(why) => FaultResult::NotTried(why),
+    wait_for_measurement(&sandbox);
+    let abort = run_system(&["mount", "-o", "remount,abort", &mount_point]);
+    let (code, stored_run) = wait_and_show(&sandbox, &mut child)?;
+    Ok(match abort {
+        Err(reason) => FaultResult::NotTried(reason),
         Ok(_) => FaultResult::held_if(
             code == Some(4)
-                && (shown.contains("Read-only file system")
-                    || shown.contains("Input/output error")),
+                && (stored_run.contains("Read-only file system")
+                    || stored_run.contains("Input/output error")),
             format!("exit code {code:?}"),
         ),
     })
@@ -232,29 +232,31 @@ impl Drop for RunningServer {
     }
 }
 
-fn take_interface_down(program: &Path, words: &[&str]) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
+fn take_interface_down(program: &Path, arguments: &[&str]) -> Result<FaultResult> {
+    let sandbox = FaultSandbox::new(program)?;
     let link = match NamespaceLink::new() {
         Ok(link) => link,
-        Err(why) => return Ok(FaultResult::NotTried(why)),
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
     };
-    let quiet = |mut command: Command| {
+    let spawn_silent = |mut command: Command| {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     };
-    let within_far = ["ip", "netns", "exec", &link.far];
-    let serve = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "60"];
-    let _serving = RunningServer(quiet(world.command(&within_far, &serve))?);
+    let in_far_namespace = ["ip", "netns", "exec", &link.far];
+    let server_arguments = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "60"];
+    let _server =
+        RunningServer(spawn_silent(sandbox.command(&in_far_namespace, &server_arguments))?);
     thread::sleep(Duration::from_secs(1));
-    let within_near = ["ip", "netns", "exec", &link.near];
-    let mut child = quiet(world.command(&within_near, words))?;
-    wait_for_measurement(&world);
-    let down = run_system(&["ip", "-n", &link.near, "link", "set", "near", "down"]);
-    let (code, shown) = wait_and_show(&world, &mut child)?;
-    if let Err(why) = down {
-        return Ok(FaultResult::NotTried(why));
+    let in_near_namespace = ["ip", "netns", "exec", &link.near];
+    let mut child = spawn_silent(sandbox.command(&in_near_namespace, arguments))?;
+    wait_for_measurement(&sandbox);
+    let link_down = run_system(&["ip", "-n", &link.near, "link", "set", "near", "down"]);
+    let (code, stored_run) = wait_and_show(&sandbox, &mut child)?;
+    if let Err(reason) = link_down {
+        return Ok(FaultResult::NotTried(reason));
     }
-    let why = shown.lines().find(|line| line.contains("\"reason\"")).unwrap_or_default();
-    // The interface was up when the test began, so a failure to connect does not count.
-    let is_under_way = !why.is_empty() && !why.contains("cannot connect");
-    Ok(FaultResult::held_if(code == Some(4) && is_under_way, why.trim().trim_matches(',')))
+    let reason =
+        stored_run.lines().find(|line| line.contains("\"reason\"")).unwrap_or_default();
+    // The interface was up at the start, so a failed connection is not the expected error.
+    let is_under_way = !reason.is_empty() && !reason.contains("cannot connect");
+    Ok(FaultResult::held_if(code == Some(4) && is_under_way, reason.trim().trim_matches(',')))
 }

@@ -1,4 +1,4 @@
-//! Foreign data where assay writes and removes: hard links, mounts, files of other users.
+//! Foreign data in folders that assay writes and removes: hard links, mounts, files of other users.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::{AssayOutput, FaultResult, FaultSandbox, TriedFault, error_line, read
 
 const PRECIOUS: &str = "what somebody would miss";
 const FILES: &str = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
-/// The exit code of a script that was not allowed to mount.
+/// Exit code of the script of [`with_mount`] if it may not mount.
 const NO_MOUNT: Option<i32> = Some(99);
 
 pub(super) fn run_all(program: &Path) -> Result<Vec<TriedFault>> {
@@ -43,11 +43,11 @@ pub(super) fn run_all(program: &Path) -> Result<Vec<TriedFault>> {
 }
 
 /// Creates a kept tree and returns its files.
-fn create_kept_tree(world: &FaultSandbox) -> Result<Vec<PathBuf>> {
-    fs::create_dir(world.path("data"))?;
-    world.run_assay(&words(&format!("{FILES} --operations create")))?;
-    let all = read_tree(&world.path("data"))?.into_iter().map(|(path, _)| path);
-    Ok(all.filter(|path| path.to_string_lossy().contains("vdb_f")).collect())
+fn create_kept_tree(sandbox: &FaultSandbox) -> Result<Vec<PathBuf>> {
+    fs::create_dir(sandbox.path("data"))?;
+    sandbox.run_assay(&words(&format!("{FILES} --operations create")))?;
+    let paths = read_tree(&sandbox.path("data"))?.into_iter().map(|(path, _)| path);
+    Ok(paths.filter(|path| path.to_string_lossy().contains("vdb_f")).collect())
 }
 
 fn words(line: &str) -> Vec<&str> {
@@ -55,105 +55,115 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 fn linked_in_a_tree(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let files = create_kept_tree(&world)?;
+    let sandbox = FaultSandbox::new(program)?;
+    let files = create_kept_tree(&sandbox)?;
     let file = files.first().context("the tree has no file")?;
-    fs::write(world.path("precious"), PRECIOUS)?;
+    fs::write(sandbox.path("precious"), PRECIOUS)?;
     fs::remove_file(file)?;
-    fs::hard_link(world.path("precious"), file)?;
-    let run = world.run_assay(&words(&format!("{FILES} --operations write")))?;
-    let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
-    Ok(FaultResult::held_if(same && is_refused(&run, "2 hard links"), error_line(&run.err)))
+    fs::hard_link(sandbox.path("precious"), file)?;
+    let run = sandbox.run_assay(&words(&format!("{FILES} --operations write")))?;
+    let is_unchanged = fs::read_to_string(sandbox.path("precious"))? == PRECIOUS;
+    Ok(FaultResult::held_if(
+        is_unchanged && is_refused(&run, "2 hard links"),
+        error_line(&run.err),
+    ))
 }
 
 fn linked_target(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    fs::write(world.path("precious"), PRECIOUS)?;
-    fs::hard_link(world.path("precious"), world.path("file"))?;
+    let sandbox = FaultSandbox::new(program)?;
+    fs::write(sandbox.path("precious"), PRECIOUS)?;
+    fs::hard_link(sandbox.path("precious"), sandbox.path("file"))?;
     let run = "storage write file --size 1MiB --for 300ms --buffered --destroy-data file";
-    let run = world.run_assay(&words(run))?;
-    let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
-    Ok(FaultResult::held_if(same && is_refused(&run, "2 hard links"), error_line(&run.err)))
+    let run = sandbox.run_assay(&words(run))?;
+    let is_unchanged = fs::read_to_string(sandbox.path("precious"))? == PRECIOUS;
+    Ok(FaultResult::held_if(
+        is_unchanged && is_refused(&run, "2 hard links"),
+        error_line(&run.err),
+    ))
 }
 
 fn mounted_in_a_tree(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let before = create_kept_tree(&world)?;
-    fs::create_dir(world.path("theirs"))?;
-    fs::write(world.path("theirs/vdb_f0001.file"), PRECIOUS)?;
-    let mut said = String::new();
+    let sandbox = FaultSandbox::new(program)?;
+    let files = create_kept_tree(&sandbox)?;
+    fs::create_dir(sandbox.path("theirs"))?;
+    fs::write(sandbox.path("theirs/vdb_f0001.file"), PRECIOUS)?;
+    let mut error = String::new();
     for run in [&format!("{FILES} --operations write"), "storage clean"] {
-        let run = with_mount(&world, "theirs", "data/assay-files/vdb.1_1.dir", run)?;
+        let run = with_mount(&sandbox, "theirs", "data/assay-files/vdb.1_1.dir", run)?;
         if run.code == NO_MOUNT {
             return Ok(FaultResult::NotTried(run.err.trim().to_owned()));
         }
-        let same = fs::read_to_string(world.path("theirs/vdb_f0001.file"))? == PRECIOUS;
-        let is_whole = before.iter().all(|path| path.exists());
-        said = error_line(&run.err);
-        if !same || !is_whole || !is_refused(&run, "is mounted inside") {
-            return Ok(FaultResult::Broke(said));
+        let is_unchanged =
+            fs::read_to_string(sandbox.path("theirs/vdb_f0001.file"))? == PRECIOUS;
+        let is_whole = files.iter().all(|path| path.exists());
+        error = error_line(&run.err);
+        if !is_unchanged || !is_whole || !is_refused(&run, "is mounted inside") {
+            return Ok(FaultResult::Broke(error));
         }
     }
-    Ok(FaultResult::Held(said))
+    Ok(FaultResult::Held(error))
 }
 
-/// Two runs, with the folders that they are in.
-fn two_runs(world: &FaultSandbox) -> Result<[(String, PathBuf); 2]> {
+/// Stores two runs; returns their names and folders.
+fn two_runs(sandbox: &FaultSandbox) -> Result<[(String, PathBuf); 2]> {
     let run = words("storage read --engine null --for 300ms --quiet");
-    world.run_assay(&run)?;
-    world.run_assay(&run)?;
-    let folders = fs::read_dir(world.path("assay/runs"))?;
-    let named = folders.map(|entry| {
+    sandbox.run_assay(&run)?;
+    sandbox.run_assay(&run)?;
+    let folders = fs::read_dir(sandbox.path("assay/runs"))?;
+    let runs = folders.map(|entry| {
         let entry = entry?;
         Ok((entry.file_name().to_string_lossy().into_owned(), entry.path()))
     });
-    let named = named.collect::<Result<Vec<_>>>()?;
-    named.try_into().ok().context("there are not two runs")
+    let runs = runs.collect::<Result<Vec<_>>>()?;
+    runs.try_into().ok().context("there are not two runs")
 }
 
 fn mounted_in_a_run(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let [(first, folder), (second, other)] = two_runs(&world)?;
-    let place = folder.join("theirs");
-    fs::create_dir(&place)?;
-    fs::create_dir(world.path("theirs"))?;
-    fs::write(world.path("theirs/file"), PRECIOUS)?;
+    let sandbox = FaultSandbox::new(program)?;
+    let [(first, folder), (second, other_folder)] = two_runs(&sandbox)?;
+    let mount_point = folder.join("theirs");
+    fs::create_dir(&mount_point)?;
+    fs::create_dir(sandbox.path("theirs"))?;
+    fs::write(sandbox.path("theirs/file"), PRECIOUS)?;
     let line = format!("rm {second} {first}");
-    let run = with_mount(&world, "theirs", &place.to_string_lossy(), &line)?;
+    let run = with_mount(&sandbox, "theirs", &mount_point.to_string_lossy(), &line)?;
     if run.code == NO_MOUNT {
         return Ok(FaultResult::NotTried(run.err.trim().to_owned()));
     }
-    let same = fs::read_to_string(world.path("theirs/file")).is_ok_and(|it| it == PRECIOUS);
-    let is_whole = [folder, other].iter().all(|it| it.join("events.jsonl").exists());
-    let held = same && is_whole && is_refused(&run, "is a mount point");
-    Ok(FaultResult::held_if(held, error_line(&run.err)))
+    let is_unchanged =
+        fs::read_to_string(sandbox.path("theirs/file")).is_ok_and(|text| text == PRECIOUS);
+    let is_whole = [folder, other_folder].iter().all(|run| run.join("events.jsonl").exists());
+    let is_expected = is_unchanged && is_whole && is_refused(&run, "is a mount point");
+    Ok(FaultResult::held_if(is_expected, error_line(&run.err)))
 }
 
 fn file_in_a_run(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let [(first, folder), _] = two_runs(&world)?;
+    let sandbox = FaultSandbox::new(program)?;
+    let [(first, folder), _] = two_runs(&sandbox)?;
     fs::write(folder.join("note"), PRECIOUS)?;
-    let run = world.run_assay(&["rm", &first])?;
-    let same = fs::read_to_string(folder.join("note")).is_ok_and(|it| it == PRECIOUS);
+    let run = sandbox.run_assay(&["rm", &first])?;
+    let is_unchanged =
+        fs::read_to_string(folder.join("note")).is_ok_and(|text| text == PRECIOUS);
     let is_gone = !folder.join("events.jsonl").exists();
-    let held = same && is_gone && run.code == Some(4) && run.out.contains("/note stays");
-    Ok(FaultResult::held_if(held, format!("exit code {:?}", run.code)))
+    let is_expected =
+        is_unchanged && is_gone && run.code == Some(4) && run.out.contains("/note stays");
+    Ok(FaultResult::held_if(is_expected, format!("exit code {:?}", run.code)))
 }
 
-/// assay in a mount namespace of its own, in which `folder` is mounted on `place`, too.
+/// Runs assay in its own mount namespace, with `folder` bind-mounted on `mount_point`.
 fn with_mount(
-    world: &FaultSandbox,
+    sandbox: &FaultSandbox,
     folder: &str,
-    place: &str,
+    mount_point: &str,
     line: &str,
 ) -> Result<AssayOutput> {
-    let script = format!("mount --bind {folder} {place} || exit 99; exec \"$0\" \"$@\"");
-    world.run_wrapped(
+    let script = format!("mount --bind {folder} {mount_point} || exit 99; exec \"$0\" \"$@\"");
+    sandbox.run_wrapped(
         &["unshare", "--mount", "--map-root-user", "sh", "-c", &script],
         &words(line),
     )
 }
 
-fn is_refused(run: &AssayOutput, why: &str) -> bool {
-    matches!(run.code, Some(2 | 4)) && run.err.contains(why)
+fn is_refused(run: &AssayOutput, reason: &str) -> bool {
+    matches!(run.code, Some(2 | 4)) && run.err.contains(reason)
 }

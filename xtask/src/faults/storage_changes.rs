@@ -46,9 +46,9 @@ pub(super) fn try_all(program: &Path) -> Result<Vec<TriedFault>> {
     ])
 }
 
-/// Runs two phases of Vdbench with a command between them.
+/// Runs two phases of a Vdbench parameter file with a command between them.
 fn run_with_command_between(
-    world: &FaultSandbox,
+    sandbox: &FaultSandbox,
     lun: &str,
     command: &str,
 ) -> Result<super::AssayOutput> {
@@ -58,28 +58,29 @@ fn run_with_command_between(
          rd=default,iorate=100,elapsed=2,interval=1\nrd=rd1,wd=wd1\n\
          rd=rd2,wd=wd1,startcmd=\"{command}\"\n"
     );
-    fs::write(world.path("parameters"), text)?;
-    world.run_assay(&["vdbench", "-f", "parameters", "--destroy-data", lun])
+    fs::write(sandbox.path("parameters"), text)?;
+    sandbox.run_assay(&["vdbench", "-f", "parameters", "--destroy-data", lun])
 }
 
 fn replace_target_by_link(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    fs::write(world.path("precious"), PRECIOUS)?;
-    let run = run_with_command_between(&world, "file", "mv file aside; ln -s precious file")?;
-    let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
-    Ok(FaultResult::held_if(same && run.code == Some(4), error_line(&run.err)))
+    let sandbox = FaultSandbox::new(program)?;
+    fs::write(sandbox.path("precious"), PRECIOUS)?;
+    let run = run_with_command_between(&sandbox, "file", "mv file aside; ln -s precious file")?;
+    let is_unchanged = fs::read_to_string(sandbox.path("precious"))? == PRECIOUS;
+    Ok(FaultResult::held_if(is_unchanged && run.code == Some(4), error_line(&run.err)))
 }
 
 fn copy_over_kept_file(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let short = ["file", "--size", "1MiB", "--for", "100ms", "--buffered"];
-    world.run_assay(&[&["storage", "read", "--keep"][..], &short].concat())?;
-    fs::write(world.path("file"), PRECIOUS)?;
-    let run = world.run_assay(&[&["storage", "write"][..], &short].concat())?;
-    let cleaned = world.run_assay(&["storage", "clean"])?;
-    let same = fs::read_to_string(world.path("file")).is_ok_and(|it| it == PRECIOUS);
+    let sandbox = FaultSandbox::new(program)?;
+    let options = ["file", "--size", "1MiB", "--for", "100ms", "--buffered"];
+    sandbox.run_assay(&[&["storage", "read", "--keep"][..], &options].concat())?;
+    fs::write(sandbox.path("file"), PRECIOUS)?;
+    let run = sandbox.run_assay(&[&["storage", "write"][..], &options].concat())?;
+    let clean = sandbox.run_assay(&["storage", "clean"])?;
+    let is_unchanged =
+        fs::read_to_string(sandbox.path("file")).is_ok_and(|text| text == PRECIOUS);
     Ok(FaultResult::held_if(
-        same && run.code == Some(2) && cleaned.code == Some(0),
+        is_unchanged && run.code == Some(2) && clean.code == Some(0),
         error_line(&run.err),
     ))
 }
@@ -103,58 +104,58 @@ impl Drop for LoopDisk {
 }
 
 fn mount_while_writing(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let disk = world.path("disk");
+    let sandbox = FaultSandbox::new(program)?;
+    let disk = sandbox.path("disk");
     let device = match LoopDisk::attach(&disk, DISK_BYTES)? {
         Ok(device) => device,
-        Err(why) => return Ok(FaultResult::NotTried(why)),
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
     };
-    let folder = world.path("mounted");
+    let folder = sandbox.path("mounted");
     fs::create_dir(&folder)?;
-    let make =
+    let command =
         format!("mkfs.ext4 -qF {} 4M; mount {} {}", disk.display(), device.0, folder.display());
-    let run = run_with_command_between(&world, &device.0, &make)?;
+    let run = run_with_command_between(&sandbox, &device.0, &command)?;
     let is_mounted =
         fs::read_to_string("/proc/self/mountinfo")?.contains(&*folder.to_string_lossy());
     Ok(FaultResult::held_if(!is_mounted && run.code == Some(4), error_line(&run.err)))
 }
 
 fn shrink_device(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let disk = world.path("disk");
+    let sandbox = FaultSandbox::new(program)?;
+    let disk = sandbox.path("disk");
     let device = match LoopDisk::attach(&disk, DISK_BYTES)? {
         Ok(device) => device,
-        Err(why) => return Ok(FaultResult::NotTried(why)),
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
     };
-    let run = ["storage", "read", &device.0, "--random", "--for", "3s", "--depth", "4"];
-    let mut child = world.spawn_assay(&run)?;
-    let store = world.path("assay");
+    let arguments = ["storage", "read", &device.0, "--random", "--for", "3s", "--depth", "4"];
+    let mut child = sandbox.spawn_assay(&arguments)?;
+    let store = sandbox.path("assay");
     wait_until(|| store.is_dir());
     std::thread::sleep(std::time::Duration::from_secs(1));
     fs::File::options().write(true).open(&disk)?.set_len(1 << 20)?;
     let code = child.wait()?.code();
-    let shown = world.run_assay(&["show", "--json"])?;
-    let is_failed = code == Some(4) && shown.out.contains("Input/output error");
+    let stored_run = sandbox.run_assay(&["show", "--json"])?;
+    let is_failed = code == Some(4) && stored_run.out.contains("Input/output error");
     Ok(FaultResult::held_if(is_failed, format!("exit code {code:?}")))
 }
 
 fn remount_read_only(program: &Path) -> Result<FaultResult> {
-    let world = FaultSandbox::new(program)?;
-    let device = match LoopDisk::attach(&world.path("disk"), DISK_BYTES)? {
+    let sandbox = FaultSandbox::new(program)?;
+    let device = match LoopDisk::attach(&sandbox.path("disk"), DISK_BYTES)? {
         Ok(device) => device,
-        Err(why) => return Ok(FaultResult::NotTried(why)),
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
     };
-    let folder: PathBuf = world.path("mounted");
+    let folder: PathBuf = sandbox.path("mounted");
     fs::create_dir(&folder)?;
-    let at = folder.to_string_lossy().into_owned();
-    let made = run_system(&["mkfs.ext4", "-q", &device.0])
-        .and_then(|_| run_system(&["mount", &device.0, &at]))
-        .and_then(|_| run_system(&["mount", "-o", "remount,ro", &at]));
-    if let Err(why) = made {
-        return Ok(FaultResult::NotTried(why));
+    let mount_point = folder.to_string_lossy().into_owned();
+    let prepared = run_system(&["mkfs.ext4", "-q", &device.0])
+        .and_then(|_| run_system(&["mount", &device.0, &mount_point]))
+        .and_then(|_| run_system(&["mount", "-o", "remount,ro", &mount_point]));
+    if let Err(reason) = prepared {
+        return Ok(FaultResult::NotTried(reason));
     }
     let run =
-        world.run_assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
+        sandbox.run_assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
     let is_reported =
         matches!(run.code, Some(2 | 4)) && run.err.contains("is mounted read-only");
     Ok(FaultResult::held_if(is_reported, error_line(&run.err)))
@@ -162,9 +163,9 @@ fn remount_read_only(program: &Path) -> Result<FaultResult> {
 
 fn try_missing_mount(program: &Path) -> Result<FaultResult> {
     const NOWHERE: &str = "/srv/assay-nobody-mounts-this";
-    let world = FaultSandbox::new(program)?;
-    fs::write(world.path("job"), format!("[a]\nrw=write\nsize=1m\nfilename={NOWHERE}\n"))?;
-    symlink(NOWHERE, world.path("link"))?;
+    let sandbox = FaultSandbox::new(program)?;
+    fs::write(sandbox.path("job"), format!("[a]\nrw=write\nsize=1m\nfilename={NOWHERE}\n"))?;
+    symlink(NOWHERE, sandbox.path("link"))?;
     for arguments in [
         &["storage", "write", NOWHERE, "--size", "1MiB"][..],
         &["storage", "write", NOWHERE, "--size", "1MiB", "--dry-run"],
@@ -172,7 +173,7 @@ fn try_missing_mount(program: &Path) -> Result<FaultResult> {
         &["fio", "job"],
         &["ior", "-b", "1m", "-t", "1m", "-o", NOWHERE],
     ] {
-        let run = world.run_assay(arguments)?;
+        let run = sandbox.run_assay(arguments)?;
         let is_refused =
             matches!(run.code, Some(2 | 4)) && run.err.contains("nothing is mounted");
         if !is_refused || Path::new(NOWHERE).exists() {

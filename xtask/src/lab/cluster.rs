@@ -160,16 +160,16 @@ const HOSTS: [&str; 3] = ["n1", "n2", "n3"];
 const DEPTH: f64 = 4.0;
 /// Delay that netem adds to every packet of n2.
 const DELAY_MS: f64 = 10.0;
-/// Maximum time that a timer and a kernel add under emulation.
+/// Maximum time that timer and kernel add under emulation.
 const MAX_EXTRA_MS: f64 = 5.0;
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut figures =
         check_doctor(&document(section(output, "doctor")?)?, section(output, "clock")?)?;
-    for way in ["ssh", "slurm", "job"] {
-        let text = section(output, way)?;
-        figures.push(LabFigure::exact(&format!("{way}: exit code"), "0", exit_code(text)));
-        figures.extend(check_reads(way, &document(text)?)?);
+    for launcher in ["ssh", "slurm", "job"] {
+        let text = section(output, launcher)?;
+        figures.push(LabFigure::exact(&format!("{launcher}: exit code"), "0", exit_code(text)));
+        figures.extend(check_reads(launcher, &document(text)?)?);
     }
     let jobs = section(output, "given back")?.trim().to_owned();
     figures.push(LabFigure::exact("jobs of Slurm after a run that asked for nodes", "0", jobs));
@@ -186,41 +186,47 @@ fn as_number(value: &Value) -> Result<f64> {
     value.as_f64().with_context(|| format!("no number: {value}"))
 }
 
-/// Checks the clock against the shell's readings before and after the query, in whole seconds, and
-/// the differences between the hosts.
+/// Checks the clock offset against the shell's readings before and after the query, in whole
+/// seconds, and the differences between the hosts.
 fn check_doctor(report: &Value, clock: &str) -> Result<Vec<LabFigure>> {
     let line = clock.lines().find_map(|line| line.strip_prefix("between "));
-    let (least, most) =
-        line.and_then(|it| it.split_once(' ')).context("the clock was not read")?;
-    let (least, most) = (least.parse::<f64>()? - 1.0, most.trim().parse::<f64>()? + 1.0);
+    let (minimum_s, maximum_s) =
+        line.and_then(|range| range.split_once(' ')).context("the clock was not read")?;
+    let (minimum_s, maximum_s) =
+        (minimum_s.parse::<f64>()? - 1.0, maximum_s.trim().parse::<f64>()? + 1.0);
     let hosts = report["hosts"].as_array().context("there are no hosts")?;
-    let far = hosts.iter().find(|it| it["name"] == "n3").context("n3 is missing")?;
-    let offset = as_number(&far["clock_offset_s"])?;
-    let bound = as_number(&far["clock_offset_bound_s"])?;
+    let n3 = hosts.iter().find(|it| it["name"] == "n3").context("n3 is missing")?;
+    let offset = as_number(&n3["clock_offset_s"])?;
+    let bound = as_number(&n3["clock_offset_bound_s"])?;
     let cpus = hosts
         .iter()
         .map(|it| it["host"]["topology"]["cpus"].as_array().map_or(0, Vec::len).to_string());
     let cpus: Vec<String> = cpus.collect();
     let differences = report["differences"].as_array().context("there are no differences")?;
-    let is_n3_alone = |it: &&Value| {
+    let differs_only_in_n3 = |it: &&Value| {
         let values = it["values"].as_array().map_or(&[][..], Vec::as_slice);
         values.len() == 2 && values[1][1] == serde_json::json!(["n3"])
     };
-    let only_n3: Vec<&str> =
-        differences.iter().filter(is_n3_alone).filter_map(|it| it["what"].as_str()).collect();
+    let n3_differences: Vec<&str> = differences
+        .iter()
+        .filter(differs_only_in_n3)
+        .filter_map(|it| it["what"].as_str())
+        .collect();
     Ok(vec![
         LabFigure {
             name: "clock of n3 beyond that of n1".to_owned(),
-            truth: format!("{least} to {most} s by the shell's questions"),
+            truth: format!("{minimum_s} to {maximum_s} s by the shell's questions"),
             reported: format!("{offset:.3} s ± {bound:.3} s"),
-            is_correct: Some(offset + bound >= least && offset - bound <= most),
+            is_correct: Some(offset + bound >= minimum_s && offset - bound <= maximum_s),
         },
         LabFigure::exact("CPUs of the hosts", "2, 2, 1", cpus.join(", ")),
         LabFigure {
             name: "in what n3 differs from the others".to_owned(),
             truth: "its CPUs among others".to_owned(),
-            reported: only_n3.join(", "),
-            is_correct: Some(only_n3.iter().any(|what| what.to_lowercase().contains("cpu"))),
+            reported: n3_differences.join(", "),
+            is_correct: Some(
+                n3_differences.iter().any(|property| property.to_lowercase().contains("cpu")),
+            ),
         },
     ])
 }
@@ -228,50 +234,51 @@ fn check_doctor(report: &Value, clock: &str) -> Result<Vec<LabFigure>> {
 /// Returns the result of a metric on a host.
 fn find_result<'r>(report: &'r Value, metric: &str, host: &str) -> Result<&'r Value> {
     let results = report["results"].as_array().context("there are no results")?;
-    let found = results.iter().find(|it| it["metric"] == metric && it["host"] == host);
-    found.with_context(|| format!("{metric} of {host} is missing"))
+    let result =
+        results.iter().find(|result| result["metric"] == metric && result["host"] == host);
+    result.with_context(|| format!("{metric} of {host} is missing"))
 }
 
-/// Checks each host against its device and the total against the sum; all hosts have a common
-/// start, independent of their clocks.
-fn check_reads(way: &str, report: &Value) -> Result<Vec<LabFigure>> {
+/// Checks each host against its device, the total against the sum, and the start skew, which must
+/// not depend on the clocks.
+fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
     let mut reported = Vec::new();
-    let (mut sum, mut are_right) = (0.0, true);
+    let (mut sum, mut are_correct) = (0.0, true);
     for (host, delay_ms) in HOSTS.into_iter().zip([20.0, 40.0, 20.0]) {
-        let least_ms = as_number(&find_result(report, "latency", host)?["min"])? * 1e3;
+        let minimum_ms = as_number(&find_result(report, "latency", host)?["min"])? * 1e3;
         let rate = as_number(&find_result(report, "rate", host)?["mean"])?;
         sum += rate;
         // The histogram has three digits; a device may take longer than its delay but never less.
-        are_right &= least_ms >= delay_ms * 0.995 && least_ms <= delay_ms + MAX_EXTRA_MS;
-        are_right &= rate <= DEPTH / (delay_ms * 1e-3) * 1.01;
-        reported.push(format!("{host} {least_ms:.1} ms, {rate:.0} per second"));
+        are_correct &= minimum_ms >= delay_ms * 0.995 && minimum_ms <= delay_ms + MAX_EXTRA_MS;
+        are_correct &= rate <= DEPTH / (delay_ms * 1e-3) * 1.01;
+        reported.push(format!("{host} {minimum_ms:.1} ms, {rate:.0} per second"));
     }
-    let all = find_result(report, "rate", "all")?;
-    let total = as_number(&all["mean"])?;
+    let total_result = find_result(report, "rate", "all")?;
+    let total = as_number(&total_result["mean"])?;
     let triads = HOSTS.iter().filter(|host| find_result(report, "triad", host).is_ok()).count();
     let skew = as_number(&find_result(report, "rate", "n3")?["parameters"]["start_skew"])?;
     Ok(vec![
         LabFigure {
-            name: format!("{way}: quickest read, and rate"),
+            name: format!("{launcher}: quickest read, and rate"),
             truth: format!(
                 "20, 40 and 20 ms, at most {MAX_EXTRA_MS} ms beyond; at most 200, 100 and 200"
             ),
             reported: reported.join("; "),
-            is_correct: Some(are_right),
+            is_correct: Some(are_correct),
         },
         LabFigure {
-            name: format!("{way}: rate of all"),
+            name: format!("{launcher}: rate of all"),
             truth: format!("{sum:.1} per second, ± 1 %: the sum"),
             reported: format!("{total:.1} per second"),
             is_correct: Some((total / sum - 1.0).abs() <= 0.01),
         },
         LabFigure {
-            name: format!("{way}: from the first start to the last"),
+            name: format!("{launcher}: from the first start to the last"),
             truth: "less than 1 s, with a clock 100 s ahead".to_owned(),
             reported: format!("{:.0} ms", skew * 1e3),
             is_correct: Some(skew < 1.0),
         },
-        LabFigure::exact(&format!("{way}: hosts with a Triad"), "3", triads.to_string()),
+        LabFigure::exact(&format!("{launcher}: hosts with a Triad"), "3", triads.to_string()),
     ])
 }
 
@@ -280,10 +287,10 @@ fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
     let report = document(text)?;
     let results = report["results"].as_array().context("there are no results")?;
     let round_trip_to = |peer: &str| {
-        let found = results
-            .iter()
-            .find(|it| it["metric"] == "round_trip" && it["parameters"]["peer"] == peer);
-        as_number(&found.with_context(|| format!("no round trip to {peer}"))?["min"])
+        let result = results.iter().find(|result| {
+            result["metric"] == "round_trip" && result["parameters"]["peer"] == peer
+        });
+        as_number(&result.with_context(|| format!("no round trip to {peer}"))?["min"])
     };
     let [near_ms, far_ms] = [round_trip_to("n3")? * 1e3, round_trip_to("n2")? * 1e3];
     Ok(vec![
@@ -301,12 +308,12 @@ fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
 fn check_lost_host(text: &str) -> Result<Vec<LabFigure>> {
     let report = document(text)?;
     let warnings = report["warnings"].as_array().context("there are no warnings")?;
-    let named: Vec<&str> = warnings
+    let lost_hosts: Vec<&str> = warnings
         .iter()
-        .filter(|it| it["id"] == "host-lost")
-        .filter_map(|it| it["arguments"]["host"].as_str())
+        .filter(|warning| warning["id"] == "host-lost")
+        .filter_map(|warning| warning["arguments"]["host"].as_str())
         .collect();
-    let left: Vec<&str> =
+    let remaining_hosts: Vec<&str> =
         HOSTS.into_iter().filter(|host| find_result(&report, "rate", host).is_ok()).collect();
     let totals = if find_result(&report, "rate", "all").is_ok() {
         "those of the others"
@@ -315,8 +322,8 @@ fn check_lost_host(text: &str) -> Result<Vec<LabFigure>> {
     };
     Ok(vec![
         LabFigure::exact("n3 ends on the way: exit code", "4", exit_code(text)),
-        LabFigure::exact("hosts that are named as lost", "n3", named.join(", ")),
-        LabFigure::exact("hosts with a result", "n1, n2", left.join(", ")),
+        LabFigure::exact("hosts that are named as lost", "n3", lost_hosts.join(", ")),
+        LabFigure::exact("hosts with a result", "n1, n2", remaining_hosts.join(", ")),
         // docs/hosts.md: a case that failed on any host has no totals.
         LabFigure::exact("totals of a case that failed on n3", "none", totals.to_owned()),
     ])

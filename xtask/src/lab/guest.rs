@@ -16,10 +16,10 @@ use super::image::{Image, pack};
 use crate::command;
 
 const QEMU: &str = "qemu-system-x86_64";
-/// Timeout from the start of a guest to that of its script. Booting takes 6 s under emulation on
-/// two cores, and some 40 s with 16 processors.
+/// Timeout from the start of a guest to the start of its script. Booting takes 6 s under emulation
+/// on two cores, and some 40 s with 16 processors.
 const BOOT_TIMEOUT: Duration = Duration::from_secs(180);
-/// Same with KVM, where a guest boots in a second or not at all.
+/// The same timeout with KVM, where a guest boots in a second or not at all.
 const KVM_BOOT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Memory that qemu needs beyond a guest's, most of it translated code: 1,708 MiB were resident
 /// with a guest of 1 GiB in `rdma-pairs`.
@@ -60,7 +60,7 @@ pub(crate) fn memory_shortage(machines: &[GuestMachine], available_mib: u64) -> 
     })
 }
 
-/// Returns the memory available without swapping, by the kernel (`MemAvailable`, in KiB).
+/// Returns the memory available without swapping, in MiB (`MemAvailable` of the kernel).
 pub(crate) fn available_mib() -> Option<u64> {
     let memory = fs::read_to_string("/proc/meminfo").ok()?;
     let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -80,7 +80,7 @@ pub(crate) fn run(
 }
 
 /// Chooses KVM if a guest boots with it, otherwise emulation: a guest may hang although `/dev/kvm`
-/// exists. Tested once for each image.
+/// exists. The test runs once for each image.
 fn choose_accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
     static TRIED: Mutex<()> = Mutex::new(());
     let _one_at_a_time = TRIED.lock().expect("errors are passed on");
@@ -114,28 +114,28 @@ fn run_with(
     deadline: Duration,
 ) -> Result<String> {
     let work = tempfile::tempdir_in(&image.folder)?;
-    let archive = create_initrd(root, image, script, work.path())?;
-    let scene = GuestSetup {
+    let initrd = create_initrd(root, image, script, work.path())?;
+    let setup = GuestSetup {
         image,
-        initrd: archive,
+        initrd,
         work: work.path(),
         accelerator,
         guest_count: machines.len(),
     };
-    let began = Instant::now();
+    let start = Instant::now();
     let mut guests = Vec::new();
     for (number, machine) in (1..).zip(machines) {
-        guests.push(scene.start(number, machine)?);
-        scene.wait_for_sockets(number)?;
+        guests.push(setup.start(number, machine)?);
+        setup.wait_for_sockets(number)?;
     }
     let (first, others) =
         guests.split_first_mut().context("a scenario has at least one guest")?;
     let output = first
-        .wait_for_output(began, (accelerator.boot_timeout, deadline))
+        .wait_for_output(start, (accelerator.boot_timeout, deadline))
         .and_then(|output| script_output(&output));
     let output = output
         .with_context(|| others.iter().map(Guest::format_last_output).collect::<String>())?;
-    println!("lab: {}", first.section_times.format(began.elapsed()));
+    println!("lab: {}", first.section_times.format(start.elapsed()));
     // Every section, also the first, begins after a line break.
     Ok(format!("\n{output}"))
 }
@@ -165,9 +165,9 @@ fn create_initrd(root: &Path, image: &Image, script: &str, work: &Path) -> Resul
     let (top, archive) = (work.join("top.cpio"), work.join("initrd"));
     pack(&work.join("top"), &top)?;
     // The kernel unpacks concatenated archives one after another.
-    let mut whole = File::create(&archive)?;
+    let mut initrd = File::create(&archive)?;
     for part in [&image.base, &top] {
-        io::copy(&mut File::open(part)?, &mut whole)?;
+        io::copy(&mut File::open(part)?, &mut initrd)?;
     }
     Ok(archive)
 }
@@ -185,22 +185,23 @@ struct GuestSetup<'s> {
 impl GuestSetup<'_> {
     fn start(&self, number: usize, machine: &GuestMachine) -> Result<Guest> {
         let file = |name: &str| self.work.join(format!("n{number}.{name}"));
-        let [console, output, complaints] = ["console", "output", "complaints"].map(file);
+        let [console, output, qemu_errors] = ["console", "output", "complaints"].map(file);
         let mut disks = Vec::new();
-        for (at, size_mib) in machine.disks_mib.iter().enumerate() {
-            let disk = file(&format!("disk{at}"));
+        for (index, size_mib) in machine.disks_mib.iter().enumerate() {
+            let disk = file(&format!("disk{index}"));
             // Sparse file.
             File::create(&disk)?.set_len(size_mib << 20)?;
             let disk = disk.display();
-            disks.push(format!("file={disk},if=none,format=raw,cache=unsafe,id=disk{at}"));
+            disks.push(format!("file={disk},if=none,format=raw,cache=unsafe,id=disk{index}"));
         }
-        let line = |file: &Path| format!("file:{}", file.display());
-        // Emulated processors share one counter, which the kernel must not distrust; on a busy
-        // machine the timer is later than the kernel's check waits. The last two are variables of
+        let serial_output = |file: &Path| format!("file:{}", file.display());
+        // Emulated processors share one time-stamp counter, so the kernel must trust it. Its check
+        // of the timer would fail on a busy machine. The last two parameters are variables of
         // `init`.
-        let counter = tsc_khz().map_or(String::new(), |khz| format!(" tsc_early_khz={khz}"));
+        let tsc_parameter =
+            tsc_khz().map_or(String::new(), |khz| format!(" tsc_early_khz={khz}"));
         let parameters = format!(
-            "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=reliable{counter} \
+            "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=reliable{tsc_parameter} \
              guest={number} guests={}",
             self.guest_count
         );
@@ -218,31 +219,24 @@ impl GuestSetup<'_> {
             .arg("-initrd")
             .arg(&self.initrd)
             .args(["-append", &parameters])
-            .args(["-serial", &line(&console), "-serial", &line(&output)])
+            .args(["-serial", &serial_output(&console), "-serial", &serial_output(&output)])
             .current_dir(self.work)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(File::create(&complaints)?)
+            .stderr(File::create(&qemu_errors)?)
             .spawn()
             .with_context(|| format!("cannot start {QEMU}"))?;
-        let stamps = SectionTimes::default();
-        Ok(Guest {
-            child,
-            number,
-            console,
-            output,
-            qemu_errors: complaints,
-            section_times: stamps,
-        })
+        let section_times = SectionTimes::default();
+        Ok(Guest { child, number, console, output, qemu_errors, section_times })
     }
 
     /// Waits until the first guest listens, before the others connect to it.
     fn wait_for_sockets(&self, number: usize) -> Result<()> {
-        let began = Instant::now();
+        let start = Instant::now();
         while number == 1
             && !(2..=self.guest_count).all(|other| self.work.join(socket_name(other)).exists())
         {
-            if began.elapsed() > KVM_BOOT_TIMEOUT {
+            if start.elapsed() > KVM_BOOT_TIMEOUT {
                 bail!("the first guest does not listen for the others");
             }
             thread::sleep(POLL_INTERVAL);
@@ -251,9 +245,8 @@ impl GuestSetup<'_> {
     }
 }
 
-/// Returns the rate of this machine's time-stamp counter, which is also the guests', if it is
-/// known. A guest that calibrates it while this machine is busy gets a clock up to ten times too
-/// fast.
+/// Returns the rate of the time-stamp counter of this machine and its guests, if known. A guest
+/// that calibrates it while this machine is busy gets a clock up to ten times too fast.
 fn tsc_khz() -> Option<u64> {
     // With frequency scaling, the value below is the current clock rate, not the counter's.
     if Path::new("/sys/devices/system/cpu/cpu0/cpufreq").exists() {
@@ -274,11 +267,11 @@ fn socket_name(number: usize) -> String {
 /// Returns the options of a guest's network card, if there are several guests. The first one is the
 /// switch: it has a socket for each of the others, which only these guests can reach.
 fn network_options(number: usize, guests: usize) -> Vec<String> {
-    let mut words = Vec::new();
+    let mut options = Vec::new();
     if guests == 1 {
-        return words;
+        return options;
     }
-    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    let mut add = |option: &str, value: String| options.extend([option.to_owned(), value]);
     let path = |number| format!("addr.type=unix,addr.path={}", socket_name(number));
     if number == 1 {
         for other in 2..=guests {
@@ -290,9 +283,9 @@ fn network_options(number: usize, guests: usize) -> Vec<String> {
         add("-netdev", format!("stream,id=own,server=off,{}", path(number)));
     }
     // Guests do not boot from the network, so the card needs no boot ROM.
-    let card = format!("virtio-net-pci,netdev=own,romfile=,mac=52:54:00:00:00:{number:02x}");
-    add("-device", card);
-    words
+    let device = format!("virtio-net-pci,netdev=own,romfile=,mac=52:54:00:00:00:{number:02x}");
+    add("-device", device);
+    options
 }
 
 /// Guest that is killed when it is dropped.
@@ -321,14 +314,14 @@ impl SectionTimes {
     }
 
     fn format(&self, end: Duration) -> String {
-        let first = self.0.first().map_or(end, |(_, at)| *at);
-        let ends = self.0.iter().skip(1).map(|(_, at)| *at).chain([end]);
+        let boot_end = self.0.first().map_or(end, |(_, start)| *start);
+        let ends = self.0.iter().skip(1).map(|(_, start)| *start).chain([end]);
         let sections =
             self.0.iter().zip(ends).filter(|((name, _), _)| !name.starts_with("ended"));
         let sections = sections.map(|((name, from), to)| {
             format!(", {name} {:.0}", to.saturating_sub(*from).as_secs_f64())
         });
-        format!("{:.0} s: boot {:.0}", end.as_secs_f64(), first.as_secs_f64())
+        format!("{:.0} s: boot {:.0}", end.as_secs_f64(), boot_end.as_secs_f64())
             + &sections.collect::<String>()
     }
 }
@@ -337,8 +330,8 @@ impl Guest {
     /// Waits for the end of the guest and returns its output.
     fn wait_for_output(
         &mut self,
-        began: Instant,
-        (boot, deadline): (Duration, Duration),
+        start: Instant,
+        (boot_timeout, deadline): (Duration, Duration),
     ) -> Result<String> {
         loop {
             if self.child.try_wait()?.is_some() {
@@ -353,12 +346,12 @@ impl Guest {
                 return Ok(String::from_utf8_lossy(&output).replace('\r', ""));
             }
             let output = fs::read(&self.output).unwrap_or_default();
-            self.section_times.update(&output, began.elapsed());
-            if output.is_empty() && began.elapsed() > boot {
+            self.section_times.update(&output, start.elapsed());
+            if output.is_empty() && start.elapsed() > boot_timeout {
                 let reason = last_lines(&self.read_console_and_errors());
-                bail!("it printed nothing in {boot:?}; {reason}");
+                bail!("it printed nothing in {boot_timeout:?}; {reason}");
             }
-            if began.elapsed() > deadline {
+            if start.elapsed() > deadline {
                 bail!("no exit code in {deadline:?}; {}", last_lines(&output));
             }
             thread::sleep(POLL_INTERVAL);
@@ -381,7 +374,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The guest may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -414,17 +407,17 @@ mod tests {
 
     #[test]
     fn formats_section_times() {
-        let mut stamps = SectionTimes::default();
+        let mut section_times = SectionTimes::default();
         let seconds = Duration::from_secs;
-        for (at, output) in [
+        for (time_s, output) in [
             (1, ""),
             (8, "== one\r\ntext"),
             (9, "== one\r\ntext\n== two\n"),
             (20, "== one\ntext\n== two\n== three\nx"),
         ] {
-            stamps.update(output.as_bytes(), seconds(at));
+            section_times.update(output.as_bytes(), seconds(time_s));
         }
-        assert_eq!(stamps.format(seconds(22)), "22 s: boot 8, one 1, two 11, three 2");
+        assert_eq!(section_times.format(seconds(22)), "22 s: boot 8, one 1, two 11, three 2");
         assert_eq!(SectionTimes::default().format(seconds(3)), "3 s: boot 3");
     }
 }

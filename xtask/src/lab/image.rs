@@ -9,9 +9,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::command;
 
-/// This file: the image depends on all of it and is rebuilt when it changes.
+/// Source of this file. Its checksum is part of the name of the image, which is rebuilt when it
+/// changes.
 const IMAGE_SOURCE: &str = include_str!("image.rs");
-/// Packages that scripts use; the libraries that they depend on are added.
+/// Debian packages that the scenarios' scripts use; required libraries are added.
 const PACKAGES: &[&str] = &[
     "busybox-static",
     "dash",
@@ -37,10 +38,10 @@ const PACKAGES: &[&str] = &[
     "tcpdump",
     "util-linux",
 ];
-/// Unused libraries and folders, which would be half of the image.
+/// Libraries and folders that no script uses, half of the image otherwise.
 const UNUSED_LIBRARIES: [&str; 3] = ["libperl", "libpython", "libicu"];
 const UNUSED_FOLDERS: [&str; 3] = ["usr/share/doc", "usr/share/locale", "usr/share/man"];
-/// Kernel modules that scenarios load; their dependencies are added.
+/// Kernel modules that scenarios load; required modules are added.
 const MODULES: &[&str] = &[
     "af_packet",
     "crc32_generic",
@@ -142,10 +143,10 @@ pub(crate) fn ensure_image(root: &Path) -> Result<Image> {
 
 /// Returns the current dependency of `linux-image-amd64`, e.g. `linux-image-6.1.0-56-amd64`.
 fn kernel_package(root: &Path) -> Result<String> {
-    let listed = command::output(
+    let dependencies = command::output(
         command::at_root(root, "apt-cache").args(["depends", "linux-image-amd64"]),
     )?;
-    let name = listed
+    let name = dependencies
         .split_whitespace()
         .find(|word| word.starts_with("linux-image-") && *word != "linux-image-amd64");
     name.map(str::to_owned)
@@ -169,8 +170,10 @@ fn build_image(kernel: &str, work: &Path, image: &Image) -> Result<()> {
         let is_kernel = file
             .file_name()
             .is_some_and(|name| name.to_string_lossy().starts_with("linux-image"));
-        let to = if is_kernel { &system } else { &root };
-        command::run(command::at_root(work, "dpkg-deb").arg("--extract").args([file, to]))?;
+        let destination = if is_kernel { &system } else { &root };
+        command::run(
+            command::at_root(work, "dpkg-deb").arg("--extract").args([file, destination]),
+        )?;
     }
     for folder in
         UNUSED_FOLDERS.map(|folder| root.join(folder)).into_iter().filter(|it| it.exists())
@@ -191,9 +194,9 @@ fn build_image(kernel: &str, work: &Path, image: &Image) -> Result<()> {
     Ok(())
 }
 
-/// Returns the libraries that the packages depend on, by the package manager.
+/// Returns the libraries that the packages depend on according to `apt-cache`.
 pub(crate) fn required_libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>> {
-    let listed = command::output(
+    let dependencies = command::output(
         command::at_root(folder, "apt-cache")
             .args([
                 "depends",
@@ -207,9 +210,9 @@ pub(crate) fn required_libraries(folder: &Path, packages: &[&str]) -> Result<Vec
     )?;
     let is_library = |name: &&str| {
         (name.starts_with("lib") || name.starts_with("zlib"))
-            && !UNUSED_LIBRARIES.iter().any(|start| name.starts_with(start))
+            && !UNUSED_LIBRARIES.iter().any(|prefix| name.starts_with(prefix))
     };
-    Ok(listed
+    Ok(dependencies
         .lines()
         .filter(|line| !line.starts_with([' ', '|', '<']))
         .filter(is_library)
@@ -222,10 +225,10 @@ fn copy_modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
     let version = kernel.trim_start_matches("linux-image-");
     command::run(command::at_root(system, "depmod").arg("--basedir").arg(system).arg(version))?;
     let tree = format!("lib/modules/{version}");
-    let mut wanted: BTreeSet<String> =
+    let mut paths: BTreeSet<String> =
         ["modules.builtin", "modules.order"].map(|file| format!("{tree}/{file}")).into();
     for &module in MODULES {
-        let listed = command::capture(
+        let output = command::capture(
             command::at_root(system, "modprobe").arg("--dirname").arg(system).args([
                 "--set-version",
                 version,
@@ -234,16 +237,17 @@ fn copy_modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
             ]),
         )?;
         // A module that is built into the kernel has no file.
-        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-        let files = listed.split_whitespace().filter_map(|word| word.split_once(&tree));
-        wanted.extend(files.map(|(_, rest)| format!("{tree}{rest}")));
+        let output = String::from_utf8_lossy(&output.stdout).into_owned();
+        let files = output.split_whitespace().filter_map(|word| word.split_once(&tree));
+        paths.extend(files.map(|(_, rest)| format!("{tree}{rest}")));
     }
-    for file in &wanted {
-        let to = root.join(file);
-        fs::create_dir_all(to.parent().expect("every file has a parent folder"))?;
-        fs::copy(system.join(file), &to).with_context(|| format!("cannot copy {file}"))?;
+    for file in &paths {
+        let destination = root.join(file);
+        fs::create_dir_all(destination.parent().expect("every file has a parent folder"))?;
+        fs::copy(system.join(file), &destination)
+            .with_context(|| format!("cannot copy {file}"))?;
     }
-    let count = wanted.iter().filter(|file| file.contains(".ko")).count();
+    let count = paths.iter().filter(|file| file.contains(".ko")).count();
     if count < MODULES.len() / 2 {
         bail!("only {count} modules were found for {version}");
     }

@@ -28,7 +28,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     judge,
 };
 
-/// Link with an address, and the kernel modules of RDMA.
+/// Shell commands that load the RDMA modules and create a link with an address.
 macro_rules! veth_pair {
     () => {
         "\
@@ -40,8 +40,8 @@ ip link set veth1 up
 "
     };
 }
-/// Software RoCE over the link, and functions that wait for a server or for a GID; assay's default
-/// port is perftest's.
+/// Software RoCE over the link, and functions that wait for a server or for a GID. assay and
+/// perftest have the same default port.
 macro_rules! soft_roce {
     () => {
         "\
@@ -80,7 +80,7 @@ s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' $1/runs/*/events.jsonl |
 }
 pub(super) use {soft_roce, turns_of, veth_pair};
 
-/// Script of the rounds: each runs both programs, so that disturbances of the guest affect both.
+/// Script of the rounds. Each round runs both programs, so that disturbances affect both.
 const SCRIPT: &str = concat!(
     "set -e\n",
     veth_pair!(),
@@ -156,24 +156,24 @@ turns read_bw RC 16384 100 5
 
 /// Maximum relative difference between a median and perftest's, up to 4 KiB.
 const TOLERANCE: f64 = 0.10;
-/// Ratio from which a value must be counted twice, or once instead of twice; noise alone reached
-/// 1.3 on a busy machine.
+/// Ratio above which a value must have been counted twice, or once instead of twice. Noise alone
+/// reached 1.3 on a busy machine.
 const GROSS_RATIO: f64 = 1.6;
 
 /// Values of one run, in s or B/s.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     typical: f64,
-    /// Fastest message; for a bandwidth, which has no single messages, the rate of the run.
+    /// Time of the fastest message; for a bandwidth, the rate of the run.
     best: f64,
 }
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
-    let mut found: BTreeMap<(String, &str), Vec<Option<Round>>> = BTreeMap::new();
+    let mut rounds_by_test: BTreeMap<(String, &str), Vec<Option<Round>>> = BTreeMap::new();
     let mut order = Vec::new();
     for (name, text) in sections(output) {
-        let Some((by, test)) = name.split_once(' ') else { continue };
-        if !["perftest", "assay"].contains(&by) {
+        let Some((program, test)) = name.split_once(' ') else { continue };
+        if !["perftest", "assay"].contains(&program) {
             continue;
         }
         let columns = if is_rate(test) {
@@ -184,7 +184,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         if !order.contains(&test) {
             order.push(test);
         }
-        let values = found.entry((test.to_owned(), by)).or_default();
+        let values = rounds_by_test.entry((test.to_owned(), program)).or_default();
         // Keep the position of a run without a result: rounds are compared in pairs.
         values.push(parse_rows(text).ok().and_then(|rows| {
             let [typical, best] = columns.map(|column| rows.first()?.get(&column).copied());
@@ -193,7 +193,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     }
     let mut figures = vec![check_without_device(output)?];
     for test in order {
-        figures.push(check_test(test, &found)?);
+        figures.push(check_test(test, &rounds_by_test)?);
     }
     if figures.len() < 2 {
         bail!("no test was run");
@@ -217,68 +217,74 @@ fn check_without_device(output: &str) -> Result<LabFigure> {
 
 fn check_test(
     test: &str,
-    found: &BTreeMap<(String, &str), Vec<Option<Round>>>,
+    rounds_by_test: &BTreeMap<(String, &str), Vec<Option<Round>>>,
 ) -> Result<LabFigure> {
-    let rounds =
-        |by: &'static str| found.get(&(test.to_owned(), by)).cloned().unwrap_or_default();
-    let (theirs, ours) = (rounds("perftest"), rounds("assay"));
-    let typical =
-        |all: &[Option<Round>]| all.iter().flatten().map(|it| it.typical).collect::<Vec<f64>>();
-    let what = test.to_owned();
-    let format_median = |all, none: &str| {
-        median(&mut typical(all)).map_or_else(|| none.to_owned(), |it| format_value(test, it))
+    let rounds_of = |program: &'static str| {
+        rounds_by_test.get(&(test.to_owned(), program)).cloned().unwrap_or_default()
     };
-    let (Some(their_best), Some(our_best)) =
-        (best_of_rounds(test, &theirs), best_of_rounds(test, &ours))
+    let (perftest_rounds, assay_rounds) = (rounds_of("perftest"), rounds_of("assay"));
+    let typical = |all: &[Option<Round>]| {
+        all.iter().flatten().map(|round| round.typical).collect::<Vec<f64>>()
+    };
+    let name = test.to_owned();
+    let format_median = |all, placeholder: &str| {
+        median(&mut typical(all))
+            .map_or_else(|| placeholder.to_owned(), |value| format_value(test, value))
+    };
+    let (Some(perftest_best), Some(assay_best)) =
+        (best_of_rounds(test, &perftest_rounds), best_of_rounds(test, &assay_rounds))
     else {
         // perftest itself may fail under emulation; assay must not.
         return Ok(LabFigure {
-            name: what,
-            truth: format_median(&theirs, "no result of perftest"),
-            reported: format_median(&ours, "nothing"),
-            is_correct: if typical(&ours).is_empty() { Some(false) } else { None },
+            name,
+            truth: format_median(&perftest_rounds, "no result of perftest"),
+            reported: format_median(&assay_rounds, "nothing"),
+            is_correct: if typical(&assay_rounds).is_empty() { Some(false) } else { None },
         });
     };
-    let rounds = ours.iter().zip(&theirs);
-    let mut ratios: Vec<f64> = rounds
-        .filter_map(|(ours, theirs)| Some((*ours)?.typical / (*theirs)?.typical))
+    let pairs = assay_rounds.iter().zip(&perftest_rounds);
+    let mut ratios: Vec<f64> = pairs
+        .filter_map(|(assay, perftest)| Some((*assay)?.typical / (*perftest)?.typical))
         .collect();
     let Some(ratio) = median(&mut ratios) else {
         bail!("{test}: no round has results of both programs")
     };
-    let [their_spread, our_spread] = [&theirs, &ours].map(|all| spread(&typical(all)));
-    let differ = match their_spread {
+    let [perftest_spread, assay_spread] =
+        [&perftest_rounds, &assay_rounds].map(|all| spread(&typical(all)));
+    let spread_text = match perftest_spread {
         1.0 => String::new(),
-        times => format!(", whose runs differ by {:.0} %", (times - 1.0) * 100.0),
+        factor => format!(", whose runs differ by {:.0} %", (factor - 1.0) * 100.0),
     };
     let has_bound_only = is_rate(test) || test.starts_with("atomic");
-    let within = median_interval(&ratios).filter(|_| !has_bound_only);
-    let shown_interval =
-        within.map_or(String::new(), |(from, to)| format!(", {from:.2} to {to:.2}"));
-    let best_ratio = our_best / their_best;
-    let quietest = least_disturbed(&typical(&ours)) / least_disturbed(&typical(&theirs));
-    let shown_quietest = match has_bound_only {
+    let interval = median_interval(&ratios).filter(|_| !has_bound_only);
+    let interval_text =
+        interval.map_or(String::new(), |(from, to)| format!(", {from:.2} to {to:.2}"));
+    let best_ratio = assay_best / perftest_best;
+    let quietest_ratio =
+        least_disturbed(&typical(&assay_rounds)) / least_disturbed(&typical(&perftest_rounds));
+    let quietest_text = match has_bound_only {
         true => String::new(),
-        false => format!("; the quietest {quietest:.2}"),
+        false => format!("; the quietest {quietest_ratio:.2}"),
     };
     Ok(LabFigure {
-        name: what,
-        truth: format!("{} by perftest{differ}", format_median(&theirs, "")),
+        name,
+        truth: format!("{} by perftest{spread_text}", format_median(&perftest_rounds, "")),
         reported: format!(
-            "{} ({ratio:.2} of it{shown_interval}, {} rounds{shown_quietest}; the best {best_ratio:.2})",
-            format_median(&ours, ""),
+            "{} ({ratio:.2} of it{interval_text}, {} rounds{quietest_text}; the best {best_ratio:.2})",
+            format_median(&assay_rounds, ""),
             ratios.len()
         ),
         is_correct: match (is_within_gross_ratio(best_ratio), has_bound_only) {
-            // If rounds of one program differ by this factor, a difference between the programs
-            // means nothing.
-            (false, _) if is_rate(test) && their_spread.max(our_spread) >= GROSS_RATIO => None,
+            // If rounds of one program differ by this factor, so may the programs by chance.
+            (false, _) if is_rate(test) && perftest_spread.max(assay_spread) >= GROSS_RATIO => {
+                None
+            }
             (false, _) => Some(false),
             (true, true) => Some(true),
             (true, false) => {
-                let is_shown = our_spread < GROSS_RATIO * their_spread
-                    && is_within_tolerance((quietest, quietest)) == Some(true);
-                within.and_then(is_within_tolerance).or(is_shown.then_some(true))
+                let is_shown = assay_spread < GROSS_RATIO * perftest_spread
+                    && is_within_tolerance((quietest_ratio, quietest_ratio)) == Some(true);
+                interval.and_then(is_within_tolerance).or(is_shown.then_some(true))
             }
         },
     })
@@ -290,8 +296,8 @@ fn is_rate(test: &str) -> bool {
 
 /// Returns the shortest time or the highest rate of all rounds.
 fn best_of_rounds(test: &str, rounds: &[Option<Round>]) -> Option<f64> {
-    let all = rounds.iter().flatten().map(|it| it.best);
-    all.reduce(if is_rate(test) { f64::max } else { f64::min })
+    let values = rounds.iter().flatten().map(|round| round.best);
+    values.reduce(if is_rate(test) { f64::max } else { f64::min })
 }
 
 /// Returns the value of the least disturbed round.
@@ -305,9 +311,9 @@ fn is_within_gross_ratio(ratio: f64) -> bool {
 }
 
 /// Returns whether an interval lies within the tolerance; `None` if it contains one of its limits.
-fn is_within_tolerance((from, to): (f64, f64)) -> Option<bool> {
-    let (least, most) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
-    match (from >= least && to <= most, to < least || from > most) {
+fn is_within_tolerance((low, high): (f64, f64)) -> Option<bool> {
+    let (minimum, maximum) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
+    match (low >= minimum && high <= maximum, high < minimum || low > maximum) {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ => None,
@@ -318,18 +324,18 @@ fn is_within_tolerance((from, to): (f64, f64)) -> Option<bool> {
 /// narrowest pair of order statistics with a level of at least 95 % (Conover, Practical
 /// Nonparametric Statistics, 3.2). `None` below six values.
 fn median_interval(sorted: &[f64]) -> Option<(f64, f64)> {
-    const LEFT_OUT: f64 = 0.025;
+    const TAIL: f64 = 0.025;
     let n = sorted.len() as i32;
     // The number of values below the median is binomially distributed with p = 1/2.
-    let (mut chance, mut below) = (0.5_f64.powi(n), 0.0);
-    let mut cut = 0;
-    while below + chance <= LEFT_OUT {
-        below += chance;
-        chance *= f64::from(n - cut) / f64::from(cut + 1);
-        cut += 1;
+    let (mut probability, mut tail) = (0.5_f64.powi(n), 0.0);
+    let mut excluded = 0;
+    while tail + probability <= TAIL {
+        tail += probability;
+        probability *= f64::from(n - excluded) / f64::from(excluded + 1);
+        excluded += 1;
     }
-    let first = usize::try_from(cut - 1).ok()?;
-    Some((*sorted.get(first)?, *sorted.get(sorted.len().checked_sub(cut as usize)?)?))
+    let first = usize::try_from(excluded - 1).ok()?;
+    Some((*sorted.get(first)?, *sorted.get(sorted.len().checked_sub(excluded as usize)?)?))
 }
 
 fn format_value(test: &str, value: f64) -> String {

@@ -120,10 +120,10 @@ const DELAY_S: f64 = 0.040;
 const RATE: f64 = 0.5e6;
 /// Payload share of the rate: each packet of 1024 B has headers.
 const PAYLOAD_SHARE: f64 = 1024.0 / (1024.0 + 58.0);
-/// Maximum ratio of a time to its truth: a guest that stalls stays below it, and an error of half a
-/// round trip does not.
+/// Maximum ratio of a measured time to its expected time: above a stalling guest, below an error of
+/// half a round trip.
 const MAX_TIME_RATIO: f64 = 1.5;
-/// Minimum share of the maximum rate; for both directions, more than one direction can carry.
+/// Minimum share of the maximum rate; with both directions, it exceeds the rate of one direction.
 const MIN_RATE_RATIO: f64 = 0.55;
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
@@ -137,35 +137,39 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     ] {
         figures.push(check_delay(output, test, 2.0 * DELAY_S * round_trips)?);
     }
-    for (reads, test) in [
+    for (outstanding_reads, test) in [
         (1.0, "read-bw -u 18 -s 64 -t 16 -n 20 -o 1"),
         (8.0, "read-bw -u 18 -s 64 -t 16 -n 80 -o 8"),
     ] {
-        let most = reads / (2.0 * DELAY_S);
-        let found =
+        let maximum_per_s = outstanding_reads / (2.0 * DELAY_S);
+        let rate_per_s =
             largest_value(output, &format!("assay {test}"), PerftestColumn::MessageRate)?;
         figures.push(LabFigure {
-            name: format!("reads under way, {reads}: rate"),
-            truth: format!("{most:.0} per second: {reads} in 80 ms"),
-            reported: format!("{found:.0} per second"),
-            is_correct: Some(is_plausible_rate(found, most)),
+            name: format!("reads under way, {outstanding_reads}: rate"),
+            truth: format!("{maximum_per_s:.0} per second: {outstanding_reads} in 80 ms"),
+            reported: format!("{rate_per_s:.0} per second"),
+            is_correct: Some(is_plausible_rate(rate_per_s, maximum_per_s)),
         });
     }
-    for (test, ends) in [
+    for (test, directions) in [
         ("write-bw -u 18 -s 4096 -t 4 -n 100", 1.0),
         ("write-bw -u 18 -s 4096 -t 4 -n 100 -b", 2.0),
         ("send-bw -u 18 -s 4096 -t 4 -n 100 -b", 2.0),
     ] {
-        figures.push(check_rate(output, test, ends)?);
+        figures.push(check_rate(output, test, directions)?);
     }
     figures.push(check_iterations(
         output,
         ("send-lat -u 18 -D 4 -f 1", 25.0, "round trips of 80 ms"),
     )?);
-    let written = RATE * PAYLOAD_SHARE / 4096.0 * 2.0;
+    let maximum_messages = RATE * PAYLOAD_SHARE / 4096.0 * 2.0;
     figures.push(check_iterations(
         output,
-        ("write-bw -u 18 -s 4096 -t 4 -D 4 -f 1", written, "messages of 4 KiB at 4 Mbit/s"),
+        (
+            "write-bw -u 18 -s 4096 -t 4 -D 4 -f 1",
+            maximum_messages,
+            "messages of 4 KiB at 4 Mbit/s",
+        ),
     )?);
     figures.push(check_traffic_classes(output)?);
     for timeout in [14, 18] {
@@ -177,78 +181,88 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 /// Returns the first value of a column in a section's table; the largest if there are several
 /// sections of this name.
 fn largest_value(output: &str, name: &str, column: PerftestColumn) -> Result<f64> {
-    let matching = sections(output).into_iter().filter(|(it, _)| *it == name);
-    let found =
+    let matching =
+        sections(output).into_iter().filter(|(section_name, _)| *section_name == name);
+    let values =
         matching.filter_map(|(_, text)| parse_rows(text).ok()?.first()?.get(&column).copied());
-    found.reduce(f64::max).with_context(|| format!("{name} has no {column:?}"))
+    values.reduce(f64::max).with_context(|| format!("{name} has no {column:?}"))
 }
 
-/// Checks a typical time: netem delays no packet less than configured, for assay and perftest.
+/// Checks the typical times of assay and perftest: netem never delays a packet by less than
+/// configured.
 fn check_delay(output: &str, test: &str, delay_s: f64) -> Result<LabFigure> {
-    let times = ["assay", "perftest"]
-        .map(|by| largest_value(output, &format!("{by} {test}"), PerftestColumn::Typical));
-    let [own, theirs] = times;
-    let (own, theirs) = (own?, theirs?);
+    let times_s = ["assay", "perftest"].map(|program| {
+        largest_value(output, &format!("{program} {test}"), PerftestColumn::Typical)
+    });
+    let [assay_s, perftest_s] = times_s;
+    let (assay_s, perftest_s) = (assay_s?, perftest_s?);
     let is_plausible = |time_s: f64| (delay_s..delay_s * MAX_TIME_RATIO).contains(&time_s);
     Ok(LabFigure {
         name: format!("{test}: typical"),
-        truth: format!("{:.0} ms; {:.1} ms by perftest", delay_s * 1e3, theirs * 1e3),
-        reported: format!("{:.1} ms", own * 1e3),
-        // If perftest's time is wrong too, the guest was disturbed, and only too short a time is
-        // wrong.
-        is_correct: if is_plausible(theirs) || own < delay_s {
-            Some(is_plausible(own))
+        truth: format!("{:.0} ms; {:.1} ms by perftest", delay_s * 1e3, perftest_s * 1e3),
+        reported: format!("{:.1} ms", assay_s * 1e3),
+        // If perftest's time is wrong too, the guest was disturbed: only a time below the delay is
+        // an error of assay.
+        is_correct: if is_plausible(perftest_s) || assay_s < delay_s {
+            Some(is_plausible(assay_s))
         } else {
             None
         },
     })
 }
 
-/// Returns whether a rate is plausible for a limit that it cannot exceed; perftest's layout rounds
-/// to whole messages per second and to 0.01 MiB/s.
-fn is_plausible_rate(found: f64, most: f64) -> bool {
-    (most * MIN_RATE_RATIO..=most * 1.01 + 0.5).contains(&found)
+/// Returns whether a rate is plausible for its maximum; perftest's columns round to whole messages
+/// per second and to 0.01 MiB/s.
+fn is_plausible_rate(rate: f64, maximum: f64) -> bool {
+    (maximum * MIN_RATE_RATIO..=maximum * 1.01 + 0.5).contains(&rate)
 }
 
-/// Checks the iterations of the 2 s between the margins. Those in flight at a margin may be counted
-/// or not, and a guest that stalls completes fewer.
-fn check_iterations(output: &str, (test, most, what): (&str, f64, &str)) -> Result<LabFigure> {
-    let [own, theirs] = ["assay", "perftest"]
-        .map(|by| largest_value(output, &format!("{by} {test}"), PerftestColumn::Iterations));
-    let (own, theirs) = (own?, theirs?);
+/// Checks the iterations counted in the 2 s between the margins. Iterations in flight at a margin
+/// may be counted or not; a guest that stalls completes fewer.
+fn check_iterations(
+    output: &str,
+    (test, maximum, unit): (&str, f64, &str),
+) -> Result<LabFigure> {
+    let [assay_count, perftest_count] = ["assay", "perftest"].map(|program| {
+        largest_value(output, &format!("{program} {test}"), PerftestColumn::Iterations)
+    });
+    let (assay_count, perftest_count) = (assay_count?, perftest_count?);
     Ok(LabFigure {
         name: format!("{test}: counted"),
-        truth: format!("{most:.0} at most, {what} in 2 s; {theirs:.0} by perftest"),
-        reported: format!("{own:.0}"),
-        // If perftest completes as few, the guest was disturbed, and only too many are wrong.
-        is_correct: match (own > most * 1.2 + 1.0, own < most * MIN_RATE_RATIO) {
+        truth: format!("{maximum:.0} at most, {unit} in 2 s; {perftest_count:.0} by perftest"),
+        reported: format!("{assay_count:.0}"),
+        // If perftest completes too few as well, the guest was disturbed: only too many are wrong.
+        is_correct: match (
+            assay_count > maximum * 1.2 + 1.0,
+            assay_count < maximum * MIN_RATE_RATIO,
+        ) {
             (true, _) => Some(false),
-            (_, true) if theirs < most * MIN_RATE_RATIO => None,
+            (_, true) if perftest_count < maximum * MIN_RATE_RATIO => None,
             (_, is_short) => Some(!is_short),
         },
     })
 }
 
-/// Checks the rate. A guest that stalls slows down both programs: a rate below one direction's is
-/// wrong only if perftest's is above it.
-fn check_rate(output: &str, test: &str, ends: f64) -> Result<LabFigure> {
-    let found = largest_value(output, &format!("assay {test}"), PerftestColumn::Rate)?;
-    let most = ends * RATE * PAYLOAD_SHARE;
-    let perftest = "perftest write-bw -u 18 -s 4096 -t 4 -n 100 -b -Q 1";
-    let theirs = if ends > 1.0 {
-        Some(largest_value(output, perftest, PerftestColumn::Rate)?)
+/// Checks the rate. A guest that stalls slows down both programs: a low rate is wrong only if
+/// perftest's is not low.
+fn check_rate(output: &str, test: &str, directions: f64) -> Result<LabFigure> {
+    let rate = largest_value(output, &format!("assay {test}"), PerftestColumn::Rate)?;
+    let maximum = directions * RATE * PAYLOAD_SHARE;
+    let perftest_section = "perftest write-bw -u 18 -s 4096 -t 4 -n 100 -b -Q 1";
+    let perftest_rate = if directions > 1.0 {
+        Some(largest_value(output, perftest_section, PerftestColumn::Rate)?)
     } else {
         None
     };
-    let comparison = theirs
+    let comparison = perftest_rate
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
-    let is_short = |rate: f64| rate < most * MIN_RATE_RATIO;
-    let is_disturbed = theirs.is_some_and(is_short) && is_short(found);
+    let is_short = |rate: f64| rate < maximum * MIN_RATE_RATIO;
+    let is_disturbed = perftest_rate.is_some_and(is_short) && is_short(rate);
     Ok(LabFigure {
         name: format!("{test}: rate"),
-        truth: format!("{:.2} MB/s at most{comparison}", most * 1e-6),
-        reported: format!("{:.2} MB/s", found * 1e-6),
-        is_correct: (!is_disturbed).then(|| is_plausible_rate(found, most)),
+        truth: format!("{:.2} MB/s at most{comparison}", maximum * 1e-6),
+        reported: format!("{:.2} MB/s", rate * 1e-6),
+        is_correct: (!is_disturbed).then(|| is_plausible_rate(rate, maximum)),
     })
 }
 
@@ -256,33 +270,36 @@ fn check_rate(output: &str, test: &str, ends: f64) -> Result<LabFigure> {
 /// packets do not contain it.
 fn check_traffic_classes(output: &str) -> Result<LabFigure> {
     let words = section(output, "seen")?.split_whitespace();
-    let seen: Vec<&str> = words.filter(|word| word.contains(['.', 'x'])).collect();
-    let seen = seen.join(" ");
+    let captured: Vec<&str> = words.filter(|word| word.contains(['.', 'x'])).collect();
+    let captured = captured.join(" ");
     let is_stored = section(output, "options")?.contains("service-level=3 traffic-class=104");
-    let stored = if is_stored { "stored" } else { "not stored" };
+    let storage = if is_stored { "stored" } else { "not stored" };
     let truth = "10.0.0.1 0x68 10.0.0.2 0x20; service level 3 is stored";
     Ok(LabFigure::exact(
         "traffic class of either end, by tcpdump",
         truth,
-        format!("{seen}; service level 3 is {stored}"),
+        format!("{captured}; service level 3 is {storage}"),
     ))
 }
 
-/// Checks the time until an end gives up: the first try and six retries time out, then it waits for
-/// the other end's reason.
+/// Checks the time until a test is aborted: the first try and six retries time out, then it waits
+/// for the other end's reason.
 fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
     let text = section(output, &format!("silence {timeout}"))?;
     let hundredths = text.lines().find_map(|line| line.strip_prefix("gave up after "));
-    let after_s = hundredths.context("no end gave up")?.trim().parse::<f64>()? / 100.0;
-    let least_s = 7.0 * 4.096e-6 * 2_f64.powi(timeout.cast_signed());
-    let most_s = least_s + 4.0;
-    let is_named = text.contains("transport retry counter exceeded") && text.contains("exit 4");
-    let named = if is_named { "" } else { ", and no reason" };
+    let elapsed_s = hundredths.context("no end gave up")?.trim().parse::<f64>()? / 100.0;
+    let minimum_s = 7.0 * 4.096e-6 * 2_f64.powi(timeout.cast_signed());
+    let maximum_s = minimum_s + 4.0;
+    let is_explained =
+        text.contains("transport retry counter exceeded") && text.contains("exit 4");
+    let missing_reason = if is_explained { "" } else { ", and no reason" };
     Ok(LabFigure {
         name: format!("-u {timeout}: given up"),
-        truth: format!("after {least_s:.1} to {most_s:.1} s, with the reason, exit code 4"),
-        reported: format!("after {after_s:.1} s{named}"),
-        is_correct: Some((least_s..=most_s).contains(&after_s) && is_named),
+        truth: format!(
+            "after {minimum_s:.1} to {maximum_s:.1} s, with the reason, exit code 4"
+        ),
+        reported: format!("after {elapsed_s:.1} s{missing_reason}"),
+        is_correct: Some((minimum_s..=maximum_s).contains(&elapsed_s) && is_explained),
     })
 }
 
@@ -309,29 +326,30 @@ mod tests {
         };
         let times = [("send", 41.0), ("write", 41.5), ("read", 81.0), ("atomic", 81.5)];
         let times = times.into_iter().flat_map(|(test, ms)| {
-            ["assay", "perftest"].map(|by| time(&format!("{by} {test}-lat -u 18 -n 10"), ms))
+            ["assay", "perftest"]
+                .map(|program| time(&format!("{program} {test}-lat -u 18 -n 10"), ms))
         });
-        let many = "-bw -u 18 -s 4096 -t 4 -n 100";
-        let lasting = "write-bw -u 18 -s 4096 -t 4 -D 4 -f 1";
+        let size_options = "-bw -u 18 -s 4096 -t 4 -n 100";
+        let timed_test = "write-bw -u 18 -s 4096 -t 4 -D 4 -f 1";
         times
-            .chain(["assay", "perftest"].map(|by| time(&format!("{by} send-lat -c UD -n 10"), 42.0)))
+            .chain(["assay", "perftest"].map(|program| time(&format!("{program} send-lat -c UD -n 10"), 42.0)))
             .chain([
                 rate("assay read-bw -u 18 -s 64 -t 16 -n 20 -o 1", 64.0, 12.0),
                 rate("assay read-bw -u 18 -s 64 -t 16 -n 80 -o 8", 64.0, 95.0),
-                rate(&format!("assay write{many}"), 4096.0, 112.0),
-                rate(&format!("assay write{many} -b"), 4096.0, 220.0),
+                rate(&format!("assay write{size_options}"), 4096.0, 112.0),
+                rate(&format!("assay write{size_options} -b"), 4096.0, 220.0),
                 rate("perftest write-bw -u 18 -s 4096 -t 4 -n 100 -b -Q 1", 4096.0, 221.0),
-                rate(&format!("assay send{many} -b"), 4096.0, 222.0),
+                rate(&format!("assay send{size_options} -b"), 4096.0, 222.0),
                 time("assay send-lat -u 18 -D 4 -f 1", 41.0).replace(" 2 20 ", " 2 24 "),
                 time("perftest send-lat -u 18 -D 4 -f 1", 42.0).replace(" 2 20 ", " 2 24 "),
-                rate(&format!("assay {lasting}"), 4096.0, 113.0).replace(" 100 ", " 225 "),
-                rate(&format!("perftest {lasting}"), 4096.0, 114.0).replace(" 100 ", " 226 "),
+                rate(&format!("assay {timed_test}"), 4096.0, 113.0).replace(" 100 ", " 225 "),
+                rate(&format!("perftest {timed_test}"), 4096.0, 114.0).replace(" 100 ", " 226 "),
                 "\n== options\n,service-level=3 traffic-class=104,\n".to_owned(),
                 "\n== seen\n     61 10.0.0.1 tos 0x68\n     62 10.0.0.2 tos 0x20\n".to_owned(),
             ])
-            .chain([("14", 150), ("18", 860)].map(|(at, hundredths)| {
+            .chain([("14", 150), ("18", 860)].map(|(timeout, hundredths)| {
                 format!(
-                    "\n== silence {at}\ngave up after {hundredths}\ntransport retry counter exceeded\nexit 4\n"
+                    "\n== silence {timeout}\ngave up after {hundredths}\ntransport retry counter exceeded\nexit 4\n"
                 )
             }))
             .collect()
@@ -340,9 +358,9 @@ mod tests {
     #[test]
     fn detects_wrong_round_trips_and_directions() {
         let good = guest_output();
-        let not_right = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
+        let not_correct = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
         let wrong = |output: &str| rows_where(judge(output), |holds| holds == Some(false));
-        assert_eq!(not_right(&good), Vec::<String>::new());
+        assert_eq!(not_correct(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("2 20 41000 41000", "2 20 82000 82000", "send-lat -u 18 -n 10: typical"),
             ("2 20 41000 41000", "2 20 20500 20500", "send-lat -u 18 -n 10: typical"),
@@ -363,7 +381,7 @@ mod tests {
         // perftest was disturbed as well.
         let disturbed = good.replace("2 20 41000 41000", "2 20 82000 82000");
         assert_eq!(wrong(&disturbed), Vec::<String>::new());
-        assert_eq!(not_right(&disturbed), ["send-lat -u 18 -n 10: typical"]);
+        assert_eq!(not_correct(&disturbed), ["send-lat -u 18 -n 10: typical"]);
     }
 
     fn rate_of(per_s: f64) -> String {
@@ -373,18 +391,23 @@ mod tests {
     #[test]
     fn detects_wrong_duration() {
         let good = guest_output();
-        for (ours, theirs, expected) in [
+        for (assay_count, perftest_count, expected) in [
             (24, 24, Some(true)),
             (50, 24, Some(false)),
             (50, 3, Some(false)),
             (3, 24, Some(false)),
             (3, 3, None),
         ] {
-            let output = good.replacen(" 2 24 ", &format!(" 2 {ours} "), 1);
-            let output = output.replacen(" 2 24 ", &format!(" 2 {theirs} "), 1);
+            let output = good.replacen(" 2 24 ", &format!(" 2 {assay_count} "), 1);
+            let output = output.replacen(" 2 24 ", &format!(" 2 {perftest_count} "), 1);
             let figures = judge(&output).unwrap();
-            let found = figures.iter().find(|it| it.name.starts_with("send-lat -u 18 -D 4"));
-            assert_eq!(found.and_then(|it| it.is_correct), expected, "{ours} {theirs}");
+            let figure =
+                figures.iter().find(|figure| figure.name.starts_with("send-lat -u 18 -D 4"));
+            assert_eq!(
+                figure.and_then(|figure| figure.is_correct),
+                expected,
+                "{assay_count} {perftest_count}"
+            );
         }
     }
 

@@ -309,7 +309,7 @@ fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]>
 }
 
 /// Checks the choice of the engine. This kernel's NFS never reports that it would block, so the
-/// engine is chosen by a contest; io_uring wins unless it is 5 % slower.
+/// engine is chosen by a contest; `io_uring` wins unless it is 5 % slower.
 fn check_engine(host: &str, parameters: &Value) -> Result<LabFigure> {
     let (engine, reason) = (&parameters["engine"], &parameters["engine_reason"]);
     let rates: Vec<f64> = reason["arguments"]["rates_per_s"]

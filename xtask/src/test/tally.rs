@@ -69,7 +69,7 @@ impl TestTally {
                 self.section = OutputSection::Successes;
             }
             "failures:" if self.section != OutputSection::Outside => {
-                self.section = OutputSection::Failures
+                self.section = OutputSection::Failures;
             }
             line if is_start(line) => {
                 self.finish();

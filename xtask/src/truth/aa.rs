@@ -1,6 +1,7 @@
-//! `cargo xtask truth aa`: compares two equal conditions, measured in turns on this machine.
+//! `cargo xtask truth aa`: A/A test, which compares two equal conditions measured in alternation on
+//! this machine.
 //!
-//! Any verdict of better or worse is false. Needs a quiet machine and about a minute per run.
+//! Every verdict `better` or `worse` is false. Needs a quiet machine and about a minute per run.
 
 use std::process::ExitCode;
 
@@ -45,13 +46,16 @@ pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
         bail!("nothing was compared");
     }
     let is_false = |pair: &&Value| !is_true_verdict(pair);
-    let wrong = pairs.iter().filter(is_false).count();
+    let false_count = pairs.iter().filter(is_false).count();
     pairs.iter().for_each(|pair| println!("{}", format_pair(pair)));
-    println!("\n{turns} runs of {suite}, {} metrics, {wrong} false verdicts", pairs.len());
-    Ok(ExitCode::from(u8::from(wrong > 0)))
+    println!(
+        "\n{turns} runs of {suite}, {} metrics, {false_count} false verdicts",
+        pairs.len()
+    );
+    Ok(ExitCode::from(u8::from(false_count > 0)))
 }
 
-/// Whether the verdict is correct for equal conditions.
+/// Returns whether the verdict is correct for equal conditions.
 fn is_true_verdict(pair: &Value) -> bool {
     matches!(pair["verdict"].as_str(), Some("equivalent" | "cannot-tell"))
 }
@@ -80,7 +84,7 @@ mod tests {
 
     #[test]
     fn detects_false_verdicts() {
-        for (verdict, right) in [
+        for (verdict, is_true) in [
             ("equivalent", true),
             ("cannot-tell", true),
             ("better", false),
@@ -88,8 +92,8 @@ mod tests {
             ("", false),
         ] {
             let pair = json!({"a": {"benchmark": "b", "metric": "m"}, "verdict": verdict});
-            assert_eq!(is_true_verdict(&pair), right, "{verdict}");
-            assert_eq!(format_pair(&pair).ends_with("FALSE"), !right);
+            assert_eq!(is_true_verdict(&pair), is_true, "{verdict}");
+            assert_eq!(format_pair(&pair).ends_with("FALSE"), !is_true);
         }
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let with_line_number = |(row, mut measurement): (String, ImportedMeasurement)| {
         let line = lines.find(|(_, line)| *line == row);
         line.into_iter().for_each(|(number, _)| {
-            measurement.parsed.set_attribute(Attribute::SourceLine, number)
+            measurement.parsed.set_attribute(Attribute::SourceLine, number);
         });
         measurement
     };

@@ -222,7 +222,8 @@ fn add_spelling(
 /// Adds sizes and rates.
 fn add_rates(table: &mut SpellingTable) {
     for (factor, prefixes, cyrillic) in DECIMAL.into_iter().chain(BINARY) {
-        let is_decimal = DECIMAL.iter().any(|(known, ..)| known.to_bits() == factor.to_bits());
+        let is_decimal =
+            DECIMAL.iter().any(|(decimal, ..)| decimal.to_bits() == factor.to_bits());
         for prefix in prefixes {
             add_latin_rates(table, prefix, factor, is_decimal);
         }
@@ -289,7 +290,7 @@ fn add_times(table: &mut SpellingTable) {
     }
 }
 
-/// Returns whether a script has no blanks between words: Hangul, Han and kana.
+/// Returns whether the script of a character has no blanks between words: Hangul, Han and kana.
 pub(crate) const fn is_unspaced_script(c: char) -> bool {
     c as u32 >= 0x1100
 }
@@ -301,30 +302,27 @@ fn spelling_length(spelling: &Spelling, rest: &str) -> Option<usize> {
     let length = spelling.text.len();
     match spelling.kind {
         SpellingKind::Word => {
-            let begins = rest.get(..length)?.eq_ignore_ascii_case(&spelling.text);
+            let is_prefix = rest.get(..length)?.eq_ignore_ascii_case(&spelling.text);
             let ending = rest[length..].chars().take_while(|c| is_letter(*c));
             let (mut letters, mut bytes) = (0, 0);
             for letter in ending.take(LONGEST_ENDING + 1) {
                 letters += 1;
                 bytes += letter.len_utf8();
             }
-            (begins && letters <= LONGEST_ENDING).then_some(length + bytes)
+            (is_prefix && letters <= LONGEST_ENDING).then_some(length + bytes)
         }
         SpellingKind::Symbol => {
-            let behind = rest.strip_prefix(&spelling.text)?;
-            let next = behind.chars().next();
-            let goes_on = next.is_some_and(is_letter_or_digit);
+            let after = rest.strip_prefix(&spelling.text)?;
+            let next = after.chars().next();
+            let continues = next.is_some_and(is_letter_or_digit);
             // 초과 is "more than", 초기 "at first".
-            let is_other = spelling.text == "초" && behind.starts_with(['과', '기']);
-            (!goes_on && !is_other).then_some(length)
+            let is_other = spelling.text == "초" && after.starts_with(['과', '기']);
+            (!continues && !is_other).then_some(length)
         }
         SpellingKind::Letter => {
-            let behind = rest.strip_prefix(&spelling.text)?;
-            let is_word = behind
-                .trim_start_matches(BLANKS)
-                .chars()
-                .next()
-                .is_some_and(is_letter_or_digit);
+            let after = rest.strip_prefix(&spelling.text)?;
+            let is_word =
+                after.trim_start_matches(BLANKS).chars().next().is_some_and(is_letter_or_digit);
             (!is_word).then_some(length)
         }
     }
@@ -343,41 +341,41 @@ fn is_letter_or_digit(c: char) -> bool {
 /// Returns the longest unit at exactly this position.
 pub(crate) fn parse_unit(text: &str, from: usize) -> Option<PrintedUnit> {
     let rest = &text[from..];
-    let known = SPELLINGS.get(&rest.chars().next()?).into_iter().flatten();
-    let small = rest.chars().next()?.to_ascii_lowercase();
+    let exact_case = SPELLINGS.get(&rest.chars().next()?).into_iter().flatten();
+    let lower = rest.chars().next()?.to_ascii_lowercase();
     let words =
-        SPELLINGS.get(&small).filter(|_| !rest.starts_with(small)).into_iter().flatten();
-    let all = known.chain(words.filter(|it| it.kind == SpellingKind::Word));
-    let found = all.filter_map(|it| Some((spelling_length(it, rest)?, it)));
-    let (length, best) = found.max_by_key(|(length, _)| *length)?;
-    let at = (from, from + length);
+        SPELLINGS.get(&lower).filter(|_| !rest.starts_with(lower)).into_iter().flatten();
+    let candidates = exact_case.chain(words.filter(|it| it.kind == SpellingKind::Word));
+    let matches = candidates.filter_map(|it| Some((spelling_length(it, rest)?, it)));
+    let (length, best) = matches.max_by_key(|(length, _)| *length)?;
+    let span = (from, from + length);
     Some(PrintedUnit {
-        span: at,
-        text: text[at.0..at.1].to_owned(),
+        span,
+        text: text[span.0..span.1].to_owned(),
         unit: best.unit,
         factor: best.factor,
     })
 }
 
 /// Returns the unit after a number, optionally after blanks, a hyphen or a bracket.
-pub(crate) fn unit_after_number(text: &str, at: usize) -> Option<PrintedUnit> {
-    let rest = &text[at..];
+pub(crate) fn unit_after_number(text: &str, from: usize) -> Option<PrintedUnit> {
+    let rest = &text[from..];
     let skipped =
         rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '-', '[', '(']).len();
     let skipped = if skipped > 8 { return None } else { skipped };
-    parse_unit(text, at + skipped)
+    parse_unit(text, from + skipped)
 }
 
 /// Returns the unit in the heading of a column: in brackets, or as its last word.
 #[must_use]
 pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
-    let places = text
-        .char_indices()
-        .filter(|(at, _)| *at == 0 || text[..*at].ends_with([' ', '(', '[', '\u{a0}', ')']));
+    let word_starts = text.char_indices().filter(|(start, _)| {
+        *start == 0 || text[..*start].ends_with([' ', '(', '[', '\u{a0}', ')'])
+    });
     let is_named = |it: &PrintedUnit| {
-        let (before, behind) = (text[..it.span.0].trim_end(), text[it.span.1..].trim_start());
-        let is_enclosed = before.ends_with(['(', '[']) && behind.starts_with([')', ']']);
-        let is_alone = before.is_empty() && behind.is_empty();
+        let (before, after) = (text[..it.span.0].trim_end(), text[it.span.1..].trim_start());
+        let is_enclosed = before.ends_with(['(', '[']) && after.starts_with([')', ']']);
+        let is_alone = before.is_empty() && after.is_empty();
         // `B` may be a letter in an enumeration, and "second" an ordinal.
         let is_word =
             it.text.chars().count() == 1 || it.unit == Unit::Second && it.factor >= 1.0;
@@ -385,15 +383,16 @@ pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
         let is_value = before.ends_with(|c: char| c.is_ascii_digit());
         !is_value && (is_enclosed || is_alone || !is_word)
     };
-    let mut found = places.filter_map(|(at, _)| parse_unit(text, at)).filter(is_named);
-    found.next_back()
+    let mut units =
+        word_starts.filter_map(|(start, _)| parse_unit(text, start)).filter(is_named);
+    units.next_back()
 }
 
 /// Returns whether a text contains this unit with this prefix anywhere.
 pub(crate) fn contains_unit(text: &str, unit: &PrintedUnit) -> bool {
-    let is_start = |at: &usize| !text[..*at].ends_with(is_letter_or_digit);
-    let places = text.char_indices().map(|(at, _)| at).filter(is_start);
-    places.filter_map(|at| parse_unit(text, at)).any(|it| it.is_same(unit))
+    let is_start = |position: &usize| !text[..*position].ends_with(is_letter_or_digit);
+    let starts = text.char_indices().map(|(position, _)| position).filter(is_start);
+    starts.filter_map(|position| parse_unit(text, position)).any(|it| it.is_same(unit))
 }
 
 #[cfg(test)]
@@ -406,10 +405,10 @@ mod tests {
         for unit in Unit::ALL {
             for exponent in -11..17 {
                 let value = 4.0 * 10f64.powi(exponent);
-                let written = assay_model::quantity::Quantity::new(value, unit).to_string();
-                let Some((_, symbol)) = written.split_once(' ') else { continue };
-                let found = parse_unit(symbol, 0).map(|it| (it.text, it.unit));
-                assert_eq!(found, Some((symbol.to_owned(), unit)), "{written}");
+                let formatted = assay_model::quantity::Quantity::new(value, unit).to_string();
+                let Some((_, symbol)) = formatted.split_once(' ') else { continue };
+                let parsed = parse_unit(symbol, 0).map(|it| (it.text, it.unit));
+                assert_eq!(parsed, Some((symbol.to_owned(), unit)), "{formatted}");
             }
         }
     }
@@ -437,8 +436,8 @@ mod tests {
             ("s/Go", Some((Unit::SecondPerByte, 1e-9))),
             ("prozent", Some((Unit::Ratio, 0.01))),
         ] {
-            let found = parse_unit(text, 0).map(|it| (it.unit, it.factor));
-            assert_eq!(found, expected, "{text}");
+            let parsed = parse_unit(text, 0).map(|it| (it.unit, it.factor));
+            assert_eq!(parsed, expected, "{text}");
         }
     }
 
@@ -453,8 +452,8 @@ mod tests {
             ("Lectura o escritura", None),
             ("Time [s]", Some("s")),
         ] {
-            let found = heading_unit(heading).map(|it| it.text);
-            assert_eq!(found.as_deref(), expected, "{heading}");
+            let unit = heading_unit(heading).map(|it| it.text);
+            assert_eq!(unit.as_deref(), expected, "{heading}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Directions of figures: reads or writes.
+//! Rules for the direction of figures: reads or writes.
 
 use assay_model::quantity::Unit;
 
@@ -82,27 +82,30 @@ impl LintDirection {
     }
 }
 
-/// Returns the direction words of a text, in order. `small` is the text in lower case.
-pub(super) fn find_directions(small: &str) -> Vec<LintDirection> {
-    let is_word = |at: usize| {
-        let before = small[..at].chars().next_back();
+/// Returns the direction words of a text, in order. `lower` is the text in lower case.
+pub(super) fn find_directions(lower: &str) -> Vec<LintDirection> {
+    let is_direction_word = |position: usize| {
+        let before = lower[..position].chars().next_back();
         let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_unspaced_script(c));
-        let first = small[at..].chars().next();
+        let first = lower[position..].chars().next();
         (is_start || first.is_some_and(is_unspaced_script))
-            && !NON_DIRECTIONS.iter().any(|word| small[at..].starts_with(word))
+            && !NON_DIRECTIONS.iter().any(|word| lower[position..].starts_with(word))
     };
-    let mut found: Vec<(usize, LintDirection)> = Vec::new();
+    let mut matches: Vec<(usize, LintDirection)> = Vec::new();
     for (words, direction) in
         [(&READS[..], LintDirection::Reads), (&WRITES[..], LintDirection::Writes)]
     {
         for word in words {
-            let places = small.match_indices(word).map(|(at, _)| at).filter(|at| is_word(*at));
-            found.extend(places.map(|at| (at, direction)));
+            let positions = lower
+                .match_indices(word)
+                .map(|(position, _)| position)
+                .filter(|position| is_direction_word(*position));
+            matches.extend(positions.map(|position| (position, direction)));
         }
     }
-    found.sort_by_key(|(at, _)| *at);
-    found.dedup_by_key(|(at, _)| *at);
-    found.into_iter().map(|(_, direction)| direction).collect()
+    matches.sort_by_key(|(position, _)| *position);
+    matches.dedup_by_key(|(position, _)| *position);
+    matches.into_iter().map(|(_, direction)| direction).collect()
 }
 
 fn rates(text: &PageText) -> Vec<PrintedFigure> {
@@ -118,58 +121,68 @@ fn rates(text: &PageText) -> Vec<PrintedFigure> {
 
 /// Reports two rates in a cell of which only one has a direction.
 pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
-    let small = cell.text.to_lowercase();
+    let lower = cell.text.to_lowercase();
     let is_bytes =
         |it: &PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit != Unit::IoPerSecond);
     let rates: Vec<PrintedFigure> = rates(cell).into_iter().filter(is_bytes).collect();
     let [_, second] = rates.as_slice() else { return };
-    let found = find_directions(&small);
-    let (reads, writes) =
-        (found.contains(&LintDirection::Reads), found.contains(&LintDirection::Writes));
+    let directions = find_directions(&lower);
+    let (reads, writes) = (
+        directions.contains(&LintDirection::Reads),
+        directions.contains(&LintDirection::Writes),
+    );
     if reads != writes {
-        let (there, gone) = if reads { ("reads", "writes") } else { ("writes", "reads") };
-        let message = format!("one of two rates {there}: the word for {gone} is missing");
+        let (present, missing) = if reads { ("reads", "writes") } else { ("writes", "reads") };
+        let message = format!("one of two rates {present}: the word for {missing} is missing");
         lint.add(Rule::Direction, page_span(cell, second.number_span), message);
         return;
     }
-    let behind = small.get(second.number_span.1..).unwrap_or_default();
-    let joined =
+    let after = lower.get(second.number_span.1..).unwrap_or_default();
+    let joined_words =
         ["읽기/쓰기", "reads/writes", "чтение/запись", "čtení/zápis", "lectures/écritures"];
-    if joined.iter().any(|words| behind.contains(words)) {
+    if joined_words.iter().any(|words| after.contains(words)) {
         let message = "both direction words follow the second rate".to_owned();
         lint.add(Rule::Direction, page_span(cell, second.number_span), message);
     }
 }
 
-/// Reports swapped directions: of the words, or of both figures.
+/// Reports a direction that differs from that of the source, and swapped figures for reads and
+/// writes.
 pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
-    let (ours, theirs) = (
+    let (directions, source_directions) = (
         find_directions(&text.text.to_lowercase()),
         find_directions(&source.text.to_lowercase()),
     );
-    let only = |all: &[LintDirection]| {
+    let only_direction = |all: &[LintDirection]| {
         all.first().copied().filter(|first| all.iter().all(|it| it == first))
     };
-    if let (Some(here), Some(there)) = (only(&ours), only(&theirs)) {
-        if here != there {
+    if let (Some(printed), Some(expected)) =
+        (only_direction(&directions), only_direction(&source_directions))
+    {
+        if printed != expected {
             let start = text.text.len() - text.text.trim_start().len();
-            let place = page_span(text, (start, text.text.trim_end().len().max(start)));
-            let message = format!("{}, but the source has {}", here.word(), there.word());
-            lint.add(Rule::Direction, place, message);
+            let span = page_span(text, (start, text.text.trim_end().len().max(start)));
+            let message = format!("{}, but the source has {}", printed.word(), expected.word());
+            lint.add(Rule::Direction, span, message);
         }
         return;
     }
-    let (here, there) = (rates(text), rates(source));
-    let ([first, second], [of_source, other]) = (&here[..], &there[..]) else { return };
-    let ([a, b], [c, d]) = (&ours[..], &theirs[..]) else { return };
-    if a == b || c == d || first.base_value() == second.base_value() {
+    let (page_rates, source_rates) = (rates(text), rates(source));
+    let ([first, second], [source_first, source_second]) = (&page_rates[..], &source_rates[..])
+    else {
+        return;
+    };
+    let ([a, b], [source_a, source_b]) = (&directions[..], &source_directions[..]) else {
+        return;
+    };
+    if a == b || source_a == source_b || first.base_value() == second.base_value() {
         return;
     }
-    let is_kept = (first.base_value(), second.base_value())
-        == (of_source.base_value(), other.base_value());
-    let is_turned = (second.base_value(), first.base_value())
-        == (of_source.base_value(), other.base_value());
-    if (is_kept && a != c) || (is_turned && a == c) {
+    let is_same_order = (first.base_value(), second.base_value())
+        == (source_first.base_value(), source_second.base_value());
+    let is_reversed = (second.base_value(), first.base_value())
+        == (source_first.base_value(), source_second.base_value());
+    if (is_same_order && a != source_a) || (is_reversed && a == source_a) {
         let message = "reads and writes are swapped".to_owned();
         lint.add(Rule::Direction, page_span(text, first.number_span), message);
     }
@@ -177,7 +190,7 @@ pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source:
 
 /// Returns whether the first word of a text is a direction or an operation.
 pub(super) fn begins_with_direction(text: &str) -> bool {
-    let small = text.to_lowercase();
-    let begins = |word: &&str| small.starts_with(*word);
-    READS.iter().chain(&WRITES).any(begins)
+    let lower = text.to_lowercase();
+    let is_prefix = |word: &&str| lower.starts_with(*word);
+    READS.iter().chain(&WRITES).any(is_prefix)
 }

@@ -36,36 +36,40 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
 /// Reports the decimal mark of another language. Three digits after it may be a group and are
 /// skipped.
 fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFigure) {
-    let (Some(found), Some(right)) = (figure.mark, lint.number_format.decimal) else { return };
-    let is_other = matches!((found, right), ('.', ',') | (',', '.'));
-    if is_other && figure.decimals != 3 {
-        let shown = &text.text[figure.number_span.0..figure.number_span.1];
-        let (head, tail) = shown.rsplit_once(found).unwrap_or((shown, ""));
-        let right = format!("{head}{right}{tail}");
-        let message = format!("`{shown}` has the decimal mark of another language: {right}");
+    let (Some(mark), Some(expected)) = (figure.mark, lint.number_format.decimal) else {
+        return;
+    };
+    let is_foreign = matches!((mark, expected), ('.', ',') | (',', '.'));
+    if is_foreign && figure.decimals != 3 {
+        let printed = &text.text[figure.number_span.0..figure.number_span.1];
+        let (head, tail) = printed.rsplit_once(mark).unwrap_or((printed, ""));
+        let corrected = format!("{head}{expected}{tail}");
+        let message =
+            format!("`{printed}` has the decimal mark of another language: {corrected}");
         lint.add_fix(
             Rule::DecimalMark,
             page_span(text, figure.number_span),
             message,
-            Some(right),
+            Some(corrected),
         );
     }
 }
 
 /// Reports columns in which some numbers are grouped and others of the same length are not.
 fn check_grouping(lint: &mut Linter<'_>, table: &PageTable) {
-    let long = |figure: &PrintedFigure| figure.value >= 1000.0;
+    let needs_groups = |figure: &PrintedFigure| figure.value >= 1000.0;
     for column in figure_columns(table) {
         let grouped = column.cells.iter().find(|(_, it)| it.group.is_some());
-        let ungrouped = column.cells.iter().find(|(_, it)| long(it) && it.group.is_none());
-        if let (Some((cell, one)), Some((other, figure))) = (grouped, ungrouped) {
-            let shown = |cell: &PageText, it: &PrintedFigure| {
+        let ungrouped =
+            column.cells.iter().find(|(_, it)| needs_groups(it) && it.group.is_none());
+        if let (Some((cell, grouped_figure)), Some((other, figure))) = (grouped, ungrouped) {
+            let printed = |cell: &PageText, it: &PrintedFigure| {
                 cell.text[it.number_span.0..it.number_span.1].to_owned()
             };
             let message = format!(
                 "`{}` and `{}` in one column: group all or none",
-                shown(other, figure),
-                shown(cell, one)
+                printed(other, figure),
+                printed(cell, grouped_figure)
             );
             lint.add(Rule::Grouping, page_span(other, figure.number_span), message);
         }
@@ -74,12 +78,17 @@ fn check_grouping(lint: &mut Linter<'_>, table: &PageTable) {
 
 /// Reports a group separator at which a line may break.
 fn check_line_break(lint: &mut Linter<'_>, cell: &PageText, figure: &PrintedFigure) {
-    let is_unit = figure.unit.is_some();
-    if figure.group == Some(' ') && is_unit {
-        let shown = &cell.text[figure.number_span.0..figure.number_span.1];
-        let right = shown.replace(' ', "\u{a0}");
-        let message = format!("`{shown}` may break over two lines: use a no-break space");
-        lint.add_fix(Rule::Grouping, page_span(cell, figure.number_span), message, Some(right));
+    let has_unit = figure.unit.is_some();
+    if figure.group == Some(' ') && has_unit {
+        let printed = &cell.text[figure.number_span.0..figure.number_span.1];
+        let corrected = printed.replace(' ', "\u{a0}");
+        let message = format!("`{printed}` may break over two lines: use a no-break space");
+        lint.add_fix(
+            Rule::Grouping,
+            page_span(cell, figure.number_span),
+            message,
+            Some(corrected),
+        );
     }
 }
 
@@ -94,9 +103,9 @@ fn check_trailing_zeros(lint: &mut Linter<'_>, table: &PageTable) {
         let fractions = column.cells.iter().filter(|(_, it)| has_fraction(it)).count();
         let whole = column.cells.iter().find(|(_, it)| it.decimals == 0 && it.value > 0.0);
         if let (true, Some((cell, figure))) = (2 * fractions > column.cells.len(), whole) {
-            let shown = &cell.text[figure.number_span.0..figure.number_span.1];
+            let printed = &cell.text[figure.number_span.0..figure.number_span.1];
             let message = format!(
-                "`{shown}` among figures with decimals: trailing zeros show the precision"
+                "`{printed}` among figures with decimals: trailing zeros show the precision"
             );
             lint.add(Rule::Precision, page_span(cell, figure.number_span), message);
         }
@@ -106,24 +115,25 @@ fn check_trailing_zeros(lint: &mut Linter<'_>, table: &PageTable) {
 /// Reports words between a number and its unit that turn "about" into a count, and marks that look
 /// like a range.
 fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
-    let all = find_figures(&text.text);
+    let figures = find_figures(&text.text);
     // Korean counter between number and unit: 900 개의 MB/s.
-    if let Some(found) = text.text.find("개의 ") {
-        let rest = text.text[found + "개의 ".len()..].trim_start();
+    if let Some(position) = text.text.find("개의 ") {
+        let rest = text.text[position + "개의 ".len()..].trim_start();
         if ["MB", "GB", "Gb", "KB"].iter().any(|unit| rest.starts_with(unit)) {
-            let start = text.text[..found].rfind("최대").unwrap_or(found);
+            let start = text.text[..position].rfind("최대").unwrap_or(position);
             let message = "a counter between number and unit: \"about\" has become \"at most\"";
             lint.add(
                 Rule::Qualifier,
-                page_span(text, (start, found + "개의".len())),
+                page_span(text, (start, position + "개의".len())),
                 message.to_owned(),
             );
         }
     }
-    let tildes: Vec<usize> = text.text.match_indices('~').map(|(at, _)| at).collect();
+    let tildes: Vec<usize> =
+        text.text.match_indices('~').map(|(position, _)| position).collect();
     for pair in tildes.windows(2) {
-        let next = all.partition_point(|it| it.number_span.0 < pair[0]);
-        let figure = all.get(next).filter(|it| it.number_span.0 < pair[1]);
+        let next = figures.partition_point(|it| it.number_span.0 < pair[0]);
+        let figure = figures.get(next).filter(|it| it.number_span.0 < pair[1]);
         let end = |it: &PrintedFigure| {
             it.unit.as_ref().map_or(0, |unit| unit.span.1).max(it.number_span.1)
         };
@@ -138,13 +148,13 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
             );
         }
     }
-    for figure in &all {
+    for figure in &figures {
         let before = &text.text[..figure.number_span.0];
         if let Some(head) = before.strip_suffix("~ ").or_else(|| before.strip_suffix("~\u{a0}"))
         {
-            let here = page_span(text, (head.len(), figure.number_span.0));
+            let span = page_span(text, (head.len(), figure.number_span.0));
             let message = "a blank between ~ and its number, where a line may break".to_owned();
-            lint.add_fix(Rule::Qualifier, here, message, Some("~".to_owned()));
+            lint.add_fix(Rule::Qualifier, span, message, Some("~".to_owned()));
         }
     }
 }
@@ -155,9 +165,9 @@ fn is_list(between: &str) -> bool {
         return true;
     }
     // A name in brackets belongs to the figure before.
-    let outside = between.split('(').enumerate().map(|(number, part)| {
-        let inner = if number == 0 { None } else { part.split_once(')') };
-        inner.map_or(part, |(_, behind)| behind)
+    let outside = between.split('(').enumerate().map(|(index, part)| {
+        let after_bracket = if index == 0 { None } else { part.split_once(')') };
+        after_bracket.map_or(part, |(_, after)| after)
     });
     let letters = |word: &str| word.chars().filter(|c| c.is_alphabetic()).count();
     let words = |word: &str| match word.chars().next() {
@@ -175,15 +185,15 @@ fn check_genitive(lint: &mut Linter<'_>, text: &PageText) {
         else {
             continue;
         };
-        let right = "микросекунды".to_owned();
-        let message = format!("`{}` after a fraction must be {right}", unit.text);
-        lint.add_fix(Rule::UnitSpelling, page_span(text, unit.span), message, Some(right));
+        let genitive = "микросекунды".to_owned();
+        let message = format!("`{}` after a fraction must be {genitive}", unit.text);
+        lint.add_fix(Rule::UnitSpelling, page_span(text, unit.span), message, Some(genitive));
     }
 }
 
 /// Reports `8-KiB` and `8 KiB` on one page.
 fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
-    let mut all: Vec<(&PageText, PrintedFigure, bool)> = Vec::new();
+    let mut figures: Vec<(&PageText, PrintedFigure, bool)> = Vec::new();
     for text in &page.prose {
         for figure in find_figures(&text.text) {
             let Some(unit) = &figure.unit else { continue };
@@ -193,25 +203,26 @@ fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
             };
             if between == "-" || between.trim().is_empty() {
                 let is_hyphen = between == "-";
-                all.push((text, figure, is_hyphen));
+                figures.push((text, figure, is_hyphen));
             }
         }
     }
-    let meant = |figure: &PrintedFigure| {
+    let value_and_unit = |figure: &PrintedFigure| {
         figure.base_value().map(|(value, unit)| (value.to_bits(), unit.symbol()))
     };
-    let with_blanks: BTreeSet<_> = all
+    let with_blanks: BTreeSet<_> = figures
         .iter()
         .filter(|(_, _, hyphen)| !hyphen)
-        .map(|(_, figure, _)| meant(figure))
+        .map(|(_, figure, _)| value_and_unit(figure))
         .collect();
-    let odd =
-        all.iter().find(|(_, figure, hyphen)| *hyphen && with_blanks.contains(&meant(figure)));
-    if let Some((text, figure, _)) = odd {
+    let hyphenated = figures
+        .iter()
+        .find(|(_, figure, hyphen)| *hyphen && with_blanks.contains(&value_and_unit(figure)));
+    if let Some((text, figure, _)) = hyphenated {
         let end = figure.unit.as_ref().map_or(figure.number_span.1, |unit| unit.span.1);
-        let shown = &text.text[figure.number_span.0..end];
+        let printed = &text.text[figure.number_span.0..end];
         let message =
-            format!("`{shown}` is also written with a blank on this page: use one form");
+            format!("`{printed}` is also written with a blank on this page: use one form");
         lint.add(Rule::UnitSpelling, page_span(text, (figure.number_span.0, end)), message);
     }
 }

@@ -7,10 +7,10 @@ use super::{Linter, Rule, figure_with_unit, page_span};
 use crate::figure::{PrintedFigure, find_figures, heading_unit};
 use crate::page::{LintPage, PageTable, PageText};
 
-/// Maximum ratio between a value and its conversion in brackets that counts as confusion of powers
-/// of 1000 and 1024. A larger one is another value, such as a burst.
+/// Maximum ratio between a value and its conversion in brackets that is explained by confusion of
+/// powers of 1000 and 1024. With a larger ratio the brackets hold another value, such as a burst.
 const MAX_CONFUSION: f64 = 1.15;
-/// Maximum number of columns of a table of results.
+/// Maximum number of columns of a table of results that are searched for a rate.
 const MAX_COLUMNS: usize = 64;
 /// Relative tolerance of a figure with "about".
 const ABOUT_TOLERANCE: f64 = 0.01;
@@ -21,9 +21,9 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
         check_littles_law(lint, table);
     }
     for text in page.texts() {
-        let found = find_figures(&text.text);
-        check_peak_in_text(lint, text, &found);
-        check_conversions(lint, text, &found);
+        let figures = find_figures(&text.text);
+        check_peak_in_text(lint, text, &figures);
+        check_conversions(lint, text, &figures);
     }
 }
 
@@ -33,33 +33,36 @@ fn check_peak(
     peak: &PrintedFigure,
 ) {
     let (text, figure) = reached;
-    let base = |it: &PrintedFigure| {
+    let possible_base_values = |it: &PrintedFigure| {
         it.unit
             .as_ref()
             .map(|unit| lint.number_format.possible_values(it).map(|it| it * unit.factor))
     };
-    let (Some(rmax), Some(rpeak)) = (base(figure), base(peak)) else { return };
-    let about =
+    let (Some(rmax), Some(rpeak)) = (possible_base_values(figure), possible_base_values(peak))
+    else {
+        return;
+    };
+    let tolerance =
         if figure.is_approximate || peak.is_approximate { ABOUT_TOLERANCE } else { 0.0 };
-    if rmax.iter().all(|rmax| rpeak.iter().all(|rpeak| *rmax > rpeak * (1.0 + about))) {
+    if rmax.iter().all(|rmax| rpeak.iter().all(|rpeak| *rmax > rpeak * (1.0 + tolerance))) {
         let message = format!("Rmax ≤ Rpeak is broken: {} > {}", figure.value, peak.value);
         lint.add(Rule::Impossible, page_span(text, figure.number_span), message);
     }
 }
 
-/// Checks `4 TFLOPS (Rpeak), 8 TFLOPS (Rmax)`: each name belongs to the figure in the same order.
-fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText, all: &[PrintedFigure]) {
+/// Checks text such as `4 TFLOPS (Rpeak), 8 TFLOPS (Rmax)`. The nth name belongs to the nth figure.
+fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
     let is_rate = |it: &&PrintedFigure| {
         it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::FlopPerSecond)
     };
-    let rates: Vec<&PrintedFigure> = all.iter().filter(is_rate).collect();
+    let rates: Vec<&PrintedFigure> = figures.iter().filter(is_rate).collect();
     let [first, second] = rates.as_slice() else { return };
-    let small = text.text.to_lowercase();
-    let (Some(peak), Some(reached)) = (small.find("rpeak"), small.find("rmax")) else { return };
-    if small.matches("rpeak").count() + small.matches("rmax").count() > 2 {
+    let lower = text.text.to_lowercase();
+    let (Some(peak), Some(reached)) = (lower.find("rpeak"), lower.find("rmax")) else { return };
+    if lower.matches("rpeak").count() + lower.matches("rmax").count() > 2 {
         return;
     }
-    if names_clock(&small[peak..]) {
+    if names_clock(&lower[peak..]) {
         return;
     }
     let (peak, reached) = if peak < reached { (first, second) } else { (second, first) };
@@ -68,26 +71,26 @@ fn check_peak_in_text(lint: &mut Linter<'_>, text: &PageText, all: &[PrintedFigu
 
 /// Returns whether a clock follows, as in `Rpeak, 2.4 GHz`: such a peak is not a limit, because the
 /// clock may have been higher.
-fn names_clock(behind: &str) -> bool {
-    let named = behind.split([')', '）', ';']).next().unwrap_or_default();
-    ["hz", "гц"].iter().any(|unit| named.contains(unit))
+fn names_clock(after: &str) -> bool {
+    let described = after.split([')', '）', ';']).next().unwrap_or_default();
+    ["hz", "гц"].iter().any(|unit| described.contains(unit))
 }
 
-fn find_column(table: &PageTable, is_it: impl Fn(&str) -> bool) -> Option<usize> {
-    table.rows.first()?.iter().position(|heading| is_it(&heading.text.to_lowercase()))
+fn find_column(table: &PageTable, matches: impl Fn(&str) -> bool) -> Option<usize> {
+    table.rows.first()?.iter().position(|heading| matches(&heading.text.to_lowercase()))
 }
 
 /// Returns the figure of a cell with its own unit or that of its column.
-fn cell_figure(table: &PageTable, row: &[PageText], number: usize) -> Option<PrintedFigure> {
-    let mut figure = figure_with_unit(row.get(number)?)?;
-    let heading = table.rows.first()?.get(number)?;
+fn cell_figure(table: &PageTable, row: &[PageText], column: usize) -> Option<PrintedFigure> {
+    let mut figure = figure_with_unit(row.get(column)?)?;
+    let heading = table.rows.first()?.get(column)?;
     figure.unit = figure.unit.or_else(|| heading_unit(&heading.text));
     Some(figure)
 }
 
 fn check_peak_columns(lint: &mut Linter<'_>, table: &PageTable) {
-    let of = |name: &'static str| find_column(table, |heading| heading.contains(name));
-    let (Some(peak), Some(reached)) = (of("rpeak"), of("rmax")) else { return };
+    let column_of = |name: &'static str| find_column(table, |heading| heading.contains(name));
+    let (Some(peak), Some(reached)) = (column_of("rpeak"), column_of("rmax")) else { return };
     for row in table.rows.iter().skip(1) {
         if let (Some(peak), Some(figure), Some(cell)) =
             (cell_figure(table, row, peak), cell_figure(table, row, reached), row.get(reached))
@@ -148,29 +151,29 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
         return;
     };
     for row in table.rows.iter().skip(1) {
-        let of = |unit: Unit, number: usize| {
-            let figure = cell_figure(table, row, number)?;
+        let value_of = |unit: Unit, column: usize| {
+            let figure = cell_figure(table, row, column)?;
             let printed = figure.unit.as_ref().filter(|it| it.unit == unit)?;
             Some(unambiguous_value(lint, &figure)? * printed.factor)
         };
         let rates: Vec<(f64, &PageText)> = (0..row.len().min(MAX_COLUMNS))
-            .filter_map(|number| Some((of(Unit::IoPerSecond, number)?, &row[number])))
+            .filter_map(|column| Some((value_of(Unit::IoPerSecond, column)?, &row[column])))
             .collect();
-        let most = row.get(depth).and_then(figure_with_unit).filter(|it| it.unit.is_none());
-        let most = most.and_then(|it| unambiguous_value(lint, &it));
+        let limit = row.get(depth).and_then(figure_with_unit).filter(|it| it.unit.is_none());
+        let limit = limit.and_then(|it| unambiguous_value(lint, &it));
         // Two rates in a row are ambiguous.
-        let ([(rate, cell)], Some(latency), Some(most)) =
-            (rates.as_slice(), of(Unit::Second, latency), most)
+        let ([(rate, cell)], Some(latency), Some(limit)) =
+            (rates.as_slice(), value_of(Unit::Second, latency), limit)
         else {
             continue;
         };
         let needed = rate * latency;
-        if most > 0.0 && needed > most * (1.0 + TOLERANCE) {
+        if limit > 0.0 && needed > limit * (1.0 + TOLERANCE) {
             let message = format!(
-                "rate × latency = {needed:.1} in flight, but the depth is {most} (Little's law)"
+                "rate × latency = {needed:.1} in flight, but the depth is {limit} (Little's law)"
             );
-            let place = trimmed_span(cell);
-            lint.add(Rule::Impossible, page_span(cell, place), message);
+            let span = trimmed_span(cell);
+            lint.add(Rule::Impossible, page_span(cell, span), message);
         }
     }
 }
@@ -188,8 +191,8 @@ fn trimmed_span(text: &PageText) -> (usize, usize) {
 
 /// Checks conversions: `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)` are one value in two
 /// units.
-fn check_conversions(lint: &mut Linter<'_>, text: &PageText, all: &[PrintedFigure]) {
-    for pair in all.windows(2) {
+fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
+    for pair in figures.windows(2) {
         let [a, b] = pair else { continue };
         let (Some(first), Some(second)) = (&a.unit, &b.unit) else { continue };
         let between = text.text.get(first.span.1..b.number_span.0).unwrap_or_default();
@@ -198,33 +201,35 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, all: &[PrintedFigur
             || between.is_empty() && is_equated(text, first.span.1, b.number_span.0);
         let is_bracketed = matches!(between, "(" | "（")
             && text.text[second.span.1..].trim_start().starts_with([')', '）']);
-        let bits = |unit: Unit| match unit {
+        let as_bits = |unit: Unit| match unit {
             Unit::BytePerSecond => Some((Unit::BitPerSecond, 8.0)),
             other => Some((other, 1.0)),
         };
-        let (Some((kind, eight)), Some((other, octet))) = (bits(first.unit), bits(second.unit))
+        let (Some((first_kind, first_bits)), Some((second_kind, second_bits))) =
+            (as_bits(first.unit), as_bits(second.unit))
         else {
             continue;
         };
-        if kind != other || first.is_same(second) || !(is_equal || is_bracketed) {
+        if first_kind != second_kind || first.is_same(second) || !(is_equal || is_bracketed) {
             continue;
         }
-        let about = if a.is_approximate || b.is_approximate { ABOUT_TOLERANCE } else { 0.0 };
+        let approximation =
+            if a.is_approximate || b.is_approximate { ABOUT_TOLERANCE } else { 0.0 };
         // The page converted one into the other, so the coarser rounding counts.
-        let tolerance = a.relative_rounding().max(b.relative_rounding()) + about + 1e-9;
+        let tolerance = a.relative_rounding().max(b.relative_rounding()) + approximation + 1e-9;
         let ratios = lint.number_format.possible_values(a).map(|a| {
             lint.number_format
                 .possible_values(b)
-                .map(|b| (a * first.factor * eight) / (b * second.factor * octet))
+                .map(|b| (a * first.factor * first_bits) / (b * second.factor * second_bits))
         });
         let ratios = ratios.as_flattened();
-        let is_right = ratios.iter().any(|it| (it - 1.0).abs() <= tolerance);
+        let is_correct = ratios.iter().any(|it| (it - 1.0).abs() <= tolerance);
         let is_near = ratios.iter().any(|it| (1.0 / MAX_CONFUSION..MAX_CONFUSION).contains(it));
-        if !is_right && (is_equal || is_near) {
-            let right = ratios[0] * b.value;
+        if !is_correct && (is_equal || is_near) {
+            let converted = ratios[0] * b.value;
             let digits = b.decimals.clamp(1, 12);
             let message = format!(
-                "`{}` would be {right:.digits$} {}",
+                "`{}` would be {converted:.digits$} {}",
                 &text.text[a.number_span.0..first.span.1],
                 second.text
             );

@@ -20,7 +20,7 @@ pub struct ClaimCheck<'a> {
 
 impl ClaimCheck<'_> {
     /// Returns whether the result meets one of its claims, by the more favourable end of its
-    /// interval; `None` if the claim decides nothing.
+    /// interval; `None` if the claim cannot decide.
     #[must_use]
     pub fn meets_claim(&self, claim: &Claim) -> Option<bool> {
         let MetricEstimate { ci, better, median, .. } = *self.estimate;
@@ -33,8 +33,8 @@ impl ClaimCheck<'_> {
     }
 
     fn overall_verdict(&self) -> ClaimVerdict {
-        let kept = || self.claims.iter().filter_map(|it| self.meets_claim(it));
-        match (kept().any(|it| it), kept().any(|it| !it)) {
+        let decisions = || self.claims.iter().filter_map(|it| self.meets_claim(it));
+        match (decisions().any(|it| it), decisions().any(|it| !it)) {
             (false, false) => ClaimVerdict::Shown,
             (true, false) => ClaimVerdict::Reached,
             (false, true) => ClaimVerdict::Missed,
@@ -47,13 +47,13 @@ impl ClaimCheck<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimVerdict {
-    /// The result meets every claim that decides.
+    /// The result meets every claim that can decide.
     Reached,
-    /// The result misses all of them with its whole interval.
+    /// The whole interval of the result misses every claim that can decide.
     Missed,
     /// The claims contradict each other, and the result meets some of them.
     Conflict,
-    /// No claim decides anything.
+    /// No claim can decide; the claims are only shown.
     Shown,
 }
 
@@ -63,39 +63,43 @@ pub fn check_claims<'a>(
     results: &'a [MetricEstimate],
     claims: &'a [Claim],
 ) -> Vec<ClaimCheck<'a>> {
-    let mut held: Vec<ClaimCheck<'a>> = Vec::new();
+    let mut checks: Vec<ClaimCheck<'a>> = Vec::new();
     for estimate in results {
-        let is_here = |claim: &&Claim| {
-            let names_it =
-                claim.of.as_ref().is_some_and(|aim| names_dimension(aim, INSTRUCTION_SET));
-            applies_to(claim, estimate) && (names_it || is_fastest(estimate, results))
+        let applies = |claim: &&Claim| {
+            let names_instruction_set = claim
+                .of
+                .as_ref()
+                .is_some_and(|target| names_dimension(target, INSTRUCTION_SET));
+            applies_to(claim, estimate)
+                && (names_instruction_set || is_fastest(estimate, results))
         };
-        let mut about: Vec<&Claim> = claims.iter().filter(is_here).collect();
-        if about.is_empty() {
+        let mut applicable: Vec<&Claim> = claims.iter().filter(applies).collect();
+        if applicable.is_empty() {
             continue;
         }
-        about.sort_by(|a, b| a.date.cmp(&b.date));
-        let undecided = ClaimCheck { estimate, claims: about, verdict: ClaimVerdict::Shown };
-        held.push(ClaimCheck { verdict: undecided.overall_verdict(), ..undecided });
+        applicable.sort_by(|a, b| a.date.cmp(&b.date));
+        let undecided =
+            ClaimCheck { estimate, claims: applicable, verdict: ClaimVerdict::Shown };
+        checks.push(ClaimCheck { verdict: undecided.overall_verdict(), ..undecided });
     }
-    held
+    checks
 }
 
 const INSTRUCTION_SET: Attribute = Attribute::InstructionSet;
 
-/// Returns whether no other instruction set was faster in the same placement: a published peak is
-/// that of a machine, not of a kernel that any machine can run.
+/// Returns whether no other instruction set was faster in the same placement. A published peak
+/// describes the machine, so slower kernels do not count.
 fn is_fastest(estimate: &MetricEstimate, results: &[MetricEstimate]) -> bool {
     if !estimate.parameters.contains_key(&INSTRUCTION_SET) {
         return true;
     }
-    let place = |it: &MetricEstimate| {
+    let placement = |it: &MetricEstimate| {
         [Attribute::Host, Attribute::Placement, Attribute::Threads]
             .map(|name| it.parameters.get(&name).cloned())
     };
-    let mut rivals = results.iter().filter(|it| {
+    let mut comparable = results.iter().filter(|it| {
         (&it.benchmark, &it.metric) == (&estimate.benchmark, &estimate.metric)
-            && place(it) == place(estimate)
+            && placement(it) == placement(estimate)
     });
-    rivals.all(|it| it.median <= estimate.median)
+    comparable.all(|it| it.median <= estimate.median)
 }

@@ -34,9 +34,13 @@ pub(super) fn format_short(
     let decimals = width.saturating_sub(digits(whole) + 1);
     let number = match remainder {
         None => whole.to_string(),
-        Some(remainder) if decimals == 0 => (whole + u64::from(remainder >= base / 2)).to_string(),
+        Some(remainder) if decimals == 0 => {
+            (whole + u64::from(remainder >= base / 2)).to_string()
+        }
         // Rounding may carry, as for 9.99 at one decimal.
-        Some(remainder) => format!("{:.room$}", whole as f64 + remainder as f64 / base as f64),
+        Some(remainder) => {
+            format!("{:.decimals$}", whole as f64 + remainder as f64 / base as f64)
+        }
     };
     format!("{number}{}{unit}", prefix_names[power])
 }

@@ -97,7 +97,9 @@ fn interval_line(interval: &StreamInterval, style: Iperf3TextStyle) -> String {
             format!("{prefix}  {:3}   {window}s       {omitted}\n", tcp.retransmits)
         }
         (Some(tcp), _) => format!("{prefix}  {:3}             {omitted}\n", tcp.retransmits),
-        (None, Some(udp)) if interval.sends => format!("{prefix}  {}  {omitted}\n", udp.packets),
+        (None, Some(udp)) if interval.sends => {
+            format!("{prefix}  {}  {omitted}\n", udp.packets)
+        }
         (None, Some(_)) => format!("{prefix}  {}  {omitted}\n", loss_columns(interval)),
         (None, None) => format!("{prefix}                  {omitted}\n"),
     }
@@ -162,11 +164,12 @@ fn format_two_digits(value: f64) -> String {
 #[must_use]
 pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let mut text = RULE.to_owned();
-    let columns = match (style.udp, style.is_client || end.streams.iter().any(|stream| stream.sends)) {
-        (true, _) => "         Jitter    Lost/Total Datagrams",
-        (false, true) => "         Retr",
-        (false, false) => "",
-    };
+    let columns =
+        match (style.udp, style.is_client || end.streams.iter().any(|stream| stream.sends)) {
+            (true, _) => "         Jitter    Lost/Total Datagrams",
+            (false, true) => "         Retr",
+            (false, false) => "",
+        };
     text.push_str(&column_header(style, columns));
     for stream in &end.streams {
         text.push_str(&summary_lines(stream.sent, stream.received, stream.sends, style));
@@ -197,14 +200,17 @@ pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
 /// `CPU Utilization: local/sender 23.0% (0.0%u/23.0%s), remote/receiver 70.4% (1.2%u/69.2%s)`.
 fn cpu_and_congestion_lines(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     let sends = end.streams.first().is_none_or(|first| first.sends);
-    let (local_role, remote_role) = if sends { ("sender", "receiver") } else { ("receiver", "sender") };
+    let (local_role, remote_role) =
+        if sends { ("sender", "receiver") } else { ("receiver", "sender") };
     let percent = |(total, user, system)| format!("{total:.1}% ({user:.1}%u/{system:.1}%s)");
     let mut text = String::new();
     // The client does not report its CPU use to the server.
     if style.is_client {
         let (local, remote) = (percent(end.cpu_here), percent(end.cpu_there));
-        let _ =
-            writeln!(text, "CPU Utilization: local/{local_role} {local}, remote/{remote_role} {remote}");
+        let _ = writeln!(
+            text,
+            "CPU Utilization: local/{local_role} {local}, remote/{remote_role} {remote}"
+        );
     } else {
         let _ = writeln!(text, "CPU Utilization: local/{local_role} {}", percent(end.cpu_here));
     }

@@ -144,10 +144,13 @@ pub(super) fn parse_sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Tr
     };
     let is_sector_multiple = |bytes: u64| bytes > 0 && bytes.is_multiple_of(512);
     let (are_multiples, is_ordered) = match &sizes {
-        TransferSizes::Shares(shares) => (shares.iter().all(|(bytes, _)| is_sector_multiple(*bytes)), true),
-        TransferSizes::Uniform(min, max, step) => {
-            (is_sector_multiple(*min) && is_sector_multiple(*max) && is_sector_multiple(*step), min <= max)
+        TransferSizes::Shares(shares) => {
+            (shares.iter().all(|(bytes, _)| is_sector_multiple(*bytes)), true)
         }
+        TransferSizes::Uniform(min, max, step) => (
+            is_sector_multiple(*min) && is_sector_multiple(*max) && is_sector_multiple(*step),
+            min <= max,
+        ),
     };
     if !are_multiples || !is_ordered {
         let message = if are_multiples {
@@ -247,7 +250,8 @@ pub(super) fn parse_range(lines: &mut Lines, parameter: &Parameter) -> Option<(f
 /// Parses `hotband=(low,high)`: the percentages that limit skewed access.
 pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let band = parse_range(lines, parameter)?;
-    let is_reported = lines.diagnostics.iter().any(|diagnostic| diagnostic.message.starts_with("`hotband`"));
+    let is_reported =
+        lines.diagnostics.iter().any(|diagnostic| diagnostic.message.starts_with("`hotband`"));
     if !is_reported {
         let message = "`hotband` uses an exponential distribution here, with a third of the band as its mean";
         let warning = lines.warning("V114", parameter.spot, message);
@@ -261,7 +265,8 @@ pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option
 pub(super) fn parse_strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
     let (minimum, maximum) = parse_pair(lines, parameter)?;
     if minimum < 0.0 || maximum < minimum {
-        let message = format!("the gaps from {minimum} to {maximum} bytes are not a valid range");
+        let message =
+            format!("the gaps from {minimum} to {maximum} bytes are not a valid range");
         let error = lines.error("V153", parameter.spot, message).vdbench("stops");
         lines.diagnostics.push(error.help("write stride=(minimum,maximum)"));
         return None;
@@ -279,13 +284,13 @@ pub(super) fn parse_commands(parameter: &Parameter) -> Option<CommandLines> {
             // assay has one process; Vdbench's master and slave are the same here.
             "master" | "slave" => {}
             word if !element.is_quoted && word.starts_with("cons") => {
-                commands.output = CommandOutput::Console
+                commands.output = CommandOutput::Console;
             }
             word if !element.is_quoted && word.starts_with("sum") => {
-                commands.output = CommandOutput::Summary
+                commands.output = CommandOutput::Summary;
             }
             word if !element.is_quoted && word.starts_with("log") => {
-                commands.output = CommandOutput::Log
+                commands.output = CommandOutput::Log;
             }
             _ => commands.lines.push(element.text.clone()),
         }
@@ -308,8 +313,7 @@ pub(super) fn parse_verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
     let mut verify = Verify::Off;
     for element in &parameter.elements {
         let word = element.text.to_ascii_lowercase();
-        let value =
-            KNOWN.iter().find(|(word, _)| !word.is_empty() && word.starts_with(&word));
+        let value = KNOWN.iter().find(|(name, _)| !word.is_empty() && name.starts_with(&word));
         match value {
             Some((_, Verify::Off)) => return Verify::Off,
             Some((_, Verify::AfterWrite)) => verify = Verify::AfterWrite,
@@ -365,7 +369,9 @@ pub(super) fn parse_divided(lines: &mut Lines, parameter: &Parameter) -> Option<
     let numbers = values::parse_numbers(lines, parameter)?;
     match numbers[..] {
         [dividend] if dividend.value > 0.0 => Some(dividend.value),
-        [dividend, divisor] if dividend.value > 0.0 && divisor.value >= 1.0 => Some(dividend.value / divisor.value),
+        [dividend, divisor] if dividend.value > 0.0 && divisor.value >= 1.0 => {
+            Some(dividend.value / divisor.value)
+        }
         _ => {
             let spelled = parameter.keyword.spelled;
             let message = format!("`{spelled}` must be a number or (number,divisor)");

@@ -96,11 +96,13 @@ impl<'a, 'b> Compiler<'a, 'b> {
 
     pub(super) fn compile(mut self) -> VdbenchExecution {
         let definitions = self.definitions;
-        let lun_paths = definitions.storages.iter().flat_map(|storage| &storage.luns).map(|(lun, _)| lun);
-        let anchors = definitions.file_systems.iter().filter_map(|system| system.anchor.as_ref());
+        let lun_paths =
+            definitions.storages.iter().flat_map(|storage| &storage.luns).map(|(lun, _)| lun);
+        let anchors =
+            definitions.file_systems.iter().filter_map(|system| system.anchor.as_ref());
         let set_paths = lun_paths.chain(anchors).filter(|path| !path.text.is_empty());
-        let paths =
-            set_paths.map(|path| (path_text::decode_path(&path.text), self.lines.location(path.spot)));
+        let paths = set_paths
+            .map(|path| (path_text::decode_path(&path.text), self.lines.location(path.spot)));
         self.execution.paths = paths.collect();
         let is_raw = !definitions.storages.is_empty() || !definitions.workloads.is_empty();
         if let Some(spot) = definitions.first_file_definition.filter(|_| is_raw) {
@@ -121,7 +123,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
                 None,
                 "the file defines no run (rd)",
             );
-            let diagnostic = diagnostic.help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
+            let diagnostic =
+                diagnostic.help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
             self.lines.diagnostics.push(diagnostic.vdbench("stops"));
         }
         for run in &definitions.runs {
@@ -137,7 +140,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
         self.execution.hosts = self.collect_used_hosts();
         let used: Vec<usize> = self.used_hosts.into_iter().collect();
         for host_index in self.execution.host_indices.iter_mut().flatten() {
-            *host_index = used.binary_search(host_index).expect("it is noted before it is placed");
+            *host_index =
+                used.binary_search(host_index).expect("it is noted before it is placed");
         }
         self.execution
     }
@@ -189,7 +193,11 @@ impl<'a, 'b> Compiler<'a, 'b> {
         let mut problems = Vec::new();
         if self.definitions.first_file_definition.is_some() {
             if run.file_rates.is_empty() && !run.format.only {
-                problems.push(("V163", "has no rate of operations".to_owned(), "add fwdrate=max"));
+                problems.push((
+                    "V163",
+                    "has no rate of operations".to_owned(),
+                    "add fwdrate=max",
+                ));
             }
         } else if run.rates.is_empty() {
             problems.push(("V160", "has no I/O rate".to_owned(), "add iorate=max"));

@@ -148,7 +148,7 @@ impl RunDefinition {
             "maxdata" => self.max_data = attributes::parse_positive(lines, parameter),
             "maxdataread" => self.max_data_read = attributes::parse_positive(lines, parameter),
             "maxdatawritten" => {
-                self.max_data_written = attributes::parse_positive(lines, parameter)
+                self.max_data_written = attributes::parse_positive(lines, parameter);
             }
             "startcmd" => self.commands.start = attributes::parse_commands(parameter),
             "endcmd" => self.commands.end = attributes::parse_commands(parameter),

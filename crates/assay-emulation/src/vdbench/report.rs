@@ -68,7 +68,7 @@ impl<'t> VdbenchReport<'t> {
     pub(super) fn notice(&mut self, event: &VdbenchEvent<'_>) {
         match event {
             VdbenchEvent::Time(time) => {
-                self.replay_time = Some(time.to_zoned(TimeZone::system()))
+                self.replay_time = Some(time.to_zoned(TimeZone::system()));
             }
             VdbenchEvent::Note(reported) => self.print_reported(reported),
             VdbenchEvent::Starts { label, rate_per_s } => self.start_run(label, *rate_per_s),
@@ -82,10 +82,10 @@ impl<'t> VdbenchReport<'t> {
                 self.write_failed_io(phase, outcome);
             }
             VdbenchEvent::TreesStart { label, rate_per_s } => {
-                self.trees_start(label, *rate_per_s)
+                self.trees_start(label, *rate_per_s);
             }
             VdbenchEvent::TreesHostInterval { host, interval } => {
-                self.add_trees_host_part(host, interval)
+                self.add_trees_host_part(host, interval);
             }
             VdbenchEvent::TreesInterval(interval) => self.trees_interval(interval),
             VdbenchEvent::TreesDone { outcome, average, is_stopped, .. } => {

@@ -73,7 +73,7 @@ impl HostRoute {
         // A closed pipe is reported as a lost host.
         match self {
             Self::Direct(input) => {
-                drop(lock(input).as_mut().map(|it| frame::write(it, request)))
+                drop(lock(input).as_mut().map(|it| frame::write(it, request)));
             }
             Self::Relayed(relay, number) => {
                 let request = AgentRequest::To(*number, Box::new(request.clone()));

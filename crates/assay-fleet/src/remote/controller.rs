@@ -79,7 +79,7 @@ pub fn examine_hosts(
                     results[index] = Some(result);
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {
-                    transport::kill_overdue(&transports, options.cancel)
+                    transport::kill_overdue(&transports, options.cancel);
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => return,
             }

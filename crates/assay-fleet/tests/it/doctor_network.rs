@@ -143,7 +143,7 @@ fn judges_rings_queues_and_coalescing_by_device_maximum() {
     let full = "eth7 receive 8192 of at most 8192 · send 1024 of at most 1024";
     check("network.rings", |_| {}, CheckOutcome::Ok, full);
     let small = |it: &mut NetworkScene| {
-        it.device().receive_ring = Some(NumericSetting { now: 512, most: 8192 })
+        it.device().receive_ring = Some(NumericSetting { now: 512, most: 8192 });
     };
     let reported = "eth7 receive 512 of at most 8192 · send 1024 of at most 1024";
     check("network.rings", small, CheckOutcome::Deviates, reported);
@@ -151,12 +151,12 @@ fn judges_rings_queues_and_coalescing_by_device_maximum() {
     let all = "eth7 4 of at most 4 receive queues for 80 CPUs";
     check("network.channels", |_| {}, CheckOutcome::Ok, all);
     let one = |it: &mut NetworkScene| {
-        it.device().receive_queues = Some(NumericSetting { now: 1, most: 4 })
+        it.device().receive_queues = Some(NumericSetting { now: 1, most: 4 });
     };
     let reported = "eth7 1 of at most 4 receive queues for 80 CPUs";
     check("network.channels", one, CheckOutcome::Deviates, reported);
     let enough = |it: &mut NetworkScene| {
-        it.device().receive_queues = Some(NumericSetting { now: 80, most: 128 })
+        it.device().receive_queues = Some(NumericSetting { now: 80, most: 128 });
     };
     let reported = "eth7 80 of at most 128 receive queues for 80 CPUs";
     check("network.channels", enough, CheckOutcome::Ok, reported);
@@ -253,7 +253,7 @@ fn judges_buffers_by_bandwidth_delay_product() {
     }
     check("network.congestion-control", |_| {}, CheckOutcome::Ok, "cubic");
     let bbr = |it: &mut NetworkScene| {
-        it.host.write("proc/sys/net/ipv4/tcp_congestion_control", b"bbr\n")
+        it.host.write("proc/sys/net/ipv4/tcp_congestion_control", b"bbr\n");
     };
     check("network.congestion-control", bbr, CheckOutcome::Deviates, "bbr");
 }

@@ -160,7 +160,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     ) -> MpiResult<Vec<f64>> {
         let call = self.collective_call(operation);
         let is_separated = operation != Collective::Barrier;
-        let times = self.comm.time_each(warm_up, count, is_separated, || call.run_blocking())?;
+        let times =
+            self.comm.time_each(warm_up, count, is_separated, || call.run_blocking())?;
         let ranks = f64::from(self.comm.size);
         Ok(self.comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
@@ -276,10 +277,10 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             Collective::Broadcast => {}
             Collective::Reduce | Collective::AllReduce => match self.element {
                 ReductionElement::Integer => {
-                    fill_numbers(self.send.as_mut_slice::<u32>(), turn, rank)
+                    fill_numbers(self.send.as_mut_slice::<u32>(), turn, rank);
                 }
                 ReductionElement::Float => {
-                    fill_numbers(self.send.as_mut_slice::<f32>(), turn, rank)
+                    fill_numbers(self.send.as_mut_slice::<f32>(), turn, rank);
                 }
             },
             Collective::AllGather

@@ -8,7 +8,7 @@ use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
 use super::timing::MpiPass;
 use super::window::TARGET_RANK;
 
-/// Reason for which the window is present: a benchmark of put or get allocates it.
+/// Panic message: a benchmark of put or get always allocates a window.
 const HAS_WINDOW: &str = "a benchmark of put or get has a window";
 
 impl<H: Handle> PreparedBenchmark<'_, H> {
@@ -39,6 +39,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         Ok(MpiFigures::Latency { seconds: elapsed_s / pass.iterations as f64 })
     }
 
+    /// Returns the seconds of each put or get by rank 0, with its flush; empty on other ranks.
     pub(super) fn time_each_one_sided(
         &mut self,
         warm_up: u64,
@@ -99,10 +100,10 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                 // The barrier came after the unlock; locking once makes the memory visible here.
                 window.lock()?;
                 // SAFETY: the window has `bytes` bytes here, and no rank writes them any more.
-                let own = unsafe { std::slice::from_raw_parts(window.base, window.bytes) };
-                let right = has_contents(own, seed);
+                let contents = unsafe { std::slice::from_raw_parts(window.base, window.bytes) };
+                let is_correct = has_contents(contents, seed);
                 window.unlock()?;
-                vec![right]
+                vec![is_correct]
             }
             (MpiBenchmarkKind::Get, 0) => {
                 vec![has_contents(&self.receive.as_slice::<u8>()[..bytes], seed)]

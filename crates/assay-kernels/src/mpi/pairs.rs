@@ -56,7 +56,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                 unsafe { comm.send(out, count, peer, PING_TAG) }
             })?),
         };
-        let half_round_trip_s = elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
+        let half_round_trip_s =
+            elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
         let seconds = match self.kind {
             // Only rank 0's time counts: rank 1's includes its wait for the first message.
             MpiBenchmarkKind::Latency => half_round_trip_s.unwrap_or_default(),

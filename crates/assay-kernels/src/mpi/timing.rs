@@ -30,8 +30,8 @@ pub struct MpiPass {
     pub timing: Timing,
 }
 
-/// Timing of turns, together or each by itself. Each is a type, so that each has its own loop: with
-/// both in one function the turn is not inlined, which costs a window of small messages 0.7 %.
+/// Times turns, all together or each by itself. Each implementation has its own loop: with both
+/// loops in one function, the turn is not inlined, which costs a window of small messages 0.7 %.
 pub(super) trait TurnTimer {
     /// Returns the seconds of all timed turns together, or of each.
     fn time_turns<H: Handle>(
@@ -138,14 +138,14 @@ impl<H: Handle> Communicator<H> {
         Ok(sum)
     }
 
-    /// Returns the seconds of every single turn, in order. Each includes two clock readings. With
-    /// `apart` an untimed barrier follows each.
+    /// Returns the seconds of every single turn, in order. Each includes two clock readings. If
+    /// `is_separated`, an untimed barrier follows each turn.
     #[inline(always)]
     pub(super) fn time_each(
         &self,
         warm_up: u64,
         count: usize,
-        apart: bool,
+        is_separated: bool,
         mut turn: impl FnMut() -> MpiResult,
     ) -> MpiResult<Vec<f64>> {
         let mut times = vec![0.0; count];
@@ -156,7 +156,7 @@ impl<H: Handle> Communicator<H> {
             let start = now_ns();
             turn()?;
             *time = (now_ns() - start) as f64 * 1e-9;
-            if apart {
+            if is_separated {
                 self.barrier()?;
             }
         }

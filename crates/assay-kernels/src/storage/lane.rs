@@ -198,7 +198,7 @@ impl StorageLane {
                 rotation.targets().for_each(|at| phase.targets[at].opened.drop_cache());
             }
             Some(OffsetSource::Skewed(_)) | None => {
-                phase.targets[self.target].opened.drop_cache()
+                phase.targets[self.target].opened.drop_cache();
             }
         }
         self.pass_left = self.pass_bytes;

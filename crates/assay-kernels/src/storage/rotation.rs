@@ -60,7 +60,7 @@ impl RotationState {
         for _ in 0..self.cursors.len() {
             match self.turns {
                 TargetRotation::Random => {
-                    self.current = draws.uniform_below(self.cursors.len() as u64) as usize
+                    self.current = draws.uniform_below(self.cursors.len() as u64) as usize;
                 }
                 TargetRotation::BySize => {
                     let byte = draws.uniform_below(self.ends.last().copied().unwrap_or(1));

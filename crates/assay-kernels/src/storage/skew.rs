@@ -1,8 +1,8 @@
 //! Random offsets that are not uniformly distributed: Zipf, self-similar, bell-shaped, exponential,
 //! zones.
 //!
-//! The hot offsets of the first two are scattered over the range, as keys of a database are. Draws
-//! directly from each distribution, without a table.
+//! Zipf and self-similar scatter their hot offsets over the range, like the keys of a database.
+//! Draws come directly from each distribution, without a table.
 
 use assay_model::storage_outcome::IoOperation;
 use assay_model::workload::storage::{Skew, Zone};
@@ -64,17 +64,17 @@ impl SkewedOffsets {
     }
 
     fn draw_slot(&self, slots: u64, draws: &mut RandomStream) -> u64 {
-        let at = |share: f64| ((share * slots as f64) as u64).min(slots - 1);
+        let slot_at = |share: f64| ((share * slots as f64) as u64).min(slots - 1);
         match &self.kind {
             SkewKind::Zipf { theta } => {
                 permute(draw_zipf(slots, *theta, draws) - 1, slots, self.seed)
             }
             SkewKind::SelfSimilar { power } => {
-                permute(at(draws.uniform_unit().powf(*power)), slots, self.seed)
+                permute(slot_at(draws.uniform_unit().powf(*power)), slots, self.seed)
             }
             SkewKind::Bell { spread } => {
                 let mean = (0..12).map(|_| draws.uniform_unit()).sum::<f64>() / 12.0;
-                at((mean + spread * (draws.uniform_unit() - 0.5)).max(0.0))
+                slot_at((mean + spread * (draws.uniform_unit() - 0.5)).max(0.0))
             }
             // −ln u of a uniform u above 0 is exponential with mean 1.
             SkewKind::Exponential { mean } => {
@@ -87,17 +87,18 @@ impl SkewedOffsets {
 
 /// Draws a zone; returns it as a part of `area`.
 fn draw_zone(area: ByteRange, zones: &[Zone], draws: &mut RandomStream) -> Option<ByteRange> {
-    let mut left = draws.uniform_unit() * zones.iter().map(|zone| zone.io_share).sum::<f64>();
+    let mut remainder =
+        draws.uniform_unit() * zones.iter().map(|zone| zone.io_share).sum::<f64>();
     let by_share = zones.iter().find(|zone| {
-        left -= zone.io_share;
-        left < 0.0
+        remainder -= zone.io_share;
+        remainder < 0.0
     });
     // Rounding may leave a remainder of the last share.
     let zone = by_share.or(zones.last())?;
     let length = (area.end - area.start) as f64;
-    let at = |share: f64| area.start + (share * length) as u64;
-    let end = if zone.to_share >= 1.0 { area.end } else { at(zone.to_share) };
-    Some(ByteRange { start: at(zone.from_share), end })
+    let offset_at = |share: f64| area.start + (share * length) as u64;
+    let end = if zone.to_share >= 1.0 { area.end } else { offset_at(zone.to_share) };
+    Some(ByteRange { start: offset_at(zone.from_share), end })
 }
 
 /// Draws a number k from 1 to `n` with a probability proportional to k^−θ: rejection from the
@@ -108,10 +109,10 @@ fn draw_zipf(n: u64, theta: f64, draws: &mut RandomStream) -> u64 {
     let minimum = integral.value(1.5) - 1.0;
     let squeeze = 2.0 - integral.inverse(integral.value(2.5) - 2.0_f64.powf(-theta));
     loop {
-        let drawn = maximum + draws.uniform_unit() * (minimum - maximum);
-        let x = integral.inverse(drawn);
+        let y = maximum + draws.uniform_unit() * (minimum - maximum);
+        let x = integral.inverse(y);
         let k = x.round().clamp(1.0, n as f64);
-        if k - x <= squeeze || drawn >= integral.value(k + 0.5) - k.powf(-theta) {
+        if k - x <= squeeze || y >= integral.value(k + 0.5) - k.powf(-theta) {
             return k as u64;
         }
     }
@@ -143,13 +144,14 @@ mod tests {
 
     fn shares(skew: &Skew, slots: u64) -> Vec<f64> {
         let area = ByteRange { start: 4096, end: 4096 * (slots + 1) };
-        let law = SkewedOffsets::new(skew, area, 3);
+        let offsets = SkewedOffsets::new(skew, area, 3);
         let mut draws = RandomStream::new(1, 1);
         let mut hits = vec![0.0; slots as usize];
         for _ in 0..COUNT {
-            let at = law.draw_offset(IoOperation::Read, (4096, 4096), &mut draws).unwrap();
-            assert_eq!(at % 4096, 0);
-            hits[(at / 4096 - 1) as usize] += 1.0 / f64::from(COUNT);
+            let offset =
+                offsets.draw_offset(IoOperation::Read, (4096, 4096), &mut draws).unwrap();
+            assert_eq!(offset % 4096, 0);
+            hits[(offset / 4096 - 1) as usize] += 1.0 / f64::from(COUNT);
         }
         hits
     }
@@ -162,51 +164,55 @@ mod tests {
     #[test]
     fn zipf_follows_its_distribution() {
         for theta in [0.5, 0.99, 1.0, 1.2, 2.5] {
-            let found = sorted(shares(&Skew::Zipf { theta }, 100));
+            let measured = sorted(shares(&Skew::Zipf { theta }, 100));
             let sum: f64 = (1..=100).map(|k| f64::from(k).powf(-theta)).sum();
             for k in [1_u32, 2, 3, 10] {
                 let expected = f64::from(k).powf(-theta) / sum;
-                let error = (found[k as usize - 1] - expected).abs();
+                let error = (measured[k as usize - 1] - expected).abs();
                 // Five standard deviations, and the bias from sorting equal shares.
                 let allowed = 5.0 * (expected / f64::from(COUNT)).sqrt() + 0.002;
-                assert!(error < allowed, "{theta} {k}: {} {expected}", found[k as usize - 1]);
+                assert!(
+                    error < allowed,
+                    "{theta} {k}: {} {expected}",
+                    measured[k as usize - 1]
+                );
             }
         }
     }
 
     #[test]
     fn self_similar_hot_area_gets_its_share() {
-        let found = sorted(shares(&Skew::SelfSimilar { area: 0.2 }, 1000));
-        let hot: f64 = found[..200].iter().sum();
+        let measured = sorted(shares(&Skew::SelfSimilar { area: 0.2 }, 1000));
+        let hot: f64 = measured[..200].iter().sum();
         assert!((hot - 0.8).abs() < 0.01, "{hot}");
     }
 
     #[test]
     fn bell_is_centred() {
-        let found = shares(&Skew::Bell { spread_share: 0.2 }, 100);
-        let middle: f64 = found[30..70].iter().sum();
+        let measured = shares(&Skew::Bell { spread_share: 0.2 }, 100);
+        let middle: f64 = measured[30..70].iter().sum();
         // Variance 1/144 + 0.2²/12: a deviation of 0.101, so 0.2 to each side are two of them.
         assert!((middle - 0.95).abs() < 0.02, "{middle}");
-        assert!(found[0] + found[99] < 0.001);
+        assert!(measured[0] + measured[99] < 0.001);
     }
 
     #[test]
     fn exponential_wraps_at_the_end() {
-        let found = shares(&Skew::Exponential { mean_share: 1.0 / 3.0 }, 1000);
+        let measured = shares(&Skew::Exponential { mean_share: 1.0 / 3.0 }, 1000);
         // Truncated at three means: half of it is below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the
         // range.
-        let near: f64 = found[..215].iter().sum();
+        let near: f64 = measured[..215].iter().sum();
         assert!((near - 0.5).abs() < 0.01, "{near}");
-        assert!(found[999] > 0.0);
+        assert!(measured[999] > 0.0);
     }
 
     #[test]
     fn zones_get_their_shares() {
         let zone = |io_share, from_share, to_share| Zone { io_share, from_share, to_share };
         let reads = vec![zone(0.5, 0.0, 0.05), zone(0.3, 0.05, 0.2), zone(0.2, 0.2, 1.0)];
-        let found = shares(&Skew::Zones { reads, writes: vec![] }, 100);
+        let measured = shares(&Skew::Zones { reads, writes: vec![] }, 100);
         for (range, expected) in [(0..5, 0.5), (5..20, 0.3), (20..100, 0.2)] {
-            let share: f64 = found[range.clone()].iter().sum();
+            let share: f64 = measured[range.clone()].iter().sum();
             assert!((share - expected).abs() < 0.01, "{range:?}: {share}");
         }
     }

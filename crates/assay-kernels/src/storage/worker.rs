@@ -4,9 +4,9 @@
 //! completion. The clock is read once before and once after each exchange with the kernel. Nothing
 //! on this path allocates, locks or formats, except for failures.
 //!
-//! In an open loop, I/O unfinished at the end is late as well. I/O in flight is completed, and
-//! counts with its full latency from the intended start; I/O that never started counts with the
-//! time it had waited.
+//! In an open loop, I/O unfinished at the end counts as late. I/O in flight is completed and counts
+//! with its full latency from the intended start; I/O that never started counts with its waiting
+//! time.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ use super::worker_recorder::WorkerRecorder;
 
 /// Maximum wait between two checks for the end of the phase.
 const MAX_WAIT_NS: u64 = 50_000_000;
-/// Time before the start in which a worker spins instead of sleeping: the common lead is 2 ms.
+/// Time before the start in which a worker spins instead of sleeping. The lead is usually 2 ms.
 const SPIN_BEFORE_START_NS: u64 = 5_000_000;
 /// Wait when other workers have claimed all blocks that this one needs.
 const BUSY_RETRY_NS: u64 = 50_000;
@@ -42,11 +42,11 @@ pub(super) struct StorageWorker<'a, E> {
     slots: Vec<IoSlot>,
     buffers: IoBuffers,
     scheduler: SlotScheduler,
-    /// Slots whose I/O continues: read back, `fsync`, retry.
+    /// Slots with a follow-up I/O to queue: read back, `fsync`, retry.
     continuing: Vec<u32>,
     /// Slots that are queued and not submitted, the oldest first.
     batch: Vec<u32>,
-    /// Number of slots in the batch that already count as in flight: their latency has begun.
+    /// Number of slots in the batch that the engine has not accepted yet; they count as in flight.
     held_back: usize,
     chunk: SubmissionChunk,
     done: Vec<IoCompletion>,
@@ -58,7 +58,7 @@ pub(super) struct StorageWorker<'a, E> {
     sync: IoAction,
     /// Whether writes are trims.
     trims: bool,
-    /// End of the stream, if before that of the phase.
+    /// End of the stream, if it is before the end of the phase.
     end_ns: u64,
     /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
     checks_each_io: bool,
@@ -118,7 +118,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         buffers: IoBuffers,
         (scheduler, recorder): (SlotScheduler, WorkerRecorder),
     ) -> Self {
-        let room = slots.len();
+        let slot_count = slots.len();
         let conduct = &phase.workload.streams[stream].conduct;
         Self {
             engine,
@@ -127,11 +127,11 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             slots,
             buffers,
             scheduler,
-            continuing: Vec::with_capacity(room),
-            batch: Vec::with_capacity(room),
+            continuing: Vec::with_capacity(slot_count),
+            batch: Vec::with_capacity(slot_count),
             held_back: 0,
-            chunk: SubmissionChunk::new(room),
-            done: Vec::with_capacity(room),
+            chunk: SubmissionChunk::new(slot_count),
+            done: Vec::with_capacity(slot_count),
             in_flight: 0,
             serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
@@ -180,7 +180,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             match start_ns - now_ns {
                 ..=SPIN_BEFORE_START_NS => std::hint::spin_loop(),
                 left_ns => {
-                    std::thread::sleep(Duration::from_nanos(left_ns.min(MAX_WAIT_NS) / 2))
+                    std::thread::sleep(Duration::from_nanos(left_ns.min(MAX_WAIT_NS) / 2));
                 }
             }
         }
@@ -210,24 +210,24 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     #[inline]
     fn advance(&mut self, now_ns: u64) {
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
-        let most_ns = end_ns.saturating_sub(u64::from(!self.phase.late_counts));
-        self.recorder.advance(now_ns.min(most_ns), self.in_flight);
+        let limit_ns = end_ns.saturating_sub(u64::from(!self.phase.late_counts));
+        self.recorder.advance(now_ns.min(limit_ns), self.in_flight);
     }
 
     /// Counts I/O that was due and never started.
     fn record_not_started(&mut self) {
         let end_ns = self.end_ns();
         let counts = self.recorder.is_counting(end_ns);
-        let (lanes, ledger) = (&mut self.lanes, &mut self.recorder);
+        let (lanes, recorder) = (&mut self.lanes, &mut self.recorder);
         self.scheduler.drain_not_started(end_ns, |lane, due_ns, count| {
-            let at = &mut lanes[lane as usize];
-            let key = (lane as usize, at.target, at.draw_operation());
-            ledger.record_overdue(key, (end_ns - due_ns, count), counts);
-            ledger.not_started += if counts { count } else { 0 };
+            let lane_state = &mut lanes[lane as usize];
+            let key = (lane as usize, lane_state.target, lane_state.draw_operation());
+            recorder.record_overdue(key, (end_ns - due_ns, count), counts);
+            recorder.not_started += if counts { count } else { 0 };
         });
     }
 
-    /// Queues slots whose I/O continues.
+    /// Queues the slots with a follow-up I/O.
     #[inline]
     fn queue_continuing(&mut self) {
         while let Some(slot) = self.continuing.pop() {
@@ -235,10 +235,10 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         }
     }
 
-    /// Queues due I/O. Returns the wait for completions, or `None` when all is done.
+    /// Queues due I/O. Returns how to wait for completions, or `None` when no I/O is left.
     fn queue_due(&mut self, now_ns: u64) -> Option<Wait> {
         let counts = self.recorder.is_counting(now_ns);
-        let mut gives_way = false;
+        let mut is_blocked = false;
         while let Some((slot, intended_ns)) = self.scheduler.take(now_ns, &mut self.lanes) {
             let lane = self.slots[slot as usize].lane;
             match self.lanes[lane as usize].plan_next(self.phase, counts) {
@@ -248,16 +248,16 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 }
                 NextIo::Busy => {
                     self.scheduler.put_back(slot, lane, intended_ns);
-                    gives_way = true;
+                    is_blocked = true;
                 }
-                // Neither the slot nor the lane's next arrival comes back.
+                // The slot and the lane's next arrival are not reused.
                 NextIo::Done => self.scheduler.retire(),
             }
         }
         self.scheduler.return_put_back(&mut self.lanes);
         let is_idle = self.in_flight == 0 && self.batch.is_empty();
         match self.scheduler.next_start_ns() {
-            _ if gives_way => Some(Wait::AtMost { ns: BUSY_RETRY_NS }),
+            _ if is_blocked => Some(Wait::AtMost { ns: BUSY_RETRY_NS }),
             None if is_idle => None,
             None => Some(Wait::UntilDone),
             Some(due_ns) if due_ns.saturating_sub(now_ns) <= SPIN_NS => Some(Wait::No),
@@ -270,13 +270,13 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     #[inline]
     fn start_io(&mut self, slot: u32, planned: PlannedIo, intended_ns: Option<u64>) {
         let PlannedIo { operation, offset, bytes } = planned;
-        let at = &mut self.slots[slot as usize];
-        at.target = self.lanes[at.lane as usize].target as u32;
-        at.offset = offset;
+        let state = &mut self.slots[slot as usize];
+        state.target = self.lanes[state.lane as usize].target as u32;
+        state.offset = offset;
         // Validation limits sizes to 1 GiB.
-        at.bytes = bytes as u32;
-        at.intended_ns = intended_ns;
-        at.stage = match operation {
+        state.bytes = bytes as u32;
+        state.intended_ns = intended_ns;
+        state.stage = match operation {
             IoOperation::Read => SlotStage::Read,
             IoOperation::Write => SlotStage::Write,
         };
@@ -288,22 +288,22 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     /// Generates the data of a write.
     fn prepare_data(&mut self, slot: u32) {
-        let at = &mut self.slots[slot as usize];
-        let memory = self.buffers.writable(slot, at.bytes as usize);
+        let state = &mut self.slots[slot as usize];
+        let memory = self.buffers.writable(slot, state.bytes as usize);
         self.serial += 1;
-        match &self.phase.targets[at.target as usize].generations {
+        match &self.phase.targets[state.target as usize].generations {
             Some(generations) => {
-                at.stamp = generations.next_stamp(at.offset, u64::from(at.bytes));
-                content::stamp_sectors(memory, at.offset, at.stamp);
+                state.stamp = generations.next_stamp(state.offset, u64::from(state.bytes));
+                content::stamp_sectors(memory, state.offset, state.stamp);
             }
-            None => content::make_unique(memory, at.offset, self.serial),
+            None => content::make_unique(memory, state.offset, self.serial),
         }
     }
 
     #[inline]
     fn queue(&mut self, slot: u32) {
-        let at = &self.slots[slot as usize];
-        let (action, memory) = match at.stage {
+        let state = &self.slots[slot as usize];
+        let (action, memory) = match state.stage {
             SlotStage::Read | SlotStage::ReadBack => {
                 (IoAction::Read, self.buffers.read_part(slot))
             }
@@ -311,7 +311,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             SlotStage::Write => (IoAction::Write, self.buffers.write_part(slot)),
             SlotStage::Sync => (self.sync, self.buffers.write_part(slot)),
         };
-        let (file, bytes, offset) = (at.target, at.bytes, at.offset);
+        let (file, bytes, offset) = (state.target, state.bytes, state.offset);
         self.engine.queue(IoRequest { slot, action, file, bytes, offset, memory });
         self.batch.push(slot);
     }
@@ -321,12 +321,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     #[inline]
     fn exchange(&mut self, wait: Wait) -> io::Result<u64> {
         self.start_clocks();
-        let mut most = self.chunk.size();
+        let mut limit = self.chunk.size();
         if self.recorder.split_latency.is_some() && !self.batch.is_empty() {
-            most = self.time_submission(most)?;
+            limit = self.time_submission(limit)?;
         }
-        let wait = if self.batch.len() > most { Wait::No } else { wait };
-        self.held_back = self.engine.exchange(most, wait, &mut self.done)?;
+        let wait = if self.batch.len() > limit { Wait::No } else { wait };
+        self.held_back = self.engine.exchange(limit, wait, &mut self.done)?;
         self.remove_submitted();
         let now_ns = clock::now_ns();
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
@@ -335,11 +335,11 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         let counts = in_time && self.recorder.is_counting(now_ns);
         self.in_flight -= self.done.len();
         self.chunk.adapt(self.held_back, self.in_flight);
-        let mut done = std::mem::take(&mut self.done);
-        for completion in done.drain(..) {
+        let mut completions = std::mem::take(&mut self.done);
+        for completion in completions.drain(..) {
             self.complete(completion, now_ns, (in_time, counts));
         }
-        self.done = done;
+        self.done = completions;
         Ok(now_ns)
     }
 
@@ -361,8 +361,8 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// Removes the submitted part of the batch.
     #[inline]
     fn remove_submitted(&mut self) {
-        let handed = self.batch.len() - self.held_back;
-        self.batch.drain(..handed);
+        let submitted = self.batch.len() - self.held_back;
+        self.batch.drain(..submitted);
     }
 
     #[inline]
@@ -373,65 +373,65 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         (in_time, counts): (bool, bool),
     ) {
         let IoCompletion { slot, result } = completion;
-        let at = self.slots[slot as usize];
-        let expected = if at.stage == SlotStage::Sync { 0 } else { at.bytes as i32 };
+        let state = self.slots[slot as usize];
+        let expected = if state.stage == SlotStage::Sync { 0 } else { state.bytes as i32 };
         if result != expected {
             return self.handle_failure(slot, result);
         }
-        let operation = match at.stage {
+        let operation = match state.stage {
             SlotStage::Read => IoOperation::Read,
             SlotStage::Write => IoOperation::Write,
             SlotStage::Sync if counts => {
-                self.recorder.record_sync(now_ns.saturating_sub(at.submitted_ns));
+                self.recorder.record_sync(now_ns.saturating_sub(state.submitted_ns));
                 return self.continue_slot(slot);
             }
             SlotStage::ReadBack | SlotStage::Sync => return self.continue_slot(slot),
         };
         if in_time {
-            let service_ns = now_ns.saturating_sub(at.submitted_ns);
-            let from_intended_ns = at.intended_ns.map(|ns| now_ns.saturating_sub(ns));
-            let key = (at.lane as usize, at.target as usize, operation);
+            let service_ns = now_ns.saturating_sub(state.submitted_ns);
+            let from_intended_ns = state.intended_ns.map(|ns| now_ns.saturating_sub(ns));
+            let key = (state.lane as usize, state.target as usize, operation);
             let times = (service_ns, from_intended_ns);
-            self.recorder.record(key, u64::from(at.bytes), times, counts);
+            self.recorder.record(key, u64::from(state.bytes), times, counts);
             if counts {
                 let completion_ns =
-                    now_ns.saturating_sub(at.submit_returned_ns.max(at.submitted_ns));
+                    now_ns.saturating_sub(state.submit_returned_ns.max(state.submitted_ns));
                 self.recorder.record_completion(operation, completion_ns);
             }
             if self.checks_each_io && counts {
                 self.check_io(slot, operation, (now_ns, service_ns));
             }
-        } else if let Some(due_ns) = at.intended_ns {
-            let key = (at.lane as usize, at.target as usize, operation);
+        } else if let Some(due_ns) = state.intended_ns {
+            let key = (state.lane as usize, state.target as usize, operation);
             let counts = self.recorder.is_counting(self.end_ns());
             self.recorder.record_overdue(key, (now_ns.saturating_sub(due_ns), 1), counts);
         }
         if operation == IoOperation::Write || self.verifies {
             self.continue_slot(slot);
         } else {
-            self.scheduler.release_slot(slot, at.lane, &mut self.lanes);
+            self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
         }
     }
 
     /// Submits a chunk and records the submission latency of each I/O, if the engine submits
     /// without waiting. Returns how many more may be submitted in the exchange that follows.
     #[inline(never)]
-    fn time_submission(&mut self, most: usize) -> io::Result<usize> {
-        let Some(held_back) = self.engine.submit(most, &mut self.done)? else {
-            return Ok(most);
+    fn time_submission(&mut self, limit: usize) -> io::Result<usize> {
+        let Some(held_back) = self.engine.submit(limit, &mut self.done)? else {
+            return Ok(limit);
         };
         let end_ns = clock::now_ns();
         let counts = self.recorder.is_counting(end_ns);
         for slot in &self.batch[..self.batch.len() - held_back] {
-            let at = &mut self.slots[*slot as usize];
-            at.submit_returned_ns = end_ns;
+            let state = &mut self.slots[*slot as usize];
+            state.submit_returned_ns = end_ns;
             if counts {
-                let operation = match at.stage {
+                let operation = match state.stage {
                     SlotStage::Read => IoOperation::Read,
                     SlotStage::Write => IoOperation::Write,
                     SlotStage::ReadBack | SlotStage::Sync => continue,
                 };
-                let submission_ns = end_ns.saturating_sub(at.submitted_ns);
+                let submission_ns = end_ns.saturating_sub(state.submitted_ns);
                 self.recorder.record_submission(operation, submission_ns);
             }
         }
@@ -448,13 +448,13 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         operation: IoOperation,
         (now_ns, service_ns): (u64, u64),
     ) {
-        let at = self.slots[slot as usize];
-        let (offset, bytes) = (at.offset, at.bytes);
+        let state = self.slots[slot as usize];
+        let (offset, bytes) = (state.offset, state.bytes);
         let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
         self.recorder.record_journal(now_ns, entry);
         if service_ns > self.max_latency_ns {
             self.recorder.record_failure(IoFailure {
-                target: at.target as usize,
+                target: state.target as usize,
                 operation,
                 offset,
                 bytes: u64::from(bytes),
@@ -471,41 +471,43 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     /// Continues after an I/O that completed: verification, reading back, `fsync`, the next I/O.
     fn continue_slot(&mut self, slot: u32) {
-        let at = self.slots[slot as usize];
-        let bytes = u64::from(at.bytes);
-        let target = at.target as usize;
+        let state = self.slots[slot as usize];
+        let bytes = u64::from(state.bytes);
+        let target = state.target as usize;
         let verify = self.phase.workload.data.verify;
         if let Some(generations) = &self.phase.targets[target].generations {
-            match at.stage {
-                SlotStage::Write => generations.record_write(at.offset, bytes, Some(at.stamp)),
+            match state.stage {
+                SlotStage::Write => {
+                    generations.record_write(state.offset, bytes, Some(state.stamp));
+                }
                 SlotStage::Read | SlotStage::ReadBack => self.verify(slot),
                 SlotStage::Sync => {}
             }
-            if at.stage == SlotStage::Write && verify == Verify::AfterWrite {
+            if state.stage == SlotStage::Write && verify == Verify::AfterWrite {
                 return self.set_stage(slot, SlotStage::ReadBack);
             }
-            if at.stage != SlotStage::Sync {
-                generations.release(at.offset, bytes);
+            if state.stage != SlotStage::Sync {
+                generations.release(state.offset, bytes);
             }
         }
-        if matches!(at.stage, SlotStage::Write | SlotStage::ReadBack)
-            && self.is_sync_due(at.lane)
+        if matches!(state.stage, SlotStage::Write | SlotStage::ReadBack)
+            && self.is_sync_due(state.lane)
         {
             return self.set_stage(slot, SlotStage::Sync);
         }
-        self.scheduler.release_slot(slot, at.lane, &mut self.lanes);
+        self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
     }
 
-    fn set_stage(&mut self, slot: u32, doing: SlotStage) {
-        self.slots[slot as usize].stage = doing;
+    fn set_stage(&mut self, slot: u32, stage: SlotStage) {
+        self.slots[slot as usize].stage = stage;
         self.continuing.push(slot);
     }
 
     fn is_sync_due(&mut self, lane: u32) -> bool {
-        let every = self.sync_every;
+        let interval = self.sync_every;
         let lane = &mut self.lanes[lane as usize];
         lane.writes_since_sync += 1;
-        let is_due = every > 0 && lane.writes_since_sync >= every;
+        let is_due = interval > 0 && lane.writes_since_sync >= interval;
         if is_due {
             lane.writes_since_sync = 0;
         }
@@ -514,12 +516,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     /// Compares every sector that was read with its expected stamp.
     fn verify(&mut self, slot: u32) {
-        let at = self.slots[slot as usize];
-        let target = at.target as usize;
+        let state = self.slots[slot as usize];
+        let target = state.target as usize;
         let Some(generations) = &self.phase.targets[target].generations else { return };
-        let memory = self.buffers.readable(slot, at.bytes as usize);
+        let memory = self.buffers.readable(slot, state.bytes as usize);
         let sectors = memory.chunks_exact(content::SECTOR_BYTES);
-        for (sector, offset) in sectors.zip((at.offset..).step_by(content::SECTOR_BYTES)) {
+        for (sector, offset) in sectors.zip((state.offset..).step_by(content::SECTOR_BYTES)) {
             if let Some(damage) =
                 content::check_sector(sector, offset, generations.expected(offset))
             {
@@ -536,37 +538,37 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     /// Handles an I/O that failed, was short, or must be retried.
     fn handle_failure(&mut self, slot: u32, result: i32) {
-        let at = self.slots[slot as usize];
+        let state = self.slots[slot as usize];
         if matches!(-result, libc::EAGAIN | libc::EINTR) {
             return self.continuing.push(slot);
         }
-        let target = at.target as usize;
-        let failing = &self.phase.targets[target];
-        let is_write = matches!(at.stage, SlotStage::Write | SlotStage::Sync);
-        let reason = match (result, at.stage) {
+        let target = state.target as usize;
+        let failed_target = &self.phase.targets[target];
+        let is_write = matches!(state.stage, SlotStage::Write | SlotStage::Sync);
+        let reason = match (result, state.stage) {
             (..0, SlotStage::Sync) => {
                 format!("fsync: {}", io::Error::from_raw_os_error(-result))
             }
             (..0, _) => io::Error::from_raw_os_error(-result).to_string(),
-            (moved, _) => format!("short: {moved} of {} B", at.bytes),
+            (transferred, _) => format!("short: {transferred} of {} B", state.bytes),
         };
         self.recorder.record_failure(IoFailure {
             target,
             operation: if is_write { IoOperation::Write } else { IoOperation::Read },
-            offset: at.offset,
-            bytes: u64::from(at.bytes),
+            offset: state.offset,
+            bytes: u64::from(state.bytes),
             reason,
         });
-        failing.note_failure();
-        if let Some(generations) = &failing.generations
-            && at.stage != SlotStage::Sync
+        failed_target.note_failure();
+        if let Some(generations) = &failed_target.generations
+            && state.stage != SlotStage::Sync
         {
-            if at.stage == SlotStage::Write {
-                generations.record_write(at.offset, u64::from(at.bytes), None);
+            if state.stage == SlotStage::Write {
+                generations.record_write(state.offset, u64::from(state.bytes), None);
             }
-            generations.release(at.offset, u64::from(at.bytes));
+            generations.release(state.offset, u64::from(state.bytes));
         }
-        self.scheduler.release_slot(slot, at.lane, &mut self.lanes);
+        self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
     }
 }
 

@@ -121,7 +121,9 @@ impl WorkerRecorder {
             totals,
             totals_of_target: Vec::new(),
             syncs: (stream.sync_every > 0).then(|| Box::new(tally::new_total())),
-            split_latency: conduct.times_submission.then(|| Box::new([new_split(), new_split()])),
+            split_latency: conduct
+                .times_submission
+                .then(|| Box::new([new_split(), new_split()])),
             journal: conduct.keeps_journal.then(Vec::new),
             failures: Vec::new(),
             failure_count: 0,
@@ -190,7 +192,12 @@ impl WorkerRecorder {
         counts: bool,
     ) {
         let operation_index = operation as usize;
-        tally::record(&mut self.frame.tallies[operation_index], bytes, service_ns, from_intended_ns);
+        tally::record(
+            &mut self.frame.tallies[operation_index],
+            bytes,
+            service_ns,
+            from_intended_ns,
+        );
         let totals_index =
             if self.totals_of_target.is_empty() { lane } else { self.totals_of_target[target] };
         if counts && let Some(total) = &mut self.totals[totals_index][operation_index] {
@@ -206,7 +213,11 @@ impl WorkerRecorder {
         counts: bool,
     ) {
         let operation_index = operation as usize;
-        tally::record_overdue(&mut self.frame.tallies[operation_index], from_intended_ns, count);
+        tally::record_overdue(
+            &mut self.frame.tallies[operation_index],
+            from_intended_ns,
+            count,
+        );
         let totals_index =
             if self.totals_of_target.is_empty() { lane } else { self.totals_of_target[target] };
         if counts && let Some(total) = &mut self.totals[totals_index][operation_index] {
@@ -224,7 +235,12 @@ impl WorkerRecorder {
     /// Counts the submission latency of an I/O, if it is timed.
     pub(super) fn record_submission(&mut self, operation: IoOperation, submission_ns: u64) {
         if let Some(split_latency) = &mut self.split_latency {
-            tally::record(&mut split_latency[operation as usize].submission, 0, submission_ns, None);
+            tally::record(
+                &mut split_latency[operation as usize].submission,
+                0,
+                submission_ns,
+                None,
+            );
         }
     }
 
@@ -232,7 +248,12 @@ impl WorkerRecorder {
     #[inline]
     pub(super) fn record_completion(&mut self, operation: IoOperation, completion_ns: u64) {
         if let Some(split_latency) = &mut self.split_latency {
-            tally::record(&mut split_latency[operation as usize].completion, 0, completion_ns, None);
+            tally::record(
+                &mut split_latency[operation as usize].completion,
+                0,
+                completion_ns,
+                None,
+            );
         }
     }
 

@@ -148,7 +148,7 @@ fn add_tally_entries(
         entries.push(MeasurementEntry::Measured(key, EntryValue::Distribution(span, seen)));
     };
     let values = tally.service_ns.as_ref().map(LatencyDistribution::from_histogram);
-    put(LATENCY, None, to_moments(tally.requested, None, values));
+    put(LATENCY, None, moments(tally.requested, None, values));
     if let Some(intended) = &tally.from_intended_ns {
         put(INTENDED, None, LatencyDistribution::from_histogram(intended));
     }
@@ -160,13 +160,13 @@ fn add_tally_entries(
         };
         let count = tally.count_of(operation);
         if count.count > 0 || bytes.is_some_and(|bytes| bytes > 0) {
-            put(LATENCY, Some(operation), to_moments(count, bytes, None));
+            put(LATENCY, Some(operation), moments(count, bytes, None));
         }
     }
 }
 
 /// Returns exact moments, with the values if they are kept.
-fn to_moments(
+fn moments(
     count: OperationCount,
     bytes: Option<u64>,
     values: Option<LatencyDistribution>,

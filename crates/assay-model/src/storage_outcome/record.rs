@@ -84,24 +84,24 @@ impl StorageOutcome {
             );
             add_interval(interval, span, &operations, &mut entries);
         }
-        let whole_span = MeasuredSpan::from_seconds(0.0, self.elapsed_s, false);
+        let whole = MeasuredSpan::from_seconds(0.0, self.elapsed_s, false);
         for it in &self.tallies {
             let key = |metric| part_key(metric, it.stream, Some(it.target), it.operation, None);
             entries.push(distribution_entry(
                 key(LATENCY),
-                whole_span,
+                whole,
                 it.tally.service_distribution(),
             ));
             if !it.tally.from_intended_ns.is_empty() {
                 entries.push(distribution_entry(
                     key(INTENDED),
-                    whole_span,
+                    whole,
                     it.tally.intended_distribution(),
                 ));
             }
         }
         for (stream, details) in self.streams.iter().enumerate() {
-            add_stream(stream, details, whole_span, &mut entries);
+            add_stream(stream, details, whole, &mut entries);
         }
         entries
     }
@@ -133,11 +133,8 @@ impl StorageOutcome {
     /// Returns the journals of the streams as raw outputs: names and contents.
     #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
-        let with_journal =
-            self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
-        with_journal
-            .map(|(stream, it)| (journal_name(stream), format_journal(&it.journal)))
-            .collect()
+        let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
+        kept.map(|(stream, it)| (journal_name(stream), format_journal(&it.journal))).collect()
     }
 
     /// Reads the outcome from a stored case. `raw` reads a raw output of the case by its name.
@@ -365,7 +362,7 @@ fn add_interval(
         entries.push(MeasurementEntry::Measured(key, EntryValue::Sample { value, weight }));
     }
     for (stream, count) in interval.streams.iter().enumerate() {
-        for (operation, moments) in BOTH.into_iter().zip(count.to_moments()) {
+        for (operation, moments) in BOTH.into_iter().zip(count.moments()) {
             if moments.count > 0 {
                 let key = part_key(LATENCY, stream, None, operation, Some(INTERVAL));
                 entries.push(distribution_entry(key, span, moments));
@@ -376,7 +373,7 @@ fn add_interval(
 
 impl StreamCount {
     /// Returns reads and writes as moments.
-    fn to_moments(&self) -> [LatencyDistribution; 2] {
+    fn moments(&self) -> [LatencyDistribution; 2] {
         let moments = |count, bytes, sum_ns: u64, max_ns| LatencyDistribution {
             count,
             sum_ns: sum_ns as f64,
@@ -416,7 +413,7 @@ impl StreamCount {
 fn add_stream(
     stream: usize,
     details: &StreamDetails,
-    whole_span: MeasuredSpan,
+    whole: MeasuredSpan,
     entries: &mut Vec<MeasurementEntry>,
 ) {
     let key = SeriesKey::with_dimensions(
@@ -431,16 +428,15 @@ fn add_stream(
     let entry = |operation, stage, tally: &IoTally| {
         distribution_entry(
             part_key(LATENCY, stream, None, operation, Some(stage)),
-            whole_span,
+            whole,
             tally.service_distribution(),
         )
     };
     entries.extend(details.syncs.iter().map(|it| entry(IoOperation::Write, SYNC, it)));
     let stages = [(SUBMISSION, &details.submissions), (COMPLETION, &details.completions)];
     for (stage, tallies) in stages {
-        let by_operation = BOTH.into_iter().zip(tallies);
-        let recorded =
-            by_operation.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
+        let pairs = BOTH.into_iter().zip(tallies);
+        let recorded = pairs.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
         entries.extend(recorded.map(|(operation, it)| entry(operation, stage, it)));
     }
 }
@@ -467,55 +463,44 @@ fn read_tallies(series: &MemberSeries<'_>) -> Vec<StreamTally> {
 type BySpan<'r> = BTreeMap<MeasuredSpan, &'r LatencyDistribution>;
 
 fn by_span<'r>(
-    all_series: &'r MemberSeries<'_>,
+    series: &'r MemberSeries<'_>,
     metric: &'r str,
     operation: IoOperation,
 ) -> BySpan<'r> {
-    parts(all_series, metric)
+    parts(series, metric)
         .filter(|part| {
             part.operation == Some(operation) && part.stream.is_none() && part.stage.is_none()
         })
         .flat_map(|part| &part.series.distributions)
-        .map(|stretch| {
-            let span = MeasuredSpan {
-                from_ns: stretch.from_ns,
-                to_ns: stretch.to_ns,
-                warmup: stretch.warmup,
-            };
-            (span, &stretch.seen)
+        .map(|it| {
+            let span = MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup };
+            (span, &it.seen)
         })
         .collect()
 }
 
-fn read_intervals(all_series: &MemberSeries<'_>) -> Vec<IntervalTally> {
-    let service = BOTH.map(|operation| by_span(all_series, LATENCY, operation));
-    let intended = BOTH.map(|operation| by_span(all_series, INTENDED, operation));
+fn read_intervals(series: &MemberSeries<'_>) -> Vec<IntervalTally> {
+    let service = BOTH.map(|operation| by_span(series, LATENCY, operation));
+    let intended = BOTH.map(|operation| by_span(series, INTENDED, operation));
     let spans: BTreeSet<MeasuredSpan> =
         service.iter().flat_map(|intervals| intervals.keys().copied()).collect();
-    let state_samples = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
-        parts(all_series, metric)
+    let states = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
+        parts(series, metric)
             .filter(|part| part.stage == Some(INTERVAL))
             .flat_map(|part| part.series.samples.iter().map(|sample| sample.value))
             .collect::<Vec<f64>>()
     });
     let stream_count =
-        1 + parts(all_series, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
-    let state_at =
-        |metric: usize, index: usize| state_samples[metric].get(index).copied().unwrap_or(0.0);
+        1 + parts(series, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
+    let state = |metric: usize, index: usize| states[metric].get(index).copied().unwrap_or(0.0);
     let mut intervals: Vec<IntervalTally> = spans
         .into_iter()
         .enumerate()
         .map(|(index, span)| {
-            let tally = |operation_index: usize| {
-                service[operation_index].get(&span).map_or_else(
-                    IoTally::empty,
-                    |distribution| {
-                        IoTally::from_distributions(
-                            distribution,
-                            intended[operation_index].get(&span).copied(),
-                        )
-                    },
-                )
+            let tally = |op: usize| {
+                service[op].get(&span).map_or_else(IoTally::empty, |it| {
+                    IoTally::from_distributions(it, intended[op].get(&span).copied())
+                })
             };
             let (start_s, length_s) = span.to_seconds();
             IntervalTally {
@@ -525,46 +510,43 @@ fn read_intervals(all_series: &MemberSeries<'_>) -> Vec<IntervalTally> {
                 reads: tally(0),
                 writes: tally(1),
                 streams: vec![StreamCount::default(); stream_count],
-                in_flight: state_at(0, index),
-                cpu_user: state_at(1, index),
-                cpu_system: state_at(2, index),
+                in_flight: state(0, index),
+                cpu_user: state(1, index),
+                cpu_system: state(2, index),
             }
         })
         .collect();
-    add_stream_counts(all_series, &mut intervals);
+    add_stream_counts(series, &mut intervals);
     intervals
 }
 
-fn add_stream_counts(all_series: &MemberSeries<'_>, intervals: &mut [IntervalTally]) {
-    for part in parts(all_series, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
+fn add_stream_counts(series: &MemberSeries<'_>, intervals: &mut [IntervalTally]) {
+    for part in parts(series, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
         let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
         let mut index = 0;
-        for stretch in &part.series.distributions {
-            let (start_s, _) = MeasuredSpan {
-                from_ns: stretch.from_ns,
-                to_ns: stretch.to_ns,
-                warmup: stretch.warmup,
-            }
-            .to_seconds();
+        for it in &part.series.distributions {
+            let (start_s, _) =
+                MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup }
+                    .to_seconds();
             // Distributions and intervals are in ascending order of time.
             while intervals.get(index).is_some_and(|interval| interval.start_s < start_s) {
                 index += 1;
             }
             let interval = intervals.get_mut(index);
-            let stream_count = interval.and_then(|interval| interval.streams.get_mut(stream));
-            if let Some(stream_count) = stream_count {
-                stream_count.set_moments(operation, &stretch.seen);
+            let count = interval.and_then(|interval| interval.streams.get_mut(stream));
+            if let Some(count) = count {
+                count.set_moments(operation, &it.seen);
             }
         }
     }
 }
 
 fn read_streams(
-    all_series: &MemberSeries<'_>,
+    series: &MemberSeries<'_>,
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Vec<StreamDetails> {
     let mut streams: Vec<StreamDetails> = Vec::new();
-    for part in parts(all_series, "in_flight") {
+    for part in parts(series, "in_flight") {
         let (Some(stream), Some("whole")) = (part.stream, part.stage) else { continue };
         let active_s =
             part.series.facts.get(&Attribute::ActiveS).and_then(AttributeValue::as_number);
@@ -575,21 +557,19 @@ fn read_streams(
             ..StreamDetails::default()
         });
     }
-    for part in parts(all_series, LATENCY) {
+    for part in parts(series, LATENCY) {
         let Some(details) = part.stream.and_then(|stream| streams.get_mut(stream)) else {
             continue;
         };
-        let tally = || {
-            part.first_distribution()
-                .map(|distribution| IoTally::from_distributions(distribution, None))
-        };
+        let tally =
+            || part.first_distribution().map(|it| IoTally::from_distributions(it, None));
         match (part.stage, part.operation) {
             (Some(SYNC), _) => details.syncs = tally(),
             (Some(SUBMISSION), Some(operation)) => {
-                details.submissions[operation as usize] = tally()
+                details.submissions[operation as usize] = tally();
             }
             (Some(COMPLETION), Some(operation)) => {
-                details.completions[operation as usize] = tally()
+                details.completions[operation as usize] = tally();
             }
             _ => {}
         }

@@ -380,7 +380,7 @@ fn legend(rows: &[HostsRow<'_>]) -> String {
     for HostsRow { middle, .. } in rows {
         match Judgement::from_row(middle) {
             Judgement::Impossible(why) => {
-                add("verdict-impossible", words::distrust_without_width(why))
+                add("verdict-impossible", words::distrust_without_width(why));
             }
             Judgement::Unsure(why) => add("verdict-unsure", words::distrust_without_width(why)),
             Judgement::Slow => add("verdict-slow", String::new()),

@@ -317,7 +317,7 @@ pub(super) fn describe_shares(tests: &[&StorageTest]) -> String {
     for test in tests {
         match test.point {
             Some(ResponseCurvePoint::Share { percent }) => {
-                percents.push(format_percent_setting(percent))
+                percents.push(format_percent_setting(percent));
             }
             Some(ResponseCurvePoint::Bend { .. }) => bends += 1,
             Some(ResponseCurvePoint::Maximum) | None => {}

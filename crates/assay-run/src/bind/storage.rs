@@ -84,7 +84,7 @@ pub(super) fn prepare(
     match test.course {
         MeasurementMode::Once => {}
         MeasurementMode::Rounds(_) => {
-            recorder.add_doubt(Doubt::MeasuredOnce { by: case.by.clone() })
+            recorder.add_doubt(Doubt::MeasuredOnce { by: case.by.clone() });
         }
         MeasurementMode::Search(_) => {
             return Err(FailureReason::ToolCannotSearch { by: case.by.clone() }.into());
@@ -213,7 +213,7 @@ impl StorageCaseRun<'_, '_, '_> {
             passed_bytes: 0,
         };
         let done = runner::run_phases(plan, options, cancel, &mut |event| {
-            watcher.handle_event(&event)
+            watcher.handle_event(&event);
         });
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),

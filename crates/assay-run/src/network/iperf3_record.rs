@@ -165,7 +165,7 @@ impl CompletedIperf3Test<'_> {
     pub fn facts(&self) -> Vec<MeasurementEntry> {
         let mut facts = path::path_facts(self.local(), self.outcome.address.ip());
         let mut fact = |name: Attribute, value: AttributeValue| {
-            facts.push(MeasurementEntry::Fact(name, value))
+            facts.push(MeasurementEntry::Fact(name, value));
         };
         let is_assay = self.outcome.remote_account.is_some();
         fact(Attribute::FarEnd, if is_assay { "assay" } else { "iperf3" }.into());

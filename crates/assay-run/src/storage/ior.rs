@@ -214,7 +214,7 @@ fn with_results(
         if tests.len() <= step.test {
             let hash = record.raw.get(TEST_START_FILE).map(String::as_str);
             let Some(found) = found(step.test, hash) else { continue };
-            tests.push(found.to_test(&options[step.test]));
+            tests.push(found.into_test(&options[step.test]));
         }
         first = Some((step, outcome));
     }
@@ -288,7 +288,7 @@ impl IorStep {
 }
 
 impl IorTestStart {
-    fn to_test(self, options: &IorOptions) -> IorTestResult {
+    fn into_test(self, options: &IorOptions) -> IorTestResult {
         let Self { began, capacity, wear_out_transfers } = self;
         let options = IorOptions { wear_out_transfers, ..options.clone() };
         IorTestResult { options, began, capacity, results: vec![] }

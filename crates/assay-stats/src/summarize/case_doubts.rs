@@ -23,35 +23,36 @@ pub(super) struct CaseDoubts<'r> {
 impl<'r> CaseDoubts<'r> {
     pub(super) fn from_record(record: &'r CaseRecord) -> Self {
         let hosts = record.series.iter().filter_map(|it| it.dimensions.get(&Attribute::Host));
-        let have_own: BTreeSet<&str> = hosts.filter_map(AttributeValue::as_text).collect();
-        let mut found = Self { record, common: Vec::new(), by_host: BTreeMap::new() };
-        for (place, doubt) in record.doubts.iter().enumerate() {
-            let of_host = match doubt {
+        let hosts_with_results: BTreeSet<&str> =
+            hosts.filter_map(AttributeValue::as_text).collect();
+        let mut case_doubts = Self { record, common: Vec::new(), by_host: BTreeMap::new() };
+        for (index, doubt) in record.doubts.iter().enumerate() {
+            let host_doubt = match doubt {
                 Doubt::OnHost { host, doubt } => Some((host.as_str(), &**doubt)),
                 _ => None,
             };
-            if let Some((host, doubt)) = of_host {
-                found.by_host.entry(host).or_default().push((place, doubt));
+            if let Some((host, doubt)) = host_doubt {
+                case_doubts.by_host.entry(host).or_default().push((index, doubt));
             }
-            if of_host.is_none_or(|(host, _)| !have_own.contains(host)) {
-                found.common.push((place, doubt));
+            if host_doubt.is_none_or(|(host, _)| !hosts_with_results.contains(host)) {
+                case_doubts.common.push((index, doubt));
             }
         }
-        found
+        case_doubts
     }
 
     /// Returns the doubts about a result of this host, in their original order.
-    pub(super) fn for_host(&self, here: &str) -> Vec<Doubt> {
-        let is_own =
-            |doubt: &Doubt| matches!(doubt, Doubt::OnHost { host, .. } if host == here);
-        let of_all = self.common.iter().filter(|(_, doubt)| !is_own(doubt));
-        let own = self.by_host.get(here).into_iter().flatten();
-        let mut found: Vec<_> = of_all.chain(own).collect();
-        found.sort_by_key(|(place, _)| *place);
-        let mut doubts = merge_repeated(found.into_iter().map(|(_, doubt)| *doubt));
+    pub(super) fn for_host(&self, name: &str) -> Vec<Doubt> {
+        let is_of_host =
+            |doubt: &Doubt| matches!(doubt, Doubt::OnHost { host, .. } if host == name);
+        let common = self.common.iter().filter(|(_, doubt)| !is_of_host(doubt));
+        let of_host = self.by_host.get(name).into_iter().flatten();
+        let mut ordered: Vec<_> = common.chain(of_host).collect();
+        ordered.sort_by_key(|(index, _)| *index);
+        let mut doubts = merge_repeated(ordered.into_iter().map(|(_, doubt)| *doubt));
         if let Workload::Stream(stream) = &self.record.case.workload {
-            let known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
-            doubts.extend(cache_assisted(stream).filter(|_| !known));
+            let is_known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
+            doubts.extend(cache_assisted(stream).filter(|_| !is_known));
         }
         doubts
     }
@@ -59,22 +60,22 @@ impl<'r> CaseDoubts<'r> {
 
 /// Merges doubts that several repetitions raised: their counts are added.
 fn merge_repeated<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<Doubt> {
-    let mut all: Vec<Doubt> = Vec::new();
+    let mut merged: Vec<Doubt> = Vec::new();
     for doubt in doubts {
-        let known = all.iter_mut().find(|it| it.id() == doubt.id());
-        match (known, doubt) {
+        let previous = merged.iter_mut().find(|it| it.id() == doubt.id());
+        match (previous, doubt) {
             (
                 Some(Doubt::NotStarted { count, due }),
-                Doubt::NotStarted { count: more, due: of },
-            ) => (*count, *due) = (*count + more, *due + of),
+                Doubt::NotStarted { count: more, due: more_due },
+            ) => (*count, *due) = (*count + more, *due + more_due),
             (
                 Some(Doubt::MessageRateMissed { answered, seconds, .. }),
-                Doubt::MessageRateMissed { answered: more, seconds: longer, .. },
-            ) => (*answered, *seconds) = (*answered + more, *seconds + longer),
-            _ => all.push(doubt.clone()),
+                Doubt::MessageRateMissed { answered: more, seconds: more_seconds, .. },
+            ) => (*answered, *seconds) = (*answered + more, *seconds + more_seconds),
+            _ => merged.push(doubt.clone()),
         }
     }
-    all
+    merged
 }
 
 fn cache_assisted(stream: &StreamWorkload) -> Option<Doubt> {

@@ -10,26 +10,27 @@ const MIX: &str = "mix";
 
 /// Returns whether series with these dimensions cover all operations of the case.
 pub(super) fn is_whole(record: &CaseRecord, dimensions: &Attributes) -> bool {
-    let asked = record.case.workload.dimensions(&record.case.by);
+    let requested = record.case.workload.dimensions(&record.case.by);
     let operation = |of: &Attributes| of.get(&Attribute::Operation).cloned();
-    operation(dimensions).is_none_or(|it| operation(&asked).is_none_or(|asked| asked == it))
+    operation(dimensions)
+        .is_none_or(|it| operation(&requested).is_none_or(|requested| requested == it))
 }
 
-/// Returns the distributions of a series after the warm-up. A mix without its own has those of its
-/// reads and writes.
+/// Returns the distributions of a series after the warm-up. For a mix without distributions,
+/// returns those of its reads and writes.
 pub(super) fn counted_distributions<'r>(
     record: &'r CaseRecord,
     series: &'r SeriesRecord,
 ) -> Vec<&'r StretchRecord<LatencyDistribution>> {
     let is_mix = operation(series) == Some(MIX) && series.distributions.is_empty();
-    let of = |it: &'r SeriesRecord| it.distributions.iter().filter(|it| !it.warmup);
+    let after_warm_up = |it: &'r SeriesRecord| it.distributions.iter().filter(|it| !it.warmup);
     if is_mix && is_result(series) {
         read_write_series(record, series)
             .filter(|it| it.metric == series.metric)
-            .flat_map(of)
+            .flat_map(after_warm_up)
             .collect()
     } else {
-        of(series).collect()
+        after_warm_up(series).collect()
     }
 }
 
@@ -39,25 +40,26 @@ pub(super) fn side_rates(record: &CaseRecord, series: &SeriesRecord) -> Attribut
     if operation(series) != Some(MIX) || !is_result(series) {
         return Attributes::new();
     }
-    let of = |side: &str| {
-        let mut own =
-            read_write_series(record, series).filter(|it| operation(it) == Some(side));
-        own.find_map(counted_per_s)
+    let rate_of = |operation_name: &str| {
+        let mut matching = read_write_series(record, series)
+            .filter(|it| operation(it) == Some(operation_name));
+        matching.find_map(counted_per_s)
     };
-    let rates = [(Attribute::ReadRate, of("read")), (Attribute::WriteRate, of("write"))];
+    let rates =
+        [(Attribute::ReadRate, rate_of("read")), (Attribute::WriteRate, rate_of("write"))];
     rates.into_iter().filter_map(|(name, rate)| Some((name, rate?.into()))).collect()
 }
 
 /// Returns the results of the same host for reads only or writes only.
 fn read_write_series<'r>(
     record: &'r CaseRecord,
-    whole: &'r SeriesRecord,
+    mix_series: &'r SeriesRecord,
 ) -> impl Iterator<Item = &'r SeriesRecord> {
     let host = |it: &'r SeriesRecord| it.dimensions.get(&Attribute::Host);
     record.series.iter().filter(move |it| {
         matches!(operation(it), Some("read" | "write"))
             && is_result(it)
-            && host(it) == host(whole)
+            && host(it) == host(mix_series)
     })
 }
 
@@ -70,10 +72,10 @@ fn is_result(series: &SeriesRecord) -> bool {
 }
 
 fn counted_per_s(series: &SeriesRecord) -> Option<f64> {
-    let counting = || series.distributions.iter().filter(|it| !it.warmup);
-    let from_ns = counting().map(|it| it.from_ns).min()?;
-    let to_ns = counting().map(|it| it.to_ns).max()?;
-    let count: f64 = counting().map(|it| it.seen.count as f64).sum();
+    let counted = || series.distributions.iter().filter(|it| !it.warmup);
+    let from_ns = counted().map(|it| it.from_ns).min()?;
+    let to_ns = counted().map(|it| it.to_ns).max()?;
+    let count: f64 = counted().map(|it| it.seen.count as f64).sum();
     let rate = count / (to_ns.saturating_sub(from_ns) as f64 * 1e-9);
     rate.is_finite().then_some(rate)
 }

@@ -12,25 +12,26 @@ use crate::outliers::{self, HostMeasurement};
 /// Probability of any false detection in a run whose hosts are all alike.
 const RISK: f64 = 0.02;
 
-/// Adds the doubt to results that are worse than their peers. `measured` holds the measurement of
-/// each result.
+/// Adds a doubt to results that are worse than their peers. `measured` has one measurement per
+/// result, in the same order.
 pub(super) fn attach(results: &mut [MetricEstimate], measured: &[HostMeasurement]) {
     let mut groups: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
-    for (place, estimate) in results.iter().enumerate() {
+    for (index, estimate) in results.iter().enumerate() {
         if !estimate.spans_hosts() && estimate.parameters.contains_key(&Attribute::Host) {
-            groups.entry(peer_group_key(estimate)).or_default().push(place);
+            groups.entry(peer_group_key(estimate)).or_default().push(index);
         }
     }
-    groups.retain(|_, places| places.len() >= outliers::MIN_HOSTS);
+    groups.retain(|_, indices| indices.len() >= outliers::MIN_HOSTS);
     // Every metric is a separate test with a chance of false detection.
     let risk = RISK / groups.len().max(1) as f64;
-    for places in groups.values() {
-        let hosts: Vec<HostMeasurement> = places.iter().map(|place| measured[*place]).collect();
+    for indices in groups.values() {
+        let hosts: Vec<HostMeasurement> =
+            indices.iter().map(|index| measured[*index]).collect();
         let mut sorted: Vec<f64> = hosts.iter().map(|it| it.value).collect();
         sorted.sort_by(f64::total_cmp);
         let median = 0.5 * (sorted[sorted.len() / 2] + sorted[(sorted.len() - 1) / 2]);
-        for worst in outliers::worse_hosts(&hosts, results[places[0]].better, risk) {
-            let estimate = &mut results[places[worst]];
+        for worst in outliers::worse_hosts(&hosts, results[indices[0]].better, risk) {
+            let estimate = &mut results[indices[worst]];
             let (host, value, unit) = (estimate.host.clone(), estimate.median, estimate.unit);
             let peer =
                 estimate.parameters.get(&Attribute::Peer).and_then(AttributeValue::as_text);
@@ -50,16 +51,16 @@ pub(super) fn attach(results: &mut [MetricEstimate], measured: &[HostMeasurement
     }
 }
 
-/// Returns the key of results that are comparable across hosts. Every pair has its own cases with
-/// the same workload.
+/// Returns the key that comparable results of different hosts share. Every pair has cases of its
+/// own with the same workload, so the case is not part of its key.
 fn peer_group_key(estimate: &MetricEstimate) -> (String, String, String) {
-    let is_asked =
+    let is_identity =
         |name: &Attribute| name.row().role == Role::Identity && *name != Attribute::Peer;
-    let asked = estimate.parameters.iter().filter(|(name, _)| is_asked(name));
-    let asked: Vec<String> = asked.map(|it| format!("{it:?}")).collect();
+    let identity = estimate.parameters.iter().filter(|(name, _)| is_identity(name));
+    let identity: Vec<String> = identity.map(|it| format!("{it:?}")).collect();
     let case = match estimate.parameters.contains_key(&Attribute::Peer) {
         true => format!("{} {}", estimate.benchmark, estimate.tool.name),
         false => estimate.case.clone(),
     };
-    (case, estimate.metric.clone(), asked.join(" "))
+    (case, estimate.metric.clone(), identity.join(" "))
 }

@@ -9,19 +9,20 @@ use crate::curve::{self, Knee, ResponsePoint};
 /// Latency of an open loop as a user experiences it.
 const LATENCY: &str = "latency_from_intended";
 
-/// Adds `knee` and, where there is one, `knee_rate` and `knee_latency`.
+/// Adds the parameter `knee` and, if there is a knee, its rate and latency.
 pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
     let mut curves: Vec<CurveKey> = entries.iter().filter_map(CurveKey::from_entry).collect();
     curves.sort();
     curves.dedup();
     for curve in curves {
         let points = curve_points(entries, &curve);
-        let found: Vec<ResponsePoint> = points.iter().map(|(_, point)| *point).collect();
-        let reported = knee_attributes(curve::find_knee(&found));
+        let response_points: Vec<ResponsePoint> =
+            points.iter().map(|(_, point)| *point).collect();
+        let attributes = knee_attributes(curve::find_knee(&response_points));
         for entry in
             entries.iter_mut().filter(|it| CurveKey::from_entry(it).as_ref() == Some(&curve))
         {
-            entry.estimate.parameters.extend(reported.clone());
+            entry.estimate.parameters.extend(attributes.clone());
         }
     }
 }
@@ -46,25 +47,25 @@ impl CurveKey {
 /// Returns the open-loop points in ascending order of the requested rate. The maximum rate of a
 /// closed loop is not among them, because its arrivals are distributed differently.
 fn curve_points(entries: &[EstimateEntry<'_>], curve: &CurveKey) -> Vec<(f64, ResponsePoint)> {
-    let of_curve = |it: &&EstimateEntry<'_>| {
+    let is_on_curve = |it: &&EstimateEntry<'_>| {
         it.is_whole && CurveKey::from_entry(it).as_ref() == Some(curve)
     };
     let mut points: Vec<(f64, ResponsePoint)> = entries
         .iter()
-        .filter(of_curve)
+        .filter(is_on_curve)
         .filter(|entry| entry.estimate.metric == LATENCY)
         .filter_map(|entry| {
-            // For a point added near the knee, the share is a fact found while measuring.
+            // For a point added near the knee, the share is a fact from the measurement.
             let share = entry.estimate.parameters.get(&Attribute::PercentOfMax);
             let percent = share.and_then(AttributeValue::as_number)?;
             let case = &entry.record.case.id;
             let is_rate = |it: &&EstimateEntry<'_>| {
                 it.record.case.id == *case && it.estimate.metric == "rate"
             };
-            let rate_per_s = entries.iter().filter(of_curve).find(is_rate)?.estimate.median;
-            let half = entry.estimate.ci.map_or(0.0, |[low, high]| (high - low) / 2.0);
+            let rate_per_s = entries.iter().filter(is_on_curve).find(is_rate)?.estimate.median;
+            let half_width = entry.estimate.ci.map_or(0.0, |[low, high]| (high - low) / 2.0);
             let latency_s = entry.estimate.median;
-            Some((percent, ResponsePoint { rate_per_s, latency_s, uncertainty_s: half }))
+            Some((percent, ResponsePoint { rate_per_s, latency_s, uncertainty_s: half_width }))
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -80,6 +81,6 @@ fn knee_attributes(knee: Knee) -> Attributes {
             (Attribute::KneeRateHigh, knee.interval.1.into()),
             (Attribute::KneeLatency, knee.latency_s.into()),
         ]),
-        Knee::None(why) => Attributes::from([(Attribute::Knee, why.name().into())]),
+        Knee::None(reason) => Attributes::from([(Attribute::Knee, reason.name().into())]),
     }
 }

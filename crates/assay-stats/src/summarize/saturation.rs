@@ -1,5 +1,5 @@
-//! Saturated hosts: adds a doubt to results of hosts that move data together where one reached its
-//! own limit.
+//! Saturated hosts: adds a doubt to results of data transfers if a host reached the limit of its
+//! CPUs or its network.
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::{Benchmark, Better, ReportSection};
@@ -16,9 +16,10 @@ const LINK_FULL: f64 = 0.95;
 
 /// Adds the doubt to the results of the host itself, and to totals that include it.
 pub(super) fn attach(results: &mut [MetricEstimate]) {
-    let found: Vec<(String, Doubt)> = results.iter().filter_map(find_saturation).collect();
+    let saturations: Vec<(String, Doubt)> =
+        results.iter().filter_map(find_saturation).collect();
     for estimate in results.iter_mut().filter(|it| may_be_limited(it)) {
-        let of_case = found.iter().filter(|(case, _)| *case == estimate.case);
+        let of_case = saturations.iter().filter(|(case, _)| *case == estimate.case);
         for (_, doubt) in of_case {
             let Doubt::HostSaturated { host, .. } = doubt else { continue };
             if estimate.involves_host(host) && !estimate.warnings.contains(doubt) {
@@ -31,12 +32,12 @@ pub(super) fn attach(results: &mut [MetricEstimate]) {
 /// Returns whether a result is a host's maximum rate of data, not a share of it.
 fn may_be_limited(estimate: &MetricEstimate) -> bool {
     let section = Benchmark::from_id(&estimate.benchmark).map(|it| it.definition().section);
-    let moves = matches!(
+    let moves_data = matches!(
         section,
         Some(ReportSection::Network | ReportSection::Storage | ReportSection::Files)
     );
     let is_share = estimate.parameters.contains_key(&Attribute::PercentOfMax);
-    moves && estimate.better == Better::Higher && !is_share
+    moves_data && estimate.better == Better::Higher && !is_share
 }
 
 /// Returns the saturated resource of the result's host, with the case.
@@ -48,15 +49,15 @@ fn find_saturation(estimate: &MetricEstimate) -> Option<(String, Doubt)> {
         let percent = estimate.parameters.get(&name).and_then(AttributeValue::as_number);
         percent.map(|percent| percent / 100.0)
     };
-    let found = [
+    let resources = [
         (Attribute::HostNetworkShare, LINK_FULL, HostResource::Network),
         (Attribute::HostCpu, BUSY_SHARE, HostResource::Cpus),
         (Attribute::HostBusiestCpu, SINGLE_CPU_BUSY, HostResource::OneCpu),
     ];
-    let used = found.into_iter().find_map(|(name, limit, resource)| {
+    let saturated = resources.into_iter().find_map(|(name, limit, resource)| {
         share(name).filter(|share| *share >= limit).map(|share| (resource, share))
     });
-    let (resource, share) = used?;
+    let (resource, share) = saturated?;
     let doubt = Doubt::HostSaturated { host: estimate.host.clone(), resource, share };
     Some((estimate.case.clone(), doubt))
 }

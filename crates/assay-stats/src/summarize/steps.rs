@@ -1,4 +1,5 @@
-//! Results of a case's steps: whether a steady state was reached, which rate meets a goal.
+//! Results of a case's steps: whether its rounds reached a steady state, and which rate of a search
+//! meets the latency goal.
 
 use std::collections::BTreeMap;
 
@@ -29,21 +30,21 @@ pub(super) fn step_results(record: &CaseRecord, host: &str) -> StepResults {
     if test.course == MeasurementMode::Once {
         return StepResults::default();
     }
-    let is_here = |it: &&SeriesRecord| {
+    let is_of_host = |it: &&SeriesRecord| {
         it.dimensions
             .get(&Attribute::Host)
             .and_then(AttributeValue::as_text)
             .is_none_or(|it| it == host)
     };
-    let here = record.series.iter().filter(is_here);
-    let whole: Vec<&SeriesRecord> =
-        here.filter(|it| is_whole(record, &it.dimensions)).collect();
-    let reported = match test.course {
+    let of_host = record.series.iter().filter(is_of_host);
+    let whole_series: Vec<&SeriesRecord> =
+        of_host.filter(|it| is_whole(record, &it.dimensions)).collect();
+    let results = match test.course {
         MeasurementMode::Once => None,
-        MeasurementMode::Rounds(rule) => steady_results(&whole, &rule),
-        MeasurementMode::Search(goal) => search_results(&whole, &goal),
+        MeasurementMode::Rounds(rule) => steady_results(&whole_series, &rule),
+        MeasurementMode::Search(goal) => search_results(&whole_series, &goal),
     };
-    reported.unwrap_or_default()
+    results.unwrap_or_default()
 }
 
 fn steady_results(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<StepResults> {
@@ -68,27 +69,29 @@ fn search_results(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<StepRe
     let tries = series.iter().filter_map(|it| rate_try(it, series));
     let tries: BTreeMap<u64, RateTry> = tries.collect();
     let mut search = RateSearch::new(maximum);
-    let shown = tries.into_iter().map(|(step, tried)| (step, search.record_try(tried, goal)));
-    let shown = shown.collect();
-    Some(StepResults { facts: search.facts(), doubt: search.doubt(), verdicts: shown })
+    let verdicts =
+        tries.into_iter().map(|(step, rate_try)| (step, search.record_try(rate_try, goal)));
+    let verdicts = verdicts.collect();
+    Some(StepResults { facts: search.facts(), doubt: search.doubt(), verdicts })
 }
 
-fn rate_try(series: &SeriesRecord, all: &[&SeriesRecord]) -> Option<(u64, RateTry)> {
+fn rate_try(series: &SeriesRecord, host_series: &[&SeriesRecord]) -> Option<(u64, RateTry)> {
     let counts = series.counts.iter().filter(|it| series.metric == "late" && !it.warmup);
     let stretches =
         counts.clone().map(|it| LateCount { late: it.seen.part, all: it.seen.whole });
     let elapsed_s: f64 =
         counts.map(|it| it.to_ns.saturating_sub(it.from_ns) as f64 * 1e-9).sum();
     let stretches: Vec<LateCount> = stretches.collect();
-    let (asked_per_s, at) = (requested_rate(series)?, step_number(series)?);
-    let rates = all.iter().find(|it| it.metric == "rate" && step_number(it) == Some(at));
+    let (requested_per_s, step) = (requested_rate(series)?, step_number(series)?);
+    let rates =
+        host_series.iter().find(|it| it.metric == "rate" && step_number(it) == Some(step));
     let reached_per_s = rates.and_then(|it| rate_per_s(it));
-    let done = match reached_per_s {
+    let completed = match reached_per_s {
         Some(rate) => (rate * elapsed_s).round() as u64,
         None => stretches.iter().map(|it| it.all).sum(),
     };
     (!stretches.is_empty())
-        .then_some((at, RateTry { requested_per_s: asked_per_s, elapsed_s, done, stretches }))
+        .then_some((step, RateTry { requested_per_s, elapsed_s, done: completed, stretches }))
 }
 
 /// Returns all work over all time: the weights of samples are the seconds over which they are

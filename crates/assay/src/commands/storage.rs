@@ -198,7 +198,7 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
         let mut report = |what, line| report(&record.path, what, line);
         match record.in_use_by() {
             Some(process) => {
-                report("used", format!("{path} kept: in use by process {process}"))
+                report("used", format!("{path} kept: in use by process {process}"));
             }
             None if typed.dry_run && record.is_unchanged() => report("there", path),
             None if typed.dry_run => report("gone", format!("{path} is gone or replaced")),

@@ -112,7 +112,7 @@ impl FioOptions {
             "filesize" => self.file_size_bytes = Some(parse_single_size(text, base)?),
             "ba" => {
                 self.align_bytes =
-                    Some(parse_single_size(text, base)?).filter(|bytes| *bytes > 0)
+                    Some(parse_single_size(text, base)?).filter(|bytes| *bytes > 0);
             }
             "iodepth" => self.depth = whole(1, MAX_DEPTH)? as u32,
             "numjobs" => self.clones = whole(1, MAX_CLONES)? as u32,

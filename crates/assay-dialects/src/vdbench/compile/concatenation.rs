@@ -43,7 +43,8 @@ impl Compiler<'_, '_> {
             self.lines.diagnostics.push(error.help(help).vdbench("stops"));
             return None;
         }
-        if let Some((option, vdbench_action)) = self.concatenation_conflict(workload, storages) {
+        if let Some((option, vdbench_action)) = self.concatenation_conflict(workload, storages)
+        {
             let message = format!("not supported together: {option} and concatenatesds=yes");
             let error = self.lines.error("V114", workload.spot, message);
             let help = "remove one of them";
@@ -88,9 +89,15 @@ impl Compiler<'_, '_> {
             (workload.strides.is_some(), "stride=", carries_out),
             (workload.streams.is_some(), "streams=", carries_out),
             (self.input.is_apart, "several hosts", carries_out),
-            (has_too_many_targets, "more than 256 storage definitions of one workload", carries_out),
+            (
+                has_too_many_targets,
+                "more than 256 storage definitions of one workload",
+                carries_out,
+            ),
         ]
         .into_iter()
-        .find_map(|(applies, option, vdbench_action)| applies.then_some((option, vdbench_action)))
+        .find_map(|(applies, option, vdbench_action)| {
+            applies.then_some((option, vdbench_action))
+        })
     }
 }

@@ -59,7 +59,8 @@ impl Compiler<'_, '_> {
                 }
                 Rate::Percent(percent) => {
                     let previous = self.execution.runs.len().checked_sub(1);
-                    let Some(previous) = previous.filter(|index| !self.is_format(*index)) else {
+                    let Some(previous) = previous.filter(|index| !self.is_format(*index))
+                    else {
                         let message = "a percentage needs a previous run";
                         let error = self.lines.error("V160", run.name.spot, message);
                         self.lines.diagnostics.push(error.help("run it at fwdrate=max first"));
@@ -86,10 +87,22 @@ impl Compiler<'_, '_> {
     ) {
         let max_phase = self.execution.runs.len();
         let trees_and_streams = (trees, streams);
-        self.add_file_phase(run, trees_and_streams, loops, FileLoad::Closed, RateLabel::UncontrolledCurve);
+        self.add_file_phase(
+            run,
+            trees_and_streams,
+            loops,
+            FileLoad::Closed,
+            RateLabel::UncontrolledCurve,
+        );
         for percent in &run.curve {
             let load = percent_file_load(max_phase, *percent, run);
-            self.add_file_phase(run, trees_and_streams, loops, load, RateLabel::Percent(*percent));
+            self.add_file_phase(
+                run,
+                trees_and_streams,
+                loops,
+                load,
+                RateLabel::Percent(*percent),
+            );
             let label = self.execution.runs.last_mut().expect("it was just added");
             label.stop_curve_ms = run.stop_curve_ms;
             label.name = format!("{}_({}%)", run.name.text, percent.trunc());
@@ -131,7 +144,8 @@ impl Compiler<'_, '_> {
         let file_systems: BTreeSet<&str> =
             workload.trees.iter().map(|tree| tree.name.as_str()).collect();
         let file_systems = file_systems.len();
-        let threads: u64 = workload.streams.iter().map(|stream| u64::from(stream.threads)).sum();
+        let threads: u64 =
+            workload.streams.iter().map(|stream| u64::from(stream.threads)).sum();
         let is_first = self.execution.runs.is_empty();
         self.execution.runs.push(RunLabel {
             number: self.execution.runs.len(),
@@ -253,7 +267,7 @@ impl Compiler<'_, '_> {
             workloads.push(self.definitions.format.clone().unwrap_or_default());
         }
         let mut used: Vec<usize> = Vec::new();
-        let mut with_trees = Vec::new();
+        let mut workload_trees = Vec::new();
         let mut hosts = Vec::new();
         for mut workload in workloads {
             for (key, parsed) in values {
@@ -274,17 +288,17 @@ impl Compiler<'_, '_> {
                     used.len() - 1
                 }));
             }
-            with_trees.push((workload, tree_indices));
+            workload_trees.push((workload, tree_indices));
         }
         let trees = used
             .iter()
-            .map(|index| self.compile_tree(run, &with_trees, values, *index))
+            .map(|index| self.compile_tree(run, &workload_trees, values, *index))
             .collect::<Option<Vec<_>>>()?;
         let trees = match self.input.is_apart {
-            true => self.place_trees(run, (&used, trees), (&mut with_trees, &hosts))?,
+            true => self.place_trees(run, (&used, trees), (&mut workload_trees, &hosts))?,
             false => PlacedTrees { list: trees, hosts: Vec::new() },
         };
-        Some((trees, if only_format { Vec::new() } else { with_trees }))
+        Some((trees, if only_format { Vec::new() } else { workload_trees }))
     }
 
     fn compile_tree(
@@ -312,7 +326,9 @@ impl Compiler<'_, '_> {
         let direct = flags.is_some_and(|flags| flags.direct);
         let is_sector_multiple = |bytes: u64| bytes.is_multiple_of(512);
         if direct
-            && !system.sizes.iter().all(|size| is_sector_multiple(size.min_bytes) && is_sector_multiple(size.step_bytes))
+            && !system.sizes.iter().all(|size| {
+                is_sector_multiple(size.min_bytes) && is_sector_multiple(size.step_bytes)
+            })
         {
             let message = format!(
                 "`{}` has o_direct and files whose sizes are not multiples of 512",
@@ -423,7 +439,8 @@ impl Compiler<'_, '_> {
         workloads: &[(FileWorkloadDefinition, Vec<usize>)],
     ) -> Option<Vec<f64>> {
         let sum: f64 = workloads.iter().filter_map(|(workload, _)| workload.skew_percent).sum();
-        let unset = workloads.iter().filter(|(workload, _)| workload.skew_percent.is_none()).count();
+        let unset =
+            workloads.iter().filter(|(workload, _)| workload.skew_percent.is_none()).count();
         let remainder = 100.0 - sum;
         let is_valid = if unset > 0 { remainder > 0.0 } else { remainder.abs() <= 0.01 };
         if !is_valid {
@@ -437,7 +454,8 @@ impl Compiler<'_, '_> {
                 .push(error.help("correct skew= of its fwd").vdbench("stops"));
             return None;
         }
-        let is_reported = self.lines.diagnostics.iter().any(|diagnostic| diagnostic.code == "V164");
+        let is_reported =
+            self.lines.diagnostics.iter().any(|diagnostic| diagnostic.code == "V164");
         if sum > 0.0 && run.file_rates.contains(&Rate::Max) && !is_reported {
             let message = format!(
                 "`{}` runs at fwdrate=max: the shares (skew) divide the threads and are not enforced",
@@ -478,7 +496,8 @@ fn apply_loop_value(workload: &mut FileWorkloadDefinition, key: &str, parsed: &P
         "rdpct" => workload.read_percent = Some(number),
         "operations" => {
             let lower = parsed.text.to_ascii_lowercase();
-            let operation = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
+            let operation =
+                FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
             workload.operations = operation.into_iter().collect();
         }
         _ => {}

@@ -178,7 +178,7 @@ impl FileWorkloadDefinition {
             }
             "fileio" => self.apply_file_io(lines, parameter),
             "fileselect" => {
-                self.order = parse_file_order(lines, parameter).unwrap_or(self.order)
+                self.order = parse_file_order(lines, parameter).unwrap_or(self.order);
             }
             "xfersize" => {
                 if let Some(sizes) = attributes::parse_sizes(lines, parameter) {

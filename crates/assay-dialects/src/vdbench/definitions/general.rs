@@ -74,7 +74,7 @@ impl GeneralParameters {
                     self.create_anchors = values::parse_yes_no(lines, parameter) == Some(true);
                 }
                 "concatenatesds" => {
-                    self.concatenates = values::parse_yes_no(lines, parameter) == Some(true)
+                    self.concatenates = values::parse_yes_no(lines, parameter) == Some(true);
                 }
                 "formatsds" => self.formats_storage = parse_format_storage(lines, parameter),
                 "formatxfersize" => {

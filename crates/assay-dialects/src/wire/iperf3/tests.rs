@@ -135,7 +135,7 @@ fn reports_protocol_violations() {
         Iperf3ProtocolError::UnknownState { byte: 7 },
     );
     let check_client = |bytes: &[u8], expected: Iperf3ProtocolError| {
-        assert_eq!(run_client(bytes, 2).1, Some(expected))
+        assert_eq!(run_client(bytes, 2).1, Some(expected));
     };
     check_client(&[0xFF], Iperf3ProtocolError::Denied);
     check_client(&[9, 11], Iperf3ProtocolError::Terminated { who: "server" });

@@ -121,8 +121,10 @@ impl PanelFactorisation<'_> {
             offsets,
             slivers: own_slivers.start.max(block)..own_slivers.end.max(block),
         };
-        let below =
-            Columns { slivers: own_slivers.start.max(block + 1)..own_slivers.end.max(block + 1), ..columns };
+        let below = Columns {
+            slivers: own_slivers.start.max(block + 1)..own_slivers.end.max(block + 1),
+            ..columns
+        };
         // SAFETY: own slivers, which no other thread writes before the next barrier.
         let mut candidate = unsafe { (self.kernels.largest)(&columns) };
         for column in 0..SLIVER {

@@ -95,7 +95,7 @@ impl Strip<'_> {
         match self.update {
             // SAFETY: passed on to the caller.
             TrailingUpdate::Builtin(kernels) => unsafe {
-                self.subtract_tiles(kernels, slivers)
+                self.subtract_tiles(kernels, slivers);
             },
             TrailingUpdate::Blas(blas) => {
                 let (grid, first) = (self.panel.matrix, self.panel.first);

@@ -63,20 +63,20 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         let stream = &shared.streams[index];
         let largest = stream.stream.sizes.iter().map(|size| size.max_bytes).max();
         let bytes = largest.unwrap_or(4096).max(4096) as usize;
-        let map = || {
+        let map_buffer = || {
             Mapping::new(bytes, PageAdvice::Default).map_err(|error| StorageError::Resource {
                 what: format!("{bytes} bytes for the buffers of a thread"),
                 source: error.source,
             })
         };
-        let mut writes = map()?;
+        let mut writes = map_buffer()?;
         content::fill(writes.as_mut_slice::<u8>(), workload.compressible, workload.seed ^ id);
         Ok(Self {
             shared,
             stream,
             index,
             draws: RandomStream::new(workload.seed, id),
-            reads: map()?,
+            reads: map_buffer()?,
             writes,
             open: None,
             serial: id << 32,
@@ -98,7 +98,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         self.shared.active.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Waits until the stream is active. Returns `false` if the phase ends before.
+    /// Waits for the turn of the stream. Returns `false` if the phase ends before.
     fn wait_for_turn(&self) -> bool {
         while self.shared.in_turn && self.shared.turn.load(Ordering::Acquire) != self.index {
             if self.shared.is_over() {
@@ -116,8 +116,8 @@ impl<'s, 'w> FileWorker<'s, 'w> {
                 break;
             }
             match self.step(tally) {
-                StepResult::Requested(began) => {
-                    let ns = nanoseconds(began.elapsed());
+                StepResult::Requested(start) => {
+                    let ns = nanoseconds(start.elapsed());
                     let ended_ns = self.shared.elapsed_ns();
                     let from_intended_ns = due_ns.map(|due_ns| ended_ns.saturating_sub(due_ns));
                     record_requested(&mut lock(tally), ns, from_intended_ns);
@@ -138,12 +138,12 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         let (Some(first_ns), Some(schedule)) = (due_ns, &self.stream.schedule) else { return };
         let now_ns = self.shared.elapsed_ns();
         let mut tally = lock(tally);
-        let mut each = |due_ns: u64, count| {
+        let mut record = |due_ns: u64, count| {
             record_latency(&mut tally.from_intended_ns, now_ns - due_ns, count);
         };
         if first_ns < now_ns {
-            each(first_ns, 1);
-            lock(schedule).take_until(now_ns, &mut each);
+            record(first_ns, 1);
+            lock(schedule).take_until(now_ns, &mut record);
         }
     }
 
@@ -196,79 +196,79 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         }
     }
 
-    /// Claims a file in a `wanted` state.
-    fn take_file(&mut self, wanted: &[EntryPresence]) -> ClaimResult {
+    /// Claims a file in one of the `accepted` states.
+    fn take_file(&mut self, accepted: &[EntryPresence]) -> ClaimResult {
         let tree = self.stream.tree;
         let limit = tree.tree.used_file_count().unwrap_or(u64::MAX);
         let order = (self.stream.stream.order, &self.stream.cursor);
-        tree.files.claim_next(wanted, (limit, false), order, &mut self.draws)
+        tree.files.claim_next(accepted, (limit, false), order, &mut self.draws)
     }
 
-    /// Makes one call on one existing file. Its state afterwards is `then`, or unchanged.
+    /// Makes one call on one existing file. Its state becomes `state_after`, or stays the same.
     fn call_on_file(
         &mut self,
         tally: &Mutex<FileTally>,
-        then: Option<EntryPresence>,
+        state_after: Option<EntryPresence>,
         call: impl FnOnce(&Self, u64) -> io::Result<()>,
     ) -> StepResult {
-        let (number, was) = match self.take_file(EntryPresence::EXISTING) {
-            ClaimResult::Claimed(number, was) => (number, was),
+        let (number, state_before) = match self.take_file(EntryPresence::EXISTING) {
+            ClaimResult::Claimed(number, state_before) => (number, state_before),
             ClaimResult::AllBusy => return StepResult::Blocked,
             ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let operation = self.stream.stream.operation;
-        let began = Instant::now();
-        let done = call(self, number);
+        let start = Instant::now();
+        let result = call(self, number);
         let files = &self.stream.tree.files;
-        match done {
+        match result {
             Ok(()) => {
-                count_operation(tally, operation, began);
-                files.set(number, then.unwrap_or(was));
-                StepResult::Requested(began)
+                count_operation(tally, operation, start);
+                files.set(number, state_after.unwrap_or(state_before));
+                StepResult::Requested(start)
             }
             Err(error) if self.was_done_elsewhere(operation, &error) => {
                 files.set(number, EntryPresence::Missing);
                 StepResult::Auxiliary
             }
             Err(error) => {
-                files.set(number, was);
+                files.set(number, state_before);
                 self.record_file_failure(number, operation, &error)
             }
         }
     }
 
-    /// Returns whether another host that shares the tree has created or removed this before.
+    /// Returns whether another host that shares the tree has already created or removed the entry.
     fn was_done_elsewhere(&self, operation: FileOperation, error: &io::Error) -> bool {
-        let done = match operation {
+        let expected = match operation {
             FileOperation::Mkdir => io::ErrorKind::AlreadyExists,
             FileOperation::Rmdir | FileOperation::Delete => io::ErrorKind::NotFound,
             _ => return false,
         };
-        self.stream.tree.tree.part.is_some() && error.kind() == done
+        self.stream.tree.tree.part.is_some() && error.kind() == expected
     }
 
     fn examine_directory(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let state = self.stream.tree;
         let order = (self.stream.stream.order, &self.stream.cursor);
-        let taken = state.directories.claim_next(
+        let claim = state.directories.claim_next(
             EntryPresence::WHOLE,
             (u64::MAX, false),
             order,
             &mut self.draws,
         );
-        let number = match taken {
+        let number = match claim {
             ClaimResult::Claimed(number, _) => number,
             ClaimResult::AllBusy => return StepResult::Blocked,
             ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let (path, operation) = (state.tree.directory(number), FileOperation::Getattr);
-        let began = Instant::now();
-        let done = fs::symlink_metadata(&path);
+        let start = Instant::now();
+        let result = fs::symlink_metadata(&path);
         state.directories.set(number, EntryPresence::Present);
-        match done {
+        match result {
             Ok(_) => {
-                count_operation(tally, operation, began);
-                StepResult::Requested(began)
+                count_operation(tally, operation, start);
+                StepResult::Requested(start)
             }
             Err(error) => {
                 let reason = error.to_string();
@@ -280,12 +280,12 @@ impl<'s, 'w> FileWorker<'s, 'w> {
 
     fn open_and_close(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let operation = self.stream.stream.operation;
-        let mut closing = None;
+        let mut close_start = None;
         // Like Vdbench: open operations open for reading, close operations for writing.
         let writes = operation == FileOperation::Close;
         let step = self.call_on_file(tally, None, |worker, number| {
             let file = open_tree_file(worker.stream.tree, number, writes, false)?;
-            closing = Some(Instant::now());
+            close_start = Some(Instant::now());
             drop(file);
             Ok(())
         });
@@ -293,8 +293,8 @@ impl<'s, 'w> FileWorker<'s, 'w> {
             FileOperation::Open => FileOperation::Close,
             _ => FileOperation::Open,
         };
-        if let Some(at) = closing {
-            count_operation(tally, other, at);
+        if let Some(start) = close_start {
+            count_operation(tally, other, start);
         }
         step
     }
@@ -302,25 +302,26 @@ impl<'s, 'w> FileWorker<'s, 'w> {
     /// Creates a file and writes all of it, or leaves it empty; includes opening, writing and
     /// closing.
     fn create(&mut self, tally: &Mutex<FileTally>) -> StepResult {
-        let fills = self.stream.stream.stop_after.is_none();
-        let wanted = if fills { EntryPresence::NOT_WHOLE } else { EntryPresence::ABSENT };
-        let (number, was) = match self.take_file(wanted) {
-            ClaimResult::Claimed(number, was) => (number, was),
+        let writes_data = self.stream.stream.stop_after.is_none();
+        let accepted =
+            if writes_data { EntryPresence::NOT_WHOLE } else { EntryPresence::ABSENT };
+        let (number, state_before) = match self.take_file(accepted) {
+            ClaimResult::Claimed(number, state_before) => (number, state_before),
             ClaimResult::AllBusy => return StepResult::Blocked,
             ClaimResult::Exhausted => return StepResult::Exhausted,
         };
-        let began = Instant::now();
+        let start = Instant::now();
         let state = self.stream.tree;
-        match self.write_whole(number, fills, tally) {
+        match self.write_whole(number, writes_data, tally) {
             Ok(()) => {
-                count_operation(tally, FileOperation::Create, began);
+                count_operation(tally, FileOperation::Create, start);
                 let expected = state.tree.file_bytes(number);
-                let bytes = if fills { expected } else { 0 };
+                let bytes = if writes_data { expected } else { 0 };
                 state.files.set(number, EntryPresence::from_size(bytes, expected));
-                StepResult::Requested(began)
+                StepResult::Requested(start)
             }
             Err(error) => {
-                state.files.set(number, was);
+                state.files.set(number, state_before);
                 self.record_file_failure(number, FileOperation::Create, &error)
             }
         }
@@ -330,31 +331,31 @@ impl<'s, 'w> FileWorker<'s, 'w> {
     fn write_whole(
         &mut self,
         number: u64,
-        fills: bool,
+        writes_data: bool,
         tally: &Mutex<FileTally>,
     ) -> io::Result<()> {
         let state = self.stream.tree;
-        let bytes = if fills { state.tree.file_bytes(number) } else { 0 };
-        let began = Instant::now();
+        let bytes = if writes_data { state.tree.file_bytes(number) } else { 0 };
+        let start = Instant::now();
         let file = open_tree_file(state, number, true, true)?;
-        count_operation(tally, FileOperation::Open, began);
-        let whole = assay_model::workload::file_set::FileStream {
+        count_operation(tally, FileOperation::Open, start);
+        let stream = assay_model::workload::file_set::FileStream {
             access: FileAccess::Sequential,
             stop_after: None,
             ..self.stream.stream.clone()
         };
-        let mut file = OpenFile::new(file, (number, EntryPresence::Partial), bytes, &whole);
-        while let Some(piece) = file.next_transfer(&whole, &mut self.draws) {
-            self.prepare_write(piece.offset, piece.bytes);
-            let began = Instant::now();
-            file.write(self.writes.as_mut_slice::<u8>(), piece)?;
+        let mut file = OpenFile::new(file, (number, EntryPresence::Partial), bytes, &stream);
+        while let Some(transfer) = file.next_transfer(&stream, &mut self.draws) {
+            self.prepare_write(transfer.offset, transfer.bytes);
+            let start = Instant::now();
+            file.write(self.writes.as_mut_slice::<u8>(), transfer)?;
             let mut tally = lock(tally);
-            tally.operations[FileOperation::Write.index()].add(nanoseconds(began.elapsed()));
-            tally.written_bytes += piece.bytes;
+            tally.operations[FileOperation::Write.index()].add(nanoseconds(start.elapsed()));
+            tally.written_bytes += transfer.bytes;
         }
-        let began = Instant::now();
+        let start = Instant::now();
         file.close(state.tree.sync_at_close)?;
-        count_operation(tally, FileOperation::Close, began);
+        count_operation(tally, FileOperation::Close, start);
         Ok(())
     }
 
@@ -367,31 +368,31 @@ impl<'s, 'w> FileWorker<'s, 'w> {
     /// Performs one read or write; includes opening and closing.
     fn transfer(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let Some(mut open) = self.open.take() else { return self.open_next(tally) };
-        let Some(piece) = open.next_transfer(self.stream.stream, &mut self.draws) else {
+        let Some(next) = open.next_transfer(self.stream.stream, &mut self.draws) else {
             return self.close(open, tally);
         };
-        let reads = match (self.stream.stream.read_share, self.stream.stream.operation) {
+        let is_read = match (self.stream.stream.read_share, self.stream.stream.operation) {
             (Some(share), _) => self.draws.chance(share),
             (None, operation) => operation == FileOperation::Read,
         };
-        if !reads {
-            self.prepare_write(piece.offset, piece.bytes);
+        if !is_read {
+            self.prepare_write(next.offset, next.bytes);
         }
-        let began = Instant::now();
-        let (operation, done) = if reads {
-            (FileOperation::Read, open.read(self.reads.as_mut_slice::<u8>(), piece))
+        let start = Instant::now();
+        let (operation, result) = if is_read {
+            (FileOperation::Read, open.read(self.reads.as_mut_slice::<u8>(), next))
         } else {
-            (FileOperation::Write, open.write(self.writes.as_mut_slice::<u8>(), piece))
+            (FileOperation::Write, open.write(self.writes.as_mut_slice::<u8>(), next))
         };
-        match done {
+        match result {
             Ok(()) => {
                 let mut tally = lock(tally);
-                tally.operations[operation.index()].add(nanoseconds(began.elapsed()));
+                tally.operations[operation.index()].add(nanoseconds(start.elapsed()));
                 let bytes =
-                    if reads { &mut tally.read_bytes } else { &mut tally.written_bytes };
-                *bytes += piece.bytes;
+                    if is_read { &mut tally.read_bytes } else { &mut tally.written_bytes };
+                *bytes += next.bytes;
                 self.open = Some(open);
-                StepResult::Requested(began)
+                StepResult::Requested(start)
             }
             Err(error) => {
                 let number = open.number;
@@ -409,44 +410,45 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         };
         let in_order =
             matches!(stream.access, FileAccess::Sequential | FileAccess::SequentialAnew);
-        // A file written in order may be a new one; a file that is read, or written at random, must
-        // be complete.
-        let makes = in_order && stream.read_share.is_none() && writes;
-        let wanted = if makes { EntryPresence::ANY } else { EntryPresence::WHOLE };
-        let (number, was) = match self.take_file(wanted) {
-            ClaimResult::Claimed(number, was) => (number, was),
+        // A file written sequentially may be new. A file that is read or written at random offsets
+        // must be complete.
+        let may_create = in_order && stream.read_share.is_none() && writes;
+        let accepted = if may_create { EntryPresence::ANY } else { EntryPresence::WHOLE };
+        let (number, presence) = match self.take_file(accepted) {
+            ClaimResult::Claimed(number, presence) => (number, presence),
             ClaimResult::AllBusy => return StepResult::Blocked,
             ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let is_shared = stream.access == FileAccess::RandomShared;
         if is_shared {
-            state.files.set(number, was);
+            state.files.set(number, presence);
         }
-        let anew = stream.access == FileAccess::SequentialAnew && writes;
-        let is_missing = was == EntryPresence::Missing;
-        let removed = if anew && !is_missing {
-            let began = Instant::now();
+        let recreates = stream.access == FileAccess::SequentialAnew && writes;
+        let is_missing = presence == EntryPresence::Missing;
+        let removed = if recreates && !is_missing {
+            let start = Instant::now();
             fs::remove_file(state.tree.file(number))
-                .inspect(|()| count_operation(tally, FileOperation::Delete, began))
+                .inspect(|()| count_operation(tally, FileOperation::Delete, start))
         } else {
             Ok(())
         };
-        let began = Instant::now();
-        let opened =
-            removed.and_then(|()| open_tree_file(state, number, writes, anew || is_missing));
+        let start = Instant::now();
+        let opened = removed
+            .and_then(|()| open_tree_file(state, number, writes, recreates || is_missing));
         match opened {
             Ok(file) => {
-                count_operation(tally, FileOperation::Open, began);
-                if anew || is_missing {
-                    count_operation(tally, FileOperation::Create, began);
+                count_operation(tally, FileOperation::Open, start);
+                if recreates || is_missing {
+                    count_operation(tally, FileOperation::Create, start);
                 }
                 let bytes = state.tree.file_bytes(number);
-                let was = if anew || is_missing { EntryPresence::Partial } else { was };
-                self.open = Some(OpenFile::new(file, (number, was), bytes, stream));
+                let presence =
+                    if recreates || is_missing { EntryPresence::Partial } else { presence };
+                self.open = Some(OpenFile::new(file, (number, presence), bytes, stream));
                 StepResult::Auxiliary
             }
             Err(error) => {
-                state.files.set(number, was);
+                state.files.set(number, presence);
                 self.record_file_failure(number, FileOperation::Open, &error)
             }
         }
@@ -454,12 +456,12 @@ impl<'s, 'w> FileWorker<'s, 'w> {
 
     fn close(&mut self, open: OpenFile, tally: &Mutex<FileTally>) -> StepResult {
         let (state, number, presence) = (self.stream.tree, open.number, open.presence());
-        let began = Instant::now();
-        let done = open.close(state.tree.sync_at_close);
+        let start = Instant::now();
+        let result = open.close(state.tree.sync_at_close);
         state.files.set(number, presence);
-        match done {
+        match result {
             Ok(()) => {
-                count_operation(tally, FileOperation::Close, began);
+                count_operation(tally, FileOperation::Close, start);
                 StepResult::Auxiliary
             }
             Err(error) => self.record_file_failure(number, FileOperation::Close, &error),
@@ -469,58 +471,62 @@ impl<'s, 'w> FileWorker<'s, 'w> {
     /// Creates or removes a directory.
     fn create_or_remove_directory(&mut self, tally: &Mutex<FileTally>) -> StepResult {
         let (state, operation) = (self.stream.tree, self.stream.stream.operation);
-        let makes = operation == FileOperation::Mkdir;
-        let (wanted, then) = if makes {
+        let is_create = operation == FileOperation::Mkdir;
+        let (accepted, state_after) = if is_create {
             (EntryPresence::ABSENT, EntryPresence::Present)
         } else {
             (EntryPresence::WHOLE, EntryPresence::Missing)
         };
         let order = (self.stream.stream.order, &self.stream.cursor);
-        let picked =
-            state.directories.claim_next(wanted, (u64::MAX, !makes), order, &mut self.draws);
-        let (number, wanted) = match picked {
-            ClaimResult::Claimed(number, was) => (number, was),
+        let claim = state.directories.claim_next(
+            accepted,
+            (u64::MAX, !is_create),
+            order,
+            &mut self.draws,
+        );
+        let (number, state_before) = match claim {
+            ClaimResult::Claimed(number, presence) => (number, presence),
             ClaimResult::AllBusy => return StepResult::Blocked,
             ClaimResult::Exhausted => return StepResult::Exhausted,
         };
         let path = state.tree.directory(number);
         for _ in 0..MAX_DIRECTORY_TRIES {
-            let began = Instant::now();
-            let done = if makes { fs::create_dir(&path) } else { fs::remove_dir(&path) };
-            match done {
+            let start = Instant::now();
+            let result = if is_create { fs::create_dir(&path) } else { fs::remove_dir(&path) };
+            match result {
                 Ok(()) => {
-                    count_operation(tally, operation, began);
-                    state.directories.set(number, then);
-                    return StepResult::Requested(began);
+                    count_operation(tally, operation, start);
+                    state.directories.set(number, state_after);
+                    return StepResult::Requested(start);
                 }
                 Err(error) if self.was_done_elsewhere(operation, &error) => {
-                    state.directories.set(number, then);
+                    state.directories.set(number, state_after);
                     return StepResult::Auxiliary;
                 }
                 // The parent is not created yet, or a child is not removed yet.
                 Err(error) if is_order_error(&error) && self.must_wait() => {
-                    thread::sleep(RETRY_PAUSE)
+                    thread::sleep(RETRY_PAUSE);
                 }
                 Err(error) if is_order_error(&error) => {
-                    state.directories.set(number, wanted);
+                    state.directories.set(number, state_before);
                     return StepResult::Blocked;
                 }
                 Err(error) => {
-                    state.directories.set(number, wanted);
+                    state.directories.set(number, state_before);
                     let reason = error.to_string();
                     self.shared.record_failure(FileFailure { path, operation, reason });
                     return StepResult::Auxiliary;
                 }
             }
         }
-        state.directories.set(number, wanted);
+        state.directories.set(number, state_before);
         let reason = "its parent is missing, or it is not empty".to_owned();
         self.shared.record_failure(FileFailure { path, operation, reason });
         StepResult::Auxiliary
     }
 
-    /// Returns whether the worker must wait for this directory because its turn does not come
-    /// again.
+    /// Returns whether the worker must wait for this directory because the order visits each
+    /// directory once.
     fn must_wait(&self) -> bool {
         self.stream.stream.order == FileOrder::Once && !self.shared.is_over()
     }
@@ -541,8 +547,8 @@ fn is_order_error(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty)
 }
 
-fn count_operation(tally: &Mutex<FileTally>, operation: FileOperation, began: Instant) {
-    let ns = nanoseconds(began.elapsed());
+fn count_operation(tally: &Mutex<FileTally>, operation: FileOperation, start: Instant) {
+    let ns = nanoseconds(start.elapsed());
     lock(tally).operations[operation.index()].add(ns);
 }
 

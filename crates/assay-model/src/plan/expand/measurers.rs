@@ -1,10 +1,10 @@
-//! Selection of measurers: assay itself and the tools that were found. Runs none of them.
+//! Selection of measurers: assay itself and the available tools. Runs none of them.
 
 use super::PlanChoices;
 use crate::suite::Measure;
 use crate::workload::Workload;
 
-/// Measurer: assay itself or an official tool that was found.
+/// Program that measures: assay itself, or an available tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Measurer {
     /// `assay`, `hpcc` …
@@ -26,12 +26,12 @@ pub(super) fn available_measurers(
     measure: &Measure,
     choices: &PlanChoices<'_>,
 ) -> Vec<Measurer> {
-    let asked = requested_measurers(measure, choices);
-    if asked.iter().any(|name| name == ALL_MEASURERS) {
+    let requested = requested_measurers(measure, choices);
+    if requested.iter().any(|name| name == ALL_MEASURERS) {
         return choices.measurers.to_vec();
     }
     let find = |name| choices.measurers.iter().find(|it| it.name == name).copied();
-    asked.iter().filter_map(|name| find(name.as_str())).collect()
+    requested.iter().filter_map(|name| find(name.as_str())).collect()
 }
 
 /// Returns the requested measurers that are not available.
@@ -39,9 +39,9 @@ pub(super) fn missing_measurers<'a>(
     measure: &'a Measure,
     choices: &'a PlanChoices<'_>,
 ) -> Vec<&'a str> {
-    let is_here = |name: &&str| {
+    let is_available = |name: &&str| {
         *name == ALL_MEASURERS || choices.measurers.iter().any(|it| it.name == *name)
     };
-    let asked = requested_measurers(measure, choices).iter().map(String::as_str);
-    asked.filter(|name| !is_here(name)).collect()
+    let requested = requested_measurers(measure, choices).iter().map(String::as_str);
+    requested.filter(|name| !is_available(name)).collect()
 }

@@ -28,28 +28,29 @@ pub(super) fn round_for_display(multiple: f64) -> f64 {
 /// last-level cache.
 pub(super) fn array_bytes(
     host: &HostFacts,
-    asked: Option<Bytes>,
+    requested: Option<Bytes>,
     caches: u64,
     domains: u64,
 ) -> Result<u64, PlanError> {
     let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
-    let fits = usable / (ARRAYS * domains.max(1));
-    match asked {
+    let max_bytes = usable / (ARRAYS * domains.max(1));
+    match requested {
         Some(Bytes(bytes)) if bytes < MIN_ARRAY_BYTES => Err(PlanError::TooSmall {
             what: "an array",
             given: Bytes(bytes).to_string(),
             minimum: Bytes(MIN_ARRAY_BYTES).to_string(),
         }),
-        Some(Bytes(bytes)) if bytes > fits => Err(PlanError::NotEnoughMemory {
+        Some(Bytes(bytes)) if bytes > max_bytes => Err(PlanError::NotEnoughMemory {
             what: format!("STREAM with {} arrays of {}", ARRAYS * domains, Bytes(bytes)),
             needed: format_size(bytes.saturating_mul(ARRAYS * domains)),
             usable: format_size(usable),
         }),
         Some(Bytes(bytes)) => Ok(bytes),
         None => {
-            let wanted = if caches == 0 { DEFAULT_ARRAY_BYTES } else { caches * CACHE_FACTOR };
-            let rounded = (wanted / domains.max(1)).next_multiple_of(1 << 20);
-            Ok(rounded.min(fits).max(MIN_ARRAY_BYTES))
+            let total_bytes =
+                if caches == 0 { DEFAULT_ARRAY_BYTES } else { caches * CACHE_FACTOR };
+            let rounded = (total_bytes / domains.max(1)).next_multiple_of(1 << 20);
+            Ok(rounded.min(max_bytes).max(MIN_ARRAY_BYTES))
         }
     }
 }
@@ -97,7 +98,7 @@ pub(super) fn ladder(
     Ok(sizes)
 }
 
-/// Returns the number of equations.
+/// Returns the number of equations N of a LINPACK system.
 pub(super) fn equations(
     size: LinpackSize,
     host: &HostFacts,
@@ -105,10 +106,10 @@ pub(super) fn equations(
     budget_s: f64,
 ) -> Result<u64, PlanError> {
     let usable = host.usable_bytes() as f64;
-    let most = |share: f64| (usable * share / 8.0).sqrt() as u64;
+    let max_n = |share: f64| (usable * share / 8.0).sqrt() as u64;
     match size {
         LinpackSize::Equations(0) => Err(PlanError::Zero { what: "N" }),
-        LinpackSize::Equations(n) if n > most(MAX_MATRIX_MEMORY_SHARE) => {
+        LinpackSize::Equations(n) if n > max_n(MAX_MATRIX_MEMORY_SHARE) => {
             Err(PlanError::NotEnoughMemory {
                 what: format!("a system of N = {n}"),
                 needed: format_size(n.saturating_mul(n).saturating_mul(8)),
@@ -116,13 +117,13 @@ pub(super) fn equations(
             })
         }
         LinpackSize::Equations(n) => Ok(n),
-        LinpackSize::Memory(share) => Ok(block_multiple(most(share))),
+        LinpackSize::Memory(share) => Ok(block_multiple(max_n(share))),
         LinpackSize::Budget => {
             let rate = estimate_flops(host, cpus.len());
             // The budget must fit six solves, the minimum for an interval of the median, and
             // creating as many matrices.
             let n = (1.5 * rate * budget_s / 9.0).cbrt() as u64;
-            Ok(block_multiple(n.min(most(MEMORY_SHARE))))
+            Ok(block_multiple(n.min(max_n(MEMORY_SHARE))))
         }
     }
 }
@@ -132,8 +133,8 @@ fn block_multiple(n: u64) -> u64 {
     (n / 64 * 64).max(64)
 }
 
-/// Estimates the speed of `cores` cores in FLOP/s, only to choose a duration: a third of their
-/// peak.
+/// Estimates the speed of `cores` cores in FLOP/s, only to choose the problem size: a third of
+/// their peak.
 fn estimate_flops(host: &HostFacts, cores: usize) -> f64 {
     let cores = if host.is_emulated() { cores.min(REAL_CORES) } else { cores };
     estimate_peak(host) / 3.0 * cores as f64
@@ -145,7 +146,7 @@ pub(in crate::plan) fn estimate_peak(host: &HostFacts) -> f64 {
     if host.is_emulated() {
         return 3.0 * EMULATED_FLOPS;
     }
-    let has = |flag: &str| host.cpu.flags.iter().any(|have| have == flag);
+    let has = |flag: &str| host.cpu.flags.iter().any(|it| it == flag);
     let flop_per_cycle = match () {
         () if has("avx512f") => 32.0,
         () if has("avx2") => 16.0,

@@ -31,7 +31,8 @@ pub(super) fn resolve(
 ) -> Result<Vec<NamedWorkload>, PlanError> {
     check(request)?;
     let bends = if request.curve.is_empty() { 0 } else { request.bend_points as usize };
-    // A case keeps to its share of the budget even if it needs all of its rounds or steps.
+    // The budget is divided by the maximum number of measurements: a case keeps to its share even
+    // if it needs all of its rounds or steps.
     let maximum = request.mode.max_measurements() as usize + request.curve.len() + bends;
     let measurements = request.bytes.len() * request.depths.len() * maximum;
     if measurements > super::MAX_CASES {
@@ -87,18 +88,18 @@ fn curve_points(
         rounding: RateRounding::Exact,
         arrivals: ArrivalProcess::Exponential,
     };
-    let share = |percent: &f64| {
+    let share_point = |percent: &f64| {
         let test = test(Some(ResponseCurvePoint::Share { percent: *percent }), load(*percent));
         (format!("{name}/{percent}%"), Workload::Storage(Box::new(test)))
     };
-    let bend = |nth: u32| {
+    let bend_point = |nth: u32| {
         // The actual share is known only after the points before it are measured.
         let test = test(Some(ResponseCurvePoint::Bend { nth }), load(100.0));
         (format!("{name}/bend-{nth}"), Workload::Storage(Box::new(test)))
     };
     std::iter::once(maximum)
-        .chain(request.curve.iter().map(share))
-        .chain((1..=request.bend_points).map(bend))
+        .chain(request.curve.iter().map(share_point))
+        .chain((1..=request.bend_points).map(bend_point))
         .collect()
 }
 
@@ -134,9 +135,9 @@ fn operation_name(read_share: f64) -> &'static str {
 
 fn timing(request: &StorageRequest, budget_s: f64) -> StorageTiming {
     // The length of a round follows the SNIA standard, not the budget.
-    let usual_s =
+    let round_s =
         matches!(request.mode, MeasurementMode::Rounds(_)).then_some(SteadyRule::ROUND_S);
-    divide_budget(request.length_s.or(usual_s), request.warmup_s, budget_s)
+    divide_budget(request.length_s.or(round_s), request.warmup_s, budget_s)
 }
 
 /// Divides a budget into measured time and warm-up, if they are not given.
@@ -147,8 +148,8 @@ pub(super) fn divide_budget(
 ) -> StorageTiming {
     let duration_s = length_s.unwrap_or(MEASURED_SHARE * budget_s);
     let warmup_s = warmup_s.unwrap_or(WARMUP_SHARE * length_s.unwrap_or(budget_s));
-    let long_enough = |it: &f64| *it >= duration_s / INTERVALS;
-    let interval_s = INTERVALS_S.into_iter().find(long_enough).unwrap_or(1.0);
+    let is_long_enough = |it: &f64| *it >= duration_s / INTERVALS;
+    let interval_s = INTERVALS_S.into_iter().find(is_long_enough).unwrap_or(1.0);
     StorageTiming {
         warmup_s,
         duration_s: Some(duration_s),
@@ -208,20 +209,22 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
     if request.targets.is_empty() {
         return Err(PlanError::NoTarget);
     }
-    let zero = |what| Err(PlanError::Zero { what });
-    let beyond = |what: &str, given, most| {
+    let zero_error = |what| Err(PlanError::Zero { what });
+    let too_large_error = |what: &str, given, most| {
         Err(PlanError::NumberTooLarge { what: what.to_owned(), given, most })
     };
     for bytes in &request.bytes {
         match bytes.0 {
-            0 => return zero("the size of a block"),
+            0 => return zero_error("the size of a block"),
             it if it > MAX_BLOCK_BYTES => {
                 let (given, most) = (Bytes(it), Bytes(MAX_BLOCK_BYTES));
                 return Err(PlanError::SizeTooLarge { what: "a block", given, most });
             }
             it => {
-                let small = |size: &u64| *size < it;
-                if let Some(size) = request.targets.iter().filter_map(|t| t.bytes).find(small) {
+                let is_smaller = |size: &u64| *size < it;
+                if let Some(size) =
+                    request.targets.iter().filter_map(|t| t.bytes).find(is_smaller)
+                {
                     return Err(PlanError::TooSmall {
                         what: "the target",
                         given: Bytes(size).to_string(),
@@ -235,17 +238,19 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
         return Err(PlanError::RateTooLarge { given, most: MAX_RATE_PER_S });
     }
     if request.threads == 0 {
-        return zero("the number of threads");
+        return zero_error("the number of threads");
     }
     for depth in &request.depths {
-        let all = u64::from(*depth) * request.targets.len() as u64;
+        let in_flight = u64::from(*depth) * request.targets.len() as u64;
         match (*depth, request.engine) {
-            (0, _) => return zero("the depth"),
+            (0, _) => return zero_error("the depth"),
             (depth, _) if depth < request.threads => {
                 return Err(PlanError::DepthBelowThreads { depth, threads: request.threads });
             }
             (_, EngineChoice::Null) => {}
-            _ if all > MAX_IN_FLIGHT => return beyond("the depth", all, MAX_IN_FLIGHT),
+            _ if in_flight > MAX_IN_FLIGHT => {
+                return too_large_error("the depth", in_flight, MAX_IN_FLIGHT);
+            }
             _ => {}
         }
     }

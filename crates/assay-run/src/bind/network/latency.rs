@@ -93,7 +93,7 @@ impl PingPongCase<'_> {
                 Ok(_) => return Err(NetworkError::Known(FailureReason::NoData)),
                 // Only a port without a server is a reason to try the next target.
                 Err(error @ NetworkError::Known(FailureReason::NotConnected { .. })) => {
-                    last = error
+                    last = error;
                 }
                 // iperf3 closes connections that do not begin with its cookie.
                 Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })

@@ -201,7 +201,7 @@ impl Iperf3ServerTest<'_> {
                     break;
                 }
                 HelloOutcome::More(following) => {
-                    sockets.push(std::mem::replace(&mut next, following))
+                    sockets.push(std::mem::replace(&mut next, following));
                 }
             }
         }
