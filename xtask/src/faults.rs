@@ -22,6 +22,7 @@ mod foreign;
 mod in_guest;
 mod kills;
 mod storage_changes;
+mod target_changes;
 
 /// Path of the page with the results.
 const PAGE: &str = "docs/reliability.md";
@@ -87,6 +88,7 @@ const KINDS: [Kind; 7] = [
         title: "Storage changed during a run",
         make: |_, program, _| {
             let mut all = storage_changes::try_all(program)?;
+            all.extend(target_changes::try_all(program)?);
             all.extend(foreign::run_all(program)?);
             Ok(all)
         },

@@ -12,7 +12,7 @@ use crate::command;
 /// Behaviour of the attacker, expected result, and name of the test that simulates it.
 type Attack = (&'static str, &'static str, &'static str);
 
-const PEER_ATTACKS: [Attack; 17] = [
+const PEER_ATTACKS: [Attack; 19] = [
     (
         "endless control data after an early end of the test (iperf3)",
         "it is closed; the next client is served",
@@ -92,6 +92,16 @@ const PEER_ATTACKS: [Attack; 17] = [
         "a server that sends wrong lengths or terminates (clients)",
         "the test fails with that reason",
         "network::peers::reports_server_that_fails_or_terminates",
+    ),
+    (
+        "a server that reports impossible bytes, times or CPU (iperf3)",
+        "the test fails with both figures; no result is stored",
+        "network::lying_servers::impossible_results_of_iperf3_server_are_failures",
+    ),
+    (
+        "a server that reports impossible bytes, messages, times or CPU (qperf)",
+        "the test fails with both figures",
+        "network::lying_servers::impossible_results_of_qperf_server_are_failures",
     ),
     (
         "the coordinator of an agent disappears",

@@ -10,6 +10,7 @@ use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHost
 use thiserror::Error;
 
 use super::iperf3_login::{LoginError, LoginRefusal};
+use super::plausibility::BrokenLaw;
 
 /// Reason why a network test ended without a result.
 #[derive(Debug, Error)]
@@ -43,6 +44,9 @@ pub enum NetworkError {
     ClosedAfterLogin { peer: String },
     #[error("the test with {peer} failed")]
     Qperf { peer: String, source: qperf::QperfProtocolError },
+    /// Figures of the far end that cannot be true beside those of this end.
+    #[error("cannot use the results of {peer}")]
+    Implausible { peer: String, source: BrokenLaw },
     #[error("stream {number} failed")]
     Stream { number: usize, source: io::Error },
     #[error("cannot open a stream to {peer}")]
@@ -194,6 +198,9 @@ impl NetworkError {
                 "set the data address of that host in a fleet file (address = \"…\")"
             }
             Self::PingPong { .. } => "check the other end's output",
+            Self::Implausible { .. } => {
+                "do not trust this server: measure with another one, or update it"
+            }
             Self::SameMachine { .. } => {
                 "use hosts on separate machines; to measure within one machine, use `assay run mpi` without --pairs"
             }

@@ -7,6 +7,7 @@ mod attacks;
 mod doctor;
 mod ethtool;
 mod interoperation;
+mod lying_servers;
 pub(crate) mod link;
 mod login;
 mod path;
