@@ -255,3 +255,6 @@ fn figure_columns(table: &PageTable) -> Vec<FigureColumn<'_>> {
     };
     heading.iter().enumerate().filter_map(column).collect()
 }
+
+#[cfg(test)]
+mod tests;

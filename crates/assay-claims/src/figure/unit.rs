@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use assay_model::quantity::Unit;
 
+use crate::steps;
+
 /// Unit as printed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrintedUnit {
@@ -393,6 +395,7 @@ pub(crate) fn unit_after_number(text: &str, at: usize) -> Option<PrintedUnit> {
 /// Returns the unit in the heading of a column: in brackets, or as its last word.
 #[must_use]
 pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
+    steps::count(text.len());
     let places = text
         .char_indices()
         .filter(|(at, _)| *at == 0 || text[..*at].ends_with([' ', '(', '[', '\u{a0}', ')']));
@@ -413,6 +416,7 @@ pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
 
 /// Returns whether a text contains this unit with this prefix anywhere.
 pub(crate) fn contains_unit(text: &str, unit: &PrintedUnit) -> bool {
+    steps::count(text.len());
     let is_start = |at: &usize| !text[..*at].ends_with(is_letter_or_digit);
     let places = text.char_indices().map(|(at, _)| at).filter(is_start);
     places.filter_map(|at| parse_unit(text, at)).any(|it| it.is_same(unit))

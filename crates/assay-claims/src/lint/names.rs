@@ -3,6 +3,7 @@
 use super::{Linter, Rule, page_span};
 use crate::figure::is_unspaced_script;
 use crate::page::{LintPage, PageText};
+use crate::steps;
 
 /// Names that are recognised in Cyrillic transliteration. `FIO` is not among them: "ФИО" is a word.
 const TRANSLITERATED_NAMES: [&str; 11] =
@@ -81,7 +82,9 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
                 None => first.len_utf8(),
                 of_word => {
                     let end = text[rest..].find(|c| script(c) != of_word);
-                    end.unwrap_or(text.len() - rest)
+                    let length = end.unwrap_or(text.len() - rest);
+                    steps::count(length);
+                    length
                 }
             };
             let start = rest;

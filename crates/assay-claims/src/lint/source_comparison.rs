@@ -14,6 +14,7 @@ use crate::figure::{
     heading_unit,
 };
 use crate::page::{LintPage, PageTable, PageText};
+use crate::steps;
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
     if page.tables.len() != source.tables.len() {
@@ -117,7 +118,9 @@ fn has_word(text: &str, word: &str, longest_ending: usize) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
         let behind = &text[at + word.len()..];
-        let ending = behind.chars().take_while(|c| c.is_alphabetic()).count();
+        let letters = behind.chars().take(longest_ending + 1).take_while(|c| c.is_alphabetic());
+        let ending = letters.count();
+        steps::count(ending + 1);
         let rest = behind.chars().nth(if ending <= longest_ending { ending } else { 0 });
         is_edge(text[..at].chars().next_back()) && is_edge(rest)
     })
@@ -166,6 +169,7 @@ impl ComparedText<'_> {
             self.figures.partition_point(|it| it.number_span.0 <= figure.number_span.0);
         let next = self.figures.get(number);
         let end = next.map_or(self.text.text.len(), |it| it.number_span.0);
+        steps::count(end.saturating_sub(figure.number_span.1));
         (&self.text.text[figure.number_span.1..end.max(figure.number_span.1)], next)
     }
 
