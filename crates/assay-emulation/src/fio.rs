@@ -203,8 +203,8 @@ impl FioRun<'_> {
         });
         terminal.end_progress();
         let circumstances = watch.run_info();
-        let outcomes = match done {
-            Ok(outcomes) => outcomes,
+        let (outcomes, left) = match done {
+            Ok(done) => (done.phases, done.left),
             Err(failure) => {
                 let interrupted = cancel.load(Ordering::Relaxed);
                 if !interrupted {
@@ -238,7 +238,7 @@ impl FioRun<'_> {
             None => terminal.print(written.strip_prefix(&start).unwrap_or(&written)),
             Some(path) => output_file::write(&path_text::decode_path(path), &written)?,
         }
-        match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
+        match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)).or(left) {
             Some(failure) => Err(failure),
             None if interrupted => Err(runner::interrupted_failure()),
             None => Ok(0),

@@ -85,7 +85,9 @@ pub(crate) fn run_suite(
     let store = store_access::open(&typed.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     let mut listening = report_sink(terminal, typed);
-    let run = run_request::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
+    let measured =
+        run_request::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
+    let run = measured.run;
     let summary = data_sheet.summarize(&run);
     // A single failed measurement has nothing to print but the reason.
     let is_lost = run.cases.len() == 1 && summary.results.is_empty();
@@ -93,6 +95,7 @@ pub(crate) fn run_suite(
         publish_run(&run, &summary, typed, extent, terminal)?;
     }
     check_result(&summary)?;
+    measured.left.map_or(Ok(()), Err)?;
     demands.check(&summary, terminal)
 }
 
