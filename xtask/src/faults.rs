@@ -110,7 +110,7 @@ const KINDS: [Kind; 7] = [
     },
     Kind {
         name: "hosts",
-        title: "Programs planted on other hosts",
+        title: "Programs planted on other hosts, and floods from them",
         make: |root, _, is_brief| attacks::try_host_attacks(root, is_brief),
     },
 ];
