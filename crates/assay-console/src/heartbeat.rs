@@ -31,7 +31,9 @@ impl Heartbeat {
     pub(crate) fn new(every: Duration, write: impl Fn() + Send + 'static) -> Self {
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
         let kept = Arc::clone(&shared);
-        std::thread::spawn(move || kept.print_until_dropped(every, &write));
+        let print = move || kept.print_until_dropped(every, &write);
+        // Without a thread there is no heartbeat, which only shows progress.
+        drop(std::thread::Builder::new().spawn(print));
         Self(shared)
     }
 

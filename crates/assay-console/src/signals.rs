@@ -36,14 +36,15 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
     }
     let mut signals =
         Signals::new(termination_signals()).map_err(|error| handler_error(&error))?;
-    std::thread::spawn(move || {
+    let handle = move || {
         let mut heard = signals.forever();
         if heard.next().is_some() {
             // A stopped terminal blocks writes; a thread of its own keeps the next signal from
             // waiting.
-            std::thread::spawn(|| {
-                terminal::write_above_progress("stopping; press again to stop at once")
-            });
+            let notify =
+                || terminal::write_above_progress("stopping; press again to stop at once");
+            // Without a thread the run stops without a notice.
+            drop(std::thread::Builder::new().spawn(notify));
         }
         if let Some(signal) = heard.next() {
             // Tools and commands run in process groups of their own, which the terminal's signals
@@ -51,7 +52,10 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
             process::kill_descendants();
             drop(emulate_default_handler(signal));
         }
-    });
+    };
+    std::thread::Builder::new()
+        .spawn(handle)
+        .map_err(|error| CommandFailure::from_thread_error(&error))?;
     Ok(cancel)
 }
 

@@ -50,7 +50,9 @@ impl StatusLines {
         let drawing = Mutex::new(Drawing { lines, output: to, drawn_lines: 0, is_over: false });
         let shared = Arc::new(Shared { drawing, ended: Condvar::new() });
         let drawn = Arc::clone(&shared);
-        std::thread::spawn(move || drawn.draw_until_dropped());
+        let draw = move || drawn.draw_until_dropped();
+        // Without a thread the lines are drawn only together with other output.
+        drop(std::thread::Builder::new().spawn(draw));
         Self(shared)
     }
 
