@@ -161,7 +161,8 @@ fn page_for_standard_output_has_no_companions() {
         let mut command = world.command(&words);
         assert!(command.stdout(output).status().unwrap().success());
         let text = fs::read_to_string(&page).unwrap();
-        assert!(text.starts_with("before\n") && text.len() > 1000, "{text}");
+        let added = text.strip_prefix("before\n").unwrap();
+        assert!(!added.is_empty(), "{format}");
         let names = fs::read_dir("/dev").unwrap().map(|it| it.unwrap().file_name());
         let beside: Vec<_> =
             names.filter(|it| it.to_string_lossy().starts_with("stdout")).collect();
