@@ -36,7 +36,7 @@ const MAX_FINDINGS: usize = 5;
 /// If the goldens cannot be read or a finding cannot be written.
 pub fn run(reader: &FuzzedReader, length: Duration, seed: u64) -> Result<CampaignOutcome> {
     let deadline = Instant::now() + length;
-    let watch = Watchdog::start();
+    let watch = Watchdog::start()?;
     let seeds = corpus::seeds(reader)?;
     let dictionary = Dictionary::from_seeds(&seeds);
     let mut random = Rng::with_seed(seed);

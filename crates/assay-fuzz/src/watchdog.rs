@@ -22,11 +22,11 @@ pub(crate) struct Watchdog(Arc<Mutex<CurrentInput>>);
 
 impl Watchdog {
     /// Starts the watchdog.
-    pub(crate) fn start() -> Self {
+    pub(crate) fn start() -> std::io::Result<Self> {
         let watch = Self::default();
         let looking = watch.clone();
-        thread::spawn(move || looking.run());
-        watch
+        thread::Builder::new().spawn(move || looking.run())?;
+        Ok(watch)
     }
 
     pub(crate) fn begin(&self, input: &[u8], file: PathBuf) {

@@ -256,7 +256,9 @@ fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), CommandF
     let options = storage.clone();
     // The thread is not joined: files that remain when the process ends are still in the list of
     // created files.
-    std::thread::spawn(move || done.send(runner::finish(&options)));
+    let finish = move || done.send(runner::finish(&options));
+    // Without a thread nothing is removed, as when it takes too long.
+    drop(std::thread::Builder::new().spawn(finish));
     is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         let left = phrase!(
             "files-left",

@@ -24,9 +24,14 @@ pub(crate) fn parallel_map<T: Sync, R: Send>(
     thread::scope(|scope| {
         let part = |items| move || Iterator::map(<[T]>::iter(items), of).collect::<Vec<R>>();
         let parts = items.chunks(items.len().div_ceil(threads));
-        let parts: Vec<_> = parts.map(|items| scope.spawn(part(items))).collect();
-        let done =
-            parts.into_iter().flat_map(|it| it.join().unwrap_or_else(|it| resume_unwind(it)));
+        let start = |items| thread::Builder::new().spawn_scoped(scope, part(items));
+        // This thread does the work of a thread that cannot be started.
+        let parts: Vec<_> =
+            parts.map(|items| start(items).map_err(|_| part(items)())).collect();
+        let done = parts.into_iter().flat_map(|it| match it {
+            Ok(started) => started.join().unwrap_or_else(|it| resume_unwind(it)),
+            Err(done) => done,
+        });
         done.collect()
     })
 }

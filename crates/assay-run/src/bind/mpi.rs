@@ -157,7 +157,10 @@ fn run(
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         if let Some(other) = other {
-            scope.spawn(|| other.serve(&over));
+            let over = &over;
+            thread::Builder::new().spawn_scoped(scope, move || other.serve(over)).map_err(
+                |source| ProcessError::Start { program: (&command.program).into(), source },
+            )?;
         }
         let ran = process::run(command, cancel);
         over.store(true, Ordering::Relaxed);

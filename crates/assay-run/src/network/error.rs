@@ -51,6 +51,8 @@ pub enum NetworkError {
     Stream { number: usize, source: io::Error },
     #[error("cannot open a stream to {peer}")]
     OpenStream { peer: String, source: io::Error },
+    #[error("cannot start a thread")]
+    NoThread { source: io::Error },
     #[error("cannot start the streams")]
     Start { source: io::Error },
     #[error("the ping-pong with {peer} failed")]
@@ -72,6 +74,8 @@ pub enum NetworkError {
 }
 
 const LOGIN_ADVICE: &str = "check --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; add --use-pkcs1-padding for servers before iperf3 3.17";
+
+const NO_THREAD_ADVICE: &str = "end other programs, or raise the limit of processes (ulimit -u, `pids.max` of the control group)";
 
 impl NetworkError {
     /// Error for a failed connection attempt.
@@ -182,6 +186,11 @@ impl NetworkError {
             // The control connection succeeded, by another protocol or to another port.
             Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
                 "the packets are lost on the way: open the firewall for UDP, and for ping-pongs for every port of that server"
+            }
+            Self::NoThread { .. } => NO_THREAD_ADVICE,
+            // The system refuses a thread with `EAGAIN` (pthread_create(3)).
+            Self::Start { source } if source.kind() == io::ErrorKind::WouldBlock => {
+                NO_THREAD_ADVICE
             }
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
                 "omit or change the option or address named above"

@@ -103,12 +103,24 @@ fn handle_request(
     share: &Mutex<Option<StorageFarEnd>>,
     line: &Arc<CoordinatorLink>,
 ) {
+    let is_long = matches!(
+        request,
+        AgentRequest::Share(_)
+            | AgentRequest::Trees(_)
+            | AgentRequest::Run(_)
+            | AgentRequest::Relay(_)
+    );
+    if is_long && let Err(error) = line.start_heartbeat() {
+        let failure = CommandFailure::from_thread_error(&error);
+        let (reason, advice) = (failure.reason(), failure.advice());
+        line.send(&AgentReply::Failed { reason, advice });
+        return;
+    }
     // Locked while the share does its work, and at no other time.
     let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
         AgentRequest::Look(paths) => Ok(AgentReply::Looked(far_end::inspect_paths(&paths))),
         AgentRequest::Share(asked) => {
-            line.start_heartbeat();
             let mut held = held();
             StorageFarEnd::prepare(*asked, line).map(|prepared| {
                 *held = Some(prepared);
@@ -122,26 +134,19 @@ fn handle_request(
             None => Err(CommandFailure::new(FailureKind::Internal, "the host has no share")),
         },
         AgentRequest::Trees(asked) => {
-            line.start_heartbeat();
             far_end::prepare_trees(*asked, &mut held()).map(AgentReply::Marks)
         }
         AgentRequest::TreesPhase(asked) => far_end::run_trees_phase(&asked, line)
             .map(|outcome| AgentReply::TreesOutcome(Box::new(outcome))),
         AgentRequest::Examine => doctor::examine(&PathRequest::default())
             .map(|examined| AgentReply::Examined(Box::new(examined))),
-        AgentRequest::Run(asked) => {
-            line.start_heartbeat();
-            measure(&asked, line).map(|()| AgentReply::Done)
-        }
-        AgentRequest::Relay(asked) => {
-            line.start_heartbeat();
-            relay::serve(&asked, line, clock::now_ns).map(|()| AgentReply::Done).map_err(
-                |error| {
-                    CommandFailure::new(FailureKind::Internal, "cannot read this executable")
-                        .with_cause(&error)
-                },
-            )
-        }
+        AgentRequest::Run(asked) => measure(&asked, line).map(|()| AgentReply::Done),
+        AgentRequest::Relay(asked) => relay::serve(&asked, line, clock::now_ns)
+            .map(|()| AgentReply::Done)
+            .map_err(|error| {
+                CommandFailure::new(FailureKind::Internal, "cannot read this executable")
+                    .with_cause(&error)
+            }),
         // The line handles these itself.
         AgentRequest::Clock
         | AgentRequest::Alive

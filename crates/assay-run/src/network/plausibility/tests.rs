@@ -1,3 +1,5 @@
+//! Laws on reported figures: honest results pass, each lie is named.
+
 use assay_dialects::wire::qperf::{MachineTicks, MessageCounts};
 
 use super::*;
