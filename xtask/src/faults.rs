@@ -22,6 +22,7 @@ mod foreign;
 mod in_guest;
 mod kills;
 mod storage_changes;
+mod target_changes;
 
 /// Path of the page with the results.
 const PAGE: &str = "docs/reliability.md";
@@ -89,6 +90,7 @@ const KINDS: [Kind; 7] = [
         title: "Storage changed during a run",
         make: |_, program, _| {
             let mut all = storage_changes::try_all(program)?;
+            all.extend(target_changes::try_all(program)?);
             all.extend(foreign::run_all(program)?);
             Ok(all)
         },
@@ -110,7 +112,7 @@ const KINDS: [Kind; 7] = [
     },
     Kind {
         name: "hosts",
-        title: "Programs planted on other hosts",
+        title: "Programs planted on other hosts, and floods from them",
         make: |root, _, is_brief| attacks::try_host_attacks(root, is_brief),
     },
 ];

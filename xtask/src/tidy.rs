@@ -20,6 +20,7 @@ mod links;
 mod manifests;
 mod portability;
 mod sizes;
+mod threads;
 mod unsafety;
 mod voice;
 mod wildcards;
@@ -36,6 +37,7 @@ const RULES: &[Rule] = &[
     manifests::check,
     portability::check,
     sizes::check,
+    threads::check,
     unsafety::check,
     voice::check,
     wildcards::check,

@@ -3,6 +3,8 @@
 
 use assay_model::quantity::Unit;
 
+use crate::steps;
+
 mod unit;
 
 pub(crate) use unit::{BLANKS, contains_unit, is_unspaced_script};
@@ -134,6 +136,7 @@ const ABOUT_SUFFIXES: [&str; 6] = ["左右", "程度", "前後", "前后", "정�
 /// Returns every figure of a text, from left to right.
 #[must_use]
 pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
+    steps::count(text.len());
     let chars: Vec<(usize, char)> = text.char_indices().collect();
     let mut found = Vec::new();
     let mut at = 0;

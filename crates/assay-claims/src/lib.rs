@@ -10,3 +10,4 @@ pub mod gate;
 pub mod lint;
 pub mod page;
 pub mod reference;
+mod steps;

@@ -256,3 +256,6 @@ fn figure_columns(table: &PageTable) -> Vec<FigureColumn<'_>> {
     };
     heading.iter().enumerate().filter_map(column).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,8 @@
 //! Code, front matter and comments are skipped: they are not prose and never translated. Markdown
 //! is parsed line by line, because tables that a strict reader drops must be found.
 
+use crate::steps;
+
 /// Checked content of a page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LintPage {
@@ -175,6 +177,7 @@ fn without_hidden(line: &str, within: &mut Option<&'static str>) -> String {
     while at < line.len() {
         let Some(end) = *within else {
             let Some(next) = small[at..].find(['`', '<']).map(|it| it + at) else { break };
+            steps::count(next - at);
             let hidden = HIDDEN.iter().find(|(open, _)| small[next..].starts_with(open));
             *within = hidden.map(|(_, end)| *end);
             let is_hidden = within.is_some();
@@ -183,6 +186,7 @@ fn without_hidden(line: &str, within: &mut Option<&'static str>) -> String {
         };
         let found = small[at..].find(end).map(|it| it + at + end.len());
         let stop = found.unwrap_or(line.len());
+        steps::count(stop - at);
         out.replace_range(at..stop, &" ".repeat(stop - at));
         *within = within.filter(|_| found.is_none());
         at = stop;
@@ -199,15 +203,19 @@ fn code_end(line: &str, at: usize) -> Option<usize> {
     let rest = &line[at..];
     let ticks = rest.len() - rest.trim_start_matches('`').len();
     let mut from = at + ticks;
-    let is_code = (1..=MOST).contains(&ticks);
-    while let Some(next) = line[from..].find('`').map(|it| it + from).filter(|_| is_code) {
+    if !(1..=MOST).contains(&ticks) {
+        return (ticks > 0).then_some(from);
+    }
+    while let Some(next) = line[from..].find('`').map(|it| it + from) {
+        steps::count(next - from);
         let run = line[next..].len() - line[next..].trim_start_matches('`').len();
         from = next + run;
         if run == ticks {
             return Some(from);
         }
     }
-    (ticks > 0).then_some(at + ticks)
+    steps::count(line.len() - from);
+    Some(at + ticks)
 }
 
 fn is_rule(cell: &str) -> bool {
@@ -242,6 +250,7 @@ fn without_links(line: &str) -> String {
         {
             let inner = at + open.len();
             let end = out[inner..].find(close).map_or(out.len(), |end| inner + end);
+            steps::count(end - from);
             let blank = " ".repeat(end - inner);
             out.replace_range(inner..end, &blank);
             from = (end + close.len()).min(out.len());
@@ -277,6 +286,7 @@ fn parse_html(text: &str) -> LintPage {
         append_text(&mut current, at, &text[at..open]);
         let end = if text[open..].starts_with("<!--") { "-->" } else { ">" };
         let Some(close) = text[open..].find(end).map(|it| it + open + end.len()) else { break };
+        steps::count(close - at);
         let tag = &small[open + 1..close - 1];
         let name: String =
             tag.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '/').collect();
@@ -286,6 +296,7 @@ fn parse_html(text: &str) -> LintPage {
             "script" | "style" | "pre" | "code" => {
                 let end = small[close..].find(&format!("</{name}"));
                 at = end.map_or(text.len(), |it| it + close);
+                steps::count(at - close);
             }
             "html" => page.language = attribute(tag, "lang"),
             "table" => {
@@ -322,6 +333,7 @@ fn append_text(current: &mut Option<PageText>, start: usize, part: &str) {
     if let Some(text) = current {
         // Fills a gap that was left out, so that every byte keeps its position.
         let gap = start.saturating_sub(text.start + text.text.len());
+        steps::count(gap + part.len());
         text.text.push_str(&" ".repeat(gap));
         text.text.push_str(&with_blanks(part).replace(['\n', '\r'], " "));
     }
@@ -341,11 +353,17 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(value.split(['"', '\'', ' ', '>']).next()?.to_owned())
 }
 
+/// Distance between two entries of [`LineIndex::chars_before`]: few bytes to count for a column,
+/// and few entries for a page.
+const BYTES_PER_ENTRY: usize = 1024;
+
 /// Index of the lines of a page.
 #[derive(Debug)]
 pub struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
+    /// Number of characters before every multiple of [`BYTES_PER_ENTRY`].
+    chars_before: Vec<usize>,
 }
 
 impl<'t> LineIndex<'t> {
@@ -353,7 +371,13 @@ impl<'t> LineIndex<'t> {
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
-        Self { text, starts: std::iter::once(0).chain(ends).collect() }
+        let starts = std::iter::once(0).chain(ends).collect();
+        let chars_before = text.as_bytes().chunks(BYTES_PER_ENTRY).scan(0, |before, block| {
+            let here = *before;
+            *before += count_chars(block);
+            Some(here)
+        });
+        Self { text, starts, chars_before: chars_before.collect() }
     }
 
     /// Returns line and column of a byte, both from 1; columns count characters.
@@ -361,9 +385,21 @@ impl<'t> LineIndex<'t> {
     pub fn line_column(&self, at: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= at).max(1);
         let start = self.starts[line - 1];
-        let before = self.text.as_bytes().get(start..at).unwrap_or_default();
-        // Counts the bytes that start a UTF-8 character.
-        let column = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
-        (line, column)
+        (line, self.chars_until(at).saturating_sub(self.chars_until(start)) + 1)
     }
+
+    /// Returns the number of characters before a byte.
+    fn chars_until(&self, at: usize) -> usize {
+        let at = at.min(self.text.len());
+        let entry = (at / BYTES_PER_ENTRY).min(self.chars_before.len().saturating_sub(1));
+        let known = self.chars_before.get(entry).copied().unwrap_or(0);
+        let rest = &self.text.as_bytes()[entry * BYTES_PER_ENTRY..at];
+        steps::count(rest.len());
+        known + count_chars(rest)
+    }
+}
+
+/// Counts the bytes that start a UTF-8 character.
+fn count_chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }

@@ -33,7 +33,9 @@ impl Heartbeat {
     pub(crate) fn new(interval: Duration, write: impl Fn() + Send + 'static) -> Self {
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
         let thread_shared = Arc::clone(&shared);
-        std::thread::spawn(move || thread_shared.print_until_dropped(interval, &write));
+        let print = move || thread_shared.print_until_dropped(interval, &write);
+        // Without a thread there is no heartbeat, which only shows progress.
+        drop(std::thread::Builder::new().spawn(print));
         Self(shared)
     }
 

@@ -4,6 +4,7 @@
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 
 pub mod failure;
+pub mod file_size_limit;
 mod headlines;
 mod heartbeat;
 pub mod job_file;

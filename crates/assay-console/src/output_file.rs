@@ -1,19 +1,29 @@
 //! Writes a result to a file named by the user. A regular file is written completely or not at all.
 
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+use std::path::{Path, PathBuf};
 
 use assay_run::failure::{CommandFailure, FailureKind};
+use rustix::fs::XattrFlags;
+use rustix::io::Errno;
+
+/// Attribute with the access control list of a file (`acl(5)`).
+const ACL_ATTRIBUTE: &str = "system.posix_acl_access";
+/// Maximum size of an extended attribute (`XATTR_SIZE_MAX`, `linux/limits.h`).
+const MAX_ATTRIBUTE_BYTES: usize = 65_536;
+/// Maximum number of links that the kernel follows in a path (`path_resolution(7)`).
+const MAX_LINKS: usize = 40;
 
 /// Writes `text` to `path`. A regular file is created or replaced atomically. A device, pipe or
-/// terminal (`/dev/null`, `/dev/stdout`) is written to instead: replacing it would remove it for
-/// all users.
+/// terminal (`/dev/null`) is written to instead: replacing it would remove it for all users. So is
+/// an open file of a process (`/dev/stdout`), whatever it is.
 pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let result = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(metadata) if !metadata.is_file() => write_into(path, text),
+        Ok(_) if is_stream(path) => write_into(path, text),
         // A symbolic link stays; its target is replaced.
         Ok(_) => path.canonicalize().and_then(|target| replace(&target, text)),
         Err(_) => replace(path, text),
@@ -25,7 +35,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
 pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
     let folder = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(metadata) if !metadata.is_file() => return Ok(()),
+        Ok(_) if is_stream(path) => return Ok(()),
         Ok(_) => path.canonicalize(),
         Err(_) => Ok(path.to_owned()),
     };
@@ -57,8 +67,38 @@ fn write_error(path: &Path, error: &io::Error) -> CommandFailure {
     }
 }
 
+/// Whether the path names a device, a pipe or an open file of a process. Nothing else belongs next
+/// to it.
+pub fn is_stream(path: &Path) -> bool {
+    let is_other = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    is_other || process_file(path).is_some()
+}
+
+/// Returns the path in `/proc` of an open file that `path` leads to: `/proc/7/fd/1` for
+/// `/dev/stdout`.
+fn process_file(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let folder = folder_of(&path).canonicalize().ok()?;
+        let at = folder.join(path.file_name()?);
+        if folder.starts_with("/proc") {
+            return Some(at);
+        }
+        path = folder.join(at.read_link().ok()?);
+    }
+    None
+}
+
 fn write_into(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+    let stdout = Path::new("/proc").join(std::process::id().to_string()).join("fd/1");
+    let mut file = if process_file(path).is_some_and(|it| it == stdout) {
+        // Opened anew, a file would be written from its start.
+        File::from(io::stdout().as_fd().try_clone_to_owned()?)
+    } else {
+        let is_file = path.metadata()?.is_file();
+        OpenOptions::new().write(true).append(is_file).open(path)?
+    };
+    file.write_all(text.as_bytes())
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -71,8 +111,42 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mode = Permissions::from_mode(0o666);
     let mut file = tempfile::Builder::new().permissions(mode).tempfile_in(folder_of(path))?;
     file.write_all(text.as_bytes())?;
+    if let Ok(replaced) = path.metadata() {
+        keep_permissions(file.as_file(), &replaced, read_acl(path)?.as_deref())?;
+    }
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Gives a file the owner, group, mode and access control list of the one that it replaces. A group
+/// that cannot be kept loses its rights, so that nobody gains any.
+fn keep_permissions(file: &File, replaced: &Metadata, acl: Option<&[u8]>) -> io::Result<()> {
+    let (owner, group) = (replaced.uid(), replaced.gid());
+    let is_kept = fchown(file, Some(owner), Some(group)).is_ok()
+        || fchown(file, None, Some(group)).is_ok();
+    let mode = replaced.mode() & 0o7777;
+    let without_group = mode & !0o070;
+    // With a list, the group's bits in the mode are the mask of the list.
+    let is_plain = is_kept && acl.is_none();
+    let mode_at_first = if is_plain { mode } else { without_group };
+    file.set_permissions(Permissions::from_mode(mode_at_first))?;
+    if let (true, Some(acl)) = (is_kept, acl) {
+        rustix::fs::fsetxattr(file, ACL_ATTRIBUTE, acl, XattrFlags::empty())?;
+    }
+    Ok(())
+}
+
+/// Returns the access control list of a file, if it has one.
+fn read_acl(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = vec![0; MAX_ATTRIBUTE_BYTES];
+    match rustix::fs::getxattr(path, ACL_ATTRIBUTE, &mut bytes) {
+        Ok(length) => {
+            bytes.truncate(length);
+            Ok(Some(bytes))
+        }
+        Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +167,68 @@ mod tests {
         }
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&path), mode(&reference));
+    }
+
+    #[test]
+    fn replaced_file_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        for mode in [0o600, 0o640, 0o664, 0o444] {
+            let path = folder.path().join(format!("{mode:o}"));
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            write(&path, "new").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+            assert_eq!(path.metadata().unwrap().mode() & 0o7777, mode);
+        }
+    }
+
+    #[test]
+    fn replaced_file_keeps_its_access_control_list() {
+        // Owner rw, user 12345 r, group none, mask r, others none (`linux/posix_acl_xattr.h`).
+        let entries: [(u16, u16, u32); 5] = [
+            (0x01, 6, u32::MAX),
+            (0x02, 4, 12345),
+            (0x04, 0, u32::MAX),
+            (0x10, 4, u32::MAX),
+            (0x20, 0, u32::MAX),
+        ];
+        let mut list = 2_u32.to_le_bytes().to_vec();
+        for (tag, rights, id) in entries {
+            list.extend(tag.to_le_bytes());
+            list.extend(rights.to_le_bytes());
+            list.extend(id.to_le_bytes());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("listed");
+        fs::write(&path, "old").unwrap();
+        if rustix::fs::setxattr(&path, ACL_ATTRIBUTE, &list, XattrFlags::empty()).is_err() {
+            let test = "replaced_file_keeps_its_access_control_list";
+            eprintln!("SKIPPED {test}: the file system has no access control lists");
+            return;
+        }
+        write(&path, "new").unwrap();
+        assert_eq!(read_acl(&path).unwrap(), Some(list));
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn open_files_and_devices_are_streams() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page");
+        fs::write(&path, "before\n").unwrap();
+        let file = OpenOptions::new().append(true).open(&path).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&file);
+        let link = folder.path().join("link");
+        symlink(format!("/proc/self/fd/{number}"), &link).unwrap();
+        let opened = [PathBuf::from(format!("/dev/fd/{number}")), link];
+        for stream in &opened {
+            assert!(is_stream(stream));
+            check_writable(stream).unwrap();
+            write(stream, "after\n").unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "before\nafter\nafter\n");
+        assert!(is_stream(Path::new("/dev/null")));
+        assert!(!is_stream(&path) && !is_stream(&folder.path().join("absent")));
     }
 
     #[test]

@@ -37,14 +37,15 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
     }
     let mut signals =
         Signals::new(termination_signals()).map_err(|error| handler_error(&error))?;
-    std::thread::spawn(move || {
+    let handle = move || {
         let mut pending = signals.forever();
         if pending.next().is_some() {
             // A stopped terminal blocks writes, so a separate thread prints. The next signal is
             // then handled at once.
-            std::thread::spawn(|| {
-                terminal::write_above_progress("stopping; press again to stop at once");
-            });
+            let notify =
+                || terminal::write_above_progress("stopping; press again to stop at once");
+            // Without a thread the run stops without a notice.
+            drop(std::thread::Builder::new().spawn(notify));
         }
         if let Some(signal) = pending.next() {
             // Tools and commands run in process groups of their own, which the terminal's signals
@@ -52,7 +53,10 @@ pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure
             process::kill_descendants();
             drop(emulate_default_handler(signal));
         }
-    });
+    };
+    std::thread::Builder::new()
+        .spawn(handle)
+        .map_err(|error| CommandFailure::from_thread_error(&error))?;
     Ok(cancel)
 }
 

@@ -52,7 +52,9 @@ impl StatusLines {
         let drawing = Mutex::new(Drawing { lines, output, drawn_lines: 0, is_over: false });
         let shared = Arc::new(Shared { drawing, ended: Condvar::new() });
         let thread_shared = Arc::clone(&shared);
-        std::thread::spawn(move || thread_shared.draw_until_dropped());
+        let draw = move || thread_shared.draw_until_dropped();
+        // Without a thread the lines are drawn only together with other output.
+        drop(std::thread::Builder::new().spawn(draw));
         Self(shared)
     }
 

@@ -203,8 +203,8 @@ impl FioRun<'_> {
         });
         terminal.end_progress();
         let run_info = monitor.run_info();
-        let outcomes = match result {
-            Ok(outcomes) => outcomes,
+        let (outcomes, left) = match result {
+            Ok(results) => (results.phases, results.left),
             Err(failure) => {
                 let is_interrupted = cancel.load(Ordering::Relaxed);
                 if !is_interrupted {
@@ -238,7 +238,7 @@ impl FioRun<'_> {
             None => terminal.print(output.strip_prefix(&start).unwrap_or(&output)),
             Some(path) => output_file::write(&path_text::decode_path(path), &output)?,
         }
-        match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
+        match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)).or(left) {
             Some(failure) => Err(failure),
             None if is_interrupted => Err(runner::interrupted_failure()),
             None => Ok(0),

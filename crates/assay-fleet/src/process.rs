@@ -297,12 +297,15 @@ fn spawn_pinned(
         set.set(cpu);
     }
     std::thread::scope(|scope| {
-        let pinned = scope.spawn(|| {
+        let start = || {
             rustix::thread::sched_setaffinity(None, &set)
                 .map_err(|error| refused(error.into()))?;
             Ok(prepared.spawn())
-        });
-        pinned.join().expect("starting a process does not panic")
+        };
+        match std::thread::Builder::new().spawn_scoped(scope, start) {
+            Ok(pinned) => pinned.join().expect("starting a process does not panic"),
+            Err(error) => Ok(Err(error)),
+        }
     })
 }
 

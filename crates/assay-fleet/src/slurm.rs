@@ -27,6 +27,8 @@ pub enum SlurmError {
     InvalidOption { word: String },
     #[error("cannot start salloc")]
     Start(#[source] io::Error),
+    #[error("cannot start a thread that reads from salloc")]
+    NoThread(#[source] io::Error),
     #[error("salloc allocated no nodes{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
     Refused { said: String },
     #[error("interrupted while waiting for nodes of Slurm")]
@@ -42,6 +44,9 @@ impl SlurmError {
                 "write salloc's long options without dashes: 'partition=hpc,nodes=24'"
             }
             Self::Start(_) => "run this where Slurm's commands are, such as its login node",
+            Self::NoThread(_) => {
+                "end other programs, or raise the limit of processes (ulimit -u)"
+            }
             Self::Refused { .. } => "list partitions and their idle nodes with sinfo",
             Self::Interrupted => "",
         }
@@ -82,11 +87,12 @@ impl Allocation {
         let mut held =
             Self { salloc, stderr_pipe: stderr, nodes: String::new(), number: String::new() };
         let (say, said) = mpsc::channel();
-        thread::spawn(move || {
+        let read_line = move || {
             let mut line = String::new();
             let _ends = stdout.map(|it| BufReader::new(it).take(1 << 20).read_line(&mut line));
             drop(say.send(line));
-        });
+        };
+        thread::Builder::new().spawn(read_line).map_err(SlurmError::NoThread)?;
         let line = loop {
             match said.recv_timeout(POLL_INTERVAL) {
                 Ok(line) => break line,

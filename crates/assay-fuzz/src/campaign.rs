@@ -36,7 +36,7 @@ const MAX_FINDINGS: usize = 5;
 /// If the goldens cannot be read or a finding cannot be written.
 pub fn run(reader: &FuzzedReader, duration: Duration, seed: u64) -> Result<FuzzOutcome> {
     let deadline = Instant::now() + duration;
-    let watchdog = Watchdog::start();
+    let watchdog = Watchdog::start()?;
     let seeds = corpus::seeds(reader)?;
     let dictionary = Dictionary::from_seeds(&seeds);
     let mut random = Rng::with_seed(seed);

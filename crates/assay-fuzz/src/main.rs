@@ -68,19 +68,22 @@ fn run(arguments: &FuzzArguments) -> Result<bool> {
     let next = AtomicUsize::new(0);
     let outcomes: Mutex<Vec<(usize, Result<FuzzOutcome>)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(reader) = arguments.readers.get(index) else { return };
-                    let outcome =
-                        campaign::run(reader, Duration::from_secs_f64(each), arguments.seed);
-                    if let Ok(mut outcomes) = outcomes.lock() {
-                        outcomes.push((index, outcome));
-                    }
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(reader) = arguments.readers.get(index) else { return };
+                let outcome =
+                    campaign::run(reader, Duration::from_secs_f64(each), arguments.seed);
+                if let Ok(mut outcomes) = outcomes.lock() {
+                    outcomes.push((index, outcome));
                 }
-            });
+            }
+        };
+        for _ in 1..workers {
+            // This thread takes over the readers of a thread that cannot be started.
+            drop(std::thread::Builder::new().spawn_scoped(scope, work));
         }
+        work();
     });
     let mut outcomes = outcomes.into_inner().unwrap_or_default();
     outcomes.sort_by_key(|(index, _)| *index);

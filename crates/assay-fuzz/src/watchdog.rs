@@ -21,12 +21,12 @@ type CurrentInput = Option<(Vec<u8>, Instant, PathBuf)>;
 pub(crate) struct Watchdog(Arc<Mutex<CurrentInput>>);
 
 impl Watchdog {
-    /// Starts the thread.
-    pub(crate) fn start() -> Self {
+    /// Starts the watchdog.
+    pub(crate) fn start() -> std::io::Result<Self> {
         let watchdog = Self::default();
         let thread_watchdog = watchdog.clone();
-        thread::spawn(move || thread_watchdog.run());
-        watchdog
+        thread::Builder::new().spawn(move || thread_watchdog.run())?;
+        Ok(watchdog)
     }
 
     /// Begins an execution of `input`, to be stored in `file` if it exceeds a limit.

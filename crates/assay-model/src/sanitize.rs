@@ -10,15 +10,20 @@ use std::fmt::Write as _;
 use crate::path_text;
 
 /// Whether a character has an effect instead of a glyph: controls except tab and line feed,
-/// bidirectional controls (UAX #9), zero-width characters, line and paragraph separators, and
-/// encoded bytes of non-UTF-8 names.
+/// bidirectional controls (UAX #9), zero-width characters, invisible fillers, tags, line and
+/// paragraph separators, and encoded bytes of non-UTF-8 names. Selectors of glyph variants are not
+/// among them: emoji need them.
 #[must_use]
 pub const fn is_hidden(c: char) -> bool {
     path_text::is_encoded_byte(c)
         || matches!(c,
             '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0 and C1
-            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{200b}'..='\u{200d}' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+            | '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{fff9}'..='\u{fffb}'
+            // Fillers of Hangul.
+            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
+            | '\u{e0000}'..='\u{e007f}' // Tags
         )
 }
 
@@ -29,14 +34,21 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     escape(text, false)
 }
 
-/// Replaces every hidden character by a replacement character, for output with one column per
-/// character.
+/// Spells out every hidden character for readers: `\u{202e}`.
 #[must_use]
-pub fn replace_hidden(text: &str) -> Cow<'_, str> {
-    match text.contains(is_hidden) {
-        true => Cow::Owned(text.replace(is_hidden, "\u{fffd}")),
-        false => Cow::Borrowed(text),
+pub fn spell_hidden(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
     }
+    let spelled = text.chars().fold(String::with_capacity(text.len()), |mut all, c| {
+        if is_hidden(c) {
+            all.extend(c.escape_unicode())
+        } else {
+            all.push(c)
+        }
+        all
+    });
+    Cow::Owned(spelled)
 }
 
 /// Like [`escape_hidden`], but keeps the colour sequences `ESC [ … m`, for text that this program
@@ -60,8 +72,10 @@ fn escape(text: &str, with_colours: bool) -> Cow<'_, str> {
         {
             escaped.push(c);
         } else {
-            // Writing to memory cannot fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to memory cannot fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
         }
     }
     Cow::Owned(escaped)
@@ -117,10 +131,13 @@ mod tests {
             ("safe\u{202e}txt.exe", "safe\\u202etxt.exe"),
             ("a\rb", "a\\u000db"),
             ("x\u{efff}", "x\\uefff"),
+            ("a\u{200d}b\u{ad}\u{3164}", "a\\u200db\\u00ad\\u3164"),
+            ("tag\u{e0041}", "tag\\udb40\\udc41"),
         ] {
             assert_eq!(escape_hidden(text), expected);
         }
-        assert_eq!(replace_hidden("a\u{1b}b\u{202e}"), "a\u{fffd}b\u{fffd}");
+        assert_eq!(spell_hidden("a\u{1b}b\u{202e}"), "a\\u{1b}b\\u{202e}");
+        assert_eq!(spell_hidden("tag\u{e0041} ❤\u{fe0f}"), "tag\\u{e0041} ❤\u{fe0f}");
         let (red, clear) = ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[2J\u{1b}[31");
         assert_eq!(escape_hidden_except_colours(red), red);
         assert_eq!(escape_hidden_except_colours(clear), "\\u001b[2J\\u001b[31");

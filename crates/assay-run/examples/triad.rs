@@ -16,14 +16,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let suite = suite::parse_suite(SUITE).map_err(|error| error.message)?;
     let store = Store::open(std::env::temp_dir().join("assay-example"))?;
     let question = RunRequest::from_suite(&suite);
-    let run = measure(
+    let measured = measure(
         &question,
         prepare(&question)?,
         Some(&store),
         &AtomicBool::new(false),
         &mut SilentSink,
     )?;
-    let triad = summarize(&run).results.into_iter().find(|result| result.metric == "triad");
+    let triad =
+        summarize(&measured.run).results.into_iter().find(|result| result.metric == "triad");
     writeln!(std::io::stdout(), "{:?}", triad.map(|triad| (triad.median, triad.ci)))?;
     Ok(())
 }

@@ -56,6 +56,13 @@ impl CommandFailure {
         Self::new(FailureKind::Measurement, what)
     }
 
+    /// Creates the failure of a system that refuses another thread.
+    pub fn from_thread_error(error: &std::io::Error) -> Self {
+        Self::measurement("cannot start a thread").with_cause(error).advise(
+            "end other programs, or raise the limit of processes (ulimit -u, `pids.max` of the control group)",
+        )
+    }
+
     /// Adds the error and the chain of its sources.
     pub fn with_cause(mut self, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);

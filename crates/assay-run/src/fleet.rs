@@ -35,8 +35,12 @@ use crate::pauses::WallClockWatch;
 use crate::run_request::PlanForecast;
 use crate::sink::Sink;
 
+mod case_usage;
 pub(crate) mod clocks;
 
+mod deadlines;
+#[cfg(test)]
+mod hostile_hosts;
 mod lockstep;
 pub mod member;
 mod merging;
@@ -47,6 +51,7 @@ mod records;
 mod simulation;
 mod utilisation;
 
+use case_usage::CaseUsage;
 use clocks::{RemoteClock, SynchronisedHosts};
 use lockstep::Lockstep;
 use merging::MergedPlan;
@@ -195,6 +200,7 @@ pub fn measure(
         records: FleetRecord::new(question, merged, log, hosts.now_ns()),
         clocks: vec![RemoteClock::default(); takes_part.len()],
         steps,
+        usage: CaseUsage::new(takes_part.len(), hosts.now_ns()),
         start: None,
         checked_ns: 0,
         is_ending: false,
@@ -365,6 +371,7 @@ struct FleetRun<'f, 'h, 't> {
     records: FleetRecord<'t>,
     clocks: Vec<RemoteClock>,
     steps: Lockstep,
+    usage: CaseUsage,
     start: Option<CommonStart>,
     /// Time of the last check for hosts that lag behind.
     checked_ns: u64,
@@ -439,11 +446,16 @@ impl FleetRun<'_, '_, '_> {
         if next.is_empty() {
             return Ok(());
         }
+        let asked_ns = self.hosts.now_ns();
         clocks::synchronise(self, &next)?;
         let at_ns = clocks::next_start_ns(self, &next);
         let mut done_ns = BTreeMap::new();
         for host in next {
             if self.steps.is_busy(host) {
+                // A host that leaves clock requests unanswered has used their time.
+                let is_silent = self.clocks[host].is_pending();
+                let from_ns = if is_silent { asked_ns } else { at_ns };
+                self.usage.start(host, place.0, asked_ns, from_ns);
                 clocks::schedule_start(self, host, at_ns);
                 done_ns.insert(host, None);
             }
@@ -458,11 +470,14 @@ impl FleetRun<'_, '_, '_> {
         if self.steps.has_left(host) {
             return Ok(());
         }
-        let (reply, at_ns) = match heard {
+        let (reply, at_ns, bytes) = match heard {
             HostEvent::Joined => return Ok(()),
             HostEvent::Lost(failure) => return self.lose_host(host, &failure),
-            HostEvent::Replied { reply, at_ns } => (reply, at_ns),
+            HostEvent::Replied { reply, at_ns, bytes } => (reply, at_ns, bytes),
         };
+        if let Err(failure) = self.usage.add_bytes(host, bytes) {
+            return self.lose_host(host, &failure);
+        }
         match *reply {
             AgentReply::Clock(theirs) => self.clocks[host].update(theirs, at_ns),
             AgentReply::Ready(ready) => self.host_waits(host, &ready, at_ns),
@@ -521,6 +536,7 @@ impl FleetRun<'_, '_, '_> {
     }
 
     fn mark_done(&mut self, host: usize, at_ns: u64) {
+        self.usage.stop(host, at_ns);
         if let Some(done) = self.start.as_mut().and_then(|it| it.done_ns.get_mut(&host)) {
             *done = Some(at_ns);
         }
@@ -544,41 +560,6 @@ impl FleetRun<'_, '_, '_> {
         }
         self.is_ending |= self.question.stops_on_failure;
         self.records.lose_host(host, failure)
-    }
-
-    /// Gives up hosts that lag behind: half of those that started with them have been done for
-    /// longer than the deadline and than twice their own time.
-    fn drop_late_hosts(&mut self) -> Result<(), CommandFailure> {
-        let (Some(start), now_ns) = (&self.start, self.hosts.now_ns()) else { return Ok(()) };
-        // Limits the rate of checks: one per message would cost the square of the number of hosts.
-        if now_ns.saturating_sub(self.checked_ns) < nanoseconds(POLL_INTERVAL) {
-            return Ok(());
-        }
-        self.checked_ns = now_ns;
-        let mut done: Vec<u64> = start.done_ns.values().flatten().copied().collect();
-        done.sort_unstable();
-        // No host lags behind if none is left.
-        let middle = start.done_ns.len().div_ceil(2).checked_sub(1);
-        let allowed_ns = nanoseconds(self.question.deadline);
-        let is_behind = middle.and_then(|at| done.get(at)).is_some_and(|middle_ns| {
-            let took_ns = middle_ns.saturating_sub(start.at_ns);
-            now_ns.saturating_sub(*middle_ns) > allowed_ns.max(2 * took_ns)
-        });
-        let most = self
-            .question
-            .case_deadline
-            .filter(|most| now_ns.saturating_sub(start.at_ns) > nanoseconds(*most));
-        let failure = match most {
-            Some(most) => HostFailure::Overdue { seconds: most.as_secs() },
-            None if is_behind => HostFailure::Late {
-                done: done.len(),
-                seconds: self.question.deadline.as_secs(),
-            },
-            None => return Ok(()),
-        };
-        let late = start.done_ns.iter().filter(|(_, done)| done.is_none());
-        let late: Vec<usize> = late.map(|(host, _)| *host).collect();
-        late.into_iter().try_for_each(|host| self.lose_host(host, &failure))
     }
 }
 

@@ -16,6 +16,7 @@ pub mod iperf3_series;
 pub mod iperf3_server;
 pub mod meter;
 pub(crate) mod path;
+pub mod plausibility;
 pub mod qperf_client;
 pub mod qperf_record;
 pub mod qperf_server;

@@ -312,7 +312,7 @@ fn open_channel(
         (Some(partner), _) => Ok((MessageChannel::between_agents(partner.call), None)),
         (None, Some(host)) => Ok((connect_tcp(host, work.port.unwrap_or(PORT), cancel)?, None)),
         (None, None) => {
-            let (own, line) = Loopback::start(&work.device, None);
+            let (own, line) = Loopback::start(&work.device, None)?;
             Ok((line, Some(own)))
         }
     }
@@ -437,6 +437,9 @@ impl RdmaTestError {
             Self::Verbs(error) => failure.advise(error.advice()),
             Self::Network(NetworkError::Closed { .. } | NetworkError::Call(_)) => {
                 failure.advise("check the far end's output for the reason")
+            }
+            Self::Network(NetworkError::NoThread { source }) => {
+                return CommandFailure::from_thread_error(source);
             }
             Self::Network(_) => failure.advise(START_FAR_END_ADVICE),
             Self::FarEnd { advice, .. } => failure.advise(advice.clone()),

@@ -185,6 +185,25 @@ impl PlanForecast {
     }
 }
 
+/// Run that was measured.
+#[derive(Debug)]
+pub struct MeasuredRun {
+    /// The run as stored.
+    pub run: Run,
+    /// Failure to remove or recognise the files of the run, whose results are valid.
+    pub left: Option<CommandFailure>,
+}
+
+impl MeasuredRun {
+    /// Returns the run, or the failure of its files.
+    ///
+    /// # Errors
+    /// If files of the run are left.
+    pub fn without_files(self) -> Result<Run, CommandFailure> {
+        self.left.map_or(Ok(self.run), Err)
+    }
+}
+
 /// Executes the plan and stores the run. Files created for storage workloads are removed at the
 /// end, even if the run fails.
 pub fn measure(
@@ -193,7 +212,7 @@ pub fn measure(
     store: Option<&Store>,
     cancel: &AtomicBool,
     sink: &mut dyn Sink,
-) -> Result<Run, CommandFailure> {
+) -> Result<MeasuredRun, CommandFailure> {
     let PreparedRun { plan, host, tools, single_measurer_note: alone } = prepared;
     alone.iter().for_each(|said| sink.note(None, said));
     let storage = &question.storage;
@@ -216,17 +235,17 @@ pub fn measure(
         cancel,
     };
     let run = execution::execute(&execution, sink);
-    match cancel.load(Ordering::Relaxed) {
-        true => finish_soon(storage, sink)?,
+    let finished = match cancel.load(Ordering::Relaxed) {
+        true => finish_soon(storage, sink),
         false => {
             let has_made = !of_storage.phases.is_empty() || !of_files.phases.is_empty();
             if has_made && !storage.keep {
                 sink.progress(&phrase!("removing", "removing the files of the run"));
             }
-            runner::finish(storage)?;
+            runner::finish(storage)
         }
-    }
-    run
+    };
+    Ok(MeasuredRun { run: run?, left: finished.err() })
 }
 
 /// Removes the created files within a short time: an interrupt must not wait for a slow disk.
@@ -237,7 +256,9 @@ fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), CommandF
     let options = storage.clone();
     // The thread is not joined: files that remain when the process ends are still in the list of
     // created files.
-    std::thread::spawn(move || done.send(runner::finish(&options)));
+    let finish = move || done.send(runner::finish(&options));
+    // Without a thread nothing is removed, as when it takes too long.
+    drop(std::thread::Builder::new().spawn(finish));
     is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         let left = phrase!(
             "files-left",

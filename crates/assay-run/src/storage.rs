@@ -10,6 +10,7 @@ mod layers;
 pub mod options;
 pub mod plan_check;
 pub mod precondition;
+mod record_lock;
 pub mod runner;
 pub mod safe_open;
 mod safety;

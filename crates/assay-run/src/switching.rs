@@ -176,13 +176,8 @@ fn measure_turns(
         let asked =
             RunRequest { label: Some(name), turn: Some(turn), seed, ..question.clone() };
         let prepared = prepare(&asked)?;
-        runs[slot.condition].push(run_request::measure(
-            &asked,
-            prepared,
-            Some(store),
-            cancel,
-            sink,
-        )?);
+        let measured = run_request::measure(&asked, prepared, Some(store), cancel, sink)?;
+        runs[slot.condition].push(measured.without_files()?);
         if cancel.load(Ordering::Relaxed) {
             return Err(interrupted_failure(&runs, number, slots.len()));
         }

@@ -15,7 +15,7 @@ pub const PERMUTATIONS: u32 = 999;
 /// change. A smaller value would miss two runs after a change among twelve, whose p value is at
 /// least 2 / 66 = 3 %.
 pub const SIGNIFICANCE: f64 = 0.03;
-/// Minimum number of values in a segment; fewer have no distances within.
+/// Minimum number of values in a segment, because a single value has no distances within it.
 const MIN_SEGMENT_VALUES: usize = 2;
 
 /// Boundary between two values of a series, at which the level changes.
@@ -31,42 +31,45 @@ pub struct ChangePoint {
 #[must_use]
 pub fn find(values: &[f64], seed: u64) -> Vec<ChangePoint> {
     let mut random = Random::new(seed);
-    let mut found: Vec<ChangePoint> = Vec::new();
-    let mut parts = vec![Segment::new(values, 0)];
+    let mut changes: Vec<ChangePoint> = Vec::new();
+    let mut segments = vec![Segment::new(values, 0)];
     loop {
-        let clearest = (0..parts.len())
-            .filter_map(|index| Some((index, parts[index].best_split()?)))
+        let clearest = (0..segments.len())
+            .filter_map(|index| Some((index, segments[index].best_split()?)))
             .max_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        let Some((index, (at, distance))) = clearest else { break };
-        let Some(p) = permutation_p(&parts, distance, &mut random) else { break };
-        let part = parts.swap_remove(index);
-        found.push(ChangePoint { index: part.start + at, p });
-        let (before, after) = part.values.split_at(at);
-        parts.extend([Segment::new(before, part.start), Segment::new(after, part.start + at)]);
-        parts.sort_by_key(|part| part.start);
+        let Some((index, (split, distance))) = clearest else { break };
+        let Some(p) = permutation_p(&segments, distance, &mut random) else { break };
+        let segment = segments.swap_remove(index);
+        changes.push(ChangePoint { index: segment.start + split, p });
+        let (before, after) = segment.values.split_at(split);
+        segments.extend([
+            Segment::new(before, segment.start),
+            Segment::new(after, segment.start + split),
+        ]);
+        segments.sort_by_key(|segment| segment.start);
     }
-    found.sort_by_key(|change| change.index);
-    found
+    changes.sort_by_key(|change| change.index);
+    changes
 }
 
 /// Returns the share of permutations within the segments whose best split has at least this
 /// distance. Returns `None` as soon as it is certain to exceed [`SIGNIFICANCE`].
-fn permutation_p(parts: &[Segment], distance: f64, random: &mut Random) -> Option<f64> {
-    let all = f64::from(PERMUTATIONS + 1);
-    let mut as_clear = 1.0;
-    let mut parts: Vec<Segment> = parts.to_vec();
+fn permutation_p(segments: &[Segment], distance: f64, random: &mut Random) -> Option<f64> {
+    let total = f64::from(PERMUTATIONS + 1);
+    let mut clear_count = 1.0;
+    let mut segments: Vec<Segment> = segments.to_vec();
     for _ in 0..PERMUTATIONS {
-        parts.iter_mut().for_each(|part| random.shuffle(&mut part.ranks));
-        let divided = parts.iter().filter_map(Segment::best_split);
+        segments.iter_mut().for_each(|segment| random.shuffle(&mut segment.ranks));
+        let splits = segments.iter().filter_map(Segment::best_split);
         // Tolerates rounding: sums in another order differ in their last digits.
-        if divided.map(|it| it.1).fold(0.0, f64::max) >= distance * (1.0 - 1e-9) {
-            as_clear += 1.0;
-            if as_clear > SIGNIFICANCE * all {
+        if splits.map(|it| it.1).fold(0.0, f64::max) >= distance * (1.0 - 1e-9) {
+            clear_count += 1.0;
+            if clear_count > SIGNIFICANCE * total {
                 return None;
             }
         }
     }
-    Some(as_clear / all)
+    Some(clear_count / total)
 }
 
 /// Segment of the series without a known change.
@@ -88,7 +91,7 @@ impl Segment {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
         let mut ranks = vec![0; values.len()];
-        order.iter().enumerate().for_each(|(place, index)| ranks[*index] = place);
+        order.iter().enumerate().for_each(|(rank, index)| ranks[*index] = rank);
         let sorted: Vec<f64> = order.iter().map(|index| values[*index]).collect();
         let distance = |a: &f64| sorted.iter().map(|b| (a - b).abs()).sum::<f64>();
         let distance_sums = sorted.iter().map(distance).collect();
@@ -98,17 +101,17 @@ impl Segment {
     /// Returns the split with the maximum scaled energy distance, and that distance: Q = m n / (m +
     /// n) × (2 Σ|x − y| / (m n) − Σ|x − x′| / C(m, 2) − Σ|y − y′| / C(n, 2)).
     fn best_split(&self) -> Option<(usize, f64)> {
-        let all = self.ranks.len();
+        let len = self.ranks.len();
         let total = self.distance_sums.iter().sum::<f64>() / 2.0;
         let (mut before, mut after) = (0.0, total);
-        let mut seen = FenwickTree::new(all);
+        let mut passed = FenwickTree::new(len);
         let mut clearest: Option<(usize, f64)> = None;
-        for (index, place) in self.ranks.iter().enumerate() {
-            let to_before = seen.distance_sum(*place, self.sorted[*place]);
+        for (index, rank) in self.ranks.iter().enumerate() {
+            let to_before = passed.distance_sum(*rank, self.sorted[*rank]);
             before += to_before;
-            after -= self.distance_sums[*place] - to_before;
-            seen.add(*place, self.sorted[*place]);
-            let (m, n) = (index + 1, all - index - 1);
+            after -= self.distance_sums[*rank] - to_before;
+            passed.add(*rank, self.sorted[*rank]);
+            let (m, n) = (index + 1, len - index - 1);
             if m < MIN_SEGMENT_VALUES || n < MIN_SEGMENT_VALUES {
                 continue;
             }
@@ -117,7 +120,7 @@ impl Segment {
             let between = 2.0 * across / (m * n);
             let within = 2.0 * (before / (m * (m - 1.0)) + after / (n * (n - 1.0)));
             let distance = m * n / (m + n) * (between - within);
-            if distance > 0.0 && clearest.is_none_or(|known| distance > known.1) {
+            if distance > 0.0 && clearest.is_none_or(|best| distance > best.1) {
                 clearest = Some((index + 1, distance));
             }
         }
@@ -134,13 +137,13 @@ struct FenwickTree {
 }
 
 impl FenwickTree {
-    fn new(places: usize) -> Self {
-        Self { tree: vec![(0.0, 0.0); places + 1], count: 0.0, sum: 0.0 }
+    fn new(len: usize) -> Self {
+        Self { tree: vec![(0.0, 0.0); len + 1], count: 0.0, sum: 0.0 }
     }
 
-    fn add(&mut self, place: usize, value: f64) {
+    fn add(&mut self, rank: usize, value: f64) {
         (self.count, self.sum) = (self.count + 1.0, self.sum + value);
-        let mut node = place + 1;
+        let mut node = rank + 1;
         while let Some((count, sum)) = self.tree.get_mut(node) {
             (*count, *sum) = (*count + 1.0, *sum + value);
             node += node & node.wrapping_neg();
@@ -148,8 +151,8 @@ impl FenwickTree {
     }
 
     /// Returns the sum of the distances from a value to all values added so far.
-    fn distance_sum(&self, place: usize, value: f64) -> f64 {
-        let (mut count, mut sum, mut node) = (0.0, 0.0, place + 1);
+    fn distance_sum(&self, rank: usize, value: f64) -> f64 {
+        let (mut count, mut sum, mut node) = (0.0, 0.0, rank + 1);
         while node > 0 {
             (count, sum) = (count + self.tree[node].0, sum + self.tree[node].1);
             node &= node - 1;
@@ -168,16 +171,16 @@ mod tests {
         let mean = |a: &[f64], b: &[f64], pairs: f64| {
             a.iter().flat_map(|a| b.iter().map(move |b| (a - b).abs())).sum::<f64>() / pairs
         };
-        let by_definition = |at: usize| {
-            let (x, y) = values.split_at(at);
+        let by_definition = |split: usize| {
+            let (x, y) = values.split_at(split);
             let (m, n) = (x.len() as f64, y.len() as f64);
             let within = mean(x, x, m * (m - 1.0)) + mean(y, y, n * (n - 1.0));
             m * n / (m + n) * (2.0 * mean(x, y, m * n) - within)
         };
         let best = (2..=5).max_by(|a, b| by_definition(*a).total_cmp(&by_definition(*b)));
-        let (at, distance) = Segment::new(&values, 0).best_split().unwrap();
-        assert_eq!(Some(at), best);
-        assert!((distance - by_definition(at)).abs() < 1e-12, "{distance}");
+        let (split, distance) = Segment::new(&values, 0).best_split().unwrap();
+        assert_eq!(Some(split), best);
+        assert!((distance - by_definition(split)).abs() < 1e-12, "{distance}");
     }
 
     fn change_indices(values: &[f64]) -> Vec<usize> {
@@ -198,10 +201,10 @@ mod tests {
         };
         let steps: Vec<f64> = (0..60).map(|i| level(i) + noise(i)).collect();
         assert_eq!(change_indices(&steps), [20, 45]);
-        let none: Vec<f64> = (0..60).map(noise).collect();
-        assert!(change_indices(&none).is_empty());
+        let unchanged: Vec<f64> = (0..60).map(noise).collect();
+        assert!(change_indices(&unchanged).is_empty());
         // Two runs after a change suffice after fourteen before it.
-        assert_eq!(change_indices(&[&none[..14], &[0.05, 0.06]].concat()), [14]);
+        assert_eq!(change_indices(&[&unchanged[..14], &[0.05, 0.06]].concat()), [14]);
         for few in [&[][..], &[1.0], &[1.0, 9.0, 9.0], &[1.0; 50]] {
             assert!(change_indices(few).is_empty(), "{few:?}");
         }

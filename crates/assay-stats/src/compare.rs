@@ -65,9 +65,15 @@ impl Condition<'_> {
 #[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     let (of_a, of_b) = thread::scope(|scope| {
-        let of_b = scope.spawn(|| ConditionResults::from_condition(b));
+        let of_b = || ConditionResults::from_condition(b);
+        let started = thread::Builder::new().spawn_scoped(scope, of_b);
         let of_a = ConditionResults::from_condition(a);
-        (of_a, of_b.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        // This thread does the work of a thread that cannot be started.
+        let of_b = started.map_or_else(
+            |_| of_b(),
+            |started| started.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        );
+        (of_a, of_b)
     });
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
     let mut pairs = Vec::new();

@@ -5,10 +5,10 @@ use assay_model::benchmark::Better;
 use crate::analysis::Analysis;
 use crate::student::{self, MEDIAN_WIDTH_FACTOR};
 
-/// Minimum number of hosts.
+/// Minimum number of hosts for a comparison.
 pub const MIN_HOSTS: usize = 4;
-/// Minimum difference from the median of all hosts, however little the others differ; the default
-/// margin of a comparison.
+/// Minimum relative difference from the median of all hosts, even if the other hosts differ less.
+/// Equal to the default margin of a comparison.
 pub const HOST_MARGIN: f64 = 0.02;
 /// Minimum degrees of freedom. With fewer, t exceeds the deviation of any slow host (127 with one
 /// and 14 with two, of eight hosts).
@@ -19,7 +19,7 @@ const MAX_FREEDOM: f64 = 200.0;
 /// Measurement of one host that is compared with its peers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostMeasurement {
-    /// The median.
+    /// Median of its samples.
     pub value: f64,
     /// Interval of the median; without one, the smallest and the greatest sample.
     pub range: [f64; 2],
@@ -55,14 +55,14 @@ impl HostMeasurement {
 }
 
 impl SampleVariation {
-    fn from_samples(sorted: &[f64], worth: f64) -> Option<Self> {
-        if sorted.first().is_none_or(|least| *least <= 0.0) {
+    fn from_samples(sorted: &[f64], n_effective: f64) -> Option<Self> {
+        if sorted.first().is_none_or(|minimum| *minimum <= 0.0) {
             return None;
         }
         let n = sorted.len() as f64;
         let mean = sorted.iter().map(|value| value.ln()).sum::<f64>() / n;
         let squares = sorted.iter().map(|value| (value.ln() - mean).powi(2)).sum::<f64>();
-        Some(Self { variance: squares / n, n_effective: worth.max(1.0) })
+        Some(Self { variance: squares / n, n_effective: n_effective.max(1.0) })
     }
 }
 
@@ -86,35 +86,37 @@ pub fn worse_hosts(hosts: &[HostMeasurement], better: Better, risk: f64) -> Vec<
         Better::Higher => value.max(0.0).ln(),
         Better::Lower => -value.max(0.0).ln(),
     };
-    let ends = |host: &HostMeasurement| {
+    let goodness_range = |host: &HostMeasurement| {
         let [one, other] = host.range.map(goodness);
         (one.min(other), one.max(other))
     };
-    let mut left: Vec<(usize, f64)> =
+    let mut remaining: Vec<(usize, f64)> =
         hosts.iter().map(|host| goodness(host.value)).enumerate().collect();
-    left.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let median = 0.5 * (left[left.len() / 2].1 + left[(left.len() - 1) / 2].1);
-    let mut lower: Vec<f64> = hosts.iter().map(|host| ends(host).0).collect();
-    lower.sort_by(f64::total_cmp);
-    let lower_middle = lower[(lower.len() - 1) / 2];
-    let mut taken = Vec::new();
-    let mut sure = 0;
+    remaining.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let median =
+        0.5 * (remaining[remaining.len() / 2].1 + remaining[(remaining.len() - 1) / 2].1);
+    let mut lower_ends: Vec<f64> = hosts.iter().map(|host| goodness_range(host).0).collect();
+    lower_ends.sort_by(f64::total_cmp);
+    let median_lower_end = lower_ends[(lower_ends.len() - 1) / 2];
+    let mut candidates = Vec::new();
+    let mut significant_count = 0;
     for _ in 0..(hosts.len() / 4).max(1) {
         let (deviation, limit) =
-            (deviation_of_last(&left), critical_deviation(left.len(), risk));
-        let Some((place, worst)) = left.pop() else { break };
-        taken.push((place, worst));
+            (deviation_of_last(&remaining), critical_deviation(remaining.len(), risk));
+        let Some((index, worst)) = remaining.pop() else { break };
+        candidates.push((index, worst));
         if deviation > limit {
-            sure = taken.len();
+            significant_count = candidates.len();
         }
     }
     let errors = SamplingErrors::from_hosts(hosts, risk);
-    let differs = |(place, value): &&(usize, f64)| {
-        let host = &hosts[*place];
+    let differs = |(index, value): &&(usize, f64)| {
+        let host = &hosts[*index];
         let allowance = errors.as_ref().map_or(0.0, |it| it.allowance(host));
-        median - value > HOST_MARGIN.ln_1p().max(allowance) && ends(host).1 < lower_middle
+        median - value > HOST_MARGIN.ln_1p().max(allowance)
+            && goodness_range(host).1 < median_lower_end
     };
-    taken[..sure].iter().filter(differs).map(|(place, _)| *place).collect()
+    candidates[..significant_count].iter().filter(differs).map(|(index, _)| *index).collect()
 }
 
 /// Differences between the medians of equal hosts that arise because each host has few samples.
@@ -133,22 +135,23 @@ impl SamplingErrors {
     /// little of their spread. Returns `None` where no host has two samples: medians of single
     /// samples differ as the samples do.
     fn from_hosts(hosts: &[HostMeasurement], risk: f64) -> Option<Self> {
-        let known: Vec<SampleVariation> = hosts.iter().filter_map(|it| it.variation).collect();
-        let freedom = known.iter().map(|it| it.n_effective - 1.0).sum::<f64>();
-        let squares = known.iter().map(|it| it.variance * it.n_effective).sum::<f64>();
+        let variations: Vec<SampleVariation> =
+            hosts.iter().filter_map(|it| it.variation).collect();
+        let degrees = variations.iter().map(|it| it.n_effective - 1.0).sum::<f64>();
+        let squares = variations.iter().map(|it| it.variance * it.n_effective).sum::<f64>();
         if squares <= 0.0 {
             return None;
         }
-        let freedom = freedom.max(MIN_FREEDOM);
-        let n = known.len() as f64;
-        let mean = known.iter().map(|it| 1.0 / it.n_effective).sum::<f64>() / n;
+        let degrees = degrees.max(MIN_FREEDOM);
+        let n = variations.len() as f64;
+        let mean = variations.iter().map(|it| 1.0 / it.n_effective).sum::<f64>() / n;
         Some(Self {
-            sample_deviation: (squares / freedom).sqrt(),
+            sample_deviation: (squares / degrees).sqrt(),
             median_variance: MEDIAN_WIDTH_FACTOR.powi(2) * mean / n,
             // The table is two-sided, and one of n hosts is tested.
             critical: student::critical_t(
                 2.0 * risk / hosts.len() as f64,
-                freedom.min(MAX_FREEDOM) as u32,
+                degrees.min(MAX_FREEDOM) as u32,
             ),
         })
     }
@@ -156,11 +159,11 @@ impl SamplingErrors {
     /// Returns t s 1.2 √(1 / w + the same of the median host): the chance difference between the
     /// median of a host and that of all hosts.
     fn allowance(&self, host: &HostMeasurement) -> f64 {
-        let worth = host.variation.map_or(1.0, |it| it.n_effective);
+        let n_effective = host.variation.map_or(1.0, |it| it.n_effective);
         self.critical
             * self.sample_deviation
             * MEDIAN_WIDTH_FACTOR
-            * (1.0 / worth + self.median_variance).sqrt()
+            * (1.0 / n_effective + self.median_variance).sqrt()
     }
 }
 
@@ -177,9 +180,9 @@ fn deviation_of_last(descending: &[(usize, f64)]) -> f64 {
 /// Returns the deviation that is exceeded with probability `risk` in samples of size n.
 fn critical_deviation(n: usize, risk: f64) -> f64 {
     let size = n as f64;
-    let freedom = u32::try_from(n.saturating_sub(2)).unwrap_or(u32::MAX).max(1);
+    let degrees = u32::try_from(n.saturating_sub(2)).unwrap_or(u32::MAX).max(1);
     // The table is two-sided, and one of n values is tested.
-    let t = student::critical_t(2.0 * risk / size, freedom);
+    let t = student::critical_t(2.0 * risk / size, degrees);
     (size - 1.0) * t / ((size - 2.0 + t * t) * size).sqrt()
 }
 

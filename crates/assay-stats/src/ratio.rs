@@ -4,7 +4,7 @@ use assay_model::event::EventCount;
 
 /// 97.5 % quantile of the normal distribution, for a two-sided interval of 95 %.
 const Z: f64 = 1.959_964;
-/// Minimum number of stretches; fewer do not show their spread.
+/// Minimum number of stretches for an estimate of the variance between them.
 pub(crate) const MIN_STRETCHES: usize = 4;
 
 /// Pooled counts of a series.
@@ -12,7 +12,7 @@ pub(crate) const MIN_STRETCHES: usize = 4;
 pub struct PooledRatio {
     /// Σ part / Σ whole.
     pub share: f64,
-    /// Σ whole: every occasion counts as a sample.
+    /// Σ whole: number of occasions, each of which counts as a sample.
     pub whole: u64,
     /// Number of effective occasions.
     pub n_effective: f64,
@@ -35,15 +35,16 @@ impl PooledRatio {
     /// any event, D is 1.
     #[must_use]
     pub fn from_counts(counts: &[EventCount]) -> Option<Self> {
-        let used: Vec<EventCount> = counts.iter().copied().filter(|it| it.whole > 0).collect();
-        let whole = used.iter().fold(0_u64, |sum, it| sum.saturating_add(it.whole));
-        let part = used.iter().fold(0_u64, |sum, it| sum.saturating_add(it.part));
-        let shares = used.iter().map(|it| it.part as f64 / it.whole as f64);
+        let nonempty: Vec<EventCount> =
+            counts.iter().copied().filter(|it| it.whole > 0).collect();
+        let whole = nonempty.iter().fold(0_u64, |sum, it| sum.saturating_add(it.whole));
+        let part = nonempty.iter().fold(0_u64, |sum, it| sum.saturating_add(it.part));
+        let shares = nonempty.iter().map(|it| it.part as f64 / it.whole as f64);
         let min = shares.clone().reduce(f64::min)?;
         let max = shares.reduce(f64::max)?;
         let share = part as f64 / whole as f64;
         let parts: Vec<[f64; 2]> =
-            used.iter().map(|it| [it.part as f64, it.whole as f64]).collect();
+            nonempty.iter().map(|it| [it.part as f64, it.whole as f64]).collect();
         let n_effective = whole as f64 / design_effect(&parts, share, whole as f64);
         let interval = wilson(share, n_effective);
         Some(Self { share, whole, n_effective, interval, min, max })
@@ -57,8 +58,9 @@ pub(crate) fn design_effect(counts: &[[f64; 2]], share: f64, whole: f64) -> f64 
         return 1.0;
     }
     let k = counts.len() as f64;
-    let away = |[part, of]: &[f64; 2]| (part - share * of).powi(2);
-    let squares: f64 = counts.iter().map(away).sum();
+    let squared_deviation =
+        |[events, occasions]: &[f64; 2]| (events - share * occasions).powi(2);
+    let squares: f64 = counts.iter().map(squared_deviation).sum();
     // Never fewer than one effective occasion.
     (k / (k - 1.0) * squares / independent).clamp(1.0, whole)
 }
@@ -72,10 +74,11 @@ pub(crate) fn design_effect(counts: &[[f64; 2]], share: f64, whole: f64) -> f64 
 pub fn wilson(share: f64, n: f64) -> (f64, f64) {
     let z2 = Z * Z;
     let scale = 1.0 + z2 / n;
-    let middle = (share + z2 / (2.0 * n)) / scale;
-    let half = Z * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).max(0.0).sqrt() / scale;
+    let centre = (share + z2 / (2.0 * n)) / scale;
+    let half_width =
+        Z * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).max(0.0).sqrt() / scale;
     // Rounding must not carry an end past the share.
-    ((middle - half).max(0.0).min(share), (middle + half).min(1.0).max(share))
+    ((centre - half_width).max(0.0).min(share), (centre + half_width).min(1.0).max(share))
 }
 
 #[cfg(test)]
@@ -91,20 +94,22 @@ mod tests {
             (0.0, 20.0, 0.0000, 0.1611),
             (1.0, 29.0, 0.0061, 0.1718),
         ] {
-            let found = wilson(part / whole, whole);
-            let is_same = (found.0 - low).abs() < 5e-5 && (found.1 - high).abs() < 5e-5;
-            assert!(is_same, "{part} of {whole}: {found:?}");
+            let interval = wilson(part / whole, whole);
+            let is_same = (interval.0 - low).abs() < 5e-5 && (interval.1 - high).abs() < 5e-5;
+            assert!(is_same, "{part} of {whole}: {interval:?}");
         }
         let (low, high) = wilson(1.0, 20.0);
         assert!((low - 0.8389).abs() < 5e-5 && (high - 1.0).abs() < 1e-12, "{low} {high}");
     }
 
     fn check(counts: &[(u64, u64)], expected: Option<(f64, u64, f64, f64, f64)>) {
-        let of = |(part, whole): &(u64, u64)| EventCount { part: *part, whole: *whole };
-        let found = PooledRatio::from_counts(&counts.iter().map(of).collect::<Vec<_>>());
-        let found =
-            found.map(|it| (it.share, it.whole, it.n_effective.round(), it.min, it.max));
-        assert_eq!(found, expected, "{counts:?}");
+        let event_count =
+            |(part, whole): &(u64, u64)| EventCount { part: *part, whole: *whole };
+        let pooled =
+            PooledRatio::from_counts(&counts.iter().map(event_count).collect::<Vec<_>>());
+        let pooled =
+            pooled.map(|it| (it.share, it.whole, it.n_effective.round(), it.min, it.max));
+        assert_eq!(pooled, expected, "{counts:?}");
     }
 
     #[test]

@@ -104,6 +104,12 @@ pub enum StoreError {
         /// System error.
         source: io::Error,
     },
+    /// The file of events is no longer at its path: what was written to it cannot be found.
+    #[error("{} was deleted, moved or replaced while the run was written", path.display())]
+    Displaced {
+        /// File of events.
+        path: PathBuf,
+    },
     /// An event that could not be read back, such as a sample that is not a number.
     #[error("refusing to store an event that cannot be read back: {reason}")]
     Encode {
@@ -175,6 +181,7 @@ impl StoreError {
             Self::Begin { .. } | Self::Append { .. } | Self::WriteRaw { .. } => {
                 "free space or choose another folder with --store; what was stored before is kept"
             }
+            Self::Displaced { .. } => "find out what removes it, then measure again",
             Self::Running { .. } => "wait for its end, or stop it first",
             Self::Mounted { .. } => "unmount it with `umount`, then repeat",
             Self::Remove { .. } | Self::RemoveRaw { .. } => {

@@ -25,9 +25,14 @@ pub(crate) fn parallel_map<T: Sync, R: Send>(
         let map_part =
             |items| move || Iterator::map(<[T]>::iter(items), map_item).collect::<Vec<R>>();
         let parts = items.chunks(items.len().div_ceil(threads));
-        let parts: Vec<_> = parts.map(|items| scope.spawn(map_part(items))).collect();
-        let results =
-            parts.into_iter().flat_map(|it| it.join().unwrap_or_else(|it| resume_unwind(it)));
+        let start = |items| thread::Builder::new().spawn_scoped(scope, map_part(items));
+        // This thread does the work of a thread that cannot be started.
+        let parts: Vec<_> =
+            parts.map(|items| start(items).map_err(|_| map_part(items)())).collect();
+        let results = parts.into_iter().flat_map(|part| match part {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(result) => result,
+        });
         results.collect()
     })
 }

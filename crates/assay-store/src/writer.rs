@@ -1,6 +1,9 @@
 //! Writer of the events of one run; written events survive a kill.
+//!
+//! At the end of each case and of the run, the open file must still be the one at its path.
 
 use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt;
 
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStarted};
@@ -79,12 +82,31 @@ impl RunWriter {
     ///
     /// # Errors
     /// If the event cannot be read back, or writing fails. Earlier events stay intact, and
-    /// appending may be retried.
+    /// appending may be retried. Also if another program has deleted, moved or replaced the file.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), StoreError> {
         let line =
             line::encode(self.number, event).inspect_err(|_| self.has_lost_events = true)?;
         self.write_line(&line).inspect_err(|_| self.has_lost_events = true)?;
-        if is_end(event) { self.sync() } else { Ok(()) }
+        if !is_end(event) {
+            return Ok(());
+        }
+        self.sync()?;
+        self.check_place().inspect_err(|_| self.has_lost_events = true)
+    }
+
+    /// Checks that the file at the path is the open one.
+    fn check_place(&self) -> Result<(), StoreError> {
+        let path = self.layout.events(&self.run);
+        let identity = |found: &std::fs::Metadata| (found.dev(), found.ino());
+        let ours = self.file.metadata().map_err(|source| self.append_error(source))?;
+        match path.metadata() {
+            Ok(found) if identity(&found) == identity(&ours) => Ok(()),
+            Ok(_) => Err(StoreError::Displaced { path }),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                Err(StoreError::Displaced { path })
+            }
+            Err(source) => Err(self.append_error(source)),
+        }
     }
 
     /// Stores a raw output and returns its hash, for an event that refers to it.

@@ -15,7 +15,8 @@ mod suites;
 use std::process::ExitCode;
 
 use assay_console::{
-    failure, job_file, output_file, progress_sink, signals, store_access, terminal,
+    failure, file_size_limit, job_file, output_file, progress_sink, signals, store_access,
+    terminal,
 };
 use assay_emulation::options::{
     network::normalize_qperf_words, vdbench::insert_command_of_link,
@@ -31,6 +32,7 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::launcher_env::LauncherEnv;
 
 fn main() -> ExitCode {
+    file_size_limit::report_as_error();
     let words = insert_command_of_link(std::env::args_os());
     let words = commands::help::move_help_first(normalize_qperf_words(words));
     if let Some(words) = commands::agent::agent_words(&words) {

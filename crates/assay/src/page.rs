@@ -103,7 +103,7 @@ pub(crate) fn check(typed: &PageArguments) -> Result<(), CommandFailure> {
 
 /// Whether the data goes into a companion file next to the page. Pipes and devices have none.
 fn has_companion(file: &Path) -> bool {
-    !file.metadata().is_ok_and(|it| !it.is_file())
+    !output_file::is_stream(file)
 }
 
 /// Returns the failure for `--format learn` with results that are not stored.

@@ -85,7 +85,8 @@ pub(crate) fn run_suite(
     let store = store_access::open(&typed.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     let mut sink = report_sink(terminal, typed);
-    let run = run_request::measure(request, prepared, Some(&store), &cancel, &mut sink)?;
+    let measured = run_request::measure(request, prepared, Some(&store), &cancel, &mut sink)?;
+    let run = measured.run;
     let summary = data_sheet.summarize(&run);
     // If the only case failed, there is nothing to print but the reason.
     let is_lost = run.cases.len() == 1 && summary.results.is_empty();
@@ -93,6 +94,7 @@ pub(crate) fn run_suite(
         publish_run(&run, &summary, typed, extent, terminal)?;
     }
     check_result(&summary)?;
+    measured.left.map_or(Ok(()), Err)?;
     requirements.check(&summary, terminal)
 }
 

@@ -12,7 +12,7 @@ use crate::command;
 /// Behaviour of the attacker, expected result, and name of the test that simulates it.
 type Attack = (&'static str, &'static str, &'static str);
 
-const PEER_ATTACKS: [Attack; 17] = [
+const PEER_ATTACKS: [Attack; 19] = [
     (
         "endless control data after an early end of the test (iperf3)",
         "it is closed; the next client is served",
@@ -94,6 +94,16 @@ const PEER_ATTACKS: [Attack; 17] = [
         "network::peers::reports_server_that_fails_or_terminates",
     ),
     (
+        "a server that reports impossible bytes, times or CPU (iperf3)",
+        "the test fails with both figures; no result is stored",
+        "network::lying_servers::impossible_results_of_iperf3_server_are_failures",
+    ),
+    (
+        "a server that reports impossible bytes, messages, times or CPU (qperf)",
+        "the test fails with both figures",
+        "network::lying_servers::impossible_results_of_qperf_server_are_failures",
+    ),
+    (
         "the coordinator of an agent disappears",
         "the agent failed when its pipe closes",
         "hosts::agent_ends_when_its_pipe_closes",
@@ -118,32 +128,48 @@ const HOST_ATTACKS: [Attack; 3] = [
     ),
 ];
 
+/// Floods of hosts, simulated by the tests of the engine.
+const FLOODS: [Attack; 2] = [
+    (
+        "a host that repeats a step, its events, raw outputs or notes without end",
+        "it is lost after `--case-deadline`",
+        "fleet::hostile_hosts::case_deadline_holds_whatever_a_host_sends",
+    ),
+    (
+        "a host that sends more than 256 MiB for one case",
+        "it is lost, with that limit as the reason",
+        "fleet::hostile_hosts::bytes_of_a_case_are_bounded_whatever_a_host_sends",
+    ),
+];
+
+/// Arguments of cargo that select the tests of the program, and those of the engine.
+const PROGRAM_TESTS: [&str; 4] = ["--package", "assay", "--test", "it"];
+const ENGINE_TESTS: [&str; 3] = ["--package", "assay-run", "--lib"];
+
 /// Attacks servers.
 pub(super) fn try_peer_attacks(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
-    run_attacks(root, &PEER_ATTACKS, is_brief)
+    run_attacks(root, &PROGRAM_TESTS, &PEER_ATTACKS, is_brief)
 }
 
-/// Plants programs on other hosts.
+/// Plants programs on other hosts, and lets hosts send without end.
 pub(super) fn try_host_attacks(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
-    run_attacks(root, &HOST_ATTACKS, is_brief)
+    let mut all = run_attacks(root, &PROGRAM_TESTS, &HOST_ATTACKS, is_brief)?;
+    all.extend(run_attacks(root, &ENGINE_TESTS, &FLOODS, is_brief)?);
+    Ok(all)
 }
 
 /// Runs the tests of all attacks at once. `--brief` runs none, because CI runs these tests anyway.
-fn run_attacks(root: &Path, attacks: &[Attack], is_brief: bool) -> Result<Vec<TriedFault>> {
+fn run_attacks(
+    root: &Path,
+    tests: &[&str],
+    attacks: &[Attack],
+    is_brief: bool,
+) -> Result<Vec<TriedFault>> {
     if is_brief {
         return Ok(Vec::new());
     }
     let mut cargo = command::cargo(root);
-    cargo.args([
-        "test",
-        "--package",
-        "assay",
-        "--test",
-        "it",
-        "--",
-        "--exact",
-        "--show-output",
-    ]);
+    cargo.arg("test").args(tests).args(["--", "--exact", "--show-output"]);
     let output = command::capture(cargo.args(attacks.iter().map(|(_, _, test)| test)))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let tried = |&(fault, expected, test): &Attack| TriedFault {

@@ -23,6 +23,7 @@ pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>>
         ("write", "ENOSPC at the n-th `write`, for all n of a run"),
         ("fsync", "EIO at the n-th `fsync`, for all n of a run"),
         ("openat", "EMFILE at the n-th `openat`, for n of a run, each 7th"),
+        ("clone3", "EAGAIN at the n-th thread or process, for all n of a run"),
     ] {
         tried.push(TriedFault {
             fault,
@@ -49,6 +50,7 @@ fn fail_every_call(program: &Path, call: &str, is_brief: bool) -> Result<FaultRe
     let (error, step) = match call {
         "fsync" => ("EIO", 1),
         "openat" => ("EMFILE", 7),
+        "clone3" => ("EAGAIN", 1),
         _ => ("ENOSPC", 1),
     };
     let (mut failed, mut stored) = (0, 0);

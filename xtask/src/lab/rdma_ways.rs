@@ -238,11 +238,11 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     figures.push(check_tables(output, "datagrams", (1, 1), PerftestColumn::Rate)?);
     figures.push(check_tables(output, "for a time", (3, 1), PerftestColumn::Rate)?);
     // With two decimals, the MiB/s of the smallest datagrams are 0.00.
-    let each = (1, DATAGRAM_SIZES);
+    let tables = (1, DATAGRAM_SIZES);
     figures.push(check_tables(
         output,
         "datagrams of all sizes",
-        each,
+        tables,
         PerftestColumn::MessageRate,
     )?);
     figures.push(check_tables(output, "as perftest", (1, SIZES), PerftestColumn::Typical)?);
@@ -264,11 +264,11 @@ fn check_tables(
 ) -> Result<LabFigure> {
     let text = section(output, name)?;
     // Split at the heads of the tables; text before the first one is ignored.
-    let starts: Vec<usize> = text.match_indices("#bytes").map(|(at, _)| at).collect();
-    let found: Vec<usize> = starts
+    let starts: Vec<usize> = text.match_indices("#bytes").map(|(start, _)| start).collect();
+    let row_counts: Vec<usize> = starts
         .iter()
-        .map(|at| {
-            let rows = parse_rows(&text[*at..]).unwrap_or_default();
+        .map(|start| {
+            let rows = parse_rows(&text[*start..]).unwrap_or_default();
             rows.iter()
                 .filter(|row| row.get(&column).is_some_and(|figure| *figure > 0.0))
                 .count()
@@ -280,8 +280,8 @@ fn check_tables(
     Ok(LabFigure {
         name: format!("{name}: sizes with a figure, by table"),
         truth: format_counts(&expected),
-        reported: format_counts(&found),
-        is_correct: Some(found == expected),
+        reported: format_counts(&row_counts),
+        is_correct: Some(row_counts == expected),
     })
 }
 
@@ -289,9 +289,9 @@ fn check_tables(
 fn check_lost_datagrams(text: &str) -> LabFigure {
     let counts = text.lines().find_map(|line| {
         let (_, rest) = line.split_once(" B: ")?;
-        let (part, rest) = rest.split_once(" of ")?;
-        let (whole, _) = rest.split_once(" datagrams lost")?;
-        Some((part.parse::<f64>().ok()?, whole.parse::<f64>().ok()?))
+        let (lost, rest) = rest.split_once(" of ")?;
+        let (sent, _) = rest.split_once(" datagrams lost")?;
+        Some((lost.parse::<f64>().ok()?, sent.parse::<f64>().ok()?))
     });
     LabFigure {
         name: "datagrams: lost".to_owned(),
@@ -300,9 +300,9 @@ fn check_lost_datagrams(text: &str) -> LabFigure {
             MAX_LOST_SHARE * 100.0
         ),
         reported: counts
-            .map_or("not reported".to_owned(), |(part, whole)| format!("{part} of {whole}")),
-        is_correct: Some(counts.is_some_and(|(part, whole)| {
-            (whole - 500.0).abs() < 0.5 && part / whole <= MAX_LOST_SHARE
+            .map_or("not reported".to_owned(), |(lost, sent)| format!("{lost} of {sent}")),
+        is_correct: Some(counts.is_some_and(|(lost, sent)| {
+            (sent - 500.0).abs() < 0.5 && lost / sent <= MAX_LOST_SHARE
         })),
     }
 }
@@ -310,50 +310,51 @@ fn check_lost_datagrams(text: &str) -> LabFigure {
 /// Checks the kernel's count of messages that found no receive buffer and were sent again. With
 /// fewer buffers than messages in flight there are some: on a single processor, the sender fills
 /// the buffers before the receiver runs.
-fn check_missing_buffers(output: &str, room: u64, some: bool) -> Result<LabFigure> {
-    let text = section(output, &format!("memory for {room}"))?;
+fn check_missing_buffers(output: &str, buffers: u64, is_expected: bool) -> Result<LabFigure> {
+    let text = section(output, &format!("memory for {buffers}"))?;
     let count = text.lines().find_map(|line| line.strip_prefix("refused "));
-    let is_some = count.and_then(|it| it.trim().parse::<u64>().ok()).map(|it| it > 0);
+    let is_found =
+        count.and_then(|count| count.trim().parse::<u64>().ok()).map(|count| count > 0);
     Ok(LabFigure {
-        name: format!("128 in flight, memory for {room}: messages that found none"),
-        truth: if some { "some" } else { "none" }.to_owned(),
+        name: format!("128 in flight, memory for {buffers}: messages that found none"),
+        truth: if is_expected { "some" } else { "none" }.to_owned(),
         reported: count.unwrap_or("not reported").to_owned(),
-        is_correct: Some(is_some == Some(some) && text.contains("exit 0")),
+        is_correct: Some(is_found == Some(is_expected) && text.contains("exit 0")),
     })
 }
 
 /// Checks that the measurers alternate: without turns there would be two lines, one for each.
 pub(super) fn check_turns(text: &str) -> LabFigure {
-    let stretches = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let runs_of_samples = text.lines().filter(|line| !line.trim().is_empty()).count();
     LabFigure {
         name: "assay and ib_send_lat: stretches of one's samples".to_owned(),
         truth: "3 or more, in turns".to_owned(),
-        reported: stretches.to_string(),
-        is_correct: Some(stretches >= 3),
+        reported: runs_of_samples.to_string(),
+        is_correct: Some(runs_of_samples >= 3),
     }
 }
 
 /// Checks the lines of a section, each reduced by [`normalize_line`].
 fn check_lines(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure> {
     let lines = section(output, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut found: Vec<String> = lines.map(normalize_line).collect();
-    found.sort();
-    Ok(LabFigure::exact(name, &expected.join(", "), found.join(", ")))
+    let mut normalized: Vec<String> = lines.map(normalize_line).collect();
+    normalized.sort();
+    Ok(LabFigure::exact(name, &expected.join(", "), normalized.join(", ")))
 }
 
 /// Reduces a command line of perftest to the program, `-x`, `-m`, and its end, which is the
 /// client's if it names a server. Returns any other line unchanged.
 fn normalize_line(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let Some(program) = words[0].split('/').next_back().filter(|it| it.starts_with("ib_"))
+    let Some(program) = words[0].split('/').next_back().filter(|name| name.starts_with("ib_"))
     else {
         return words.join(" ");
     };
-    let after = |option| {
-        let at = words.iter().position(|word| *word == option)?;
-        words.get(at + 1).map(|value| format!(" {option} {value}"))
+    let option_with_value = |option| {
+        let index = words.iter().position(|word| *word == option)?;
+        words.get(index + 1).map(|value| format!(" {option} {value}"))
     };
-    let [gid, mtu] = ["-x", "-m"].map(|option| after(option).unwrap_or_default());
+    let [gid, mtu] = ["-x", "-m"].map(|option| option_with_value(option).unwrap_or_default());
     let end = if line.ends_with("127.0.0.1") { "client" } else { "server" };
     format!("{program}{gid}{mtu} {end}")
 }
@@ -422,7 +423,7 @@ const EXPECTED_TEXTS: [(&str, &[&str]); 25] = [
 fn check_texts(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure> {
     let text = section(output, name)?;
     let missing: Vec<&str> =
-        expected.iter().filter(|it| !text.contains(**it)).copied().collect();
+        expected.iter().filter(|text_part| !text.contains(**text_part)).copied().collect();
     // Prefer the program's error to the first line.
     let line = text.lines().find(|line| line.contains("why: ") || line.contains("error"));
     let first = line.or_else(|| text.lines().find(|line| !line.trim().is_empty()));

@@ -127,7 +127,7 @@ fn check_topology(topology: &Value) -> Result<Vec<LabFigure>> {
         .iter()
         .map(|node| format!("{}: {}", node["id"], format_range(&node["cpus"])))
         .collect();
-    let mut last: Vec<String> = caches
+    let mut last_level: Vec<String> = caches
         .iter()
         .filter(|cache| cache["level"] == 3)
         .map(|cache| {
@@ -135,7 +135,7 @@ fn check_topology(topology: &Value) -> Result<Vec<LabFigure>> {
             format!("{} MiB for {}", bytes >> 20, format_range(&cache["cpus"]))
         })
         .collect();
-    last.sort();
+    last_level.sort();
     Ok(vec![
         LabFigure::exact(
             "CPUs, sockets",
@@ -146,7 +146,7 @@ fn check_topology(topology: &Value) -> Result<Vec<LabFigure>> {
         LabFigure::exact(
             "last-level caches",
             "16 MiB for 0-7, 16 MiB for 8-15",
-            last.join(", "),
+            last_level.join(", "),
         ),
     ])
 }
@@ -175,30 +175,32 @@ fn check_placements(plan: &Value) -> Result<Vec<LabFigure>> {
     )])
 }
 
-/// Checks that every placement has every function of STREAM, and the node without CPUs none.
+/// Checks that every placement has every function of STREAM, and that no other placement exists.
 fn check_streams(report: &Value) -> Result<Vec<LabFigure>> {
     const FUNCTIONS: [&str; 4] = ["copy", "scale", "add", "triad"];
-    const PLACES: [&str; 6] = ["core:0", "l3:0", "l3:1", "node", "numa:0", "numa:1"];
+    const PLACEMENTS: [&str; 6] = ["core:0", "l3:0", "l3:1", "node", "numa:0", "numa:1"];
     let results = report["results"].as_array().context("there are no results")?;
-    let find = |place: &str, function: &str| {
-        results
-            .iter()
-            .find(|it| it["parameters"]["placement"] == place && it["metric"] == function)
+    let find = |placement: &str, function: &str| {
+        results.iter().find(|result| {
+            result["parameters"]["placement"] == placement && result["metric"] == function
+        })
     };
-    let missing: Vec<String> = PLACES
+    let missing: Vec<String> = PLACEMENTS
         .into_iter()
-        .flat_map(|place| FUNCTIONS.map(|function| (place, function)))
-        .filter(|(place, function)| find(place, function).is_none())
-        .map(|(place, function)| format!("{place} {function}"))
+        .flat_map(|placement| FUNCTIONS.map(|function| (placement, function)))
+        .filter(|(placement, function)| find(placement, function).is_none())
+        .map(|(placement, function)| format!("{placement} {function}"))
         .collect();
-    let others = results.iter().filter_map(|it| it["parameters"]["placement"].as_str());
-    let others: BTreeSet<&str> = others.filter(|place| !PLACES.contains(place)).collect();
+    let other_placements =
+        results.iter().filter_map(|result| result["parameters"]["placement"].as_str());
+    let other_placements: BTreeSet<&str> =
+        other_placements.filter(|placement| !PLACEMENTS.contains(placement)).collect();
     let failed = report["failures"].as_array().map_or(0, Vec::len);
     let format_list = |words: Vec<String>| match &words[..] {
         [] => "none".to_owned(),
         words => words.join(", "),
     };
-    let triad = find("node", "triad").and_then(|it| it["median"].as_f64());
+    let triad = find("node", "triad").and_then(|result| result["median"].as_f64());
     Ok(vec![
         LabFigure::exact(
             "functions of STREAM that a placement lacks",
@@ -208,7 +210,7 @@ fn check_streams(report: &Value) -> Result<Vec<LabFigure>> {
         LabFigure::exact(
             "other placements",
             "none",
-            format_list(others.into_iter().map(str::to_owned).collect()),
+            format_list(other_placements.into_iter().map(str::to_owned).collect()),
         ),
         LabFigure::exact("cases of STREAM that failed", "0", failed.to_string()),
         LabFigure {
@@ -222,8 +224,8 @@ fn check_streams(report: &Value) -> Result<Vec<LabFigure>> {
 
 /// Checks for the doubt that marks the figures as meaningless.
 fn check_emulation_doubt(report: &Value) -> LabFigure {
-    let all = report["warnings"].as_array().into_iter().flatten();
-    let ids: Vec<&str> = all.filter_map(|it| it["id"].as_str()).collect();
+    let warnings = report["warnings"].as_array().into_iter().flatten();
+    let ids: Vec<&str> = warnings.filter_map(|warning| warning["id"].as_str()).collect();
     LabFigure {
         name: "doubts about the run".to_owned(),
         truth: format!("{EMULATED_DOUBT} among them"),
@@ -240,16 +242,16 @@ fn check_affinity(plan: &Value, allowed: &str) -> LabFigure {
     let planned: BTreeSet<u64> =
         domains.flatten().flat_map(|domain| numbers(&domain["cpus"])).collect();
     // A thread with several allowed CPUs is not part of a team.
-    let seen: BTreeSet<u64> =
+    let observed: BTreeSet<u64> =
         allowed.lines().filter_map(|line| line.trim().parse().ok()).collect();
     let format_cpus =
         |cpus: &BTreeSet<u64>| cpus.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
     LabFigure {
         name: "CPUs that threads of STREAM are bound to, by the kernel".to_owned(),
         truth: format!("{}: the plan's", format_cpus(&planned)),
-        reported: format_cpus(&seen),
-        is_correct: match !seen.is_empty() && seen.is_subset(&planned) {
-            true => (seen == planned).then_some(true),
+        reported: format_cpus(&observed),
+        is_correct: match !observed.is_empty() && observed.is_subset(&planned) {
+            true => (observed == planned).then_some(true),
             false => Some(false),
         },
     }
@@ -260,13 +262,13 @@ fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
     let mut times = times.context("the time is missing")?.split_whitespace();
     let mut next =
         || times.next().context("a time is missing")?.parse::<f64>().context("no time");
-    let (began_s, ended_s) = (next()?, next()?);
+    let (start_s, end_s) = (next()?, next()?);
     // The program was killed if there is no document.
     let report = document(text).unwrap_or_default();
-    let all = report["results"].as_array();
-    let result = all.into_iter().flatten().find(|it| it["metric"] == "rmax");
+    let results = report["results"].as_array();
+    let result = results.into_iter().flatten().find(|result| result["metric"] == "rmax");
     let result = result.unwrap_or(&Value::Null);
-    let took_s = ended_s - began_s;
+    let elapsed_s = end_s - start_s;
     let outcome = if result.is_null() { "no result" } else { "a result" };
     Ok([
         LabFigure::exact(
@@ -277,8 +279,8 @@ fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
         LabFigure {
             name: "LINPACK on them".to_owned(),
             truth: format!("a result in {BUDGET_S} s, and at most {OVERHEAD_S} s around it"),
-            reported: format!("{outcome} after {took_s:.0} s"),
-            is_correct: Some(!result.is_null() && took_s <= BUDGET_S + OVERHEAD_S),
+            reported: format!("{outcome} after {elapsed_s:.0} s"),
+            is_correct: Some(!result.is_null() && elapsed_s <= BUDGET_S + OVERHEAD_S),
         },
     ])
 }
@@ -294,20 +296,21 @@ mod tests {
 
     /// Output of a guest of this machine.
     fn guest_output() -> String {
-        let all: Vec<String> =
+        let cpu_list: Vec<String> =
             (0..16).map(|id| format!(r#"{{"id":{id},"socket":{}}}"#, id / 8)).collect();
-        let [nodes, caches] = [r#""id":NUMBER"#, r#""level":3,"bytes":16777216"#].map(|what| {
-            let one = |number: u32, from| {
-                let what = what.replace("NUMBER", &number.to_string());
-                format!(r#"{{{what},"cpus":{}}}"#, cpus(from, from + 8))
-            };
-            [one(0, 0), one(1, 8)].join(",")
-        });
+        let [nodes, caches] =
+            [r#""id":NUMBER"#, r#""level":3,"bytes":16777216"#].map(|fields| {
+                let entry = |number: u32, from| {
+                    let fields = fields.replace("NUMBER", &number.to_string());
+                    format!(r#"{{{fields},"cpus":{}}}"#, cpus(from, from + 8))
+                };
+                [entry(0, 0), entry(1, 8)].join(",")
+            });
         let facts = format!(
             r#"{{"host":{{"topology":{{"cpus":[{}],"numa":[{nodes}],"caches":[{caches}]}}}}}}"#,
-            all.join(",")
+            cpu_list.join(",")
         );
-        let places = [
+        let placements = [
             ("node", 0, 16),
             ("numa:0", 0, 8),
             ("numa:1", 8, 16),
@@ -315,14 +318,16 @@ mod tests {
             ("l3:1", 8, 16),
             ("core:0", 0, 1),
         ];
-        let cases = places.map(|(place, from, to)| {
+        let cases = placements.map(|(placement, from, to)| {
             let cpus = cpus(from, to);
-            format!(r#"{{"workload":{{"domains":[{{"placement":"{place}","cpus":{cpus}}}]}}}}"#)
+            format!(
+                r#"{{"workload":{{"domains":[{{"placement":"{placement}","cpus":{cpus}}}]}}}}"#
+            )
         });
-        let results = places.iter().flat_map(|(place, ..)| {
+        let results = placements.iter().flat_map(|(placement, ..)| {
             ["copy", "scale", "add", "triad"].map(|metric| {
                 format!(
-                    r#"{{"metric":"{metric}","median":2e9,"parameters":{{"placement":"{place}"}}}}"#
+                    r#"{{"metric":"{metric}","median":2e9,"parameters":{{"placement":"{placement}"}}}}"#
                 )
             })
         });
@@ -370,17 +375,17 @@ mod tests {
             assert!(guest_output().contains(from), "{from}");
             assert_eq!(wrong(&guest_output().replace(from, to)), [expected], "{from}");
         }
-        let more = guest_output().replacen(
+        let with_extra = guest_output().replacen(
             "\"results\":[",
             "\"results\":[{\"parameters\":{\"placement\":\"numa:2\"}},",
             1,
         );
-        assert_eq!(wrong(&more), ["other placements"]);
+        assert_eq!(wrong(&with_extra), ["other placements"]);
         // Sampling may miss a case.
         let missed = guest_output().replace("\n8\n9\n", "\n8\n");
-        let open = rows_where(judge(&missed), |holds| holds.is_none());
+        let undecided = rows_where(judge(&missed), |holds| holds.is_none());
         assert_eq!(
-            open,
+            undecided,
             ["Triad of the node", "CPUs that threads of STREAM are bound to, by the kernel"]
         );
         // The peak alone is not a result of LINPACK.

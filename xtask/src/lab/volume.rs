@@ -138,7 +138,7 @@ echo; echo \"exit $code\"
 
 /// Delay that netem adds to every packet of the far client.
 const DELAY_MS: f64 = 20.0;
-/// Maximum time that the far client's kernel and netem's timer add under emulation.
+/// Maximum time that the far client's kernel and the timer of netem add under emulation.
 const MAX_EXTRA_MS: f64 = 3.0;
 const DEPTH: f64 = 4.0;
 /// Requested rate of reads during the crash, and length of the measurement.
@@ -163,29 +163,29 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     Ok(figures)
 }
 
-fn check_exit_code(what: &str, text: &str) -> LabFigure {
-    LabFigure::exact(&format!("{what}: exit code"), "0", exit_code(text))
+fn check_exit_code(name: &str, text: &str) -> LabFigure {
+    LabFigure::exact(&format!("{name}: exit code"), "0", exit_code(text))
 }
 
 fn exit_code(text: &str) -> String {
     text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
 }
 
-/// Checks the errors of a soft mount: the failed read is reported, and there are no results.
+/// Checks the errors of a soft mount: the failed read is reported, and no results are stored.
 fn check_soft_mount(text: &str) -> Result<[LabFigure; 2]> {
-    const PLACE: &str = "read of 4096 bytes at byte ";
+    const PREFIX: &str = "read of 4096 bytes at byte ";
     const REASON: &str = " of /mnt/soft/data-soft: Input/output error";
     let report = document(text)?;
     let results = report["results"].as_array().map_or(0, Vec::len);
     let failure = report["failures"][0]["reason"].as_str().unwrap_or("no failure");
     let first = failure.split("; ").next().unwrap_or_default();
-    let place = first.split_once(PLACE).and_then(|(_, rest)| rest.strip_suffix(REASON));
-    let is_named = place.is_some_and(|byte| byte.parse::<u64>().is_ok());
+    let offset_text = first.split_once(PREFIX).and_then(|(_, rest)| rest.strip_suffix(REASON));
+    let is_named = offset_text.is_some_and(|byte| byte.parse::<u64>().is_ok());
     Ok([
         LabFigure::exact("a mount that gives up (soft): exit code", "4", exit_code(text)),
         LabFigure {
             name: "a mount that gives up (soft): reads while the server is away".to_owned(),
-            truth: format!("{PLACE}…{REASON}; 0 results"),
+            truth: format!("{PREFIX}…{REASON}; 0 results"),
             reported: format!("{first}; {results} results"),
             is_correct: Some(is_named && results == 0),
         },
@@ -196,8 +196,8 @@ fn check_soft_mount(text: &str) -> Result<[LabFigure; 2]> {
 fn check_mount_options(doctor: &Value, connections: &str) -> Result<Vec<LabFigure>> {
     let findings = doctor["findings"].as_array().context("there are no findings")?;
     let observed = |id: &str| -> Result<String> {
-        let found = findings.iter().find(|it| it["id"] == id);
-        let text = found.and_then(|it| it["observed"].as_str());
+        let finding = findings.iter().find(|finding| finding["id"] == id);
+        let text = finding.and_then(|finding| finding["observed"].as_str());
         Ok(text.with_context(|| format!("{id} is missing"))?.to_owned())
     };
     let connected: Vec<&str> = connections.lines().filter(|line| !line.is_empty()).collect();
@@ -227,12 +227,12 @@ fn find_result<'r>(
     (parameter, value): (&str, &Value),
 ) -> Result<&'r Value> {
     let results = report["results"].as_array().context("there are no results")?;
-    let found = results.iter().find(|it| {
-        it["metric"] == metric
-            && host.is_none_or(|host| it["host"] == host)
-            && it["parameters"][parameter] == *value
+    let result = results.iter().find(|result| {
+        result["metric"] == metric
+            && host.is_none_or(|host| result["host"] == host)
+            && result["parameters"][parameter] == *value
     });
-    found.with_context(|| format!("{metric} of {host:?} with {parameter} {value} is missing"))
+    result.with_context(|| format!("{metric} of {host:?} with {parameter} {value} is missing"))
 }
 
 fn number(result: &Value, name: &str) -> Result<f64> {
@@ -240,15 +240,15 @@ fn number(result: &Value, name: &str) -> Result<f64> {
 }
 
 fn check_near_and_far(report: &Value) -> Result<Vec<LabFigure>> {
-    let most = Value::from("max");
-    let rate_of = |host| find_result(report, ("rate", Some(host)), ("point", &most));
+    let max_point = Value::from("max");
+    let rate_of = |host| find_result(report, ("rate", Some(host)), ("point", &max_point));
     let [near, far, all] = ["near", "far", "all"].map(rate_of);
     let (near, far, all) = (near?, far?, all?);
     let mut figures = vec![
         check_engine("near", &near["parameters"])?,
         check_engine("far", &far["parameters"])?,
     ];
-    let [near, far, all] = [near, far, all].map(|it| number(it, "mean"));
+    let [near, far, all] = [near, far, all].map(|result| number(result, "mean"));
     let (near, far, all) = (near?, far?, all?);
     let (bound, sum) = (DEPTH / (DELAY_MS * 1e-3), near + far);
     figures.push(LabFigure {
@@ -263,21 +263,22 @@ fn check_near_and_far(report: &Value) -> Result<Vec<LabFigure>> {
         reported: format!("{all:.1} per second"),
         is_correct: Some((all / sum - 1.0).abs() <= 0.01),
     });
-    // If neither waits in a queue, the difference is the path.
-    let share = Value::from(20.0);
-    let low = |host| find_result(report, ("latency", Some(host)), ("percent_of_max", &share));
+    // Without queueing, the latencies differ by the delay of the path.
+    let percent = Value::from(20.0);
+    let low = |host| find_result(report, ("latency", Some(host)), ("percent_of_max", &percent));
     figures.extend(check_latency_difference(low("near")?, low("far")?)?);
     Ok(figures)
 }
 
-/// Checks the latency difference of the two clients: netem delays no packet less than configured.
+/// Checks the latency difference of the two clients: netem never delays a packet by less than
+/// configured.
 fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]> {
     let ms = |value: &Value| Some(value.as_f64()? * 1e3);
-    let least = ms(&far["min"]).context("there is no minimum")?;
-    let median = |it: &Value| ms(&it["median"]).context("there is no median");
-    let apart = median(far)? - median(near)?;
-    let interval = |it: &Value| Some((ms(&it["ci"][0])?, ms(&it["ci"][1])?));
-    let between = interval(near).zip(interval(far)).map(|(near, far)| {
+    let minimum_ms = ms(&far["min"]).context("there is no minimum")?;
+    let median = |result: &Value| ms(&result["median"]).context("there is no median");
+    let difference_ms = median(far)? - median(near)?;
+    let interval = |result: &Value| Some((ms(&result["ci"][0])?, ms(&result["ci"][1])?));
+    let interval_verdict = interval(near).zip(interval(far)).map(|(near, far)| {
         let (from, to) = (far.0 - near.1, far.1 - near.0);
         let holds = from <= DELAY_MS + MAX_EXTRA_MS && to >= DELAY_MS;
         // An interval that is wide enough to contain both zero and the delay decides nothing.
@@ -290,8 +291,8 @@ fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]>
         LabFigure {
             name: "far at 20 % of its rate: quickest read".to_owned(),
             truth: format!("{DELAY_MS} ms or more"),
-            reported: format!("{least:.2} ms"),
-            is_correct: Some(least >= DELAY_MS),
+            reported: format!("{minimum_ms:.2} ms"),
+            is_correct: Some(minimum_ms >= DELAY_MS),
         },
         LabFigure {
             name: "median of far beyond that of near".to_owned(),
@@ -299,11 +300,11 @@ fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]>
                 "{DELAY_MS} ms, and at most {MAX_EXTRA_MS} ms beyond, inside the interval"
             ),
             reported: format!(
-                "{apart:.1} ms{}",
-                between.as_ref().map_or("", |(_, shown)| shown.as_str())
+                "{difference_ms:.1} ms{}",
+                interval_verdict.as_ref().map_or("", |(_, text)| text.as_str())
             ),
             // Undecided with too few reads for an interval.
-            is_correct: between.and_then(|(holds, _)| holds),
+            is_correct: interval_verdict.and_then(|(holds, _)| holds),
         },
     ])
 }
@@ -319,8 +320,8 @@ fn check_engine(host: &str, parameters: &Value) -> Result<LabFigure> {
         .filter_map(Value::as_f64)
         .collect();
     let engine = engine.as_str().unwrap_or("none").split(' ').next().unwrap_or_default();
-    let least = if engine == "io_uring" { 1.0 / 1.05 } else { 1.05 };
-    let is_right = matches!(&rates[..], [taken, other] if *taken >= other * least);
+    let minimum_ratio = if engine == "io_uring" { 1.0 / 1.05 } else { 1.05 };
+    let is_correct = matches!(&rates[..], [chosen_rate, other_rate] if *chosen_rate >= other_rate * minimum_ratio);
     let rates_text: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
     Ok(LabFigure {
         name: format!("{host}: engine"),
@@ -330,49 +331,49 @@ fn check_engine(host: &str, parameters: &Value) -> Result<LabFigure> {
             reason["id"].as_str().unwrap_or("no reason"),
             rates_text.join(" and ")
         ),
-        is_correct: Some(reason["id"] == "contest" && is_right),
+        is_correct: Some(reason["id"] == "contest" && is_correct),
     })
 }
 
 /// Returns the longest wait of the shell's probe in seconds.
 fn longest_wait_s(text: &str) -> Result<f64> {
-    let asked = text.lines().filter_map(|line| line.strip_prefix("asked ")?.split_once(' '));
-    let waits = asked
+    let requests = text.lines().filter_map(|line| line.strip_prefix("asked ")?.split_once(' '));
+    let waits_s = requests
         .filter_map(|(from, to)| Some(to.parse::<f64>().ok()? - from.parse::<f64>().ok()?));
-    waits.max_by(f64::total_cmp).context("the probe printed no times")
+    waits_s.max_by(f64::total_cmp).context("the probe printed no times")
 }
 
 fn check_outage(report: &Value, text: &str) -> Result<Vec<LabFigure>> {
-    let longest = longest_wait_s(text)?;
+    let longest_s = longest_wait_s(text)?;
     let rate = Value::from(RATE_PER_S);
     let find = |metric| find_result(report, (metric, None), ("requested_rate", &rate));
     let from_due = find("latency_from_intended")?;
-    let [maximum, mean] = [number(from_due, "max")?, number(from_due, "mean")?];
+    let [maximum_s, mean_s] = [number(from_due, "max")?, number(from_due, "mean")?];
     // The waits of reads that are due in the outage are uniformly distributed from zero to the
     // longest. Their sum over all due reads, if all were served at once in the end, is the area
     // under the backlog (Little 1961).
-    let least = (longest - PROBE_INTERVAL_S).max(0.0).powi(2) / 2.0 / MEASURED_S;
+    let minimum_s = (longest_s - PROBE_INTERVAL_S).max(0.0).powi(2) / 2.0 / MEASURED_S;
     // Reads that are not served before the end have waited for less than the outage.
-    let has_ended = longest + LATEST_KILL_S < MEASURED_S;
-    let service = number(find("latency")?, "mean")?;
+    let has_ended = longest_s + LATEST_KILL_S < MEASURED_S;
+    let service_s = number(find("latency")?, "mean")?;
     Ok(vec![
         LabFigure {
             name: "longest read, from when it was due".to_owned(),
-            truth: format!("{longest:.1} s, ± {PROBE_INTERVAL_S} s: who asked beside it"),
-            reported: format!("{maximum:.1} s"),
-            is_correct: Some((maximum - longest).abs() <= PROBE_INTERVAL_S),
+            truth: format!("{longest_s:.1} s, ± {PROBE_INTERVAL_S} s: who asked beside it"),
+            reported: format!("{maximum_s:.1} s"),
+            is_correct: Some((maximum_s - longest_s).abs() <= PROBE_INTERVAL_S),
         },
         LabFigure {
             name: "mean from when it was due".to_owned(),
-            truth: format!("{least:.1} s or more, if the backlog were served at once"),
-            reported: format!("{mean:.1} s"),
-            is_correct: has_ended.then_some(mean >= least && mean < maximum),
+            truth: format!("{minimum_s:.1} s or more, if the backlog were served at once"),
+            reported: format!("{mean_s:.1} s"),
+            is_correct: has_ended.then_some(mean_s >= minimum_s && mean_s < maximum_s),
         },
         LabFigure {
             name: "mean from submission, all that a closed loop would tell".to_owned(),
             truth: format!("the {DEPTH} reads in flight alone have waited"),
-            reported: format!("{service:.2} s"),
-            is_correct: Some(service < least),
+            reported: format!("{service_s:.2} s"),
+            is_correct: Some(service_s < minimum_s),
         },
     ])
 }
@@ -383,19 +384,19 @@ mod tests {
     use super::*;
 
     fn guest_output() -> String {
-        let row = |metric: &str, host: &str, at: &str, figures: &str| {
+        let row = |metric: &str, host: &str, parameter: &str, figures: &str| {
             let reason =
                 r#""engine_reason":{"id":"contest","arguments":{"rates_per_s":[150.0,77.5]}}"#;
             format!(
-                r#"{{"metric":"{metric}","host":"{host}",{figures},"parameters":{{{at},"engine":"libaio",{reason}}}}}"#
+                r#"{{"metric":"{metric}","host":"{host}",{figures},"parameters":{{{parameter},"engine":"libaio",{reason}}}}}"#
             )
         };
-        let (most, low, fixed) =
+        let (max_point, low, fixed) =
             (r#""point":"max""#, r#""percent_of_max":20.0"#, r#""requested_rate":20.0"#);
         let curves = [
-            row("rate", "near", most, r#""mean":800.0"#),
-            row("rate", "far", most, r#""mean":180.0"#),
-            row("rate", "all", most, r#""mean":980.0"#),
+            row("rate", "near", max_point, r#""mean":800.0"#),
+            row("rate", "far", max_point, r#""mean":180.0"#),
+            row("rate", "all", max_point, r#""mean":980.0"#),
             row("latency", "near", low, r#""median":0.004,"ci":[0.003,0.005],"min":0.002"#),
             row("latency", "far", low, r#""median":0.025,"ci":[0.024,0.026],"min":0.022"#),
         ];
@@ -446,8 +447,11 @@ mod tests {
         // An outage that exceeds the measured time leaves the mean undecided.
         let long = guest_output().replace("asked 10.2 30.2", "asked 10.2 60.2");
         let long = long.replace("\"max\":20.2", "\"max\":50.0");
-        let open = judge(&long).unwrap().into_iter().filter(|it| it.is_correct.is_none());
-        assert_eq!(open.map(|it| it.name).collect::<Vec<_>>(), ["mean from when it was due"]);
+        let undecided = judge(&long).unwrap().into_iter().filter(|it| it.is_correct.is_none());
+        assert_eq!(
+            undecided.map(|it| it.name).collect::<Vec<_>>(),
+            ["mean from when it was due"]
+        );
         let ended = guest_output().replacen("exit 0\nasked", "exit 4\nasked", 1);
         assert_eq!(wrong(&ended), ["a server that is killed and comes back: exit code"]);
         let gives_up = "a mount that gives up (soft)";
@@ -467,9 +471,9 @@ mod tests {
                 [[gives_up, expected].concat()]
             );
         }
-        let beyond = guest_output().replace("\"mean\":180.0", "\"mean\":220.0");
+        let too_fast = guest_output().replace("\"mean\":180.0", "\"mean\":220.0");
         assert_eq!(
-            wrong(&beyond.replace("\"mean\":980.0", "\"mean\":1020.0")),
+            wrong(&too_fast.replace("\"mean\":980.0", "\"mean\":1020.0")),
             ["far with 4 in flight: rate"]
         );
     }

@@ -105,6 +105,7 @@ pub(super) fn parse(
     }
     check_request(&document, workload, asked)?;
     let end = TransferTotals::read(&document, asked.direction)?;
+    check_totals(&document, workload, asked, &end)?;
     let mut parsed =
         ParsedOutput { version: reported_version(&document), ..ParsedOutput::default() };
     parsed.add_samples("goodput", vec![end.received_bit_per_s()]);
@@ -218,6 +219,54 @@ fn check_request(
     }
     Ok(())
 }
+
+/// Relative difference between the two ends' figures of one test.
+const END_TOLERANCE: f64 = 0.1;
+/// The same with an omitted part: 0.13 was measured between two ends on a loaded host.
+const OMIT_TOLERANCE: f64 = 0.5;
+/// Delay of the message that ends a test, in seconds.
+const END_DELAY_S: f64 = 10.0;
+/// Delay of a thread on a loaded host, in seconds.
+const THREAD_DELAY_S: f64 = 0.1;
+
+/// Rejects totals that cannot be true: the far end reports its part, which may be wrong.
+fn check_totals(
+    document: &Value,
+    workload: &Workload,
+    asked: &NetworkThroughput,
+    end: &TransferTotals,
+) -> Result<(), ToolError> {
+    let refused = |what: String| Err(ToolError::Contradiction { what });
+    let omitted = document.pointer("/start/test_start/omit").and_then(Value::as_f64);
+    // Each end omits by its own clock.
+    let tolerance = if omitted.unwrap_or(0.0) > 0.0 { OMIT_TOLERANCE } else { END_TOLERANCE };
+    let most_bytes = end.sent_bytes * (1.0 + tolerance);
+    if !is_udp(workload) && end.received_bytes > most_bytes {
+        let (received, sent) = (end.received_bytes, end.sent_bytes);
+        return refused(format!("{received} bytes were received, and {sent} were sent"));
+    }
+    let (sent_s, received_s) = (end.sent_seconds, end.seconds);
+    let least_s = (sent_s * (1.0 - END_TOLERANCE) - THREAD_DELAY_S).max(sent_s * END_TOLERANCE);
+    let most_s = sent_s * (1.0 + END_TOLERANCE) + END_DELAY_S;
+    if !(least_s..=most_s).contains(&received_s) {
+        return refused(format!("the receiver took {received_s} s, the sender {sent_s} s"));
+    }
+    // A thread for each stream, and one for the control connection.
+    let ways = sum_suffixes(asked.direction).len() as f64;
+    let threads = f64::from(asked.streams) * ways + 1.0;
+    let most_percent =
+        100.0 * threads * (1.0 + END_TOLERANCE + CPU_TICKS_S / sent_s.min(received_s));
+    for key in ["host_total", "remote_total"] {
+        let percent = find_number(document, &format!("/end/cpu_utilization_percent/{key}"))?;
+        if percent > most_percent {
+            return refused(format!("{percent} % CPU, and at most {most_percent:.0} % can be"));
+        }
+    }
+    Ok(())
+}
+
+/// Resolution of CPU times in seconds: a tick at either end.
+const CPU_TICKS_S: f64 = 0.02;
 
 /// Adds loss and jitter of both directions together; the jitter is the larger one.
 fn add_datagrams(

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use assay_model::quantity::Unit;
 
+use crate::steps;
+
 /// Unit as printed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrintedUnit {
@@ -369,6 +371,7 @@ pub(crate) fn unit_after_number(text: &str, from: usize) -> Option<PrintedUnit> 
 /// Returns the unit in the heading of a column: in brackets, or as its last word.
 #[must_use]
 pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
+    steps::count(text.len());
     let word_starts = text.char_indices().filter(|(start, _)| {
         *start == 0 || text[..*start].ends_with([' ', '(', '[', '\u{a0}', ')'])
     });
@@ -390,6 +393,7 @@ pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
 
 /// Returns whether a text contains this unit with this prefix anywhere.
 pub(crate) fn contains_unit(text: &str, unit: &PrintedUnit) -> bool {
+    steps::count(text.len());
     let is_start = |position: &usize| !text[..*position].ends_with(is_letter_or_digit);
     let starts = text.char_indices().map(|(position, _)| position).filter(is_start);
     starts.filter_map(|position| parse_unit(text, position)).any(|it| it.is_same(unit))

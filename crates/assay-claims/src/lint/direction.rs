@@ -5,6 +5,7 @@ use assay_model::quantity::Unit;
 use super::{Linter, Rule, page_span};
 use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
 use crate::page::PageText;
+use crate::steps;
 
 /// Stems of words for reads and writes, in many languages.
 const READS: [&str; 26] = [
@@ -84,6 +85,7 @@ impl LintDirection {
 
 /// Returns the direction words of a text, in order. `lower` is the text in lower case.
 pub(super) fn find_directions(lower: &str) -> Vec<LintDirection> {
+    steps::count(lower.len());
     let is_direction_word = |position: usize| {
         let before = lower[..position].chars().next_back();
         let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_unspaced_script(c));
@@ -190,7 +192,11 @@ pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source:
 
 /// Returns whether the first word of a text is a direction or an operation.
 pub(super) fn begins_with_direction(text: &str) -> bool {
-    let lower = text.to_lowercase();
+    /// At least as many letters as the longest word above.
+    const LONGEST: usize = 16;
+    let start: String = text.chars().take(LONGEST).collect();
+    steps::count(start.len());
+    let lower = start.to_lowercase();
     let is_prefix = |word: &&str| lower.starts_with(*word);
     READS.iter().chain(&WRITES).any(is_prefix)
 }

@@ -3,6 +3,7 @@
 use super::{Linter, Rule, page_span};
 use crate::figure::is_unspaced_script;
 use crate::page::{LintPage, PageText};
+use crate::steps;
 
 /// Names that are recognised in Cyrillic transliteration. `FIO` is left out: "ФИО" is a Russian
 /// word.
@@ -82,7 +83,9 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
                 None => character.len_utf8(),
                 class => {
                     let end = text[offset..].find(|c| script_class(c) != class);
-                    end.unwrap_or(text.len() - offset)
+                    let length = end.unwrap_or(text.len() - offset);
+                    steps::count(length);
+                    length
                 }
             };
             let start = offset;

@@ -5,20 +5,22 @@ use std::collections::BTreeSet;
 use super::{Linter, Rule, figure_columns, page_span};
 use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
 use crate::page::{LintPage, PageTable, PageText};
+use crate::steps;
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
         check_grouping(lint, table);
         check_trailing_zeros(lint, table);
-        for (cell, figure) in table.rows.iter().flatten().flat_map(|cell| {
-            find_figures(&cell.text).into_iter().map(move |figure| (cell, figure))
-        }) {
-            // Cells with words may contain versions; a bare figure, or one with a unit, is a
-            // number.
-            if figure.unit.is_some() || super::bare_figure(cell).is_some() {
-                check_decimal_mark(lint, cell, &figure);
+        for cell in table.rows.iter().flatten() {
+            let is_bare = super::bare_figure(cell).is_some();
+            for figure in find_figures(&cell.text) {
+                // Cells with words may contain versions; a bare figure, or one with a unit, is a
+                // number.
+                if figure.unit.is_some() || is_bare {
+                    check_decimal_mark(lint, cell, &figure);
+                }
+                check_line_break(lint, cell, &figure);
             }
-            check_line_break(lint, cell, &figure);
         }
     }
     for text in &page.prose {
@@ -161,6 +163,7 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
 
 /// Returns whether the text between two figures separates them: a comma, or several words.
 fn is_list(between: &str) -> bool {
+    steps::count(between.len());
     if between.contains([',', ';', '/', '·', '、', '，', '；']) {
         return true;
     }

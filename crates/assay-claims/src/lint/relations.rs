@@ -4,7 +4,7 @@
 use assay_model::quantity::Unit;
 
 use super::{Linter, Rule, figure_with_unit, page_span};
-use crate::figure::{PrintedFigure, find_figures, heading_unit};
+use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit};
 use crate::page::{LintPage, PageTable, PageText};
 
 /// Maximum ratio between a value and its conversion in brackets that is explained by confusion of
@@ -80,20 +80,36 @@ fn find_column(table: &PageTable, matches: impl Fn(&str) -> bool) -> Option<usiz
     table.rows.first()?.iter().position(|heading| matches(&heading.text.to_lowercase()))
 }
 
-/// Returns the figure of a cell with its own unit or that of its column.
-fn cell_figure(table: &PageTable, row: &[PageText], column: usize) -> Option<PrintedFigure> {
-    let mut figure = figure_with_unit(row.get(column)?)?;
-    let heading = table.rows.first()?.get(column)?;
-    figure.unit = figure.unit.or_else(|| heading_unit(&heading.text));
-    Some(figure)
+/// Column with the unit of its heading, which is parsed once for all rows.
+struct UnitColumn {
+    number: usize,
+    unit: Option<PrintedUnit>,
+}
+
+impl UnitColumn {
+    /// Returns a column of a table, if its heading has one at this position.
+    fn from_table(table: &PageTable, number: usize) -> Option<Self> {
+        let heading = table.rows.first()?.get(number)?;
+        Some(Self { number, unit: heading_unit(&heading.text) })
+    }
+
+    /// Returns the figure of a row's cell with its own unit or that of the column.
+    fn figure(&self, row: &[PageText]) -> Option<PrintedFigure> {
+        let mut figure = figure_with_unit(row.get(self.number)?)?;
+        figure.unit = figure.unit.or_else(|| self.unit.clone());
+        Some(figure)
+    }
 }
 
 fn check_peak_columns(lint: &mut Linter<'_>, table: &PageTable) {
-    let column_of = |name: &'static str| find_column(table, |heading| heading.contains(name));
+    let column_of = |name: &'static str| {
+        let number = find_column(table, |heading| heading.contains(name))?;
+        UnitColumn::from_table(table, number)
+    };
     let (Some(peak), Some(reached)) = (column_of("rpeak"), column_of("rmax")) else { return };
     for row in table.rows.iter().skip(1) {
         if let (Some(peak), Some(figure), Some(cell)) =
-            (cell_figure(table, row, peak), cell_figure(table, row, reached), row.get(reached))
+            (peak.figure(row), reached.figure(row), row.get(reached.number))
         {
             check_peak(lint, (cell, &figure), &peak);
         }
@@ -150,20 +166,26 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
     else {
         return;
     };
+    let columns: Vec<UnitColumn> =
+        (0..MAX_COLUMNS).map_while(|number| UnitColumn::from_table(table, number)).collect();
+    let Some(latency) = UnitColumn::from_table(table, latency) else { return };
     for row in table.rows.iter().skip(1) {
-        let value_of = |unit: Unit, column: usize| {
-            let figure = cell_figure(table, row, column)?;
+        let value_of = |unit: Unit, column: &UnitColumn| {
+            let figure = column.figure(row)?;
             let printed = figure.unit.as_ref().filter(|it| it.unit == unit)?;
             Some(unambiguous_value(lint, &figure)? * printed.factor)
         };
-        let rates: Vec<(f64, &PageText)> = (0..row.len().min(MAX_COLUMNS))
-            .filter_map(|column| Some((value_of(Unit::IoPerSecond, column)?, &row[column])))
+        let rates: Vec<(f64, &PageText)> = columns
+            .iter()
+            .filter_map(|column| {
+                Some((value_of(Unit::IoPerSecond, column)?, row.get(column.number)?))
+            })
             .collect();
         let limit = row.get(depth).and_then(figure_with_unit).filter(|it| it.unit.is_none());
         let limit = limit.and_then(|it| unambiguous_value(lint, &it));
         // Two rates in a row are ambiguous.
         let ([(rate, cell)], Some(latency), Some(limit)) =
-            (rates.as_slice(), value_of(Unit::Second, latency), limit)
+            (rates.as_slice(), value_of(Unit::Second, &latency), limit)
         else {
             continue;
         };

@@ -14,6 +14,7 @@ use crate::figure::{
     heading_unit,
 };
 use crate::page::{LintPage, PageTable, PageText};
+use crate::steps;
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
     if page.tables.len() != source.tables.len() {
@@ -120,7 +121,9 @@ fn has_word(text: &str, word: &str, max_ending: usize) -> bool {
     text.match_indices(word).any(|(position, _)| {
         let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
         let after = &text[position + word.len()..];
-        let ending = after.chars().take_while(|c| c.is_alphabetic()).count();
+        let letters = after.chars().take(max_ending + 1).take_while(|c| c.is_alphabetic());
+        let ending = letters.count();
+        steps::count(ending + 1);
         let rest = after.chars().nth(if ending <= max_ending { ending } else { 0 });
         is_edge(text[..position].chars().next_back()) && is_edge(rest)
     })
@@ -168,6 +171,7 @@ impl ComparedText<'_> {
         let index = self.figures.partition_point(|it| it.number_span.0 <= figure.number_span.0);
         let next = self.figures.get(index);
         let end = next.map_or(self.text.text.len(), |it| it.number_span.0);
+        steps::count(end.saturating_sub(figure.number_span.1));
         (&self.text.text[figure.number_span.1..end.max(figure.number_span.1)], next)
     }
 

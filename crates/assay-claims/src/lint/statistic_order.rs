@@ -181,45 +181,68 @@ pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable) {
     // Limits the work; real tables of statistics have fewer columns.
     let columns: Vec<StatisticColumn> =
         heading.iter().enumerate().filter_map(column).take(64).collect();
-    let is_of_one = |less: &StatisticColumn, more: &StatisticColumn| {
-        less.subject == more.subject && less.statistic.is_at_most(more.statistic)
+    let is_of_one = |(less, more): &(usize, usize)| {
+        let (less, more) = (&columns[*less], &columns[*more]);
+        less.statistic.is_at_most(more.statistic) && less.subject == more.subject
     };
+    let all = 0..columns.len();
+    let pairs: Vec<(usize, usize)> = all
+        .clone()
+        .flat_map(|less| all.clone().map(move |more| (less, more)))
+        .filter(is_of_one)
+        .collect();
     for row in rows {
-        for less in &columns {
-            for more in columns.iter().filter(|more| is_of_one(less, more)) {
-                check_pair(lint, row, less, more);
+        let cells: Vec<Option<StatisticCell<'_>>> =
+            columns.iter().map(|column| StatisticCell::of_row(lint, row, column)).collect();
+        for (less, more) in &pairs {
+            if let (Some(low), Some(high)) = (&cells[*less], &cells[*more]) {
+                let statistics = (columns[*less].statistic, columns[*more].statistic);
+                check_pair(lint, statistics, low, high);
             }
         }
     }
 }
 
-fn check_pair(
-    lint: &mut Linter<'_>,
-    row: &[PageText],
-    less: &StatisticColumn,
-    more: &StatisticColumn,
-) {
-    let cell = |column: &StatisticColumn| {
+/// Cell of a statistic with an unambiguous value.
+struct StatisticCell<'p> {
+    cell: &'p PageText,
+    value: f64,
+    figure: PrintedFigure,
+}
+
+impl<'p> StatisticCell<'p> {
+    fn of_row(
+        lint: &Linter<'_>,
+        row: &'p [PageText],
+        column: &StatisticColumn,
+    ) -> Option<Self> {
         let cell = row.get(column.number)?;
         let figure = figure_with_unit(cell)?;
         let [value, other] = lint.number_format.possible_values(&figure);
         // A value that may be a thousand times larger proves nothing.
         let is_known = value.to_bits() == other.to_bits();
         let factor = figure.unit.as_ref().map_or(column.factor, |unit| unit.factor);
-        is_known.then_some((cell, value * factor, figure))
-    };
-    let (Some((other, low, first)), Some((cell, high, second))) = (cell(less), cell(more))
-    else {
-        return;
-    };
+        is_known.then_some(Self { cell, value: value * factor, figure })
+    }
+}
+
+fn check_pair(
+    lint: &mut Linter<'_>,
+    (less, more): (Statistic, Statistic),
+    low: &StatisticCell<'_>,
+    high: &StatisticCell<'_>,
+) {
+    let StatisticCell { cell: other, value: low, figure: first } = low;
+    let StatisticCell { cell, value: high, figure: second } = high;
+    let (low, high) = (*low, *high);
     let kind = |it: &PrintedFigure| it.unit.as_ref().map(|unit| unit.unit);
     // Each is rounded separately; equal digits are rounded equally.
     let is_alike = first.decimals == second.decimals && first.unit == second.unit;
     let rounding = |it: &PrintedFigure, value: f64| it.relative_rounding() * value;
-    let tolerance = rounding(&first, low) + rounding(&second, high);
+    let tolerance = rounding(first, low) + rounding(second, high);
     let tolerance = if is_alike || first.unit.is_none() { 0.0 } else { tolerance };
-    if kind(&first) == kind(&second) && low > high + tolerance {
-        let (less, more) = (less.statistic.word(), more.statistic.word());
+    if kind(first) == kind(second) && low > high + tolerance {
+        let (less, more) = (less.word(), more.word());
         let message =
             format!("{less} ≤ {more} is broken: {} > {}", other.text.trim(), cell.text.trim());
         lint.add(Rule::Impossible, page_span(cell, second.number_span), message);

@@ -7,6 +7,7 @@ use assay_model::quantity::Unit;
 use super::{Linter, Rule, direction, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit};
 use crate::page::{LintPage, PageText};
+use crate::steps;
 
 /// Link rates in Gbit/s: Ethernet and InfiniBand.
 const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
@@ -42,8 +43,9 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
         for row in &table.rows {
             let label = row.first().map(|cell| cell.text.to_lowercase()).unwrap_or_default();
             let label = label.replace("триад", "triad").replace("иор", "ior");
+            let subject = RowSubject::of_label(&label);
             for cell in row {
-                check_row_units(lint, &label, cell);
+                check_row_units(lint, subject, cell);
             }
         }
         for heading in table.rows.first().into_iter().flatten() {
@@ -64,11 +66,27 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     check_several_spellings(lint, page);
 }
 
-/// Checks the units of a row against its label.
-fn check_row_units(lint: &mut Linter<'_>, label: &str, cell: &PageText) {
-    let is_fabric = FABRIC.iter().any(|word| label.contains(word));
-    let is_network = NETWORK.iter().any(|word| label.contains(word));
-    let is_bytes = !is_fabric && !is_network && BYTES.iter().any(|word| label.contains(word));
+/// Subject of a row according to its label, as far as it determines the units.
+#[derive(Debug, Clone, Copy)]
+struct RowSubject {
+    is_fabric: bool,
+    /// Whether it is memory or storage.
+    is_bytes: bool,
+}
+
+impl RowSubject {
+    /// Returns the subject of a label in lower case.
+    fn of_label(label: &str) -> Self {
+        steps::count(label.len());
+        let names = |words: &[&str]| words.iter().any(|word| label.contains(word));
+        let is_fabric = names(&FABRIC);
+        Self { is_fabric, is_bytes: !is_fabric && !names(&NETWORK) && names(&BYTES) }
+    }
+}
+
+/// Checks the units of a cell against the subject of its row.
+fn check_row_units(lint: &mut Linter<'_>, subject: RowSubject, cell: &PageText) {
+    let RowSubject { is_fabric, is_bytes } = subject;
     for figure in find_figures(&cell.text) {
         let Some(printed) = &figure.unit else { continue };
         let span = page_span(cell, printed.span);
@@ -178,6 +196,7 @@ fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
         between.is_some_and(|it| !CAPACITY.iter().any(|word| it.contains(word)))
     };
     let before = text[..from].trim_end_matches(|c: char| !c.is_alphabetic());
+    steps::count(from - before.len());
     THROUGHPUT.iter().any(|word| is_near(word))
         || THROUGHPUT_BEFORE.iter().any(|word| before.ends_with(word))
 }

@@ -97,7 +97,7 @@ pub(super) fn execute(
         // Vdbench's installation test leaves no files behind.
         runner::remove_created(&options)?;
     }
-    runner::finish(&options)?;
+    let verdict = verdict.and(runner::finish(&options));
     write_closing(report, verdict.is_ok())?;
     verdict.map(|()| 0)
 }

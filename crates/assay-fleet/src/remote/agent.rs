@@ -2,7 +2,7 @@
 //! too long.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -136,12 +136,15 @@ impl CoordinatorLink {
     }
 
     /// Sends a heartbeat whenever nothing else was sent for a second, until the pipe closes.
-    pub fn start_heartbeat(self: &Arc<Self>) {
+    ///
+    /// # Errors
+    /// If the thread for it cannot be started.
+    pub fn start_heartbeat(self: &Arc<Self>) -> io::Result<()> {
         if self.has_heartbeat.swap(true, Ordering::Relaxed) {
-            return;
+            return Ok(());
         }
         let line = Arc::downgrade(self);
-        thread::spawn(move || {
+        let send = move || {
             while let Some(line) = line.upgrade() {
                 let silent = lock(&line.output).last_sent.elapsed();
                 if silent >= HEARTBEAT_INTERVAL && !line.send(&AgentReply::Alive) {
@@ -152,7 +155,8 @@ impl CoordinatorLink {
                     HEARTBEAT_INTERVAL.checked_sub(silent).unwrap_or(HEARTBEAT_INTERVAL),
                 );
             }
-        });
+        };
+        thread::Builder::new().spawn(send).map(drop)
     }
 }
 
@@ -165,7 +169,7 @@ pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// conversations begun by other agents.
 ///
 /// # Errors
-/// [`FrameError`] if the input is malformed or silent.
+/// [`FrameError`] if the input is malformed or silent, or the system refuses a thread.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
@@ -192,15 +196,17 @@ pub fn serve(
     let (requests, requested) = mpsc::channel();
     let (busy, idle) = mpsc::channel::<()>();
     let working = Arc::clone(&line);
-    thread::spawn(move || {
+    let work = move || {
         let _busy = busy;
         requested.into_iter().for_each(|request| answer(request, &working));
-    });
+    };
+    thread::Builder::new().spawn(work).map_err(FrameError::Thread)?;
     let (over, ended) = mpsc::channel();
     let listening = Arc::clone(&line);
-    thread::spawn(move || {
+    let listen = move || {
         drop(over.send(listening.read_requests(input, (start, requests), clock, &attend)));
-    });
+    };
+    thread::Builder::new().spawn(listen).map_err(FrameError::Thread)?;
     let ended = loop {
         match ended.recv_timeout(POLL_INTERVAL) {
             Ok(ended) => break ended,

@@ -35,6 +35,8 @@ pub enum HostEvent {
         reply: Box<AgentReply>,
         /// Clock of this end when the reply arrived.
         at_ns: u64,
+        /// Size of the message.
+        bytes: usize,
     },
     /// The host is lost.
     Lost(HostFailure),

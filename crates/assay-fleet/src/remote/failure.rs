@@ -46,6 +46,8 @@ pub enum HostFailure {
     Malformed(#[source] FrameError),
     #[error("the reply contains impossible figures")]
     Impossible,
+    #[error("it sent more than {mebibytes} MiB for one case, the limit of a case's results")]
+    TooLarge { mebibytes: u64 },
     #[error("{reason}")]
     Refused { reason: String, advice: String },
     /// Failure of a relayed host, as reported by the relay.
@@ -182,6 +184,7 @@ impl HostFailure {
             Self::ProgramChanged => "program-changed",
             Self::WrongVersion { .. } => "another-version",
             Self::Malformed(_) | Self::Impossible => "not-an-answer",
+            Self::TooLarge { .. } => "too-much-data",
             Self::Refused { .. } => "refused",
             Self::BehindRelay { id, .. } => id,
             Self::RelayLost { .. } => "relay-lost",
@@ -221,6 +224,9 @@ impl HostFailure {
             Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
             Self::ProgramFailed { .. } => {
                 "it needs glibc, the C library, no older than where it was built: take another image or system there, or build it on one as old"
+            }
+            Self::TooLarge { .. } => {
+                "check the program on that host, or measure the case there alone"
             }
             Self::ProgramChanged | Self::Impossible => {
                 "the transport alters the data: try another --via"

@@ -23,6 +23,8 @@ pub enum FrameError {
     Malformed(#[source] serde_json::Error),
     #[error("nothing was received for {seconds} s: the link is cut, or the other end hangs")]
     Silent { seconds: u64 },
+    #[error("cannot start a thread for the pipe")]
+    Thread(#[source] io::Error),
     #[error("cannot use the pipe")]
     Pipe(#[source] io::Error),
 }

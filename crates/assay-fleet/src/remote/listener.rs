@@ -214,7 +214,7 @@ impl AgentOutput<'_> {
                 Ok(None) => break Ok(()),
                 Ok(Some((reply, bytes))) => {
                     taken += bytes;
-                    match self.target.event_from_reply(reply, at_ns) {
+                    match self.target.event_from_reply(reply, at_ns, bytes) {
                         Ok(said) => heard.extend(said),
                         Err(failure) => break Err(failure),
                     }
@@ -236,6 +236,7 @@ impl TransportTarget<'_> {
         &self,
         reply: AgentReply,
         at_ns: u64,
+        bytes: usize,
     ) -> Result<Option<(usize, HostEvent)>, HostFailure> {
         let TransportTarget { name, first, hosts, is_relay, .. } = self;
         Ok(match reply {
@@ -243,13 +244,16 @@ impl TransportTarget<'_> {
             // receiver.
             AgentReply::Alive => None,
             AgentReply::Of(number, passed) if *is_relay && number < hosts.len() => {
-                Some((first + number, passed.into_event(name, at_ns)))
+                Some((first + number, passed.into_event(name, at_ns, bytes)))
             }
             AgentReply::Failed { reason, advice } if *is_relay => {
                 return Err(HostFailure::Refused { reason, advice });
             }
             _ if *is_relay => None,
-            reply => Some((*first, HostEvent::Replied { reply: Box::new(reply), at_ns })),
+            reply => {
+                let reply = Box::new(reply);
+                Some((*first, HostEvent::Replied { reply, at_ns, bytes }))
+            }
         })
     }
 }
@@ -358,7 +362,7 @@ mod tests {
         let (replies, text) = clock_replies();
         let (heard, failure) = events_of_text(&text);
         let said = heard.iter().filter_map(|heard| match heard {
-            HostEvent::Replied { reply, at_ns: 5 } => Some(&**reply),
+            HostEvent::Replied { reply, at_ns: 5, .. } => Some(&**reply),
             _ => None,
         });
         assert!(said.eq(&replies) && matches!(heard[0], HostEvent::Joined));

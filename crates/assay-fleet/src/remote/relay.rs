@@ -65,13 +65,13 @@ impl From<HostEvent> for RelayedEvent {
 }
 
 impl RelayedEvent {
-    /// Converts the event at the coordinator, which received it from `relay` at clock reading
-    /// `at_ns`.
+    /// Converts the event at the coordinator, which received it from `relay` in a message of
+    /// `bytes` at clock reading `at_ns`.
     #[must_use]
-    pub fn into_event(self, relay: &str, at_ns: u64) -> HostEvent {
+    pub fn into_event(self, relay: &str, at_ns: u64, bytes: usize) -> HostEvent {
         match self {
             Self::Joined => HostEvent::Joined,
-            Self::Said(reply) => HostEvent::Replied { reply, at_ns },
+            Self::Said(reply) => HostEvent::Replied { reply, at_ns, bytes },
             Self::Lost { id, reason, advice } => HostEvent::Lost(HostFailure::BehindRelay {
                 relay: relay.to_owned(),
                 id: sanitize::escape_hidden(&id).into_owned(),

@@ -68,12 +68,18 @@ pub fn run(
     (control.on_ready)();
     // The clock starts with the threads.
     shared.elapsed();
-    Ok(thread::scope(|scope| {
-        for (worker, tally) in workers.into_iter().zip(&tallies) {
-            scope.spawn(move || worker.work(tally));
+    thread::scope(|scope| {
+        for (number, (worker, tally)) in workers.into_iter().zip(&tallies).enumerate() {
+            let work = move || worker.work(tally);
+            if let Err(source) = thread::Builder::new().spawn_scoped(scope, work) {
+                // Ends the threads that have started.
+                shared.over.store(true, Ordering::Relaxed);
+                let what = format!("thread {number} of the load");
+                return Err(StorageError::Resource { what, source });
+            }
         }
-        shared.monitor(workload, &tallies, control)
-    }))
+        Ok(shared.monitor(workload, &tallies, control))
+    })
 }
 
 /// State that all threads of a phase share.

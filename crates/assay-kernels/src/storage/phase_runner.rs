@@ -329,11 +329,16 @@ impl PhaseMonitor<'_, '_> {
             let parts = wanted.chunks(share);
             let parts: Vec<_> = parts
                 .map(|part| {
-                    scope.spawn(move || part.iter().filter_map(one).collect::<Vec<_>>())
+                    let sync = move || part.iter().filter_map(one).collect::<Vec<_>>();
+                    // This thread does the work of a thread that cannot be started.
+                    thread::Builder::new().spawn_scoped(scope, sync).map_err(|_| sync())
                 })
                 .collect();
-            let joined = parts.into_iter().flat_map(|part| {
-                part.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+            let joined = parts.into_iter().flat_map(|part| match part {
+                Ok(part) => {
+                    part.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+                }
+                Err(done) => done,
             });
             joined.collect()
         })

@@ -20,6 +20,10 @@ const MAXIMUM_IO_BYTES: u64 = 1 << 30;
 /// The largest submission ring of the kernel (`IORING_MAX_ENTRIES`).
 const MAXIMUM_DEPTH: u64 = 32_768;
 
+/// Maximum number of threads of a stream, as in plans of file trees: on any machine, more would only
+/// wait for each other.
+const MAXIMUM_THREADS: u32 = 65_536;
+
 /// Maximum number of blocks for verification, which keeps a byte per block: more would need more
 /// memory than machines commonly have to spare, 4 GiB.
 const MAX_VERIFIED_BLOCKS: u64 = 1 << 32;
@@ -80,6 +84,12 @@ fn check_stream(
     }
     refuse_if(stream.in_flight_per_target == 0 || stream.threads == 0, || {
         format!("stream `{name}` has nothing in flight")
+    })?;
+    refuse_if(stream.threads > MAXIMUM_THREADS, || {
+        let threads = stream.threads;
+        format!(
+            "stream `{name}` has {threads} threads, but at most {MAXIMUM_THREADS} are supported"
+        )
     })?;
     let depth = u64::from(stream.in_flight_per_target) * stream.targets.len() as u64;
     refuse_if(depth.div_ceil(u64::from(stream.threads)) > MAXIMUM_DEPTH, || {

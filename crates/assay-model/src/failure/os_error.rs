@@ -13,6 +13,10 @@ const BY_NUMBER: &[(u32, &str)] = &[
     (19, GONE),
     (24, "allow more open files with `ulimit -n`"),
     (
+        27,
+        "use less of the target, or raise the limit of file sizes (`ulimit -f`, or that of the file system)",
+    ),
+    (
         28,
         "free some space, or use less of the target; holes in a file need space when they are written",
     ),

@@ -474,7 +474,7 @@ fn workloads(
             let rounds = taking.map_or(1, |it| it.rounds.max(1));
             network::resolve(asked, choices.to.as_deref(), budget_s / f64::from(rounds))
         }
-        MeasureRequest::Storage(asked) => storage::resolve(asked, budget_s),
+        MeasureRequest::Storage(asked) => storage::resolve(asked, host, budget_s),
         MeasureRequest::Files(asked) => files::resolve(asked, budget_s),
         MeasureRequest::Mpi(asked) if choices.pairs.as_ref().is_some_and(|it| it.of_mpi) => {
             // The other host is named by each pair.

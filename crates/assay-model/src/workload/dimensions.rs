@@ -19,30 +19,31 @@ pub(super) fn peak(work: &PeakFlopsWorkload) -> Attributes {
 
 pub(super) fn linpack(work: &LinpackWorkload, by: &str) -> Attributes {
     // Only a tool knows the library that it multiplies with.
-    let own = (by == "assay").then_some("assay");
-    let blas = work.blas.as_deref().or(own);
-    let mut asked = Attributes::from([
+    let assay_blas = (by == "assay").then_some("assay");
+    let blas = work.blas.as_deref().or(assay_blas);
+    let mut dimensions = Attributes::from([
         (Attribute::N, work.n.into()),
         (Attribute::Threads, work.cpus.len().into()),
     ]);
-    asked.extend(blas.map(|blas| (Attribute::Blas, blas.into())));
-    asked
+    dimensions.extend(blas.map(|blas| (Attribute::Blas, blas.into())));
+    dimensions
 }
 
 impl StreamWorkload {
     /// Returns the dimensions of one of several domains that run at the same time.
     #[must_use]
     pub fn domain_dimensions(&self, placement: &str) -> Attributes {
-        let chosen = self.domains.iter().filter(|domain| domain.placement == placement);
-        let threads: usize = chosen.map(|domain| domain.cpus.len()).sum();
-        let mut found = Attributes::from([
+        let domains_of_placement =
+            self.domains.iter().filter(|domain| domain.placement == placement);
+        let threads: usize = domains_of_placement.map(|domain| domain.cpus.len()).sum();
+        let mut dimensions = Attributes::from([
             (Attribute::Placement, placement.into()),
             (Attribute::Threads, threads.into()),
         ]);
         if self.domains.len() > 1 {
-            found.insert(Attribute::Concurrent, self.domains.len().into());
+            dimensions.insert(Attribute::Concurrent, self.domains.len().into());
         }
-        found
+        dimensions
     }
 }
 
@@ -58,37 +59,40 @@ pub(super) fn stream(work: &StreamWorkload) -> Attributes {
 
 pub(super) fn network(work: &NetworkWorkload) -> Attributes {
     let to = work.to.as_deref().unwrap_or("loopback");
-    let mut asked = Attributes::from([(Attribute::To, to.into())]);
+    let mut dimensions = Attributes::from([(Attribute::To, to.into())]);
     match &work.question {
-        NetworkTest::Throughput(it) => {
-            asked.extend([
-                (Attribute::Streams, it.streams.into()),
-                (Attribute::Direction, it.direction.name().into()),
-                (Attribute::Copy, it.copy.into()),
-                (Attribute::Seconds, it.seconds.into()),
+        NetworkTest::Throughput(test) => {
+            dimensions.extend([
+                (Attribute::Streams, test.streams.into()),
+                (Attribute::Direction, test.direction.name().into()),
+                (Attribute::Copy, test.copy.into()),
+                (Attribute::Seconds, test.seconds.into()),
             ]);
-            asked.extend(it.rate_bit_per_s.map(|rate| (Attribute::RateBitPerS, rate.into())));
-            asked.extend(
-                it.congestion.as_deref().map(|name| (Attribute::Congestion, name.into())),
+            dimensions
+                .extend(test.rate_bit_per_s.map(|rate| (Attribute::RateBitPerS, rate.into())));
+            dimensions.extend(
+                test.congestion.as_deref().map(|name| (Attribute::Congestion, name.into())),
             );
         }
-        NetworkTest::Latency(it) => {
-            let waiting = if it.spin { "spin" } else { "sleep" };
-            asked.extend([
-                (Attribute::Bytes, it.bytes.into()),
+        NetworkTest::Latency(test) => {
+            let waiting = if test.spin { "spin" } else { "sleep" };
+            dimensions.extend([
+                (Attribute::Bytes, test.bytes.into()),
                 (Attribute::Waiting, waiting.into()),
-                (Attribute::LoadStreams, it.load_streams.into()),
+                (Attribute::LoadStreams, test.load_streams.into()),
             ]);
-            let busy = it.busy_poll_us.map(|us| f64::from(us) * 1e-6);
-            asked.extend(busy.map(|seconds| (Attribute::BusyPollS, seconds.into())));
-            asked.extend(it.rate_per_s.map(|rate| (Attribute::MessagesPerS, rate.into())));
+            let busy_poll_s = test.busy_poll_us.map(|us| f64::from(us) * 1e-6);
+            dimensions
+                .extend(busy_poll_s.map(|seconds| (Attribute::BusyPollS, seconds.into())));
+            dimensions
+                .extend(test.rate_per_s.map(|rate| (Attribute::MessagesPerS, rate.into())));
         }
     }
-    asked
+    dimensions
 }
 
 pub(super) fn mpi(work: &MpiWorkload) -> Attributes {
-    let mut asked = Attributes::from([
+    let mut dimensions = Attributes::from([
         (Attribute::Mpi, work.mpi.label().into()),
         (Attribute::Abi, work.mpi.abi.name().into()),
         (Attribute::Ranks, work.ranks.into()),
@@ -96,27 +100,27 @@ pub(super) fn mpi(work: &MpiWorkload) -> Attributes {
     ]);
     // A rank knows the library that its launcher loaded, but not always its prefix.
     if !work.mpi.prefix.is_empty() {
-        asked.insert(Attribute::Prefix, work.mpi.prefix.as_str().into());
+        dimensions.insert(Attribute::Prefix, work.mpi.prefix.as_str().into());
     }
     if !work.preset.is_assay() {
-        asked.insert(Attribute::Preset, work.preset.name().into());
+        dimensions.insert(Attribute::Preset, work.preset.name().into());
     }
     let hosts = [(Attribute::Hosts, &work.hosts.list), (Attribute::Hostfile, &work.hosts.file)];
-    asked.extend(
+    dimensions.extend(
         hosts.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?.into()))),
     );
-    asked
+    dimensions
 }
 
 pub(super) fn storage(test: &StorageTest) -> Attributes {
     let work = &test.workload;
-    let mut asked = Attributes::from([
+    let mut dimensions = Attributes::from([
         (Attribute::Target, target_names(test).into()),
         (Attribute::Engine, engine_name(work.engine).into()),
     ]);
     // Phases of another tool's language have a name of their own.
     if !test.name.is_empty() {
-        asked.insert(Attribute::Test, test.name.as_str().into());
+        dimensions.insert(Attribute::Test, test.name.as_str().into());
     }
     if let Some(stream) = work.streams.first() {
         let operation = match stream.read_share {
@@ -124,21 +128,21 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
             share if share <= 0.0 => "write",
             _ => "mix",
         };
-        asked.insert(Attribute::Operation, operation.into());
+        dimensions.insert(Attribute::Operation, operation.into());
         if operation == "mix" {
-            asked.insert(Attribute::ReadShare, stream.read_share.into());
+            dimensions.insert(Attribute::ReadShare, stream.read_share.into());
         }
-        asked.extend([
+        dimensions.extend([
             (Attribute::Pattern, AttributeValue::from(pattern_name(&stream.pattern))),
             (Attribute::Depth, stream.in_flight_per_target.into()),
             (Attribute::Threads, stream.threads.into()),
         ]);
         let size = stream.sizes.first().map(|size| size.max_bytes);
-        asked.extend(size.map(|bytes| (Attribute::Bytes, bytes.into())));
+        dimensions.extend(size.map(|bytes| (Attribute::Bytes, bytes.into())));
     }
     let rate = work.load.rate_per_s();
-    asked.extend(rate.map(|rate| (Attribute::RequestedRate, rate.into())));
-    asked.extend(test.point.and_then(|point| match point {
+    dimensions.extend(rate.map(|rate| (Attribute::RequestedRate, rate.into())));
+    dimensions.extend(test.point.and_then(|point| match point {
         ResponseCurvePoint::Maximum => Some((Attribute::Point, "max".into())),
         ResponseCurvePoint::Share { percent } => {
             Some((Attribute::PercentOfMax, percent.into()))
@@ -147,15 +151,15 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
         ResponseCurvePoint::Bend { .. } => None,
     }));
     if let MeasurementMode::Search(goal) = test.course {
-        asked.insert(Attribute::Goal, goal.to_string().into());
+        dimensions.insert(Attribute::Goal, goal.to_string().into());
     }
     if test.precondition_passes > 0 {
-        asked.insert(Attribute::PreconditionPasses, test.precondition_passes.into());
+        dimensions.insert(Attribute::PreconditionPasses, test.precondition_passes.into());
     }
     if work.targets.iter().any(|target| !target.direct) {
-        asked.insert(Attribute::PageCache, true.into());
+        dimensions.insert(Attribute::PageCache, true.into());
     }
-    asked
+    dimensions
 }
 
 pub(super) fn files(test: &FileTest) -> Attributes {
@@ -171,38 +175,41 @@ pub(super) fn files(test: &FileTest) -> Attributes {
         let above = tree.anchor.parent().filter(|_| is_named);
         above.unwrap_or(&tree.anchor).display().to_string()
     };
-    let mut asked = Attributes::from([
+    let mut dimensions = Attributes::from([
         (Attribute::Target, join_paths(trees().map(folder)).into()),
         (Attribute::Files, count.unwrap_or(u64::MAX).into()),
         (Attribute::Threads, threads.into()),
     ]);
     if is_named {
-        asked.insert(Attribute::Operation, test.name.as_str().into());
+        dimensions.insert(Attribute::Operation, test.name.as_str().into());
     }
     // Values that differ between trees or streams are not dimensions of the case.
     let file_bytes = |tree: &FileTree| (tree.files > 0).then(|| tree.mean_file_bytes() as u64);
     let levels = |tree: &FileTree| (tree.files > 0).then_some(tree.depth);
-    asked.extend(
+    dimensions.extend(
         common_value(trees().map(file_bytes)).map(|it| (Attribute::FileBytes, it.into())),
     );
-    asked.extend(common_value(trees().map(levels)).map(|it| (Attribute::Levels, it.into())));
-    let part = |stream: &FileStream| {
-        let moves = matches!(stream.operation, FileOperation::Read | FileOperation::Write);
-        let size = stream.sizes.first().filter(|_| moves)?.max_bytes;
+    dimensions
+        .extend(common_value(trees().map(levels)).map(|it| (Attribute::Levels, it.into())));
+    let partial_size = |stream: &FileStream| {
+        let moves_data = matches!(stream.operation, FileOperation::Read | FileOperation::Write);
+        let size = stream.sizes.first().filter(|_| moves_data)?.max_bytes;
         // Whole files are the default and need no dimension.
-        let whole = work.trees.get(stream.tree)?.mean_file_bytes() as u64;
-        (size != whole).then_some(size)
+        let mean_bytes = work.trees.get(stream.tree)?.mean_file_bytes() as u64;
+        (size != mean_bytes).then_some(size)
     };
-    asked.extend(
-        common_value(work.streams.iter().map(part)).map(|it| (Attribute::Bytes, it.into())),
+    dimensions.extend(
+        common_value(work.streams.iter().map(partial_size))
+            .map(|it| (Attribute::Bytes, it.into())),
     );
     let is_random =
         |stream: &FileStream| matches!(stream.order, FileOrder::Random | FileOrder::Skewed(_));
     if !work.streams.is_empty() && work.streams.iter().all(is_random) {
-        asked.insert(Attribute::Pattern, "random".into());
+        dimensions.insert(Attribute::Pattern, "random".into());
     }
-    asked.extend(work.load.rate_per_s().map(|rate| (Attribute::RequestedRate, rate.into())));
-    asked
+    dimensions
+        .extend(work.load.rate_per_s().map(|rate| (Attribute::RequestedRate, rate.into())));
+    dimensions
 }
 
 /// Returns the common value, if all are equal.

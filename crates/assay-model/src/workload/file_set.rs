@@ -125,8 +125,8 @@ pub struct FileTree {
     pub part: Option<TreePart>,
 }
 
-/// Part of a tree that belongs to one host: every `of`-th file, from number `nth`. Directories are
-/// shared by all hosts.
+/// Files of a shared tree that belong to one host: every `of`-th file, from number `nth`.
+/// Directories are shared by all hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreePart {
     /// Its first file, from 0.
@@ -138,10 +138,10 @@ pub struct TreePart {
 impl TreePart {
     /// Returns the number of files in the part, of `all` files.
     const fn count(self, all: u64) -> u64 {
-        let rest = all.saturating_sub(self.nth);
+        let remaining = all.saturating_sub(self.nth);
         match self.of {
             0 => 0,
-            of => rest.div_ceil(of),
+            hosts => remaining.div_ceil(hosts),
         }
     }
 }
@@ -330,19 +330,19 @@ impl FileTree {
         }
     }
 
-    /// Returns the number of own files; `None` on overflow.
+    /// Returns the number of files of this part of the tree; `None` on overflow.
     #[must_use]
     pub fn file_count(&self) -> Option<u64> {
-        let holders = if self.files_on_all_levels && self.depth > 0 {
+        let directories = if self.files_on_all_levels && self.depth > 0 {
             self.directories()?
         } else {
             self.directories_on(self.depth)?
         };
-        let all = holders.checked_mul(self.files)?;
-        Some(self.own_count(self.most_files.map_or(all, |most| most.min(all))))
+        let all = directories.checked_mul(self.files)?;
+        Some(self.own_count(self.most_files.map_or(all, |maximum| maximum.min(all))))
     }
 
-    /// Returns the number of used own files, from the first; `None` = all.
+    /// Returns how many files of this part are used, from the first; `None` = all.
     #[must_use]
     pub fn used_file_count(&self) -> Option<u64> {
         self.used_files.map(|used| self.own_count(used))
@@ -352,7 +352,7 @@ impl FileTree {
         self.part.map_or(all, |part| part.count(all))
     }
 
-    /// Converts the number of an own file to its number in the whole tree.
+    /// Converts the number of a file in this part to its number in the whole tree.
     fn global_number(&self, number: u64) -> u64 {
         self.part.map_or(number, |part| number * part.of + part.nth)
     }
@@ -376,32 +376,32 @@ impl FileTree {
     /// their children.
     #[must_use]
     pub fn directory(&self, number: u64) -> PathBuf {
-        let (level, place) = self.locate(number);
-        self.directory_at(level, place)
+        let (level, index) = self.locate(number);
+        self.directory_at(level, index)
     }
 
     /// Returns the number of a directory's parent; `None` = the anchor.
     #[must_use]
     pub fn parent(&self, number: u64) -> Option<u64> {
-        let (level, place) = self.locate(number);
-        (level > 1).then(|| self.first_of_level(level - 1) + place / self.width)
+        let (level, index) = self.locate(number);
+        (level > 1).then(|| self.first_of_level(level - 1) + index / self.width)
     }
 
-    /// Returns the path of the own file with this number.
+    /// Returns the path of the file with this number in this part.
     #[must_use]
     pub fn file(&self, number: u64) -> PathBuf {
         let number = self.global_number(number);
-        let holder = number / self.files;
+        let directory_number = number / self.files;
         let folder = match (self.depth, self.files_on_all_levels) {
             (0, _) => self.anchor.clone(),
-            (_, true) => self.directory(holder),
-            (depth, false) => self.directory_at(depth, holder),
+            (_, true) => self.directory(directory_number),
+            (depth, false) => self.directory_at(depth, directory_number),
         };
         folder.join(format!("vdb_f{:04}.file", number % self.files + 1))
     }
 
-    /// Returns the size of the own file with this number in bytes. It is deterministic, so that an
-    /// existing tree stays valid.
+    /// Returns the size in bytes of the file with this number in this part. It is deterministic, so
+    /// that an existing tree stays valid.
     #[must_use]
     pub fn file_bytes(&self, number: u64) -> u64 {
         let number = self.global_number(number);
@@ -418,26 +418,26 @@ impl FileTree {
         0
     }
 
-    fn directory_at(&self, level: u32, place: u64) -> PathBuf {
+    fn directory_at(&self, level: u32, index: u64) -> PathBuf {
         let mut path = self.anchor.clone();
-        for step in 1..=level {
+        for directory_level in 1..=level {
             // The index in base `width`, one digit per level, the highest first.
-            let digit = place / self.width.saturating_pow(level - step) % self.width;
-            path.push(format!("vdb.{step}_{}.dir", digit + 1));
+            let digit = index / self.width.saturating_pow(level - directory_level) % self.width;
+            path.push(format!("vdb.{directory_level}_{}.dir", digit + 1));
         }
         path
     }
 
     fn locate(&self, number: u64) -> (u32, u64) {
-        let mut place = number;
+        let mut index = number;
         for level in 1..self.depth {
             let on_level = self.width.saturating_pow(level);
-            if place < on_level {
-                return (level, place);
+            if index < on_level {
+                return (level, index);
             }
-            place -= on_level;
+            index -= on_level;
         }
-        (self.depth, place)
+        (self.depth, index)
     }
 
     fn first_of_level(&self, level: u32) -> u64 {
@@ -494,18 +494,19 @@ mod tests {
     #[test]
     fn parts_cover_tree_exactly_once() {
         let whole = FileTree { most_files: Some(17), ..tree(2, 3, 2, false) };
-        let all: Vec<_> = (0..17).map(|it| (whole.file(it), whole.file_bytes(it))).collect();
+        let all: Vec<_> =
+            (0..17).map(|number| (whole.file(number), whole.file_bytes(number))).collect();
         for of in [1, 2, 3, 20] {
-            let mut found = vec![None; 17];
+            let mut owners = vec![None; 17];
             for nth in 0..of {
-                let own = FileTree { part: Some(TreePart { nth, of }), ..whole.clone() };
-                for number in 0..own.file_count().unwrap() {
-                    let file = (own.file(number), own.file_bytes(number));
-                    let place = all.iter().position(|it| *it == file).unwrap();
-                    assert_eq!(found[place].replace(nth), None, "{file:?}");
+                let part_tree = FileTree { part: Some(TreePart { nth, of }), ..whole.clone() };
+                for number in 0..part_tree.file_count().unwrap() {
+                    let file = (part_tree.file(number), part_tree.file_bytes(number));
+                    let index = all.iter().position(|it| *it == file).unwrap();
+                    assert_eq!(owners[index].replace(nth), None, "{file:?}");
                 }
             }
-            assert!(found.iter().all(Option::is_some), "{of}: {found:?}");
+            assert!(owners.iter().all(Option::is_some), "{of}: {owners:?}");
         }
         let half = TreePart { nth: 1, of: 2 };
         let used = FileTree { used_files: Some(5), part: Some(half), ..whole };

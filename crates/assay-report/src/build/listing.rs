@@ -75,7 +75,7 @@ pub fn listing(
             name: id.clone(),
             tone: Tone::Doubt,
             lines: vec![reason.clone()],
-            advice: word("list-unreadable-advice").to_owned(),
+            advice: message!("list-unreadable-advice", id = id),
         };
         document.blocks.push(Block::Notes(unreadable.iter().map(note).collect()));
     }

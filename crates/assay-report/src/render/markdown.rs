@@ -48,32 +48,53 @@ fn block(block: &Block) -> String {
     }
 }
 
-/// Escapes Markdown markup; line breaks become spaces.
+/// Escapes Markdown markup and what GitHub turns into links, pictures and formulas: addresses,
+/// mentions, `:names:` and `$`. Line breaks become spaces.
 fn escape_inline(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let second = text.chars().nth(1);
     for (at, c) in text.char_indices() {
         match c {
-            // At the beginning of a line it would start a list, an underline or a mention; before a
-            // digit it is a sign.
-            '=' | '+' | '-' | '@'
-                if at == 0 && second.is_none_or(|it| !it.is_ascii_digit()) =>
-            {
+            // At the beginning of a line it would start a list or an underline; before a digit it
+            // is a sign.
+            '=' | '+' | '-' if at == 0 && second.is_none_or(|it| !it.is_ascii_digit()) => {
                 escaped.push('\\');
                 escaped.push(c);
             }
             '\n' | '\r' => escaped.push(' '),
             // Localised pages keep numbers and units together; invariant ones are searched and cut.
             '\u{a0}' if Language::current() == Language::INVARIANT => escaped.push(' '),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '#' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '#' | '~' | '@' | '$' => {
                 escaped.push('\\');
                 escaped.push(c);
             }
+            ':' if text[at + 1..].starts_with("//") || begins_emoji(&text[at + 1..]) => {
+                escaped.push_str("\\:");
+            }
+            '.' if ends_with_www(&text[..at]) => escaped.push_str("\\."),
             '&' => escaped.push_str("&amp;"),
             c => escaped.push(c),
         }
     }
     escaped.trim().to_owned()
+}
+
+/// Returns whether a text after `:` continues with the name of an emoji and another `:`. Times
+/// such as `12:30:45` are none; the only names of digits are `100` and `1234`.
+fn begins_emoji(rest: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-');
+    let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let name = &rest[..end];
+    let is_number = name.chars().all(|c| c.is_ascii_digit()) && !matches!(name, "100" | "1234");
+    !name.is_empty() && !is_number && rest[end..].starts_with(':')
+}
+
+/// Returns whether a text before `.` ends with `www`, which GitHub turns into a link.
+fn ends_with_www(text: &str) -> bool {
+    text.len()
+        .checked_sub(3)
+        .and_then(|at| text.get(at..))
+        .is_some_and(|it| it.eq_ignore_ascii_case("www"))
 }
 
 /// Links a picture file next to the page.
@@ -155,4 +176,26 @@ fn curve_table(plot: &Plot) -> String {
         table.rows.push(row);
     }
     format!("{}\n\n{}", escape_inline(&plot.description), grid(&table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_links_mentions_emoji_and_formulas() {
+        for (text, expected) in [
+            ("~~host~~", "\\~\\~host\\~\\~"),
+            ("a @team", "a \\@team"),
+            ("u@h.example", "u\\@h.example"),
+            ("https://h.example/x", "https\\://h.example/x"),
+            ("WWW.h.example", "WWW\\.h.example"),
+            ("$$x^2$$", "\\$\\$x^2\\$\\$"),
+            ("label :x: :100:", "label \\:x: \\:100:"),
+            ("2026-01-02 12:30:45", "2026-01-02 12:30:45"),
+            ("Host: a:", "Host: a:"),
+        ] {
+            assert_eq!(escape_inline(text), expected);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::document::{
     Block, Document, FactTable, HeatMap, Note, Plot, ReportTable, TableCell, Tone,
 };
 use crate::plot::{heat_table, render_bars, shades};
-use assay_model::sanitize::replace_hidden;
+use assay_model::sanitize::spell_hidden;
 use wrap::{columns, one_line, pad_to, without_no_break_spaces, wrap};
 
 /// Options of text output.
@@ -101,9 +101,9 @@ impl TextRenderer {
             Block::Forest(_) => vec![],
             Block::HeatMap(map) => self.heat_map(map),
             Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
-            Block::Preformatted(text) => indent_lines(
-                text.lines().map(|line| replace_hidden(line).into_owned()).collect(),
-            ),
+            Block::Preformatted(text) => {
+                indent_lines(text.lines().map(|line| spell_hidden(line).into_owned()).collect())
+            }
             Block::Details(details) if self.options.details => {
                 let mut lines = self.heading(&details.title);
                 for block in &details.blocks {

@@ -157,7 +157,10 @@ fn run(
     let launcher_ended = AtomicBool::new(false);
     thread::scope(|scope| {
         if let Some(remote) = remote {
-            scope.spawn(|| remote.serve(&launcher_ended));
+            let ended = &launcher_ended;
+            thread::Builder::new().spawn_scoped(scope, move || remote.serve(ended)).map_err(
+                |source| ProcessError::Start { program: (&command.program).into(), source },
+            )?;
         }
         let result = process::run(command, cancel);
         launcher_ended.store(true, Ordering::Relaxed);

@@ -46,6 +46,11 @@ pub(crate) struct RemoteClock {
 }
 
 impl RemoteClock {
+    /// Whether requests have no reply yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     fn add_request(&mut self, now_ns: u64) {
         self.pending.push_back((now_ns, wall_clock_s()));
     }

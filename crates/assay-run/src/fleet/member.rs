@@ -43,7 +43,8 @@ pub fn measure(
             start: StartReport::new(line),
             watch: UtilisationWatch::new(Root::machine()),
         };
-        run_request::measure(question, prepared, None, &cancel, &mut telling)?;
+        run_request::measure(question, prepared, None, &cancel, &mut telling)?
+            .without_files()?;
         if question.pairs.is_some() {
             // A host without cases of its own may still be the far end of pairs: all hosts end
             // together.

@@ -149,13 +149,16 @@ fn serve_network(call: &Call) {
                 PairRequest::Addresses(named) => {
                     own_addresses(named.as_deref()).map(PairReply::Addresses)
                 }
-                PairRequest::Listen(address) => listen(address).map(|(listener, address)| {
+                PairRequest::Listen(address) => listen(address).and_then(|bound| {
+                    let (listener, address) = bound;
                     let (service, stop) = (service(address), &stop);
                     // The other end reports errors of this server.
-                    scope.spawn(move || {
-                        iperf3_server::serve_on(&listener, &service, stop, &mut drop)
-                    });
-                    PairReply::Port(address.port())
+                    let serve =
+                        move || iperf3_server::serve_on(&listener, &service, stop, &mut drop);
+                    let served = thread::Builder::new().spawn_scoped(scope, serve);
+                    served
+                        .map(|_| PairReply::Port(address.port()))
+                        .map_err(|source| NetworkError::NoThread { source })
                 }),
             };
             let answer = answer.unwrap_or_else(|error| {

@@ -67,6 +67,11 @@ struct SimulatedAgent {
 /// Messages to the coordinator by arrival time.
 type Queue = BTreeMap<(u64, u64), (usize, HostEvent)>;
 
+/// Event of a reply; the size of its message has no effect here.
+fn replied(reply: Box<AgentReply>, at_ns: u64) -> HostEvent {
+    HostEvent::Replied { reply, at_ns, bytes: 0 }
+}
+
 struct FleetSimulation {
     now_ns: u64,
     seed: u64,
@@ -167,7 +172,7 @@ impl FleetSimulation {
             else {
                 panic!("what a relay hands on is understood")
             };
-            heard = RelayedEvent::into_event(passed, "relay", at_ns);
+            heard = RelayedEvent::into_event(passed, "relay", at_ns, sent.len());
         }
         self.drawn += 1;
         self.queue.insert((at_ns, self.drawn), (host, heard));
@@ -197,11 +202,7 @@ impl FleetSimulation {
                     Ok(heard) => {
                         assert_eq!(heard, reply, "it is what was said");
                         let reply = Box::new(heard);
-                        self.enqueue(
-                            host,
-                            arrives_ns,
-                            HostEvent::Replied { reply, at_ns: arrives_ns },
-                        );
+                        self.enqueue(host, arrives_ns, replied(reply, arrives_ns));
                     }
                     Err(error) => {
                         assert!(arrives < sent.len(), "a whole message is understood: {error}");
@@ -219,7 +220,7 @@ impl FleetSimulation {
             }
             _ => {
                 let reply = Box::new(reply);
-                self.enqueue(host, arrives_ns, HostEvent::Replied { reply, at_ns: arrives_ns });
+                self.enqueue(host, arrives_ns, replied(reply, arrives_ns));
             }
         }
     }
@@ -252,7 +253,7 @@ impl FleetSimulation {
         self.enqueue(host, at_ns, HostEvent::Joined);
         for (later, reply) in said.into_iter().enumerate() {
             let at_ns = at_ns + later as u64 * MS;
-            self.enqueue(host, at_ns, HostEvent::Replied { reply: Box::new(reply), at_ns });
+            self.enqueue(host, at_ns, replied(Box::new(reply), at_ns));
         }
     }
 
@@ -320,7 +321,7 @@ impl FleetSimulation {
     }
 }
 
-fn case_name(case: usize) -> String {
+pub(super) fn case_name(case: usize) -> String {
     format!("case-{case}")
 }
 
@@ -328,7 +329,7 @@ fn sample_value(host: usize, case: usize, nth: u32) -> f64 {
     (host * 1000 + case * 100) as f64 + f64::from(nth)
 }
 
-fn plan() -> Plan {
+pub(super) fn plan() -> Plan {
     let case = |at: usize| Case {
         id: case_name(at),
         by: "assay".to_owned(),

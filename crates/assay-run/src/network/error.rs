@@ -10,6 +10,7 @@ use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHost
 use thiserror::Error;
 
 use super::iperf3_login::{LoginError, LoginRefusal};
+use super::plausibility::BrokenLaw;
 
 /// Reason why a network test ended without a result.
 #[derive(Debug, Error)]
@@ -43,10 +44,15 @@ pub enum NetworkError {
     ClosedAfterLogin { peer: String },
     #[error("the test with {peer} failed")]
     Qperf { peer: String, source: qperf::QperfProtocolError },
+    /// Figures of the far end that cannot be true beside those of this end.
+    #[error("cannot use the results of {peer}")]
+    Implausible { peer: String, source: BrokenLaw },
     #[error("stream {number} failed")]
     Stream { number: usize, source: io::Error },
     #[error("cannot open a stream to {peer}")]
     OpenStream { peer: String, source: io::Error },
+    #[error("cannot start a thread")]
+    NoThread { source: io::Error },
     #[error("cannot start the streams")]
     Start { source: io::Error },
     #[error("the ping-pong with {peer} failed")]
@@ -68,6 +74,8 @@ pub enum NetworkError {
 }
 
 const LOGIN_ADVICE: &str = "check --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; add --use-pkcs1-padding for servers before iperf3 3.17";
+
+const NO_THREAD_ADVICE: &str = "end other programs, or raise the limit of processes (ulimit -u, `pids.max` of the control group)";
 
 impl NetworkError {
     /// Error for a failed connection attempt.
@@ -179,6 +187,11 @@ impl NetworkError {
             Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
                 "the packets are lost on the way: open the firewall for UDP, and for ping-pongs for every port of that server"
             }
+            Self::NoThread { .. } => NO_THREAD_ADVICE,
+            // The system refuses a thread with `EAGAIN` (pthread_create(3)).
+            Self::Start { source } if source.kind() == io::ErrorKind::WouldBlock => {
+                NO_THREAD_ADVICE
+            }
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
                 "omit or change the option or address named above"
             }
@@ -194,6 +207,9 @@ impl NetworkError {
                 "set the data address of that host in a fleet file (address = \"…\")"
             }
             Self::PingPong { .. } => "check the other end's output",
+            Self::Implausible { .. } => {
+                "do not trust this server: measure with another one, or update it"
+            }
             Self::SameMachine { .. } => {
                 "use hosts on separate machines; to measure within one machine, use `assay run mpi` without --pairs"
             }

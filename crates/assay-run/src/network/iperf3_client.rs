@@ -27,6 +27,7 @@ use super::error::NetworkError;
 use super::iperf3_flows::{self, IdleTimer};
 use super::iperf3_login::Credentials;
 use super::meter::{IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals};
+use super::plausibility::{self, BrokenLaw, OwnStream};
 use super::target::NetworkTarget;
 
 /// Parameters of a test.
@@ -413,6 +414,7 @@ impl Iperf3Session<'_> {
             server_output_json: theirs.server_output_json.clone(),
         };
         let account_here = measured.account;
+        let checked = self.check_results(&measured, theirs);
         measured.join()?;
         let moved = [true, false]
             .iter()
@@ -420,6 +422,10 @@ impl Iperf3Session<'_> {
         if !moved {
             return Err(NetworkError::Known(FailureReason::NoData));
         }
+        checked.map_err(|source| NetworkError::Implausible {
+            peer: self.control.peer.clone(),
+            source,
+        })?;
         let address = self.address;
         Ok(Iperf3Outcome {
             end,
@@ -427,6 +433,43 @@ impl Iperf3Session<'_> {
             remote_account: theirs.account,
             address,
         })
+    }
+}
+
+impl Iperf3Session<'_> {
+    /// Checks the server's figures against this end's.
+    fn check_results(
+        &self,
+        measured: &MeterTotals,
+        theirs: &Iperf3Results,
+    ) -> Result<(), BrokenLaw> {
+        let counters = measured.counters();
+        let block_bytes = u64::from(self.test.parameters.block_bytes);
+        for (ours, counted) in measured.streams.iter().zip(&counters) {
+            let Some(it) = theirs.streams.iter().find(|it| it.id == ours.result.id) else {
+                continue;
+            };
+            let own = OwnStream {
+                sends: ours.stream.sends,
+                udp: ours.whole.udp.is_some(),
+                bytes: ours.whole.bytes,
+                // A call that still runs has delivered a part of its block.
+                moved_bytes: counted.bytes + block_bytes,
+                moved_packets: counted.packets + 1,
+                seconds: ours.whole.end_s,
+                omits: self.test.parameters.omit_s > 0,
+            };
+            plausibility::check_stream(&own, it)?;
+        }
+        let (streams, longest_s) = (
+            measured.streams.len(),
+            measured.streams.iter().map(|it| it.whole.end_s).fold(0.0, f64::max),
+        );
+        match &theirs.account {
+            // Such a server serves others at the same time, with the same process.
+            Some(account) => plausibility::check_account(account, streams, longest_s),
+            None => plausibility::check_process(theirs.cpu, streams, longest_s),
+        }
     }
 }
 

@@ -360,6 +360,11 @@ impl Meter {
 }
 
 impl MeterTotals {
+    /// Counters of all streams by now, with the omitted time and the blocks after the end.
+    pub fn counters(&self) -> Vec<Snapshot> {
+        self.transfer.snapshots()
+    }
+
     /// See [`Transfer::close_sending`].
     pub fn close_sending(&self) {
         self.transfer.close_sending();

@@ -22,6 +22,7 @@ use assay_model::failure::FailureReason;
 
 use super::control::{ControlConnection, StepDeadline};
 use super::error::NetworkError;
+use super::plausibility::{self, BrokenLaw, OwnStream};
 use super::target::NetworkTarget;
 use crate::round_trips::RoundTripTimes;
 
@@ -163,6 +164,10 @@ impl QperfSession<'_> {
         NetworkError::Qperf { peer: self.control.peer.clone(), source }
     }
 
+    fn implausible_error(&self, source: BrokenLaw) -> NetworkError {
+        NetworkError::Implausible { peer: self.control.peer.clone(), source }
+    }
+
     fn closed_error(&self) -> NetworkError {
         let expected = "the next step of the protocol".to_owned();
         NetworkError::Closed { peer: self.control.peer.clone(), expected }
@@ -219,7 +224,15 @@ impl QperfSession<'_> {
             true if trips == 0 => return Err(NetworkError::Interrupted),
             // Each round trip has two messages; the far end's count is not awaited.
             true => 2 * trips,
-            false => trips.saturating_add(self.statistics()?.received.messages),
+            false => {
+                let there = self.statistics()?;
+                let answered = trips.saturating_sub(measured.overdue);
+                // The last message may have no reply.
+                let sent = trips + measured.lost + 1;
+                plausibility::check_echoes(&there, answered, sent, request.test.is_udp())
+                    .map_err(|source| self.implausible_error(source))?;
+                trips.saturating_add(there.received.messages)
+            }
         };
         if measured.times_ns.is_empty() || messages == 0 {
             return Err(NetworkError::Known(FailureReason::NoData));
@@ -260,7 +273,7 @@ impl QperfSession<'_> {
         let sent = transfer.snapshots().first().copied().unwrap_or_default();
         let mut elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
         let end = host_times();
-        transfer.finish();
+        let last = transfer.finish();
         // Keeps the sent bytes if the far end hangs or is gone, or the test is cancelled.
         let (there, lost) = match self.cancel.load(Ordering::Relaxed) {
             false => match self.statistics() {
@@ -273,6 +286,20 @@ impl QperfSession<'_> {
         if there.is_some() && self.cancel.load(Ordering::Relaxed) {
             // The far end has received everything, including data in flight.
             elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
+        }
+        if let Some(there) = &there {
+            let last = last.first().map(|it| it.last).unwrap_or_default();
+            let own = OwnStream {
+                sends: true,
+                udp: request.test.is_udp(),
+                bytes: sent.bytes,
+                moved_bytes: last.bytes,
+                moved_packets: last.packets,
+                seconds: elapsed_s,
+                omits: false,
+            };
+            plausibility::check_received(there, &own)
+                .map_err(|source| self.implausible_error(source))?;
         }
         let here = QperfCpuUse { cpus: cpu_count(), ticks_per_s: TICKS_PER_S, start, end };
         if there.as_ref().map_or(sent.bytes, |it| it.received.bytes) == 0 {

@@ -228,15 +228,18 @@ impl Loopback {
     pub(super) fn start(
         device: &RdmaDevice,
         program: Option<PathBuf>,
-    ) -> (Self, MessageChannel) {
+    ) -> Result<(Self, MessageChannel), RdmaTestError> {
         let [line, mut far] = MessageChannel::in_process_pair();
         let enough = Arc::new(AtomicBool::new(false));
         let (device, stop) = (device.clone(), Arc::clone(&enough));
-        let serving = std::thread::spawn(move || {
+        let serve = move || {
             // Failures are sent to the leading end, which is in this process.
             let _ = serve_channel(&mut far, (&device, program.as_deref()), &stop);
-        });
-        (Self { stop: enough, thread: Some(serving) }, line)
+        };
+        let serving = std::thread::Builder::new()
+            .spawn(serve)
+            .map_err(|source| NetworkError::NoThread { source })?;
+        Ok((Self { stop: enough, thread: Some(serving) }, line))
     }
 }
 
@@ -296,7 +299,7 @@ mod tests {
             cases.push((hello(own, 2), "it has no RDMA device"));
         }
         for (message, expected) in cases {
-            let (_own, mut line) = Loopback::start(&RdmaDevice::default(), None);
+            let (_own, mut line) = Loopback::start(&RdmaDevice::default(), None).unwrap();
             line.send(&message).unwrap();
             let go_on = AtomicBool::new(false);
             let answer = line.receive("an answer", Duration::from_secs(10), &go_on).unwrap();

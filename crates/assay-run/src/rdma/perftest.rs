@@ -65,7 +65,7 @@ impl PerftestPeer {
                 (connect_tcp(host, work.port.unwrap_or(PORT), cancel)?, host.clone(), None)
             }
             (None, None) => {
-                let (own, line) = Loopback::start(&work.device, Some(program.to_owned()));
+                let (own, line) = Loopback::start(&work.device, Some(program.to_owned()))?;
                 (line, "127.0.0.1".to_owned(), Some(own))
             }
         };

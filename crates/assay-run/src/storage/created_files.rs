@@ -5,6 +5,10 @@
 //! A record is signed with a key of its store. It identifies a file by path, device, inode, time of
 //! birth and an extended attribute that copies lack, and, while no run uses the file, also by its
 //! time of last change. A file that someone else replaced or changed never counts as assay's own.
+//!
+//! Every process that uses a file holds a lock on its record; no other process removes it then.
+
+mod recognition;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,15 +22,10 @@ use fs_err as fs;
 use rustix::fs::{AtFlags, OFlags, XattrFlags};
 use serde::{Deserialize, Serialize};
 
+pub use self::recognition::UnrecognisedFile;
+use super::record_lock::{self, RecordClaim};
 use super::{created_tree, safe_open};
 use crate::failure::CommandFailure;
-
-/// Maximum time between the announcement of a file and its birth. A file born later belongs to
-/// someone else.
-const MAX_CREATION_DELAY_NS: u64 = 5_000_000_000;
-
-/// Longest tick of the kernel's clock for file times, at 100 Hz.
-const TICK_NS: u64 = 10_000_000;
 
 /// Folder of the records in the store.
 const RECORDS_FOLDER: &str = "created-files";
@@ -68,6 +67,10 @@ pub struct CreatedRecord {
     /// State after the last use; `None` while a run uses it, or after an interrupted run.
     #[serde(default)]
     left: Option<LeftState>,
+    /// Whether its last user removes it, because its creator ended before. Absent from other
+    /// records, so that signatures of earlier versions stay valid.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_abandoned: bool,
     /// Maximum size in bytes that the current run gives it.
     #[serde(default)]
     most_bytes: u64,
@@ -104,6 +107,17 @@ pub enum CreatedKind {
     Tree,
     /// That tree and its folder.
     TreeAndFolder,
+}
+
+/// Result of removing a created file.
+#[derive(Debug)]
+pub enum CreatedRemoval {
+    /// The file was removed.
+    Removed,
+    /// Another process uses it; file and record stay.
+    InUse,
+    /// The file stays, if there is one; the record is removed.
+    Unrecognised(UnrecognisedFile),
 }
 
 impl CreatedFiles {
@@ -173,14 +187,14 @@ impl CreatedFiles {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = safe_open::open(path, flags).map_err(|error| {
             // Our file does not exist, so the record is not needed.
-            drop(fs::remove_file(&record.record));
+            drop(record.forget());
             cannot(&error)
         })?;
         let kept = record.set_mark(&file).and_then(|()| record.save());
         kept.map_err(|error| {
             // The file is empty and was just created.
             drop(fs::remove_file(path));
-            drop(fs::remove_file(&record.record));
+            drop(record.forget());
             cannot(&error)
         })?;
         Ok((record, file))
@@ -209,13 +223,16 @@ impl CreatedFiles {
             made: CreatedKind::File,
             laid_out_bytes: None,
             left: None,
+            is_abandoned: false,
             most_bytes,
             process: std::process::id(),
             started: process_key().to_owned(),
             used_by: process_key().to_owned(),
             signature: String::new(),
-            record: self.folder.join(new_record_name()),
+            record: self.folder.join(format!("{}.json", unique_name())),
         };
+        // Locked before it can be found: `storage clean` sees no record that is not in use.
+        record_lock::hold(&record.record, true)?;
         record.save()?;
         Ok(record)
     }
@@ -236,24 +253,62 @@ impl CreatedFiles {
         })
     }
 
-    /// Removes every file that this process created, and its record; returns those that could not
-    /// be removed, with the reason.
+    /// Removes every file that this process created, and its record; returns those that were not
+    /// removed, with the reason. Their records stay.
     pub fn remove_created(&self) -> Vec<(PathBuf, io::Error)> {
         let own = |record: &CreatedRecord| record.started == process_key();
         let records = self.list().into_iter().filter(own);
         records
             .filter_map(|record| {
-                record.remove().err().map(|error| (record.path.clone(), error))
+                let error = record.remove_own().err()?;
+                Some((record.path, error))
             })
             .collect()
     }
 
-    /// Records the state of every file that this process used: any later change is not assay's.
-    pub fn end_all_uses(&self) -> io::Result<()> {
-        let used = |it: &CreatedRecord| {
-            it.used_by == process_key() && it.left.is_none() && it.is_unchanged()
-        };
-        self.list().into_iter().filter(used).try_for_each(|mut record| record.end_use())
+    /// Records the state of every file that this process was the last to use: any later change is
+    /// not assay's. Removes those that their creators left to it, unless it `keeps` files. Returns
+    /// the files that are not recognised, with the reason; their records stay as they are.
+    ///
+    /// # Errors
+    /// If a record cannot be written.
+    pub fn end_all_uses(&self, keeps: bool) -> io::Result<Vec<(PathBuf, io::Error)>> {
+        let mut unrecognised = Vec::new();
+        for mut record in self.list() {
+            let Some(is_written) = record_lock::own_use(&record.record) else { continue };
+            if !is_written && !record.is_abandoned {
+                continue;
+            }
+            // Another process that uses the file will be the last one.
+            let Some(claim) = record_lock::claim(&record.record)? else { continue };
+            let ended = match record.recognise() {
+                Ok(()) if record.is_abandoned && !keeps => {
+                    record.remove_claimed(&claim).map(drop)
+                }
+                Ok(()) => record.end_use(),
+                Err(why) => Err(why.into()),
+            };
+            if let Err(error) = ended {
+                unrecognised.push((record.path, error));
+            }
+        }
+        record_lock::release_all(&self.folder);
+        Ok(unrecognised)
+    }
+
+    /// Removes drafts of records, which only a killed process leaves.
+    pub fn remove_drafts(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // Drafts of the key have no record.
+            let parts: Vec<&str> = name.split('.').collect();
+            let [record, _, "draft"] = parts.as_slice() else { continue };
+            let record = self.folder.join(format!("{record}.json"));
+            if record_lock::is_held_elsewhere(&record) != Some(true) {
+                drop(fs::remove_file(&path));
+            }
+        }
     }
 
     /// Returns the key; creates it with the first record.
@@ -278,7 +333,7 @@ impl CreatedFiles {
         File::open("/dev/urandom")?.read_exact(&mut key)?;
         // The key appears atomically: if another process creates one at the same time, the first
         // one counts.
-        let draft = self.folder.join(format!("{}.draft", process_key()));
+        let draft = self.folder.join(format!("{}.draft", unique_name()));
         let mut options = std::fs::OpenOptions::new();
         let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
         file.write_all(&key)?;
@@ -313,49 +368,6 @@ fn read_own_file(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
 }
 
 impl CreatedRecord {
-    /// Whether the file at the path is the one that was created, and only assay has changed it.
-    pub fn is_unchanged(&self) -> bool {
-        let folder = self.path.parent();
-        // With a link in the path, it leads to another file than the recorded one.
-        let is_straight =
-            folder.is_some_and(|it| it.canonicalize().is_ok_and(|found| found == it));
-        is_straight && fs::symlink_metadata(&self.path).is_ok_and(|found| self.matches(&found))
-    }
-
-    fn matches(&self, found: &std::fs::Metadata) -> bool {
-        let same = found.is_file() && found.dev() == self.device && found.ino() == self.inode;
-        let marked = self.mark.as_ref().is_none_or(|mark| {
-            let mut bytes = [0; 64];
-            rustix::fs::lgetxattr(&self.path, MARK_ATTRIBUTE, &mut bytes)
-                .is_ok_and(|length| bytes.get(..length) == Some(mark.as_bytes()))
-        });
-        // An inode alone proves nothing: numbers are reused.
-        let is_born = match self.born_ns {
-            None => self.mark.is_some(),
-            born => born_ns(found) == born,
-        };
-        let untouched = match self.left {
-            Some(left) => left == LeftState::from_metadata(found),
-            None => found.len() <= self.most_bytes,
-        };
-        same && marked && is_born && untouched
-    }
-
-    /// Accepts the file of an announced record after a crash, if it is empty and was born at the
-    /// time of the announcement.
-    fn adopt_if_empty(&mut self) {
-        let Some(announced_ns) = self.announced_ns else { return };
-        let Ok(found) = fs::symlink_metadata(&self.path) else { return };
-        // File times advance in ticks of the kernel, so a birth may appear to precede the
-        // announcement.
-        let first_ns = announced_ns.saturating_sub(TICK_NS);
-        let at_once = first_ns..announced_ns.saturating_add(MAX_CREATION_DELAY_NS);
-        let is_born = born_ns(&found).is_some_and(|it| at_once.contains(&it));
-        if found.is_file() && found.len() == 0 && is_born {
-            self.set_identity(&found);
-        }
-    }
-
     /// Records that the announced file is this one.
     fn set_identity(&mut self, found: &std::fs::Metadata) {
         (self.device, self.inode) = (found.dev(), found.ino());
@@ -380,11 +392,26 @@ impl CreatedRecord {
         CreatedFiles { folder: self.record.parent().map(Path::to_path_buf).unwrap_or_default() }
     }
 
-    /// Returns the other process that uses the file, if it still runs.
-    pub fn in_use_by(&self) -> Option<u32> {
-        let name = fs::read_to_string(format!("/proc/{}/comm", self.process)).ok()?;
+    /// Whether another process uses the file.
+    pub fn is_in_use(&self) -> bool {
+        let is_held = record_lock::is_held_elsewhere(&self.record);
+        is_held.unwrap_or_else(|| self.seems_in_use())
+    }
+
+    /// Whether a process of that name and number runs: for earlier versions, and on file systems
+    /// without locks.
+    fn seems_in_use(&self) -> bool {
+        let name = fs::read_to_string(format!("/proc/{}/comm", self.process));
         let other = self.left.is_none() && self.used_by != process_key();
-        (other && name.trim() == "assay").then_some(self.process)
+        other && name.is_ok_and(|name| name.trim() == "assay")
+    }
+
+    /// Locks the record until the end of all uses, so that no other process removes the file.
+    ///
+    /// # Errors
+    /// If another process is removing it, or the lock cannot be created.
+    pub fn hold(&self) -> io::Result<()> {
+        record_lock::hold(&self.record, false)
     }
 
     /// Whether the record covers a tree.
@@ -394,6 +421,7 @@ impl CreatedRecord {
 
     /// Records that this process writes the file, up to `most_bytes`.
     pub fn begin_use(&mut self, most_bytes: u64) -> io::Result<()> {
+        record_lock::hold(&self.record, true)?;
         let found = fs::symlink_metadata(&self.path)?;
         self.left = None;
         self.most_bytes = self.most_bytes.max(most_bytes).max(found.len());
@@ -403,6 +431,10 @@ impl CreatedRecord {
     }
 
     fn end_use(&mut self) -> io::Result<()> {
+        if self.left.is_some() && !self.is_abandoned {
+            return Ok(());
+        }
+        self.is_abandoned = false;
         self.left = Some(LeftState::from_metadata(&fs::symlink_metadata(&self.path)?));
         self.save()
     }
@@ -419,20 +451,38 @@ impl CreatedRecord {
         self.save()
     }
 
-    /// Removes the file if it is still the one that was created, and the record in any case.
-    /// Returns whether the file existed.
-    pub fn remove(&self) -> io::Result<bool> {
-        let there = self.is_unchanged();
-        if let (true, Some(folder), Some(name)) =
-            (there, self.path.parent(), self.path.file_name())
-        {
+    /// Removes the file if it is still the one that was created and no other process uses it. The
+    /// record stays as long as it can serve to remove the file later.
+    ///
+    /// # Errors
+    /// The system's error; the record stays.
+    pub fn remove(&self) -> io::Result<CreatedRemoval> {
+        if self.is_in_use() {
+            return Ok(CreatedRemoval::InUse);
+        }
+        let Some(claim) = record_lock::claim(&self.record)? else {
+            return Ok(CreatedRemoval::InUse);
+        };
+        self.remove_claimed(&claim)
+    }
+
+    fn remove_claimed(&self, _: &RecordClaim) -> io::Result<CreatedRemoval> {
+        match self.recognise() {
+            Ok(()) => {}
+            Err(UnrecognisedFile::Unreadable(error)) => return Err(error),
+            Err(why) => {
+                self.forget()?;
+                return Ok(CreatedRemoval::Unrecognised(why));
+            }
+        }
+        if let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) {
             let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
             if self.made != CreatedKind::File {
                 created_tree::remove_tree(folder)?;
             }
             let found = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
             if (found.st_dev, found.st_ino) != (self.device, self.inode) {
-                return Ok(false);
+                return Ok(CreatedRemoval::Unrecognised(UnrecognisedFile::Replaced));
             }
             rustix::fs::unlinkat(&opened, name, AtFlags::empty())?;
             if self.made == CreatedKind::TreeAndFolder {
@@ -440,8 +490,47 @@ impl CreatedRecord {
                 drop(std::fs::remove_dir(folder));
             }
         }
+        self.forget()?;
+        Ok(CreatedRemoval::Removed)
+    }
+
+    /// Removes the file at the end of the process that created it. A file that is not recognised
+    /// is an error, and its record stays: the file may be elsewhere, or become readable.
+    fn remove_own(&self) -> io::Result<()> {
+        match self.recognise() {
+            // The file was announced and never created.
+            Err(_) if self.announced_ns.is_some() => return self.forget(),
+            other => other?,
+        }
+        match self.remove()? {
+            CreatedRemoval::Removed => Ok(()),
+            CreatedRemoval::InUse => self.abandon(),
+            CreatedRemoval::Unrecognised(why) => Err(why.into()),
+        }
+    }
+
+    /// Leaves the removal to the last process that uses the file.
+    fn abandon(&self) -> io::Result<()> {
+        // With this lock, no other process is the last one yet.
+        self.hold()?;
+        let is_it = |it: &Self| it.record == self.record;
+        let Some(mut record) = self.store().list().into_iter().find(is_it) else {
+            return Ok(());
+        };
+        record.is_abandoned = true;
+        record.save()?;
+        match record_lock::claim(&self.record)? {
+            Some(claim) => record.remove_claimed(&claim).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes the record and its lock.
+    fn forget(&self) -> io::Result<()> {
         fs::remove_file(&self.record)?;
-        Ok(there)
+        drop(fs::remove_file(record_lock::path(&self.record)));
+        record_lock::release(&self.record);
+        Ok(())
     }
 
     /// Returns a copy with its correct signature.
@@ -452,17 +541,17 @@ impl CreatedRecord {
         Self { signature, record: self.record.clone(), ..plain }
     }
 
-    /// Writes the record atomically, even across a power failure.
+    /// Writes the record atomically, even across a power failure. Several processes may do so at
+    /// the same time, each with a draft of its own.
     fn save(&self) -> io::Result<()> {
         let signed = self.with_signature(&self.store().key()?);
-        let draft = self.record.with_extension("draft");
+        let draft = self.record.with_extension(format!("{}.draft", unique_name()));
         let mut options = std::fs::OpenOptions::new();
-        let flags = OFlags::NOFOLLOW.bits().cast_signed();
-        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(flags);
-        let mut file = options.open(&draft)?;
-        file.write_all(&serde_json::to_vec(&signed)?)?;
-        file.sync_all()?;
-        fs::rename(&draft, &self.record)
+        let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
+        let text = serde_json::to_vec(&signed)?;
+        let written = file.write_all(&text).and_then(|()| file.sync_all());
+        let saved = written.and_then(|()| fs::rename(&draft, &self.record));
+        saved.inspect_err(|_| drop(fs::remove_file(&draft)))
     }
 }
 
@@ -486,9 +575,10 @@ fn process_key() -> &'static str {
     STARTED.get_or_init(|| format!("{}-{}", std::process::id(), now_ns()))
 }
 
-fn new_record_name() -> String {
+/// Returns a name that no other call returns, in any process.
+fn unique_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    format!("{}-{}.json", process_key(), COUNT.fetch_add(1, Ordering::Relaxed))
+    format!("{}-{}", process_key(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn now_ns() -> u128 {
@@ -497,6 +587,7 @@ fn now_ns() -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use super::recognition::TICK_NS;
     use super::*;
 
     #[test]
@@ -513,10 +604,10 @@ mod tests {
         std::fs::rename(&foreign, &replaced).unwrap();
         assert!(created.find(&ours).is_some());
         assert!(created.find(&replaced).is_none());
-        assert!(created.remove_created().is_empty());
+        assert_eq!(reported_paths(&created), std::slice::from_ref(&replaced));
         assert!(!ours.exists());
         assert_eq!(std::fs::read_to_string(&replaced).unwrap(), "precious");
-        assert!(created.list().is_empty());
+        assert_eq!(created.list().len(), 1, "the record of the other one stays");
     }
 
     #[test]
@@ -572,14 +663,83 @@ mod tests {
         let path = folder.path().canonicalize().unwrap().join("kept");
         created.create(&path, 8).unwrap();
         std::fs::write(&path, "of assay").unwrap();
-        created.end_all_uses().unwrap();
+        created.end_all_uses(true).unwrap();
         assert!(created.find(&path).is_some());
         std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
         // Inode, birth, attribute and length stay the same.
         std::fs::write(&path, "precious").unwrap();
         assert!(created.find(&path).is_none());
-        assert!(created.remove_created().is_empty());
+        assert_eq!(reported_paths(&created), std::slice::from_ref(&path));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    }
+
+    fn reported_paths(created: &CreatedFiles) -> Vec<PathBuf> {
+        created.remove_created().into_iter().map(|(path, _)| path).collect()
+    }
+
+    #[test]
+    fn reports_unrecognised_files_and_keeps_their_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = CreatedFiles::open(Some(folder.path())).unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        let [extended, moved, unmarked] = ["extended", "moved", "unmarked"].map(at);
+        let marked =
+            [&extended, &moved, &unmarked].map(|path| created.create(path, 8).unwrap().0);
+        File::options().write(true).open(&extended).unwrap().set_len(9).unwrap();
+        std::fs::rename(&moved, at("elsewhere")).unwrap();
+        let mut expected = vec![extended.clone(), moved];
+        if marked[2].mark.is_some() {
+            rustix::fs::removexattr(&unmarked, MARK_ATTRIBUTE).unwrap();
+            expected.push(unmarked.clone());
+        }
+        let ended: Vec<PathBuf> =
+            created.end_all_uses(true).unwrap().into_iter().map(|(path, _)| path).collect();
+        assert_eq!(ended, expected);
+        assert_eq!(reported_paths(&created), expected);
+        assert_eq!(created.list().len(), expected.len());
+        assert!(extended.exists() && at("elsewhere").exists());
+    }
+
+    #[test]
+    fn concurrent_saves_have_separate_drafts() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = CreatedFiles::open(Some(folder.path())).unwrap();
+        let path = folder.path().canonicalize().unwrap().join("shared");
+        let (record, _) = created.create(&path, 8).unwrap();
+        let save = || (0..50).try_for_each(|_| record.clone().begin_use(8));
+        std::thread::scope(|scope| {
+            let all = [(); 4].map(|()| scope.spawn(save));
+            all.into_iter().for_each(|one| one.join().unwrap().unwrap());
+        });
+        assert!(created.find(&path).is_some());
+    }
+
+    #[test]
+    fn file_is_not_removed_while_its_record_is_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = CreatedFiles::open(Some(folder.path())).unwrap();
+        let path = folder.path().canonicalize().unwrap().join("used");
+        let (record, _) = created.create(&path, 8).unwrap();
+        created.end_all_uses(true).unwrap();
+        // Another description of the lock file stands for another process.
+        let other = File::open(record_lock::path(&record.record)).unwrap();
+        other.try_lock_shared().unwrap();
+        let record = created.find(&path).unwrap();
+        assert!(record.is_in_use());
+        assert!(matches!(record.remove().unwrap(), CreatedRemoval::InUse));
+        // Its creator leaves it to the other one.
+        assert!(created.remove_created().is_empty() && path.exists());
+        assert!(created.end_all_uses(false).unwrap().is_empty() && path.exists());
+        drop(other);
+        let draft = record.record.with_extension("1-2-3.draft");
+        std::fs::write(&draft, "{").unwrap();
+        created.remove_drafts();
+        assert!(!draft.exists());
+        // The last user removes it.
+        record.hold().unwrap();
+        assert!(created.end_all_uses(false).unwrap().is_empty());
+        let left = fs::read_dir(folder.path().join(RECORDS_FOLDER)).unwrap().count();
+        assert!(!path.exists() && left == 1, "only the key stays");
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! Targets that a run keeps open from the check to its end: devices exclusively, files by
 //! descriptors.
 //!
-//! Every phase checks them again: a target that was replaced in between is not written.
+//! Every phase checks them again: a target that was replaced in between is not written. At its end
+//! a target must still be the same one, with the size that the phase found or gave it.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use assay_fleet::capacity;
 use assay_fleet::mounts::Mount;
 use assay_fleet::resource_limits;
 use assay_kernels::storage::OpenTargets;
-use assay_model::workload::storage::{EngineChoice, StorageWorkload};
+use assay_model::workload::storage::{EngineChoice, StorageTarget, StorageWorkload};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -115,6 +117,47 @@ pub(super) fn recheck(
             && let Some(user) = Layers::read().users(&found, mounts).first()
         {
             return Err(replaced_target(path, format!("it is in use: {user}")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the size of every target in bytes; `None` for one that is not held or has no size.
+pub(super) fn read_sizes(held: &OpenTargets, workload: &StorageWorkload) -> Vec<Option<u64>> {
+    let size = |target: &StorageTarget| {
+        held.file(&target.path).and_then(|_| capacity::size(&target.path).ok().flatten())
+    };
+    workload.targets.iter().map(size).collect()
+}
+
+/// Checks after a phase that the paths still lead to the open targets, and that only the phase has
+/// changed their sizes.
+pub(super) fn check_unchanged(
+    held: &OpenTargets,
+    workload: &StorageWorkload,
+    sizes: &[Option<u64>],
+) -> Result<(), CommandFailure> {
+    for (index, (target, before)) in workload.targets.iter().zip(sizes).enumerate() {
+        let path = target.path.as_path();
+        let failed = |error: std::io::Error| {
+            replaced_target(path, format!("it was moved or deleted during the phase: {error}"))
+        };
+        let Some(ours) = held.metadata(path).map_err(failed)? else { continue };
+        if !safe_open::is_same(&ours, &path.metadata().map_err(failed)?) {
+            return Err(replaced_target(path, PATH_CHANGED));
+        }
+        let Some(before) = *before else { continue };
+        let after = capacity::size(path).map_err(failed)?.unwrap_or(0);
+        // A phase may fill a file up to its configured size; a file that it only reads may grow.
+        let most = match safety::is_written(workload, index) {
+            true => before.max(target.size_bytes.unwrap_or(0)),
+            false => u64::MAX,
+        };
+        if !(before..=most).contains(&after) {
+            let what = format!("the size of the target {} changed", path.display());
+            return Err(CommandFailure::measurement(what)
+                .with_reason(format!("from {before} B to {after} B during the phase"))
+                .advise("find out what changes it, then measure again"));
         }
     }
     Ok(())

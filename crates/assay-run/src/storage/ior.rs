@@ -148,8 +148,8 @@ pub fn run_tests(
             verdict = test.run_repetitions(&steps, recording, on);
             found.push(test.start_info());
         }
-        test.clean_up(verdict.is_err())?;
-        failed = failed.or(test.failed.take());
+        let cleaned = test.clean_up(verdict.is_err());
+        failed = failed.or(test.failed.take()).or(cleaned.err());
         if verdict.is_err() || stop.load(Ordering::Relaxed) {
             break;
         }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_fleet::mounts;
 use assay_fleet::root::Root;
+use assay_fleet::{mounts, resource_limits};
 use assay_kernels::storage::{
     self as kernel, OpenTargets, PhaseControl, PhasePrecheck, StorageError,
 };
@@ -49,8 +49,16 @@ pub enum StorageEvent<'a> {
 
 type StorageListener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
 
-/// Runs a plan and removes the files created for it, unless they are to be kept. Returns the result
-/// of each phase, up to the one that the user interrupted.
+/// Results of a plan.
+#[derive(Debug)]
+pub struct PlanResults {
+    /// Result of each phase, up to the one that the user interrupted.
+    pub phases: Vec<Result<StorageOutcome, CommandFailure>>,
+    /// Failure to remove or recognise the created files, which the results outlive.
+    pub left: Option<CommandFailure>,
+}
+
+/// Runs a plan and removes the files created for it, unless they are to be kept.
 ///
 /// Failed I/O is not a failure here: [`io_failure`] judges the outcomes.
 pub fn run_plan(
@@ -58,10 +66,10 @@ pub fn run_plan(
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut StorageListener<'_>,
-) -> Result<Vec<Result<StorageOutcome, CommandFailure>>, CommandFailure> {
-    let outcomes = run_each_phase(plan, options, stop, on);
-    finish(options)?;
-    outcomes
+) -> Result<PlanResults, CommandFailure> {
+    let phases = run_each_phase(plan, options, stop, on);
+    let left = finish(options).err();
+    Ok(PlanResults { phases: phases?, left })
 }
 
 /// Like [`run_plan`], but one failed phase fails the plan, and all files stay until [`finish`].
@@ -201,6 +209,8 @@ fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), Command
             if lacks || safety::is_written(workload, index) {
                 check_recorded(record.begin_use(bytes))?;
             } else {
+                // A store that cannot be written may still be read.
+                drop(record.hold());
                 records.insert(path, record);
             }
         }
@@ -210,28 +220,46 @@ fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), Command
 
 /// Finishes a run: removes created files, unless they are to be kept, and records the state of the
 /// others.
+///
+/// # Errors
+/// Names the files that could not be removed or are not recognised; their records stay.
 pub fn finish(options: &RunOptions) -> Result<(), CommandFailure> {
-    if !options.keep {
-        remove_created(options)?;
+    let removed = if options.keep { Ok(()) } else { remove_created(options) };
+    let unrecognised = CreatedFiles::open(options.store.as_deref())?.end_all_uses(options.keep);
+    removed?;
+    match unrecognised {
+        Err(error) => check_recorded(Err(error)),
+        Ok(files) => files_failure("cannot recognise", &files).map_or(Ok(()), |failure| {
+            Err(failure
+                .advise("find out what changed it; assay never writes or removes it again"))
+        }),
     }
-    check_recorded(CreatedFiles::open(options.store.as_deref())?.end_all_uses())
 }
 
 /// Removes the files that this process created.
+///
+/// # Errors
+/// Names the files that could not be removed; their records stay.
 pub fn remove_created(options: &RunOptions) -> Result<(), CommandFailure> {
     let is_device =
         |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_block_device());
     options.held.retain(|_, file| is_device(file));
     let left = CreatedFiles::open(options.store.as_deref())?.remove_created();
-    match left.first() {
-        None => Ok(()),
-        Some((path, error)) => Err(CommandFailure::measurement(format!(
-            "cannot remove the file {}",
-            path.display()
-        ))
-        .with_cause(error)
-        .advise("`assay storage clean` removes what is left once it can be removed")),
-    }
+    files_failure("cannot remove", &left).map_or(Ok(()), |failure| {
+        Err(failure
+            .advise("run `assay storage clean` once it can be removed, or remove it yourself"))
+    })
+}
+
+/// Returns the failure that names these files; `None` without any.
+fn files_failure(what: &str, files: &[(PathBuf, std::io::Error)]) -> Option<CommandFailure> {
+    let ((path, error), others) = files.split_first()?;
+    let first = CommandFailure::measurement(format!("{what} the file {}", path.display()))
+        .with_cause(error);
+    let add = |failure: CommandFailure, (path, error): &(PathBuf, std::io::Error)| {
+        failure.with_reason(format!("nor {}: {error}", path.display()))
+    };
+    Some(others.iter().fold(first, add))
 }
 
 /// Returns the failure for I/O errors of a plan; `None` if all I/O succeeded.
@@ -277,6 +305,7 @@ impl PhaseRun<'_, '_> {
         let rate_per_s = workload.load.rate_per_s();
         wait_unless_stopped(phase.pause_before_s, self.stop);
         held_targets::recheck(self.held, &workload, &mounts::read(&Root::machine()))?;
+        let sizes = held_targets::read_sizes(self.held, &workload);
         (self.listener)(StorageEvent::PhaseStarts { rate_per_s });
         let (on, stop, enough) = (RefCell::new(&mut self.listener), self.stop, self.end_phase);
         if let Some(enough) = enough {
@@ -301,6 +330,10 @@ impl PhaseRun<'_, '_> {
         };
         let mut outcome = kernel::run(&workload, &mut control)
             .map_err(|error| phase_failed(phase, &error))?;
+        if outcome.error_count == 0 {
+            // Failed I/O is a failure already, with a better reason.
+            held_targets::check_unchanged(self.held, &workload, &sizes)?;
+        }
         if outcome.ended == EndReason::Interrupted && !stop.load(Ordering::Relaxed) {
             outcome.ended = EndReason::Work;
         }
@@ -344,6 +377,8 @@ fn create_missing(
     if files.is_empty() {
         return Ok(files);
     }
+    // Each file needs one descriptor, and its lock another.
+    resource_limits::raise_open_files();
     let mut new = Vec::new();
     let done = files.iter_mut().filter(|file| file.is_missing).try_for_each(|file| {
         let bytes = file.target.size_bytes.unwrap_or(0);

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use assay_kernels::storage::several_hard_links;
 use rustix::fs::{self, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
@@ -27,31 +28,50 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
 }
 
 /// Opens a file in an output folder, new or, if it `grows`, for appending; a link in its place is
-/// an error.
+/// an error, and so is a file with several hard links.
 ///
 /// # Errors
 /// The system's error.
 pub fn open_output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(!grows).append(grows).custom_flags(flags);
+    // Emptied only once its links are counted.
+    options.write(true).create(true).truncate(false).append(grows).custom_flags(flags);
     let file = options.open(path).map_err(|error| {
         let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
         let why = if is_link { "it is a link" } else { "it cannot be opened" };
         io::Error::new(error.kind(), format!("{}: {why}: {error}", path.display()))
     })?;
+    let found = file.metadata()?;
+    refuse_hard_links(&found, path)?;
+    if found.is_file() && !grows {
+        file.set_len(0)?;
+    }
     Ok(fs_err::File::from_parts(file, path))
 }
 
-/// Refuses to replace another program's file: one that does not begin like the output.
+/// Refuses a file whose other names would change with it.
+fn refuse_hard_links(found: &Metadata, path: &Path) -> io::Result<()> {
+    several_hard_links(found).map_or(Ok(()), |links| {
+        Err(io::Error::other(format!(
+            "{} has {links} hard links, and the file under its other names would be overwritten",
+            path.display()
+        )))
+    })
+}
+
+/// Refuses to replace another program's file: one that does not begin like the output, or that has
+/// other names.
 ///
 /// # Errors
-/// The path, and that it exists already.
+/// The path, and that it exists already or has several hard links.
 pub fn check_replaceable(path: &Path, begins: impl Fn(&[u8]) -> bool) -> io::Result<()> {
     const ENOUGH_BYTES: u64 = 64;
-    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+    let Ok(found) = path.symlink_metadata() else { return Ok(()) };
+    if !found.is_file() {
         return Ok(());
     }
+    refuse_hard_links(&found, path)?;
     let mut start = Vec::new();
     File::open(path)?.take(ENOUGH_BYTES).read_to_end(&mut start)?;
     if start.is_empty() || begins(&start) {
@@ -66,4 +86,31 @@ pub fn check_replaceable(path: &Path, begins: impl Fn(&[u8]) -> bool) -> io::Res
 /// Whether both are the same file or device.
 pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_not_written_through_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("precious"), "precious").unwrap();
+        std::fs::hard_link(at("precious"), at("hard")).unwrap();
+        std::os::unix::fs::symlink(at("precious"), at("symbolic")).unwrap();
+        for (name, why) in [("hard", "2 hard links"), ("symbolic", "it is a link")] {
+            for grows in [true, false] {
+                let error = open_output(&at(name), grows).unwrap_err().to_string();
+                assert!(error.contains(why) && error.contains(name), "{error}");
+            }
+        }
+        let error = check_replaceable(&at("hard"), |_| true).unwrap_err().to_string();
+        assert!(error.contains("2 hard links"), "{error}");
+        assert_eq!(std::fs::read_to_string(at("precious")).unwrap(), "precious");
+        // A file with a single name is emptied.
+        std::fs::write(at("own"), "old").unwrap();
+        open_output(&at("own"), false).unwrap();
+        assert_eq!(std::fs::read(at("own")).unwrap(), b"");
+    }
 }

@@ -121,3 +121,30 @@ proptest! {
         prop_assert!(store.list().is_ok());
     }
 }
+
+#[test]
+fn ends_of_a_displaced_run_are_errors() {
+    let displacements: [fn(&std::path::Path); 3] = [
+        |path| std::fs::remove_file(path).unwrap(),
+        |path| std::fs::rename(path, path.with_extension("away")).unwrap(),
+        |path| {
+            let copy = path.with_extension("copy");
+            std::fs::copy(path, &copy).unwrap();
+            std::fs::rename(copy, path).unwrap();
+        },
+    ];
+    for displace in displacements {
+        let (_folder, store) = sample_run::store();
+        let mut writer = store.begin(sample_run::run_started("displaced")).unwrap();
+        displace(&events_path(&store, "displaced"));
+        let mut ends = 0;
+        for event in sample_run::events() {
+            match writer.append(&event) {
+                Ok(()) => {}
+                Err(StoreError::Displaced { .. }) => ends += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(ends > 0);
+    }
+}

@@ -103,12 +103,24 @@ fn handle_request(
     share: &Mutex<Option<StorageFarEnd>>,
     line: &Arc<CoordinatorLink>,
 ) {
+    let is_long = matches!(
+        request,
+        AgentRequest::Share(_)
+            | AgentRequest::Trees(_)
+            | AgentRequest::Run(_)
+            | AgentRequest::Relay(_)
+    );
+    if is_long && let Err(error) = line.start_heartbeat() {
+        let failure = CommandFailure::from_thread_error(&error);
+        let (reason, advice) = (failure.reason(), failure.advice());
+        line.send(&AgentReply::Failed { reason, advice });
+        return;
+    }
     // Locked only while the share is prepared or executed; `agent` relies on this at the end.
     let lock_share = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
         AgentRequest::Look(paths) => Ok(AgentReply::Looked(far_end::inspect_paths(&paths))),
         AgentRequest::Share(request) => {
-            line.start_heartbeat();
             let mut guard = lock_share();
             StorageFarEnd::prepare(*request, line).map(|prepared| {
                 *guard = Some(prepared);
@@ -122,26 +134,19 @@ fn handle_request(
             None => Err(CommandFailure::new(FailureKind::Internal, "the host has no share")),
         },
         AgentRequest::Trees(request) => {
-            line.start_heartbeat();
             far_end::prepare_trees(*request, &mut lock_share()).map(AgentReply::Marks)
         }
         AgentRequest::TreesPhase(request) => far_end::run_trees_phase(&request, line)
             .map(|outcome| AgentReply::TreesOutcome(Box::new(outcome))),
         AgentRequest::Examine => doctor::examine(&PathRequest::default())
             .map(|examined| AgentReply::Examined(Box::new(examined))),
-        AgentRequest::Run(request) => {
-            line.start_heartbeat();
-            measure(&request, line).map(|()| AgentReply::Done)
-        }
-        AgentRequest::Relay(request) => {
-            line.start_heartbeat();
-            relay::serve(&request, line, clock::now_ns).map(|()| AgentReply::Done).map_err(
-                |error| {
-                    CommandFailure::new(FailureKind::Internal, "cannot read this executable")
-                        .with_cause(&error)
-                },
-            )
-        }
+        AgentRequest::Run(request) => measure(&request, line).map(|()| AgentReply::Done),
+        AgentRequest::Relay(request) => relay::serve(&request, line, clock::now_ns)
+            .map(|()| AgentReply::Done)
+            .map_err(|error| {
+                CommandFailure::new(FailureKind::Internal, "cannot read this executable")
+                    .with_cause(&error)
+            }),
         // The link to the coordinator handles these itself.
         AgentRequest::Clock
         | AgentRequest::Alive

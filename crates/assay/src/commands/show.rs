@@ -11,6 +11,7 @@ use assay_report::{anonymous, build, render};
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::companions::{self, CompanionFile};
 use crate::data_sheet::DataSheet;
+use crate::output_file;
 use crate::page::{self, OutputPage};
 use crate::store_access;
 use crate::terminal::Terminal;
@@ -98,9 +99,11 @@ fn publish_learn(
     let summaries: Vec<RunSummary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
     let subject = subject.unwrap_or_else(|| build::default_subject(&summaries));
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
-    let stem = typed.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
+    // Nothing is written next to a device or a pipe.
+    let page = typed.output.as_deref().filter(|it| !output_file::is_stream(it));
+    let stem = page.and_then(Path::file_stem).and_then(OsStr::to_str);
     let (text, pictures) = render::learn::document(&published, stem);
-    let Some(page) = &typed.output else { return page::print_or_write(&text, typed, terminal) };
+    let Some(page) = page else { return page::print_or_write(&text, typed, terminal) };
     let beside_it = |name: &str| page.with_file_name(name);
     let companions: Vec<CompanionFile<'_>> = pictures
         .iter()

@@ -1,6 +1,7 @@
 //! `assay storage`: single measurements of a file, a volume or a device, and removal of files that
 //! assay left behind.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::Benchmark;
@@ -22,7 +23,7 @@ use crate::terminal::Terminal;
 use assay_console::options::StoreArguments;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::RunRequest;
-use assay_run::storage::created_files::CreatedFiles;
+use assay_run::storage::created_files::{CreatedFiles, CreatedRecord, CreatedRemoval};
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::target_overrides::StorageOverrides;
 
@@ -196,18 +197,20 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
     for record in created.list() {
         let path = record.path.display().to_string();
         let mut report = |what, line| report(&record.path, what, line);
-        match record.in_use_by() {
-            Some(process) => {
-                report("used", format!("{path} kept: in use by process {process}"));
+        match remove_or_look(&record, typed.dry_run) {
+            Ok(CreatedRemoval::InUse) => {
+                report("used", format!("{path} kept: another assay uses it"))
             }
-            None if typed.dry_run && record.is_unchanged() => report("there", path),
-            None if typed.dry_run => report("gone", format!("{path} is gone or replaced")),
-            None => match record.remove() {
-                Ok(true) => report("removed", format!("{path} removed")),
-                Ok(false) => report("gone", format!("{path} kept: gone or replaced")),
-                Err(error) => failed = failed.or(Some(cannot_remove(&path, &error))),
-            },
+            Ok(CreatedRemoval::Removed) if typed.dry_run => report("there", path),
+            Ok(CreatedRemoval::Removed) => report("removed", format!("{path} removed")),
+            Ok(CreatedRemoval::Unrecognised(why)) => {
+                report("gone", format!("{path} kept: {why}"))
+            }
+            Err(error) => failed = failed.or(Some(cannot_remove(&path, &error))),
         }
+    }
+    if !typed.dry_run {
+        created.remove_drafts();
     }
     if lines.is_empty() && failed.is_none() {
         lines.push("no files created by assay".to_owned());
@@ -222,11 +225,25 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
     failed.map_or(Ok(0), Err)
 }
 
-fn cannot_remove(path: &str, error: &std::io::Error) -> CommandFailure {
+/// Removes the file of a record; only checks in a `dry_run` what would happen.
+fn remove_or_look(record: &CreatedRecord, dry_run: bool) -> io::Result<CreatedRemoval> {
+    if !dry_run {
+        return record.remove();
+    }
+    if record.is_in_use() {
+        return Ok(CreatedRemoval::InUse);
+    }
+    Ok(match record.recognise() {
+        Ok(()) => CreatedRemoval::Removed,
+        Err(why) => CreatedRemoval::Unrecognised(why),
+    })
+}
+
+fn cannot_remove(path: &str, error: &io::Error) -> CommandFailure {
     let failure =
         CommandFailure::measurement(format!("cannot remove the file {path}")).with_cause(error);
     match error.kind() {
-        std::io::ErrorKind::ResourceBusy => {
+        io::ErrorKind::ResourceBusy => {
             failure.advise("unmount it with `umount`, then repeat `assay storage clean`")
         }
         _ => failure.with_known_advice(),

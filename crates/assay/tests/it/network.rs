@@ -9,6 +9,7 @@ mod ethtool;
 mod interoperation;
 pub(crate) mod link;
 mod login;
+mod lying_servers;
 mod path;
 mod peers;
 mod servers;

@@ -147,3 +147,25 @@ fn report_accepts_labels() {
     let refused = world.assay(&["report", "neither"]).failed_with(2).err;
     assert!(refused.contains("neither") && refused.contains("--label NAME"), "{refused}");
 }
+
+/// A page for standard output is written there, whatever that is, and nothing beside it.
+#[test]
+fn page_for_standard_output_has_no_companions() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    world.assay(&["import", "--label", "off", "stream.txt"]).succeeded();
+    for format in ["html", "learn"] {
+        let page = world.write("redirected", "before\n");
+        let output = File::options().append(true).open(&page).unwrap();
+        let words = ["report", "latest", "--format", format, "-o", "/dev/stdout"];
+        let mut command = world.command(&words);
+        assert!(command.stdout(output).status().unwrap().success());
+        let text = fs::read_to_string(&page).unwrap();
+        let added = text.strip_prefix("before\n").unwrap();
+        assert!(!added.is_empty(), "{format}");
+        let names = fs::read_dir("/dev").unwrap().map(|it| it.unwrap().file_name());
+        let beside: Vec<_> =
+            names.filter(|it| it.to_string_lossy().starts_with("stdout")).collect();
+        assert_eq!(beside, ["stdout"]);
+    }
+}

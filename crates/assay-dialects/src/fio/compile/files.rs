@@ -1,4 +1,4 @@
-//! Files that a clone of a job uses, and the region of each.
+//! Resolves the files that a clone of a job uses, and the region of each.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::super::section_options::{FadviseHint, FioOptions};
 use super::super::value::SizeOrPercent;
 use super::{FioCompileEnv, LocatedOptions, conflict, join_path};
 
-/// Maximum number of files of a job: each is opened, and more are probably a mistake.
+/// Maximum number of files of a job, each of which is opened; more are probably a mistake.
 const MAX_FILES: u64 = 100_000;
 
 /// Targets of a phase; the same region of the same file is listed once.
@@ -31,59 +31,60 @@ pub(super) struct CloneFiles {
 
 impl TargetTable {
     fn intern(&mut self, target: StorageTarget) -> usize {
-        let place = (target.path.clone(), target.range_bytes);
-        if let Some(index) = self.known.get(&place)
+        let key = (target.path.clone(), target.range_bytes);
+        if let Some(index) = self.known.get(&key)
             && self.list[*index] == target
         {
             return *index;
         }
-        self.known.insert(place, self.list.len());
+        self.known.insert(key, self.list.len());
         self.list.push(target);
         self.list.len() - 1
     }
 }
 
 pub(super) fn resolve_clone_files(
-    placed: &LocatedOptions,
+    options: &LocatedOptions,
     clone: u32,
-    places: &FioCompileEnv<'_>,
+    env: &FioCompileEnv<'_>,
     targets: &mut TargetTable,
 ) -> Result<CloneFiles, FioFault> {
-    let (job, _) = placed;
-    let all = (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
-    if all > MAX_FILES {
-        let why = format!("its clones use {all} files");
+    let (job, _) = options;
+    let total_files =
+        (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
+    if total_files > MAX_FILES {
+        let reason = format!("its clones use {total_files} files");
         return Err(conflict(
-            placed,
-            why,
+            options,
+            reason,
             "lower nrfiles= or numjobs= to at most 100,000 files",
         ));
     }
     let paths = paths(job, clone);
-    let mut used = CloneFiles { targets: vec![], region_bytes: 0 };
+    let mut clone_files = CloneFiles { targets: vec![], region_bytes: 0 };
     let count = paths.len() as u64;
     for path in paths {
-        let exists = if job.engine == "null" { None } else { (places.size_of)(&path) };
-        let offset = round_down_to_block(job, offset(placed, clone, exists)?);
-        let whole = region(placed, count, exists, offset)?;
+        let existing_bytes = if job.engine == "null" { None } else { (env.size_of)(&path) };
+        let offset = round_down_to_block(job, offset(options, clone, existing_bytes)?);
+        let region_bytes = region(options, count, existing_bytes, offset)?;
         // The file includes an incomplete last block, but no I/O uses it, as in fio (`setup_files`
         // in filesetup.c).
-        let region = whole - whole % smallest_io(job).max(1);
+        let region = region_bytes - region_bytes % smallest_io(job).max(1);
         let minimum = largest_io(job);
         if region < minimum {
-            let why = format!(
-                "{whole} B of {} are too small for an I/O of {minimum} B",
+            let reason = format!(
+                "{region_bytes} B of {} are too small for an I/O of {minimum} B",
                 path.display()
             );
-            return Err(conflict(placed, why, "raise size= or lower bs="));
+            return Err(conflict(options, reason, "raise size= or lower bs="));
         }
-        let needed = offset.saturating_add(whole);
+        let needed_bytes = offset.saturating_add(region_bytes);
         let target = StorageTarget {
             name: path.display().to_string(),
-            size_bytes: if exists.is_some_and(|size| size >= needed) {
+            size_bytes: if existing_bytes.is_some_and(|size| size >= needed_bytes) {
                 None
             } else {
-                Some(needed)
+                Some(needed_bytes)
             },
             range_bytes: Some((offset, offset.saturating_add(region))),
             path,
@@ -93,10 +94,10 @@ pub(super) fn resolve_clone_files(
             sync_at_end: job.sync_at_end && job.rw.writes,
             opening: opening(job),
         };
-        used.targets.push(targets.intern(target));
-        used.region_bytes = used.region_bytes.saturating_add(region);
+        clone_files.targets.push(targets.intern(target));
+        clone_files.region_bytes = clone_files.region_bytes.saturating_add(region);
     }
-    Ok(used)
+    Ok(clone_files)
 }
 
 /// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and
@@ -106,18 +107,18 @@ fn opening(job: &FioOptions) -> TargetOpening {
     if job.engine == "null" {
         return TargetOpening::default();
     }
-    let manner = &job.behaviour;
-    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && manner.overwrites);
+    let behaviour = &job.behaviour;
+    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && behaviour.overwrites);
     let by_order =
         if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
     TargetOpening {
-        drops_cache: !manner.keeps_cache,
-        expects: match manner.hint {
+        drops_cache: !behaviour.keeps_cache,
+        expects: match behaviour.hint {
             FadviseHint::ByOrder => Some(by_order),
             FadviseHint::Always(order) => Some(order),
             FadviseHint::None => None,
         },
-        new_file: if is_written { NewFile::Written } else { manner.new_file },
+        new_file: if is_written { NewFile::Written } else { behaviour.new_file },
     }
 }
 
@@ -133,19 +134,24 @@ fn paths(job: &FioOptions, clone: u32) -> Vec<PathBuf> {
         format => format,
     };
     // A job name may contain a slash, which would otherwise create a folder.
-    let safe = job.name.replace('/', "_");
+    let safe_name = job.name.replace('/', "_");
     let name = |file: u64| {
-        let name = format.replace("$jobname", &safe).replace("$jobnum", &clone.to_string());
+        let name =
+            format.replace("$jobname", &safe_name).replace("$jobnum", &clone.to_string());
         join_path(folder, &name.replace("$filenum", &file.to_string()))
     };
     (0..job.file_count).map(name).collect()
 }
 
-fn offset(placed: &LocatedOptions, clone: u32, exists: Option<u64>) -> Result<u64, FioFault> {
-    let (job, _) = placed;
+fn offset(
+    options: &LocatedOptions,
+    clone: u32,
+    existing_bytes: Option<u64>,
+) -> Result<u64, FioFault> {
+    let (job, _) = options;
     let bytes = |size: SizeOrPercent| match size {
         SizeOrPercent::Bytes(bytes) => Ok(bytes),
-        SizeOrPercent::Percent(percent) => share(placed, percent, exists),
+        SizeOrPercent::Percent(percent) => share(options, percent, existing_bytes),
     };
     let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
     Ok(bytes(job.offset)?.saturating_add(step))
@@ -159,30 +165,34 @@ fn round_down_to_block(job: &FioOptions, offset: u64) -> u64 {
 
 /// Returns the size of the region in one of `count` files.
 fn region(
-    placed: &LocatedOptions,
+    options: &LocatedOptions,
     count: u64,
-    exists: Option<u64>,
+    existing_bytes: Option<u64>,
     offset: u64,
 ) -> Result<u64, FioFault> {
-    let (job, _) = placed;
-    let rest = exists.map(|size| size.saturating_sub(offset));
+    let (job, _) = options;
+    let remaining_bytes = existing_bytes.map(|size| size.saturating_sub(offset));
     match (job.file_size_bytes, job.size) {
         (Some(bytes), _) => Ok(bytes.saturating_sub(offset)),
         (None, Some(SizeOrPercent::Bytes(bytes))) => Ok(bytes / count.max(1)),
         (None, Some(SizeOrPercent::Percent(percent))) => {
-            let bytes = share(placed, percent, exists)?;
-            Ok(bytes.min(rest.unwrap_or(bytes)))
+            let bytes = share(options, percent, existing_bytes)?;
+            Ok(bytes.min(remaining_bytes.unwrap_or(bytes)))
         }
-        (None, None) => rest.filter(|bytes| *bytes > 0).ok_or_else(|| {
-            conflict(placed, "it has no size, and its file does not exist", "add size=1g")
+        (None, None) => remaining_bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
+            conflict(options, "it has no size, and its file does not exist", "add size=1g")
         }),
     }
 }
 
-fn share(placed: &LocatedOptions, percent: f64, exists: Option<u64>) -> Result<u64, FioFault> {
-    let size = exists.ok_or_else(|| {
-        let why = format!("a size of {percent}% needs an existing file");
-        conflict(placed, why, "give a size in bytes, like size=1g")
+fn share(
+    options: &LocatedOptions,
+    percent: f64,
+    existing_bytes: Option<u64>,
+) -> Result<u64, FioFault> {
+    let size = existing_bytes.ok_or_else(|| {
+        let reason = format!("a size of {percent}% needs an existing file");
+        conflict(options, reason, "give a size in bytes, like size=1g")
     })?;
     Ok((size as f64 * percent / 100.0) as u64)
 }

@@ -27,17 +27,17 @@ impl Compiler<'_, '_> {
     /// Selects the hosts that a workload names, or all, and marks them as used.
     pub(super) fn select_file_hosts(
         &mut self,
-        work: &FileWorkloadDefinition,
+        workload: &FileWorkloadDefinition,
     ) -> Option<Vec<usize>> {
         if self.hosts.is_empty() {
             return Some(Vec::new());
         }
-        let chosen = match work.hosts.is_empty() {
+        let selected = match workload.hosts.is_empty() {
             true => (0..self.definitions.hosts.len()).collect(),
-            false => self.hosts.select(self.lines, "host (hd)", &work.hosts)?,
+            false => self.hosts.select(self.lines, "host (hd)", &workload.hosts)?,
         };
-        self.used_hosts.extend(&chosen);
-        Some(chosen)
+        self.used_hosts.extend(&selected);
+        Some(selected)
     }
 
     /// Reports trees that lie within another tree.
@@ -69,38 +69,40 @@ impl Compiler<'_, '_> {
         &mut self,
         run: &RunDefinition,
         (systems, trees): (&[usize], Vec<FileTree>),
-        (works, hosts): (&mut WorkloadTrees, &[Vec<usize>]),
+        (workloads, hosts): (&mut WorkloadTrees, &[Vec<usize>]),
     ) -> Option<PlacedTrees> {
         let mut users = vec![BTreeSet::new(); trees.len()];
-        for ((_, own), hosts) in works.iter().zip(hosts) {
-            own.iter().for_each(|tree| users[*tree].extend(hosts.iter().copied()));
+        for ((_, own_trees), hosts) in workloads.iter().zip(hosts) {
+            own_trees.iter().for_each(|tree| users[*tree].extend(hosts.iter().copied()));
         }
         for host in 0..self.definitions.hosts.len() {
-            let own = systems.iter().zip(&users).filter(|(_, users)| users.contains(&host));
-            self.check_nested_anchors(own.map(|(system, _)| *system).collect());
+            let own_trees =
+                systems.iter().zip(&users).filter(|(_, users)| users.contains(&host));
+            self.check_nested_anchors(own_trees.map(|(system, _)| *system).collect());
         }
         let mut placed = PlacedTrees { list: Vec::new(), hosts: Vec::new() };
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for ((tree, users), system) in trees.into_iter().zip(&users).zip(systems) {
-            let of = users.len() as u64;
-            if of > 1 && !self.definitions.file_systems[*system].is_shared {
+            let host_count = users.len() as u64;
+            if host_count > 1 && !self.definitions.file_systems[*system].is_shared {
                 self.report_unshared(run, *system, users);
                 return None;
             }
-            for (nth, host) in (0..).zip(users) {
-                places.push((*system, *host));
+            for (part_index, host) in (0..).zip(users) {
+                positions.push((*system, *host));
                 placed.hosts.push(*host);
-                let part = (of > 1).then_some(TreePart { nth, of });
+                let part =
+                    (host_count > 1).then_some(TreePart { nth: part_index, of: host_count });
                 placed.list.push(FileTree { part, ..tree.clone() });
             }
         }
-        for ((_, own), hosts) in works.iter_mut().zip(hosts) {
-            let at = |tree: &usize, host: &usize| {
-                places.iter().position(|place| *place == (systems[*tree], *host))
+        for ((_, own_trees), hosts) in workloads.iter_mut().zip(hosts) {
+            let find_position = |tree: &usize, host: &usize| {
+                positions.iter().position(|position| *position == (systems[*tree], *host))
             };
-            *own = own
+            *own_trees = own_trees
                 .iter()
-                .flat_map(|tree| hosts.iter().filter_map(move |it| at(tree, it)))
+                .flat_map(|tree| hosts.iter().filter_map(move |host| find_position(tree, host)))
                 .collect();
         }
         Some(placed)
@@ -129,9 +131,9 @@ impl Compiler<'_, '_> {
         trees: &PlacedTrees,
         format: TreeFormat,
     ) -> Option<()> {
-        let makes = format.creates_directories || format.creates_files;
+        let creates = format.creates_directories || format.creates_files;
         let shared = trees.list.iter().find(|tree| tree.part.is_some());
-        let Some(tree) = shared.filter(|_| format.removes && makes) else { return Some(()) };
+        let Some(tree) = shared.filter(|_| format.removes && creates) else { return Some(()) };
         let message = format!(
             "the run `{}` removes and creates `{}`, which hosts share",
             run.name.text, tree.name
@@ -148,7 +150,7 @@ impl Compiler<'_, '_> {
 /// later. For removal every host covers the whole tree, so that the first to reach a file removes
 /// it and none waits.
 pub(super) fn format_tree(tree: &FileTree, format: TreeFormat) -> FileTree {
-    let all = TreePart { nth: 0, of: 1 };
-    let part = tree.part.map(|part| if format.removes { all } else { part });
+    let whole_tree = TreePart { nth: 0, of: 1 };
+    let part = tree.part.map(|part| if format.removes { whole_tree } else { part });
     FileTree { used_files: None, part, ..tree.clone() }
 }

@@ -54,27 +54,28 @@ impl Compiler<'_, '_> {
         values: &Combination<'_>,
         load: StorageLoad,
     ) -> Option<BuiltPhase> {
-        let (workloads, given) = self.resolve_workloads(run, values)?;
-        let chosen = self.select_storages(run, &workloads)?;
-        let mut sharing: HashMap<usize, u32> = HashMap::new();
-        for storage in chosen.iter().flatten() {
-            *sharing.entry(*storage).or_default() += 1;
+        let (workloads, overrides) = self.resolve_workloads(run, values)?;
+        let selected = self.select_storages(run, &workloads)?;
+        let mut users_of_storage: HashMap<usize, u32> = HashMap::new();
+        for storage in selected.iter().flatten() {
+            *users_of_storage.entry(*storage).or_default() += 1;
         }
         let shares = self.divide_rate(run, &workloads)?;
         let mut targets = TargetSet::default();
         let mut streams = Vec::new();
-        for ((workload, storages), share) in workloads.iter().zip(&chosen).zip(&shares) {
+        for ((workload, storages), share) in workloads.iter().zip(&selected).zip(&shares) {
             let mut placed = Vec::new();
-            let given_threads = given.threads.map(|threads| divide_threads(threads, share));
-            let of_all = self.concatenated_threads((run, workload), storages, given_threads)?;
+            let given_threads = overrides.threads.map(|threads| divide_threads(threads, share));
+            let workload_threads =
+                self.concatenated_threads((run, workload), storages, given_threads)?;
             for &index in storages {
                 let storage = &self.definitions.storages[index];
-                let threads = given.threads.unwrap_or(storage.threads);
-                let hit_area_bytes = given.hit_area_bytes.unwrap_or(storage.hit_area_bytes);
-                let threads = match of_all {
+                let threads = overrides.threads.unwrap_or(storage.threads);
+                let hit_area_bytes = overrides.hit_area_bytes.unwrap_or(storage.hit_area_bytes);
+                let threads = match workload_threads {
                     Some(threads) => threads,
                     // Threads belong to the storage; workloads that share it divide them.
-                    None if sharing[&index] > 1 => divide_threads(threads, share),
+                    None if users_of_storage[&index] > 1 => divide_threads(threads, share),
                     None => threads,
                 };
                 for target in self.place_targets(run, workload, index, &mut targets)? {
@@ -83,20 +84,20 @@ impl Compiler<'_, '_> {
             }
             self.add_streams(workload, share, &placed, &mut streams);
         }
-        let total = targets.list.iter().filter_map(|target| target.size_bytes).sum();
-        let parameters = self.run_parameters((&workloads, &chosen), &given, total);
-        let mut distinct: Vec<usize> = chosen.into_iter().flatten().collect();
-        distinct.sort_unstable();
-        distinct.dedup();
+        let total_bytes = targets.list.iter().filter_map(|target| target.size_bytes).sum();
+        let parameters = self.run_parameters((&workloads, &selected), &overrides, total_bytes);
+        let mut used_storages: Vec<usize> = selected.into_iter().flatten().collect();
+        used_storages.sort_unstable();
+        used_storages.dedup();
         let outstanding = streams.iter().map(outstanding_ios).sum();
-        let used = ResourceCounts {
-            storages: distinct.len(),
+        let resources = ResourceCounts {
+            storages: used_storages.len(),
             workloads: workloads.len(),
             outstanding,
         };
-        let compressible = 1.0 - 1.0 / given.compression;
-        let shares_given = shares.iter().any(|share| share.is_given);
-        let load = if shares_given && load == StorageLoad::Closed {
+        let compressible = 1.0 - 1.0 / overrides.compression;
+        let has_shares = shares.iter().any(|share| share.is_given);
+        let load = if has_shares && load == StorageLoad::Closed {
             StorageLoad::Balanced
         } else {
             load
@@ -105,18 +106,12 @@ impl Compiler<'_, '_> {
             targets: targets.list,
             streams,
             load,
-            timing: timing(run, total),
+            timing: timing(run, total_bytes),
             engine: EngineChoice::Auto,
             data: StorageData { compressible, verify: self.verify() },
             seed: self.input.seed,
         };
-        Some(BuiltPhase {
-            workload,
-            parameters,
-            resources: used,
-            has_shares: shares_given,
-            hosts: targets.hosts,
-        })
+        Some(BuiltPhase { workload, parameters, resources, has_shares, hosts: targets.hosts })
     }
 
     /// Returns the run's workloads with the values of its loops.
@@ -128,10 +123,14 @@ impl Compiler<'_, '_> {
         let mut workloads: Vec<WorkloadDefinition> = if run.workloads.is_empty() {
             vec![self.definitions.default_workload.clone()]
         } else {
-            let chosen = self.workloads.select(self.lines, "workload (wd)", &run.workloads)?;
-            chosen.into_iter().map(|index| self.definitions.workloads[index].clone()).collect()
+            let selected =
+                self.workloads.select(self.lines, "workload (wd)", &run.workloads)?;
+            selected
+                .into_iter()
+                .map(|index| self.definitions.workloads[index].clone())
+                .collect()
         };
-        let mut given = LoopOverrides {
+        let mut overrides = LoopOverrides {
             threads: None,
             hit_area_bytes: None,
             compression: self.definitions.general.compression,
@@ -139,15 +138,15 @@ impl Compiler<'_, '_> {
         for (key, parsed) in values {
             let number = number_or_zero(parsed);
             match *key {
-                "threads" => given.threads = Some(number as u32),
-                "hitarea" => given.hit_area_bytes = Some(number as u64),
-                "compratio" => given.compression = number,
+                "threads" => overrides.threads = Some(number as u32),
+                "hitarea" => overrides.hit_area_bytes = Some(number as u64),
+                "compratio" => overrides.compression = number,
                 _ => workloads
                     .iter_mut()
                     .for_each(|workload| apply_loop_value(workload, key, parsed)),
             }
         }
-        Some((workloads, given))
+        Some((workloads, overrides))
     }
 
     /// Selects the storage of each workload; the run's own list replaces those of its workloads.
@@ -156,7 +155,7 @@ impl Compiler<'_, '_> {
         run: &RunDefinition,
         workloads: &[WorkloadDefinition],
     ) -> Option<Vec<Vec<usize>>> {
-        let mut all = Vec::with_capacity(workloads.len());
+        let mut selected = Vec::with_capacity(workloads.len());
         for workload in workloads {
             let selectors =
                 if run.storages.is_empty() { &workload.storages } else { &run.storages };
@@ -169,9 +168,9 @@ impl Compiler<'_, '_> {
                 self.lines.diagnostics.push(error.help("add sd=*").vdbench("stops"));
                 return None;
             }
-            all.push(self.storages.select(self.lines, "storage (sd)", selectors)?);
+            selected.push(self.storages.select(self.lines, "storage (sd)", selectors)?);
         }
-        Some(all)
+        Some(selected)
     }
 
     /// Divides the rate among the workloads.
@@ -180,18 +179,18 @@ impl Compiler<'_, '_> {
         run: &RunDefinition,
         workloads: &[WorkloadDefinition],
     ) -> Option<Vec<RateShare>> {
-        let given: f64 = workloads.iter().filter_map(|workload| workload.skew_percent).sum();
-        let free = |workload: &&WorkloadDefinition| {
+        let sum: f64 = workloads.iter().filter_map(|workload| workload.skew_percent).sum();
+        let has_no_rate = |workload: &&WorkloadDefinition| {
             workload.skew_percent.is_none() && workload.rate_per_s.is_none()
         };
-        let without = workloads.iter().filter(free).count();
-        let any = workloads.iter().any(|workload| workload.skew_percent.is_some());
-        let rest = 100.0 - given;
-        // Vdbench's own tolerance.
-        let fits = if without > 0 { rest > 0.0 } else { rest.abs() <= 0.01 };
-        if any && !fits {
+        let unset = workloads.iter().filter(has_no_rate).count();
+        let has_shares = workloads.iter().any(|workload| workload.skew_percent.is_some());
+        let remainder = 100.0 - sum;
+        // Vdbench's tolerance.
+        let is_valid = if unset > 0 { remainder > 0.0 } else { remainder.abs() <= 0.01 };
+        if has_shares && !is_valid {
             let message = format!(
-                "the shares (skew) of the workloads of `{}` add up to {given} %, not 100 %",
+                "the shares (skew) of the workloads of `{}` add up to {sum} %, not 100 %",
                 run.name.text
             );
             let error = self.lines.error("V164", run.name.spot, message);
@@ -204,7 +203,7 @@ impl Compiler<'_, '_> {
             let percent = match (workload.skew_percent, workload.rate_per_s) {
                 (Some(percent), _) => percent,
                 (None, Some(_)) => 0.0,
-                (None, None) => rest / without as f64,
+                (None, None) => remainder / unset as f64,
             };
             let is_given = workload.skew_percent.is_some() || workload.rate_per_s.is_some();
             RateShare { fraction: percent / 100.0, rate_per_s: workload.rate_per_s, is_given }
@@ -223,13 +222,14 @@ impl Compiler<'_, '_> {
         let Some((_, spot)) = workloads.iter().find_map(|workload| workload.priority) else {
             return Some(());
         };
-        let without = workloads.iter().filter(|workload| workload.rate_per_s.is_none()).count();
+        let without_rate =
+            workloads.iter().filter(|workload| workload.rate_per_s.is_none()).count();
         let last = workloads
             .iter()
             .filter_map(|w| Some((w.priority?.0, w.rate_per_s)))
-            .max_by_key(|it| it.0);
-        let is_last_free = last.is_none_or(|(_, rate)| without == 0 || rate.is_none());
-        if without <= 1 && is_last_free {
+            .max_by_key(|priority| priority.0);
+        let is_last_free = last.is_none_or(|(_, rate)| without_rate == 0 || rate.is_none());
+        if without_rate <= 1 && is_last_free {
             return Some(());
         }
         let message = format!(
@@ -247,12 +247,12 @@ impl Compiler<'_, '_> {
     /// Checks strides. Gaps require random access; with mixed access Vdbench leaves none before the
     /// sequential share.
     fn check_strides(&mut self, workloads: &[WorkloadDefinition]) -> Option<()> {
-        let is_mixed = |workload: &&WorkloadDefinition| {
-            let all =
+        let needs_all_random = |workload: &&WorkloadDefinition| {
+            let is_all_random =
                 matches!(workload.seek, SeekPattern::Percent(percent) if percent >= 100.0);
-            workload.strides.is_some() && !all
+            workload.strides.is_some() && !is_all_random
         };
-        let Some(workload) = workloads.iter().find(is_mixed) else { return Some(()) };
+        let Some(workload) = workloads.iter().find(needs_all_random) else { return Some(()) };
         let message = format!("`stride` of `{}` needs seekpct=100 here", workload.name);
         let error = self.lines.error("V114", workload.spot, message);
         let help = "set seekpct=100, or remove stride";
@@ -272,17 +272,17 @@ impl Compiler<'_, '_> {
     ) {
         let mut groups: Vec<((u32, u64), Vec<usize>)> = Vec::new();
         let has_hits = workload.hit_percents != (0.0, 0.0);
-        for one in placed {
-            let key = (one.threads, if has_hits { one.hit_area_bytes } else { 0 });
+        for target in placed {
+            let key = (target.threads, if has_hits { target.hit_area_bytes } else { 0 });
             match groups.iter_mut().find(|(other, _)| *other == key) {
-                Some((_, targets)) => targets.push(one.target),
-                None => groups.push((key, vec![one.target])),
+                Some((_, targets)) => targets.push(target.target),
+                None => groups.push((key, vec![target.target])),
             }
         }
         for ((threads, hit_area_bytes), targets) in groups {
             let part = targets.len() as f64 / placed.len() as f64;
             let in_flight = u64::from(threads) * targets.len() as u64;
-            let most = u32::try_from(in_flight).unwrap_or(u32::MAX);
+            let max_submitters = u32::try_from(in_flight).unwrap_or(u32::MAX);
             let turns = self
                 .definitions
                 .general
@@ -292,7 +292,7 @@ impl Compiler<'_, '_> {
                 // A single thread alternates between the targets.
                 (_, Some(_)) => 1,
                 (Some(streams), None) => streams.min(threads),
-                (None, None) => self.input.submitters.clamp(1, most.max(1)),
+                (None, None) => self.input.submitters.clamp(1, max_submitters.max(1)),
             };
             let (read, write) = workload.hit_percents;
             streams.push(StorageStream {
@@ -323,14 +323,15 @@ impl Compiler<'_, '_> {
 
     fn run_parameters(
         &mut self,
-        (workloads, chosen): (&[WorkloadDefinition], &[Vec<usize>]),
-        given: &LoopOverrides,
+        (workloads, selected): (&[WorkloadDefinition], &[Vec<usize>]),
+        overrides: &LoopOverrides,
         storage_bytes: u64,
     ) -> RunParameters {
         let storages =
-            || chosen.iter().flatten().map(|index| &self.definitions.storages[*index]);
-        let threads =
-            |storage: &StorageDefinition| f64::from(given.threads.unwrap_or(storage.threads));
+            || selected.iter().flatten().map(|index| &self.definitions.storages[*index]);
+        let threads = |storage: &StorageDefinition| {
+            f64::from(overrides.threads.unwrap_or(storage.threads))
+        };
         RunParameters {
             xfer_bytes: common_value(workloads.iter().map(|workload| match &workload.sizes {
                 TransferSizes::Shares(shares) if shares.len() == 1 => Some(shares[0].0 as f64),
@@ -338,7 +339,9 @@ impl Compiler<'_, '_> {
             })),
             threads: if self.definitions.general.concatenates {
                 common_value(
-                    workloads.iter().map(|it| given.threads.or(it.threads).map(f64::from)),
+                    workloads
+                        .iter()
+                        .map(|workload| overrides.threads.or(workload.threads).map(f64::from)),
                 )
             } else {
                 common_value(storages().map(|storage| Some(threads(storage))))
@@ -354,7 +357,7 @@ impl Compiler<'_, '_> {
                 SeekPattern::Skewed(_) => Some(100.0),
             })),
             storage_bytes,
-            compression: Some(given.compression),
+            compression: Some(overrides.compression),
         }
     }
 }
@@ -371,7 +374,7 @@ fn divide_threads(threads: u32, share: &RateShare) -> u32 {
     ((f64::from(threads) * share.fraction).round() as u32).max(1)
 }
 
-/// Returns the value that all have in common.
+/// Returns the common value, or `None` if the values differ.
 fn common_value(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
@@ -384,7 +387,7 @@ fn number_or_zero(parsed: &ParameterValue) -> f64 {
     }
 }
 
-/// Sets a workload's parameter to the value of a loop, which was checked when parsed.
+/// Sets a workload's parameter to the value of a loop; the parser has checked the value.
 fn apply_loop_value(workload: &mut WorkloadDefinition, key: &str, parsed: &ParameterValue) {
     let number = number_or_zero(parsed);
     match key {

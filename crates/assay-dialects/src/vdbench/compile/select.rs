@@ -8,7 +8,7 @@ use super::super::definitions::CLIENT_INFIX;
 use super::super::lines::Lines;
 use super::super::tokens::ParameterElement;
 
-/// Index of one kind of definition by name, in the order of definition.
+/// Definitions of one kind, indexed by name, in the order of definition.
 pub(super) struct NameIndex {
     names: Vec<String>,
     by_name: HashMap<String, usize>,
@@ -35,40 +35,40 @@ impl NameIndex {
         kind: &str,
         selectors: &[ParameterElement],
     ) -> Option<Vec<usize>> {
-        let mut chosen = Vec::new();
-        let mut complete = true;
+        let mut selected = Vec::new();
+        let mut all_match = true;
         for selector in selectors {
-            let before = chosen.len();
-            let wanted = selector.text.to_ascii_lowercase();
-            match wanted.strip_suffix('*') {
+            let previous_count = selected.len();
+            let name = selector.text.to_ascii_lowercase();
+            match name.strip_suffix('*') {
                 Some(stem) => {
                     let names = self.names.iter().enumerate();
-                    chosen.extend(names.filter(|(_, n)| n.starts_with(stem)).map(|(i, _)| i));
+                    selected.extend(names.filter(|(_, n)| n.starts_with(stem)).map(|(i, _)| i));
                 }
-                None => match self.by_name.get(&wanted) {
-                    Some(one) => chosen.push(*one),
-                    None => chosen.extend(self.clients(&wanted)),
+                None => match self.by_name.get(&name) {
+                    Some(index) => selected.push(*index),
+                    None => selected.extend(self.clients(&name)),
                 },
             }
-            if chosen.len() == before {
-                complete = false;
+            if selected.len() == previous_count {
+                all_match = false;
                 self.report_no_match(lines, kind, selector);
             }
         }
-        chosen.sort_unstable();
-        chosen.dedup();
-        complete.then_some(chosen)
+        selected.sort_unstable();
+        selected.dedup();
+        all_match.then_some(selected)
     }
 
     /// Returns the clients of a host that has several.
     fn clients(&self, host: &str) -> impl Iterator<Item = usize> {
-        let is_its = move |name: &str| {
+        let is_client_name = move |name: &str| {
             let number =
                 name.strip_prefix(host).and_then(|rest| rest.strip_prefix(CLIENT_INFIX));
             number.is_some_and(|number| number.bytes().all(|it| it.is_ascii_digit()))
         };
         let names = self.names.iter().enumerate();
-        names.filter(move |(_, name)| is_its(name)).map(|(index, _)| index)
+        names.filter(move |(_, name)| is_client_name(name)).map(|(index, _)| index)
     }
 
     fn report_no_match(&self, lines: &mut Lines, kind: &str, selector: &ParameterElement) {
@@ -78,7 +78,7 @@ impl NameIndex {
             ("V131", format!("no {kind} is called `{}`", selector.text))
         };
         let mut error = lines.error(code, selector.spot, message).vdbench("stops");
-        // Each help searches all names, so their number is limited to about a hundred.
+        // Each suggestion searches all names, so only about a hundred errors get one.
         if lines.diagnostics.len() > 100 {
             lines.diagnostics.push(error);
             return;
@@ -86,12 +86,13 @@ impl NameIndex {
         let stem = selector.text.trim_end_matches('*');
         if self.names.is_empty() {
             error = error.help(format!("the file defines no {kind} at all"));
-        } else if let Some(near) = nearest_word(stem, self.names.iter().map(String::as_str)) {
-            error = error.help(format!("did you mean `{near}`?"));
+        } else if let Some(nearest) = nearest_word(stem, self.names.iter().map(String::as_str))
+        {
+            error = error.help(format!("did you mean `{nearest}`?"));
         } else {
-            let shown: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
-            let more = if self.names.len() > shown.len() { ", …" } else { "" };
-            error = error.help(format!("use one of {}{more}", shown.join(", ")));
+            let examples: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
+            let more = if self.names.len() > examples.len() { ", …" } else { "" };
+            error = error.help(format!("use one of {}{more}", examples.join(", ")));
         }
         lines.diagnostics.push(error);
     }

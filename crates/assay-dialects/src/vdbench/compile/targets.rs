@@ -73,13 +73,13 @@ impl Compiler<'_, '_> {
             };
             for host in hosts {
                 let path = path_text::decode_path(&lun.text);
-                let seen = host.map_or_else(
+                let visible_path = host.map_or_else(
                     || path.clone(),
                     |host| host_path(&self.definitions.hosts[host].label, &path),
                 );
-                let present = (self.env.inspect)(&seen);
-                let size = self.target_size(storage, present, flags)?;
-                let is_device = present.is_some_and(|present| present.device);
+                let path_info = (self.env.inspect)(&visible_path);
+                let size = self.target_size(storage, path_info, flags)?;
+                let is_device = path_info.is_some_and(|path_info| path_info.device);
                 let range = self.target_range(run, workload, storage, size, is_device)?;
                 let key = (index, number, host, range);
                 placed.push(targets.add(key, || StorageTarget {
@@ -101,49 +101,52 @@ impl Compiler<'_, '_> {
     /// Selects the hosts of a storage definition and a workload, and marks them as used.
     fn select_hosts(
         &mut self,
-        of_storage: &[ParameterElement],
-        of_workload: &[ParameterElement],
+        storage_hosts: &[ParameterElement],
+        workload_hosts: &[ParameterElement],
     ) -> Option<Vec<usize>> {
-        let both = [of_storage, of_workload];
-        if self.hosts.is_empty() && both.into_iter().flatten().all(|one| is_local(&one.text)) {
+        let selector_lists = [storage_hosts, workload_hosts];
+        if self.hosts.is_empty()
+            && selector_lists.into_iter().flatten().all(|selector| is_local(&selector.text))
+        {
             return Some(Vec::new());
         }
-        let mut chosen: Vec<usize> = (0..self.definitions.hosts.len()).collect();
-        for selectors in both.into_iter().filter(|it| !it.is_empty()) {
+        let mut selected_hosts: Vec<usize> = (0..self.definitions.hosts.len()).collect();
+        for selectors in selector_lists.into_iter().filter(|selectors| !selectors.is_empty()) {
             let selected = self.hosts.select(self.lines, "host (hd)", selectors)?;
-            chosen.retain(|host| selected.contains(host));
+            selected_hosts.retain(|host| selected.contains(host));
         }
-        self.used_hosts.extend(&chosen);
-        Some(chosen)
+        self.used_hosts.extend(&selected_hosts);
+        Some(selected_hosts)
     }
 
     fn target_size(
         &mut self,
         storage: &StorageDefinition,
-        present: Option<PathInfo>,
+        path_info: Option<PathInfo>,
         flags: OpenFlags,
     ) -> Option<u64> {
         let name = &storage.name;
-        let is_device = present.is_some_and(|present| present.device);
+        let is_device = path_info.is_some_and(|path_info| path_info.device);
         if is_device && !flags.direct {
             let message = format!("`{}` is a device and is opened without o_direct", name.text);
             let error = self.lines.error("V150", name.spot, message);
             self.lines.diagnostics.push(error.help("add openflags=o_direct").vdbench("stops"));
             return None;
         }
-        let found = present.map(|present| present.bytes).filter(|bytes| *bytes > 0);
-        match (storage.size_bytes, found) {
-            (Some(wanted), Some(has)) if is_device && wanted > has => {
+        let existing_bytes =
+            path_info.map(|path_info| path_info.bytes).filter(|bytes| *bytes > 0);
+        match (storage.size_bytes, existing_bytes) {
+            (Some(defined), Some(existing)) if is_device && defined > existing => {
                 let message = format!(
-                    "`{}` is defined with {wanted} bytes, but its device has {has}",
+                    "`{}` is defined with {defined} bytes, but its device has {existing}",
                     name.text
                 );
                 let error = self.lines.error("V152", name.spot, message);
                 self.lines.diagnostics.push(error.help("shorten size=").vdbench("stops"));
                 None
             }
-            (Some(wanted), _) if wanted >= 512 => Some(wanted),
-            (None, Some(has)) => Some(has),
+            (Some(defined), _) if defined >= 512 => Some(defined),
+            (None, Some(existing)) => Some(existing),
             _ => {
                 let message = format!("the size of `{}` is unknown", name.text);
                 let error = self.lines.error("V151", name.spot, message);

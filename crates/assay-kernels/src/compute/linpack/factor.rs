@@ -21,7 +21,7 @@ use crate::compute::linpack::workers::{WorkerBarriers, Workers};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scratch {
     pub(super) start: *mut f64,
-    /// Doubles per part.
+    /// Number of doubles per part.
     pub(super) doubles_per_part: usize,
 }
 
@@ -52,14 +52,14 @@ pub(super) struct Factorisation<'a> {
     pub(super) barriers: &'a WorkerBarriers,
     pub(super) panel_shared: &'a PanelShared,
     pub(super) members: usize,
-    /// Widest strip, in columns.
+    /// Maximum number of columns of a strip.
     pub(super) strip_columns: usize,
     pub(super) scratch: Scratch,
     pub(super) early_exit: EarlyExit<'a>,
     pub(super) progress: &'a (dyn Fn(f64) + Sync),
 }
 
-/// Early end of a factorisation: all members leave after the same step.
+/// Agreement on an early end of a factorisation: all members leave after the same step.
 #[derive(Debug)]
 pub(super) struct EarlyExit<'a> {
     pub(super) cancel: &'a AtomicBool,
@@ -82,10 +82,10 @@ impl<'a> EarlyExit<'a> {
         }
     }
 
-    /// Waits for all workers; returns whether they then leave the panel as it is. A panel has
-    /// barriers for each of its columns, which take seconds if other threads use the CPUs, so
-    /// either all workers go on or none does. The leader decides before the barrier. It cannot
-    /// decide again before the next barrier, when all have read this decision.
+    /// Waits for all workers; returns whether all of them skip the rest of the panel. The leader
+    /// decides before the barrier, so that all workers read the same decision; it cannot decide
+    /// again before the next barrier. Finishing a cancelled panel could take seconds: it has
+    /// barriers for each column, which are slow if other threads use the CPUs.
     pub(super) fn wait_and_check_skip(&self, workers: Workers<'_>) -> bool {
         if workers.is_leader() && self.is_cancelled() {
             self.skip_panel.store(true, Ordering::Relaxed);
@@ -148,9 +148,9 @@ impl Factorisation<'_> {
             self.early_exit.last_step.store(index, Ordering::Relaxed);
         }
         let order = step.panel.matrix.shape.padded as f64;
-        let left = order - (step.panel.first + step.panel.width) as f64;
+        let remaining = order - (step.panel.first + step.panel.width) as f64;
         // Out of 2/3 N³ operations, 2/3 m³ remain when m rows remain.
-        (self.progress)(1.0 - (left / order).powi(3));
+        (self.progress)(1.0 - (remaining / order).powi(3));
     }
 
     fn strip<'s>(
@@ -190,16 +190,22 @@ impl Factorisation<'_> {
             next.panel.first..step.look_ahead_end,
             self.scratch.for_look_ahead(),
         );
-        let mine = strip.narrow_to_units(workers.share(strip.columns.len() / UNIT_COLUMNS));
+        let own_units =
+            strip.narrow_to_units(workers.share(strip.columns.len() / UNIT_COLUMNS));
         // SAFETY: the units are divided among the workers.
-        unsafe { mine.solve() };
+        unsafe { own_units.solve() };
         if self.early_exit.wait_and_check_skip(workers) {
             return;
         }
-        let above = step.panel.width / SLIVER;
+        let panel_slivers = step.panel.width / SLIVER;
         let update = |slivers: Range<usize>| {
             // SAFETY: the slivers are divided among the workers.
-            unsafe { self.subtract(&strip, above + slivers.start..above + slivers.end) };
+            unsafe {
+                self.subtract(
+                    &strip,
+                    panel_slivers + slivers.start..panel_slivers + slivers.end,
+                )
+            };
         };
         // SAFETY: only these workers use the next panel.
         unsafe { self.factor_panel(next, workers, update) };
@@ -213,12 +219,12 @@ impl Factorisation<'_> {
         update: impl Fn(Range<usize>),
     ) {
         let panel = &step.panel;
-        let mine = workers.share(panel.slivers());
+        let own_slivers = workers.share(panel.slivers());
         let mut scratch = vec![0.0; SLIVER * panel.width];
         if matches!(self.update, TrailingUpdate::Blas(_)) {
-            update(mine.clone());
+            update(own_slivers.clone());
         }
-        for sliver in mine.clone() {
+        for sliver in own_slivers.clone() {
             if matches!(self.update, TrailingUpdate::Builtin(_)) {
                 update(sliver..sliver + 1);
             }
@@ -238,7 +244,7 @@ impl Factorisation<'_> {
         // SAFETY: all workers call this; the scratch of the strip ahead is no longer in use.
         unsafe { factorisation.run() };
         if matches!(self.update, TrailingUpdate::Blas(_)) {
-            for sliver in mine {
+            for sliver in own_slivers {
                 // SAFETY: this member's sliver, interleaved above; all workers have passed a
                 // barrier since.
                 unsafe { panel.restore(sliver, &mut scratch) };

@@ -1,9 +1,8 @@
 //! Trailing update of a strip: some neighbouring columns right of a panel, over all rows.
 //!
 //! Swaps the rows as the panel did, solves for the strip's rows of U, then subtracts L·U below.
-//! Strips share no columns, so threads need nothing from each other. With the built-in kernels the
-//! strip's U is packed once and stays in the second-level cache, while every sliver of L is
-//! streamed past it.
+//! Strips share no columns, so threads work independently. With the built-in kernels, the strip's U
+//! is packed once and stays in the second-level cache, while L is streamed sliver by sliver.
 
 use std::ops::Range;
 use std::ptr;
@@ -18,7 +17,7 @@ use crate::compute::linpack::vector::{DOUBLES_PER_LINE, prefetch};
 
 /// Columns per unit of a strip: a multiple of every instruction set's tile.
 pub(super) const UNIT_COLUMNS: usize = 24;
-/// Prefetch distance of rows, in swaps.
+/// Prefetch distance, in row swaps.
 const SWAPS_AHEAD: usize = 2;
 
 /// Implementation of the trailing update.
@@ -40,7 +39,7 @@ pub(super) struct Strip<'a> {
     pub(super) pivots: &'a [AtomicUsize],
     /// Columns of the strip in the matrix, a multiple of [`UNIT_COLUMNS`].
     pub(super) columns: Range<usize>,
-    /// Room for the packed U: the panel's width × the strip's columns.
+    /// Buffer for the packed U: the panel's width × the strip's columns.
     pub(super) packed: *mut f64,
 }
 
@@ -71,13 +70,13 @@ impl Strip<'_> {
             match self.update {
                 TrailingUpdate::Builtin(kernels) => self.solve_packed(kernels),
                 TrailingUpdate::Blas(blas) => {
-                    let grid = self.panel.matrix;
+                    let matrix = self.panel.matrix;
                     blas.solve_unit_lower(
                         self.panel.width,
                         self.columns.len(),
-                        grid.element(self.panel.first, self.panel.first),
-                        grid.element(self.panel.first, self.columns.start),
-                        grid.shape.stride,
+                        matrix.element(self.panel.first, self.panel.first),
+                        matrix.element(self.panel.first, self.columns.start),
+                        matrix.shape.stride,
                     );
                 }
             }
@@ -98,17 +97,17 @@ impl Strip<'_> {
                 self.subtract_tiles(kernels, slivers);
             },
             TrailingUpdate::Blas(blas) => {
-                let (grid, first) = (self.panel.matrix, self.panel.first);
+                let (matrix, first) = (self.panel.matrix, self.panel.first);
                 let row = first + slivers.start * SLIVER;
                 // SAFETY: L is left of these rows and not interleaved, U above them; the rest is
                 // the caller's.
                 unsafe {
                     blas.subtract_product(
                         [slivers.len() * SLIVER, self.columns.len(), self.panel.width],
-                        grid.element(row, first),
-                        grid.element(first, self.columns.start),
-                        grid.element(row, self.columns.start),
-                        grid.shape.stride,
+                        matrix.element(row, first),
+                        matrix.element(first, self.columns.start),
+                        matrix.element(row, self.columns.start),
+                        matrix.shape.stride,
                     );
                 }
             }
@@ -116,22 +115,22 @@ impl Strip<'_> {
     }
 
     unsafe fn swap_rows(&self) {
-        let (grid, first, count) = (self.panel.matrix, self.panel.first, self.columns.len());
+        let (matrix, first, count) = (self.panel.matrix, self.panel.first, self.columns.len());
         let pivot = |column: usize| self.pivots[column].load(Ordering::Relaxed);
         for column in 0..self.panel.width {
             // SAFETY: pivots are rows of the panel; the rows differ, so the pieces do not overlap.
             unsafe {
                 if let Some(ahead) = self.pivots.get(column + SWAPS_AHEAD) {
                     let row = first + ahead.load(Ordering::Relaxed);
-                    let start = grid.element(row, self.columns.start);
+                    let start = matrix.element(row, self.columns.start);
                     for line in (0..count).step_by(DOUBLES_PER_LINE) {
                         prefetch(start.wrapping_add(line));
                     }
                 }
                 if pivot(column) != column {
                     ptr::swap_nonoverlapping(
-                        grid.element(first + column, self.columns.start),
-                        grid.element(first + pivot(column), self.columns.start),
+                        matrix.element(first + column, self.columns.start),
+                        matrix.element(first + pivot(column), self.columns.start),
                         count,
                     );
                 }
@@ -172,7 +171,7 @@ impl Strip<'_> {
     }
 
     unsafe fn subtract_tiles(&self, kernels: &Kernels, slivers: Range<usize>) {
-        let (grid, panel) = (self.panel.matrix, self.panel);
+        let (matrix, panel) = (self.panel.matrix, self.panel);
         let tiles = self.columns.len() / kernels.tile_columns;
         let share = panel.piece_columns().div_ceil(tiles);
         for sliver in slivers {
@@ -180,7 +179,7 @@ impl Strip<'_> {
             // need not be valid.
             unsafe {
                 let a = panel.sliver(sliver);
-                let c = grid.element(panel.first + sliver * SLIVER, self.columns.start);
+                let c = matrix.element(panel.first + sliver * SLIVER, self.columns.start);
                 let next_a = a.wrapping_add(panel.sliver_stride());
                 for tile in 0..tiles {
                     let next_c = if tile + 1 < tiles {
@@ -191,7 +190,7 @@ impl Strip<'_> {
                     (kernels.tile)(&Tile {
                         a,
                         piece: panel.piece_columns(),
-                        stride: grid.shape.stride,
+                        stride: matrix.shape.stride,
                         b: self.packed.add(tile * kernels.tile_columns * panel.width),
                         c: c.add(tile * kernels.tile_columns),
                         next_c,
@@ -205,6 +204,6 @@ impl Strip<'_> {
 }
 
 /// Returns the end of the whole units that begin at column `after` and include the right-hand side.
-pub(super) fn end_of_columns(grid: SharedMatrix, after: usize) -> usize {
-    after + (grid.shape.padded + 1 - after).next_multiple_of(UNIT_COLUMNS)
+pub(super) fn end_of_columns(matrix: SharedMatrix, after: usize) -> usize {
+    after + (matrix.shape.padded + 1 - after).next_multiple_of(UNIT_COLUMNS)
 }

@@ -69,6 +69,7 @@ impl<const POLLED: bool> StorageEngine for UringEngine<POLLED> {
             let what = "this kernel's io_uring cannot wait for a limited time (before 5.11)";
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         }
+        check_enter(&ring.submitter())?;
         let ring = Box::into_raw(Box::new(ring));
         // SAFETY: the box lives until `drop`, which drops the parts first and then takes it back.
         // Nothing else uses the pointer.
@@ -211,6 +212,18 @@ fn build_ring(slots: u32, polled: bool) -> io::Result<(IoUring, Vec<&'static str
             }
             (Err(error), _) => return Err(error),
         }
+    }
+}
+
+/// Enters the empty ring once: a filter of system calls may permit to create a ring, but not to use
+/// it.
+fn check_enter(submitter: &Submitter<'_>) -> io::Result<()> {
+    // SAFETY: no argument is passed, and nothing is queued.
+    let result =
+        unsafe { submitter.enter::<libc::sigset_t>(0, 0, EnterFlags::GETEVENTS.bits(), None) };
+    match result {
+        Err(error) if !super::is_transient(&error) => Err(error),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

@@ -73,6 +73,7 @@ fn a_refused_engine_is_replaced() {
     for (calls, error, engine, answer) in [
         (&[uring][..], libc::EPERM, "libaio", "Operation not permitted"),
         (&[uring], libc::ENOSYS, "libaio", "Function not implemented"),
+        (&[libc::SYS_io_uring_enter], libc::EPERM, "libaio", "Operation not permitted"),
         (&[uring, libc::SYS_io_setup], libc::EPERM, "threads", "Operation not permitted"),
     ] {
         check(calls, error, engine, answer);

@@ -19,6 +19,9 @@ const MAX_WHOLE_FILE_BYTES: u64 = 1 << 20;
 const MAX_FILES: u64 = 100_000_000;
 /// Maximum number of threads: on any machine, more would only wait for each other.
 const MAX_THREADS: u32 = 65_536;
+/// Maximum number of levels: paths have at most 4096 bytes (`PATH_MAX`), and each level at least
+/// 12, as in `/vdb.1_1.dir`.
+const MAX_LEVELS: u32 = 340;
 /// Length of an interval of a pass, in seconds.
 const INTERVAL_S: f64 = 0.5;
 /// Folders of the two trees of a test, below its target folder.
@@ -195,6 +198,10 @@ fn check(request: &FilesRequest) -> Result<u64, PlanError> {
     if request.threads > MAX_THREADS {
         let (given, most) = (u64::from(request.threads), u64::from(MAX_THREADS));
         return Err(beyond("the number of threads", given, most));
+    }
+    if request.levels > MAX_LEVELS {
+        let (given, most) = (u64::from(request.levels), u64::from(MAX_LEVELS));
+        return Err(beyond("the number of levels", given, most));
     }
     let count = request.width.checked_pow(request.levels);
     let count = count.and_then(|holders| holders.checked_mul(request.files));

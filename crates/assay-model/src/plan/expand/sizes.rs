@@ -9,7 +9,7 @@ use crate::suite::{LinpackSize, MAX_MATRIX_MEMORY_SHARE};
 const CACHE_FACTOR: u64 = 4;
 const ARRAYS: u64 = 3;
 /// Maximum share of the usable memory, so that the system keeps a reserve.
-const MEMORY_SHARE: f64 = 0.8;
+pub(super) const MEMORY_SHARE: f64 = 0.8;
 /// Minimum array size; passes over smaller arrays are too short for the clock.
 const MIN_ARRAY_BYTES: u64 = 64 * 1024;
 /// Array size without a visible cache: larger than any current cache.
@@ -165,7 +165,7 @@ const EMULATED_FLOPS: f64 = 5e6;
 const REAL_CORES: usize = 2;
 
 /// Formats a size with three digits, which is more readable in a message than the number of bytes.
-fn format_size(bytes: u64) -> String {
+pub(super) fn format_size(bytes: u64) -> String {
     format!("{:.3}", Bytes(bytes).to_quantity())
 }
 

@@ -1,12 +1,14 @@
 //! Expansion of storage measures: all block sizes, depths and points of a curve.
 
+use super::sizes::{MEMORY_SHARE, format_size};
 use super::{NamedWorkload, PlanError};
+use crate::facts::HostFacts;
 use crate::quantity::Bytes;
 use crate::suite::{AccessOrder, StorageRequest};
 use crate::workload::Workload;
 use crate::workload::measurement_mode::{MeasurementMode, SteadyRule};
 use crate::workload::storage::{
-    AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, MAX_RATE_PER_S, RateRounding,
+    AccessPattern, ArrivalProcess, AtEnd, Cursor, MAX_RATE_PER_S, RateRounding,
     ResponseCurvePoint, StorageData, StorageLoad, StorageStream, StorageTarget, StorageTest,
     StorageTiming, StorageWorkload, TargetOpening, Verify, WriteSync,
 };
@@ -20,16 +22,19 @@ const WARMUP_SHARE: f64 = 0.1;
 /// first length that gives at most this number is taken.
 const INTERVALS_S: [f64; 4] = [0.1, 0.2, 0.5, 1.0];
 const INTERVALS: f64 = 60.0;
-/// Maximum I/O in flight over all targets; more exceed any kernel or memory.
+/// Maximum I/O in flight over all targets; more exceed any kernel or memory. Without I/O, too, each
+/// has a slot and a buffer.
 const MAX_IN_FLIGHT: u64 = 65_536;
 pub(super) const MAX_BLOCK_BYTES: u64 = 1 << 30;
 
 /// Returns all cases of the request, within `budget_s` in total.
 pub(super) fn resolve(
     request: &StorageRequest,
+    host: &HostFacts,
     budget_s: f64,
 ) -> Result<Vec<NamedWorkload>, PlanError> {
     check(request)?;
+    check_memory(request, host)?;
     let bends = if request.curve.is_empty() { 0 } else { request.bend_points as usize };
     // The budget is divided by the maximum number of measurements: a case keeps to its share even
     // if it needs all of its rounds or steps.
@@ -242,16 +247,43 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
     }
     for depth in &request.depths {
         let in_flight = u64::from(*depth) * request.targets.len() as u64;
-        match (*depth, request.engine) {
-            (0, _) => return zero_error("the depth"),
-            (depth, _) if depth < request.threads => {
+        match *depth {
+            0 => return zero_error("the depth"),
+            depth if depth < request.threads => {
                 return Err(PlanError::DepthBelowThreads { depth, threads: request.threads });
             }
-            (_, EngineChoice::Null) => {}
             _ if in_flight > MAX_IN_FLIGHT => {
                 return too_large_error("the depth", in_flight, MAX_IN_FLIGHT);
             }
             _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the buffers of all I/O in flight fit into the memory that the host can give. A
+/// control group ends a process that exceeds its limit without a word.
+fn check_memory(request: &StorageRequest, host: &HostFacts) -> Result<(), PlanError> {
+    /// Buffers begin at page boundaries.
+    const PAGE_BYTES: u64 = 4096;
+    let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
+    // A host without /proc does not report its memory.
+    if host.memory.available_bytes == 0 {
+        return Ok(());
+    }
+    let directions = u64::from(request.read_share > 0.0) + u64::from(request.read_share < 1.0);
+    let targets = request.targets.len() as u64;
+    for bytes in &request.bytes {
+        for depth in &request.depths {
+            let buffers = u64::from(*depth).saturating_mul(targets).saturating_mul(directions);
+            let needed = bytes.0.next_multiple_of(PAGE_BYTES).saturating_mul(buffers);
+            if needed > usable {
+                return Err(PlanError::NotEnoughMemory {
+                    what: format!("I/O with {buffers} buffers of {bytes}"),
+                    needed: format_size(needed),
+                    usable: format_size(usable),
+                });
+            }
         }
     }
     Ok(())

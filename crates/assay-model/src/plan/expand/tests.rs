@@ -536,6 +536,36 @@ fn storage_expands_sizes_depths_and_points() {
     }
 }
 
+/// Limits are named before anything is allocated: by depth, buffers and levels.
+#[test]
+fn rejects_storage_beyond_memory_and_kernel() {
+    let error = |request| plan("assay", request).unwrap_err().to_string();
+    let read = "operation = \"read\"\npath = \"/v\"\n";
+    for (keys, expected) in [
+        ("engine = \"null\"\ndepth = 99999", "the depth is 99999, but must be at most 65536"),
+        ("bytes = \"1GiB\"\ndepth = 128", "I/O with 128 buffers of 1 GiB needs 128 GiB"),
+    ] {
+        let found = error(storage(&format!("{read}{keys}")));
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let deep = FilesRequest {
+        folder: Some("/t".into()),
+        levels: 100_000_000,
+        width: 1,
+        files: 1,
+        size: Bytes(1),
+        steps: vec![FileStep::ALL[0]],
+        threads: 1,
+        bytes: None,
+        random: true,
+        rate_per_s: None,
+        length_s: None,
+        sync: false,
+    };
+    let found = error(MeasureRequest::Files(deep));
+    assert_eq!(found, "the number of levels is 100000000, but must be at most 340");
+}
+
 #[test]
 fn file_operations_prepare_their_trees() {
     let files = |levels, width, size, steps: &[FileStep]| {

@@ -3,14 +3,14 @@
 use crate::locale::NO_BREAK_SPACES;
 use std::borrow::Cow;
 
-use assay_model::sanitize::replace_hidden;
+use assay_model::sanitize::spell_hidden;
 use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
 /// Returns the width of a text in columns, with hidden characters made visible.
 pub(super) fn columns(text: &str) -> usize {
-    plain_columns(text).unwrap_or_else(|| replace_hidden(text).width())
+    plain_columns(text).unwrap_or_else(|| spell_hidden(text).width())
 }
 
 /// Returns the width of a text of visible Latin-1 characters, or `None` for other text. It needs no
@@ -103,7 +103,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     let is_break = |c: char| c.is_whitespace() && !NO_BREAK_SPACES.contains(&c);
     text.split(is_break)
         .filter(|word| !word.is_empty())
-        .map(|word| replace_hidden(word).into_owned())
+        .map(|word| spell_hidden(word).into_owned())
 }
 
 #[cfg(test)]

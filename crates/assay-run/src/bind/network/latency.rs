@@ -137,18 +137,21 @@ impl PingPongCase<'_> {
     ) -> Result<qperf_client::QperfLatency, NetworkError> {
         /// Seconds that the streams may outlast the ping-pong: the sum of its timeouts.
         const MARGIN_S: u32 = 30;
-        let load = throughput::load_test(streams, self.asked.seconds + MARGIN_S, &self.far_end);
+        let test = throughput::load_test(streams, self.asked.seconds + MARGIN_S, &self.far_end);
         let enough = AtomicBool::new(false);
         let (started, is_started) = mpsc::channel();
         std::thread::scope(|scope| {
-            let loading = scope.spawn(|| {
-                iperf3_client::run(&load, &enough, &mut |observed| {
+            let load = || {
+                iperf3_client::run(&test, &enough, &mut |observed| {
                     if matches!(observed, Iperf3Event::Start(_)) {
                         // The receiver is gone if the ping-pong has failed.
                         let _ = started.send(());
                     }
                 })
-            });
+            };
+            let loading = std::thread::Builder::new()
+                .spawn_scoped(scope, load)
+                .map_err(|source| NetworkError::NoThread { source })?;
             // A load that cannot start is reported below as a failure of its own.
             wait_for_load(&is_started, cancel);
             let is_running = !loading.is_finished();

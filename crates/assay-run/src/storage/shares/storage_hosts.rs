@@ -374,7 +374,7 @@ impl SynchronisedHosts for StorageHosts<'_> {
                 return Ok(());
             }
             HostEvent::Lost(failure) => return self.lose(host, failure),
-            HostEvent::Replied { reply, at_ns } => (reply, at_ns),
+            HostEvent::Replied { reply, at_ns, .. } => (reply, at_ns),
         };
         let all = self.names.len();
         match *reply {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use assay_dialects::vdbench::commands::DataLimits;
 
 use super::run_notes::RunNote;
+use crate::failure::CommandFailure;
 
 /// Conditions for an early end of one run.
 #[derive(Debug)]
@@ -59,25 +60,31 @@ impl<'a> EarlyEnd<'a> {
 }
 
 /// Calls `run` while a thread copies the user's `stop` to `ends`, twenty times a second.
+///
+/// # Errors
+/// If the system refuses the thread; `run` is not called then.
 pub(super) fn run_stoppable<T>(
     stop: &AtomicBool,
     ends: &AtomicBool,
     run: impl FnOnce() -> T,
-) -> T {
+) -> Result<T, CommandFailure> {
     const LOOK: Duration = Duration::from_millis(50);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let copy = || {
             while !is_over.load(Ordering::Relaxed) {
                 if stop.load(Ordering::Relaxed) {
                     ends.store(true, Ordering::Relaxed);
                 }
                 thread::park_timeout(LOOK);
             }
-        });
+        };
+        thread::Builder::new()
+            .spawn_scoped(scope, copy)
+            .map_err(|error| CommandFailure::from_thread_error(&error))?;
         let done = run();
         is_over.store(true, Ordering::Relaxed);
-        done
+        Ok(done)
     })
 }
 
@@ -124,6 +131,7 @@ mod tests {
             while !ends.load(Ordering::Relaxed) {
                 thread::yield_now();
             }
-        });
+        })
+        .unwrap();
     }
 }

@@ -125,7 +125,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         };
         let done = early_end::run_stoppable(stop, &ends, || {
             runner::run_phases(plan, &self.options, &ends, &mut on)
-        });
+        })?;
         // An early end is not a failure, and results until then are reported.
         let is_stopped = self.underway.is_stopped();
         if outcome.is_none() || !(is_stopped || ending.reason.is_some()) {
@@ -185,7 +185,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         let places = &execution.host_indices[index];
         let done = early_end::run_stoppable(stop, &ends, || {
             hosts.run_phase::<BlockWork>(phase, places, &ends, &mut on_event)
-        })?;
+        })??;
         entries.extend(host_entries(done.skew_s, hosts, on, reported));
         let end = ending.reason.filter(|_| !self.underway.is_stopped());
         self.underway.report_early_end(end.as_ref());

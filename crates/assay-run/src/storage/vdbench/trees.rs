@@ -142,7 +142,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         };
         let outcome = early_end::run_stoppable(stop, &ends, || {
             file_trees::run_phase(phase, &mut control)
-        })?;
+        })??;
         Ok((outcome, volume::tree_workload_facts(&phase.workload)))
     }
 
@@ -189,7 +189,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         let places = &question.execution.host_indices[index];
         let done = early_end::run_stoppable(stop, &ends, || {
             hosts.run_phase::<TreeWork>(&asked, places, &ends, &mut on_event)
-        })?;
+        })??;
         entries.extend(host_entries(done.skew_s, hosts, on, reported));
         Ok((done.outcome, entries))
     }
