@@ -1,4 +1,5 @@
-//! Scenario `network`: a veth pair between two namespaces with a known delay, loss and order, and two MTUs.
+//! Scenario `network`: a veth pair between two namespaces with known delay, loss and reordering,
+//! and two MTUs.
 
 use std::time::Duration;
 
@@ -91,7 +92,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     Ok(figures)
 }
 
-/// Checks the minimum round trip: netem never delays a packet less than configured.
+/// Checks the minimum round trip: netem never delays a packet by less than configured.
 fn check_delay(one_way_ms: f64, text: &str) -> Result<LabFigure> {
     let line = text
         .lines()
@@ -116,13 +117,13 @@ struct DatagramShare {
 
 fn datagram_share(report: &Value, metric: &str) -> Result<DatagramShare> {
     let results = report["results"].as_array().context("there are no results")?;
-    let found = results.iter().find(|it| it["metric"] == metric);
-    let found = found.with_context(|| format!("there is no {metric}"))?;
+    let result = results.iter().find(|result| result["metric"] == metric);
+    let result = result.with_context(|| format!("there is no {metric}"))?;
     let number =
         |value: &Value| value.as_f64().with_context(|| format!("{metric} is not a number"));
-    let total = number(&found["n"])?;
-    let interval = found["ci"][0].as_f64().zip(found["ci"][1].as_f64());
-    Ok(DatagramShare { count: (number(&found["median"])? * total).round(), total, interval })
+    let total = number(&result["n"])?;
+    let interval = result["ci"][0].as_f64().zip(result["ci"][1].as_f64());
+    Ok(DatagramShare { count: (number(&result["median"])? * total).round(), total, interval })
 }
 
 /// Checks the lost datagrams against those that netem and a full socket buffer dropped; one packet
@@ -133,9 +134,9 @@ fn check_loss(text: &str) -> Result<LabFigure> {
     let dropped: f64 = dropped.context("netem's counts are missing")?.0.parse()?;
     // Columns of Udp: received, to no port, errors, sent, errors of the receiving buffer.
     let line = text.lines().find_map(|line| line.strip_prefix("Udp: "));
-    let overflown = line.and_then(|line| line.split(' ').nth(4)).context("no errors of UDP")?;
-    let truth = dropped + overflown.parse::<f64>()?;
-    let is_inside =
+    let overflows = line.and_then(|line| line.split(' ').nth(4)).context("no errors of UDP")?;
+    let truth = dropped + overflows.parse::<f64>()?;
+    let contains_truth =
         lost.interval.is_some_and(|(low, high)| (low..=high).contains(&(truth / lost.total)));
     let interval = lost.interval.map_or("no interval".to_owned(), |(low, high)| {
         format!("{:.3} to {:.3} %", low * 100.0, high * 100.0)
@@ -144,7 +145,7 @@ fn check_loss(text: &str) -> Result<LabFigure> {
         name: "datagrams lost, 0.1 % asked of netem".to_owned(),
         truth: format!("{truth} dropped, ± 1, inside the interval"),
         reported: format!("{} of {}, {interval}", lost.count, lost.total),
-        is_correct: Some((lost.count - truth).abs() <= 1.0 && is_inside && truth > 0.0),
+        is_correct: Some((lost.count - truth).abs() <= 1.0 && contains_truth && truth > 0.0),
     })
 }
 
@@ -152,23 +153,23 @@ fn check_loss(text: &str) -> Result<LabFigure> {
 /// one with a higher number (RFC 4737, 3.3). Undecided if the capture is incomplete.
 fn check_order(text: &str) -> Result<[LabFigure; 2]> {
     let report = document(text)?;
-    let [late, lost] =
+    let [reordered, lost] =
         [datagram_share(&report, "reordered")?, datagram_share(&report, "loss")?];
     let numbers = text.lines().filter_map(|line| line.strip_prefix("number "));
     let numbers: Vec<u64> =
-        numbers.map(|it| u64::from_str_radix(it, 16)).collect::<Result<_, _>>()?;
+        numbers.map(|number| u64::from_str_radix(number, 16)).collect::<Result<_, _>>()?;
     // Datagrams in flight at the end of the test arrive later and are not counted.
-    let counted = numbers.get(..(late.total - lost.count) as usize);
+    let counted = numbers.get(..(reordered.total - lost.count) as usize);
     let truth = counted.map(count_out_of_order);
     Ok([
         LabFigure {
             name: "datagrams out of order, every 100th overtakes".to_owned(),
             truth: match truth {
-                Some(truth) => format!("{truth} of {}", late.total),
-                None => format!("tcpdump captured {} of {}", numbers.len(), late.total),
+                Some(truth) => format!("{truth} of {}", reordered.total),
+                None => format!("tcpdump captured {} of {}", numbers.len(), reordered.total),
             },
-            reported: format!("{} of {}", late.count, late.total),
-            is_correct: truth.filter(|it| *it > 0).map(|truth| late.count as usize == truth),
+            reported: format!("{} of {}", reordered.count, reordered.total),
+            is_correct: truth.filter(|number| *number > 0).map(|truth| reordered.count as usize == truth),
         },
         LabFigure::exact("datagrams lost where some are late", "0", lost.count.to_string()),
     ])
@@ -188,8 +189,8 @@ fn check_mtu(mtu: u32, text: &str) -> Result<[LabFigure; 2]> {
     let segment = &document(text)?["start"]["tcp_mss_default"];
     let doctor = document(text.split_once("\n== path\n").context("no doctor")?.1)?;
     let findings = doctor["findings"].as_array().context("there are no findings")?;
-    let path = findings.iter().find(|it| it["id"] == "network.path-mtu");
-    let path = path.and_then(|it| it["observed"].as_str()).context("no path MTU")?;
+    let path = findings.iter().find(|finding| finding["id"] == "network.path-mtu");
+    let path = path.and_then(|finding| finding["observed"].as_str()).context("no path MTU")?;
     Ok([
         LabFigure::exact(
             &format!("bytes of a segment, MTU {mtu}"),

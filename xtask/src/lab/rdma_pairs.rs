@@ -151,20 +151,20 @@ const UD: &str = "rdma.send_lat,half_round_trip";
 const WRITE: &str = "rdma.write_bw,bandwidth";
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
-    let bare = section(output, "no device")?;
+    let no_device = section(output, "no device")?;
     let pairs = section(output, "pairs")?;
     let ring = section(output, "ring")?;
     let perftest = section(output, "perftest")?;
-    let [without_port, with_port] =
+    let [idle, control] =
         [parse_listening(pairs)?, parse_listening(section(output, "listener")?)?];
     let mut figures = vec![
         new_figure(
             "without a device",
             "no row, exit code 4",
-            format_exit(bare),
-            bare.contains("exit 4")
-                && bare.contains("there is no RDMA device")
-                && matching_rows(bare, "rdma.send_lat,half").is_empty(),
+            format_exit(no_device),
+            no_device.contains("exit 4")
+                && no_device.contains("there is no RDMA device")
+                && matching_rows(no_device, "rdma.send_lat,half").is_empty(),
         ),
         new_figure(
             "n1:n2, rows of 4 sizes and of reads",
@@ -182,8 +182,8 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         new_figure(
             "ports that listen meanwhile",
             "none, looked at 3 times or more",
-            format!("{} in {} looks", without_port.1, without_port.0),
-            without_port.1 == 0 && without_port.0 >= 3,
+            format!("{} in {} looks", idle.1, idle.0),
+            idle.1 == 0 && idle.0 >= 3,
         ),
         new_figure(
             "n1:n2 and n2:n1, rows of reads",
@@ -211,8 +211,8 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         new_figure(
             "rpcbind's port, looked for in the same way",
             "at least once",
-            format!("{} in {} looks", with_port.1, with_port.0),
-            with_port.1 > 0,
+            format!("{} in {} looks", control.1, control.0),
+            control.1 > 0,
         ),
     ];
     // Insert before perftest's figures, in the order of measurement.
@@ -261,17 +261,17 @@ fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
     ])
 }
 
-fn new_figure(what: &str, truth: &str, reported: String, holds: bool) -> LabFigure {
+fn new_figure(name: &str, truth: &str, reported: String, is_correct: bool) -> LabFigure {
     LabFigure {
-        name: what.to_owned(),
+        name: name.to_owned(),
         truth: truth.to_owned(),
         reported,
-        is_correct: Some(holds),
+        is_correct: Some(is_correct),
     }
 }
 
-fn matching_rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
-    text.lines().filter(|line| line.contains(begins)).collect()
+fn matching_rows<'s>(text: &'s str, pattern: &str) -> Vec<&'s str> {
+    text.lines().filter(|line| line.contains(pattern)).collect()
 }
 
 /// Returns the named columns of each row of a metric.
@@ -283,9 +283,9 @@ fn cells<'s, const N: usize>(
     let Some(head) = text.lines().find(|line| line.starts_with("run,host,")) else {
         return Vec::new();
     };
-    let column = |name| head.split(',').position(|it| it == name);
+    let column = |name| head.split(',').position(|column_name| column_name == name);
     let cells_in = |row: &&'s str| {
-        names.map(|name| column(name).and_then(|at| row.split(',').nth(at)).unwrap_or_default())
+        names.map(|name| column(name).and_then(|index| row.split(',').nth(index)).unwrap_or_default())
     };
     matching_rows(text, metric).iter().map(cells_in).collect()
 }
@@ -303,19 +303,19 @@ fn format_gid_and_mtu(text: &str, metric: &str) -> String {
 
 /// Formats the exit code and the program's reason, if there is one.
 fn format_exit(text: &str) -> String {
-    let found = text.lines().find_map(|line| line.strip_prefix("exit "));
-    let why = text.lines().find_map(|line| line.trim_start().strip_prefix("why: "));
-    let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    format!("exit code {}{why}", found.unwrap_or("none"))
+    let code = text.lines().find_map(|line| line.strip_prefix("exit "));
+    let reason = text.lines().find_map(|line| line.trim_start().strip_prefix("why: "));
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("exit code {}{reason}", code.unwrap_or("none"))
 }
 
 /// Parses the number of looks, and of listening sockets seen.
 fn parse_listening(text: &str) -> Result<(u64, u64)> {
     let line = text.lines().find_map(|line| line.strip_prefix("looks "));
-    let (looks, seen) = line
+    let (looks, listening) = line
         .and_then(|line| line.split_once(" listening "))
         .context("the listening sockets were not read")?;
-    Ok((looks.trim().parse()?, seen.trim().parse()?))
+    Ok((looks.trim().parse()?, listening.trim().parse()?))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub(super) enum Rate {
 impl TreeFormat {
     /// Converts the option `-c`, which overrides the file.
     pub(super) fn from_option(option: FormatOption) -> Self {
-        let all = Self {
+        let complete = Self {
             removes: true,
             creates_directories: true,
             creates_files: true,
@@ -67,7 +67,7 @@ impl TreeFormat {
             once: false,
         };
         match option {
-            FormatOption::Yes => all,
+            FormatOption::Yes => complete,
             FormatOption::No => Self::default(),
             FormatOption::CleanOnly => Self { removes: true, only: true, ..Self::default() },
         }
@@ -172,7 +172,7 @@ impl RunDefinition {
         }
     }
 
-    /// Adds a loop; a repeated key replaces the earlier one, at the position of the later one.
+    /// Adds a loop as the innermost one; it replaces an earlier loop with the same key.
     fn add_loop(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let key = parameter.keyword.name;
         let Some(values) = values::parse_values(lines, parameter) else { return };
@@ -209,13 +209,13 @@ pub(super) fn data_limit_bytes(limit: f64, total_bytes: u64) -> u64 {
     if limit <= 100.0 { (limit * total_bytes as f64) as u64 } else { limit as u64 }
 }
 
-/// Whether every value of a loop is valid; reports the first that is not.
+/// Returns whether every value of a loop is valid; reports the first invalid one.
 fn check_loop_values(
     lines: &mut Lines,
     parameter: &Parameter,
     values: &[ParameterValue],
 ) -> bool {
-    let wrong = |parsed: &&ParameterValue| {
+    let is_invalid = |parsed: &&ParameterValue| {
         let Scalar::Number(number) = parsed.value else {
             return !matches!(parameter.keyword.name, "seekpct" | "operations");
         };
@@ -231,12 +231,12 @@ fn check_loop_values(
             _ => !(0.0..=100.0).contains(&number.value),
         }
     };
-    let Some(found) = values.iter().find(wrong) else {
+    let Some(invalid) = values.iter().find(is_invalid) else {
         if parameter.keyword.name == "operations" {
-            let known = |parsed: &ParameterValue| {
+            let parse_operation = |parsed: &ParameterValue| {
                 attributes::parse_operation(lines, parameter, &parsed.text)
             };
-            return values.iter().map(known).all(|operation| operation.is_some());
+            return values.iter().map(parse_operation).all(|operation| operation.is_some());
         }
         return parameter.keyword.name != "seekpct"
             || values
@@ -249,7 +249,7 @@ fn check_loop_values(
         _ => ("V123", "use percentages from 0 to 100, or ratios of at least 1"),
     };
     let message =
-        format!("`{}` is not a valid value of `{}`", found.text, parameter.keyword.spelled);
+        format!("`{}` is not a valid value of `{}`", invalid.text, parameter.keyword.spelled);
     let error = lines.error(code, parameter.spot, message).help(help).vdbench("stops");
     lines.diagnostics.push(error);
     false
@@ -268,14 +268,14 @@ fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
             _ => {
                 let message = format!("`{}` is not an I/O rate", parsed.text);
                 let is_below = matches!(&parsed.value, Scalar::Number(n) if n.value < 0.0);
-                let does = match is_below {
+                let vdbench_action = match is_below {
                     true => "takes it for percent of the rate of the run before",
                     false => "stops",
                 };
                 let error = lines
                     .error("V123", parameter.spot, message)
                     .help("give IO/s, several in parentheses, max, or curve")
-                    .vdbench(does);
+                    .vdbench(vdbench_action);
                 lines.diagnostics.push(error);
                 continue;
             }
@@ -321,23 +321,23 @@ pub(super) fn with_rate(
 
 fn parse_format(lines: &mut Lines, parameter: &Parameter) -> TreeFormat {
     let mut format = TreeFormat::default();
-    let all = |format: &mut TreeFormat| {
+    let create_all = |format: &mut TreeFormat| {
         (format.creates_directories, format.creates_files) = (true, true);
     };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
             "no" | "n" => format = TreeFormat::default(),
             "yes" | "y" => {
-                all(&mut format);
+                create_all(&mut format);
                 format.removes = true;
             }
             "restart" => {
-                all(&mut format);
+                create_all(&mut format);
                 format.removes = false;
             }
             "only" => {
                 if format == TreeFormat::default() {
-                    all(&mut format);
+                    create_all(&mut format);
                     format.removes = true;
                 }
                 format.only = true;
@@ -347,13 +347,13 @@ fn parse_format(lines: &mut Lines, parameter: &Parameter) -> TreeFormat {
                 (format.creates_directories, format.creates_files) = (true, false);
             }
             "once" => format.once = true,
-            // In assay a format always completes.
+            // assay always completes a format.
             "complete" => {}
             other => {
                 let message = format!("`format={other}` is not supported here");
                 let error = lines.error("V114", element.spot, message);
-                let known = "yes, no, restart, only, clean, directories, once and complete";
-                lines.diagnostics.push(error.help(format!("use one of {known}")));
+                let supported = "yes, no, restart, only, clean, directories, once and complete";
+                lines.diagnostics.push(error.help(format!("use one of {supported}")));
             }
         }
     }
@@ -384,9 +384,9 @@ fn parse_curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
 }
 
 fn check_seconds(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
-    /// Maximum time, a year; a longer one is taken for a mistaken unit.
-    const LONGEST_S: f64 = 366.0 * 24.0 * 3600.0;
-    if (0.0..=LONGEST_S).contains(&value) {
+    /// Maximum time, a year; a longer one is probably in the wrong unit.
+    const MAX_S: f64 = 366.0 * 24.0 * 3600.0;
+    if (0.0..=MAX_S).contains(&value) {
         return value;
     }
     let message = format!("`{}` of {value} s is out of range", parameter.keyword.spelled);

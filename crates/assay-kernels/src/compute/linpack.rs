@@ -10,8 +10,8 @@
 //! In the order of the work:
 //!
 //! - `problem` generates the system in a `matrix`.
-//! - `factor` factorises it in steps of a `panel` (in the interleaved `layout` that the kernels need) and `strip`s to
-//!   its right, `tile` by tile.
+//! - `factor` factorises it in steps of a `panel` (in the interleaved `layout` that the kernels need)
+//!   and `strip`s to its right, `tile` by tile.
 //! - `solve` substitutes back, `residual` checks the solution.
 //! - `kernels` picks the instruction set's `vector`; `workers` has the barriers of the threads.
 

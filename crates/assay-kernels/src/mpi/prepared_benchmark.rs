@@ -140,7 +140,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
         let mut send = map_filled(send_bytes, b'a')?;
         let receive = map_filled(receive_bytes, b'b')?;
         if kind.collective().is_some() {
-            // Bytes that are numbers of a usual size, so that sums neither overflow nor are subnormal.
+            // Numbers whose sums neither overflow nor are subnormal.
             send.as_mut_slice::<f32>().fill(1.0);
         }
         let in_flight = if kind.is_windowed() { window.max(1) as usize } else { 1 };

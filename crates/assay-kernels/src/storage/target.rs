@@ -1,6 +1,6 @@
 //! Open targets: descriptors, size, and the granule that direct I/O requires.
 //!
-//! Does not check whether a target may be written: the caller has decided that.
+//! Does not check whether a target may be written: the caller has checked that.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -28,7 +28,7 @@ pub(super) struct TargetAccess {
     pub(super) write: bool,
 }
 
-/// Open target. The null engine's has no file.
+/// Open target. A target of the null engine has no file.
 #[derive(Debug)]
 pub(super) struct OpenedTarget {
     files: Option<(File, Option<File>)>,
@@ -58,20 +58,20 @@ impl OpenedTarget {
         Ok(Self { files: None, area, granule, may_fall_back: false, is_remote: false })
     }
 
-    /// Opens a target at `place`: its path, or that of an open descriptor.
+    /// Opens a target at `path`: its own path, or the path of an open descriptor.
     pub(super) fn open(
         target: &StorageTarget,
-        place: &Path,
+        path: &Path,
         access: TargetAccess,
     ) -> Result<Self, StorageError> {
         let failed = |source| StorageError::Open { path: target.path.clone(), source };
-        let is_nfs = file_system_magic(place) == Some(NFS);
+        let is_nfs = file_system_magic(path) == Some(NFS);
         // NFS serves read-only descriptors without falling back (since Linux 7.1), and no others.
-        let apart = is_nfs && access == TargetAccess { read: true, write: true };
-        let reads_alone = TargetAccess { read: true, write: false };
-        let first = open_file(target, place, if apart { reads_alone } else { access })?;
-        let second = match apart {
-            true => Some(open_file(target, place, TargetAccess { read: false, write: true })?),
+        let needs_two_files = is_nfs && access == TargetAccess { read: true, write: true };
+        let read_only = TargetAccess { read: true, write: false };
+        let first = open_file(target, path, if needs_two_files { read_only } else { access })?;
+        let second = match needs_two_files {
+            true => Some(open_file(target, path, TargetAccess { read: false, write: true })?),
             false => None,
         };
         let size_bytes = (&first).seek(SeekFrom::End(0)).map_err(failed)?;
@@ -80,13 +80,13 @@ impl OpenedTarget {
         for file in std::iter::once(&first).chain(&second) {
             prepare_file(file, target, area).map_err(failed)?;
         }
-        let may_detour =
-            (is_nfs && access.write) || !supports_nowait(place, granule, size_bytes);
+        let may_fall_back =
+            (is_nfs && access.write) || !supports_nowait(path, granule, size_bytes);
         Ok(Self {
             files: Some((first, second)),
             area,
             granule,
-            may_fall_back: may_detour,
+            may_fall_back,
             is_remote: is_nfs,
         })
     }
@@ -193,7 +193,7 @@ fn used_area(target: &StorageTarget, size_bytes: u64) -> Result<ByteRange, Stora
 
 fn open_file(
     target: &StorageTarget,
-    place: &Path,
+    path_to_open: &Path,
     access: TargetAccess,
 ) -> Result<File, StorageError> {
     let sync = match target.sync {
@@ -204,17 +204,17 @@ fn open_file(
     let direct = if target.direct { libc::O_DIRECT } else { 0 };
     let mut options = OpenOptions::new();
     options.read(access.read).write(access.write).custom_flags(direct | sync);
-    let is_device = std::fs::metadata(place).is_ok_and(|data| {
+    let is_device = std::fs::metadata(path_to_open).is_ok_and(|data| {
         data.file_type().is_block_device() || data.file_type().is_char_device()
     });
     options.create(access.write && !is_device).mode(0o644);
-    // Avoids that the kernel checks the access time at each read (zram, 4 KiB: 2.35 µs a read
-    // instead of 2.50 µs). Only the file's owner may request that.
-    let mut quiet = options.clone();
-    quiet.custom_flags(direct | sync | libc::O_NOATIME);
-    let refused = |error: &io::Error| error.raw_os_error() == Some(libc::EPERM);
-    let opened = match quiet.open(place) {
-        Err(error) if refused(&error) => options.open(place),
+    // O_NOATIME saves the kernel's check of the access time at each read (zram, 4 KiB: 2.35 µs
+    // instead of 2.50 µs). Only the file's owner may request it.
+    let mut without_access_time = options.clone();
+    without_access_time.custom_flags(direct | sync | libc::O_NOATIME);
+    let is_refused = |error: &io::Error| error.raw_os_error() == Some(libc::EPERM);
+    let opened = match without_access_time.open(path_to_open) {
+        Err(error) if is_refused(&error) => options.open(path_to_open),
         other => other,
     };
     let file = opened.map_err(|source| {
@@ -235,7 +235,7 @@ fn open_file(
 pub(super) fn find_granule(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
     match open_file(target, &target.path, TargetAccess { read: true, write: false }) {
         Ok(file) => Ok(direct_granule(&file).ok()),
-        Err(refused @ StorageError::Direct { .. }) => Err(refused),
+        Err(error @ StorageError::Direct { .. }) => Err(error),
         Err(StorageError::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             granule_in_folder(target)
         }
@@ -246,15 +246,15 @@ pub(super) fn find_granule(target: &StorageTarget) -> Result<Option<u64>, Storag
 /// Determines the granule for a missing file from an unnamed one in its folder, which disappears
 /// when it is closed. `None` if the file system does not support such files (open(2), `O_TMPFILE`).
 fn granule_in_folder(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
-    let folder = target.path.parent().filter(|it| !it.as_os_str().is_empty());
-    let nameless = |flags| {
+    let folder = target.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let open_unnamed = |flags| {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE | flags);
         options.open(folder.unwrap_or(Path::new(".")))
     };
-    match nameless(libc::O_DIRECT) {
+    match open_unnamed(libc::O_DIRECT) {
         Ok(file) => Ok(direct_granule(&file).ok()),
-        Err(source) if source.raw_os_error() == Some(libc::EINVAL) && nameless(0).is_ok() => {
+        Err(source) if source.raw_os_error() == Some(libc::EINVAL) && open_unnamed(0).is_ok() => {
             Err(StorageError::Direct { path: target.path.clone(), source })
         }
         Err(_) => Ok(None),
@@ -265,34 +265,34 @@ fn granule_in_folder(target: &StorageTarget) -> Result<Option<u64>, StorageError
 /// a device, otherwise 4096 B, which every current device accepts.
 fn direct_granule(file: &File) -> io::Result<u64> {
     const SAFE: u64 = 4096;
-    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    let mut stats = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: the path is an empty terminated string, so that the call refers to the descriptor
-    // itself; `found` is writable, and all-zero bytes are a valid `statx`.
-    let found = unsafe {
+    // itself; `stats` is writable, and all-zero bytes are a valid `statx`.
+    let stats = unsafe {
         let result = libc::statx(
             file.as_raw_fd(),
             c"".as_ptr(),
             libc::AT_EMPTY_PATH,
             libc::STATX_DIOALIGN,
-            found.as_mut_ptr(),
+            stats.as_mut_ptr(),
         );
         if result != 0 {
             return Err(io::Error::last_os_error());
         }
-        found.assume_init()
+        stats.assume_init()
     };
-    if found.stx_mask & libc::STATX_DIOALIGN != 0 && found.stx_dio_offset_align > 0 {
-        return Ok(u64::from(found.stx_dio_offset_align));
+    if stats.stx_mask & libc::STATX_DIOALIGN != 0 && stats.stx_dio_offset_align > 0 {
+        return Ok(u64::from(stats.stx_dio_offset_align));
     }
     let mut sector: libc::c_int = 0;
     // SAFETY: the request writes one `int` to the pointer, or fails for a file that is not a block
     // device.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::BLKSSZGET, &raw mut sector) };
-    Ok(u64::try_from(sector).ok().filter(|&it| result == 0 && it > 0).unwrap_or(SAFE))
+    Ok(u64::try_from(sector).ok().filter(|&bytes| result == 0 && bytes > 0).unwrap_or(SAFE))
 }
 
-/// Returns whether the target supports `RWF_NOWAIT`: `io_uring` tries every I/O that way first, and
-/// falls back to a kernel thread without support. Returns true if it cannot be tested.
+/// Returns whether the target supports `RWF_NOWAIT`; true if it cannot be tested. `io_uring` tries
+/// every I/O with it first, and falls back to a kernel thread if it is not supported.
 fn supports_nowait(path: &Path, granule: u64, size_bytes: u64) -> bool {
     let mut options = OpenOptions::new();
     let direct = if granule > 1 { libc::O_DIRECT } else { 0 };
@@ -300,8 +300,8 @@ fn supports_nowait(path: &Path, granule: u64, size_bytes: u64) -> bool {
     let bytes = granule.max(SECTOR_BYTES as u64) as usize;
     let Ok(memory) = Mapping::new(bytes, PageAdvice::Default) else { return true };
     let part = libc::iovec { iov_base: memory.as_ptr().cast(), iov_len: bytes };
-    // Within a file the page cache would start to read ahead, and the first I/O would find that
-    // data.
+    // A read within the file would start read-ahead into the page cache, from which the first I/O
+    // would be served.
     let offset = if granule > 1 { 0 } else { size_bytes as libc::off_t };
     let (descriptor, flags) = (file.as_raw_fd(), libc::RWF_NOWAIT);
     // SAFETY: `part` refers to memory of ours that nothing else uses during the call.
@@ -318,17 +318,17 @@ fn file_system_magic(path: &Path) -> Option<i64> {
     let path = if path.exists() { path } else { path.parent()? };
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
-    let mut found = MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: the path is terminated, `found` is writable, and all-zero bytes are a valid `statfs`.
-    let found = unsafe {
-        if libc::statfs(path.as_ptr(), found.as_mut_ptr()) != 0 {
+    let mut stats = MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the path is terminated, `stats` is writable, and all-zero bytes are a valid `statfs`.
+    let stats = unsafe {
+        if libc::statfs(path.as_ptr(), stats.as_mut_ptr()) != 0 {
             return None;
         }
-        found.assume_init()
+        stats.assume_init()
     };
     #[expect(clippy::allow_attributes, reason = "the width differs between architectures")]
     #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
-    Some(found.f_type as i64)
+    Some(stats.f_type as i64)
 }
 
 #[cfg(test)]

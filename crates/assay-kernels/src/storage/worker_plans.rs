@@ -50,39 +50,39 @@ pub(super) struct LanePlan {
     pub(super) others: Vec<(usize, ByteRange, Position)>,
 }
 
-/// Separates the random sequences of arrivals from those of offsets.
+/// Bit of the sequence number that separates random arrivals from random offsets.
 const ARRIVALS_ID: u64 = 1 << 63;
 /// Range of sequence numbers of a lane that is split into single slots.
 const SLOTS_PER_LANE: u64 = 1 << 20;
 
-/// Divides the workload among workers. `areas` are the targets' used parts; with `singly` every
-/// worker has one slot, which blocking calls require.
+/// Divides the workload among workers. `areas` are the used parts of the targets. If
+/// `single_slots`, every worker has one slot, which blocking calls require.
 pub(super) fn plan_workers(
     workload: &StorageWorkload,
     areas: &[ByteRange],
-    singly: bool,
+    single_slots: bool,
 ) -> Vec<WorkerPlan> {
     let mut workers: Vec<WorkerPlan> = Vec::new();
     for (index, stream) in workload.streams.iter().enumerate() {
-        let before = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as u64;
-        let mut own = plan_threads(index, stream, areas);
-        assign_ids(&mut own, before);
-        assign_arrivals(&mut own, workload, stream, singly);
-        if singly {
-            own = own.into_iter().flat_map(split_by_slot).collect();
+        let lane_count = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as u64;
+        let mut stream_workers = plan_threads(index, stream, areas);
+        assign_ids(&mut stream_workers, lane_count);
+        assign_arrivals(&mut stream_workers, workload, stream, single_slots);
+        if single_slots {
+            stream_workers = stream_workers.into_iter().flat_map(split_by_slot).collect();
         }
-        assign_caps(&mut own, workload, stream);
-        workers.append(&mut own);
+        assign_caps(&mut stream_workers, workload, stream);
+        workers.append(&mut stream_workers);
     }
     workers
 }
 
-/// Returns the I/O in flight of thread `thread` of `threads` on the stream's `nth` target, out of
-/// `all`. Shares are equal; the threads that get one more rotate from target to target.
-fn slots_of_thread(all: u32, threads: u32, thread: u32, nth: usize) -> u32 {
-    let (each, more) = (all / threads, all % threads);
-    let shift = (nth as u64 * u64::from(more) % u64::from(threads)) as u32;
-    each + u32::from((thread + threads - shift) % threads < more)
+/// Returns thread `thread`'s share of the `total` I/O in flight on one target of a stream. Shares
+/// are equal; the threads that get one more rotate from target to target.
+fn slots_of_thread(total: u32, threads: u32, thread: u32, target_index: usize) -> u32 {
+    let (base, extra) = (total / threads, total % threads);
+    let shift = (target_index as u64 * u64::from(extra) % u64::from(threads)) as u32;
+    base + u32::from((thread + threads - shift) % threads < extra)
 }
 
 fn plan_threads(index: usize, stream: &StorageStream, areas: &[ByteRange]) -> Vec<WorkerPlan> {
@@ -94,11 +94,11 @@ fn plan_threads(index: usize, stream: &StorageStream, areas: &[ByteRange]) -> Ve
         workers[0].lanes.push(plan_rotating_lane(stream, areas));
         return workers;
     }
-    for (nth, &target) in stream.targets.iter().enumerate() {
-        let slots = |thread| slots_of_thread(stream.in_flight_per_target, count, thread, nth);
-        let with_work: Vec<u32> = (0..count).filter(|&thread| slots(thread) > 0).collect();
-        let parts = thread_areas(stream, areas[target], with_work.len() as u64);
-        for (thread, (area, position)) in with_work.into_iter().zip(parts) {
+    for (target_index, &target) in stream.targets.iter().enumerate() {
+        let slots = |thread| slots_of_thread(stream.in_flight_per_target, count, thread, target_index);
+        let active_threads: Vec<u32> = (0..count).filter(|&thread| slots(thread) > 0).collect();
+        let parts = thread_areas(stream, areas[target], active_threads.len() as u64);
+        for (thread, (area, position)) in active_threads.into_iter().zip(parts) {
             let slots = slots(thread);
             let others = Vec::new();
             let lane =
@@ -112,14 +112,14 @@ fn plan_threads(index: usize, stream: &StorageStream, areas: &[ByteRange]) -> Ve
 
 /// Plans one lane over all targets of a stream.
 fn plan_rotating_lane(stream: &StorageStream, areas: &[ByteRange]) -> LanePlan {
-    let whole = |&target: &usize| {
+    let placed_target = |&target: &usize| {
         let position = Arc::new(AtomicU64::new(OffsetPattern::initial_position(
             areas[target],
             stream.pattern,
         )));
         (target, areas[target], position)
     };
-    let mut targets = stream.targets.iter().map(whole);
+    let mut targets = stream.targets.iter().map(placed_target);
     // Workloads with a stream without targets are rejected earlier.
     let (target, area, position) = targets.next().expect("a stream has a target");
     let slots = stream.in_flight_per_target;
@@ -129,32 +129,32 @@ fn plan_rotating_lane(stream: &StorageStream, areas: &[ByteRange]) -> LanePlan {
 /// Returns area and position of each of `count` threads that work on one target.
 fn thread_areas(
     stream: &StorageStream,
-    whole: ByteRange,
+    area: ByteRange,
     count: u64,
 ) -> Vec<(ByteRange, Position)> {
-    let fresh =
+    let new_position =
         |area| Arc::new(AtomicU64::new(OffsetPattern::initial_position(area, stream.pattern)));
-    let shared = fresh(whole);
-    let part_bytes = (whole.end - whole.start) / count.max(1);
+    let shared = new_position(area);
+    let part_bytes = (area.end - area.start) / count.max(1);
     // Parts begin at multiples of the I/O size, so that no I/O is lost between them.
     let part_bytes = part_bytes / maximum_bytes(stream) * maximum_bytes(stream);
     (0..count)
-        .map(|nth| match stream.pattern {
+        .map(|index| match stream.pattern {
             AccessPattern::Random
             | AccessPattern::Permutation
             | AccessPattern::Strides { .. }
             | AccessPattern::Blocks { .. }
             | AccessPattern::Sequential { cursor: Cursor::Shared, .. } => {
-                (whole, Arc::clone(&shared))
+                (area, Arc::clone(&shared))
             }
             AccessPattern::Mixed { .. }
             | AccessPattern::Sequential { cursor: Cursor::PerThread, .. } => {
-                (whole, fresh(whole))
+                (area, new_position(area))
             }
             AccessPattern::Sequential { cursor: Cursor::Divided, .. } => {
-                let start = whole.start + nth * part_bytes;
+                let start = area.start + index * part_bytes;
                 let part = ByteRange { start, end: start + part_bytes };
-                (part, fresh(part))
+                (part, new_position(part))
             }
         })
         .collect()
@@ -165,9 +165,9 @@ pub(super) fn maximum_bytes(stream: &StorageStream) -> u64 {
     stream.all_sizes().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
 }
 
-fn assign_ids(workers: &mut [WorkerPlan], before: u64) {
+fn assign_ids(workers: &mut [WorkerPlan], first_lane: u64) {
     let lanes = workers.iter_mut().flat_map(|worker| &mut worker.lanes);
-    for (lane, id) in lanes.zip(before..) {
+    for (lane, id) in lanes.zip(first_lane..) {
         lane.id = id * SLOTS_PER_LANE;
     }
 }
@@ -178,8 +178,8 @@ fn total_slots(workers: &[WorkerPlan]) -> f64 {
 
 /// Returns the stream's share of the phase's rate among the streams without a rate of their own.
 fn rate_share(workload: &StorageWorkload, stream: &StorageStream) -> f64 {
-    let sharing = workload.streams.iter().filter(|it| it.own_rate_per_s.is_none());
-    let sum: f64 = sharing.map(|it| it.rate_share).sum();
+    let sharing_streams = workload.streams.iter().filter(|it| it.own_rate_per_s.is_none());
+    let sum: f64 = sharing_streams.map(|it| it.rate_share).sum();
     if sum > 0.0 { stream.rate_share / sum } else { 0.0 }
 }
 
@@ -187,14 +187,14 @@ fn assign_arrivals(
     workers: &mut [WorkerPlan],
     workload: &StorageWorkload,
     stream: &StorageStream,
-    singly: bool,
+    single_slots: bool,
 ) {
-    let own: f64 = workload.streams.iter().filter_map(|it| it.own_rate_per_s).sum();
-    let (rate, law) = match (&workload.load, stream.own_rate_per_s) {
+    let own_rates: f64 = workload.streams.iter().filter_map(|it| it.own_rate_per_s).sum();
+    let (rate, process) = match (&workload.load, stream.own_rate_per_s) {
         (StorageLoad::Open { arrivals, .. }, Some(rate)) => (rate, *arrivals),
         (_, Some(rate)) => (rate, ArrivalProcess::Constant),
         (StorageLoad::Open { rate_per_s, arrivals }, None) => {
-            ((rate_per_s - own).max(0.0) * rate_share(workload, stream), *arrivals)
+            ((rate_per_s - own_rates).max(0.0) * rate_share(workload, stream), *arrivals)
         }
         (
             StorageLoad::Closed
@@ -206,13 +206,13 @@ fn assign_arrivals(
             return;
         }
     };
-    let all = total_slots(workers);
+    let total = total_slots(workers);
     let count = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as f64;
-    for (nth, lane) in workers.iter_mut().flat_map(|worker| &mut worker.lanes).enumerate() {
-        let lane_rate = rate * f64::from(lane.slots) / all;
+    for (index, lane) in workers.iter_mut().flat_map(|worker| &mut worker.lanes).enumerate() {
+        let lane_rate = rate * f64::from(lane.slots) / total;
         let draws = RandomStream::new(workload.seed, lane.id | ARRIVALS_ID);
-        let schedule = ArrivalSchedule::new(law, lane_rate, nth as f64 / count, draws);
-        lane.arrivals = Some(match singly {
+        let schedule = ArrivalSchedule::new(process, lane_rate, index as f64 / count, draws);
+        lane.arrivals = Some(match single_slots {
             true => ArrivalSource::Shared(Arc::new(Mutex::new(schedule))),
             false => ArrivalSource::Own(schedule),
         });
@@ -224,10 +224,10 @@ fn assign_caps(workers: &mut [WorkerPlan], workload: &StorageWorkload, stream: &
     if stream.own_rate_per_s.is_some() {
         return;
     }
-    let all = total_slots(workers);
+    let total = total_slots(workers);
     let share = bytes_per_s * rate_share(workload, stream);
     for worker in workers {
-        worker.cap_bytes_per_s = Some(share * total_slots(std::slice::from_ref(worker)) / all);
+        worker.cap_bytes_per_s = Some(share * total_slots(std::slice::from_ref(worker)) / total);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The same with other tools: starting a command on 24 hosts, and a storage test on six.
+//! Comparison with other tools: starting a command on 24 hosts, and a storage test on six.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::is_installed;
 
 /// Length of the storage test in seconds.
 const LENGTH_S: f64 = 3.0;
-/// Tries of each command; the median counts.
+/// Number of tries of each command, of which the median is reported.
 const TRIES: usize = 3;
 
 /// Costs of the other tools.
@@ -26,8 +26,8 @@ pub(super) fn measure_peers(workplace: &BenchWorkplace, program: &Path) -> Resul
     let mut peers = Peers { rows: Vec::new(), skipped: Vec::new() };
     let folder = workplace.folder.join("peers");
     fs::create_dir_all(&folder).context("cannot create a folder for the peers")?;
-    let text = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-    let doctor = text(&[
+    let to_strings = |arguments: &[&str]| arguments.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let doctor = to_strings(&[
         "doctor",
         "--hosts",
         "h[1-24]",
@@ -38,20 +38,20 @@ pub(super) fn measure_peers(workplace: &BenchWorkplace, program: &Path) -> Resul
         "--json",
     ]);
     peers.add(workplace, "`assay doctor`: an agent and all checks", 24, (program, &doctor))?;
-    for (name, words) in [
+    for (name, arguments) in [
         ("pdsh", &["-R", "exec", "-f", "24", "-w", "h[1-24]", "sh", "-c", "true"][..]),
         ("clush", &["--worker=exec", "-f", "24", "-w", "h[1-24]", "sh -c true"]),
     ] {
         if is_installed(name) {
-            let what = format!("`{name}`: `sh -c true`");
-            peers.add(workplace, &what, 24, (Path::new(name), &text(words)))?;
+            let label = format!("`{name}`: `sh -c true`");
+            peers.add(workplace, &label, 24, (Path::new(name), &to_strings(arguments)))?;
         } else {
             peers.skipped.push(format!("{name} is not installed here."));
         }
     }
     measure_storage(workplace, program, &folder, &mut peers)?;
-    let why = "Vdbench is left out: its licence forbids packages, and it is not installed on this machine.";
-    peers.skipped.push(why.to_owned());
+    let reason = "Vdbench is left out: its licence forbids packages, and it is not installed on this machine.";
+    peers.skipped.push(reason.to_owned());
     peers.skipped.push(
         "All tools, assay included, start their processes on this machine, without ssh: the cost of a login is the same \
          for each. Median of three tries."
@@ -64,19 +64,19 @@ impl Peers {
     fn add(
         &mut self,
         workplace: &BenchWorkplace,
-        what: &str,
+        label: &str,
         hosts: usize,
-        (program, words): (&Path, &[String]),
+        (program, arguments): (&Path, &[String]),
     ) -> Result<()> {
         let mut tries: Vec<(f64, f64)> = (0..TRIES)
-            .map(|_| measure_command(workplace, program, words))
+            .map(|_| measure_command(workplace, program, arguments))
             .collect::<Result<_>>()?;
         tries.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (took_s, cpu_s) = tries[TRIES / 2];
+        let (elapsed_s, cpu_s) = tries[TRIES / 2];
         self.rows.push(vec![
-            what.to_owned(),
+            label.to_owned(),
             hosts.to_string(),
-            format!("{took_s:.2} s"),
+            format!("{elapsed_s:.2} s"),
             format!("{cpu_s:.2} s"),
         ]);
         Ok(())
@@ -88,26 +88,26 @@ impl Peers {
 fn measure_command(
     workplace: &BenchWorkplace,
     program: &Path,
-    words: &[String],
+    arguments: &[String],
 ) -> Result<(f64, f64)> {
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut child = workplace
         .command(program)
-        .args(words)
+        .args(arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .with_context(|| format!("cannot start {}", program.display()))?;
     let mut cpu_s = 0.0;
     while child.try_wait()?.is_none() {
-        // A process that has ended is not readable any more: the last value before that counts.
+        // The CPU time of an ended process cannot be read: keep the last value.
         cpu_s = super::process_cpu_s(&child).unwrap_or(cpu_s);
         std::thread::sleep(Duration::from_millis(5));
     }
-    Ok((begun.elapsed().as_secs_f64(), cpu_s))
+    Ok((start.elapsed().as_secs_f64(), cpu_s))
 }
 
-/// fio servers, which end with the comparison.
+/// fio servers, killed on drop.
 struct FioServers(Vec<Child>);
 
 impl Drop for FioServers {
@@ -126,17 +126,17 @@ fn measure_storage(
     folder: &Path,
     peers: &mut Peers,
 ) -> Result<()> {
-    let ours = super::coordinator_command(workplace, program, (6, LENGTH_S), folder)?;
-    let words: Vec<String> =
-        ours.get_args().map(|it| it.to_string_lossy().into_owned()).collect();
-    let what = format!("`assay run`: reads for {LENGTH_S:.0} s");
-    peers.add(workplace, &what, 6, (program, &words))?;
+    let command = super::coordinator_command(workplace, program, (6, LENGTH_S), folder)?;
+    let arguments: Vec<String> =
+        command.get_args().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let label = format!("`assay run`: reads for {LENGTH_S:.0} s");
+    peers.add(workplace, &label, 6, (program, &arguments))?;
     if !is_installed("fio") {
         peers.skipped.push("fio is not installed here.".to_owned());
         return Ok(());
     }
     let mut servers = FioServers(Vec::new());
-    let mut words = Vec::new();
+    let mut arguments = Vec::new();
     for host in 1..=6 {
         let socket = folder.join(format!("fio{host}.sock"));
         let job = folder.join(format!("{host}.fio"));
@@ -149,14 +149,14 @@ fn measure_storage(
         let mut server = Command::new("fio");
         server.arg(format!("--server=sock:{}", socket.display()));
         servers.0.push(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
-        words.push(format!("--client=sock:{}", socket.display()));
-        words.push(job.display().to_string());
+        arguments.push(format!("--client=sock:{}", socket.display()));
+        arguments.push(job.display().to_string());
     }
     let end = Instant::now() + Duration::from_secs(10);
     let listens = |host: u32| folder.join(format!("fio{host}.sock")).exists();
     while !(1..=6).all(listens) && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(10));
     }
-    let what = format!("`fio --client`: reads for {LENGTH_S:.0} s");
-    peers.add(workplace, &what, 6, (Path::new("fio"), &words))
+    let label = format!("`fio --client`: reads for {LENGTH_S:.0} s");
+    peers.add(workplace, &label, 6, (Path::new("fio"), &arguments))
 }

@@ -1,6 +1,6 @@
-//! Back substitution, U·x = y, by all members, block after block from the bottom. The known
-//! unknowns are first subtracted from each of a block's rows (a scalar product per row, which is
-//! bound by memory). Then one member solves its triangle.
+//! Back substitution, U·x = y, by all members, block after block from the bottom. All members
+//! subtract the solved unknowns from the rows of a block: one scalar product per row, bound by
+//! memory. Then one member solves the triangle of the block.
 
 use crate::compute::linpack::factor::EarlyExit;
 use crate::compute::linpack::kernels::Kernels;
@@ -29,40 +29,40 @@ impl Unknowns {
     }
 }
 
-/// Solves for the unknowns and leaves the matrix unchanged; stops halfway if cancelled. All members
+/// Solves for the unknowns and leaves the matrix unchanged; returns early if cancelled. All members
 /// must call this.
 ///
 /// # Safety
 /// U and the right-hand side must be in the matrix without interleaving. No other thread may use
 /// them or the unknowns during the call.
 pub(super) unsafe fn back_substitute(
-    (grid, x): (SharedMatrix, Unknowns),
+    (matrix, x): (SharedMatrix, Unknowns),
     steps: &[FactorisationStep],
     kernels: &Kernels,
     team: Workers,
-    halt: &EarlyExit<'_>,
+    early_exit: &EarlyExit<'_>,
 ) {
-    let right_column = grid.shape.padded;
+    let right_column = matrix.shape.padded;
     for step in steps.iter().rev() {
         let (first, end) = (step.panel.first, step.panel.first + step.panel.width);
         for row in team.share(step.panel.width).map(|row| first + row) {
             // SAFETY: own rows; the unknowns from `end` on were solved before the last barrier.
             unsafe {
-                let known = row_slice(grid, row, end, right_column);
-                let sum = (kernels.dot)(known, x.slice(end..x.len));
-                *x.start.add(row) = *grid.element(row, right_column) - sum;
+                let coefficients = row_slice(matrix, row, end, right_column);
+                let sum = (kernels.dot)(coefficients, x.slice(end..x.len));
+                *x.start.add(row) = *matrix.element(row, right_column) - sum;
             }
         }
-        if halt.wait_and_check_skip(team) {
+        if early_exit.wait_and_check_skip(team) {
             return;
         }
         if team.is_leader() {
             for row in (first..end).rev() {
                 // SAFETY: only the leader writes unknowns, and those below `row` are solved.
                 unsafe {
-                    let known = row_slice(grid, row, row + 1, end);
-                    let sum = (kernels.dot)(known, x.slice(row + 1..end));
-                    *x.start.add(row) = (*x.start.add(row) - sum) / *grid.element(row, row);
+                    let coefficients = row_slice(matrix, row, row + 1, end);
+                    let sum = (kernels.dot)(coefficients, x.slice(row + 1..end));
+                    *x.start.add(row) = (*x.start.add(row) - sum) / *matrix.element(row, row);
                 }
             }
         }
@@ -70,7 +70,7 @@ pub(super) unsafe fn back_substitute(
     }
 }
 
-unsafe fn row_slice<'a>(grid: SharedMatrix, row: usize, from: usize, to: usize) -> &'a [f64] {
+unsafe fn row_slice<'a>(matrix: SharedMatrix, row: usize, from: usize, to: usize) -> &'a [f64] {
     // SAFETY: within a row of the matrix that no thread writes, vouched for by the caller.
-    unsafe { std::slice::from_raw_parts(grid.element(row, from), to - from) }
+    unsafe { std::slice::from_raw_parts(matrix.element(row, from), to - from) }
 }

@@ -8,7 +8,7 @@ use crate::compute::linpack::matrix::SharedMatrix;
 use crate::compute::linpack::strip::{UNIT_COLUMNS, end_of_columns};
 
 /// Time of an operation inside a panel relative to one of the trailing update, measured on Zen 4
-/// (25 against 57 GFLOP/s). Only the division of labour depends on it.
+/// (25 against 57 GFLOP/s). Only the number of panel workers depends on it.
 const PANEL_COST: f64 = 2.5;
 
 /// Step of the factorisation: a panel and the columns right of it.
@@ -18,7 +18,7 @@ pub(super) struct FactorisationStep {
     pub(super) pivots: Vec<AtomicUsize>,
     /// Number of members that factor the next panel ahead.
     pub(super) panel_workers: usize,
-    /// End of the columns that those members bring up to date for it, in whole units.
+    /// End of the columns that the panel workers update for the next panel, in whole units.
     pub(super) look_ahead_end: usize,
     /// First column that is not taken yet.
     next_column: AtomicUsize,
@@ -26,16 +26,16 @@ pub(super) struct FactorisationStep {
 
 impl FactorisationStep {
     /// Creates the steps for panels of these widths, which must add up to the padded order.
-    pub(super) fn plan(grid: SharedMatrix, widths: &[usize], members: usize) -> Vec<Self> {
+    pub(super) fn plan(matrix: SharedMatrix, widths: &[usize], members: usize) -> Vec<Self> {
         let mut first = 0;
         let next_widths = widths.iter().skip(1).chain([&0]);
         let mut steps = Vec::with_capacity(widths.len());
         for (&width, &next_width) in widths.iter().zip(next_widths) {
             let ahead = first + width + next_width.next_multiple_of(UNIT_COLUMNS);
             steps.push(Self {
-                panel: Panel::new(grid, first, width),
+                panel: Panel::new(matrix, first, width),
                 pivots: (0..width).map(|_| AtomicUsize::new(0)).collect(),
-                panel_workers: crew_size(members, grid.shape.padded - first, width, next_width),
+                panel_workers: crew_size(members, matrix.shape.padded - first, width, next_width),
                 look_ahead_end: ahead,
                 next_column: AtomicUsize::new(ahead),
             });
@@ -44,7 +44,7 @@ impl FactorisationStep {
         steps
     }
 
-    /// Resets the queue, for another solution.
+    /// Resets the queue for the next solution.
     pub(super) fn reset(&self) {
         self.next_column.store(self.look_ahead_end, Ordering::Relaxed);
     }
@@ -75,7 +75,7 @@ impl FactorisationStep {
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(first..next),
-                Err(taken) => first = taken,
+                Err(current) => first = current,
             }
         }
     }
@@ -85,8 +85,8 @@ impl FactorisationStep {
 /// others finish the update.
 fn crew_size(members: usize, rows: usize, width: usize, next_width: usize) -> usize {
     let (rows, width, next) = (rows as f64, width as f64, next_width as f64);
-    let panel = rows * next * (2.0 * width + PANEL_COST * next);
-    let rest = 2.0 * rows * width * (rows - width - next).max(0.0);
-    let share = panel / (panel + rest).max(1.0);
+    let panel_cost = rows * next * (2.0 * width + PANEL_COST * next);
+    let update_cost = 2.0 * rows * width * (rows - width - next).max(0.0);
+    let share = panel_cost / (panel_cost + update_cost).max(1.0);
     ((share * members as f64) as usize + 1).min(members)
 }
