@@ -31,15 +31,15 @@ const PAGE: &str = "docs/reliability.md";
 #[derive(Debug)]
 pub(crate) enum FaultResult {
     /// Expected result, with a description.
-    Held(String),
+    Passed(String),
     /// Any other result, with a description.
-    Broke(String),
+    Failed(String),
     /// The fault cannot be injected here, with the reason.
     NotTried(String),
 }
 
 /// Fault with its expected and its actual result.
-pub(crate) struct TriedFault {
+pub(crate) struct FaultTrial {
     pub(crate) fault: &'static str,
     pub(crate) expected: &'static str,
     pub(crate) result: FaultResult,
@@ -67,76 +67,76 @@ pub(crate) fn run_briefly(root: &Path) -> Result<()> {
 }
 
 /// Kind of fault: a section of the page.
-struct Kind {
+struct FaultKind {
     name: &'static str,
     title: &'static str,
     /// Injects the faults; arguments: root of the repository, program, whether to be brief.
-    make: fn(&Path, &Path, bool) -> Result<Vec<TriedFault>>,
+    inject: fn(&Path, &Path, bool) -> Result<Vec<FaultTrial>>,
 }
 
-const KINDS: [Kind; 7] = [
-    Kind {
+const KINDS: [FaultKind; 7] = [
+    FaultKind {
         name: "kills",
         title: "Kills at random moments",
-        make: |_, program, is_brief| kills::try_all(program, is_brief),
+        inject: |_, program, is_brief| kills::try_all(program, is_brief),
     },
-    Kind {
+    FaultKind {
         name: "calls",
         title: "Full disk and failing system calls",
-        make: |_, program, is_brief| failing_calls::try_all(program, is_brief),
+        inject: |_, program, is_brief| failing_calls::try_all(program, is_brief),
     },
-    Kind {
+    FaultKind {
         name: "storage",
         title: "Storage changed during a run",
-        make: |_, program, _| {
+        inject: |_, program, _| {
             let mut all = storage_changes::try_all(program)?;
             all.extend(target_changes::try_all(program)?);
-            all.extend(foreign::run_all(program)?);
+            all.extend(foreign::try_all(program)?);
             Ok(all)
         },
     },
-    Kind {
+    FaultKind {
         name: "measuring",
         title: "Faults during a measurement",
-        make: |_, program, is_brief| during_measurement::try_all(program, is_brief),
+        inject: |_, program, is_brief| during_measurement::try_all(program, is_brief),
     },
-    Kind {
+    FaultKind {
         name: "guest",
         title: "CPUs, clocks and devices of a virtual machine",
-        make: |root, _, is_brief| in_guest::try_all(root, is_brief),
+        inject: |root, _, is_brief| in_guest::try_all(root, is_brief),
     },
-    Kind {
+    FaultKind {
         name: "servers",
         title: "Attacks on servers",
-        make: |root, _, is_brief| attacks::try_peer_attacks(root, is_brief),
+        inject: |root, _, is_brief| attacks::try_peer_attacks(root, is_brief),
     },
-    Kind {
+    FaultKind {
         name: "hosts",
         title: "Programs planted on other hosts, and floods from them",
-        make: |root, _, is_brief| attacks::try_host_attacks(root, is_brief),
+        inject: |root, _, is_brief| attacks::try_host_attacks(root, is_brief),
     },
 ];
 
 /// Titles of the sections with their faults.
-type Sections = Vec<(&'static str, Vec<TriedFault>)>;
+type Sections = Vec<(&'static str, Vec<FaultTrial>)>;
 
 fn try_kinds(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     packages::install(root, packages::FOR_FAULTS)?;
     command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
     let program = root.join("target/debug/assay");
-    let inject_kind = |kind: &Kind| {
-        let trials = (kind.make)(root, &program, is_brief)
+    let inject_kind = |kind: &FaultKind| {
+        let trials = (kind.inject)(root, &program, is_brief)
             .with_context(|| format!("cannot inject faults of kind {}", kind.title))?;
         println!("-- {}: {}", kind.name, kind.title);
         for trial in &trials {
             println!("{:>9}  {}", trial.result.word(), trial.fault);
-            if let FaultResult::Broke(description) = &trial.result {
+            if let FaultResult::Failed(description) = &trial.result {
                 println!("           {description}");
             }
         }
         Ok((kind.title, trials))
     };
-    let selected: Vec<&Kind> =
+    let selected: Vec<&FaultKind> =
         KINDS.iter().filter(|kind| kinds.is_empty() || kinds.contains(&kind.name)).collect();
     if !is_brief {
         return selected.into_iter().map(inject_kind).collect();
@@ -154,23 +154,23 @@ fn try_kinds(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
 
 fn check_results(sections: &Sections) -> Result<()> {
     let trials = sections.iter().flat_map(|(_, trials)| trials);
-    match trials.filter(|trial| matches!(trial.result, FaultResult::Broke(_))).count() {
+    match trials.filter(|trial| matches!(trial.result, FaultResult::Failed(_))).count() {
         0 => Ok(()),
         count => bail!("{count} faults had an unexpected result, see above"),
     }
 }
 
-fn write_page(root: &Path, sections: &[(&str, Vec<TriedFault>)]) -> Result<()> {
+fn write_page(root: &Path, sections: &[(&str, Vec<FaultTrial>)]) -> Result<()> {
     let mut page = MarkdownPage::new("Reliability", "cargo xtask faults");
     page.paragraph(
         "Injected faults, with their effect on assay and on other data of the host. \"Held\" means the expected result.",
     );
     for (section, trials) in sections {
         page.heading(section);
-        let row = |trial: &TriedFault| {
+        let row = |trial: &FaultTrial| {
             let description = match &trial.result {
-                FaultResult::Held(description)
-                | FaultResult::Broke(description)
+                FaultResult::Passed(description)
+                | FaultResult::Failed(description)
                 | FaultResult::NotTried(description) => description,
             };
             [trial.fault, trial.expected, trial.result.word(), description]
@@ -186,18 +186,18 @@ fn write_page(root: &Path, sections: &[(&str, Vec<TriedFault>)]) -> Result<()> {
 impl FaultResult {
     const fn word(&self) -> &'static str {
         match self {
-            Self::Held(_) => "held",
-            Self::Broke(_) => "BROKE",
+            Self::Passed(_) => "held",
+            Self::Failed(_) => "BROKE",
             Self::NotTried(_) => "not tried",
         }
     }
 
     /// Returns `Held` if `is_expected`, otherwise `Broke`.
-    pub(crate) fn held_if(is_expected: bool, description: impl Into<String>) -> Self {
+    pub(crate) fn passed_if(is_expected: bool, description: impl Into<String>) -> Self {
         if is_expected {
-            Self::Held(description.into())
+            Self::Passed(description.into())
         } else {
-            Self::Broke(description.into())
+            Self::Failed(description.into())
         }
     }
 }

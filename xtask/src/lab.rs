@@ -81,7 +81,7 @@ struct LocalRunner {
     /// Installs and compiles before any scenario begins, so that no compiler disturbs a measurement
     /// or counts towards a timeout.
     prepare: fn(&Path, &Path) -> Result<()>,
-    carry_out: fn(&Path, &Path, Duration) -> Result<String>,
+    run: fn(&Path, &Path, Duration) -> Result<String>,
 }
 
 /// Hardware of a guest, in addition to the hardware that all guests have.
@@ -173,7 +173,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     let page = Mutex::new(());
     let results =
         run_parallel(&ready.runnable, RunExtent::Full, |scenario| -> Result<ScenarioResult> {
-            let result = scenario.carry_out(root, &ready.image, RunExtent::Full)?;
+            let result = scenario.run(root, &ready.image, RunExtent::Full)?;
             let _guard = page.lock().expect("errors are passed on");
             write_page(root, scenario.title, |page| {
                 scenario.write_section(&result, &program, page);
@@ -374,14 +374,14 @@ impl Scenario {
 
     fn prepare(&self, root: &Path) -> Result<()> {
         match &self.runner {
-            ScenarioRunner::Local(local) => (local.prepare)(root, &image::cache()?)
+            ScenarioRunner::Local(local) => (local.prepare)(root, &image::cache_folder()?)
                 .with_context(|| format!("cannot prepare scenario {}", self.name)),
             ScenarioRunner::Guest(..) | ScenarioRunner::Guests(..) => Ok(()),
         }
     }
 
     /// Runs the scenario, stores its output, and prints the rows.
-    fn carry_out(
+    fn run(
         &self,
         root: &Path,
         image: &image::Image,
@@ -395,7 +395,7 @@ impl Scenario {
                 guest::run(root, image, (self.machines(), &script), self.deadline)
             }
             ScenarioRunner::Local(local) => {
-                (local.carry_out)(root, &image::cache()?, self.deadline)
+                (local.run)(root, &image::cache_folder()?, self.deadline)
             }
         };
         let output = output.with_context(|| format!("scenario {}", self.name))?;
@@ -457,7 +457,7 @@ impl LabFigure {
 }
 
 /// Splits the output into sections, each from a line `== NAME` to the next.
-pub(crate) fn sections(output: &str) -> Vec<(&str, &str)> {
+pub(crate) fn split_sections(output: &str) -> Vec<(&str, &str)> {
     let parts = output.split("\n== ").skip(1);
     parts
         .filter_map(|part| part.split_once('\n'))
@@ -466,13 +466,13 @@ pub(crate) fn sections(output: &str) -> Vec<(&str, &str)> {
 }
 
 /// Returns the section of this name.
-pub(crate) fn section<'s>(output: &'s str, title: &str) -> Result<&'s str> {
-    let matching = sections(output).into_iter().find(|(name, _)| *name == title);
+pub(crate) fn output_section<'s>(output: &'s str, title: &str) -> Result<&'s str> {
+    let matching = split_sections(output).into_iter().find(|(name, _)| *name == title);
     matching.map(|(_, text)| text).with_context(|| format!("section {title} is missing"))
 }
 
 /// Parses the first JSON document in a text.
-pub(crate) fn document(text: &str) -> Result<Value> {
+pub(crate) fn parse_document(text: &str) -> Result<Value> {
     let start = text.find('{').context("no JSON in the output")?;
     let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter();
     Ok(documents.next().context("incomplete JSON")??)
@@ -480,7 +480,7 @@ pub(crate) fn document(text: &str) -> Result<Value> {
 
 /// Returns the names of the rows whose verdict satisfies `predicate`.
 #[cfg(test)]
-fn rows_where(
+fn row_names_where(
     result: Result<Vec<LabFigure>>,
     predicate: fn(Option<bool>) -> bool,
 ) -> Vec<String> {
@@ -608,9 +608,9 @@ mod tests {
     #[test]
     fn parses_document_before_other_text() {
         let output = "x\n{\"a\":{}}\ntook {1}\n";
-        assert_eq!(document(output).unwrap()["a"], serde_json::json!({}));
+        assert_eq!(parse_document(output).unwrap()["a"], serde_json::json!({}));
         for damaged in ["no device", "} {", ""] {
-            assert!(document(damaged).is_err(), "{damaged}");
+            assert!(parse_document(damaged).is_err(), "{damaged}");
         }
     }
 }

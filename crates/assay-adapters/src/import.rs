@@ -93,7 +93,7 @@ pub const FORMATS: &[ImportFormat] = &[
     format("osu", "osu", "OSU micro-benchmarks 5 to 7", mpi::is_osu, mpi::read_osu),
     format("imb", "imb", "Intel MPI Benchmarks", mpi::is_imb, mpi::read_imb),
     format("hpl", "xhpl", "HPL's log", compute::is_hpl, compute::read_hpl),
-    format("stream", "stream", "STREAM 5", compute::is_stream, compute::read_stream),
+    format("stream", "stream", "STREAM 5", compute::is_stream, compute::import_stream),
     format(
         "perftest",
         "perftest",

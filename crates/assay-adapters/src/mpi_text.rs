@@ -25,9 +25,9 @@ pub(crate) enum ColumnUnit {
     /// Microseconds.
     Microseconds,
     /// 10⁶ bytes per second.
-    Megabytes,
+    MegabytesPerSecond,
     /// Already in the base unit.
-    One,
+    Base,
     /// Percent.
     Percent,
 }
@@ -50,8 +50,8 @@ impl ColumnUnit {
     const fn power_of_ten(self) -> i32 {
         match self {
             Self::Microseconds => -6,
-            Self::Megabytes => 6,
-            Self::One => 0,
+            Self::MegabytesPerSecond => 6,
+            Self::Base => 0,
             Self::Percent => -2,
         }
     }
@@ -137,7 +137,7 @@ fn parse_row(line: &str, columns: &[ColumnContent]) -> Result<MpiRow, ToolError>
 /// Returns a number, and half a unit of its last digit, in base units. Zero is accepted, because
 /// rounding may have produced it.
 fn parse_scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
-    let half_step = half_digit(text) * 10f64.powi(power);
+    let half_step = half_unit_in_last_place(text) * 10f64.powi(power);
     if parse_number(what, text)? > 0.0 {
         return Ok((parse_positive_scaled(what, text, power)?, half_step));
     }
@@ -145,7 +145,7 @@ fn parse_scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolEr
 }
 
 /// Returns half a unit of the last printed digit: 0.005 for `1.23`.
-fn half_digit(text: &str) -> f64 {
+fn half_unit_in_last_place(text: &str) -> f64 {
     let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
     0.5 / 10f64.powi(decimals.min(18) as i32)
 }

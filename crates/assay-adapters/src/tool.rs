@@ -73,14 +73,14 @@ pub struct ToolDetection {
     /// Names to look for in `PATH`, preferred ones first.
     pub programs: &'static [&'static str],
     /// Environment variable with a path that overrides the search.
-    pub variable: &'static str,
+    pub path_variable: &'static str,
     /// Text that an executable found by its name must contain. A path from the user is not checked,
     /// because it may be a script.
-    pub mark: Option<&'static str>,
+    pub required_text: Option<&'static str>,
     /// Source of its version.
     pub version: VersionSource,
     /// Whether it is started under an MPI launcher if there is one.
-    pub launcher: bool,
+    pub uses_launcher: bool,
     /// Advice on installing it, for messages.
     pub hint: &'static str,
 }

@@ -18,7 +18,7 @@ pub(crate) struct FlatFile {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VdbenchInterval {
     /// Length in intervals, which are equal.
-    pub(crate) length: f64,
+    pub(crate) interval_count: f64,
     /// Rate in IO/s.
     pub(crate) rate_per_s: f64,
     /// Bandwidth in B/s.
@@ -67,7 +67,7 @@ impl FlatFile {
             if (first..=last).contains(&number) {
                 const MIB: f64 = 1024.0 * 1024.0;
                 intervals.push(VdbenchInterval {
-                    length: 1.0,
+                    interval_count: 1.0,
                     rate_per_s: parse_non_negative("rate", &row[rate])?,
                     bytes_per_s: parse_non_negative("MB/sec", &row[bandwidth])? * MIB,
                     mean_s: parse_non_negative("resp", &row[response])? / 1e3,
@@ -82,7 +82,7 @@ impl FlatFile {
 
     /// Merges intervals into stretches with I/O: an interval without any is joined with the next,
     /// so that a stall counts towards it.
-    pub(crate) fn stretches(&self) -> Vec<VdbenchInterval> {
+    pub(crate) fn merged_intervals(&self) -> Vec<VdbenchInterval> {
         let mut stretches = Vec::new();
         let mut joined: Vec<VdbenchInterval> = Vec::new();
         for interval in &self.intervals {
@@ -90,7 +90,7 @@ impl FlatFile {
             if interval.rate_per_s > 0.0 && interval.bytes_per_s > 0.0 {
                 let count = joined.len() as f64;
                 stretches.push(VdbenchInterval {
-                    length: count,
+                    interval_count: count,
                     rate_per_s: joined.iter().map(|it| it.rate_per_s).sum::<f64>() / count,
                     bytes_per_s: joined.iter().map(|it| it.bytes_per_s).sum::<f64>() / count,
                     mean_s: interval.mean_s,

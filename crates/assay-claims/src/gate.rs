@@ -22,7 +22,7 @@ use crate::reference::{EntryError, dimension_text, find_metric, has_dimensions, 
 pub enum GateError {
     /// The file has no gate.
     #[error("{0}")]
-    Read(String),
+    NoGate(String),
     /// The file is not valid TOML of gates.
     #[error("line {}: {message}", .place.line)]
     Toml {
@@ -49,7 +49,7 @@ impl GateError {
     pub const fn place(&self) -> Option<&FileLocation> {
         match self {
             Self::Toml { place, .. } | Self::Gate { place, .. } => Some(place),
-            Self::Read(_) => None,
+            Self::NoGate(_) => None,
         }
     }
 }
@@ -114,13 +114,13 @@ pub enum GateOutcome {
 /// # Errors
 /// When the file is not valid TOML of gates, or a gate has no known metric, dimension, unit or
 /// threshold.
-pub fn read(text: &str) -> Result<Vec<MetricGate>, GateError> {
+pub fn parse_gates(text: &str) -> Result<Vec<MetricGate>, GateError> {
     let file: GateFile = toml::from_str(text).map_err(|error| {
         let (place, message) = FileLocation::from_toml_error(text, &error);
         GateError::Toml { place, message }
     })?;
     if file.gate.is_empty() {
-        return Err(GateError::Read("the file has no [[gate]]".to_owned()));
+        return Err(GateError::NoGate("the file has no [[gate]]".to_owned()));
     }
     let read = |(number, entry)| {
         build_gate(text, entry).map_err(|(span, what)| {
@@ -376,8 +376,8 @@ mod tests {
     #[test]
     fn gate_needs_metric_and_threshold() {
         let check = |text: &str, expected: &str| {
-            let message =
-                read(text).map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
+            let message = parse_gates(text)
+                .map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
             assert!(message.contains(expected), "{text}: {message}");
         };
         check("", "no [[gate]]");

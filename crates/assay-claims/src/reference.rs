@@ -129,7 +129,7 @@ pub enum ReferenceError {
     },
     /// The file has no entry of the requested kind.
     #[error("{0}")]
-    Read(String),
+    NoEntry(String),
     /// Error in one of its entries.
     #[error("line {}: {entry}: {wrong}", .place.line)]
     Entry {
@@ -148,7 +148,7 @@ impl ReferenceError {
     pub const fn place(&self) -> Option<&FileLocation> {
         match self {
             Self::Toml { place, .. } | Self::Entry { place, .. } => Some(place),
-            Self::Unknown { .. } | Self::Read(_) => None,
+            Self::Unknown { .. } | Self::NoEntry(_) => None,
         }
     }
 }
@@ -403,10 +403,10 @@ const fn exactly() -> Qualifier {
 ///
 /// # Errors
 /// When the file is not valid TOML of claims, or a claim has no known metric, dimension or unit.
-pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
+pub fn parse_claims(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     let file = parse_file(text)?;
     if file.claim.is_empty() {
-        return Err(ReferenceError::Read("the file has no [[claim]]".to_owned()));
+        return Err(ReferenceError::NoEntry("the file has no [[claim]]".to_owned()));
     }
     build_claims(text, "claim", file.claim, file.system)
 }
@@ -415,10 +415,10 @@ pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
 ///
 /// # Errors
 /// As for claims, and when a lower value of the metric is better.
-pub fn read_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
+pub fn parse_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     let file = parse_file(text)?;
     if file.limit.is_empty() {
-        return Err(ReferenceError::Read("the file has no [[limit]]".to_owned()));
+        return Err(ReferenceError::NoEntry("the file has no [[limit]]".to_owned()));
     }
     build_claims(text, "limit", file.limit, file.system)
 }

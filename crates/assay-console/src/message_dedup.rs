@@ -12,7 +12,7 @@ const SETTLED_S: f64 = 1.0;
 /// Groups of equivalent messages.
 #[derive(Debug, Default)]
 pub(crate) struct MessageDedup {
-    kinds: Vec<MessageGroup>,
+    groups: Vec<MessageGroup>,
     /// Time of the newest message.
     newest_s: f64,
 }
@@ -48,10 +48,10 @@ impl MessageDedup {
         at_s: f64,
     ) -> Option<String> {
         self.newest_s = at_s;
-        match self.kinds.iter_mut().find(|group| group.key == key) {
+        match self.groups.iter_mut().find(|group| group.key == key) {
             None => {
                 let (key, host) = (key.to_owned(), host.to_owned());
-                self.kinds.push(MessageGroup { key, host, queued: Vec::new() });
+                self.groups.push(MessageGroup { key, host, queued: Vec::new() });
                 Some(line)
             }
             Some(group) if group.host == host => Some(line),
@@ -84,7 +84,7 @@ impl MessageDedup {
             let hosts: Vec<&str> = hosts.filter(|host| *host != first.host).collect();
             Some(words::with_other_hosts(&first.line, &hosts))
         };
-        self.kinds.iter_mut().filter_map(take_group_line).collect()
+        self.groups.iter_mut().filter_map(take_group_line).collect()
     }
 }
 

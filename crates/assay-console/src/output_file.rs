@@ -40,7 +40,7 @@ pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
         Err(_) => Ok(path.to_owned()),
     };
     let attempt =
-        folder.and_then(|path| tempfile::Builder::new().tempfile_in(folder_of(&path)));
+        folder.and_then(|path| tempfile::Builder::new().tempfile_in(parent_folder(&path)));
     attempt.map(drop).map_err(|error| {
         let mut failure = write_error(path, &error);
         failure.kind = FailureKind::Usage;
@@ -55,7 +55,9 @@ fn write_error(path: &Path, error: &io::Error) -> CommandFailure {
     let failure = CommandFailure::measurement(format!("cannot write {}", path.display()))
         .with_reason(why);
     match error.kind() {
-        io::ErrorKind::NotFound => failure.advise("name a file in a folder that exists"),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            failure.advise("name a file in a folder that exists")
+        }
         io::ErrorKind::PermissionDenied => {
             failure.advise("name a file in a folder that you may write to")
         }
@@ -79,7 +81,7 @@ pub fn is_stream(path: &Path) -> bool {
 fn process_file(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
-        let folder = folder_of(&path).canonicalize().ok()?;
+        let folder = parent_folder(&path).canonicalize().ok()?;
         let at = folder.join(path.file_name()?);
         if folder.starts_with("/proc") {
             return Some(at);
@@ -101,7 +103,7 @@ fn write_into(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn parent_folder(path: &Path) -> &Path {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
@@ -109,7 +111,8 @@ fn folder_of(path: &Path) -> &Path {
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     // Readable as the user's umask allows, like a file created by a shell redirection.
     let mode = Permissions::from_mode(0o666);
-    let mut file = tempfile::Builder::new().permissions(mode).tempfile_in(folder_of(path))?;
+    let mut file =
+        tempfile::Builder::new().permissions(mode).tempfile_in(parent_folder(path))?;
     file.write_all(text.as_bytes())?;
     if let Ok(replaced) = path.metadata() {
         keep_permissions(file.as_file(), &replaced, read_acl(path)?.as_deref())?;

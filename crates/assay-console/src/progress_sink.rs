@@ -18,7 +18,7 @@ use crate::options::RecordArguments;
 use crate::terminal::Terminal;
 
 /// Message that is shown until a plan is known.
-pub const LOOKING_MESSAGE: &str = "progress-looking";
+pub const SEARCH_MESSAGE: &str = "progress-looking";
 
 /// Phrases about plans that exceed their time budget. All hosts send nearly the same.
 const OUTLOOK_PHRASES: [&str; 4] =
@@ -29,7 +29,7 @@ const OUTLOOK_PHRASES: [&str; 4] =
 pub struct ProgressSink<'t> {
     terminal: &'t mut Terminal,
     /// Whether every event is also printed as a line of JSON.
-    echo: bool,
+    echoes_events: bool,
     /// Whether only problems are printed.
     is_quiet: bool,
     progress: Arc<Mutex<RunProgress>>,
@@ -57,10 +57,10 @@ pub struct ProgressSink<'t> {
 impl<'t> ProgressSink<'t> {
     /// Creates a sink that prints all events as JSON if `echo` is set, and only problems if
     /// `is_quiet` is set.
-    pub fn new(terminal: &'t mut Terminal, echo: bool, is_quiet: bool) -> Self {
+    pub fn new(terminal: &'t mut Terminal, echoes_events: bool, is_quiet: bool) -> Self {
         Self {
             terminal,
-            echo,
+            echoes_events,
             is_quiet,
             progress: Arc::default(),
             began: Instant::now(),
@@ -115,7 +115,7 @@ impl<'t> ProgressSink<'t> {
 
 impl Sink for ProgressSink<'_> {
     fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure> {
-        if self.echo {
+        if self.echoes_events {
             let line = serde_json::to_string(event).map_err(|error| {
                 CommandFailure::new(FailureKind::Internal, "an event cannot be written as JSON")
                     .with_cause(&error)
@@ -181,29 +181,29 @@ impl Sink for ProgressSink<'_> {
 /// Prints only warnings and, at the end, the name of the stored run. That name is printed only on a
 /// terminal: the emulated tool prints no such line, and scripts read both outputs.
 #[derive(Debug)]
-pub struct QuietStoreSink {
+pub struct EmulationSink {
     terminal: Terminal,
-    stores: bool,
+    is_stored: bool,
     /// Identifier of the current run.
     current_run: String,
     /// Identifiers of the runs that were stored completely.
     stored_runs: Vec<String>,
 }
 
-impl QuietStoreSink {
+impl EmulationSink {
     /// Creates a sink with its own terminal, separate from the one that the command prints on.
     pub fn new(keep: &RecordArguments) -> Self {
         let (current_run, stored_runs) = (String::new(), Vec::new());
         Self {
-            terminal: Terminal::attached(),
-            stores: !keep.no_store,
+            terminal: Terminal::for_process(),
+            is_stored: !keep.no_store,
             current_run,
             stored_runs,
         }
     }
 }
 
-impl Drop for QuietStoreSink {
+impl Drop for EmulationSink {
     fn drop(&mut self) {
         for run in &self.stored_runs {
             self.terminal.note_on_terminal(&format!("Stored as {run}: assay show {run}"));
@@ -211,13 +211,13 @@ impl Drop for QuietStoreSink {
     }
 }
 
-impl Sink for QuietStoreSink {
+impl Sink for EmulationSink {
     fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure> {
         match event {
             RunEvent::RunStarted(started) => self.current_run.clone_from(&started.run),
             // A failed run has reported its failure and has nothing to show.
             RunEvent::RunFinished { status, .. }
-                if self.stores && *status != RunStatus::Failed =>
+                if self.is_stored && *status != RunStatus::Failed =>
             {
                 self.stored_runs.push(std::mem::take(&mut self.current_run));
             }

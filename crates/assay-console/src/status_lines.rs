@@ -122,17 +122,17 @@ impl Drawing {
         let count = lines.len();
         // The previous drawing may have had more lines.
         lines.resize(count.max(self.drawn_lines), String::new());
-        self.put(&lines);
+        self.overwrite_lines(&lines);
         self.drawn_lines = count;
     }
 
     fn clear(&mut self) {
-        self.put(&vec![String::new(); self.drawn_lines]);
+        self.overwrite_lines(&vec![String::new(); self.drawn_lines]);
         self.drawn_lines = 0;
     }
 
     /// Overwrites the lines on the screen and moves the cursor back to the first one.
-    fn put(&mut self, lines: &[String]) {
+    fn overwrite_lines(&mut self, lines: &[String]) {
         let lines: Vec<String> =
             lines.iter().map(|line| format!("{CLEAR_LINE}{line}")).collect();
         let mut text = lines.join("\n") + "\r";

@@ -30,7 +30,7 @@ pub fn open_for_recording(typed: &RecordArguments) -> Result<Option<Store>, Comm
 
 /// Returns the request to record a run of a command that emulates another tool. `language` is the
 /// tool's name; `phases` are the cases of the run, by name.
-pub fn recording_opening<'s>(
+pub fn recording_request<'s>(
     (typed, store): (&RecordArguments, Option<&'s Store>),
     language: &str,
     phases: Vec<(String, Workload)>,
@@ -53,7 +53,7 @@ pub fn read_raw(
     let hash = outputs.get(name).ok_or_else(|| {
         CommandFailure::measurement(format!("the run has no output named {name}"))
     })?;
-    store.raw(hash).map_err(|error| CommandFailure::from_store(&error))
+    store.read_raw(hash).map_err(|error| CommandFailure::from_store(&error))
 }
 
 /// Lists all runs of the store. A missing default store counts as empty.
@@ -175,7 +175,7 @@ pub fn print_problems(read: &ReadRun, terminal: &mut Terminal) {
 }
 
 /// Returns the exit code of a command that printed a stored run: a failure if events were lost.
-pub fn exit_code(read: &ReadRun) -> u8 {
+pub fn stored_run_exit_code(read: &ReadRun) -> u8 {
     if read.is_whole() { 0 } else { exit_code_of(FailureKind::Measurement) }
 }
 
@@ -186,7 +186,7 @@ pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, CommandFailur
     let mut read = read.map_err(|error| CommandFailure::from_store(&error))?;
     if !read.is_whole() {
         // Every report of the run then includes this doubt.
-        read.run.doubts.push(Doubt::EventsLost { count: read.losses() });
+        read.run.doubts.push(Doubt::EventsLost { count: read.lost_events() });
     }
     Ok(read)
 }

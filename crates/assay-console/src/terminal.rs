@@ -63,7 +63,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Creates a terminal for the streams attached to the process.
-    pub fn attached() -> Self {
+    pub fn for_process() -> Self {
         let is_terminal = io::stdout().is_terminal();
         let columns = usize::from(Term::stdout().size().1);
         Self {
@@ -96,14 +96,14 @@ impl Terminal {
     /// Prints a result and ends the progress display.
     pub fn print(&mut self, text: &str) {
         self.end_progress();
-        let text = neutralise(text, self.colour);
+        let text = escape_control_characters(text, self.colour);
         let result = to_stdout(&text);
         self.keep_write_error(result);
     }
 
     /// Prints one line of a result during the run.
     pub fn print_line(&mut self, line: &str) {
-        let line = format!("{}\n", neutralise(line, self.colour));
+        let line = format!("{}\n", escape_control_characters(line, self.colour));
         let result = match &self.status_lines {
             Some(status_lines) => status_lines.write_above(|| to_stdout(&line)),
             None => to_stdout(&line),
@@ -229,7 +229,7 @@ fn is_dumb() -> bool {
 
 /// Escapes control characters in text from other programs or hosts, so that the terminal does not
 /// interpret them. JSON stays unchanged.
-fn neutralise(text: &str, is_coloured: bool) -> Cow<'_, str> {
+fn escape_control_characters(text: &str, is_coloured: bool) -> Cow<'_, str> {
     if is_coloured {
         sanitize::escape_hidden_except_colours(text)
     } else {
@@ -262,8 +262,10 @@ fn to_stdout(text: &str) -> io::Result<()> {
 
 fn to_stderr(text: &str) {
     let is_terminal = io::stderr().is_terminal();
-    let text =
-        words::without_no_break_spaces(&neutralise(text, is_terminal && allows_colour()));
+    let text = words::without_no_break_spaces(&escape_control_characters(
+        text,
+        is_terminal && allows_colour(),
+    ));
     let text = match is_terminal {
         true => wrap_lines(&text, usize::from(Term::stderr().size().1)),
         false => text,

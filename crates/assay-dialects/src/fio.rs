@@ -8,7 +8,7 @@
 mod arithmetic;
 pub mod command_line;
 pub mod compile;
-pub mod fault;
+pub mod job_error;
 pub mod jobfile;
 pub mod json;
 mod json_value;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use assay_dialects::fio::command_line::{COMMAND_LINE, FioFormat, FioRequest};
 use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
-use assay_dialects::fio::fault::{FioFault, FioOrigin};
+use assay_dialects::fio::job_error::{FioJobError, FioLocation};
 use assay_dialects::fio::{log, text};
 use assay_model::event::RequestedCommand;
 use assay_model::failure::ErrorArea;
@@ -27,7 +27,7 @@ use crate::terminal::Terminal;
 use crate::{output_file, signals, store_access};
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::{RecordArguments, StoreArguments};
-use assay_console::progress_sink::QuietStoreSink;
+use assay_console::progress_sink::EmulationSink;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::recording::{Recording, RecordingRequest};
 use assay_run::sink::SilentSink;
@@ -52,7 +52,7 @@ const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")"
 /// Unsupported words or job files, targets that must not be overwritten, or failed I/O.
 pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let invocation = FioInvocation::on_this_machine(&typed.words);
-    let to_failure = |fault: FioFault| locate_fault(&fault, &typed.words, &invocation);
+    let to_failure = |fault: FioJobError| locate_fault(&fault, &typed.words, &invocation);
     let request = invocation.parse().map_err(to_failure)?;
     if request.version {
         terminal.print(&format!("{VERSION}\n"));
@@ -99,7 +99,7 @@ fn print_note(request: &FioRequest, terminal: &mut Terminal, text: &str) {
 /// Converts a fault to a failure with its location. The kind is wrong usage for the command line and
 /// an invalid suite for a file.
 fn locate_fault(
-    fault: &FioFault,
+    fault: &FioJobError,
     words: &[String],
     invocation: &FioInvocation<'_>,
 ) -> CommandFailure {
@@ -138,7 +138,7 @@ fn find_origin<'r>(
     stream: StreamOrigin,
     request: &'r FioRequest,
     plan: &FioPlan,
-) -> Option<&'r FioOrigin> {
+) -> Option<&'r FioLocation> {
     let names: &[&str] = match stream.subject {
         RefusedAspect::Target => &["filename", "directory"],
         RefusedAspect::Rate => &["rate_iops", "rate"],
@@ -187,7 +187,7 @@ impl FioRun<'_> {
         let store = store_access::open_for_recording(&record_arguments(request))?;
         let cancel = signals::cancel_on_signals()?;
         let planned = record::record_plan(plan);
-        let mut quiet = QuietStoreSink::new(&record_arguments(request));
+        let mut quiet = EmulationSink::new(&record_arguments(request));
         let mut recording =
             Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =
@@ -251,7 +251,7 @@ impl FioRun<'_> {
         store: Option<&'s Store>,
     ) -> Result<RecordingRequest<'s>, CommandFailure> {
         let mut files = self.invocation.read_files();
-        files.push((record::ANSWERS.to_owned(), record::answers_output(self.invocation)?));
+        files.push((record::ANSWERS.to_owned(), record::properties_output(self.invocation)?));
         let asked = RequestedCommand {
             language: record::LANGUAGE.to_owned(),
             words: self.words.to_vec(),

@@ -29,7 +29,7 @@ use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::RecordArguments;
-use assay_console::progress_sink::QuietStoreSink;
+use assay_console::progress_sink::EmulationSink;
 
 /// Version of IOR whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
@@ -208,7 +208,7 @@ fn execute(
         }
         IorEvent::TestEnded { test } => terminal.print(&text::render_maximum(test)),
     };
-    let mut quiet = QuietStoreSink::new(keep);
+    let mut quiet = EmulationSink::new(keep);
     let recording = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
     let outcome = driver::run_tests(tests, recording, &stop, &mut handle_event)?;
     if outcome.tests.iter().all(|test| test.results.is_empty()) {
@@ -237,7 +237,7 @@ pub fn render_stored(
     store: &Store,
     as_json: bool,
 ) -> Result<String, CommandFailure> {
-    let raw = |hash: &str| store.raw(hash).ok();
+    let raw = |hash: &str| store.read_raw(hash).ok();
     let file = |name: &str| run.raw.get(name).and_then(|hash| raw(hash));
     let mut read_script = |path: &str| {
         let bytes = file(path).ok_or(std::io::ErrorKind::NotFound)?;

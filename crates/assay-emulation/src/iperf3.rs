@@ -27,7 +27,7 @@ use crate::options::network::{Iperf3Arguments, Iperf3TestArguments as Typed};
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
-use assay_console::progress_sink::QuietStoreSink;
+use assay_console::progress_sink::EmulationSink;
 use assay_kernels::openssl::{OpenSslError, RsaPadding};
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
@@ -138,8 +138,8 @@ fn client(
     let store = store_access::open_for_recording(&typed.keep)?;
     let phases = vec![iperf3_record::phase(&test)];
     let opening =
-        store_access::recording_opening((&typed.keep, store.as_ref()), "iperf3", phases);
-    let mut quiet = QuietStoreSink::new(&typed.keep);
+        store_access::recording_request((&typed.keep, store.as_ref()), "iperf3", phases);
+    let mut quiet = EmulationSink::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start_case(0)?;
     let mut output = Iperf3Output::new(typed, true);
@@ -148,11 +148,11 @@ fn client(
         Iperf3Event::Agreed => {}
         Iperf3Event::Start(start) => {
             report.start = Some(start.clone());
-            terminal.print(&output.start(start.clone()));
+            terminal.print(&output.format_start(start.clone()));
         }
         Iperf3Event::Interval(interval) => {
             report.intervals.push(interval.clone());
-            terminal.print(&output.interval(interval.clone()));
+            terminal.print(&output.format_interval(interval.clone()));
         }
     });
     match &outcome {
@@ -163,7 +163,7 @@ fn client(
                 Some(words::failure(&error.to_case_failure()).without_no_break_spaces().text);
         }
     }
-    terminal.print(&output.finish(&report));
+    terminal.print(&output.format_outcome(&report));
     let (entries, raw) = iperf3_record::collect_results(&test, &report, &outcome);
     record_end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
@@ -202,7 +202,7 @@ fn read_credentials(
 }
 
 /// Returns the gate that checks logins, for a server with `--rsa-private-key-path`.
-fn open_gate(typed: &Iperf3Arguments) -> Result<Option<LoginGate>, CommandFailure> {
+fn open_login_gate(typed: &Iperf3Arguments) -> Result<Option<LoginGate>, CommandFailure> {
     let serving = &typed.serving;
     let (Some(key), Some(users)) =
         (&serving.rsa_private_key_path, &serving.authorized_users_path)
@@ -254,9 +254,10 @@ pub fn render_stored(
     };
     let shape = if as_document { Iperf3OutputShape::Document } else { Iperf3OutputShape::Text };
     let mut output = Iperf3Output { shape, ..Iperf3Output::new(&typed, true) };
-    let mut text = report.start.clone().map_or(String::new(), |start| output.start(start));
-    text.extend(report.intervals.iter().map(|it| output.interval(it.clone())));
-    Ok(text + &output.finish(&report))
+    let mut text =
+        report.start.clone().map_or(String::new(), |start| output.format_start(start));
+    text.extend(report.intervals.iter().map(|it| output.format_interval(it.clone())));
+    Ok(text + &output.format_outcome(&report))
 }
 
 /// Returns the error of a stored test; `None` if it finished. A test without an end was interrupted.
@@ -346,7 +347,7 @@ fn server(
         idle_timeout: idle_timeout(typed),
         interval_s: interval_s(typed),
         pinned: typed.pinned,
-        gate: open_gate(typed)?.map(Arc::new),
+        gate: open_login_gate(typed)?.map(Arc::new),
     };
     if service.listen.ip().is_loopback() && typed.bind.is_none() {
         terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");
@@ -355,14 +356,16 @@ fn server(
     let mut failures = 0;
     let outcome = iperf3_server::serve(&service, cancel, &mut |report| match report {
         Iperf3ServerReport::Listening(port, test) => {
-            terminal.print(&output.listening(port, test));
+            terminal.print(&output.format_banner(port, test));
         }
-        Iperf3ServerReport::Start(start) => terminal.print(&output.start(*start)),
-        Iperf3ServerReport::Interval(interval) => terminal.print(&output.interval(interval)),
-        Iperf3ServerReport::End(end) => terminal.print(&output.end(&end)),
+        Iperf3ServerReport::Start(start) => terminal.print(&output.format_start(*start)),
+        Iperf3ServerReport::Interval(interval) => {
+            terminal.print(&output.format_interval(interval))
+        }
+        Iperf3ServerReport::End(end) => terminal.print(&output.format_end(&end)),
         Iperf3ServerReport::Failed(error) => {
             failures += 1;
-            terminal.print(&output.fail(
+            terminal.print(&output.format_failure(
                 &words::failure(&error.to_case_failure()).without_no_break_spaces().text,
             ));
             terminal.note(&render(&network_failure(&error), false));
@@ -417,23 +420,25 @@ impl Iperf3Output {
         }
     }
 
-    fn event(name: &str, data: &serde_json::Value) -> String {
+    fn format_event(name: &str, data: &serde_json::Value) -> String {
         json::event_line(name, data) + "\n"
     }
 
-    fn listening(&self, port: u16, test: u64) -> String {
+    fn format_banner(&self, port: u16, test: u64) -> String {
         match self.shape {
             Iperf3OutputShape::Text => self.with_title(text::listening_banner(port, test)),
             Iperf3OutputShape::Stream | Iperf3OutputShape::Document => String::new(),
         }
     }
 
-    fn start(&mut self, start: Iperf3Start) -> String {
+    fn format_start(&mut self, start: Iperf3Start) -> String {
         self.style.udp = start.udp;
         self.style.bidirectional = start.bidirectional;
         let text = match self.shape {
             Iperf3OutputShape::Text => self.with_title(text::format_start(&start, self.style)),
-            Iperf3OutputShape::Stream => Self::event("start", &json::start_object(&start)),
+            Iperf3OutputShape::Stream => {
+                Self::format_event("start", &json::start_object(&start))
+            }
             Iperf3OutputShape::Document => String::new(),
         };
         self.intervals.clear();
@@ -441,12 +446,12 @@ impl Iperf3Output {
         text
     }
 
-    fn interval(&mut self, interval: Iperf3Interval) -> String {
+    fn format_interval(&mut self, interval: Iperf3Interval) -> String {
         match self.shape {
             Iperf3OutputShape::Text => {
                 self.with_title(text::format_interval(&interval, self.style))
             }
-            Iperf3OutputShape::Stream => Self::event(
+            Iperf3OutputShape::Stream => Self::format_event(
                 "interval",
                 &json::interval_object(&interval, self.style.bidirectional),
             ),
@@ -458,21 +463,21 @@ impl Iperf3Output {
     }
 
     /// Formats the end or the failure of a client's test.
-    fn finish(&mut self, report: &Iperf3Report) -> String {
+    fn format_outcome(&mut self, report: &Iperf3Report) -> String {
         match (&report.end, &report.error) {
-            (Some(end), _) => self.end(end),
-            (None, error) => self.fail(error.as_deref().unwrap_or_default()),
+            (Some(end), _) => self.format_end(end),
+            (None, error) => self.format_failure(error.as_deref().unwrap_or_default()),
         }
     }
 
-    fn end(&mut self, end: &Iperf3End) -> String {
+    fn format_end(&mut self, end: &Iperf3End) -> String {
         let Iperf3TextStyle { udp, bidirectional, .. } = self.style;
         let text = match self.shape {
             Iperf3OutputShape::Text => self.with_title(text::format_end(end, self.style)),
             Iperf3OutputShape::Stream => {
-                Self::event("end", &json::end_object(end, udp, bidirectional))
+                Self::format_event("end", &json::end_object(end, udp, bidirectional))
             }
-            Iperf3OutputShape::Document => self.document(Some(end), None),
+            Iperf3OutputShape::Document => self.build_document(Some(end), None),
         };
         self.reset();
         text
@@ -486,22 +491,22 @@ impl Iperf3Output {
 
     /// Formats a failure. As text, only marks a started test as incomplete; the message goes to
     /// standard error.
-    fn fail(&mut self, error: &str) -> String {
+    fn format_failure(&mut self, error: &str) -> String {
         let text = match self.shape {
             Iperf3OutputShape::Text if self.start.is_some() => {
                 self.with_title(text::INCOMPLETE.to_owned())
             }
             Iperf3OutputShape::Text => String::new(),
             Iperf3OutputShape::Stream => {
-                Self::event("error", &serde_json::Value::String(error.to_owned()))
+                Self::format_event("error", &serde_json::Value::String(error.to_owned()))
             }
-            Iperf3OutputShape::Document => self.document(None, Some(error)),
+            Iperf3OutputShape::Document => self.build_document(None, Some(error)),
         };
         self.reset();
         text
     }
 
-    fn document(&self, end: Option<&Iperf3End>, error: Option<&str>) -> String {
+    fn build_document(&self, end: Option<&Iperf3End>, error: Option<&str>) -> String {
         let value = json::build_document(self.start.as_ref(), &self.intervals, end, error);
         format!("{value:#}\n")
     }

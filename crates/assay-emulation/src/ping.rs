@@ -16,7 +16,7 @@ use super::iperf3::network_failure;
 use crate::options::network::PingArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
-use assay_console::progress_sink::QuietStoreSink;
+use assay_console::progress_sink::EmulationSink;
 use assay_run::failure::CommandFailure;
 use assay_run::network::echoes::{self, EchoEvent, EchoTally, EchoTest};
 use assay_run::network::target::{AddressFamily, NetworkTarget};
@@ -57,12 +57,12 @@ pub fn ping(
         deadline,
     };
     let store = store_access::open_for_recording(&typed.keep)?;
-    let opening = store_access::recording_opening(
+    let opening = store_access::recording_request(
         (&typed.keep, store.as_ref()),
         "ping",
         vec![test.phase()],
     );
-    let mut quiet = QuietStoreSink::new(&typed.keep);
+    let mut quiet = EmulationSink::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start_case(0)?;
     let pinger = match open_pinger(typed) {
@@ -132,9 +132,9 @@ fn exchange_echoes(
     echoes::send_echoes(test, pinger, cancel, &mut |event| match event {
         _ if is_quiet => {}
         EchoEvent::Reply(sequence, reply) => {
-            terminal.print(&reply_line(typed, sequence, reply));
+            terminal.print(&format_reply(typed, sequence, reply));
         }
-        EchoEvent::TooLong => terminal.print(&too_long_line(pinger)),
+        EchoEvent::TooLong => terminal.print(&format_too_long(pinger)),
     })
 }
 
@@ -151,7 +151,7 @@ fn resolve_address(typed: &PingArguments) -> Result<SocketAddr, CommandFailure> 
 
 /// Formats ping's message about a request above the path MTU, which scripts search for; empty if the
 /// MTU is unknown.
-fn too_long_line(pinger: &Pinger) -> String {
+fn format_too_long(pinger: &Pinger) -> String {
     let mtu_bytes = pinger.kernel_mtu_bytes();
     mtu_bytes.map_or(String::new(), |mtu| {
         format!("ping: local error: message too long, mtu={mtu}\n")
@@ -159,7 +159,7 @@ fn too_long_line(pinger: &Pinger) -> String {
 }
 
 /// Formats a reply, such as `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`.
-fn reply_line(typed: &PingArguments, sequence: u16, reply: &EchoReply) -> String {
+fn format_reply(typed: &PingArguments, sequence: u16, reply: &EchoReply) -> String {
     let time_to_live = reply.time_to_live.map_or(String::new(), |hops| format!(" ttl={hops}"));
     let millis = reply.round_trip_ns as f64 / 1e6;
     format!(

@@ -21,7 +21,7 @@ use crate::options::network::QperfArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
-use assay_console::progress_sink::QuietStoreSink;
+use assay_console::progress_sink::EmulationSink;
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::qperf_client::{self, QperfOutcome, QperfTest};
@@ -92,13 +92,13 @@ fn client(
     let tests = expand_tests(typed)?;
     let store = store_access::open_for_recording(&typed.keep)?;
     let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
-    let mut quiet = QuietStoreSink::new(&typed.keep);
+    let mut quiet = EmulationSink::new(&typed.keep);
     // `conf` only exchanges configurations, which is no measurement.
     let mut recording = match phases.is_empty() {
         true => None,
         false => {
             let opening =
-                store_access::recording_opening((&typed.keep, store.as_ref()), "qperf", phases);
+                store_access::recording_request((&typed.keep, store.as_ref()), "qperf", phases);
             Some(Recording::begin(opening, &mut quiet)?)
         }
     };
@@ -127,7 +127,7 @@ fn client(
             }
         }
         if !typed.json {
-            terminal.print(&result.text(typed));
+            terminal.print(&result.format_text(typed));
         }
         results.push(result);
         failure = error;
@@ -191,7 +191,7 @@ pub fn render_stored(
         };
     Ok(match typed.json {
         true => render_json(&results, &typed),
-        false => results.iter().map(|result| result.text(&typed)).collect(),
+        false => results.iter().map(|result| result.format_text(&typed)).collect(),
     })
 }
 
@@ -228,13 +228,13 @@ struct QperfTestResult {
 }
 
 impl QperfTestResult {
-    fn text(&self, typed: &QperfArguments) -> String {
+    fn format_text(&self, typed: &QperfArguments) -> String {
         let Some(report) = &self.figures else { return String::new() };
         let incomplete = if self.error.is_some() { INCOMPLETE } else { "" };
         format_lines(report, typed) + incomplete
     }
 
-    fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let mut value = self.figures.as_ref().map_or(json!({}), |it| figures_json(&it.figures));
         if let Some(error) = &self.error {
             value["error"] = json!(error);
@@ -267,7 +267,7 @@ fn expand_tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, CommandFailure
 fn render_json(results: &[QperfTestResult], typed: &QperfArguments) -> String {
     let mut tests = serde_json::Map::new();
     for result in results {
-        let (mut value, name) = (result.json(), result.request.test.name());
+        let (mut value, name) = (result.to_json(), result.request.test.name());
         if typed.sweep.is_none() {
             tests.insert(name.to_owned(), value);
             continue;

@@ -209,7 +209,10 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedOption] = &[
 ];
 
 /// Returns why `command` does not support this option of the tool, and an alternative.
-pub fn find_reason(command: &str, option: &str) -> Option<(&'static str, &'static str)> {
+pub fn find_unsupported_reason(
+    command: &str,
+    option: &str,
+) -> Option<(&'static str, &'static str)> {
     let name = option.split('=').next().unwrap_or(option);
     let row =
         UNSUPPORTED_OPTIONS.iter().find(|row| row.0 == command && row.1.contains(&name))?;
@@ -243,7 +246,10 @@ mod tests {
                 assert!(!is_accepted, "{option}");
             }
         }
-        assert_eq!(find_reason("iperf3", "--logfile=x"), find_reason("iperf3", "--logfile"));
-        assert!(find_reason("ping", "--logfile").is_none());
+        assert_eq!(
+            find_unsupported_reason("iperf3", "--logfile=x"),
+            find_unsupported_reason("iperf3", "--logfile")
+        );
+        assert!(find_unsupported_reason("ping", "--logfile").is_none());
     }
 }

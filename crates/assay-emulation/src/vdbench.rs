@@ -43,11 +43,11 @@ const FILE_SELF_TEST: &str = "self-test of files";
 
 /// Inputs of a compilation besides the command line, as found on the machine.
 #[derive(Debug, Default)]
-struct CompileInputs {
+struct CompiledSources {
     /// Parameter files as read.
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// Size and kind of the file or device at each named path; `None` if there is none.
-    present: BTreeMap<PathBuf, Option<PathInfo>>,
+    path_infos: BTreeMap<PathBuf, Option<PathInfo>>,
 }
 
 /// Runs parameter files, prints Vdbench's console output and writes its folder. Returns the exit
@@ -65,7 +65,7 @@ pub fn vdbench(
         return remote_hosts.execute(typed, &input, terminal);
     }
     let (execution, inputs) =
-        read_and_compile(&input, &|path| find_present(path).ok().flatten(), terminal)?;
+        read_and_compile(&input, &|path| inspect_path(path).ok().flatten(), terminal)?;
     if remote_hosts.is_none() {
         let options = execute::run_options(typed, &execution);
         let required = if typed.simulate { RequiredPhases::All } else { RequiredPhases::Any };
@@ -196,8 +196,8 @@ fn read_and_compile(
     input: &VdbenchInput,
     find_info: &dyn Fn(&Path) -> Option<PathInfo>,
     terminal: &mut Terminal,
-) -> Result<(VdbenchExecution, CompileInputs), CommandFailure> {
-    let inputs = RefCell::new(CompileInputs::default());
+) -> Result<(VdbenchExecution, CompiledSources), CommandFailure> {
+    let inputs = RefCell::new(CompiledSources::default());
     let mut read_file = |path: &Path| {
         let bytes = load_file(path)?;
         inputs.borrow_mut().files.insert(path.to_path_buf(), bytes.clone());
@@ -205,7 +205,7 @@ fn read_and_compile(
     };
     let mut inspect = |path: &Path| {
         let info = find_info(path);
-        inputs.borrow_mut().present.insert(path.to_path_buf(), info);
+        inputs.borrow_mut().path_infos.insert(path.to_path_buf(), info);
         info
     };
     let compiled = vdbench::compile_files(
@@ -227,7 +227,7 @@ fn read_and_compile(
 fn locate_refusal(
     refusal: PlanRefusal,
     execution: &VdbenchExecution,
-    inputs: &CompileInputs,
+    inputs: &CompiledSources,
 ) -> CommandFailure {
     let PlanRefusal { failure, origin } = refusal;
     let target = origin
@@ -242,7 +242,7 @@ fn locate_refusal(
 fn locate_failure(
     failure: CommandFailure,
     execution: &VdbenchExecution,
-    inputs: &CompileInputs,
+    inputs: &CompiledSources,
 ) -> CommandFailure {
     let target = failure.target();
     let path = target.and_then(|path| execution.paths.iter().find(|(it, _)| it == path));
@@ -264,14 +264,14 @@ fn locate_failure(
     failure.at_span(&location.file, &text, span)
 }
 
-impl CompileInputs {
+impl CompiledSources {
     /// Calls `action` with an environment that has only these inputs, not the current machine's.
     fn with_env<T>(&self, action: impl FnOnce(&mut VdbenchEnv<'_>) -> T) -> T {
         let mut read_file = |path: &Path| {
             let bytes = self.files.get(path).cloned();
             bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
-        let mut inspect = |path: &Path| self.present.get(path).copied().flatten();
+        let mut inspect = |path: &Path| self.path_infos.get(path).copied().flatten();
         action(&mut VdbenchEnv { read_file: &mut read_file, inspect: &mut inspect })
     }
 }
@@ -308,7 +308,7 @@ fn report_diagnostics(diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Co
 }
 
 /// Returns the size and kind of a regular file or block device; `None` for other files.
-fn find_present(path: &Path) -> io::Result<Option<PathInfo>> {
+fn inspect_path(path: &Path) -> io::Result<Option<PathInfo>> {
     use std::os::unix::fs::FileTypeExt;
     let device = fs::metadata(path)?.file_type().is_block_device();
     Ok(capacity::size(path)?.map(|bytes| PathInfo { bytes, device }))

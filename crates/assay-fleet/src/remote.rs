@@ -32,7 +32,7 @@ pub mod agents;
 mod bootstrap;
 pub mod calls;
 mod closing_agents;
-pub mod controller;
+pub mod examination;
 mod failure;
 pub mod frame;
 mod listener;

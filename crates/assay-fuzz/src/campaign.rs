@@ -37,7 +37,7 @@ const MAX_FINDINGS: usize = 5;
 pub fn run(reader: &FuzzedReader, duration: Duration, seed: u64) -> Result<FuzzOutcome> {
     let deadline = Instant::now() + duration;
     let watchdog = Watchdog::start()?;
-    let seeds = corpus::seeds(reader)?;
+    let seeds = corpus::read_seeds(reader)?;
     let dictionary = Dictionary::from_seeds(&seeds);
     let mut random = Rng::with_seed(seed);
     let (mut inputs, mut seen_shapes) = (Vec::new(), BTreeSet::new());
@@ -56,7 +56,7 @@ pub fn run(reader: &FuzzedReader, duration: Duration, seed: u64) -> Result<FuzzO
                 }
             }
             Err(message) => {
-                let input = shorten(reader, input);
+                let input = minimize_input(reader, input);
                 let mut hasher = DefaultHasher::new();
                 input.hash(&mut hasher);
                 let path = folder.join(format!("{:016x}.bin", hasher.finish()));
@@ -113,7 +113,7 @@ fn hash_shape(result: &str) -> u64 {
 }
 
 /// Removes the parts of an input without which it still causes a panic.
-fn shorten(reader: &FuzzedReader, mut input: Vec<u8>) -> Vec<u8> {
+fn minimize_input(reader: &FuzzedReader, mut input: Vec<u8>) -> Vec<u8> {
     /// Enough for most inputs; a longer finding is still a finding.
     const MAX_TRIES: usize = 2000;
     let mut tries = 0;

@@ -44,10 +44,10 @@ pub fn read_findings(reader: &FuzzedReader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
 ///
 /// # Errors
 /// If the goldens are missing or cannot be read.
-pub fn seeds(reader: &FuzzedReader) -> Result<Vec<Vec<u8>>> {
+pub fn read_seeds(reader: &FuzzedReader) -> Result<Vec<Vec<u8>>> {
     let mut seeds: Vec<Vec<u8>> =
-        reader.texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-    for pattern in reader.goldens {
+        reader.seed_texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    for pattern in reader.seed_patterns {
         let (folder, ending) =
             pattern.rsplit_once('*').context("the path of goldens lacks a `*`")?;
         let golden_folder = crates_folder().join(folder);

@@ -15,7 +15,7 @@ use assay_fuzz::readers::{FuzzedReader, READERS};
 struct FuzzArguments {
     readers: Vec<&'static FuzzedReader>,
     /// Total time of all campaigns.
-    seconds: f64,
+    total_s: f64,
     seed: u64,
 }
 
@@ -32,12 +32,12 @@ fn main() -> ExitCode {
 
 fn parse_arguments() -> Result<FuzzArguments> {
     let mut arguments =
-        FuzzArguments { readers: Vec::new(), seconds: 60.0, seed: fastrand::u64(..) };
+        FuzzArguments { readers: Vec::new(), total_s: 60.0, seed: fastrand::u64(..) };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
         match word.as_str() {
-            "--for" => arguments.seconds = value()?.parse().context("--for takes seconds")?,
+            "--for" => arguments.total_s = value()?.parse().context("--for takes seconds")?,
             "--seed" => arguments.seed = value()?.parse().context("--seed takes a number")?,
             name => match READERS.iter().find(|reader| reader.name == name) {
                 Some(reader) => arguments.readers.push(reader),
@@ -58,7 +58,7 @@ fn parse_arguments() -> Result<FuzzArguments> {
 fn run(arguments: &FuzzArguments) -> Result<bool> {
     std::panic::set_hook(Box::new(|_| {}));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let each = arguments.seconds * workers.min(arguments.readers.len()) as f64
+    let each = arguments.total_s * workers.min(arguments.readers.len()) as f64
         / arguments.readers.len() as f64;
     println!(
         "seed {}, {each:.1} s for each of {} readers",

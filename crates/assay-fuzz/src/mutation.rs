@@ -108,13 +108,18 @@ impl Dictionary {
 pub fn mutate(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &mut Rng) {
     let changes = 1 << random.u32(..4);
     for _ in 0..random.u32(1..=changes) {
-        change(input, other, dictionary, random);
+        apply_mutation(input, other, dictionary, random);
         input.truncate(MAX_INPUT_BYTES);
     }
 }
 
 /// Applies one random mutation.
-fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &mut Rng) {
+fn apply_mutation(
+    input: &mut Vec<u8>,
+    other: &[u8],
+    dictionary: &Dictionary,
+    random: &mut Rng,
+) {
     let position = random.usize(..=input.len());
     match random.u8(..12) {
         0 if position < input.len() => input[position] ^= 1 << random.u8(..8),

@@ -23,9 +23,9 @@ use crate::tools;
 pub struct FuzzedReader {
     pub name: &'static str,
     /// Patterns of seed files, relative to `crates`: folder, `*`, ending of the names.
-    pub goldens: &'static [&'static str],
+    pub seed_patterns: &'static [&'static str],
     /// Additional seeds.
-    pub texts: &'static [&'static str],
+    pub seed_texts: &'static [&'static str],
     /// Reads any bytes and describes the result.
     pub read: fn(&[u8]) -> String,
 }
@@ -36,7 +36,7 @@ const fn reader(
     texts: &'static [&'static str],
     read: fn(&[u8]) -> String,
 ) -> FuzzedReader {
-    FuzzedReader { name, goldens, texts, read }
+    FuzzedReader { name, seed_patterns: goldens, seed_texts: texts, read }
 }
 
 /// All readers.
@@ -46,12 +46,12 @@ pub const READERS: &[FuzzedReader] = &[
     reader("fio-words", &[], FIO_WORDS, fio_words),
     reader("ior-words", &[], IOR_WORDS, ior_words),
     reader("ior-script", &["assay-fuzz/corpus/*.ior"], IOR_SCRIPT, ior_script),
-    reader("suite", &["../suites/*.toml"], SUITES, suite_file),
-    reader("events", &["assay/tests/fixtures/*events.jsonl"], &[], events),
-    reader("quantities", &[], QUANTITIES, quantities),
+    reader("suite", &["../suites/*.toml"], SUITES, parse_suite_file),
+    reader("events", &["assay/tests/fixtures/*events.jsonl"], &[], read_events),
+    reader("quantities", &[], QUANTITIES, parse_quantities),
     reader("iperf3-server", &[], IPERF3_CLIENT, iperf3_server),
     reader("iperf3-client", &[], IPERF3_SERVER, iperf3_client),
-    reader("iperf3-messages", &[], MESSAGES, iperf3_messages),
+    reader("iperf3-messages", &[], IPERF3_MESSAGES, iperf3_messages),
     reader("qperf-server", &[], &["\0\0\x04\0\x0b\0\x09\0"], qperf_server),
     reader("qperf-client", &[], &["\x01\x10\0\0synchronization before test"], qperf_client),
     reader("hpcc", &["assay-adapters/tests/golden/hpcc/*"], &[], tools::hpcc),
@@ -65,9 +65,9 @@ pub const READERS: &[FuzzedReader] = &[
     reader("vdbench-output", &["assay-adapters/tests/golden/vdbench/*"], &[], tools::vdbench),
     reader("iperf3-output", &["assay-adapters/tests/golden/iperf3/*"], &[], tools::iperf3),
     reader("qperf-output", &["assay-adapters/tests/golden/qperf/*"], &[], tools::qperf),
-    reader("lint", &["assay-claims/tests/pages/*.md"], PAGES, page),
-    reader("references", &[], CLAIM_FILES, claims),
-    reader("import", IMPORTED, IMPORTED_WORDS, tools::import),
+    reader("lint", &["assay-claims/tests/pages/*.md"], PAGES, lint_page),
+    reader("references", &[], CLAIM_FILES, read_claims),
+    reader("import", IMPORT_PATTERNS, IMPORT_TEXTS, tools::import),
     reader("ping-output", &["assay-adapters/tests/golden/ping/*"], &[], tools::ping),
 ];
 
@@ -80,7 +80,7 @@ const CLAIM_FILES: &[&str] = &[
      tolerance = \"5%\"\nwhere = { placement = \"node\" }\n",
     "[[gate]]\nmetric = \"storage/latency\"\nworse_by = \"5%\"\nat_most = \"2ms\"\nwhere = { bytes = 4096 }\n",
 ];
-const IMPORTED: &[&str] = &[
+const IMPORT_PATTERNS: &[&str] = &[
     "assay-adapters/tests/golden/fio/*.out",
     "assay-adapters/tests/golden/imb/*.out",
     "assay-adapters/tests/golden/ior/*.out",
@@ -91,7 +91,7 @@ const IMPORTED: &[&str] = &[
     "assay-adapters/tests/golden/vdbench/*.out",
     "assay-adapters/tests/golden/xhpl/*.out",
 ];
-const IMPORTED_WORDS: &[&str] = &[
+const IMPORT_TEXTS: &[&str] = &[
     "<PhoronixTestSuite><Result><Title>a</Title><Scale>MB/s</Scale><Proportion>HIB</Proportion><Data><Entry>\
      <Identifier>x</Identifier><RawString>9:10</RawString></Entry></Data></Result></PhoronixTestSuite>",
     "descr|a_value|a_unit\nx|1|GB/s\n",
@@ -161,16 +161,19 @@ const QUANTITIES: &[&str] = &[
     "2x",
     "16PiB",
 ];
-const PARAMETERS: &str = r#"{"tcp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":2,"len":131072,"bandwidth":10000000,"pacing_timer":1000,"client_version":"3.12"}"#;
-const RESULTS: &str = r#"{"cpu_util_total":6.46,"cpu_util_user":1.3,"cpu_util_system":5.1,"sender_has_retransmits":1,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000159}]}"#;
-const MESSAGES: &[&str] = &[PARAMETERS, RESULTS];
+const IPERF3_PARAMETERS: &str = r#"{"tcp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":2,"len":131072,"bandwidth":10000000,"pacing_timer":1000,"client_version":"3.12"}"#;
+const IPERF3_RESULTS: &str = r#"{"cpu_util_total":6.46,"cpu_util_user":1.3,"cpu_util_system":5.1,"sender_has_retransmits":1,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000159}]}"#;
+const IPERF3_MESSAGES: &[&str] = &[IPERF3_PARAMETERS, IPERF3_RESULTS];
 const IPERF3_CLIENT: &[&str] = &[
     "yfeymxvrgkrymballveqfvh7dcda6tymyluv\0\0\0\0\x0c{\"tcp\":true}\x04\0\0\0\x0e{\"streams\":[]}\x10",
 ];
 const IPERF3_SERVER: &[&str] = &["\x09\x0a\x01\x02\x0d\0\0\0\x0e{\"streams\":[]}\x0e"];
 
 /// Describes a result: the message of an error, or the amount of output, rounded to a power of two.
-fn describe<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
+fn describe_result<T>(
+    result: Result<T, impl ToString>,
+    amount: impl FnOnce(T) -> usize,
+) -> String {
     match result {
         Ok(value) => {
             format!("read {}", "x".repeat(amount(value).checked_ilog2().unwrap_or(0) as usize))
@@ -208,7 +211,7 @@ fn vdbench(bytes: &[u8]) -> String {
     match vdbench::compile_files(&input, &mut env) {
         Ok(execution) => {
             let explained = vdbench::explain::explain(&execution);
-            describe(Ok::<_, String>(()), |()| {
+            describe_result(Ok::<_, String>(()), |()| {
                 execution.runs.len() + explained.len() + scanned.len()
             })
         }
@@ -220,7 +223,7 @@ fn vdbench(bytes: &[u8]) -> String {
     }
 }
 
-fn page(bytes: &[u8]) -> String {
+fn lint_page(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     // The second half serves as the source page of the first.
     let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
@@ -234,14 +237,14 @@ fn page(bytes: &[u8]) -> String {
     format!("{} {}", rules.join(" "), fixed.len() == text.len())
 }
 
-fn claims(bytes: &[u8]) -> String {
+fn read_claims(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    describe(reference::read(&text), |claims| claims.len())
-        + &describe(gate::read(&text), |gates| gates.len())
+    describe_result(reference::parse_claims(&text), |claims| claims.len())
+        + &describe_result(gate::parse_gates(&text), |gates| gates.len())
 }
 
 /// Parses and compiles fio's command line; `job` is the text of the job file of that name.
-fn fio_plan(words: &[String], job: &str) -> String {
+fn compile_fio(words: &[String], job: &str) -> String {
     let read_file = |path: &str| match path {
         "job" => Ok(job.to_owned()),
         _ => Err("not found".to_owned()),
@@ -262,7 +265,7 @@ fn fio_plan(words: &[String], job: &str) -> String {
     };
     let plan = fio::command_line::parse(words, &context)
         .and_then(|request| fio::compile::compile(&request, &env));
-    describe(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
+    describe_result(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
         fio::text::render_start(&plan, "3.36").len()
             + plan.clones.len()
             + fio::log::log_files(&plan).len()
@@ -270,17 +273,17 @@ fn fio_plan(words: &[String], job: &str) -> String {
 }
 
 fn fio_file(bytes: &[u8]) -> String {
-    fio_plan(&["job".to_owned()], &String::from_utf8_lossy(bytes))
+    compile_fio(&["job".to_owned()], &String::from_utf8_lossy(bytes))
 }
 
 fn fio_words(bytes: &[u8]) -> String {
-    fio_plan(&split_words(bytes), "[a]\nsize=1m\n")
+    compile_fio(&split_words(bytes), "[a]\nsize=1m\n")
 }
 
-fn ior_tests(words: &[String], script: &str) -> String {
+fn compile_ior(words: &[String], script: &str) -> String {
     let mut read_script = |_: &str| Ok(script.to_owned());
     let tests = ior::command_line::parse(words, &mut read_script);
-    describe(tests.map_err(|error| format!("{error} {}", error.hint())), |tests| {
+    describe_result(tests.map_err(|error| format!("{error} {}", error.hint())), |tests| {
         let planned = tests.iter().map(|options| {
             let (plan, _) = ior::compile::compile(options, 0);
             plan.phases.len() + ior::text::describe_options(options).len()
@@ -290,48 +293,49 @@ fn ior_tests(words: &[String], script: &str) -> String {
 }
 
 fn ior_words(bytes: &[u8]) -> String {
-    ior_tests(&split_words(bytes), "")
+    compile_ior(&split_words(bytes), "")
 }
 
 fn ior_script(bytes: &[u8]) -> String {
-    ior_tests(&["-f".to_owned(), "script".to_owned()], &String::from_utf8_lossy(bytes))
+    compile_ior(&["-f".to_owned(), "script".to_owned()], &String::from_utf8_lossy(bytes))
 }
 
-fn suite_file(bytes: &[u8]) -> String {
+fn parse_suite_file(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     match suite::parse_suite(&text) {
         Err(error) => {
             assert!(error.span.end <= text.len(), "an error points behind the text");
             error.to_string()
         }
-        Ok(suite) => describe(tools::plan(&suite), |plan| plan.cases.len()),
+        Ok(suite) => describe_result(tools::plan(&suite), |plan| plan.cases.len()),
     }
 }
 
-fn events(bytes: &[u8]) -> String {
+fn read_events(bytes: &[u8]) -> String {
     // Mutations mostly break the checksums; most lines are then skipped.
-    let unsealed_result = describe(assay_store::decode(bytes), |(run, problems)| {
+    let unsealed_result = describe_result(assay_store::decode(bytes), |(run, problems)| {
         run.cases.len() + problems.len()
     });
-    let sealed_result = describe(assay_store::decode(&reseal(bytes)), |(run, problems)| {
-        let summary = summarize(&run);
-        // Rendering takes a hundred times as long as reading; each input gets at most one format.
-        let size = match bytes.len() % 16 {
-            0 => {
-                let page = build::run(&summary, Some(&run));
-                render::html::document(&page).len()
-            }
-            1 => render::json::summary(&summary).len(),
-            2 => render::csv::summary(&summary).len(),
-            _ => run.cases.len(),
-        };
-        size + problems.len()
-    });
+    let sealed_result =
+        describe_result(assay_store::decode(&fix_checksums(bytes)), |(run, problems)| {
+            let summary = summarize(&run);
+            // Rendering takes a hundred times as long as reading; each input gets at most one format.
+            let size = match bytes.len() % 16 {
+                0 => {
+                    let page = build::run(&summary, Some(&run));
+                    render::html::document(&page).len()
+                }
+                1 => render::json::summary(&summary).len(),
+                2 => render::csv::summary(&summary).len(),
+                _ => run.cases.len(),
+            };
+            size + problems.len()
+        });
     unsealed_result + &sealed_result
 }
 
 /// Replaces the numbers and checksums of the lines by valid ones, so that the events are read.
-fn reseal(bytes: &[u8]) -> Vec<u8> {
+fn fix_checksums(bytes: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::new();
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         let text = String::from_utf8_lossy(line);
@@ -343,7 +347,7 @@ fn reseal(bytes: &[u8]) -> Vec<u8> {
     sealed
 }
 
-fn quantities(bytes: &[u8]) -> String {
+fn parse_quantities(bytes: &[u8]) -> String {
     const UNITS: [Unit; 10] = [
         Unit::Byte,
         Unit::BytePerSecond,
@@ -359,15 +363,15 @@ fn quantities(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut results = String::new();
     for unit in UNITS {
-        results.push_str(&describe(Quantity::parse(&text, unit), |quantity| {
+        results.push_str(&describe_result(Quantity::parse(&text, unit), |quantity| {
             assert!(quantity.value.is_finite() && quantity.value >= 0.0, "{quantity:?}");
             quantity.to_string().len()
         }));
     }
-    results.push_str(&describe(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
-    results.push_str(&describe(quantity::parse_ratio(&text), |_| 1));
-    results.push_str(&describe(LatencyGoal::parse(&text), |_| 1));
-    results.push_str(&describe(text.parse::<Placement>(), |_| 1));
+    results.push_str(&describe_result(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
+    results.push_str(&describe_result(quantity::parse_ratio(&text), |_| 1));
+    results.push_str(&describe_result(LatencyGoal::parse(&text), |_| 1));
+    results.push_str(&describe_result(text.parse::<Placement>(), |_| 1));
     results
 }
 
@@ -386,13 +390,13 @@ fn collect_events<E: Debug, F: Display>(
 }
 
 /// Splits received bytes into at most seven pieces, as they may arrive from a socket.
-fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.chunks(1 + bytes.len() / 7)
 }
 
 fn iperf3_server(bytes: &[u8]) -> String {
     let mut server = iperf3::Iperf3Server::default();
-    let results = pieces(bytes).map(|piece| {
+    let results = split_pieces(bytes).map(|piece| {
         server.receive(piece);
         collect_events(|| server.next_event())
     });
@@ -401,7 +405,7 @@ fn iperf3_server(bytes: &[u8]) -> String {
 
 fn iperf3_client(bytes: &[u8]) -> String {
     let mut client = iperf3::Iperf3Client::new(Cookie::from_random([0; 36]));
-    let results = pieces(bytes).map(|piece| {
+    let results = split_pieces(bytes).map(|piece| {
         client.receive(piece);
         collect_events(|| client.next_event())
     });
@@ -409,12 +413,12 @@ fn iperf3_client(bytes: &[u8]) -> String {
 }
 
 fn iperf3_messages(bytes: &[u8]) -> String {
-    let parameters = describe(Iperf3Parameters::from_json(bytes), |parameters| {
+    let parameters = describe_result(Iperf3Parameters::from_json(bytes), |parameters| {
         let again = Iperf3Parameters::from_json(&parameters.to_json());
         assert!(again.is_ok(), "what was read is refused when it is written: {parameters:?}");
         1
     });
-    let results = describe(Iperf3Results::from_json(bytes), |results| {
+    let results = describe_result(Iperf3Results::from_json(bytes), |results| {
         assert!(Iperf3Results::from_json(&results.to_json()).is_ok(), "{results:?}");
         results.streams.len()
     });

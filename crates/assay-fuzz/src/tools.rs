@@ -64,7 +64,7 @@ pattern = "sequential"
 bytes = ["1MiB"]
 "#;
 
-static HOST: LazyLock<HostFacts> = LazyLock::new(host);
+static HOST: LazyLock<HostFacts> = LazyLock::new(synthetic_host);
 static MEASURERS: LazyLock<Vec<Measurer>> = LazyLock::new(|| {
     let ourselves = Measurer { name: "assay", supports: |_| true };
     let tools = TOOLS.iter().map(|tool| Measurer { name: tool.name, supports: tool.supports });
@@ -81,7 +81,7 @@ static WORKLOADS: LazyLock<Vec<Workload>> = LazyLock::new(|| {
 });
 
 /// Returns a host with two sockets of two cores with two threads each.
-fn host() -> HostFacts {
+fn synthetic_host() -> HostFacts {
     let mut host = HostFacts::default();
     host.memory.available_bytes = 64 << 30;
     host.cpu.flags = ["sse2", "avx2", "fma"].map(str::to_owned).to_vec();
@@ -125,7 +125,7 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
 }
 
 /// Returns the invocations of a tool for all workloads that it supports.
-fn invocations(tool: &ToolAdapter) -> Vec<Invocation> {
+fn build_invocations(tool: &ToolAdapter) -> Vec<Invocation> {
     let launcher = Launcher {
         path: "/usr/bin/mpirun".to_owned(),
         kind: LauncherKind::OpenMpi,
@@ -143,7 +143,7 @@ fn invocations(tool: &ToolAdapter) -> Vec<Invocation> {
 }
 
 /// Parses a text as the output of every invocation of a tool.
-fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
+fn parse_output(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     let tool = tool::find(name).expect("every tool here has its row");
     assert!(!invocations.is_empty(), "{name} has no invocation");
     let text = String::from_utf8_lossy(bytes);
@@ -176,8 +176,8 @@ macro_rules! tools {
     ($($reader:ident $name:literal),*) => {$(
         pub(crate) fn $reader(bytes: &[u8]) -> String {
             static INVOCATIONS: LazyLock<Vec<Invocation>> =
-                LazyLock::new(|| invocations(tool::find($name).expect("it has its row")));
-            read($name, &INVOCATIONS, bytes)
+                LazyLock::new(|| build_invocations(tool::find($name).expect("it has its row")));
+            parse_output($name, &INVOCATIONS, bytes)
         }
     )*};
 }

@@ -52,7 +52,7 @@ pub struct DecodeError {
 }
 
 /// Reason why recording into an auto-resizing histogram cannot fail.
-const GROWS: &str = "a histogram that grows takes any value";
+const AUTO_RESIZES: &str = "a histogram that grows takes any value";
 /// Maximum length of an encoded histogram in characters, against memory exhaustion: 3 digits over
 /// the whole range of 64 bits take less than 1 MiB.
 const MAX_ENCODED_CHARS: usize = 4 << 20;
@@ -132,7 +132,7 @@ impl LatencyDistribution {
     pub fn from_values(values_ns: &[u64]) -> Self {
         let mut histogram = new_histogram();
         for value in values_ns {
-            histogram.record(*value).expect(GROWS);
+            histogram.record(*value).expect(AUTO_RESIZES);
         }
         let sum_ns = values_ns.iter().map(|ns| *ns as f64).sum();
         let square_sum = values_ns.iter().map(|ns| (*ns as f64).powi(2)).sum();
@@ -194,7 +194,7 @@ pub(crate) mod as_text_if_any {
 
     /// Wrapper that deserializes a histogram inside an `Option`.
     #[derive(Deserialize)]
-    struct Any(#[serde(with = "as_text")] Histogram<u64>);
+    struct TextHistogram(#[serde(with = "as_text")] Histogram<u64>);
 
     pub(crate) fn serialize<S: Serializer>(
         histogram: &Option<Histogram<u64>>,
@@ -206,7 +206,8 @@ pub(crate) mod as_text_if_any {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Histogram<u64>>, D::Error> {
-        Ok(Option::<Any>::deserialize(from)?.map(|Any(histogram)| histogram))
+        Ok(Option::<TextHistogram>::deserialize(from)?
+            .map(|TextHistogram(histogram)| histogram))
     }
 }
 
@@ -243,7 +244,7 @@ impl MergedDistribution {
         if values.sigfig() == histogram.sigfig() {
             histogram = values;
         } else {
-            histogram.add(values).expect(GROWS);
+            histogram.add(values).expect(AUTO_RESIZES);
         }
         Self {
             count: part.count,
@@ -262,7 +263,7 @@ impl MergedDistribution {
     /// Never: a histogram that grows takes any other.
     #[must_use]
     pub fn merge_with(mut self, other: Self) -> Self {
-        self.histogram.add(other.histogram).expect(GROWS);
+        self.histogram.add(other.histogram).expect(AUTO_RESIZES);
         Self {
             count: self.count.saturating_add(other.count),
             sum_ns: self.sum_ns + other.sum_ns,

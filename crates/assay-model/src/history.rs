@@ -25,7 +25,7 @@ pub struct History {
     /// Attributes that identify the result.
     pub identity: Attributes,
     /// Number of other results of the same metric, which are omitted.
-    pub others: usize,
+    pub other_results: usize,
     /// Base unit of all values here.
     pub unit: Unit,
     /// Direction in which values improve.

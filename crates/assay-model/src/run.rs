@@ -38,7 +38,7 @@ pub struct Run {
     /// Doubts about the run as a whole.
     pub doubts: Vec<Doubt>,
     /// Inconsistent events: series that were never opened, or opened twice.
-    pub misfits: Vec<InconsistentEvent>,
+    pub inconsistent_events: Vec<InconsistentEvent>,
     /// Number of a series → index of its case and index within it.
     series_index: BTreeMap<u32, (usize, usize)>,
 }
@@ -141,23 +141,23 @@ pub enum CaseOutcome {
 pub struct RunBuilder {
     run: Run,
     /// Numbers of the series of cases that the plan does not have.
-    foreign: BTreeSet<u32>,
-    events: usize,
+    unplanned_series: BTreeSet<u32>,
+    event_count: usize,
 }
 
 impl RunBuilder {
     /// Starts a run.
     #[must_use]
     pub const fn new(started: RunStarted) -> Self {
-        Self { run: Run::new(started), foreign: BTreeSet::new(), events: 1 }
+        Self { run: Run::new(started), unplanned_series: BTreeSet::new(), event_count: 1 }
     }
 
     /// Adds the next event. Ignores events of cases outside the plan: a newer version may have
     /// written them.
     pub fn add(&mut self, event: RunEvent) {
-        let Self { run, foreign, events } = self;
+        let Self { run, unplanned_series: foreign, event_count: events } = self;
         if let Err(contradiction) = run.apply(event, foreign) {
-            run.misfits.push(InconsistentEvent { event: *events, contradiction });
+            run.inconsistent_events.push(InconsistentEvent { event: *events, contradiction });
         }
         *events += 1;
     }
@@ -197,7 +197,7 @@ impl Run {
             raw: BTreeMap::new(),
             host_facts: BTreeMap::new(),
             doubts: Vec::new(),
-            misfits: Vec::new(),
+            inconsistent_events: Vec::new(),
             series_index: BTreeMap::new(),
         }
     }
@@ -379,7 +379,7 @@ mod recording {
     use crate::plan::{Case, StoppingRule};
     use crate::workload::{LatencyWorkload, Workload};
 
-    fn stretch_over<T>(span: MeasuredSpan, seen: T) -> StretchRecord<T> {
+    fn stretch_record<T>(span: MeasuredSpan, seen: T) -> StretchRecord<T> {
         let MeasuredSpan { from_ns, to_ns, warmup } = span;
         StretchRecord { series: 0, preparation: 0, from_ns, to_ns, warmup, seen }
     }
@@ -392,10 +392,10 @@ mod recording {
                 MeasurementEntry::Fact(name, value) => drop(record.facts.insert(name, value)),
                 MeasurementEntry::Doubt(doubt) => record.doubts.push(doubt),
                 MeasurementEntry::SeriesFact(key, name, value) => {
-                    record.series_of(&key).facts.insert(name, value);
+                    record.find_or_add_series(&key).facts.insert(name, value);
                 }
                 MeasurementEntry::Measured(key, value) => {
-                    let series = record.series_of(&key);
+                    let series = record.find_or_add_series(&key);
                     match value {
                         EntryValue::Sample { value, weight } => series.samples.push(Sample {
                             series: 0,
@@ -405,10 +405,10 @@ mod recording {
                             at_ns: 0,
                         }),
                         EntryValue::Distribution(span, distribution) => {
-                            series.distributions.push(stretch_over(span, distribution));
+                            series.distributions.push(stretch_record(span, distribution));
                         }
                         EntryValue::Count(span, count) => {
-                            series.counts.push(stretch_over(span, count));
+                            series.counts.push(stretch_record(span, count));
                         }
                         EntryValue::Figures(_) => unreachable!("outcomes have none"),
                     }
@@ -441,7 +441,7 @@ mod recording {
             }
         }
 
-        fn series_of(&mut self, key: &SeriesKey) -> &mut SeriesRecord {
+        fn find_or_add_series(&mut self, key: &SeriesKey) -> &mut SeriesRecord {
             let existing = self
                 .series
                 .iter()

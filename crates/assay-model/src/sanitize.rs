@@ -90,7 +90,7 @@ fn is_colour_sequence(rest: &str) -> bool {
 /// Escapes a cell for spreadsheets: text that starts like a formula is prefixed with an apostrophe
 /// (OWASP, "CSV Injection"); numbers stay unchanged.
 #[must_use]
-pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
+pub fn escape_spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let is_number = text.parse::<f64>().is_ok();
     match escape_hidden(text) {
@@ -155,7 +155,7 @@ mod tests {
             ("+7", "+7"),
             ("a=b", "a=b"),
         ] {
-            assert_eq!(spreadsheet_cell(text), expected);
+            assert_eq!(escape_spreadsheet_cell(text), expected);
         }
     }
 

@@ -109,17 +109,17 @@ impl Locale {
     /// BCP 47 tag.
     #[must_use]
     pub const fn tag(self) -> &'static str {
-        self.names().0
+        self.definition().0
     }
 
     /// Name of the language in itself.
     #[must_use]
     pub const fn own_name(self) -> &'static str {
-        self.names().1
+        self.definition().1
     }
 
     /// BCP 47 tag, name in the language itself, and locale of Microsoft Learn.
-    const fn names(self) -> (&'static str, &'static str, &'static str) {
+    const fn definition(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::En => ("en", "English", "en-us"),
             Self::Ru => ("ru", "Русский", "ru-ru"),
@@ -136,7 +136,7 @@ impl Locale {
     /// Locale with region in which Microsoft Learn publishes pages: `fr-fr`.
     #[must_use]
     pub const fn learn_tag(self) -> &'static str {
-        self.names().2
+        self.definition().2
     }
 
     /// Parses a language tag or a value of `LANG`: `fr`, `fr-CA`, `fr_FR.UTF-8`, `zh_CN`. Returns

@@ -81,7 +81,7 @@ pub(crate) fn execute(
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
     log.add_doubts(state::find_disturbances(&before, &after, elapsed_s))?;
     log.add_doubts(over_budget(&execution.plan, elapsed_s))?;
-    let finished = log.time();
+    let finished = log.current_time();
     log.add(RunEvent::RunFinished { finished, status, state: after })?;
     Ok(log.finish())
 }

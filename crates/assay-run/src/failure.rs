@@ -156,7 +156,7 @@ impl CommandFailure {
             StoreError::Mounted { run, .. } => {
                 Self::measurement(format!("cannot remove run {run}"))
             }
-            _ => Self::measurement("the store cannot be used"),
+            _ => Self::measurement("cannot use the store"),
         };
         failure.with_cause(error).advise(error.advice())
     }

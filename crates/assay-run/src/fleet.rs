@@ -331,7 +331,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
             }
             HostEvent::Replied { reply, .. } => match *reply {
                 AgentReply::Planned(planned) if planned.cases.len() > MAX_CASES => {
-                    self.lose_host(host, HostFailure::Impossible);
+                    self.lose_host(host, HostFailure::ImplausibleFigures);
                 }
                 AgentReply::Planned(planned) => self.planned[host] = Some(planned),
                 AgentReply::Failed { reason, advice } => {

@@ -17,11 +17,11 @@ pub(crate) struct RunLog<'t> {
     /// `None` if the run is not stored.
     writer: Option<RunWriter>,
     sink: &'t mut dyn Sink,
-    past: RunBuilder,
+    run: RunBuilder,
     series: u32,
     /// Time since boot at the start of the run: a clock that is never set and includes suspended
     /// time.
-    began: SignedDuration,
+    boot_time_at_start: SignedDuration,
 }
 
 impl<'t> RunLog<'t> {
@@ -35,17 +35,18 @@ impl<'t> RunLog<'t> {
         Ok(Self {
             writer,
             sink,
-            past: RunBuilder::new(started),
+            run: RunBuilder::new(started),
             series: 0,
-            began: since_boot(),
+            boot_time_at_start: since_boot(),
         })
     }
 
     /// Returns the current time as the start of the run plus the time since boot that has elapsed:
     /// events stay in order even if the clock is set.
-    pub(crate) fn time(&self) -> String {
+    pub(crate) fn current_time(&self) -> String {
         let started = self.run_so_far().started.started.parse::<Timestamp>().ok();
-        let now = started.and_then(|it| it.checked_add(since_boot() - self.began).ok());
+        let now =
+            started.and_then(|it| it.checked_add(since_boot() - self.boot_time_at_start).ok());
         now.unwrap_or_else(Timestamp::now).to_string()
     }
 
@@ -55,7 +56,7 @@ impl<'t> RunLog<'t> {
             writer.append(&event).map_err(|error| CommandFailure::from_store(&error))?;
         }
         self.sink.event(&event)?;
-        self.past.add(event);
+        self.run.add(event);
         Ok(())
     }
 
@@ -67,7 +68,7 @@ impl<'t> RunLog<'t> {
 
     /// Run so far.
     pub(crate) const fn run_so_far(&self) -> &Run {
-        self.past.run()
+        self.run.run()
     }
 
     /// Reports progress; nothing is stored.
@@ -93,7 +94,7 @@ impl<'t> RunLog<'t> {
     /// Stores a raw output and returns its hash; `None` if the run is not stored.
     pub(crate) fn store_raw(&mut self, bytes: &[u8]) -> Result<Option<String>, CommandFailure> {
         let Some(writer) = &self.writer else { return Ok(self.sink.store_raw(bytes)) };
-        writer.raw(bytes).map(Some).map_err(|error| CommandFailure::from_store(&error))
+        writer.write_raw(bytes).map(Some).map_err(|error| CommandFailure::from_store(&error))
     }
 
     /// Waits for the hosts that measure together with this one; returns their common start, if
@@ -137,7 +138,7 @@ impl<'t> RunLog<'t> {
 
     /// Ends the log and returns the run as stored.
     pub(crate) fn finish(self) -> Run {
-        let run = self.past.finish();
+        let run = self.run.finish();
         if let Some(doubt) = self.writer.and_then(|it| it.finish(Some(&run))) {
             self.sink.doubt(&doubt);
         }

@@ -11,5 +11,5 @@ mod library_search;
 pub mod method;
 pub mod options;
 pub mod ranks;
-pub mod size_sweep;
+pub mod single_size;
 pub mod table;

@@ -262,7 +262,7 @@ impl<'t> Recording<'t> {
         let after = state::read(&Root::machine());
         let elapsed_s = clock::seconds_between(self.started_ns, clock::now_ns());
         self.log.add_doubts(state::find_disturbances(&self.before, &after, elapsed_s))?;
-        let finished = self.log.time();
+        let finished = self.log.current_time();
         let status = if interrupted { RunStatus::Interrupted } else { self.status };
         self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
         Ok(self.log.finish())

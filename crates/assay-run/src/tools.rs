@@ -39,11 +39,12 @@ impl Tools {
         check_tool_paths(given)?;
         let located: Vec<(&'static ToolAdapter, String)> =
             TOOLS.iter().filter_map(|tool| Some((tool, locate(tool, given)?))).collect();
-        let launches =
-            |(tool, _): &(&ToolAdapter, String)| tool.detect.launcher && may_measure(tool.name);
+        let launches = |(tool, _): &(&ToolAdapter, String)| {
+            tool.detect.uses_launcher && may_measure(tool.name)
+        };
         let launcher = if located.iter().any(launches) { find_launcher() } else { None };
         let found = located.into_iter().map(|(tool, path)| {
-            let launcher = launcher.clone().filter(|_| tool.detect.launcher);
+            let launcher = launcher.clone().filter(|_| tool.detect.uses_launcher);
             let version = may_measure(tool.name).then(|| tool_version(tool, &path)).flatten();
             (tool, InstalledTool { version, path, launcher })
         });
@@ -169,7 +170,7 @@ fn check_tool_paths(given: &[(String, PathBuf)]) -> Result<(), CommandFailure> {
 fn locate(tool: &ToolAdapter, given: &[(String, PathBuf)]) -> Option<String> {
     let said =
         given.iter().rev().find(|(name, _)| name == tool.name).map(|(_, path)| path.clone());
-    let said = said.or_else(|| std::env::var_os(tool.detect.variable).map(PathBuf::from));
+    let said = said.or_else(|| std::env::var_os(tool.detect.path_variable).map(PathBuf::from));
     if let Some(path) = said {
         return find_executable(&path);
     }
@@ -185,7 +186,7 @@ fn find_executable(path: &Path) -> Option<String> {
 
 /// Whether the program contains the tool's own text: other programs are also called `stream`.
 fn has_mark(tool: &ToolAdapter, path: &str) -> bool {
-    let Some(mark) = tool.detect.mark else { return true };
+    let Some(mark) = tool.detect.required_text else { return true };
     fs_err::read(path_text::decode_path(path)).is_ok_and(|content| {
         content.windows(mark.len()).any(|window| window == mark.as_bytes())
     })

@@ -12,7 +12,7 @@ use crate::modality::find_modes;
 use crate::quantile::MIN_SAMPLES;
 
 /// Ratio of effective samples to samples below which the samples are doubted as dependent.
-const HEAVY_DEPENDENCE: f64 = 0.2;
+const MIN_EFFECTIVE_RATIO: f64 = 0.2;
 
 /// Share of samples discarded as warm-up above which a doubt is raised.
 const MAX_DISCARDED: f64 = 0.05;
@@ -96,7 +96,7 @@ fn check_preparations(
 fn check_dependence(analysis: &Analysis, variance_source: VarianceSource) -> Option<Doubt> {
     let n = analysis.sorted.len();
     let effective = analysis.effective;
-    if effective.n >= n as f64 * HEAVY_DEPENDENCE {
+    if effective.n >= n as f64 * MIN_EFFECTIVE_RATIO {
         return None;
     }
     let per_preparation = n as f64 / analysis.preparations as f64;

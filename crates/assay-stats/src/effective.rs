@@ -71,7 +71,7 @@ pub fn effective_size(preparations: &[Vec<f64>]) -> Option<EffectiveSize> {
     let within = integrated_time(&groups);
     let serial = serial_dependence(&groups);
     let mean_size = groups.iter().map(|group| (group.len() as f64).powi(2)).sum::<f64>() / n;
-    let (rho, between_z) = share_between(&groups, within, mean_size);
+    let (rho, between_z) = estimate_intraclass_correlation(&groups, within, mean_size);
     let intraclass_correlation =
         if n < SHORT_SERIES as f64 && between_z < MIN_BETWEEN_Z { 0.0 } else { rho };
     let few_preparations_factor =
@@ -118,7 +118,11 @@ fn grouped_ranks(preparations: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 /// Returns ρ = θ / (1 + θ) with θ = variance between over variance within, and the excess of the F
 /// ratio over its median, in standard errors.
-fn share_between(groups: &[Vec<f64>], autocorrelation_time: f64, mean_size: f64) -> (f64, f64) {
+fn estimate_intraclass_correlation(
+    groups: &[Vec<f64>],
+    autocorrelation_time: f64,
+    mean_size: f64,
+) -> (f64, f64) {
     let k = groups.len() as f64;
     let n = groups.iter().map(Vec::len).sum::<usize>() as f64;
     if k < 2.0 || n <= k {

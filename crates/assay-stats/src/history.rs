@@ -122,7 +122,7 @@ pub fn build_history(
         benchmark: example.benchmark,
         metric: example.metric,
         identity,
-        others: newest.len() - 1,
+        other_results: newest.len() - 1,
         unit: example.unit,
         better: example.better,
         host: example.host,

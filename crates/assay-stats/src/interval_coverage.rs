@@ -24,7 +24,7 @@ pub enum PreparationCost {
 }
 
 const fn machine(shape: ValueShape, neighbours: f64, between: f64) -> SyntheticMachine {
-    SyntheticMachine { shape, neighbours, between }
+    SyntheticMachine { shape, autocorrelation: neighbours, intraclass_correlation: between }
 }
 
 /// Machines on which the intervals must reach their coverage.
@@ -102,8 +102,8 @@ impl CoverageCell {
     pub fn coverage_fault(&self, tally: &CoverageTally, slack: f64) -> Option<String> {
         let coverage = tally.coverage();
         let minimum = match self.samples {
-            0..=10 if self.machine.neighbours > 0.8 => 0.82,
-            0..=30 if self.machine.neighbours > 0.8 => 0.87,
+            0..=10 if self.machine.autocorrelation > 0.8 => 0.82,
+            0..=30 if self.machine.autocorrelation > 0.8 => 0.87,
             _ => COVERAGE_BOUNDS.0,
         };
         let is_within = coverage >= minimum - slack && coverage <= COVERAGE_BOUNDS.1 + slack;
@@ -155,7 +155,7 @@ impl CoverageCell {
     /// Runs one case as the run loop does.
     fn simulate_case(&self, random: &mut Random) -> (Samples, StopReason) {
         let stopping = self.stopping();
-        let mut values = self.machine.values(random);
+        let mut values = self.machine.value_generator(random);
         let mut samples: Samples = Vec::new();
         let mut elapsed_s = 0.0;
         loop {

@@ -17,7 +17,7 @@ use assay_model::summary::{
 };
 
 use self::case_doubts::CaseDoubts;
-use self::mix::is_whole;
+use self::mix::covers_all_operations;
 use crate::outliers::HostMeasurement;
 use crate::{STATISTICS_VERSION, laws};
 
@@ -97,7 +97,7 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> CondensedRun {
     let (mut steps, mut results): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.step.is_some());
     add_step_results(&mut results, &mut steps);
-    limits::attach(&mut results);
+    limits::attach_limits(&mut results);
     response::attach(&mut results);
     let measured: Vec<HostMeasurement> = results.iter().map(|entry| entry.measured).collect();
     let check_all =
@@ -167,7 +167,7 @@ fn finished_estimates<'r>(
             let context = estimate::EstimateContext { warnings, ..context };
             match estimate::estimate_series(record, series, stopped, context) {
                 Some((estimate, measured)) => {
-                    let is_whole = is_whole(record, &series.dimensions);
+                    let is_whole = covers_all_operations(record, &series.dimensions);
                     entries.push(EstimateEntry {
                         record,
                         host,
@@ -262,7 +262,7 @@ fn estimate_context<'r>(
     metric: &'static Metric,
 ) -> (Option<&'r HostJoined>, estimate::EstimateContext<'r>) {
     let mut parameters = series.dimensions.clone();
-    parameters.extend(mix::side_rates(record, series));
+    parameters.extend(mix::read_write_rates(record, series));
     let host_name =
         parameters.get(&Attribute::Host).and_then(AttributeValue::as_text).map(str::to_owned);
     let mut facts = record.facts.clone();

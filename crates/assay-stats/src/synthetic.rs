@@ -20,9 +20,9 @@ pub struct SyntheticMachine {
     /// Distribution of single values.
     pub shape: ValueShape,
     /// Correlation of successive values, also across preparations.
-    pub neighbours: f64,
+    pub autocorrelation: f64,
     /// Share of the variance between preparations.
-    pub between: f64,
+    pub intraclass_correlation: f64,
 }
 
 impl SyntheticMachine {
@@ -30,9 +30,9 @@ impl SyntheticMachine {
     #[must_use]
     pub fn median(&self) -> f64 {
         match self.shape {
-            ValueShape::Normal | ValueShape::Lognormal => TRUTH,
+            ValueShape::Normal | ValueShape::Lognormal => TRUE_MEDIAN,
             // Φ⁻¹(5/6) standard deviations above the lower centre.
-            ValueShape::Bimodal => TRUTH + 0.967_421_566_1,
+            ValueShape::Bimodal => TRUE_MEDIAN + 0.967_421_566_1,
         }
     }
 
@@ -42,7 +42,7 @@ impl SyntheticMachine {
     pub fn half_width(&self, n: usize) -> f64 {
         let density = match self.shape {
             ValueShape::Normal => 0.398_942,
-            ValueShape::Lognormal => 0.398_942 / (0.5 * TRUTH),
+            ValueShape::Lognormal => 0.398_942 / (0.5 * TRUE_MEDIAN),
             ValueShape::Bimodal => 0.6 * 0.249_856,
         };
         1.96 / (2.0 * density * (n as f64).sqrt())
@@ -50,20 +50,20 @@ impl SyntheticMachine {
 
     /// Returns an endless generator of values: autoregressive noise of first order plus a level per
     /// preparation. Its argument is whether the next value is the first of a preparation.
-    pub fn values(self, random: &mut Random) -> impl FnMut(bool) -> f64 {
+    pub fn value_generator(self, random: &mut Random) -> impl FnMut(bool) -> f64 {
         let (mut level, mut state) = (0.0, random.normal());
-        let innovation_sd = (1.0 - self.neighbours.powi(2)).sqrt();
+        let innovation_sd = (1.0 - self.autocorrelation.powi(2)).sqrt();
         move |is_first| {
             if is_first {
-                level = self.between.sqrt() * random.normal();
+                level = self.intraclass_correlation.sqrt() * random.normal();
             }
-            state = self.neighbours * state + innovation_sd * random.normal();
-            let z = level + (1.0 - self.between).sqrt() * state;
+            state = self.autocorrelation * state + innovation_sd * random.normal();
+            let z = level + (1.0 - self.intraclass_correlation).sqrt() * state;
             match self.shape {
-                ValueShape::Normal => TRUTH + z,
-                ValueShape::Lognormal => TRUTH * (0.5 * z).exp(),
-                ValueShape::Bimodal if random.uniform() < 0.6 => TRUTH + z,
-                ValueShape::Bimodal => TRUTH + 6.0 + z,
+                ValueShape::Normal => TRUE_MEDIAN + z,
+                ValueShape::Lognormal => TRUE_MEDIAN * (0.5 * z).exp(),
+                ValueShape::Bimodal if random.uniform() < 0.6 => TRUE_MEDIAN + z,
+                ValueShape::Bimodal => TRUE_MEDIAN + 6.0 + z,
             }
         }
     }
@@ -73,37 +73,37 @@ impl SyntheticMachine {
 /// size.
 #[derive(Debug, Clone, Copy)]
 #[cfg(test)]
-pub(crate) struct SyntheticWorld {
+pub(crate) struct SyntheticSeries {
     /// Number of preparations.
     pub(crate) preparations: usize,
     /// Repetitions per preparation.
     pub(crate) repetitions: usize,
     /// Share of the variance between preparations.
-    pub(crate) between: f64,
+    pub(crate) intraclass_correlation: f64,
     /// Correlation of successive repetitions.
-    pub(crate) neighbours: f64,
+    pub(crate) autocorrelation: f64,
     /// Whether values are skewed (lognormal) instead of normal.
     pub(crate) skewed: bool,
 }
 
 /// True median of every synthetic world, and of machines with unimodal values.
-pub(crate) const TRUTH: f64 = 100.0;
+pub(crate) const TRUE_MEDIAN: f64 = 100.0;
 
 #[cfg(test)]
-impl SyntheticWorld {
+impl SyntheticSeries {
     pub(crate) fn samples(self, random: &mut Random) -> Vec<Vec<f64>> {
         (0..self.preparations).map(|_| self.preparation(random)).collect()
     }
 
     pub(crate) fn preparation(self, random: &mut Random) -> Vec<f64> {
-        let level = self.between.sqrt() * random.normal();
+        let level = self.intraclass_correlation.sqrt() * random.normal();
         let mut state = random.normal();
-        let innovation_sd = (1.0 - self.neighbours.powi(2)).sqrt();
+        let innovation_sd = (1.0 - self.autocorrelation.powi(2)).sqrt();
         (0..self.repetitions)
             .map(|_| {
-                state = self.neighbours * state + innovation_sd * random.normal();
-                let z = level + (1.0 - self.between).sqrt() * state;
-                if self.skewed { TRUTH * (0.5 * z).exp() } else { TRUTH + z }
+                state = self.autocorrelation * state + innovation_sd * random.normal();
+                let z = level + (1.0 - self.intraclass_correlation).sqrt() * state;
+                if self.skewed { TRUE_MEDIAN * (0.5 * z).exp() } else { TRUE_MEDIAN + z }
             })
             .collect()
     }
@@ -111,6 +111,6 @@ impl SyntheticWorld {
 
 /// Returns the share of trials in which `holds` is true.
 #[cfg(test)]
-pub(crate) fn coverage(trials: u32, mut holds: impl FnMut() -> bool) -> f64 {
+pub(crate) fn share_of_trials(trials: u32, mut holds: impl FnMut() -> bool) -> f64 {
     f64::from((0..trials).map(|_| u32::from(holds())).sum::<u32>()) / f64::from(trials)
 }

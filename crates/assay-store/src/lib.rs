@@ -115,7 +115,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is none, it cannot be read, or its content has another hash.
-    pub fn raw(&self, hash: &str) -> Result<Vec<u8>, StoreError> {
+    pub fn read_raw(&self, hash: &str) -> Result<Vec<u8>, StoreError> {
         raw::read(&self.layout, hash)
     }
 

@@ -190,7 +190,7 @@ fn to_entry(
         other_hosts,
         fingerprint,
         is_whole: problems.is_empty(),
-        losses: problems.iter().map(EventProblem::losses).sum(),
+        losses: problems.iter().map(EventProblem::lost_events).sum(),
         headlines,
         is_trusted,
     }

@@ -29,7 +29,7 @@ pub enum EventProblem {
     },
     /// The checksum of the first line is wrong, but the line is readable.
     #[error("line 1 was changed after it was written; its details of the run may be wrong")]
-    BeginningChanged,
+    FirstLineChanged,
     /// Events are missing.
     #[error("before line {line}, {count} {} missing", if *count == 1 { "event is" } else { "events are" })]
     Missing {
@@ -56,7 +56,7 @@ pub enum EventProblem {
     },
     /// An event with malformed content, such as a histogram that cannot be decoded.
     #[error("line {line} has a malformed event `{event}`: {reason}; it is skipped")]
-    Unusable {
+    Malformed {
         /// Line number.
         line: usize,
         /// Name of the event.
@@ -66,7 +66,7 @@ pub enum EventProblem {
     },
     /// An event belongs to a series that was never opened.
     #[error("line {line} belongs to series {series}, which was never opened; it is skipped")]
-    NeverOpened {
+    SeriesNeverOpened {
         /// Line number.
         line: usize,
         /// Number of the series.
@@ -74,7 +74,7 @@ pub enum EventProblem {
     },
     /// An event opens a series that is open already.
     #[error("line {line} opens series {series} again; it is skipped")]
-    OpenedTwice {
+    SeriesOpenedTwice {
         /// Line number.
         line: usize,
         /// Number of the series.
@@ -87,31 +87,31 @@ impl EventProblem {
     #[must_use]
     pub const fn line(&self) -> usize {
         match self {
-            Self::Newer { .. } | Self::BeginningChanged => 1,
+            Self::Newer { .. } | Self::FirstLineChanged => 1,
             Self::CutOff { line }
             | Self::Damaged { line }
             | Self::Missing { line, .. }
             | Self::OutOfOrder { line, .. }
             | Self::UnknownEvent { line, .. }
-            | Self::Unusable { line, .. }
-            | Self::NeverOpened { line, .. }
-            | Self::OpenedTwice { line, .. } => *line,
+            | Self::Malformed { line, .. }
+            | Self::SeriesNeverOpened { line, .. }
+            | Self::SeriesOpenedTwice { line, .. } => *line,
         }
     }
 
     /// Returns the number of events that are lost.
     #[must_use]
-    pub const fn losses(&self) -> u64 {
+    pub const fn lost_events(&self) -> u64 {
         match self {
-            Self::Newer { .. } | Self::BeginningChanged => 0,
+            Self::Newer { .. } | Self::FirstLineChanged => 0,
             Self::Missing { count, .. } => *count,
             Self::CutOff { .. }
             | Self::Damaged { .. }
             | Self::OutOfOrder { .. }
             | Self::UnknownEvent { .. }
-            | Self::Unusable { .. }
-            | Self::NeverOpened { .. }
-            | Self::OpenedTwice { .. } => 1,
+            | Self::Malformed { .. }
+            | Self::SeriesNeverOpened { .. }
+            | Self::SeriesOpenedTwice { .. } => 1,
         }
     }
 }

@@ -42,8 +42,8 @@ impl ReadRun {
 
     /// Returns the number of lost events.
     #[must_use]
-    pub fn losses(&self) -> u64 {
-        self.problems.iter().map(EventProblem::losses).sum()
+    pub fn lost_events(&self) -> u64 {
+        self.problems.iter().map(EventProblem::lost_events).sum()
     }
 }
 
@@ -117,7 +117,7 @@ fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
         false => first_line_error(error),
     })?;
     let mut decoded = match format {
-        1 => format1::convert(decode_plain(bytes)),
+        1 => format1::convert(decode_format1_lines(bytes)),
         _ => decode_numbered(bytes, format),
     };
     if format > FORMAT {
@@ -127,14 +127,14 @@ fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
     let run = Run::fold(events)
         .ok_or_else(|| EventsFileError::FirstLine("it is another event".to_owned()))?;
     let mut problems = decoded.problems;
-    problems.extend(run.misfits.iter().map(|misfit| {
+    problems.extend(run.inconsistent_events.iter().map(|misfit| {
         let line = lines[misfit.event];
         match misfit.contradiction {
             EventContradiction::NeverOpened(series) => {
-                EventProblem::NeverOpened { line, series }
+                EventProblem::SeriesNeverOpened { line, series }
             }
             EventContradiction::OpenedTwice(series) => {
-                EventProblem::OpenedTwice { line, series }
+                EventProblem::SeriesOpenedTwice { line, series }
             }
         }
     }));
@@ -152,7 +152,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
 }
 
 /// Decodes the lines of format 1, which have no number and no checksum.
-fn decode_plain(bytes: &[u8]) -> Decoded<format1::Format1Event> {
+fn decode_format1_lines(bytes: &[u8]) -> Decoded<format1::Format1Event> {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     for (line, text, has_end) in lines(bytes) {
         match decode_event(line, text, has_end) {
@@ -180,7 +180,7 @@ fn decode_numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
         if !is_unnumbered {
             match number {
                 None if line == 1 => {
-                    decoded.problems.push(EventProblem::BeginningChanged);
+                    decoded.problems.push(EventProblem::FirstLineChanged);
                     expected = 2;
                 }
                 None => {
@@ -240,7 +240,7 @@ fn decode_event<E: DeserializeOwned>(
         {
             return EventProblem::UnknownEvent { line, event };
         }
-        EventProblem::Unusable { line, event, reason }
+        EventProblem::Malformed { line, event, reason }
     })
 }
 

@@ -113,7 +113,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// If writing fails.
-    pub fn raw(&self, bytes: &[u8]) -> Result<String, StoreError> {
+    pub fn write_raw(&self, bytes: &[u8]) -> Result<String, StoreError> {
         raw::write(&self.layout, bytes)
     }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use assay_console::options::{
     self, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
 };
-use assay_console::progress_sink::LOOKING_MESSAGE;
+use assay_console::progress_sink::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
@@ -164,7 +164,7 @@ impl AssayCommand {
     /// while. Commands that measure show their own.
     pub(crate) const fn progress_message(&self) -> Option<&'static str> {
         match self {
-            Self::Doctor(typed) if !typed.quiet => Some(LOOKING_MESSAGE),
+            Self::Doctor(typed) if !typed.quiet => Some(SEARCH_MESSAGE),
             Self::Import(_) => Some("progress-files"),
             Self::List(_)
             | Self::Show(_)

@@ -55,7 +55,7 @@ impl DataSheet {
 fn read_limits(file: &Path) -> Result<Vec<Claim>, CommandFailure> {
     let text =
         job_file::read_text(file).map_err(|error| job_file::unreadable_error(file, &error))?;
-    reference::read_limits(&text).map_err(|error| {
+    reference::parse_limits(&text).map_err(|error| {
         let name = file.display().to_string();
         let failure = CommandFailure::new(
             FailureKind::Suite,

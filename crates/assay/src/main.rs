@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let words = insert_command_of_link(std::env::args_os());
     let words = commands::help::move_help_first(normalize_qperf_words(words));
     if let Some(words) = commands::agent::agent_words(&words) {
-        return exit_with(commands::agent::agent(words), &mut Terminal::attached());
+        return exit_with(commands::agent::agent(words), &mut Terminal::for_process());
     }
     let parsed = file_extension::parse_arguments(&words);
     let typed = match parsed.or_else(|error| help::parse_negative_values(error, &words)) {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         }
         Err(error) => return commands::help::report_parse_error(error, words),
     };
-    let mut terminal = Terminal::attached();
+    let mut terminal = Terminal::for_process();
     exit_with(typed.and_then(|it| execute(it.command, &mut terminal)), &mut terminal)
 }
 

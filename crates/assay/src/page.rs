@@ -85,7 +85,7 @@ impl OutputPage<'_> {
 /// # Errors
 /// If the format needs a stored run, the file cannot be written, or the companion file would
 /// replace a file that assay did not write.
-pub(crate) fn check(typed: &PageArguments) -> Result<(), CommandFailure> {
+pub(crate) fn check_output(typed: &PageArguments) -> Result<(), CommandFailure> {
     let format = typed.format();
     if format == PageFormat::Learn {
         return Err(needs_stored_run());

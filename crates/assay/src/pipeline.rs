@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
 use crate::failure::UNDECIDED;
 use crate::page::{self, OutputPage, to_json};
-use crate::progress_sink::{LOOKING_MESSAGE, ProgressSink};
+use crate::progress_sink::{ProgressSink, SEARCH_MESSAGE};
 use crate::published_figures;
 use crate::terminal::Terminal;
 use crate::{signals, store_access};
@@ -50,16 +50,16 @@ pub(crate) fn run_options(
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    run_suite(&request_from_options(suite, typed), typed, ReportExtent::Report, terminal)
+    run_suite(&request_from_options(suite, typed), typed, ReportExtent::Full, terminal)
 }
 
 /// Extent of the printed report of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportExtent {
     /// One screen: a row for each value that characterizes the machine.
-    Answer,
+    OneScreen,
     /// The whole report.
-    Report,
+    Full,
 }
 
 /// Measures a suite, stores the run and prints its results. Returns the exit code.
@@ -72,7 +72,7 @@ pub(crate) fn run_suite(
     let (requirements, data_sheet) =
         (RunRequirements::from_options(typed)?, typed.data_sheet.read()?);
     let request = &with_label(request, typed)?;
-    ProgressSink::show_search(terminal, LOOKING_MESSAGE, typed.quiet || typed.dry_run);
+    ProgressSink::show_search(terminal, SEARCH_MESSAGE, typed.quiet || typed.dry_run);
     let prepared = run_request::prepare(request)?;
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
@@ -139,9 +139,9 @@ impl<'a> RunRequirements<'a> {
     /// Reads the requirements. Unknown references and impossible pages are reported before the
     /// measurement.
     pub(crate) fn from_options(typed: &'a MeasuringArguments) -> Result<Self, CommandFailure> {
-        page::check(&typed.page)?;
+        page::check_output(&typed.page)?;
         let claims = typed.expect.as_deref().map(|name| {
-            let claims = published_figures::find_claims(name)
+            let claims = published_figures::find_named_claims(name)
                 .unwrap_or_else(|| published_figures::system_claims(name));
             claims.map(|claims| (claims, name))
         });
@@ -209,19 +209,19 @@ pub(crate) fn check_result(summary: &RunSummary) -> Result<(), CommandFailure> {
 struct PlannedDocument<'a> {
     #[serde(flatten)]
     plan: &'a Plan,
-    outlook: OutlookDocument,
+    outlook: ForecastDocument,
 }
 
 /// Time estimate of a plan, in English.
 #[derive(Serialize)]
-pub(crate) struct OutlookDocument {
+pub(crate) struct ForecastDocument {
     /// Whether it takes longer than its budget.
     is_beyond_budget: bool,
     said: Vec<String>,
 }
 
-impl OutlookDocument {
-    pub(crate) fn from_outlook(outlook: &PlanForecast) -> Self {
+impl ForecastDocument {
+    pub(crate) fn from_forecast(outlook: &PlanForecast) -> Self {
         let notes = outlook.notes.iter().map(ToString::to_string).collect();
         Self { is_beyond_budget: outlook.exceeds_budget, said: notes }
     }
@@ -237,7 +237,7 @@ pub(crate) fn dry_run(
     let document = build::plan(plan, &outlook.notes, outlook.exceeds_budget);
     publish_plan(
         &document,
-        &PlannedDocument { plan, outlook: OutlookDocument::from_outlook(&outlook) },
+        &PlannedDocument { plan, outlook: ForecastDocument::from_forecast(&outlook) },
         &typed.page,
         terminal,
     )?;
@@ -269,12 +269,14 @@ pub(crate) fn publish_run(
     if typed.events {
         return Ok(());
     }
-    let is_asked = extent == ReportExtent::Answer && typed.expect.is_none();
+    let is_asked = extent == ReportExtent::OneScreen && typed.expect.is_none();
     let comparison = is_asked.then(|| published_figures::machine_comparison(summary)).flatten();
     let comparison = comparison.map(|line| format!("\n{}\n", terminal.wrap(&line).trim_end()));
     let steps = comparison.unwrap_or_default() + &next_steps(summary, extent, terminal.width);
     let document = match (typed.page.format(), extent) {
-        (PageFormat::Text, ReportExtent::Answer) => fit_answer(summary, run, &steps, terminal),
+        (PageFormat::Text, ReportExtent::OneScreen) => {
+            fit_answer(summary, run, &steps, terminal)
+        }
         _ => build::run(summary, Some(run)),
     };
     let page = OutputPage {
@@ -310,8 +312,8 @@ fn fit_answer(summary: &RunSummary, run: &Run, steps: &str, terminal: &Terminal)
 fn next_steps(summary: &RunSummary, extent: ReportExtent, width: usize) -> String {
     let id = &summary.run.id;
     let page = match extent {
-        ReportExtent::Answer => (format!("assay show {id}"), message("next-show")),
-        ReportExtent::Report => {
+        ReportExtent::OneScreen => (format!("assay show {id}"), message("next-show")),
+        ReportExtent::Full => {
             ("assay report latest --format html -o page.html".to_owned(), message("next-page"))
         }
     };
@@ -320,11 +322,11 @@ fn next_steps(summary: &RunSummary, extent: ReportExtent, width: usize) -> Strin
     });
     let doctor = ("assay doctor", message("next-doctor"));
     let steps = match (extent, build::distrust_reasons(summary).is_empty()) {
-        (ReportExtent::Report, _) => {
+        (ReportExtent::Full, _) => {
             of_results.into_iter().flatten().chain([doctor]).collect::<Vec<_>>()
         }
-        (ReportExtent::Answer, true) => of_results.into_iter().flatten().collect(),
-        (ReportExtent::Answer, false) => {
+        (ReportExtent::OneScreen, true) => of_results.into_iter().flatten().collect(),
+        (ReportExtent::OneScreen, false) => {
             of_results.into_iter().flatten().take(1).chain([doctor]).collect()
         }
     };

@@ -23,7 +23,7 @@ use crate::page::OutputPage;
 
 /// Returns the claims of a system, named like `vendor/model`, or of a TOML file. Returns `None` if
 /// `name` has neither form.
-pub(crate) fn find_claims(name: &str) -> Option<Result<Vec<Claim>, CommandFailure>> {
+pub(crate) fn find_named_claims(name: &str) -> Option<Result<Vec<Claim>, CommandFailure>> {
     if path_text::decode_path(name)
         .extension()
         .is_some_and(|it| it.eq_ignore_ascii_case("toml"))
@@ -44,7 +44,7 @@ fn read_claims(path: &str) -> Result<Vec<Claim>, CommandFailure> {
     let file = &path_text::decode_path(path);
     let text =
         job_file::read_text(file).map_err(|error| job_file::unreadable_error(file, &error))?;
-    reference::read(&text).map_err(|error| invalid_file(path, &text, &error))
+    reference::parse_claims(&text).map_err(|error| invalid_file(path, &text, &error))
 }
 
 /// Returns the failure for an invalid file of references, with its location.

@@ -10,7 +10,7 @@ use assay_model::suite::{self, Suite, SuiteError};
 use assay_run::failure::{CommandFailure, FailureKind};
 
 /// Example that `assay help suites` prints.
-pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
+pub(crate) const EXAMPLE_SUITE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
 pub(crate) const BUILT_IN: [(&str, &str); 12] = [

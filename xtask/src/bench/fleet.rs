@@ -50,15 +50,15 @@ struct FleetRow {
     /// CPU time of the coordinator until then.
     ready_cpu_s: f64,
     /// Mean number of CPUs that the coordinator uses from the first start to the end of the case.
-    cpu: f64,
+    cpus_used: f64,
     /// Events per second from each agent, over the same time.
     events_per_s: f64,
     /// Peak resident memory.
-    bytes: f64,
+    peak_bytes: f64,
     /// Time from the first start to the last, and its uncertainty.
     skew_s: Option<(f64, f64)>,
     /// Open files and threads of the coordinator.
-    files: usize,
+    open_files: usize,
     threads: usize,
     /// Number of lost hosts.
     lost: usize,
@@ -141,12 +141,12 @@ impl FleetRow {
             self.relays.to_string(),
             format!("{:.1} s", self.ready_s),
             format!("{:.2} s", self.ready_cpu_s),
-            format!("{:.1} %", 100.0 * self.cpu),
-            format!("{:.3} %", 100.0 * self.cpu / self.hosts as f64),
+            format!("{:.1} %", 100.0 * self.cpus_used),
+            format!("{:.3} %", 100.0 * self.cpus_used / self.hosts as f64),
             format!("{:.1}", self.events_per_s),
-            format!("{:.1} MB", self.bytes / 1e6),
+            format!("{:.1} MB", self.peak_bytes / 1e6),
             skew,
-            self.files.to_string(),
+            self.open_files.to_string(),
             self.threads.to_string(),
             self.lost.to_string(),
         ]
@@ -156,8 +156,8 @@ impl FleetRow {
 fn format_targets(rows: &[FleetRow]) -> String {
     let find = |hosts: usize| rows.iter().find(|row| row.hosts == hosts && row.relays == 0);
     let verdict = |is_met: bool| if is_met { "reached" } else { "missed" };
-    let are_costs_met =
-        find(1000).map(|row| row.cpu <= MAX_CPUS && row.bytes <= MAX_BYTES && row.lost == 0);
+    let are_costs_met = find(1000)
+        .map(|row| row.cpus_used <= MAX_CPUS && row.peak_bytes <= MAX_BYTES && row.lost == 0);
     let is_skew_met =
         find(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MAX_SKEW_S);
     format!(
@@ -189,13 +189,13 @@ fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
     let needs = [
         (
             "CPU",
-            at_ten_thousand(|row| row.cpu),
+            at_ten_thousand(|row| row.cpus_used),
             Some(1.0),
             "CPU, since one thread receives all of them",
         ),
         (
             "open files",
-            at_ten_thousand(|row| row.files as f64),
+            at_ten_thousand(|row| row.open_files as f64),
             open_files,
             "allowed (hard limit of a process)",
         ),
@@ -218,7 +218,7 @@ fn extrapolate(rows: &[FleetRow]) -> Vec<String> {
             format!("- {}: {:.decimals$} of {limit} {}", need.0, need.1, need.3)
         })
         .collect();
-    items.push(format!("- memory: {:.0} MB", at_ten_thousand(|row| row.bytes) / 1e6));
+    items.push(format!("- memory: {:.0} MB", at_ten_thousand(|row| row.peak_bytes) / 1e6));
     let start_s = per_agent(|row| row.ready_cpu_s) * 10_000.0;
     items
         .push(format!("- CPU time until all are ready: {start_s:.0} s, on one CPU or several"));
@@ -359,11 +359,11 @@ fn measure_in_folder(
         relays,
         ready_s: 0.0,
         ready_cpu_s: 0.0,
-        cpu: 0.0,
+        cpus_used: 0.0,
         events_per_s: 0.0,
-        bytes: 0.0,
+        peak_bytes: 0.0,
         skew_s: None,
-        files: 0,
+        open_files: 0,
         threads: 0,
         lost: 0,
     };
@@ -400,7 +400,8 @@ fn measure_in_folder(
     let within = |sample: &&CpuSample| (started..=finished).contains(&sample.time);
     let (first, last) = (samples.iter().find(within), samples.iter().rev().find(within));
     let (first, last) = first.zip(last).context("cannot read the coordinator's CPU time")?;
-    row.cpu = (last.cpu_s - first.cpu_s) / last.time.duration_since(first.time).as_secs_f64();
+    row.cpus_used =
+        (last.cpu_s - first.cpu_s) / last.time.duration_since(first.time).as_secs_f64();
     Ok(row)
 }
 
@@ -412,10 +413,11 @@ impl FleetRow {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             line.split_whitespace().next()?.parse::<usize>().ok()
         };
-        self.bytes = self.bytes.max(number("VmHWM:").map_or(0.0, |kib| kib as f64 * 1024.0));
+        self.peak_bytes =
+            self.peak_bytes.max(number("VmHWM:").map_or(0.0, |kib| kib as f64 * 1024.0));
         self.threads = self.threads.max(number("Threads:").unwrap_or(0));
         let files = fs::read_dir(format!("{folder}/fd")).map_or(0, Iterator::count);
-        self.files = self.files.max(files);
+        self.open_files = self.open_files.max(files);
     }
 }
 

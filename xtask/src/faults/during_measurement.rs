@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::storage_changes::LoopDisk;
-use super::{FaultResult, FaultSandbox, TriedFault, run_system, wait_until};
+use super::{FaultResult, FaultSandbox, FaultTrial, run_system, wait_until};
 
 /// Addresses of the two ends, each in its own network namespace (RFC 2544).
 const NEAR: &str = "198.18.9.1";
@@ -61,10 +61,10 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
     let rows = ROWS.iter().filter(|row| !is_brief || row.3);
     rows.map(|(fault, expected, make, _)| {
-        Ok(TriedFault { fault, expected, result: make(program)? })
+        Ok(FaultTrial { fault, expected, result: make(program)? })
     })
     .collect()
 }
@@ -99,7 +99,7 @@ fn take_cpu(program: &Path) -> Result<FaultResult> {
     let (code, stored_run) = wait_and_show(&sandbox, &mut child)?;
     Ok(match pinning {
         Err(reason) => FaultResult::NotTried(reason),
-        Ok(_) => FaultResult::held_if(
+        Ok(_) => FaultResult::passed_if(
             code == Some(0) && stored_run.contains("\"cpus-taken\""),
             format!("exit code {code:?}"),
         ),
@@ -152,7 +152,7 @@ fn exhaust_memory(program: &Path) -> Result<FaultResult> {
     let stored_run = sandbox.run_assay(&["show", "--json"])?.out;
     let is_reported = output.status.code() == Some(4) && stored_run.contains("\"bandwidth\"");
     let reason = err.lines().find(|line| line.contains("why:")).unwrap_or_default().trim();
-    Ok(FaultResult::held_if(is_reported && reason.contains("signal"), reason))
+    Ok(FaultResult::passed_if(is_reported && reason.contains("signal"), reason))
 }
 
 fn abort_file_system(program: &Path) -> Result<FaultResult> {
@@ -178,7 +178,7 @@ fn abort_file_system(program: &Path) -> Result<FaultResult> {
     let (code, stored_run) = wait_and_show(&sandbox, &mut child)?;
     Ok(match abort {
         Err(reason) => FaultResult::NotTried(reason),
-        Ok(_) => FaultResult::held_if(
+        Ok(_) => FaultResult::passed_if(
             code == Some(4)
                 && (stored_run.contains("Read-only file system")
                     || stored_run.contains("Input/output error")),
@@ -258,5 +258,5 @@ fn take_interface_down(program: &Path, arguments: &[&str]) -> Result<FaultResult
         stored_run.lines().find(|line| line.contains("\"reason\"")).unwrap_or_default();
     // The interface was up at the start, so a failed connection is not the expected error.
     let is_under_way = !reason.is_empty() && !reason.contains("cannot connect");
-    Ok(FaultResult::held_if(code == Some(4) && is_under_way, reason.trim().trim_matches(',')))
+    Ok(FaultResult::passed_if(code == Some(4) && is_under_way, reason.trim().trim_matches(',')))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{AssayOutput, FaultResult, FaultSandbox, TriedFault, error_line};
+use super::{AssayOutput, FaultResult, FaultSandbox, FaultTrial, error_line};
 
 /// Maximum n, above the number of calls in a short run. The series ends at the first n without an
 /// injected error.
@@ -17,7 +17,7 @@ const RUN_ARGUMENTS: &[&str] = &["storage", "read", "--engine", "null", "--for",
 const LONGER_RUN_ARGUMENTS: &[&str] = &["storage", "read", "--engine", "null", "--for", "3s"];
 
 /// Fails every n-th call of each kind; with `--brief` only a few.
-pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
     let mut tried = Vec::new();
     for (call, fault) in [
         ("write", "ENOSPC at the n-th `write`, for all n of a run"),
@@ -25,7 +25,7 @@ pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>>
         ("openat", "EMFILE at the n-th `openat`, for n of a run, each 7th"),
         ("clone3", "EAGAIN at the n-th thread or process, for all n of a run"),
     ] {
-        tried.push(TriedFault {
+        tried.push(FaultTrial {
             fault,
             expected: "a failure with the reason, or a completely stored run; never a panic, and \
                        the next run works",
@@ -77,7 +77,7 @@ fn fail_every_call(program: &Path, call: &str, is_brief: bool) -> Result<FaultRe
                 let verified = world.run_assay(&["verify", "latest"])?;
                 if verified.code != Some(0) {
                     let what = error_line(&verified.err);
-                    return Ok(FaultResult::Broke(format!(
+                    return Ok(FaultResult::Failed(format!(
                         "n = {nth}: exited with 0, but {what}"
                     )));
                 }
@@ -86,16 +86,16 @@ fn fail_every_call(program: &Path, call: &str, is_brief: bool) -> Result<FaultRe
             Some(2..=4) => failed += 1,
             other => {
                 let what = format!("n = {nth}: ended with {other:?}: {}", run.err.trim());
-                return Ok(FaultResult::Broke(what));
+                return Ok(FaultResult::Failed(what));
             }
         }
         if run.err.contains("panicked") {
-            return Ok(FaultResult::Broke(format!("n = {nth}: {}", error_line(&run.err))));
+            return Ok(FaultResult::Failed(format!("n = {nth}: {}", error_line(&run.err))));
         }
         let next = next_run(&world)?;
         if next.code != Some(0) {
             let what = next.err.trim().replace('\n', "; ");
-            return Ok(FaultResult::Broke(format!("n = {nth}: the next run: {what}")));
+            return Ok(FaultResult::Failed(format!("n = {nth}: the next run: {what}")));
         }
         if !was_made {
             break;
@@ -104,5 +104,5 @@ fn fail_every_call(program: &Path, call: &str, is_brief: bool) -> Result<FaultRe
     if failed + stored < 2 {
         return Ok(FaultResult::NotTried(format!("a run makes no `{call}`")));
     }
-    Ok(FaultResult::Held(format!("{failed} refused, {stored} stored")))
+    Ok(FaultResult::Passed(format!("{failed} refused, {stored} stored")))
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{FaultResult, TriedFault};
-use crate::lab::{GuestMachine, guest, image, sections};
+use super::{FaultResult, FaultTrial};
+use crate::lab::{GuestMachine, guest, image, split_sections};
 use crate::packages;
 
 /// Time after which the guest is killed; it takes a few minutes under emulation.
@@ -219,7 +219,7 @@ exit 0
 "#;
 
 /// Runs all faults in one guest; `--brief` starts none.
-pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
+pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
     if is_brief {
         return Ok(Vec::new());
     }
@@ -230,7 +230,7 @@ pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
     }
     let image = image::ensure_image(root).context("cannot build the image of the guests")?;
     let said = guest::run(root, &image, (&[GuestMachine::PLAIN], SCRIPT), DEADLINE)?;
-    let sections = sections(&said);
+    let sections = split_sections(&said);
     let judged = ROWS.iter().map(|row| {
         let found = sections.iter().find(|(name, _)| *name == row.section);
         row.with_result(row.judge(found.map_or("", |(_, text)| text)))
@@ -239,8 +239,8 @@ pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
 }
 
 impl GuestRow {
-    fn with_result(&self, end: FaultResult) -> TriedFault {
-        TriedFault { fault: self.fault, expected: self.expected, result: end }
+    fn with_result(&self, end: FaultResult) -> FaultTrial {
+        FaultTrial { fault: self.fault, expected: self.expected, result: end }
     }
 
     fn judge(&self, said: &str) -> FaultResult {
@@ -254,7 +254,7 @@ impl GuestRow {
         let refusal = starting_with("why: ").or_else(|| starting_with("error: "));
         let first = |it: &str| it.split("; ").next().unwrap_or_default().to_owned();
         let what = refusal.map_or(format!("exit code {code}"), first);
-        FaultResult::held_if(code == self.code.to_string() && is_reported, what)
+        FaultResult::passed_if(code == self.code.to_string() && is_reported, what)
     }
 }
 

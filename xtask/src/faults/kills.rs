@@ -7,21 +7,21 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::during_measurement::wait_for_measurement;
-use super::{FaultResult, FaultSandbox, TriedFault, read_tree, run_system};
+use super::{FaultResult, FaultSandbox, FaultTrial, read_tree, run_system};
 
 /// Number of kills, each at a later time in the run.
 const KILLS: u64 = 12;
 const SHORT_RUN: &[&str] =
     &["storage", "write", "file", "--size", "4MiB", "--for", "600ms", "--buffered"];
 
-pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<TriedFault>> {
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
     Ok(vec![
-        TriedFault {
+        FaultTrial {
             fault: "SIGKILL, each 80 ms later in the run",
             expected: "the store can be read; `clean` removes the file; the next run works",
             result: try_kills(program, is_brief)?,
         },
-        TriedFault {
+        FaultTrial {
             fault: "SIGSTOP for 2 s, then SIGCONT",
             expected: "the run succeeds and its results carry the doubt `paused`",
             result: try_stop(program)?,
@@ -41,7 +41,7 @@ fn try_kills(program: &Path, is_brief: bool) -> Result<FaultResult> {
         let listed = world.run_assay(&["list"])?;
         // The store may not exist yet, if no run began.
         if !matches!(listed.code, Some(0 | 2)) {
-            return Ok(FaultResult::Broke(format!(
+            return Ok(FaultResult::Failed(format!(
                 "kill {nth}: list exited with {:?}",
                 listed.code
             )));
@@ -61,10 +61,10 @@ fn try_kills(program: &Path, is_brief: bool) -> Result<FaultResult> {
                 left.len(),
                 next.err
             );
-            return Ok(FaultResult::Broke(what));
+            return Ok(FaultResult::Failed(what));
         }
     }
-    Ok(FaultResult::Held(format!("{KILLS} kills")))
+    Ok(FaultResult::Passed(format!("{KILLS} kills")))
 }
 
 fn try_stop(program: &Path) -> Result<FaultResult> {
@@ -82,5 +82,5 @@ fn try_stop(program: &Path) -> Result<FaultResult> {
     let status = child.wait()?;
     let shown = world.run_assay(&["show", "--json"])?;
     let is_reported = status.success() && shown.out.contains("\"paused\"");
-    Ok(FaultResult::held_if(is_reported, format!("exit code {:?}", status.code())))
+    Ok(FaultResult::passed_if(is_reported, format!("exit code {:?}", status.code())))
 }

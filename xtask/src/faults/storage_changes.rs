@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{FaultResult, FaultSandbox, TriedFault, error_line, run_system, wait_until};
+use super::{FaultResult, FaultSandbox, FaultTrial, error_line, run_system, wait_until};
 
 const DISK_BYTES: u64 = 16 << 20;
 const PRECIOUS: &str = "what somebody would miss";
 
-pub(super) fn try_all(program: &Path) -> Result<Vec<TriedFault>> {
+pub(super) fn try_all(program: &Path) -> Result<Vec<FaultTrial>> {
     Ok(vec![
-        TriedFault {
+        FaultTrial {
             fault: "the target is replaced by a link to another file, between two phases",
             expected: "the second phase fails; the file is unchanged",
             result: replace_target_by_link(program)?,
         },
-        TriedFault {
+        FaultTrial {
             fault: "`cp` over a kept file, then a run that writes it, then `clean`",
             expected: "both leave it unchanged",
             result: copy_over_kept_file(program)?,
         },
-        TriedFault {
+        FaultTrial {
             fault: "`mount` of a device while it is written",
             expected: "the kernel refuses the mount",
             result: mount_while_writing(program)?,
         },
-        TriedFault {
+        FaultTrial {
             fault: "the device shrinks during a run, as if removed",
             expected: "the case fails with the kernel's error; nothing is stored as measured",
             result: shrink_device(program)?,
         },
-        TriedFault {
+        FaultTrial {
             fault: "the file system turns read-only between two runs",
             expected: "a refusal with that reason",
             result: remount_read_only(program)?,
         },
-        TriedFault {
+        FaultTrial {
             fault: "nothing is mounted on the mount point, in every storage command",
             expected: "a refusal, also in --dry-run",
             result: try_missing_mount(program)?,
@@ -67,7 +67,7 @@ fn replace_target_by_link(program: &Path) -> Result<FaultResult> {
     fs::write(sandbox.path("precious"), PRECIOUS)?;
     let run = run_with_command_between(&sandbox, "file", "mv file aside; ln -s precious file")?;
     let is_unchanged = fs::read_to_string(sandbox.path("precious"))? == PRECIOUS;
-    Ok(FaultResult::held_if(is_unchanged && run.code == Some(4), error_line(&run.err)))
+    Ok(FaultResult::passed_if(is_unchanged && run.code == Some(4), error_line(&run.err)))
 }
 
 fn copy_over_kept_file(program: &Path) -> Result<FaultResult> {
@@ -79,7 +79,7 @@ fn copy_over_kept_file(program: &Path) -> Result<FaultResult> {
     let clean = sandbox.run_assay(&["storage", "clean"])?;
     let is_unchanged =
         fs::read_to_string(sandbox.path("file")).is_ok_and(|text| text == PRECIOUS);
-    Ok(FaultResult::held_if(
+    Ok(FaultResult::passed_if(
         is_unchanged && run.code == Some(2) && clean.code == Some(0),
         error_line(&run.err),
     ))
@@ -117,7 +117,7 @@ fn mount_while_writing(program: &Path) -> Result<FaultResult> {
     let run = run_with_command_between(&sandbox, &device.0, &command)?;
     let is_mounted =
         fs::read_to_string("/proc/self/mountinfo")?.contains(&*folder.to_string_lossy());
-    Ok(FaultResult::held_if(!is_mounted && run.code == Some(4), error_line(&run.err)))
+    Ok(FaultResult::passed_if(!is_mounted && run.code == Some(4), error_line(&run.err)))
 }
 
 fn shrink_device(program: &Path) -> Result<FaultResult> {
@@ -136,7 +136,7 @@ fn shrink_device(program: &Path) -> Result<FaultResult> {
     let code = child.wait()?.code();
     let stored_run = sandbox.run_assay(&["show", "--json"])?;
     let is_failed = code == Some(4) && stored_run.out.contains("Input/output error");
-    Ok(FaultResult::held_if(is_failed, format!("exit code {code:?}")))
+    Ok(FaultResult::passed_if(is_failed, format!("exit code {code:?}")))
 }
 
 fn remount_read_only(program: &Path) -> Result<FaultResult> {
@@ -158,7 +158,7 @@ fn remount_read_only(program: &Path) -> Result<FaultResult> {
         sandbox.run_assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
     let is_reported =
         matches!(run.code, Some(2 | 4)) && run.err.contains("is mounted read-only");
-    Ok(FaultResult::held_if(is_reported, error_line(&run.err)))
+    Ok(FaultResult::passed_if(is_reported, error_line(&run.err)))
 }
 
 fn try_missing_mount(program: &Path) -> Result<FaultResult> {
@@ -177,12 +177,12 @@ fn try_missing_mount(program: &Path) -> Result<FaultResult> {
         let is_refused =
             matches!(run.code, Some(2 | 4)) && run.err.contains("nothing is mounted");
         if !is_refused || Path::new(NOWHERE).exists() {
-            return Ok(FaultResult::Broke(format!(
+            return Ok(FaultResult::Failed(format!(
                 "{}: {}",
                 arguments.join(" "),
                 run.err.trim()
             )));
         }
     }
-    Ok(FaultResult::Held("refused by all".to_owned()))
+    Ok(FaultResult::Passed("refused by all".to_owned()))
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use anyhow::Result;
 
 use super::during_measurement::wait_for_measurement;
-use super::{FaultResult, FaultSandbox, TriedFault, error_line, run_system, wait_until};
+use super::{FaultResult, FaultSandbox, FaultTrial, error_line, run_system, wait_until};
 
 /// Options of a run that lasts longer than what disturbs it.
 const LONG_RUN: &[&str] =
@@ -69,10 +69,10 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-pub(super) fn try_all(program: &Path) -> Result<Vec<TriedFault>> {
+pub(super) fn try_all(program: &Path) -> Result<Vec<FaultTrial>> {
     let rows = ROWS.iter();
     rows.map(|(fault, expected, make)| {
-        Ok(TriedFault { fault, expected, result: make(program)? })
+        Ok(FaultTrial { fault, expected, result: make(program)? })
     })
     .collect()
 }
@@ -97,7 +97,7 @@ fn disturb_target(
     let code = child.wait()?.code();
     let shown = world.run_assay(&["show", "--json"])?;
     let is_failed = code == Some(4) && shown.out.contains("the target");
-    Ok(FaultResult::held_if(is_failed, format!("exit code {code:?}")))
+    Ok(FaultResult::passed_if(is_failed, format!("exit code {code:?}")))
 }
 
 fn delete_store(program: &Path) -> Result<FaultResult> {
@@ -111,7 +111,7 @@ fn delete_store(program: &Path) -> Result<FaultResult> {
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let is_failed = output.status.code() == Some(4) && !said.contains("Stored as");
-    Ok(FaultResult::held_if(is_failed, error_line(&said)))
+    Ok(FaultResult::passed_if(is_failed, error_line(&said)))
 }
 
 fn clean_during_renamed_run(program: &Path) -> Result<FaultResult> {
@@ -130,7 +130,7 @@ fn clean_during_renamed_run(program: &Path) -> Result<FaultResult> {
     let is_kept = world.path("file").exists() && cleaned.code == Some(0);
     let code = child.wait()?.code();
     let is_removed = !world.path("file").exists() && code == Some(0);
-    Ok(FaultResult::held_if(is_kept && is_removed, cleaned.out.trim()))
+    Ok(FaultResult::passed_if(is_kept && is_removed, cleaned.out.trim()))
 }
 
 fn write_one_file(program: &Path, is_kept: bool) -> Result<FaultResult> {
@@ -154,7 +154,7 @@ fn write_one_file(program: &Path, is_kept: bool) -> Result<FaultResult> {
     let cleaned = world.run_assay(&["storage", "clean"])?;
     let is_gone = !world.path("file").exists() && cleaned.code == Some(0);
     let held = codes.iter().all(|code| *code == Some(0)) && is_there == is_kept && is_gone;
-    Ok(FaultResult::held_if(held, format!("exit codes {codes:?}")))
+    Ok(FaultResult::passed_if(held, format!("exit codes {codes:?}")))
 }
 
 fn move_created_file(program: &Path) -> Result<FaultResult> {
@@ -169,5 +169,5 @@ fn move_created_file(program: &Path) -> Result<FaultResult> {
     let listed = world.run_assay(&["storage", "clean", "--dry-run"])?;
     let held =
         run.code == Some(4) && run.err.contains("FOLDER/file") && listed.out.contains("file");
-    Ok(FaultResult::held_if(held, error_line(&run.err)))
+    Ok(FaultResult::passed_if(held, error_line(&run.err)))
 }

@@ -14,7 +14,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::{
-    CpuUse, LabFigure, LocalRunner, Scenario, ScenarioRunner, document, image, section,
+    CpuUse, LabFigure, LocalRunner, Scenario, ScenarioRunner, image, output_section,
+    parse_document,
 };
 use crate::{command, packages};
 
@@ -27,7 +28,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             alone (Neoverse N1) and once with SVE, for which assay has no kernels. Kernels compare their results with \
             plain loops; speeds mean nothing. `assay run quick` has half of its time; what the kernel's files say of the processor is \
             what qemu emulates, with caches of 1 MiB at most: arrays are four times as large, and emulated loops over large ones take too long.",
-    runner: ScenarioRunner::Local(LocalRunner { prepare, carry_out }),
+    runner: ScenarioRunner::Local(LocalRunner { prepare, run: carry_out }),
     cpu_use: CpuUse::Busy,
     deadline: Duration::from_secs(900),
     judge,
@@ -253,7 +254,7 @@ fn write_executable(file: &Path, script: &str) -> Result<()> {
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut figures = Vec::new();
     for (name, _) in PROCESSORS {
-        let text = section(output, &format!("kernels {name}"))?;
+        let text = output_section(output, &format!("kernels {name}"))?;
         let line = text.lines().find(|line| line.starts_with("test result: "));
         let line = line.with_context(|| format!("the tests printed no result: {text}"))?;
         figures.push(LabFigure {
@@ -263,8 +264,9 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             is_correct: Some(line.contains("ok. ") && !line.contains("ok. 0 passed")),
         });
     }
-    let text = section(output, "quick")?;
-    let report = document(text).with_context(|| format!("`run quick` printed: {text}"))?;
+    let text = output_section(output, "quick")?;
+    let report =
+        parse_document(text).with_context(|| format!("`run quick` printed: {text}"))?;
     let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
     let (results, failures) = (count("results"), count("failures"));
     figures.push(LabFigure {

@@ -28,7 +28,7 @@ pub(crate) fn run(root: &Path, tally: &mut TestTally) -> Result<()> {
     ready.skipped.iter().for_each(|(name, reason)| add(name, skipped_verdict(reason)));
     ready.failed.iter().for_each(|name| add(name, TruthVerdict::Fails));
     let verdicts = run_parallel(&ready.runnable, RunExtent::Brief, |it| {
-        it.verdict(|| it.carry_out(root, &ready.image, RunExtent::Brief))
+        it.verdict(|| it.run(root, &ready.image, RunExtent::Brief))
     });
     verdicts.into_iter().for_each(|(name, verdict)| add(name, verdict));
     Ok(())

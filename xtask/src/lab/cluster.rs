@@ -5,7 +5,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "cluster",
@@ -164,17 +166,19 @@ const DELAY_MS: f64 = 10.0;
 const MAX_EXTRA_MS: f64 = 5.0;
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
-    let mut figures =
-        check_doctor(&document(section(output, "doctor")?)?, section(output, "clock")?)?;
+    let mut figures = check_doctor(
+        &parse_document(output_section(output, "doctor")?)?,
+        output_section(output, "clock")?,
+    )?;
     for launcher in ["ssh", "slurm", "job"] {
-        let text = section(output, launcher)?;
+        let text = output_section(output, launcher)?;
         figures.push(LabFigure::exact(&format!("{launcher}: exit code"), "0", exit_code(text)));
-        figures.extend(check_reads(launcher, &document(text)?)?);
+        figures.extend(check_reads(launcher, &parse_document(text)?)?);
     }
-    let jobs = section(output, "given back")?.trim().to_owned();
+    let jobs = output_section(output, "given back")?.trim().to_owned();
     figures.push(LabFigure::exact("jobs of Slurm after a run that asked for nodes", "0", jobs));
-    figures.extend(check_round_trips(section(output, "pairs")?)?);
-    figures.extend(check_lost_host(section(output, "lost")?)?);
+    figures.extend(check_round_trips(output_section(output, "pairs")?)?);
+    figures.extend(check_lost_host(output_section(output, "lost")?)?);
     Ok(figures)
 }
 
@@ -284,7 +288,7 @@ fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
 
 /// Checks that round trips to n2 include netem's delay.
 fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
-    let report = document(text)?;
+    let report = parse_document(text)?;
     let results = report["results"].as_array().context("there are no results")?;
     let round_trip_to = |peer: &str| {
         let result = results.iter().find(|result| {
@@ -306,7 +310,7 @@ fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
 
 /// Checks that a lost host is reported and the others have results.
 fn check_lost_host(text: &str) -> Result<Vec<LabFigure>> {
-    let report = document(text)?;
+    let report = parse_document(text)?;
     let warnings = report["warnings"].as_array().context("there are no warnings")?;
     let lost_hosts: Vec<&str> = warnings
         .iter()
@@ -331,7 +335,7 @@ fn check_lost_host(text: &str) -> Result<Vec<LabFigure>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows_where;
+    use super::super::row_names_where;
     use super::*;
 
     /// Output of the first guest with correct results.
@@ -391,7 +395,7 @@ mod tests {
 
     #[test]
     fn detects_each_wrong_value() {
-        let wrong = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
+        let wrong = |output: &str| row_names_where(judge(output), |holds| holds != Some(true));
         let complete = guest_output();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [

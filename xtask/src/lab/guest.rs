@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::GuestMachine;
-use super::image::{Image, pack};
+use super::image::{Image, pack_cpio};
 use crate::command;
 
 const QEMU: &str = "qemu-system-x86_64";
@@ -163,7 +163,7 @@ fn create_initrd(root: &Path, image: &Image, script: &str, work: &Path) -> Resul
         fs::copy(&program, lab.join("assay"))?;
     }
     let (top, archive) = (work.join("top.cpio"), work.join("initrd"));
-    pack(&work.join("top"), &top)?;
+    pack_cpio(&work.join("top"), &top)?;
     // The kernel unpacks concatenated archives one after another.
     let mut initrd = File::create(&archive)?;
     for part in [&image.base, &top] {

@@ -116,7 +116,7 @@ pub(crate) struct Image {
 }
 
 /// Returns the laboratory's cache folder, which remains when the image is rebuilt.
-pub(crate) fn cache() -> Result<PathBuf> {
+pub(crate) fn cache_folder() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
@@ -126,7 +126,7 @@ pub(crate) fn cache() -> Result<PathBuf> {
 /// Returns the image; builds it if necessary.
 pub(crate) fn ensure_image(root: &Path) -> Result<Image> {
     let kernel = kernel_package(root)?;
-    let cache = cache()?;
+    let cache = cache_folder()?;
     let recipe = crc32fast::hash(IMAGE_SOURCE.as_bytes());
     let folder = cache.join(format!("{kernel}-{recipe:08x}"));
     let image =
@@ -188,7 +188,7 @@ fn build_image(kernel: &str, work: &Path, image: &Image) -> Result<()> {
     let version = kernel.trim_start_matches("linux-image-");
     fs::copy(system.join(format!("boot/vmlinuz-{version}")), &image.kernel)?;
     let archive = work.join("base.cpio");
-    pack(&root, &archive)?;
+    pack_cpio(&root, &archive)?;
     // Rename last: the existence of the archive means that the image is complete.
     fs::rename(&archive, &image.base)?;
     Ok(())
@@ -261,7 +261,7 @@ fn copy_modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
 }
 
 /// Packs a folder into a cpio archive for the kernel.
-pub(crate) fn pack(folder: &Path, archive: &Path) -> Result<()> {
+pub(crate) fn pack_cpio(folder: &Path, archive: &Path) -> Result<()> {
     // Sort the names, so that the archive is reproducible.
     command::run(
         command::at_root(folder, "sh")

@@ -6,7 +6,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
@@ -81,10 +83,13 @@ const MAX_EXTRA_MS: f64 = 2.0;
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut figures = Vec::new();
     for delay_ms in [1.0, 10.0] {
-        figures.push(check_delay(delay_ms, section(output, &format!("delay {delay_ms}"))?)?);
+        figures.push(check_delay(
+            delay_ms,
+            output_section(output, &format!("delay {delay_ms}"))?,
+        )?);
     }
-    figures.push(check_loss(section(output, "loss")?)?);
-    figures.extend(check_order(section(output, "order")?)?);
+    figures.push(check_loss(output_section(output, "loss")?)?);
+    figures.extend(check_order(output_section(output, "order")?)?);
     for mtu in [1500, 9000] {
         let (_, rest) = output.split_once(&format!("\n== mtu {mtu}\n")).context("no MTU")?;
         figures.extend(check_mtu(mtu, rest)?);
@@ -129,7 +134,7 @@ fn datagram_share(report: &Value, metric: &str) -> Result<DatagramShare> {
 /// Checks the lost datagrams against those that netem and a full socket buffer dropped; one packet
 /// may belong to the control connection.
 fn check_loss(text: &str) -> Result<LabFigure> {
-    let lost = datagram_share(&document(text)?, "loss")?;
+    let lost = datagram_share(&parse_document(text)?, "loss")?;
     let dropped = text.split_once("(dropped ").and_then(|(_, rest)| rest.split_once(','));
     let dropped: f64 = dropped.context("netem's counts are missing")?.0.parse()?;
     // Columns of Udp: received, to no port, errors, sent, errors of the receiving buffer.
@@ -152,7 +157,7 @@ fn check_loss(text: &str) -> Result<LabFigure> {
 /// Checks the reordered datagrams against tcpdump's capture. A packet is late if it arrives after
 /// one with a higher number (RFC 4737, 3.3). Undecided if the capture is incomplete.
 fn check_order(text: &str) -> Result<[LabFigure; 2]> {
-    let report = document(text)?;
+    let report = parse_document(text)?;
     let [reordered, lost] =
         [datagram_share(&report, "reordered")?, datagram_share(&report, "loss")?];
     let numbers = text.lines().filter_map(|line| line.strip_prefix("number "));
@@ -169,7 +174,9 @@ fn check_order(text: &str) -> Result<[LabFigure; 2]> {
                 None => format!("tcpdump captured {} of {}", numbers.len(), reordered.total),
             },
             reported: format!("{} of {}", reordered.count, reordered.total),
-            is_correct: truth.filter(|number| *number > 0).map(|truth| reordered.count as usize == truth),
+            is_correct: truth
+                .filter(|number| *number > 0)
+                .map(|truth| reordered.count as usize == truth),
         },
         LabFigure::exact("datagrams lost where some are late", "0", lost.count.to_string()),
     ])
@@ -186,8 +193,8 @@ fn count_out_of_order(numbers: &[u64]) -> usize {
 /// Checks the segment size, the MTU less 20 bytes of IP, 20 of TCP and 12 of timestamps, and the
 /// path MTU.
 fn check_mtu(mtu: u32, text: &str) -> Result<[LabFigure; 2]> {
-    let segment = &document(text)?["start"]["tcp_mss_default"];
-    let doctor = document(text.split_once("\n== path\n").context("no doctor")?.1)?;
+    let segment = &parse_document(text)?["start"]["tcp_mss_default"];
+    let doctor = parse_document(text.split_once("\n== path\n").context("no doctor")?.1)?;
     let findings = doctor["findings"].as_array().context("there are no findings")?;
     let path = findings.iter().find(|finding| finding["id"] == "network.path-mtu");
     let path = path.and_then(|finding| finding["observed"].as_str()).context("no path MTU")?;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section, sections};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, split_sections,
+};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
@@ -158,7 +160,7 @@ turns read_bw RC 16384 100 5
 const TOLERANCE: f64 = 0.10;
 /// Ratio above which a value must have been counted twice, or once instead of twice. Noise alone
 /// reached 1.3 on a busy machine.
-const GROSS_RATIO: f64 = 1.6;
+const MAX_NOISE_RATIO: f64 = 1.6;
 
 /// Values of one run, in s or B/s.
 #[derive(Debug, Clone, Copy)]
@@ -171,7 +173,7 @@ struct Round {
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut rounds_by_test: BTreeMap<(String, &str), Vec<Option<Round>>> = BTreeMap::new();
     let mut order = Vec::new();
-    for (name, text) in sections(output) {
+    for (name, text) in split_sections(output) {
         let Some((program, test)) = name.split_once(' ') else { continue };
         if !["perftest", "assay"].contains(&program) {
             continue;
@@ -203,7 +205,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 
 /// Checks the error without a device: a reason, a remedy, and exit code 4.
 fn check_without_device(output: &str) -> Result<LabFigure> {
-    let text = section(output, "no device")?;
+    let text = output_section(output, "no device")?;
     let holds = text.contains("there is no RDMA device")
         && text.contains("rdma link add")
         && text.contains("exit 4");
@@ -213,6 +215,13 @@ fn check_without_device(output: &str) -> Result<LabFigure> {
         reported: text.lines().next().unwrap_or_default().to_owned(),
         is_correct: Some(holds),
     })
+}
+
+fn format_spread(factor: f64) -> String {
+    match factor {
+        1.0 => String::new(),
+        factor => format!(", whose runs differ by {:.0} %", (factor - 1.0) * 100.0),
+    }
 }
 
 fn check_test(
@@ -251,10 +260,7 @@ fn check_test(
     };
     let [perftest_spread, assay_spread] =
         [&perftest_rounds, &assay_rounds].map(|all| spread(&typical(all)));
-    let spread_text = match perftest_spread {
-        1.0 => String::new(),
-        factor => format!(", whose runs differ by {:.0} %", (factor - 1.0) * 100.0),
-    };
+    let spread_text = format_spread(perftest_spread);
     let has_bound_only = is_rate(test) || test.starts_with("atomic");
     let interval = median_interval(&ratios).filter(|_| !has_bound_only);
     let interval_text =
@@ -274,15 +280,17 @@ fn check_test(
             format_median(&assay_rounds, ""),
             ratios.len()
         ),
-        is_correct: match (is_within_gross_ratio(best_ratio), has_bound_only) {
+        is_correct: match (is_within_noise_ratio(best_ratio), has_bound_only) {
             // If rounds of one program differ by this factor, so may the programs by chance.
-            (false, _) if is_rate(test) && perftest_spread.max(assay_spread) >= GROSS_RATIO => {
+            (false, _)
+                if is_rate(test) && perftest_spread.max(assay_spread) >= MAX_NOISE_RATIO =>
+            {
                 None
             }
             (false, _) => Some(false),
             (true, true) => Some(true),
             (true, false) => {
-                let is_shown = assay_spread < GROSS_RATIO * perftest_spread
+                let is_shown = assay_spread < MAX_NOISE_RATIO * perftest_spread
                     && is_within_tolerance((quietest_ratio, quietest_ratio)) == Some(true);
                 interval.and_then(is_within_tolerance).or(is_shown.then_some(true))
             }
@@ -306,8 +314,8 @@ fn least_disturbed(typical: &[f64]) -> f64 {
 }
 
 /// Returns whether the ratio of the best rounds is within [`GROSS_RATIO`], the allowance for noise.
-fn is_within_gross_ratio(ratio: f64) -> bool {
-    (1.0 / GROSS_RATIO..=GROSS_RATIO).contains(&ratio)
+fn is_within_noise_ratio(ratio: f64) -> bool {
+    (1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO).contains(&ratio)
 }
 
 /// Returns whether an interval lies within the tolerance; `None` if it contains one of its limits.

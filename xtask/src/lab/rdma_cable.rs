@@ -7,7 +7,9 @@ use anyhow::{Context, Result};
 use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
 use super::rdma::{soft_roce, veth_pair};
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section, sections};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, split_sections,
+};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-cable",
@@ -182,7 +184,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 /// sections of this name.
 fn largest_value(output: &str, name: &str, column: PerftestColumn) -> Result<f64> {
     let matching =
-        sections(output).into_iter().filter(|(section_name, _)| *section_name == name);
+        split_sections(output).into_iter().filter(|(section_name, _)| *section_name == name);
     let values =
         matching.filter_map(|(_, text)| parse_rows(text).ok()?.first()?.get(&column).copied());
     values.reduce(f64::max).with_context(|| format!("{name} has no {column:?}"))
@@ -269,10 +271,11 @@ fn check_rate(output: &str, test: &str, directions: f64) -> Result<LabFigure> {
 /// Checks the traffic class in the packets of each end. The service level is only stored: RoCE
 /// packets do not contain it.
 fn check_traffic_classes(output: &str) -> Result<LabFigure> {
-    let words = section(output, "seen")?.split_whitespace();
+    let words = output_section(output, "seen")?.split_whitespace();
     let captured: Vec<&str> = words.filter(|word| word.contains(['.', 'x'])).collect();
     let captured = captured.join(" ");
-    let is_stored = section(output, "options")?.contains("service-level=3 traffic-class=104");
+    let is_stored =
+        output_section(output, "options")?.contains("service-level=3 traffic-class=104");
     let storage = if is_stored { "stored" } else { "not stored" };
     let truth = "10.0.0.1 0x68 10.0.0.2 0x20; service level 3 is stored";
     Ok(LabFigure::exact(
@@ -285,7 +288,7 @@ fn check_traffic_classes(output: &str) -> Result<LabFigure> {
 /// Checks the time until a test is aborted: the first try and six retries time out, then it waits
 /// for the other end's reason.
 fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
-    let text = section(output, &format!("silence {timeout}"))?;
+    let text = output_section(output, &format!("silence {timeout}"))?;
     let hundredths = text.lines().find_map(|line| line.strip_prefix("gave up after "));
     let elapsed_s = hundredths.context("no end gave up")?.trim().parse::<f64>()? / 100.0;
     let minimum_s = 7.0 * 4.096e-6 * 2_f64.powi(timeout.cast_signed());
@@ -305,7 +308,7 @@ fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows_where;
+    use super::super::row_names_where;
     use super::*;
 
     /// Output of a guest with correct results.
@@ -358,8 +361,9 @@ mod tests {
     #[test]
     fn detects_wrong_round_trips_and_directions() {
         let good = guest_output();
-        let not_correct = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
-        let wrong = |output: &str| rows_where(judge(output), |holds| holds == Some(false));
+        let not_correct =
+            |output: &str| row_names_where(judge(output), |holds| holds != Some(true));
+        let wrong = |output: &str| row_names_where(judge(output), |holds| holds == Some(false));
         assert_eq!(not_correct(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("2 20 41000 41000", "2 20 82000 82000", "send-lat -u 18 -n 10: typical"),
@@ -424,7 +428,7 @@ mod tests {
         ] {
             let damaged = good.replacen(from, to, 1);
             assert_eq!(
-                rows_where(judge(&damaged), |holds| holds == Some(false)),
+                row_names_where(judge(&damaged), |holds| holds == Some(false)),
                 [expected],
                 "{from}"
             );

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::rdma::{soft_roce, turns_of, veth_pair};
 use super::rdma_ways::check_turns;
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-pairs",
@@ -151,17 +151,17 @@ const UD: &str = "rdma.send_lat,half_round_trip";
 const WRITE: &str = "rdma.write_bw,bandwidth";
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
-    let no_device = section(output, "no device")?;
-    let pairs = section(output, "pairs")?;
-    let ring = section(output, "ring")?;
-    let perftest = section(output, "perftest")?;
+    let no_device = output_section(output, "no device")?;
+    let pairs = output_section(output, "pairs")?;
+    let ring = output_section(output, "ring")?;
+    let perftest = output_section(output, "perftest")?;
     let [idle, control] =
-        [parse_listening(pairs)?, parse_listening(section(output, "listener")?)?];
+        [parse_listening(pairs)?, parse_listening(output_section(output, "listener")?)?];
     let mut figures = vec![
         new_figure(
             "without a device",
             "no row, exit code 4",
-            format_exit(no_device),
+            format_exit_reason(no_device),
             no_device.contains("exit 4")
                 && no_device.contains("there is no RDMA device")
                 && matching_rows(no_device, "rdma.send_lat,half").is_empty(),
@@ -173,7 +173,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
                 "{}, {}, {}",
                 matching_rows(pairs, "rdma.send_lat,half_round_trip").len(),
                 matching_rows(pairs, "rdma.read_lat,latency").len(),
-                format_exit(pairs)
+                format_exit_reason(pairs)
             ),
             matching_rows(pairs, "rdma.send_lat,half_round_trip").len() == 4
                 && matching_rows(pairs, "rdma.read_lat,latency").len() == 1
@@ -191,7 +191,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             format!(
                 "{}, {}",
                 matching_rows(ring, "rdma.read_lat,latency").len(),
-                format_exit(ring)
+                format_exit_reason(ring)
             ),
             matching_rows(ring, "rdma.read_lat,latency").len() == 2 && ring.contains("exit 0"),
         ),
@@ -201,13 +201,13 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             format!(
                 "{}, {}",
                 matching_rows(perftest, "rdma.send_lat,half").len(),
-                format_exit(perftest)
+                format_exit_reason(perftest)
             ),
             matching_rows(perftest, "rdma.send_lat,half").len() == 2
                 && perftest.contains(",ib_send_lat,6.06")
                 && perftest.contains("exit 0"),
         ),
-        check_turns(section(output, "turns")?),
+        check_turns(output_section(output, "turns")?),
         new_figure(
             "rpcbind's port, looked for in the same way",
             "at least once",
@@ -223,15 +223,16 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 
 /// Checks the options of suites and fleet files.
 fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
-    let [ways, per_host] = [section(output, "ways")?, section(output, "per host")?];
-    let wrong = section(output, "wrong")?;
+    let [ways, per_host] =
+        [output_section(output, "ways")?, output_section(output, "per host")?];
+    let wrong = output_section(output, "wrong")?;
     let kind = ["parameters.connection", "parameters.streams", "parameters.direction"];
     let [ud, write] = [UD, WRITE].map(|metric| cells(ways, metric, kind));
     Ok([
         new_figure(
             "UD, and 4 queue pairs both ways",
             "a row each, exit code 0",
-            format!("{}, {}, {}", ud.len(), write.len(), format_exit(ways)),
+            format!("{}, {}, {}", ud.len(), write.len(), format_exit_reason(ways)),
             ud == [["ud", "", ""]] && write == [["rc", "4", "both"]] && ways.contains("exit 0"),
         ),
         LabFigure::exact(
@@ -242,7 +243,7 @@ fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
         new_figure(
             "a device that no host has",
             "no row, named, exit code 4",
-            format_exit(wrong),
+            format_exit_reason(wrong),
             wrong.contains("exit 4")
                 && wrong.contains("mlx5_0")
                 && matching_rows(wrong, "rdma.read_lat,latency").is_empty(),
@@ -253,7 +254,7 @@ fn check_suite_options(output: &str) -> Result<[LabFigure; 4]> {
             format!(
                 "{}, {}",
                 matching_rows(per_host, "rdma.read_lat,latency").len(),
-                format_exit(per_host)
+                format_exit_reason(per_host)
             ),
             matching_rows(per_host, "rdma.read_lat,latency").len() == 1
                 && per_host.contains("exit 0"),
@@ -285,7 +286,9 @@ fn cells<'s, const N: usize>(
     };
     let column = |name| head.split(',').position(|column_name| column_name == name);
     let cells_in = |row: &&'s str| {
-        names.map(|name| column(name).and_then(|index| row.split(',').nth(index)).unwrap_or_default())
+        names.map(|name| {
+            column(name).and_then(|index| row.split(',').nth(index)).unwrap_or_default()
+        })
     };
     matching_rows(text, metric).iter().map(cells_in).collect()
 }
@@ -302,7 +305,7 @@ fn format_gid_and_mtu(text: &str, metric: &str) -> String {
 }
 
 /// Formats the exit code and the program's reason, if there is one.
-fn format_exit(text: &str) -> String {
+fn format_exit_reason(text: &str) -> String {
     let code = text.lines().find_map(|line| line.strip_prefix("exit "));
     let reason = text.lines().find_map(|line| line.trim_start().strip_prefix("why: "));
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
@@ -320,7 +323,7 @@ fn parse_listening(text: &str) -> Result<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows_where;
+    use super::super::row_names_where;
     use super::*;
 
     #[test]
@@ -338,7 +341,7 @@ mod tests {
              == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
              exit 0\n== turns\nassay\nib_send_lat\nassay\n== listener\nlooks 5 listening 3\n"
         );
-        let wrong = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
+        let wrong = |output: &str| row_names_where(judge(output), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("exit 4", "exit 0", "without a device"),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
 use super::rdma::{soft_roce, turns_of, veth_pair};
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, section};
+use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-ways",
@@ -246,12 +246,12 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         PerftestColumn::MessageRate,
     )?);
     figures.push(check_tables(output, "as perftest", (1, SIZES), PerftestColumn::Typical)?);
-    figures.push(check_lost_datagrams(section(output, "datagrams")?));
+    figures.push(check_lost_datagrams(output_section(output, "datagrams")?));
     figures.push(check_missing_buffers(output, 16, true)?);
     figures.push(check_missing_buffers(output, 512, false)?);
     figures.push(check_lines(output, "ends of perftest", &PERFTEST_COMMANDS)?);
     figures.push(check_lines(output, "heads of perftest", &PERFTEST_HEADS)?);
-    figures.push(check_turns(section(output, "turns")?));
+    figures.push(check_turns(output_section(output, "turns")?));
     Ok(figures)
 }
 
@@ -262,7 +262,7 @@ fn check_tables(
     (count, sizes): (usize, usize),
     column: PerftestColumn,
 ) -> Result<LabFigure> {
-    let text = section(output, name)?;
+    let text = output_section(output, name)?;
     // Split at the heads of the tables; text before the first one is ignored.
     let starts: Vec<usize> = text.match_indices("#bytes").map(|(start, _)| start).collect();
     let row_counts: Vec<usize> = starts
@@ -311,7 +311,7 @@ fn check_lost_datagrams(text: &str) -> LabFigure {
 /// fewer buffers than messages in flight there are some: on a single processor, the sender fills
 /// the buffers before the receiver runs.
 fn check_missing_buffers(output: &str, buffers: u64, is_expected: bool) -> Result<LabFigure> {
-    let text = section(output, &format!("memory for {buffers}"))?;
+    let text = output_section(output, &format!("memory for {buffers}"))?;
     let count = text.lines().find_map(|line| line.strip_prefix("refused "));
     let is_found =
         count.and_then(|count| count.trim().parse::<u64>().ok()).map(|count| count > 0);
@@ -336,7 +336,8 @@ pub(super) fn check_turns(text: &str) -> LabFigure {
 
 /// Checks the lines of a section, each reduced by [`normalize_line`].
 fn check_lines(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure> {
-    let lines = section(output, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines =
+        output_section(output, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut normalized: Vec<String> = lines.map(normalize_line).collect();
     normalized.sort();
     Ok(LabFigure::exact(name, &expected.join(", "), normalized.join(", ")))
@@ -421,7 +422,7 @@ const EXPECTED_TEXTS: [(&str, &[&str]); 25] = [
 
 /// Checks that a section contains these texts.
 fn check_texts(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure> {
-    let text = section(output, name)?;
+    let text = output_section(output, name)?;
     let missing: Vec<&str> =
         expected.iter().filter(|text_part| !text.contains(**text_part)).copied().collect();
     // Prefer the program's error to the first line.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use self::latency::{DelayedDevice, ReadResults};
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+};
 
 mod latency;
 
@@ -202,12 +204,14 @@ const LIMIT_MIB_PER_S: f64 = 16.0;
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let mut figures = Vec::new();
     for device in DELAYED {
-        let text = section(output, &format!("{} {}", device.name, device.depth))?;
+        let text = output_section(output, &format!("{} {}", device.name, device.depth))?;
         figures.extend(device.check(text)?);
     }
-    let quiet = DELAYED[4].is_undisturbed(section(output, "NVMe 8")?)?;
-    figures
-        .push(check_limit(ReadResults::parse(section(output, "limit 8")?)?.rate_per_s, quiet));
+    let quiet = DELAYED[4].is_undisturbed(output_section(output, "NVMe 8")?)?;
+    figures.push(check_limit(
+        ReadResults::parse(output_section(output, "limit 8")?)?.rate_per_s,
+        quiet,
+    ));
     figures.extend(check_polling(output)?);
     figures.extend(check_array(output)?);
     Ok(figures)
@@ -217,15 +221,15 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
 /// for a polled disk.
 fn check_polling(output: &str) -> Result<[LabFigure; 4]> {
     let counts = |name: &str| -> Result<(ReadResults, u64, f64)> {
-        let text = section(output, &format!("interrupts {name}"))?;
+        let text = output_section(output, &format!("interrupts {name}"))?;
         let line = text.lines().find_map(|line| line.strip_prefix("interrupts "));
         let interrupts: f64 = line.context("interrupts were not counted")?.trim().parse()?;
-        let reads = document(text)?["jobs"][0]["read"]["total_ios"].as_u64();
+        let reads = parse_document(text)?["jobs"][0]["read"]["total_ios"].as_u64();
         Ok((ReadResults::parse(text)?, reads.context("no reads are counted")?, interrupts))
     };
     let (_, reads, waited) = counts("waiting")?;
     let (polled, polled_reads, interrupted) = counts("polled")?;
-    let refused = section(output, "polled without queues")?;
+    let refused = output_section(output, "polled without queues")?;
     let refusal = refused.lines().find(|line| line.contains("queue/io_poll is 0"));
     Ok([
         LabFigure {
@@ -277,7 +281,7 @@ fn check_limit(rate_per_s: f64, is_quiet: bool) -> LabFigure {
 
 /// Checks the array: its rate, and that the written data is read back.
 fn check_array(output: &str) -> Result<Vec<LabFigure>> {
-    let limited = document(section(output, "RAID0 rate")?)?;
+    let limited = parse_document(output_section(output, "RAID0 rate")?)?;
     let mut figures = Vec::new();
     for operation in ["write", "read"] {
         let all = limited["summary"].as_array().context("IOR has no summary")?;
@@ -289,9 +293,10 @@ fn check_array(output: &str) -> Result<Vec<LabFigure>> {
             rate,
         ));
     }
-    let contents = section(output, "RAID0 contents")?;
+    let contents = output_section(output, "RAID0 contents")?;
     let ended = contents.lines().find_map(|line| line.strip_prefix("exit "));
-    let is_whole = document(contents)?["summary"].as_array().is_some_and(|all| all.len() == 2);
+    let is_whole =
+        parse_document(contents)?["summary"].as_array().is_some_and(|all| all.len() == 2);
     figures.push(LabFigure {
         name: "RAID0 of four NVMe disks, IOR: contents (-R)".to_owned(),
         truth: "as written, exit code 0".to_owned(),

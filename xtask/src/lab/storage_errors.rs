@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage-errors",
@@ -119,14 +121,14 @@ const fn read_fault(section: &'static str, what: &'static str) -> Fault {
 }
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
-    FAULTS.iter().map(|fault| fault.check(section(output, fault.section)?)).collect()
+    FAULTS.iter().map(|fault| fault.check(output_section(output, fault.section)?)).collect()
 }
 
 impl Fault {
     fn check(&self, text: &str) -> Result<LabFigure> {
         let (printed, _) = text.split_once("\nexit ").context("no exit code")?;
         let is_reported = self.expected_texts.iter().all(|it| printed.contains(it));
-        let stored = document(text)?;
+        let stored = parse_document(text)?;
         let results = stored["results"].as_array().context("nothing is stored")?;
         let figures =
             results.iter().filter(|it| it["parameters"]["operation"] == self.operation).count();
@@ -147,7 +149,7 @@ impl Fault {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows_where;
+    use super::super::row_names_where;
     use super::*;
 
     #[test]
@@ -161,7 +163,7 @@ mod tests {
                 )
             })
             .collect();
-        let wrong = |output: &str| rows_where(judge(output), |holds| holds != Some(true));
+        let wrong = |output: &str| row_names_where(judge(output), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to) in [
             ("byte 65536", "byte 0"),

@@ -6,7 +6,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "topology",
@@ -91,17 +93,17 @@ echo \"took $began $(cut -d' ' -f1 /proc/uptime)\"
 ";
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
-    let facts = document(section(output, "facts")?)?;
+    let facts = parse_document(output_section(output, "facts")?)?;
     let mut figures = check_topology(&facts["host"]["topology"])?;
-    figures.extend(check_placements(&document(section(output, "plan")?)?)?);
-    let streams = document(section(output, "stream")?)?;
+    figures.extend(check_placements(&parse_document(output_section(output, "plan")?)?)?);
+    let streams = parse_document(output_section(output, "stream")?)?;
     figures.push(check_emulation_doubt(&streams));
     figures.extend(check_streams(&streams)?);
     figures.push(check_affinity(
-        &document(section(output, "plan of two")?)?,
-        section(output, "allowed")?,
+        &parse_document(output_section(output, "plan of two")?)?,
+        output_section(output, "allowed")?,
     ));
-    figures.extend(check_linpack(section(output, "linpack")?)?);
+    figures.extend(check_linpack(output_section(output, "linpack")?)?);
     Ok(figures)
 }
 
@@ -264,7 +266,7 @@ fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
         || times.next().context("a time is missing")?.parse::<f64>().context("no time");
     let (start_s, end_s) = (next()?, next()?);
     // The program was killed if there is no document.
-    let report = document(text).unwrap_or_default();
+    let report = parse_document(text).unwrap_or_default();
     let results = report["results"].as_array();
     let result = results.into_iter().flatten().find(|result| result["metric"] == "rmax");
     let result = result.unwrap_or(&Value::Null);
@@ -287,7 +289,7 @@ fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows_where;
+    use super::super::row_names_where;
     use super::*;
 
     fn cpus(from: u32, to: u32) -> String {
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn detects_each_wrong_value() {
-        let wrong = |output: &str| rows_where(judge(output), |holds| holds == Some(false));
+        let wrong = |output: &str| row_names_where(judge(output), |holds| holds == Some(false));
         let complete = guest_output();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [
@@ -383,7 +385,7 @@ mod tests {
         assert_eq!(wrong(&with_extra), ["other placements"]);
         // Sampling may miss a case.
         let missed = guest_output().replace("\n8\n9\n", "\n8\n");
-        let undecided = rows_where(judge(&missed), |holds| holds.is_none());
+        let undecided = row_names_where(judge(&missed), |holds| holds.is_none());
         assert_eq!(
             undecided,
             ["Triad of the node", "CPUs that threads of STREAM are bound to, by the kernel"]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, document, section};
+use super::{
+    CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
+};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "volume",
@@ -151,15 +153,15 @@ const LATEST_KILL_S: f64 = 15.0;
 const PROBE_INTERVAL_S: f64 = 1.0;
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
-    let doctor = document(section(output, "doctor")?)?;
-    let mut figures = check_mount_options(&doctor, section(output, "connections")?)?;
-    let curves = section(output, "curves")?;
+    let doctor = parse_document(output_section(output, "doctor")?)?;
+    let mut figures = check_mount_options(&doctor, output_section(output, "connections")?)?;
+    let curves = output_section(output, "curves")?;
     figures.push(check_exit_code("near and far", curves));
-    figures.extend(check_near_and_far(&document(curves)?)?);
-    let killed = section(output, "killed")?;
+    figures.extend(check_near_and_far(&parse_document(curves)?)?);
+    let killed = output_section(output, "killed")?;
     figures.push(check_exit_code("a server that is killed and comes back", killed));
-    figures.extend(check_outage(&document(killed)?, killed)?);
-    figures.extend(check_soft_mount(section(output, "soft")?)?);
+    figures.extend(check_outage(&parse_document(killed)?, killed)?);
+    figures.extend(check_soft_mount(output_section(output, "soft")?)?);
     Ok(figures)
 }
 
@@ -175,7 +177,7 @@ fn exit_code(text: &str) -> String {
 fn check_soft_mount(text: &str) -> Result<[LabFigure; 2]> {
     const PREFIX: &str = "read of 4096 bytes at byte ";
     const REASON: &str = " of /mnt/soft/data-soft: Input/output error";
-    let report = document(text)?;
+    let report = parse_document(text)?;
     let results = report["results"].as_array().map_or(0, Vec::len);
     let failure = report["failures"][0]["reason"].as_str().unwrap_or("no failure");
     let first = failure.split("; ").next().unwrap_or_default();
@@ -380,7 +382,7 @@ fn check_outage(report: &Value, text: &str) -> Result<Vec<LabFigure>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows_where;
+    use super::super::row_names_where;
     use super::*;
 
     fn guest_output() -> String {
@@ -428,7 +430,7 @@ mod tests {
 
     #[test]
     fn detects_each_wrong_value() {
-        let wrong = |output: &str| rows_where(judge(output), |holds| holds == Some(false));
+        let wrong = |output: &str| row_names_where(judge(output), |holds| holds == Some(false));
         assert_eq!(wrong(&guest_output()), Vec::<String>::new());
         for (from, to, expected) in [
             ("nconnect=4", "nconnect=1", "nconnect by doctor"),

@@ -42,7 +42,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         cargo.args(["test", "--quiet", "--locked", "--package", "assay", "--test", "it"]);
         cargo.args(["--config", &runner, "--"]).args(MODULES);
         for tool in TOOLS {
-            cargo.env_remove(tool.detect.variable);
+            cargo.env_remove(tool.detect.path_variable);
         }
         command::run(&mut cargo)?;
     }

@@ -11,14 +11,14 @@ use serde_json::Value;
 use crate::command;
 
 /// Number of runs, half of them under each condition.
-const TURNS: u32 = 12;
+const RUNS: u32 = 12;
 
 /// Measures, prints the verdict of every metric, and fails if one is false.
 pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
     let mut build = command::cargo(root);
     command::run(build.args(["build", "--release", "--locked", "--package=assay"]))?;
     let store = tempfile::tempdir().context("cannot create a folder for the runs")?;
-    let turns = TURNS.to_string();
+    let turns = RUNS.to_string();
     let mut assay = command::cargo(root);
     assay.args([
         "run",

@@ -71,8 +71,8 @@ fn format_row(cell: &CoverageCell, tally: &CoverageTally) -> String {
     format!(
         "{:10} {:10}  {:7}  {:9}  {samples:7}  {:>7}  {:>7}  {:5.2}",
         format!("{:?}", machine.shape).to_lowercase(),
-        machine.neighbours,
-        machine.between,
+        machine.autocorrelation,
+        machine.intraclass_correlation,
         format!("{preparing:?}").to_lowercase(),
         percent(tally.coverage()),
         percent(f64::from(tally.precise) / f64::from(tally.cases)),

@@ -8,7 +8,7 @@ use crate::outputs::{ParsedOutput, ToolError};
 impl HplLog {
     /// Adds the samples of `rmax` for N = `asked`: the rows of the fastest parameter set, as HPL's
     /// users read a log. Reports a problem if other rows were left out.
-    pub(crate) fn report(
+    pub(crate) fn add_samples(
         &self,
         asked: u64,
         parsed: &mut ParsedOutput,

@@ -15,7 +15,7 @@ pub(super) fn is_stream(text: &str) -> bool {
 }
 
 /// Reads every table of the file: users append several runs to one log.
-pub(super) fn read_stream(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+pub(super) fn import_stream(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let tables = split_parts(text, |line| line.starts_with("STREAM version"));
     tables.iter().map(|part| read_stream_table(part)).collect()
 }
@@ -23,7 +23,7 @@ pub(super) fn read_stream(text: &str) -> Result<Vec<ImportedMeasurement>, ToolEr
 fn read_stream_table(text: &str) -> Result<ImportedMeasurement, ToolError> {
     let table = StreamText::read(text)?;
     let mut parsed = ParsedOutput { version: table.version.clone(), ..ParsedOutput::default() };
-    table.report(table.functions.map(|function| function.rate), &mut parsed);
+    table.add_samples(table.functions.map(|function| function.rate), &mut parsed);
     let bytes = table.elements.saturating_mul(table.element_bytes);
     let dimensions = Attributes::from([
         (Attribute::Threads, table.threads.unwrap_or(1).into()),
@@ -53,7 +53,7 @@ pub(super) fn read_hpl(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError
         let mut parsed =
             ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };
         let rows = log.rows.iter().filter(|row| row.n == *n).cloned().collect();
-        HplLog { version: log.version.clone(), rows }.report(*n, &mut parsed)?;
+        HplLog { version: log.version.clone(), rows }.add_samples(*n, &mut parsed)?;
         Ok(ImportedMeasurement {
             name: format!("n={n}"),
             benchmark: Benchmark::Linpack,

@@ -46,13 +46,13 @@ fn read_osu_test(text: &str) -> Result<ImportedMeasurement, ToolError> {
     let test = test.ok_or_else(|| missing(&format!("benchmark like {title:?} in assay")))?;
     let pattern_ranks = match test.pattern() {
         assay_model::benchmark::MpiPattern::Pair => Some(2),
-        _ => ranks_of_pairs(text),
+        _ => parse_pair_ranks(text),
     };
     read_table("osu", test, text, pattern_ranks)
 }
 
 /// Returns the number of ranks: `# [ pairs: 4 ] [ window size: 64 ]` is 8 ranks.
-fn ranks_of_pairs(text: &str) -> Option<u32> {
+fn parse_pair_ranks(text: &str) -> Option<u32> {
     word_after(text, "[ pairs:")?.parse::<u32>().ok()?.checked_mul(2)
 }
 

@@ -27,7 +27,7 @@ pub(super) fn read_fio_json(text: &str) -> Result<Vec<ImportedMeasurement>, Tool
             benchmark: Benchmark::Storage,
             system: None,
             began_s,
-            parsed: figures::fio_samples(group.result, &[])?,
+            parsed: figures::convert_fio_result(group.result, &[])?,
         })
     };
     groups.into_iter().map(read).collect()
@@ -137,7 +137,8 @@ pub(super) fn read_ior(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError
                 read.rows.iter().filter(|row| row.writes == writes).collect();
             if let Some(first) = rows.first() {
                 let dimensions = ior_dimensions(test, first, read.tasks, operation);
-                let parsed = figures::ior_samples(&rows, read.tasks, read.version.clone())?;
+                let parsed =
+                    figures::convert_ior_rows(&rows, read.tasks, read.version.clone())?;
                 found.push(ImportedMeasurement {
                     name: operation.to_owned(),
                     benchmark: Benchmark::Storage,

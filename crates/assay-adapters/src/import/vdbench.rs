@@ -28,7 +28,7 @@ pub(super) fn read_flat_file(text: &str) -> Result<Vec<ImportedMeasurement>, Too
             continue;
         }
         let cell = |column: &str| at(column).and_then(|at| row.get(at)).copied();
-        let parsed = vdbench_samples(&FlatFile::read(text, name)?.stretches());
+        let parsed = vdbench_samples(&FlatFile::read(text, name)?.merged_intervals());
         found.push(run_measurement(name, parameter_dimensions(&cell), parsed));
     }
     Ok(found)
@@ -128,7 +128,7 @@ fn summarise_run(
 ) -> Option<ImportedMeasurement> {
     let intervals: Vec<VdbenchInterval> =
         rows.iter().map(|(_, interval, _)| *interval).collect();
-    let stretches = FlatFile { intervals }.stretches();
+    let stretches = FlatFile { intervals }.merged_intervals();
     let (_, _, [bytes, percent]) = rows.last()?;
     let operation = if *percent >= 100.0 {
         "read"
@@ -148,7 +148,7 @@ fn summarise_run(
 fn parse_interval(words: &[&str]) -> Result<VdbenchInterval, ToolError> {
     const MIB: f64 = 1024.0 * 1024.0;
     Ok(VdbenchInterval {
-        length: 1.0,
+        interval_count: 1.0,
         rate_per_s: parse_non_negative("the rate", words[1])?,
         bytes_per_s: parse_non_negative("MB/sec", words[2])? * MIB,
         mean_s: parse_non_negative("the response time", words[5])? / 1e3,

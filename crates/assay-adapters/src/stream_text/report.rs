@@ -12,7 +12,7 @@ impl StreamText {
     ///
     /// STREAM reports the best pass and ignores the first, which the attribute `statistic` records.
     /// Mean and longest time are added unless they were too short to be printed.
-    pub(crate) fn report(&self, rates: [f64; 4], parsed: &mut ParsedOutput) {
+    pub(crate) fn add_samples(&self, rates: [f64; 4], parsed: &mut ParsedOutput) {
         for (function, rate) in self.functions.iter().zip(rates) {
             let StreamFunction { metric, mean_s, longest_s, .. } = *function;
             parsed.add_samples(metric, vec![rate]);

@@ -20,10 +20,10 @@ const JOB_FILE: &str = "assay.fio";
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["fio"],
-        variable: "ASSAY_FIO",
-        mark: None,
+        path_variable: "ASSAY_FIO",
+        required_text: None,
         version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
-        launcher: false,
+        uses_launcher: false,
         hint: "Debian and Ubuntu: apt install fio",
     }
 }
@@ -300,5 +300,5 @@ pub(super) fn parse(
     };
     outputs.check_exit()?;
     let time: Vec<f64> = test.workload.timing.duration_s.into_iter().collect();
-    storage::fio_samples(FioResult::read(&outputs.stdout)?, &time)
+    storage::convert_fio_result(FioResult::read(&outputs.stdout)?, &time)
 }

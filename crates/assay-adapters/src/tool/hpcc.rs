@@ -20,10 +20,10 @@ const OUTPUT: &str = "hpccoutf.txt";
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["hpcc"],
-        variable: "ASSAY_HPCC",
-        mark: None,
+        path_variable: "ASSAY_HPCC",
+        required_text: None,
         version: VersionSource::FromMeasurement,
-        launcher: true,
+        uses_launcher: true,
         hint: "Debian and Ubuntu: apt install hpcc openmpi-bin libopenblas0-pthread",
     }
 }
@@ -148,7 +148,7 @@ fn add_linpack(
 ) -> Result<(), ToolError> {
     /// Relative tolerance: the rows have three decimals, the summary six digits.
     const RATE_TOLERANCE: f64 = 0.001;
-    HplLog::read(find_section(text, "HPL")?)?.report(work.n, parsed)?;
+    HplLog::read(find_section(text, "HPL")?)?.add_samples(work.n, parsed)?;
     // HPL_Tflops is Gflops × 1e-3 in hpcc's src/io.c: 10¹² FLOP/s.
     let flops = summary.rate("HPL_Tflops", 12)?;
     for measured in &mut parsed.values {
@@ -203,7 +203,7 @@ fn add_stream(
         machine("StarSTREAM_Add")?,
         machine("StarSTREAM_Triad")?,
     ];
-    table.report(rates, parsed);
+    table.add_samples(rates, parsed);
     let elements = summary.whole_number("STREAM_VectorSize")?.saturating_mul(ranks);
     report_arrays(None, elements.saturating_mul(table.element_bytes), work, parsed);
     Ok(())

@@ -18,10 +18,10 @@ use crate::outputs::{Outputs, ParsedOutput, ToolError};
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["IMB-MPI1"],
-        variable: "ASSAY_IMB",
-        mark: Some("Intel(R) MPI Benchmarks"),
+        path_variable: "ASSAY_IMB",
+        required_text: Some("Intel(R) MPI Benchmarks"),
         version: VersionSource::FromMeasurement,
-        launcher: false,
+        uses_launcher: false,
         hint: "it comes with Intel MPI and with the Python package impi-devel; built for another MPI, \
                name it in ASSAY_IMB",
     }
@@ -35,7 +35,7 @@ const LABELS: &ColumnLabels = &[
     ("t_max[usec]", ColumnContent::Metric("latency_max", MICRO)),
     ("t_avg[usec]", ColumnContent::Metric("latency", MICRO)),
     ("t[usec]", ColumnContent::Metric("latency", MICRO)),
-    ("Mbytes/sec", ColumnContent::Metric("bandwidth", ColumnUnit::Megabytes)),
+    ("Mbytes/sec", ColumnContent::Metric("bandwidth", ColumnUnit::MegabytesPerSecond)),
     ("Msg/sec", ColumnContent::Other),
 ];
 
@@ -113,7 +113,7 @@ pub(super) fn parse(
     if work.test == MpiTest::Latency {
         // The bandwidth of a ping-pong is the size over half a round trip, which repeats the
         // latency.
-        let bandwidth = ColumnContent::Metric("bandwidth", ColumnUnit::Megabytes);
+        let bandwidth = ColumnContent::Metric("bandwidth", ColumnUnit::MegabytesPerSecond);
         columns
             .iter_mut()
             .filter(|it| **it == bandwidth)

@@ -25,10 +25,10 @@ const MAX_TASKS: u32 = 4096;
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["ior", "IOR"],
-        variable: "ASSAY_IOR",
-        mark: Some("MPI Coordinated Test of Parallel I/O"),
+        path_variable: "ASSAY_IOR",
+        required_text: Some("MPI Coordinated Test of Parallel I/O"),
         version: VersionSource::FromMeasurement,
-        launcher: true,
+        uses_launcher: true,
         hint: "build it with your MPI: https://github.com/hpc/ior",
     }
 }
@@ -205,7 +205,7 @@ pub(super) fn parse(
         let what = if writes { "row of a write" } else { "row of a read" };
         return Err(ToolError::Missing { what: what.to_owned(), place: "IOR's output" });
     }
-    storage::ior_samples(&rows, Some(tasks), text.version)
+    storage::convert_ior_rows(&rows, Some(tasks), text.version)
 }
 
 /// Returns transfers per second during access, after a check that data and times of the row match.

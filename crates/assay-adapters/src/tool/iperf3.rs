@@ -21,10 +21,10 @@ const PLACE: &str = "the JSON document";
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["iperf3"],
-        variable: "ASSAY_IPERF3",
-        mark: None,
+        path_variable: "ASSAY_IPERF3",
+        required_text: None,
         version: VersionSource::FromOption { arguments: &["-v"], read: parse_version },
-        launcher: false,
+        uses_launcher: false,
         hint: "Debian and Ubuntu: apt install iperf3",
     }
 }

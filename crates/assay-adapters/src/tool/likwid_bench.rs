@@ -12,10 +12,10 @@ use crate::stream_text::report_arrays;
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["likwid-bench"],
-        variable: "ASSAY_LIKWID_BENCH",
-        mark: None,
+        path_variable: "ASSAY_LIKWID_BENCH",
+        required_text: None,
         version: VersionSource::FromOption { arguments: &["-v"], read: parse_version },
-        launcher: false,
+        uses_launcher: false,
         hint: "Debian and Ubuntu: apt install likwid",
     }
 }

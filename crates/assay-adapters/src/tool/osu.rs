@@ -16,10 +16,10 @@ use crate::outputs::{Outputs, ParsedOutput, ToolError};
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["osu_latency"],
-        variable: "ASSAY_OSU",
-        mark: None,
+        path_variable: "ASSAY_OSU",
+        required_text: None,
         version: VersionSource::FromMeasurement,
-        launcher: false,
+        uses_launcher: false,
         hint: "build them from mvapich.cse.ohio-state.edu/benchmarks with the mpicc of the MPI to be \
                measured, then name osu_latency in ASSAY_OSU; the others are found next to it",
     }
@@ -34,9 +34,9 @@ const LABELS: &ColumnLabels = &[
     ("Latency(us)", ColumnContent::Metric("latency", MICRO)),
     ("Tail Lat(us)", ColumnContent::Other),
     ("Tail BW(MB/s)", ColumnContent::Other),
-    ("Bandwidth (MB/s)", ColumnContent::Metric("bandwidth", ColumnUnit::Megabytes)),
-    ("MB/s", ColumnContent::Metric("bandwidth", ColumnUnit::Megabytes)),
-    ("Messages/s", ColumnContent::Metric("message_rate", ColumnUnit::One)),
+    ("Bandwidth (MB/s)", ColumnContent::Metric("bandwidth", ColumnUnit::MegabytesPerSecond)),
+    ("MB/s", ColumnContent::Metric("bandwidth", ColumnUnit::MegabytesPerSecond)),
+    ("Messages/s", ColumnContent::Metric("message_rate", ColumnUnit::Base)),
     ("Overall(us)", ColumnContent::Metric("latency", MICRO)),
     ("Compute(us)", ColumnContent::Metric("compute", MICRO)),
     ("Pure Comm.(us)", ColumnContent::Metric("communication", MICRO)),

@@ -28,10 +28,10 @@ pub(super) const fn adapter(
 ) -> ToolAdapter {
     let detect = ToolDetection {
         programs,
-        variable: "ASSAY_PERFTEST",
-        mark: None,
+        path_variable: "ASSAY_PERFTEST",
+        required_text: None,
         version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
-        launcher: false,
+        uses_launcher: false,
         hint: "Debian and Ubuntu: apt install perftest",
     };
     ToolAdapter { name, about, detect, supports: takes, command, parse }

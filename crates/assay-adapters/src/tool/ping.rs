@@ -15,10 +15,10 @@ const INTERVAL_S: &str = "0.01";
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["ping"],
-        variable: "ASSAY_PING",
-        mark: None,
+        path_variable: "ASSAY_PING",
+        required_text: None,
         version: VersionSource::FromOption { arguments: &["-V"], read: parse_version },
-        launcher: false,
+        uses_launcher: false,
         hint: "Debian and Ubuntu: apt install iputils-ping",
     }
 }

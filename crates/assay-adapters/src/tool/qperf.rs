@@ -15,10 +15,10 @@ const NAME: &str = "qperf";
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["qperf"],
-        variable: "ASSAY_QPERF",
-        mark: None,
+        path_variable: "ASSAY_QPERF",
+        required_text: None,
         version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
-        launcher: false,
+        uses_launcher: false,
         hint: "Debian and Ubuntu: apt install qperf",
     }
 }

@@ -10,7 +10,7 @@ use crate::outputs::{ParsedOutput, ToolError};
 
 /// Converts the result of one fio process to one sample of each metric, over all jobs, reads and
 /// writes. `time_s` is the weight of the rates, the measured time; empty if unknown.
-pub(crate) fn fio_samples(
+pub(crate) fn convert_fio_result(
     result: FioResult,
     time_s: &[f64],
 ) -> Result<ParsedOutput, ToolError> {
@@ -47,7 +47,7 @@ pub(crate) fn fio_samples(
 }
 
 /// Converts every repetition of IOR to one sample of each metric.
-pub(crate) fn ior_samples(
+pub(crate) fn convert_ior_rows(
     rows: &[&IorRow],
     tasks: Option<u64>,
     version: Option<String>,

@@ -12,11 +12,11 @@ use crate::stream_text::{StreamText, report_arrays};
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["stream_c", "stream_c.exe", "stream", "stream_omp"],
-        variable: "ASSAY_STREAM",
+        path_variable: "ASSAY_STREAM",
         // Distinguishes STREAM from ImageMagick's `stream`: the text is in STREAM's binary.
-        mark: Some("STREAM version"),
+        required_text: Some("STREAM version"),
         version: VersionSource::FromMeasurement,
-        launcher: false,
+        uses_launcher: false,
         hint: "compile stream.c from cs.virginia.edu/stream with -O3 -march=native -fopenmp \
                -DSTREAM_ARRAY_SIZE=…, then name the binary in ASSAY_STREAM",
     }
@@ -67,7 +67,7 @@ pub(super) fn parse(
     outputs.check_exit()?;
     let text = StreamText::read(&outputs.stdout)?;
     let mut parsed = ParsedOutput { version: text.version.clone(), ..ParsedOutput::default() };
-    text.report(text.functions.map(|function| function.rate), &mut parsed);
+    text.add_samples(text.functions.map(|function| function.rate), &mut parsed);
     report_arrays(None, text.elements.saturating_mul(text.element_bytes), work, &mut parsed);
     let threads = text.threads.unwrap_or(1);
     parsed.set_attribute(Attribute::Threads, threads);

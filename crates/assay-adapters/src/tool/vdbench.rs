@@ -28,10 +28,10 @@ const MINIMUM_S: f64 = 3.0;
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["vdbench", "vdbench.bash"],
-        variable: "ASSAY_VDBENCH",
-        mark: None,
+        path_variable: "ASSAY_VDBENCH",
+        required_text: None,
         version: VersionSource::FromMeasurement,
-        launcher: false,
+        uses_launcher: false,
         hint: "from Oracle, with a Java: https://www.oracle.com/downloads/server-storage/vdbench-downloads.html",
     }
 }
@@ -47,7 +47,7 @@ fn unsupported_reason(work: &StorageWorkload) -> Option<&'static str> {
     };
     let targets = &work.targets;
     let byte_limit = work.timing.stop_after_bytes.or(stream.stop_after_bytes);
-    let parts = divided_parts(stream);
+    let parts = part_count(stream);
     let reasons = [
         (order_parameters(stream).is_none(), "Vdbench does not support this access pattern"),
         (size_parameter(&stream.sizes).is_none(), "Vdbench does not support this mix of sizes"),
@@ -87,7 +87,7 @@ fn can_be_quoted(path: &str) -> bool {
 }
 
 /// Returns the number of parts into which the threads divide a target; `None` if they share it.
-fn divided_parts(stream: &StorageStream) -> Option<u32> {
+fn part_count(stream: &StorageStream) -> Option<u32> {
     let divided =
         matches!(stream.pattern, AccessPattern::Sequential { cursor: Cursor::Divided, .. });
     (divided && stream.threads > 1).then_some(stream.threads)
@@ -103,7 +103,7 @@ fn order_parameters(stream: &StorageStream) -> Option<String> {
             (is_whole && percent > 0.0).then(|| format!("seekpct={percent}"))
         }
         AccessPattern::Sequential { at_end: AtEnd::Wrap, gap_bytes: 0, cursor } => {
-            match (cursor, divided_parts(stream)) {
+            match (cursor, part_count(stream)) {
                 (Cursor::PerThread, _) => None,
                 (_, Some(parts)) => Some(format!("seekpct=seq,streams={parts}")),
                 (_, None) => Some("seekpct=seq".to_owned()),
@@ -169,7 +169,7 @@ fn parameter_file(work: &StorageWorkload) -> Option<String> {
         lines.push(format!("compratio={:.4}", 1.0 / (1.0 - work.data.compressible)));
     }
     for (index, target) in stream.targets.iter().enumerate() {
-        lines.push(storage_line(
+        lines.push(format_storage_definition(
             index + 1,
             work.targets.get(*target)?,
             stream.in_flight_per_target,
@@ -203,7 +203,7 @@ fn parameter_file(work: &StorageWorkload) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-fn storage_line(number: usize, target: &StorageTarget, threads: u32) -> String {
+fn format_storage_definition(number: usize, target: &StorageTarget, threads: u32) -> String {
     let mut line = format!("sd=sd{number},lun=\"{}\"", target.path.display());
     if let Some(bytes) = target.range_bytes.map(|(_, end)| end).or(target.size_bytes) {
         let _ = write!(line, ",size={bytes}");
@@ -237,7 +237,7 @@ pub(super) fn parse(
         return Err(unsupported(NAME, &invocation.workload));
     }
     outputs.check_exit()?;
-    let intervals = FlatFile::read(outputs.file(FLAT_FILE)?, "run")?.stretches();
+    let intervals = FlatFile::read(outputs.file(FLAT_FILE)?, "run")?.merged_intervals();
     Ok(ParsedOutput { version: parse_version(&outputs.stdout), ..interval_samples(&intervals) })
 }
 
@@ -247,13 +247,13 @@ pub(super) fn interval_samples(intervals: &[VdbenchInterval]) -> ParsedOutput {
     let column =
         |value: fn(&VdbenchInterval) -> f64| intervals.iter().map(value).collect::<Vec<_>>();
     parsed.add_samples("rate", column(|it| it.rate_per_s));
-    parsed.set_weights(column(|it| it.length));
+    parsed.set_weights(column(|it| it.interval_count));
     parsed.add_samples("bandwidth", column(|it| it.bytes_per_s));
-    parsed.set_weights(column(|it| it.length));
+    parsed.set_weights(column(|it| it.interval_count));
     let means = column(|it| it.mean_s);
     if means.iter().all(|mean| *mean > 0.0) {
         parsed.add_samples("latency", means);
-        parsed.set_weights(column(|it| it.rate_per_s * it.length));
+        parsed.set_weights(column(|it| it.rate_per_s * it.interval_count));
         // Mean of an interval of a second.
         parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
     } else {

@@ -12,10 +12,10 @@ use crate::outputs::{Outputs, ParsedOutput, ToolError};
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
         programs: &["xhpl", "xhpl_intel64_dynamic", "xhpl_intel64_static"],
-        variable: "ASSAY_XHPL",
-        mark: None,
+        path_variable: "ASSAY_XHPL",
+        required_text: None,
         version: VersionSource::FromMeasurement,
-        launcher: true,
+        uses_launcher: true,
         hint: "build HPL from netlib.org/benchmark/hpl with your BLAS and MPI, then name the \
                binary in ASSAY_XHPL",
     }
@@ -60,7 +60,7 @@ pub(super) fn parse(
     outputs.check_exit()?;
     let log = HplLog::read(&outputs.stdout)?;
     let mut parsed = ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };
-    log.report(work.n, &mut parsed)?;
+    log.add_samples(work.n, &mut parsed)?;
     parsed.set_attribute(Attribute::Threads, work.cpus.len());
     parsed.set_attribute(Attribute::Blas, "linked");
     Ok(parsed)

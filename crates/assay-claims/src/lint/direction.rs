@@ -8,7 +8,7 @@ use crate::page::PageText;
 use crate::steps;
 
 /// Stems of words for reads and writes, in many languages.
-const READS: [&str; 26] = [
+const READ_WORDS: [&str; 26] = [
     "read",
     "чтен",
     "чита",
@@ -36,7 +36,7 @@ const READS: [&str; 26] = [
     "リード",
     "leggere",
 ];
-const WRITES: [&str; 26] = [
+const WRITE_WORDS: [&str; 26] = [
     "writ",
     "запис",
     "écritur",
@@ -95,7 +95,7 @@ pub(super) fn find_directions(lower: &str) -> Vec<LintDirection> {
     };
     let mut matches: Vec<(usize, LintDirection)> = Vec::new();
     for (words, direction) in
-        [(&READS[..], LintDirection::Reads), (&WRITES[..], LintDirection::Writes)]
+        [(&READ_WORDS[..], LintDirection::Reads), (&WRITE_WORDS[..], LintDirection::Writes)]
     {
         for word in words {
             let positions = lower
@@ -198,5 +198,5 @@ pub(super) fn begins_with_direction(text: &str) -> bool {
     steps::count(start.len());
     let lower = start.to_lowercase();
     let is_prefix = |word: &&str| lower.starts_with(*word);
-    READS.iter().chain(&WRITES).any(is_prefix)
+    READ_WORDS.iter().chain(&WRITE_WORDS).any(is_prefix)
 }

@@ -10,7 +10,7 @@ use crate::steps;
 const TRANSLITERATED_NAMES: [&str; 11] =
     ["Rpeak", "Rmax", "HPL", "IOR", "OSU", "CCX", "HB", "HC", "Triad", "Linpack", "RDMA"];
 /// Names that a cell must contain if the same cell of the source does.
-pub(super) const PROTECTED: [&str; 25] = [
+pub(super) const PROTECTED_NAMES: [&str; 25] = [
     "STREAM",
     "Triad",
     "HPL",

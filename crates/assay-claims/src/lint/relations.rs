@@ -118,9 +118,9 @@ fn check_peak_columns(lint: &mut Linter<'_>, table: &PageTable) {
 
 /// Tolerance for rounded rates and latencies, and for tools that measure both over slightly
 /// different times.
-const TOLERANCE: f64 = 0.1;
+const LITTLES_LAW_TOLERANCE: f64 = 0.1;
 /// Words for depth in the languages of assay's own pages, English first.
-const DEPTHS: [&str; 22] = [
+const DEPTH_WORDS: [&str; 22] = [
     "in flight",
     "in-flight",
     "queue depth",
@@ -144,22 +144,23 @@ const DEPTHS: [&str; 22] = [
     "profundidad",
     "en curso",
 ];
-const MEANS: [&str; 11] = [
+const MEAN_WORDS: [&str; 11] = [
     "mean", "avg", "average", "moyen", "сред", "平均", "평균", "průměr", "mittel", "mittler",
     "media",
 ];
 /// Words for latency without a statistic, which is assumed to be a mean.
-const LATENCIES: [&str; 8] =
+const LATENCY_WORDS: [&str; 8] =
     ["latency", "задержка", "latence", "延迟", "대기 시간", "レイテンシ", "latenz", "latencia"];
 
 /// Checks Little's law: I/O in flight = rate × mean latency, so that the depth bounds the product.
 /// Percentiles are not checked.
 fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
     let is_depth =
-        |it: &str| DEPTHS.iter().any(|word| it.trim() == *word || it.starts_with(*word));
+        |it: &str| DEPTH_WORDS.iter().any(|word| it.trim() == *word || it.starts_with(*word));
     let is_mean = |it: &str| {
         let before_unit = it.split(['[', '(']).next().unwrap_or_default();
-        MEANS.iter().any(|word| it.contains(word)) || LATENCIES.contains(&before_unit.trim())
+        MEAN_WORDS.iter().any(|word| it.contains(word))
+            || LATENCY_WORDS.contains(&before_unit.trim())
     };
     let (Some(depth), Some(latency)) =
         (find_column(table, is_depth), find_column(table, is_mean))
@@ -190,7 +191,7 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
             continue;
         };
         let needed = rate * latency;
-        if limit > 0.0 && needed > limit * (1.0 + TOLERANCE) {
+        if limit > 0.0 && needed > limit * (1.0 + LITTLES_LAW_TOLERANCE) {
             let message = format!(
                 "rate × latency = {needed:.1} in flight, but the depth is {limit} (Little's law)"
             );

@@ -6,8 +6,8 @@
 
 use assay_model::quantity::Unit;
 
-use super::names::{PROTECTED, to_cyrillic};
-use super::units::OPERATIONS;
+use super::names::{PROTECTED_NAMES, to_cyrillic};
+use super::units::OPERATION_WORDS;
 use super::{Linter, Rule, direction, page_span};
 use crate::figure::{
     BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, find_figures,
@@ -41,12 +41,13 @@ fn pair_paragraphs<'p>(
     if page.prose.len() == source.prose.len() {
         return Some(page.prose.iter().zip(&source.prose).collect());
     }
-    let (paragraphs, source_paragraphs) = (with_figures(page), with_figures(source));
+    let (paragraphs, source_paragraphs) =
+        (paragraphs_with_figures(page), paragraphs_with_figures(source));
     (paragraphs.len() == source_paragraphs.len())
         .then(|| paragraphs.into_iter().zip(source_paragraphs).collect())
 }
 
-fn with_figures(page: &LintPage) -> Vec<&PageText> {
+fn paragraphs_with_figures(page: &LintPage) -> Vec<&PageText> {
     let has_unit =
         |text: &&PageText| find_figures(&text.text).iter().any(|it| it.unit.is_some());
     page.prose.iter().filter(has_unit).collect()
@@ -57,7 +58,8 @@ pub(super) fn comparison_gap(page: &LintPage, source: &LintPage) -> Option<Strin
     if pair_paragraphs(page, source).is_some() {
         return None;
     }
-    let (count, others) = (with_figures(page).len(), with_figures(source).len());
+    let (count, others) =
+        (paragraphs_with_figures(page).len(), paragraphs_with_figures(source).len());
     Some(format!(
         "its sentences are not compared: paragraphs with figures are {count} here and {others} in the source"
     ))
@@ -89,7 +91,7 @@ fn compare_tables(
 
 fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
     let (lower, source_lower) = (cell.text.to_lowercase(), source.text.to_lowercase());
-    for name in PROTECTED {
+    for name in PROTECTED_NAMES {
         let name_lower = name.to_lowercase();
         let is_missing = has_word(&source_lower, &name_lower, NO_ENDING)
             && !has_word(&lower, &name_lower, MAX_ENDING);
@@ -151,7 +153,7 @@ fn compare_headings(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
 /// Text with its figures and the number format of its page.
 struct ComparedText<'p> {
     text: &'p PageText,
-    marks: PageNumberFormat,
+    number_format: PageNumberFormat,
     figures: Vec<PrintedFigure>,
 }
 
@@ -192,7 +194,7 @@ impl ComparedText<'_> {
             && next.and_then(|it| it.unit.as_ref()).is_some_and(|it| it.is_same(unit));
         let lower = after.to_lowercase();
         let is_operation = unit.unit == Unit::IoPerSecond
-            && OPERATIONS.iter().any(|word| lower.contains(word));
+            && OPERATION_WORDS.iter().any(|word| lower.contains(word));
         // `5 s` is five seconds or "five with", depending on the language.
         let may_be_word = unit.factor.to_bits() == 1f64.to_bits()
             && after.trim_start_matches(BLANKS).starts_with(['s', 'с', 'o', 'о']);
@@ -205,11 +207,14 @@ fn compare_texts(
     text: &PageText,
     (source, source_format): (&PageText, PageNumberFormat),
 ) {
-    let page =
-        ComparedText { text, marks: lint.number_format, figures: find_figures(&text.text) };
+    let page = ComparedText {
+        text,
+        number_format: lint.number_format,
+        figures: find_figures(&text.text),
+    };
     let source = ComparedText {
         text: source,
-        marks: source_format,
+        number_format: source_format,
         figures: find_figures(&source.text),
     };
     let (mut page_figures, mut source_figures): (Vec<&PrintedFigure>, Vec<&PrintedFigure>) =
@@ -284,7 +289,8 @@ fn has_same_digits(
     source: &ComparedText<'_>,
     b: &PrintedFigure,
 ) -> bool {
-    let (ours, theirs) = (page.marks.possible_values(a), source.marks.possible_values(b));
+    let (ours, theirs) =
+        (page.number_format.possible_values(a), source.number_format.possible_values(b));
     ours.iter().any(|a| theirs.iter().any(|b| (a - b).abs() <= 1e-9 * b.abs()))
 }
 
@@ -302,9 +308,10 @@ fn is_same_value(
         (Some(ours), Some(theirs)) if ours.unit == theirs.unit => {
             let rounding = a.relative_rounding().max(b.relative_rounding());
             let is_same_value = || {
-                page.marks.possible_values(a).iter().any(|a| {
+                page.number_format.possible_values(a).iter().any(|a| {
                     let base = a * ours.factor;
-                    let others = source.marks.possible_values(b).map(|b| b * theirs.factor);
+                    let others =
+                        source.number_format.possible_values(b).map(|b| b * theirs.factor);
                     others.iter().any(|b| (base / b - 1.0).abs() <= rounding)
                 })
             };
@@ -330,15 +337,18 @@ fn compare_figures(
         || format!("`{}`, and the source has `{}`", page.number_text(a), source.number_text(b));
     let is_equal = is_same_value(page, a, source, b);
     if !is_equal && !has_same_digits(page, a, source, b) {
-        let [value, _] = page.marks.possible_values(a);
+        let [value, _] = page.number_format.possible_values(a);
         let differs = value.to_bits() != a.value.to_bits();
         let hint = if differs { format!(" (here it means {value})") } else { String::new() };
         lint.add(Rule::Digits, span, digits_message() + &hint);
     } else if a.decimals < b.decimals && (a.value - b.value).abs() <= 1e-9 * b.value.abs() {
         // `300` for `300,000` in an unknown language is more likely a value a thousand times
         // smaller.
-        let is_fraction =
-            source.marks.possible_values(b).iter().all(|it| it.to_bits() == b.value.to_bits());
+        let is_fraction = source
+            .number_format
+            .possible_values(b)
+            .iter()
+            .all(|it| it.to_bits() == b.value.to_bits());
         let rule = if is_fraction { Rule::Precision } else { Rule::Digits };
         lint.add(rule, span, digits_message());
     }

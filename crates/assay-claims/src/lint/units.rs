@@ -12,18 +12,18 @@ use crate::steps;
 /// Link rates in Gbit/s: Ethernet and InfiniBand.
 const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
 /// Words for memory and storage, which are measured in bytes.
-const BYTES: [&str; 10] =
+const BYTE_WORDS: [&str; 10] =
     ["stream", "triad", "fio", "ior", "nvme", "ssd", "raid0", "vdbench", "hdd", "mlc"];
 /// Words for networks, which are measured in bits. They take precedence over the words for bytes.
-const NETWORK: [&str; 3] = ["tcp", "udp", "iperf"];
-const FABRIC: [&str; 3] = ["rdma", "infiniband", "ib_"];
+const NETWORK_WORDS: [&str; 3] = ["tcp", "udp", "iperf"];
+const FABRIC_WORDS: [&str; 3] = ["rdma", "infiniband", "ib_"];
 /// Words for throughput with the particle that precedes the figure.
 const THROUGHPUT_BEFORE: [&str; 3] = ["スループットは", "吞吐量为", "처리량은"];
 /// Words for capacities, which are sizes, not rates.
-const CAPACITY: [&str; 10] =
+const CAPACITY_WORDS: [&str; 10] =
     ["quota", "kvót", "квот", "クォータ", "配额", "할당량", "capac", "kapaz", "容量", "용량"];
 /// Words for throughput, which is a rate.
-const THROUGHPUT: [&str; 9] = [
+const THROUGHPUT_WORDS: [&str; 9] = [
     "throughput",
     "propustnost",
     "débit",
@@ -35,7 +35,7 @@ const THROUGHPUT: [&str; 9] = [
     "처리량",
 ];
 /// Words for I/O operations, which are counted, not measured in bytes.
-pub(super) const OPERATIONS: [&str; 6] =
+pub(super) const OPERATION_WORDS: [&str; 6] =
     ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
@@ -79,8 +79,8 @@ impl RowSubject {
     fn of_label(label: &str) -> Self {
         steps::count(label.len());
         let names = |words: &[&str]| words.iter().any(|word| label.contains(word));
-        let is_fabric = names(&FABRIC);
-        Self { is_fabric, is_bytes: !is_fabric && !names(&NETWORK) && names(&BYTES) }
+        let is_fabric = names(&FABRIC_WORDS);
+        Self { is_fabric, is_bytes: !is_fabric && !names(&NETWORK_WORDS) && names(&BYTE_WORDS) }
     }
 }
 
@@ -156,7 +156,7 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
             it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
         };
         let has_rate = figures.len() <= 3 && rates().any(has_same_prefix);
-        if OPERATIONS.iter().any(|word| following.starts_with(word))
+        if OPERATION_WORDS.iter().any(|word| following.starts_with(word))
             && !following.starts_with("i/o size")
         {
             let count = format!("{}", figure.value * 1000.0);
@@ -169,7 +169,7 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
         } else if let Some(rest) = after.strip_prefix('/') {
             let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
             // `8 GB/core` is a valid ratio.
-            let is_operation = OPERATIONS.iter().any(|word| noun.starts_with(word));
+            let is_operation = OPERATION_WORDS.iter().any(|word| noun.starts_with(word));
             if is_operation || direction::begins_with_direction(&noun) {
                 let message =
                     format!("`{size}/{noun}` is not a unit: expected `{size}` per time");
@@ -193,11 +193,11 @@ fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
     let after: String = text[to..].chars().take(40).collect::<String>().to_lowercase();
     let is_near = |word: &str| {
         let between = after.split_once(word).map(|(between, _)| between);
-        between.is_some_and(|it| !CAPACITY.iter().any(|word| it.contains(word)))
+        between.is_some_and(|it| !CAPACITY_WORDS.iter().any(|word| it.contains(word)))
     };
     let before = text[..from].trim_end_matches(|c: char| !c.is_alphabetic());
     steps::count(from - before.len());
-    THROUGHPUT.iter().any(|word| is_near(word))
+    THROUGHPUT_WORDS.iter().any(|word| is_near(word))
         || THROUGHPUT_BEFORE.iter().any(|word| before.ends_with(word))
 }
 

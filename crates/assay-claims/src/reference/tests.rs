@@ -92,7 +92,7 @@ fn finds_system_and_suggests_nearest() {
 #[test]
 fn user_claim_needs_metric_dimension_and_unit() {
     let check = |text: &str, expected: &str| {
-        let message = read(text)
+        let message = parse_claims(text)
             .map_or_else(|error| error.to_string(), |it| format!("{}", it[0].quantity));
         assert!(message.contains(expected), "{text}: {message}");
     };
@@ -114,7 +114,7 @@ fn user_claim_needs_metric_dimension_and_unit() {
     check("", "no [[claim]]");
     let limit = |rest: &str| {
         let text = format!("system = \"disk\"\n[[limit]]\n{rest}");
-        read_limits(&text).map_or_else(|it| it.to_string(), |it| it[0].quantity.to_string())
+        parse_limits(&text).map_or_else(|it| it.to_string(), |it| it[0].quantity.to_string())
     };
     let (rate, time) = ("metric = \"storage/bandwidth\"\n", "metric = \"storage/latency\"\n");
     assert_eq!(limit(&format!("{rate}value = \"6.9 GB/s\"")), "6.900 GB/s");
@@ -122,7 +122,7 @@ fn user_claim_needs_metric_dimension_and_unit() {
         limit(&format!("{rate}value = \"6.9\"")).starts_with("line 4: limit 1: `6.9` has no")
     );
     assert!(limit(&format!("{time}value = \"80 us\"")).contains("better when it is lower"));
-    assert!(read_limits("").unwrap_err().to_string().contains("no [[limit]]"));
+    assert!(parse_limits("").unwrap_err().to_string().contains("no [[limit]]"));
     check("nonsense = 1", "line 1: unknown key `nonsense`");
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_claims::gate::{self, GateOutcome};
-use assay_claims::reference::{data_sheet_limit, read_limits};
+use assay_claims::reference::{data_sheet_limit, parse_limits};
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
@@ -51,7 +51,7 @@ fn results() -> Vec<MetricEstimate> {
 fn gate_applies_to_totals_only_if_named() {
     let outcomes = |rest: &str| {
         let text = format!("[[gate]]\nmetric = \"storage/bandwidth\"\n{rest}");
-        let (gates, results) = (gate::read(&text).unwrap(), results());
+        let (gates, results) = (gate::parse_gates(&text).unwrap(), results());
         let gate_results =
             gate::judge_hosts(&gates, &["one", "two", "three"], &results).unwrap();
         let by_host = gate_results.iter().map(|(host, it)| ((*host).to_owned(), it.outcome));
@@ -77,7 +77,7 @@ fn data_sheet_applies_to_totals_only_if_named() {
     let limited_hosts = |rest: &str| {
         let text =
             format!("[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"7 GB/s\"\n{rest}");
-        let limits = read_limits(&text).unwrap();
+        let limits = parse_limits(&text).unwrap();
         let limited_results =
             results().into_iter().filter(|it| data_sheet_limit(it, &limits).is_some());
         limited_results.map(|it| it.host).collect::<Vec<_>>()

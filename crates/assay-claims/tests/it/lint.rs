@@ -12,7 +12,7 @@ fn page(name: &str) -> String {
 }
 
 /// Formats all findings, one per line, for a reviewed file of expected output.
-fn reported(findings: &[LintFinding]) -> String {
+fn format_findings(findings: &[LintFinding]) -> String {
     let mut text = String::new();
     for finding in findings {
         let fix =
@@ -25,22 +25,22 @@ fn reported(findings: &[LintFinding]) -> String {
 }
 
 /// Known error of a page: the rule that must report it, and the printed text.
-type Known = (Rule, &'static str);
+type KnownError = (Rule, &'static str);
 
 /// Checks that every known error is found, and compares all findings with the reviewed file.
-fn check(name: &str, source: Option<&str>, known: &[Known]) {
+fn check(name: &str, source: Option<&str>, known: &[KnownError]) {
     let text = page(name);
     let findings = lint(&text, source.map(page).as_deref());
-    expect_file![format!("../pages/{name}.expected")].assert_eq(&reported(&findings));
-    let is_found = |(rule, printed): &&Known| {
+    expect_file![format!("../pages/{name}.expected")].assert_eq(&format_findings(&findings));
+    let is_found = |(rule, printed): &&KnownError| {
         findings.iter().any(|it| it.rule == *rule && text[it.start..].starts_with(printed))
     };
-    let missed: Vec<&Known> = known.iter().filter(|it| !is_found(it)).collect();
-    assert!(missed.is_empty(), "{name}: {missed:?}\n{}", reported(&findings));
+    let missed: Vec<&KnownError> = known.iter().filter(|it| !is_found(it)).collect();
+    assert!(missed.is_empty(), "{name}: {missed:?}\n{}", format_findings(&findings));
 }
 
 #[test]
-fn hb_in_russian() {
+fn finds_known_errors_in_russian_hb() {
     check(
         "hb.ru.md",
         Some("hb-2020.en.md"),
@@ -69,7 +69,7 @@ fn hb_in_russian() {
 }
 
 #[test]
-fn hb_in_french() {
+fn finds_known_errors_in_french_hb() {
     check(
         "hb.fr.md",
         Some("hb-2019.en.md"),
@@ -94,7 +94,7 @@ fn hb_in_french() {
 }
 
 #[test]
-fn netapp_files_in_czech() {
+fn finds_known_errors_in_czech_netapp_files() {
     check(
         "anf.cs.md",
         None,
@@ -117,7 +117,7 @@ fn untranslated_page_has_no_errors() {
 }
 
 #[test]
-fn hc_in_korean() {
+fn finds_known_errors_in_korean_hc() {
     check(
         "hc.ko.md",
         Some("hc-2019.en.md"),
@@ -143,7 +143,7 @@ fn hc_in_korean() {
 /// The English pages have the right units. Compared with themselves as the source, they have no
 /// more findings than alone.
 #[test]
-fn a_page_agrees_with_itself() {
+fn page_agrees_with_itself() {
     for name in ["hb-2019.en.md", "hb-2020.en.md", "hc-2019.en.md"] {
         let text = page(name);
         let without_source = lint(&text, None);
@@ -152,7 +152,7 @@ fn a_page_agrees_with_itself() {
         assert!(
             without_source.iter().all(|it| known.contains(&it.rule)),
             "{name}: {}",
-            reported(&without_source)
+            format_findings(&without_source)
         );
     }
 }
@@ -180,7 +180,7 @@ fn html_has_the_same_cells() {
     assert!(
         rules.contains(&Rule::DecimalMark) && rules.contains(&Rule::Impossible),
         "{}",
-        reported(&findings)
+        format_findings(&findings)
     );
 }
 
@@ -268,7 +268,7 @@ fn skipped_parts_stay_unchanged() {
         let findings = lint(&text, None);
         let fixed = apply_fixes(&text, &findings).0;
         if findings.len() != expected || (fixed == text) != (expected == 0) {
-            let _ = writeln!(failures, "{text:?}: {}", self::reported(&findings));
+            let _ = writeln!(failures, "{text:?}: {}", self::format_findings(&findings));
         }
     }
     assert!(failures.is_empty(), "{failures}");
@@ -282,7 +282,7 @@ fn recognises_all_table_forms() {
         let text: String = rows.iter().map(|row| format!("{before}{row}\n")).collect();
         let findings = lint(&format!("A | in a sentence.\n\n{text}\na | b\n"), None);
         let rules: Vec<_> = findings.iter().map(|it| it.rule).collect();
-        assert_eq!(rules, [Rule::Impossible], "{text}: {}", reported(&findings));
+        assert_eq!(rules, [Rule::Impossible], "{text}: {}", format_findings(&findings));
     }
 }
 
@@ -307,7 +307,7 @@ fn entities_of_blanks_are_blanks() {
 /// Pages that were not used to tune the rules: at most one false alarm each.
 #[test]
 fn unseen_translations_give_few_false_alarms() {
-    for (name, known) in UNSEEN {
+    for (name, known) in UNTUNED_PAGES {
         check(name, None, known);
         let text = page(name);
         let findings = lint(&text, None);
@@ -317,7 +317,7 @@ fn unseen_translations_give_few_false_alarms() {
             })
         };
         let false_alarms = findings.iter().filter(|it| !is_known(it)).count();
-        assert!(false_alarms <= 1, "{name}: {}", reported(&findings));
+        assert!(false_alarms <= 1, "{name}: {}", format_findings(&findings));
     }
 }
 
@@ -332,7 +332,7 @@ fn sarif_uses_percent_encoded_uri() {
 }
 
 /// Pages with their known errors.
-const UNSEEN: [(&str, &[Known]); 9] = [
+const UNTUNED_PAGES: [(&str, &[KnownError]); 9] = [
     ("anf.ko.md", &[(Rule::WrongUnit, "MiB는")]),
     (
         "hb.zh-tw.md",
@@ -387,6 +387,6 @@ fn other_languages_give_no_false_alarms() {
         ("| RDMA の待機時間と帯域幅 | 1.80 マイクロ秒、96.3 GB/秒 |", 1),
     ] {
         let findings = lint(sentence, None);
-        assert_eq!(findings.len(), expected, "{sentence}: {}", reported(&findings));
+        assert_eq!(findings.len(), expected, "{sentence}: {}", format_findings(&findings));
     }
 }

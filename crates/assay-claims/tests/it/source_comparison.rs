@@ -12,7 +12,7 @@ fn page(language: &str, line: &str) -> String {
 }
 
 /// Formats the findings that only the comparison with the source reports: rule and printed text.
-fn found(text: &str, source: &str) -> String {
+fn format_new_findings(text: &str, source: &str) -> String {
     let without_source = lint(text, None);
     let is_new = |it: &LintFinding| !without_source.contains(it);
     let mut reported = String::new();
@@ -27,7 +27,10 @@ fn check(cases: &[(&str, &str, &str, &str)]) {
     for (language, line, source, expected) in cases {
         // Both in a cell and in a sentence.
         for layout in [|it: &str| format!("| x | {it} |"), str::to_owned] {
-            let reported = found(&page(language, &layout(line)), &page("en", &layout(source)));
+            let reported = format_new_findings(
+                &page(language, &layout(line)),
+                &page("en", &layout(source)),
+            );
             if reported != *expected {
                 writeln!(mismatches, "{line:?} of {source:?}: {reported:?}, not {expected:?}")
                     .unwrap();
@@ -127,7 +130,7 @@ fn compares_units_of_headings() {
         ("Opóźnienie (mikrosekundy)", "Latency [microseconds]", ""),
         ("지연 시간 마이크로초", "Latency [µs]", ""),
     ] {
-        assert_eq!(found(&table(heading), &table(source)), expected, "{heading}");
+        assert_eq!(format_new_findings(&table(heading), &table(source)), expected, "{heading}");
     }
 }
 
@@ -143,11 +146,11 @@ fn compares_sentences_in_order_or_reports_gap() {
         ("# Débit\n\nPlus de 300 000 IOPS.\n\nUne latence.\n", "digits Une latence.;"),
     ] {
         let text = format!("---\nlang: fr\n---\n{text}");
-        assert_eq!(found(&text, source), expected, "{text}");
+        assert_eq!(format_new_findings(&text, source), expected, "{text}");
         assert_eq!(comparison_gap(&text, source), None, "{text}");
     }
     let joined = "Plus de 300 000 IOPS. Une latence de 1 ms.\n";
-    assert_eq!(found(joined, source), "");
+    assert_eq!(format_new_findings(joined, source), "");
     let gap = comparison_gap(joined, source).unwrap();
     assert!(gap.contains("are 1 here and 2 in"), "{gap}");
 }
@@ -161,7 +164,11 @@ fn name_may_have_case_ending() {
         ("test PROUDU", "name test PROUDU;"),
     ] {
         let source = page("en", "| x | the STREAM test |");
-        assert_eq!(found(&page("cs", &format!("| x | {cell} |")), &source), expected, "{cell}");
+        assert_eq!(
+            format_new_findings(&page("cs", &format!("| x | {cell} |")), &source),
+            expected,
+            "{cell}"
+        );
     }
 }
 

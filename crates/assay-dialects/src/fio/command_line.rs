@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::fault::{FioFault, FioFaultKind, FioOrigin};
+use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use super::jobfile::{FioParseContext, FioSection, FioSetting, JobfileReader, parse_setting};
 use super::option;
 use assay_model::spelling::nearest_word;
@@ -199,7 +199,7 @@ fn quote_for_shell(word: &str) -> String {
 pub fn parse(
     words: &[String],
     surroundings: &FioParseContext<'_>,
-) -> Result<FioRequest, FioFault> {
+) -> Result<FioRequest, FioJobError> {
     let text = words.join(" ");
     let mut reading = CommandLineParser {
         words,
@@ -228,16 +228,21 @@ pub fn parse(
         names.iter().find(|name| request.sections.iter().all(|it| it.name != **name))
     {
         let near = nearest_word(name, request.sections.iter().map(|it| it.name.as_str()));
-        let kind =
-            FioFaultKind::UnknownSection { name: name.clone(), near: near.map(str::to_owned) };
-        return Err(FioFault::new(FioOrigin::locate(COMMAND_LINE, &text, 0, text.len()), kind));
+        let kind = FioJobErrorKind::UnknownSection {
+            name: name.clone(),
+            near: near.map(str::to_owned),
+        };
+        return Err(FioJobError::new(
+            FioLocation::locate(COMMAND_LINE, &text, 0, text.len()),
+            kind,
+        ));
     }
     if !names.is_empty() {
         request.sections.retain(|section| names.contains(&section.name));
     }
     if request.sections.is_empty() && !request.version {
-        let origin = FioOrigin::locate(COMMAND_LINE, &text, 0, text.len());
-        return Err(FioFault::new(origin, FioFaultKind::Empty));
+        let origin = FioLocation::locate(COMMAND_LINE, &text, 0, text.len());
+        return Err(FioJobError::new(origin, FioJobErrorKind::Empty));
     }
     Ok(request)
 }
@@ -249,22 +254,22 @@ struct CommandLineParser<'a> {
     /// Offset of the next word in the text.
     offset: usize,
     request: FioRequest,
-    files: Vec<(String, FioOrigin)>,
+    files: Vec<(String, FioLocation)>,
     names: Vec<String>,
     surroundings: &'a FioParseContext<'a>,
 }
 
 impl CommandLineParser<'_> {
-    fn next_word(&mut self) -> (String, FioOrigin) {
+    fn next_word(&mut self) -> (String, FioLocation) {
         let word = self.words[self.next].clone();
         let origin =
-            FioOrigin::locate(COMMAND_LINE, self.text, self.offset, self.offset + word.len());
+            FioLocation::locate(COMMAND_LINE, self.text, self.offset, self.offset + word.len());
         self.next += 1;
         self.offset += word.len() + 1;
         (word, origin)
     }
 
-    fn parse_word(&mut self) -> Result<(), FioFault> {
+    fn parse_word(&mut self) -> Result<(), FioJobError> {
         let (word, origin) = self.next_word();
         let stripped = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
         let Some(option) = stripped.filter(|rest| !rest.is_empty()) else {
@@ -293,7 +298,7 @@ impl CommandLineParser<'_> {
         }
         if let Some((known, why)) = REJECTED.iter().find(|(known, _)| *known == dashed) {
             let name = format!("--{known}");
-            return Err(FioFault::new(origin, FioFaultKind::Unsupported { name, why }));
+            return Err(FioJobError::new(origin, FioJobErrorKind::Unsupported { name, why }));
         }
         self.parse_section_option(name, value, origin)
     }
@@ -309,14 +314,14 @@ impl CommandLineParser<'_> {
         &mut self,
         name: &str,
         value: Option<String>,
-        origin: FioOrigin,
-    ) -> Result<(), FioFault> {
+        origin: FioLocation,
+    ) -> Result<(), FioJobError> {
         let Some(row) = option::find(name) else {
             let idle = IGNORED.iter().map(|(known, ..)| *known);
             let program = IMPLEMENTED.iter().map(|(known, _)| *known).chain(idle);
             let near = option::nearest_option(name).or_else(|| nearest_word(name, program));
-            let kind = FioFaultKind::UnknownOption { name: name.to_owned(), near };
-            return Err(FioFault::new(origin, kind));
+            let kind = FioJobErrorKind::UnknownOption { name: name.to_owned(), near };
+            return Err(FioJobError::new(origin, kind));
         };
         let bare = WITHOUT_VALUE.contains(&row.name);
         let value = if bare { value } else { value.or_else(|| self.take_value()) };
@@ -344,16 +349,16 @@ impl CommandLineParser<'_> {
         &mut self,
         name: &'static str,
         value: Option<&str>,
-        origin: &FioOrigin,
-    ) -> Result<(), FioFault> {
+        origin: &FioLocation,
+    ) -> Result<(), FioJobError> {
         let refuse = |why: &str| {
             let value = value.unwrap_or_default().to_owned();
-            let kind = FioFaultKind::InvalidValue {
+            let kind = FioJobErrorKind::InvalidValue {
                 name: format!("--{name}"),
                 value,
                 why: why.to_owned(),
             };
-            Err(FioFault::new(origin.clone(), kind))
+            Err(FioJobError::new(origin.clone(), kind))
         };
         let request = &mut self.request;
         match (name, value) {

@@ -12,7 +12,7 @@ use assay_model::workload::storage::{
 };
 
 use super::command_line::FioRequest;
-use super::fault::{FioFault, FioFaultKind, FioOrigin};
+use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use super::section_options::{FioOptions, VerifyMode};
 use super::steady::FioSteadyWindow;
 
@@ -87,7 +87,10 @@ pub struct StreamRef {
 ///
 /// # Errors
 /// An invalid value, or conflicting options.
-pub fn compile(request: &FioRequest, places: &FioCompileEnv<'_>) -> Result<FioPlan, FioFault> {
+pub fn compile(
+    request: &FioRequest,
+    places: &FioCompileEnv<'_>,
+) -> Result<FioPlan, FioJobError> {
     let mut jobs = vec![];
     for section in &request.sections {
         jobs.push((FioOptions::from_section(section)?, section.origin.clone()));
@@ -121,14 +124,14 @@ struct Compiler<'a> {
     read_only: bool,
 }
 
-type LocatedOptions = (FioOptions, FioOrigin);
+type LocatedOptions = (FioOptions, FioLocation);
 
 impl Compiler<'_> {
     fn add_phase(
         &mut self,
         jobs: &[LocatedOptions],
         range: std::ops::Range<usize>,
-    ) -> Result<(), FioFault> {
+    ) -> Result<(), FioJobError> {
         let members = &jobs[range.clone()];
         check_agreement(members)?;
         self.check_read_only(members)?;
@@ -193,7 +196,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioFault> {
+    fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioJobError> {
         match members.iter().find(|(job, _)| self.read_only && job.rw.writes) {
             Some(job) => {
                 Err(conflict(job, "it writes and --readonly is given", "leave out one of them"))
@@ -208,7 +211,7 @@ impl Compiler<'_> {
         &self,
         members: &[LocatedOptions],
         phase: usize,
-    ) -> Result<(), FioFault> {
+    ) -> Result<(), FioJobError> {
         let asks = |(job, _): &&LocatedOptions| {
             FioSteadyWindow::from_behaviour(&job.behaviour).is_some()
         };
@@ -250,14 +253,18 @@ impl Compiler<'_> {
 }
 
 /// Returns a fault that concerns a job as a whole.
-fn conflict(placed: &LocatedOptions, why: impl Into<String>, hint: &'static str) -> FioFault {
+fn conflict(
+    placed: &LocatedOptions,
+    why: impl Into<String>,
+    hint: &'static str,
+) -> FioJobError {
     let (job, origin) = placed;
-    let kind = FioFaultKind::Conflict { section: job.name.clone(), why: why.into(), hint };
-    FioFault::new(origin.clone(), kind)
+    let kind = FioJobErrorKind::Conflict { section: job.name.clone(), why: why.into(), hint };
+    FioJobError::new(origin.clone(), kind)
 }
 
 /// Checks that jobs running at the same time agree on times and data, because they share one clock.
-fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioFault> {
+fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioJobError> {
     let (first, _) = &members[0];
     for placed in members {
         let (job, _) = placed;
@@ -293,7 +300,7 @@ fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() > 0.0
 }
 
-fn timing(members: &[LocatedOptions]) -> Result<StorageTiming, FioFault> {
+fn timing(members: &[LocatedOptions]) -> Result<StorageTiming, FioJobError> {
     let (first, _) = &members[0];
     let endless = |(job, _): &&LocatedOptions| job.time_based && job.runtime_s.is_none();
     if let Some(endless) = members.iter().find(endless) {

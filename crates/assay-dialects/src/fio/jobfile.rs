@@ -3,7 +3,7 @@
 //!
 //! Opens nothing: included files are read through [`FioParseContext`].
 
-use super::fault::{FioFault, FioFaultKind, FioOrigin};
+use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use super::option::{self, FioOption, OptionSupport};
 
 /// Files, variables and machine facts that a job file may refer to.
@@ -28,7 +28,7 @@ pub struct FioSetting {
     /// Text after the `=`, if any.
     pub value: Option<String>,
     /// Location.
-    pub origin: FioOrigin,
+    pub origin: FioLocation,
 }
 
 /// Job as written.
@@ -37,7 +37,7 @@ pub struct FioSection {
     /// Its name.
     pub name: String,
     /// Location of its name.
-    pub origin: FioOrigin,
+    pub origin: FioLocation,
     /// Global settings that apply to it, in order.
     pub globals: Vec<FioSetting>,
     /// Its own settings, in order; they override the global ones.
@@ -81,7 +81,11 @@ impl<'a> JobfileReader<'a> {
     }
 
     /// Reads the file at `path`, which was named at `origin`.
-    pub(super) fn read_file(&mut self, path: &str, origin: &FioOrigin) -> Result<(), FioFault> {
+    pub(super) fn read_file(
+        &mut self,
+        path: &str,
+        origin: &FioLocation,
+    ) -> Result<(), FioJobError> {
         self.in_global = false;
         self.read_text(path, origin, 0, &mut false)
     }
@@ -94,14 +98,14 @@ impl<'a> JobfileReader<'a> {
     fn read_text(
         &mut self,
         path: &str,
-        origin: &FioOrigin,
+        origin: &FioLocation,
         depth: u32,
         begun: &mut bool,
-    ) -> Result<(), FioFault> {
+    ) -> Result<(), FioJobError> {
         let failed = |why: String| {
-            FioFault::new(
+            FioJobError::new(
                 origin.clone(),
-                FioFaultKind::UnreadableFile { path: path.to_owned(), why },
+                FioJobErrorKind::UnreadableFile { path: path.to_owned(), why },
             )
         };
         if depth > MAX_INCLUDE_DEPTH {
@@ -125,7 +129,7 @@ impl<'a> JobfileReader<'a> {
         line: &str,
         depth: u32,
         begun: &mut bool,
-    ) -> Result<(), FioFault> {
+    ) -> Result<(), FioJobError> {
         let end = line.find([';', '#']).unwrap_or(line.len());
         let written = &line[..end];
         let trimmed = written.trim();
@@ -133,9 +137,9 @@ impl<'a> JobfileReader<'a> {
             return Ok(());
         }
         let from = start + (written.len() - written.trim_start().len());
-        let origin = FioOrigin::locate(file, text, from, from + trimmed.len());
+        let origin = FioLocation::locate(file, text, from, from + trimmed.len());
         let refuse =
-            |why| Err(FioFault::new(origin.clone(), FioFaultKind::MalformedLine { why }));
+            |why| Err(FioJobError::new(origin.clone(), FioJobErrorKind::MalformedLine { why }));
         if let Some(rest) = trimmed.strip_prefix('[') {
             let Some((name, _)) = rest.split_once(']') else {
                 return refuse("the section name has no closing bracket");
@@ -164,7 +168,7 @@ impl<'a> JobfileReader<'a> {
         Ok(())
     }
 
-    fn begin_section(&mut self, name: &str, origin: FioOrigin) {
+    fn begin_section(&mut self, name: &str, origin: FioLocation) {
         self.in_global = name.eq_ignore_ascii_case("global");
         if !self.in_global {
             let globals = self.globals.clone();
@@ -181,10 +185,10 @@ impl<'a> JobfileReader<'a> {
         &mut self,
         file: &str,
         path: &str,
-        origin: &FioOrigin,
+        origin: &FioLocation,
         depth: u32,
         begun: &mut bool,
-    ) -> Result<(), FioFault> {
+    ) -> Result<(), FioJobError> {
         let path = expand_variables(path, self.surroundings);
         let folder = file.rsplit_once('/').map(|(folder, _)| folder);
         let beside = folder.filter(|_| !path.starts_with('/')).map(|f| format!("{f}/{path}"));
@@ -193,29 +197,29 @@ impl<'a> JobfileReader<'a> {
     }
 }
 
-fn too_many_settings(origin: FioOrigin) -> Result<(), FioFault> {
-    Err(FioFault::new(
+fn too_many_settings(origin: FioLocation) -> Result<(), FioJobError> {
+    Err(FioJobError::new(
         origin,
-        FioFaultKind::MalformedLine { why: "there are more than 100,000 settings" },
+        FioJobErrorKind::MalformedLine { why: "there are more than 100,000 settings" },
     ))
 }
 
 /// Parses `name=value` or `name`; returns an error for unsupported options.
 pub(super) fn parse_setting(
     written: &str,
-    origin: FioOrigin,
+    origin: FioLocation,
     surroundings: &FioParseContext<'_>,
-) -> Result<FioSetting, FioFault> {
+) -> Result<FioSetting, FioJobError> {
     let (name, value) = match written.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (written, None),
     };
     let Some(row) = option::find(name) else {
-        let kind = FioFaultKind::UnknownOption {
+        let kind = FioJobErrorKind::UnknownOption {
             name: name.to_owned(),
             near: option::nearest_option(name),
         };
-        return Err(FioFault::new(origin, kind));
+        return Err(FioJobError::new(origin, kind));
     };
     let value = value
         .map(|value| expand_keywords(&expand_variables(value, surroundings), surroundings));
@@ -223,7 +227,7 @@ pub(super) fn parse_setting(
         && !unless.contains(&value.as_deref().unwrap_or("1"))
     {
         let name = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
-        return Err(FioFault::new(origin, FioFaultKind::Unsupported { name, why }));
+        return Err(FioJobError::new(origin, FioJobErrorKind::Unsupported { name, why }));
     }
     Ok(FioSetting { option: row, value, origin })
 }

@@ -4,7 +4,7 @@
 
 use assay_model::workload::storage::{SizeShare, WriteSync};
 
-use super::fault::{FioFault, FioFaultKind};
+use super::job_error::{FioJobError, FioJobErrorKind};
 use super::jobfile::{FioSection, FioSetting};
 use super::value::{NumberBase, SizeOrPercent};
 
@@ -177,7 +177,7 @@ impl FioOptions {
     ///
     /// # Errors
     /// A value that its option cannot have.
-    pub fn from_section(section: &FioSection) -> Result<Self, FioFault> {
+    pub fn from_section(section: &FioSection) -> Result<Self, FioJobError> {
         let mut job = Self::new(&section.name);
         let settings = || section.globals.iter().chain(&section.own);
         // The base applies to all other numbers, even before its own line.
@@ -288,12 +288,12 @@ impl FioOptions {
     }
 }
 
-fn invalid_value(setting: &FioSetting, why: &str) -> FioFault {
+fn invalid_value(setting: &FioSetting, why: &str) -> FioJobError {
     let value = setting.value.clone().unwrap_or_default();
-    let kind = FioFaultKind::InvalidValue {
+    let kind = FioJobErrorKind::InvalidValue {
         name: setting.option.name.to_owned(),
         value,
         why: why.to_owned(),
     };
-    FioFault::new(setting.origin.clone(), kind)
+    FioJobError::new(setting.origin.clone(), kind)
 }

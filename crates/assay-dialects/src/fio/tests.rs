@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::command_line::{FioRequest, parse};
 use super::compile::{FioCompileEnv, FioPlan, compile};
-use super::fault::FioFault;
+use super::job_error::FioJobError;
 use super::jobfile::FioParseContext;
 use super::option::{self, OptionSupport};
 use super::section_options::FioOptions;
@@ -24,7 +24,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Parses a command line, with in-memory files.
-fn request(line: &str, files: &[(&str, &str)]) -> Result<FioRequest, FioFault> {
+fn request(line: &str, files: &[(&str, &str)]) -> Result<FioRequest, FioJobError> {
     let files: BTreeMap<&str, &str> = files.iter().copied().collect();
     let read_file = |path: &str| {
         files.get(path).map(|text| (*text).to_owned()).ok_or_else(|| "not found".to_owned())
@@ -40,7 +40,7 @@ fn request(line: &str, files: &[(&str, &str)]) -> Result<FioRequest, FioFault> {
 }
 
 /// Compiles a request; files below `/there` have 1 GiB.
-fn compile_request(request: &FioRequest) -> Result<FioPlan, FioFault> {
+fn compile_request(request: &FioRequest) -> Result<FioPlan, FioJobError> {
     let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
     compile(
@@ -49,7 +49,7 @@ fn compile_request(request: &FioRequest) -> Result<FioPlan, FioFault> {
     )
 }
 
-fn plan(line: &str, files: &[(&str, &str)]) -> Result<FioPlan, FioFault> {
+fn plan(line: &str, files: &[(&str, &str)]) -> Result<FioPlan, FioJobError> {
     compile_request(&request(line, files)?)
 }
 

@@ -108,9 +108,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
         if let Some(spot) = definitions.first_file_definition.filter(|_| is_raw) {
             let message = "raw and file-system definitions are mixed";
             let error = self.lines.error("V140", spot, message);
-            self.lines
-                .diagnostics
-                .push(error.help("split them into two files").vdbench("stops"));
+            self.lines.diagnostics.push(
+                error.with_help("split them into two files").with_vdbench_behaviour("stops"),
+            );
             return self.execution;
         }
         if !self.input.is_apart {
@@ -124,8 +124,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
                 "the file defines no run (rd)",
             );
             let diagnostic =
-                diagnostic.help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
-            self.lines.diagnostics.push(diagnostic.vdbench("stops"));
+                diagnostic.with_help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
+            self.lines.diagnostics.push(diagnostic.with_vdbench_behaviour("stops"));
         }
         for run in &definitions.runs {
             self.compile_run(run);
@@ -172,11 +172,11 @@ impl<'a, 'b> Compiler<'a, 'b> {
         else {
             let message = format!("`{}` makes more than {MAX_RUNS} runs", run.name.text);
             let error = self.lines.error("V165", run.name.spot, message);
-            self.lines.diagnostics.push(error.help("shorten its loops"));
+            self.lines.diagnostics.push(error.with_help("shorten its loops"));
             return;
         };
         for number in 0..combinations {
-            let values = combination(&run, number);
+            let values = nth_combination(&run, number);
             // An error in the first combination would repeat in all others.
             let added = match self.definitions.first_file_definition {
                 None => self.storage_combination(&run, &values),
@@ -219,7 +219,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         for (code, problem, help) in &problems {
             let message = format!("the run `{}` {problem}", run.name.text);
             let error = self.lines.error(code, run.name.spot, message);
-            self.lines.diagnostics.push(error.help(*help).vdbench("stops"));
+            self.lines.diagnostics.push(error.with_help(*help).with_vdbench_behaviour("stops"));
         }
         problems.is_empty()
     }
@@ -261,7 +261,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
                             "{percent} % of the previous run, but this is the first run"
                         );
                         let error = self.lines.error("V160", run.name.spot, message);
-                        self.lines.diagnostics.push(error.help("run it at iorate=max first"));
+                        self.lines
+                            .diagnostics
+                            .push(error.with_help("run it at iorate=max first"));
                         return None;
                     };
                     let load = percent_load(previous, percent, run);
@@ -367,7 +369,7 @@ fn percent_load(phase: usize, percent: f64, run: &RunDefinition) -> StorageLoad 
 }
 
 /// Returns the values of combination `number`; the last loop changes fastest.
-fn combination(run: &RunDefinition, mut number: usize) -> Combination<'_> {
+fn nth_combination(run: &RunDefinition, mut number: usize) -> Combination<'_> {
     let mut values: Combination<'_> = Vec::with_capacity(run.loops.len());
     for run_loop in run.loops.iter().rev() {
         values.push((run_loop.key, &run_loop.values[number % run_loop.values.len()]));
@@ -378,7 +380,7 @@ fn combination(run: &RunDefinition, mut number: usize) -> Combination<'_> {
 }
 
 /// Returns the times and limits of a run.
-fn timing(run: &RunDefinition, total_bytes: u64) -> StorageTiming {
+fn phase_timing(run: &RunDefinition, total_bytes: u64) -> StorageTiming {
     let stop_after_bytes = run.max_data.map(|limit| runs::data_limit_bytes(limit, total_bytes));
     StorageTiming {
         warmup_s: run.warmup_s,

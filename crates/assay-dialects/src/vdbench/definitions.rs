@@ -233,7 +233,9 @@ impl Definitions {
             let only_once = matches!(parameter.keyword.name, "lun" | "count");
             if only_once && statement.is_default() {
                 let message = format!("`{}` may not be a default", parameter.keyword.spelled);
-                let error = lines.error("V142", parameter.spot, message).vdbench("stops");
+                let error = lines
+                    .error("V142", parameter.spot, message)
+                    .with_vdbench_behaviour("stops");
                 lines.diagnostics.push(error);
             } else if parameter.keyword.name == "count" {
                 count = parse_pair(lines, parameter).map(|pair| (pair, parameter));
@@ -427,7 +429,7 @@ impl WorkloadDefinition {
                     _ => {
                         let message = "streams with their own size are not supported";
                         let error = lines.error("V114", parameter.spot, message);
-                        lines.diagnostics.push(error.help("set only their number"));
+                        lines.diagnostics.push(error.with_help("set only their number"));
                     }
                 }
             }
@@ -466,8 +468,8 @@ fn check_duplicate(
         let message = format!("`{}` is defined twice", statement.name.text);
         let error = lines
             .error("V142", statement.name.spot, message)
-            .help("give each definition of a kind a unique name")
-            .vdbench("stops");
+            .with_help("give each definition of a kind a unique name")
+            .with_vdbench_behaviour("stops");
         lines.diagnostics.push(error);
     }
 }
@@ -481,8 +483,8 @@ fn check_order(lines: &mut Lines, statement: &Statement, latest: &mut Definition
         );
         let warning = lines
             .warning("V141", statement.name.spot, message)
-            .help("use the order hd, sd, wd, rd or hd, fsd, fwd, rd")
-            .vdbench("stops");
+            .with_help("use the order hd, sd, wd, rd or hd, fsd, fwd, rd")
+            .with_vdbench_behaviour("stops");
         lines.diagnostics.push(warning);
     }
     *latest = (*latest).max(statement.kind);

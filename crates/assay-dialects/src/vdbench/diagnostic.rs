@@ -61,14 +61,14 @@ impl Diagnostic {
 
     /// Adds a recommended action.
     #[must_use]
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// Adds Vdbench's own behaviour.
     #[must_use]
-    pub(crate) fn vdbench(mut self, does: impl Into<String>) -> Self {
+    pub(crate) fn with_vdbench_behaviour(mut self, does: impl Into<String>) -> Self {
         self.vdbench = Some(does.into());
         self
     }

@@ -62,8 +62,8 @@ impl Lines {
         for variable in variables.iter().filter(|variable| !variable.used) {
             let message = format!("no line uses the variable `{}`", variable.name);
             let unused = Diagnostic::new(DiagnosticSeverity::Warning, "V104", None, message)
-                .help(format!("write `${}` where its value belongs", variable.name))
-                .vdbench("stops");
+                .with_help(format!("write `${}` where its value belongs", variable.name))
+                .with_vdbench_behaviour("stops");
             lines.diagnostics.push(unused);
         }
         lines
@@ -207,8 +207,8 @@ impl Reader<'_, '_> {
             let nested = self
                 .lines
                 .error("V102", spot, "an included file may not include another one")
-                .help("include both from the file that is given with -f")
-                .vdbench("stops");
+                .with_help("include both from the file that is given with -f")
+                .with_vdbench_behaviour("stops");
             self.lines.diagnostics.push(nested);
         } else {
             let folder = file.parent().unwrap_or(Path::new(""));
@@ -233,12 +233,12 @@ impl Reader<'_, '_> {
         let place = by.map(|spot| self.lines.location(spot));
         let mut missing = Diagnostic::new(DiagnosticSeverity::Error, "V101", place, message);
         if path == written {
-            missing = missing.help(format!("tried `{}`", path.display()));
+            missing = missing.with_help(format!("tried `{}`", path.display()));
         } else {
             let tried = format!("tried `{}` and `{}`", path.display(), written.display());
-            missing = missing.help(tried);
+            missing = missing.with_help(tried);
         }
-        self.lines.diagnostics.push(missing.vdbench("stops"));
+        self.lines.diagnostics.push(missing.with_vdbench_behaviour("stops"));
     }
 
     /// Replaces `$name` and `!name` in a line.

@@ -196,7 +196,7 @@ impl RunDefinition {
                     let error = lines.error("V114", element.spot, message);
                     lines
                         .diagnostics
-                        .push(error.help("use exponential, uniform or deterministic"));
+                        .push(error.with_help("use exponential, uniform or deterministic"));
                     return;
                 }
             };
@@ -250,7 +250,10 @@ fn check_loop_values(
     };
     let message =
         format!("`{}` is not a valid value of `{}`", invalid.text, parameter.keyword.spelled);
-    let error = lines.error(code, parameter.spot, message).help(help).vdbench("stops");
+    let error = lines
+        .error(code, parameter.spot, message)
+        .with_help(help)
+        .with_vdbench_behaviour("stops");
     lines.diagnostics.push(error);
     false
 }
@@ -274,8 +277,8 @@ fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
                 };
                 let error = lines
                     .error("V123", parameter.spot, message)
-                    .help("give IO/s, several in parentheses, max, or curve")
-                    .vdbench(vdbench_action);
+                    .with_help("give IO/s, several in parentheses, max, or curve")
+                    .with_vdbench_behaviour(vdbench_action);
                 lines.diagnostics.push(error);
                 continue;
             }
@@ -285,7 +288,9 @@ fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
     if rates.len() > 1 && rates.contains(&Rate::Curve) {
         let message = format!("`{}` mixes a curve with other rates", parameter.keyword.spelled);
         let error = lines.error("V120", parameter.spot, message);
-        lines.diagnostics.push(error.help("split it into two runs").vdbench("stops"));
+        lines
+            .diagnostics
+            .push(error.with_help("split it into two runs").with_vdbench_behaviour("stops"));
     }
     rates
 }
@@ -353,7 +358,7 @@ fn parse_format(lines: &mut Lines, parameter: &Parameter) -> TreeFormat {
                 let message = format!("`format={other}` is not supported here");
                 let error = lines.error("V114", element.spot, message);
                 let supported = "yes, no, restart, only, clean, directories, once and complete";
-                lines.diagnostics.push(error.help(format!("use one of {supported}")));
+                lines.diagnostics.push(error.with_help(format!("use one of {supported}")));
             }
         }
     }
@@ -372,10 +377,10 @@ fn parse_curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
                 let message = format!("`{}` is not a percentage of a curve", parsed.text);
                 let error = lines
                     .error("V123", parameter.spot, message)
-                    .help(
+                    .with_help(
                         "use percentages of the maximum rate, like curve=(10,50,70,80,90,100)",
                     )
-                    .vdbench("stops");
+                    .with_vdbench_behaviour("stops");
                 lines.diagnostics.push(error);
             }
         }
@@ -390,7 +395,8 @@ fn check_seconds(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
         return value;
     }
     let message = format!("`{}` of {value} s is out of range", parameter.keyword.spelled);
-    let error = lines.error("V123", parameter.spot, message).help("give the time in seconds");
+    let error =
+        lines.error("V123", parameter.spot, message).with_help("give the time in seconds");
     lines.diagnostics.push(error);
     1.0
 }

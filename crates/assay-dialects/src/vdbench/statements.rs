@@ -97,9 +97,9 @@ impl Reader {
             let message =
                 format!("this line exceeds the limit when repeated for {} hosts", labels.len());
             let spot = SourceSpan { line, start: 0, end: lines.text(line).len() };
-            let error = lines
-                .error("V167", spot, message)
-                .help(format!("use at most {MAX_HOSTS} hosts and 16 MiB of lines for them"));
+            let error = lines.error("V167", spot, message).with_help(format!(
+                "use at most {MAX_HOSTS} hosts and 16 MiB of lines for them"
+            ));
             lines.diagnostics.push(error);
             return;
         }
@@ -135,22 +135,22 @@ impl Reader {
         let [name] = &token.elements[..] else {
             let error = lines
                 .error("V111", token.spot, "a definition must have one name")
-                .help(format!("write `{}=name`", token.keyword))
-                .vdbench("stops");
+                .with_help(format!("write `{}=name`", token.keyword))
+                .with_vdbench_behaviour("stops");
             lines.diagnostics.push(error);
             return self.begin_statement(kind, token.elements[0].clone());
         };
         if name.text.is_empty() {
             let error = lines
                 .error("V111", token.spot, "the definition has no name")
-                .help(format!("write `{0}={0}1`", token.keyword))
-                .vdbench("stops");
+                .with_help(format!("write `{0}={0}1`", token.keyword))
+                .with_vdbench_behaviour("stops");
             lines.diagnostics.push(error);
         }
         if kind == DefinitionKind::ReplayGroup {
             let error = lines
                 .error("V114", token.spot, "replay groups (rg) are not supported here")
-                .help("describe the workload with wd and rd");
+                .with_help("describe the workload with wd and rd");
             lines.diagnostics.push(error);
         }
         if kind == DefinitionKind::Host && !name.text.eq_ignore_ascii_case("default") {
@@ -172,7 +172,7 @@ impl Reader {
                     token.keyword, keyword.spelled, other.spelled, keyword.spelled
                 );
                 let warning = lines.warning("V113", token.keyword_spot, message);
-                lines.diagnostics.push(warning.help("write it in full"));
+                lines.diagnostics.push(warning.with_help("write it in full"));
                 keyword
             }
             KeywordMatch::Unknown => return report_unknown(lines, kind, &token),
@@ -215,8 +215,8 @@ impl Reader {
             KeywordSupport::Unsupported(_) if is_off => false,
             KeywordSupport::Unsupported(why) => {
                 let message = format!("`{spelled}` is not supported");
-                let error = lines.error("V114", token.spot, message).help(why);
-                lines.diagnostics.push(error.vdbench("carries it out"));
+                let error = lines.error("V114", token.spot, message).with_help(why);
+                lines.diagnostics.push(error.with_vdbench_behaviour("carries it out"));
                 false
             }
         }
@@ -225,7 +225,8 @@ impl Reader {
 
 fn report_unknown(lines: &mut Lines, kind: DefinitionKind, token: &Token) {
     let message = format!("`{}` is not a {}", token.keyword, kind.description());
-    let mut error = lines.error("V113", token.keyword_spot, message).vdbench("stops");
+    let mut error =
+        lines.error("V113", token.keyword_spot, message).with_vdbench_behaviour("stops");
     // Each help searches all keywords, so their number is limited to about a hundred.
     if lines.diagnostics.len() > 100 {
         return lines.diagnostics.push(error);
@@ -241,16 +242,16 @@ fn report_unknown(lines: &mut Lines, kind: DefinitionKind, token: &Token) {
     .chain([DefinitionKind::FileSystem, DefinitionKind::FileWorkload])
     .find(|other| other.keywords().iter().any(|row| row.spelled == token.keyword));
     if DefinitionKind::from_keyword(&token.keyword).is_some() && elsewhere.is_none() {
-        error = error.help("a definition begins at the start of a line");
+        error = error.with_help("a definition begins at the start of a line");
     } else if let Some(other) = elsewhere {
-        error = error.help(match other {
+        error = error.with_help(match other {
             DefinitionKind::General => {
                 "move it before all definitions: it is a general parameter".into()
             }
             other => format!("it is a {}", other.description()),
         });
     } else if let Some(nearest) = keywords::nearest_keyword(kind, &token.keyword) {
-        error = error.help(format!("did you mean `{nearest}`?"));
+        error = error.with_help(format!("did you mean `{nearest}`?"));
     }
     lines.diagnostics.push(error);
 }
@@ -273,8 +274,8 @@ fn report_unresolved(lines: &mut Lines, line: usize) -> Vec<usize> {
         let spot = SourceSpan { line, start, end: start + 1 + name.len() };
         let error = lines
             .error("V103", spot, format!("the variable `{name}` has no value"))
-            .help(format!("give it on the command line: {name}=…"))
-            .vdbench("stops");
+            .with_help(format!("give it on the command line: {name}=…"))
+            .with_vdbench_behaviour("stops");
         lines.diagnostics.push(error);
         starts.push(start);
     }

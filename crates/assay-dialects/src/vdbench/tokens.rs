@@ -47,8 +47,10 @@ pub(super) fn tokenize(lines: &mut Lines, line: usize) -> Vec<Token> {
                 let message = format!("`{piece}` is not `keyword=value`");
                 let error = lines
                     .error("V111", spot, message)
-                    .help("write `keyword=value`, lists in parentheses, comments after a blank")
-                    .vdbench("stops");
+                    .with_help(
+                        "write `keyword=value`, lists in parentheses, comments after a blank",
+                    )
+                    .with_vdbench_behaviour("stops");
                 lines.diagnostics.push(error);
             }
         }
@@ -76,8 +78,8 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
                     let spot = SourceSpan { line, start: at, end: at + c.len_utf8() };
                     let error = lines
                         .error("V110", spot, "a blank inside parentheses ends the line")
-                        .help("remove the blank")
-                        .vdbench("reads the rest as a comment and stops");
+                        .with_help("remove the blank")
+                        .with_vdbench_behaviour("reads the rest as a comment and stops");
                     lines.diagnostics.push(error);
                     return None;
                 }
@@ -96,8 +98,8 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
 fn report_unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<usize> {
     let error = lines
         .error("V112", SourceSpan { line, start: at, end: at + 1 }, what)
-        .help("write parentheses and quotation marks in pairs, on one line")
-        .vdbench("does not notice, and uses the rest of the line unchanged");
+        .with_help("write parentheses and quotation marks in pairs, on one line")
+        .with_vdbench_behaviour("does not notice, and uses the rest of the line unchanged");
     lines.diagnostics.push(error);
     None
 }
@@ -116,8 +118,8 @@ fn warn_of_commented_parameter(lines: &mut Lines, line: usize, text: &str, blank
         let message = format!("`{word}` follows a blank and is read as a comment");
         let warning = lines
             .warning("V110", spot, message)
-            .help("remove the blank")
-            .vdbench("ignores it silently");
+            .with_help("remove the blank")
+            .with_vdbench_behaviour("ignores it silently");
         lines.diagnostics.push(warning);
     }
 }

@@ -46,7 +46,8 @@ pub(super) fn parse_values(
     for element in &parameter.elements {
         if element.text.is_empty() {
             let message = format!("`{}` has an empty value", parameter.keyword.spelled);
-            let error = lines.error("V111", parameter.spot, message).vdbench("stops");
+            let error =
+                lines.error("V111", parameter.spot, message).with_vdbench_behaviour("stops");
             lines.diagnostics.push(error);
             return None;
         }
@@ -148,7 +149,8 @@ pub(super) fn parse_yes_no(lines: &mut Lines, parameter: &Parameter) -> Option<b
         other => {
             let message =
                 format!("`{}` is yes or no, not `{other}`", parameter.keyword.spelled);
-            let error = lines.error("V120", parameter.spot, message).vdbench("stops");
+            let error =
+                lines.error("V120", parameter.spot, message).with_vdbench_behaviour("stops");
             lines.diagnostics.push(error);
             None
         }
@@ -168,12 +170,12 @@ pub(super) fn parse_names(lines: &mut Lines, parameter: &Parameter) -> Vec<Param
             let message = format!("`{}` is not a range of names", element.text);
             let error = lines
                 .error("V121", element.spot, message)
-                .help(format!(
+                .with_help(format!(
                     "write a range as (sd1-sd16); a name with a `-` in parentheses needs \
                      quotation marks: \"{}\"",
                     element.text
                 ))
-                .vdbench("stops");
+                .with_vdbench_behaviour("stops");
             lines.diagnostics.push(error);
         }
     }
@@ -229,7 +231,10 @@ fn report_malformed_number(
     let message =
         format!("`{}` is not a valid number for `{}`", element.text, parameter.keyword.spelled);
     let does = if parameter.is_list { "leaves it out of the list" } else { "stops" };
-    let error = lines.error("V123", element.spot, message).help(units).vdbench(does);
+    let error = lines
+        .error("V123", element.spot, message)
+        .with_help(units)
+        .with_vdbench_behaviour(does);
     lines.diagnostics.push(error);
 }
 
@@ -297,8 +302,8 @@ fn report_mixed<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     let message = format!("`{}` mixes numbers and words", parameter.keyword.spelled);
     let error = lines
         .error("V120", parameter.spot, message)
-        .help("use only numbers or only words")
-        .vdbench("ignores values that it cannot parse");
+        .with_help("use only numbers or only words")
+        .with_vdbench_behaviour("ignores values that it cannot parse");
     lines.diagnostics.push(error);
     None
 }
@@ -315,8 +320,11 @@ fn expand_range(
         let message = format!("the range `{}` has no step", element.text);
         let error = lines
             .error("V121", element.spot, message)
-            .help(format!("write ({},step) or, to double, ({},d)", element.text, element.text))
-            .vdbench("stops");
+            .with_help(format!(
+                "write ({},step) or, to double, ({},d)",
+                element.text, element.text
+            ))
+            .with_vdbench_behaviour("stops");
         lines.diagnostics.push(error);
         return None;
     };
@@ -334,8 +342,8 @@ fn expand_range(
                 format!("the range `{}` is descending and yields one value", element.text);
             let warning = lines
                 .warning("V122", element.spot, message)
-                .help("list the values, or write an ascending range")
-                .vdbench("uses only the first value, as here");
+                .with_help("list the values, or write an ascending range")
+                .with_vdbench_behaviour("uses only the first value, as here");
             lines.diagnostics.push(warning);
             vec![from.value]
         } else {
@@ -344,7 +352,7 @@ fn expand_range(
     };
     if listed.len() > MAX_VALUES {
         let message = format!("the range `{}` has more than {MAX_VALUES} values", element.text);
-        let error = lines.error("V121", element.spot, message).help("use a larger step");
+        let error = lines.error("V121", element.spot, message).with_help("use a larger step");
         lines.diagnostics.push(error);
         return None;
     }

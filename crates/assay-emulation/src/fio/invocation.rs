@@ -12,7 +12,7 @@ use std::path::Path;
 
 use assay_dialects::fio::command_line::{self, FioRequest};
 use assay_dialects::fio::compile::{self, FioCompileEnv, FioPlan};
-use assay_dialects::fio::fault::FioFault;
+use assay_dialects::fio::job_error::FioJobError;
 use assay_dialects::fio::jobfile::FioParseContext;
 use assay_fleet::root::Root;
 use assay_fleet::{capacity, facts};
@@ -25,7 +25,7 @@ use crate::job_file;
 
 /// Properties of the machine that the invocation depends on.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct MachineAnswers {
+struct RecordedProperties {
     page_bytes: u64,
     memory_mib: u64,
     cpus: u64,
@@ -44,7 +44,7 @@ pub(super) struct FioInvocation<'w> {
     words: &'w [String],
     /// `None` for a stored invocation, which reads only recorded properties.
     machine: Option<HostFacts>,
-    answers: RefCell<MachineAnswers>,
+    answers: RefCell<RecordedProperties>,
     files: RefCell<Files>,
 }
 
@@ -52,12 +52,12 @@ impl<'w> FioInvocation<'w> {
     /// Creates an invocation that reads this machine.
     pub(super) fn on_this_machine(words: &'w [String]) -> Self {
         let facts = facts::read(&Root::machine());
-        let answers = MachineAnswers {
+        let answers = RecordedProperties {
             page_bytes: facts.memory.page_bytes,
             memory_mib: facts.memory.total_bytes >> 20,
             cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u64),
             seed: random_seed(),
-            ..MachineAnswers::default()
+            ..RecordedProperties::default()
         };
         let (answers, files) = (RefCell::new(answers), RefCell::default());
         Self { words, machine: Some(facts), answers, files }
@@ -79,7 +79,7 @@ impl<'w> FioInvocation<'w> {
     }
 
     /// Parses the command line and its job files.
-    pub(super) fn parse(&self) -> Result<FioRequest, FioFault> {
+    pub(super) fn parse(&self) -> Result<FioRequest, FioJobError> {
         let (page_bytes, memory_mib, cpus) = {
             let answers = self.answers.borrow();
             (answers.page_bytes, answers.memory_mib, answers.cpus)
@@ -95,7 +95,7 @@ impl<'w> FioInvocation<'w> {
     }
 
     /// Compiles the request to a plan.
-    pub(super) fn compile(&self, request: &FioRequest) -> Result<FioPlan, FioFault> {
+    pub(super) fn compile(&self, request: &FioRequest) -> Result<FioPlan, FioJobError> {
         let env = FioCompileEnv {
             size_of: &|path| self.size(path),
             cpus_of_node: &|node| self.cpus_of_node(node),
@@ -128,7 +128,7 @@ impl<'w> FioInvocation<'w> {
     ///
     /// # Errors
     /// None in practice: numbers and names can always be serialized.
-    pub(super) fn recorded_answers(&self) -> serde_json::Result<Vec<u8>> {
+    pub(super) fn recorded_properties(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec_pretty(&*self.answers.borrow())
     }
 

@@ -106,17 +106,17 @@ impl FinishedFioRun<'_> {
         invocation: &FioInvocation<'_>,
     ) -> Result<BTreeMap<String, Vec<u8>>, CommandFailure> {
         let mut raw: BTreeMap<String, Vec<u8>> = invocation.read_files().into_iter().collect();
-        raw.insert(ANSWERS.to_owned(), answers_output(invocation)?);
+        raw.insert(ANSWERS.to_owned(), properties_output(invocation)?);
         raw.insert(RUN_INFO.to_owned(), self.run_info_output()?);
         Ok(raw)
     }
 }
 
 /// Returns the recorded properties of the machine as a raw output.
-pub(super) fn answers_output(
+pub(super) fn properties_output(
     invocation: &FioInvocation<'_>,
 ) -> Result<Vec<u8>, CommandFailure> {
-    invocation.recorded_answers().map_err(|error| serialization_failure(&error))
+    invocation.recorded_properties().map_err(|error| serialization_failure(&error))
 }
 
 fn serialization_failure(error: &serde_json::Error) -> CommandFailure {
@@ -133,7 +133,7 @@ pub fn render_stored(
 ) -> Result<String, CommandFailure> {
     let mut raw = BTreeMap::new();
     for (name, hash) in &run.raw {
-        let bytes = store.raw(hash).map_err(|error| CommandFailure::from_store(&error))?;
+        let bytes = store.read_raw(hash).map_err(|error| CommandFailure::from_store(&error))?;
         raw.insert(name.clone(), bytes);
     }
     render_run(run, &command.words, raw, Some(formats))

@@ -14,7 +14,7 @@ use assay_run::storage::vdbench::repeat::RunRepetition;
 use assay_run::storage::vdbench::{self as driver, VdbenchRequest};
 use assay_run::storage::volume;
 
-use super::CompileInputs;
+use super::CompiledSources;
 use super::output_folder::OutputFolder;
 use super::render_stored::StoredInput;
 use super::report::VdbenchReport;
@@ -22,7 +22,7 @@ use crate::options::vdbench::VdbenchArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::options::command_arguments;
-use assay_console::progress_sink::QuietStoreSink;
+use assay_console::progress_sink::EmulationSink;
 
 /// Differences that users of Vdbench need to know to interpret the results.
 const DIFFERENCES: [&str; 11] = [
@@ -59,7 +59,7 @@ pub(super) fn run_options(
 pub(super) fn execute(
     typed: &VdbenchArguments,
     (input, execution): (&VdbenchInput, &VdbenchExecution),
-    (inputs, hosts): (&CompileInputs, Option<&mut StorageHosts<'_>>),
+    (inputs, hosts): (&CompiledSources, Option<&mut StorageHosts<'_>>),
     stop: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
@@ -90,8 +90,8 @@ pub(super) fn execute(
             store: store.as_ref(),
         },
     };
-    let mut quiet = QuietStoreSink::new(&typed.keep);
-    let mut handle_event = |notice: driver::VdbenchEvent<'_>| report.notice(&notice);
+    let mut quiet = EmulationSink::new(&typed.keep);
+    let mut handle_event = |notice: driver::VdbenchEvent<'_>| report.handle_event(&notice);
     let verdict = driver::run_all((&request, &mut quiet), hosts, stop, &mut handle_event);
     if typed.test.is_some() {
         // Vdbench's installation test leaves no files behind.
@@ -113,8 +113,8 @@ pub(super) fn write_closing(
         false => "Vdbench execution abnormally terminated.",
     };
     let output = report.folder.path.display().to_string();
-    report.status("Shutting down slaves", None);
-    report.status("Vdbench complete", None);
+    report.write_status("Shutting down slaves", None);
+    report.write_status("Vdbench complete", None);
     report.print_timed(&format!("{verdict} Output directory: {output}"));
     Ok(())
 }
@@ -123,28 +123,28 @@ pub(super) fn write_closing(
 pub(super) fn write_opening(
     report: &mut VdbenchReport<'_>,
     (input, execution): (&VdbenchInput, &VdbenchExecution),
-    inputs: &CompileInputs,
+    inputs: &CompiledSources,
 ) {
     let heading = match execution.files.phases.is_empty() {
         true => flat_file::heading(),
         false => output::files::flat_heading(),
     };
     report.write_heads();
-    report.folder.flat_file.line(&heading);
+    report.folder.flat_file.write_text(&heading);
     for (path, bytes) in &inputs.files {
-        report.folder.parameters.line(&format!("* {}", path.display()));
-        report.folder.parameters.line(&String::from_utf8_lossy(bytes));
+        report.folder.parameters.write_text(&format!("* {}", path.display()));
+        report.folder.parameters.write_text(&String::from_utf8_lossy(bytes));
     }
     // Parameter files once more, line by line.
     let scan = inputs.with_env(|env| vdbench::scan(input, env));
-    report.folder.scan.line(&scan);
-    report.folder.log.line("Differences from Vdbench:");
+    report.folder.scan.write_text(&scan);
+    report.folder.log.write_text("Differences from Vdbench:");
     for difference in DIFFERENCES {
-        report.folder.log.line(&format!("- {difference}"));
+        report.folder.log.write_text(&format!("- {difference}"));
     }
     for note in &execution.notes {
-        report.folder.log.line(&note.to_string());
+        report.folder.log.write_text(&note.to_string());
     }
-    report.status("Starting slaves", None);
-    report.status("Slaves connected", None);
+    report.write_status("Starting slaves", None);
+    report.write_status("Slaves connected", None);
 }

@@ -12,7 +12,7 @@ use assay_dialects::vdbench::{
     self, PathInfo, UsedHost, VdbenchEnv, VdbenchExecution, VdbenchInput, host_path,
 };
 use assay_fleet::remote::agents::{self, HostConnections};
-use assay_fleet::remote::controller::ConnectionOptions;
+use assay_fleet::remote::examination::ConnectionOptions;
 use assay_fleet::remote::{Program, Via};
 use assay_kernels::clock;
 use assay_run::failure::{CommandFailure, FailureKind};

@@ -27,7 +27,7 @@ pub(super) struct OutputFolder {
     pub(super) scan: VdbenchPage,
     pub(super) skew: VdbenchPage,
     /// Files of the started pages of single hosts and storage or workload definitions.
-    parts: BTreeSet<String>,
+    started_pages: BTreeSet<String>,
     /// First write error of these pages.
     first_error: Option<io::Error>,
 }
@@ -83,7 +83,7 @@ impl OutputFolder {
             parameters: page("parmfile.html")?,
             scan: page("parmscan.html")?,
             skew: page("skew.html")?,
-            parts: BTreeSet::new(),
+            started_pages: BTreeSet::new(),
             first_error: None,
             path,
         })
@@ -91,13 +91,13 @@ impl OutputFolder {
 
     /// Appends lines to the page of one host, storage or workload definition. A new page starts with
     /// `head`. There may be thousands of pages, so that they are not kept open.
-    pub(super) fn append_part(&mut self, name: &str, head: &str, text: &str) {
+    pub(super) fn append_to_page(&mut self, name: &str, head: &str, text: &str) {
         // A name becomes a file name; a slash would lead to another folder.
         let file = format!("{}.html", name.replace('/', "_"));
         if self.summary.file.is_none() {
             return;
         }
-        let is_new = self.parts.insert(file.clone());
+        let is_new = self.started_pages.insert(file.clone());
         let path = self.path.join(&file);
         let result = if is_new {
             VdbenchPage::create(&self.path, &file)
@@ -153,12 +153,12 @@ impl VdbenchPage {
     }
 
     /// Writes one or several lines of plain text.
-    pub(super) fn line(&mut self, text: &str) {
-        self.markup(&sanitize::escape_tags(text));
+    pub(super) fn write_text(&mut self, text: &str) {
+        self.write_markup(&sanitize::escape_tags(text));
     }
 
     /// Writes markup with links and anchors, whose names must already be escaped.
-    pub(super) fn markup(&mut self, text: &str) {
+    pub(super) fn write_markup(&mut self, text: &str) {
         if self.first_error.is_none() {
             self.first_error = self.write(text).err();
         }

@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use super::execute::{write_closing, write_opening};
 use super::output_folder::OutputFolder;
 use super::report::VdbenchReport;
-use super::{CompileInputs, report_diagnostics};
+use super::{CompiledSources, report_diagnostics};
 use crate::terminal::Terminal;
 
 /// Name of the raw output with the inputs of the compilation, except the parameter files.
-const INPUT_OUTPUT: &str = "question.json";
+const INPUTS_NAME: &str = "question.json";
 
 /// Stored inputs of a compilation, with which it can be repeated on any machine.
 #[derive(Serialize, Deserialize)]
@@ -37,13 +37,13 @@ impl StoredInput {
     /// Returns the raw outputs, by name, to store at the start of a run: the inputs and the files.
     pub(super) fn raw_outputs(
         input: &VdbenchInput,
-        compile_inputs: &CompileInputs,
+        compile_inputs: &CompiledSources,
     ) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
         let stored = Self {
             input: input.clone(),
             files: compile_inputs.files.keys().cloned().collect(),
             present: compile_inputs
-                .present
+                .path_infos
                 .iter()
                 .map(|(path, it)| (path_name(path), *it))
                 .collect(),
@@ -54,25 +54,28 @@ impl StoredInput {
         })?;
         let files = compile_inputs.files.iter();
         let files = files.map(|(path, bytes)| (path_name(path), bytes.clone()));
-        Ok(files.chain([(INPUT_OUTPUT.to_owned(), json)]).collect())
+        Ok(files.chain([(INPUTS_NAME.to_owned(), json)]).collect())
     }
 
     /// Reads the inputs of a stored run.
-    fn read(run: &Run, store: &Store) -> Result<(VdbenchInput, CompileInputs), CommandFailure> {
+    fn read(
+        run: &Run,
+        store: &Store,
+    ) -> Result<(VdbenchInput, CompiledSources), CommandFailure> {
         let missing = |name: &str| {
             CommandFailure::measurement(format!("{} has no raw output {name}", run.started.run))
                 .advise("leave out --as for assay's own report")
         };
         let raw = |name: &str| {
             let hash = run.raw.get(name).ok_or_else(|| missing(name))?;
-            store.raw(hash).map_err(|error| CommandFailure::from_store(&error))
+            store.read_raw(hash).map_err(|error| CommandFailure::from_store(&error))
         };
-        let stored: Self = serde_json::from_slice(&raw(INPUT_OUTPUT)?)
-            .map_err(|error| missing(INPUT_OUTPUT).with_cause(&error))?;
+        let stored: Self = serde_json::from_slice(&raw(INPUTS_NAME)?)
+            .map_err(|error| missing(INPUTS_NAME).with_cause(&error))?;
         let present =
             stored.present.into_iter().map(|(name, it)| (path_text::decode_path(&name), it));
         let mut compile_inputs =
-            CompileInputs { present: present.collect(), ..CompileInputs::default() };
+            CompiledSources { path_infos: present.collect(), ..CompiledSources::default() };
         for path in stored.files {
             let bytes = raw(&path_name(&path))?;
             compile_inputs.files.insert(path, bytes);
@@ -99,10 +102,10 @@ pub fn render_stored(
     let folder = output.map_or_else(OutputFolder::discard, OutputFolder::create)?;
     let mut report = VdbenchReport::new(folder, terminal, &execution);
     if let Ok(start_time) = run.started.started.parse() {
-        report.notice(&VdbenchEvent::Time(start_time));
+        report.handle_event(&VdbenchEvent::Time(start_time));
     }
     write_opening(&mut report, (&input, &execution), &compile_inputs);
-    let raw = |hash: &str| store.raw(hash).ok();
-    driver::replay(run, &execution, &raw, &mut |notice| report.notice(&notice))?;
+    let raw = |hash: &str| store.read_raw(hash).ok();
+    driver::replay(run, &execution, &raw, &mut |notice| report.handle_event(&notice))?;
     write_closing(report, run.status == RunStatus::Complete)
 }

@@ -65,36 +65,36 @@ impl<'t> VdbenchReport<'t> {
     }
 
     /// Writes the output for an event.
-    pub(super) fn notice(&mut self, event: &VdbenchEvent<'_>) {
+    pub(super) fn handle_event(&mut self, event: &VdbenchEvent<'_>) {
         match event {
             VdbenchEvent::Time(time) => {
                 self.replay_time = Some(time.to_zoned(TimeZone::system()));
             }
-            VdbenchEvent::Note(reported) => self.print_reported(reported),
+            VdbenchEvent::Note(reported) => self.print_note(reported),
             VdbenchEvent::Starts { label, rate_per_s } => self.start_run(label, *rate_per_s),
-            VdbenchEvent::HostInterval { host, tally } => self.add_host_part(host, tally),
-            VdbenchEvent::Interval(tally) => self.interval(tally),
+            VdbenchEvent::HostInterval { host, tally } => self.add_host_interval(host, tally),
+            VdbenchEvent::Interval(tally) => self.write_interval(tally),
             VdbenchEvent::Done { phase, outcome, average, is_stopped, .. } => {
                 let current = self.current.take();
                 if let (Some(current), Some(average)) = (current, average) {
-                    self.print_average(&current, (phase, outcome), average, *is_stopped);
+                    self.write_average(&current, (phase, outcome), average, *is_stopped);
                 }
                 self.write_failed_io(phase, outcome);
             }
             VdbenchEvent::TreesStart { label, rate_per_s } => {
-                self.trees_start(label, *rate_per_s);
+                self.start_trees_run(label, *rate_per_s);
             }
             VdbenchEvent::TreesHostInterval { host, interval } => {
-                self.add_trees_host_part(host, interval);
+                self.add_trees_host_interval(host, interval);
             }
-            VdbenchEvent::TreesInterval(interval) => self.trees_interval(interval),
+            VdbenchEvent::TreesInterval(interval) => self.write_trees_interval(interval),
             VdbenchEvent::TreesDone { outcome, average, is_stopped, .. } => {
-                self.trees_done(outcome, *average, *is_stopped);
+                self.end_trees_run(outcome, *average, *is_stopped);
             }
         }
     }
 
-    fn print_reported(&mut self, note: &RunNote) {
+    fn print_note(&mut self, note: &RunNote) {
         match note {
             RunNote::LayingOut { path, bytes } => {
                 let bytes = assay_model::quantity::Bytes(*bytes).to_quantity();
@@ -105,7 +105,9 @@ impl<'t> VdbenchReport<'t> {
                 let message = words::doubt(doubt).without_no_break_spaces();
                 self.print_timed(&format!("{}; {}", message.text, message.advice));
             }
-            RunNote::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
+            RunNote::LaidOut => {
+                self.folder.log.write_text(&format!("{} done", self.time_of_day()))
+            }
             RunNote::Command { line } => {
                 self.print_timed(&format!("Start/end command: executing '{line}'"));
             }
@@ -113,8 +115,8 @@ impl<'t> VdbenchReport<'t> {
                 let line = format!("{} Cmd: {line}", self.time_of_day());
                 match to {
                     CommandOutput::Console => self.print_line(&line),
-                    CommandOutput::Summary => self.folder.summary.line(&line),
-                    CommandOutput::Log => self.folder.log.line(&line),
+                    CommandOutput::Summary => self.folder.summary.write_text(&line),
+                    CommandOutput::Log => self.folder.log.write_text(&line),
                 }
             }
             RunNote::LimitReached { limit } => {
@@ -136,19 +138,23 @@ impl<'t> VdbenchReport<'t> {
     /// Writes the first lines of each page.
     pub(super) fn write_heads(&mut self) {
         let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
-        self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
+        self.folder.summary.write_text(&format!("Vdbench summary report, created {created}\n"));
         for (words, name) in LINKS {
-            self.folder.summary.markup(&pages::link(words, name));
+            self.folder.summary.write_markup(&pages::link(words, name));
         }
-        self.hosts.links().for_each(|link| self.folder.summary.markup(&link));
+        self.hosts.links().for_each(|link| self.folder.summary.write_markup(&link));
         let contents = &self.run_links;
-        self.folder.summary.markup(contents);
-        self.folder.totals.markup(&format!("Run totals\n{contents}"));
-        self.folder.histogram.markup(&format!("Total response time histogram.\n{contents}"));
-        self.folder.skew.markup(&format!("Workload skew report\n{contents}"));
+        self.folder.summary.write_markup(contents);
+        self.folder.totals.write_markup(&format!("Run totals\n{contents}"));
+        self.folder
+            .histogram
+            .write_markup(&format!("Total response time histogram.\n{contents}"));
+        self.folder.skew.write_markup(&format!("Workload skew report\n{contents}"));
         let nothing = "If there are no lines below, no I/O failed and no data was wrong.";
-        self.folder.errors.line(&format!("Vdbench error log, created {created}\n{nothing}\n"));
-        self.folder.status.line(
+        self.folder
+            .errors
+            .write_text(&format!("Vdbench error log, created {created}\n{nothing}\n"));
+        self.folder.status.write_text(
             "* Vdbench status: events with their times, for monitoring programs; the values of a line \
              are separated by tabs.\n",
         );
@@ -160,21 +166,21 @@ impl<'t> VdbenchReport<'t> {
         let line = format!("{} {header}", self.time_of_day());
         let anchor = pages::anchor(label.number, &line);
         self.terminal.print_line(&line);
-        self.folder.log.line(&line);
+        self.folder.log.write_text(&line);
         for page in [
             &mut self.folder.summary,
             &mut self.folder.totals,
             &mut self.folder.histogram,
             &mut self.folder.skew,
         ] {
-            page.markup(&anchor);
+            page.write_markup(&anchor);
         }
         // The totals page has one table heading for all runs.
         if self.started_runs == 0 {
-            self.folder.totals.line(table);
+            self.folder.totals.write_text(table);
         }
         self.started_runs += 1;
-        self.status("Starting", Some(label));
+        self.write_status("Starting", Some(label));
     }
 
     /// Warns about a host whose CPUs were busy.
@@ -187,8 +193,8 @@ impl<'t> VdbenchReport<'t> {
     /// Prints a line on the console, in the summary and in the log.
     pub(super) fn print_line(&mut self, text: &str) {
         self.terminal.print_line(text);
-        self.folder.summary.line(text);
-        self.folder.log.line(text);
+        self.folder.summary.write_text(text);
+        self.folder.log.write_text(text);
     }
 
     /// Prints a line that starts with the time of day.
@@ -222,11 +228,11 @@ impl<'t> VdbenchReport<'t> {
     }
 
     /// Writes a line of the status page.
-    pub(super) fn status(&mut self, event: &str, label: Option<&RunLabel>) {
+    pub(super) fn write_status(&mut self, event: &str, label: Option<&RunLabel>) {
         let run = label.map_or_else(String::new, |label| {
             format!("\trd={}\tFor loops: {}", label.name, output::format_loops(label))
         });
-        self.folder.status.line(&format!("{} \t{event}{run}", self.timestamp()));
+        self.folder.status.write_text(&format!("{} \t{event}{run}", self.timestamp()));
     }
 
     fn start_run(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
@@ -244,25 +250,25 @@ impl<'t> VdbenchReport<'t> {
         self.current = Some(CurrentRun { label, rate_per_s, number: 0, is_warmed_up: false });
     }
 
-    fn interval(&mut self, tally: &IntervalTally) {
+    fn write_interval(&mut self, tally: &IntervalTally) {
         let Some(mut current) = self.current.take() else { return };
         if current.number.is_multiple_of(output::LINES_PER_HEADING) {
             self.print_line(&self.table_heading());
         }
         if !tally.warmup && !std::mem::replace(&mut current.is_warmed_up, true) {
-            self.status("Warmup done", Some(&current.label));
+            self.write_status("Warmup done", Some(&current.label));
         }
         current.number += 1;
         let measured = StorageTotals::from_interval(tally);
         let (tod, number) = (self.time_of_day(), current.number.to_string());
         self.print_line(&output::table_line(&tod, &number, &measured));
-        self.flat_row(&tod, &current, &number, &measured);
+        self.write_flat_row(&tod, &current, &number, &measured);
         self.current = Some(current);
     }
 
     /// Writes the average of a run on the console and on all pages. A run that the user stopped
     /// (`is_stopped`) is not reported as done.
-    fn print_average(
+    fn write_average(
         &mut self,
         current: &CurrentRun,
         (phase, outcome): (&StoragePhase, &StorageOutcome),
@@ -273,10 +279,10 @@ impl<'t> VdbenchReport<'t> {
         let tod = self.time_of_day();
         let line = output::table_line(&tod, label, measured);
         self.print_line(&line);
-        self.folder.totals.line(&line);
-        self.flat_row(&tod, current, label, measured);
-        self.folder.histogram.line(&histogram::format_sections(measured));
-        self.write_parts(&tod, current, (phase, outcome), average);
+        self.folder.totals.write_text(&line);
+        self.write_flat_row(&tod, current, label, measured);
+        self.folder.histogram.write_text(&histogram::format_sections(measured));
+        self.write_definition_pages(&tod, current, (phase, outcome), average);
         let busy = self.write_host_pages(&tod, current, average);
         self.print_additions(measured, current.rate_per_s);
         for (host, cpu_percent) in busy {
@@ -284,14 +290,14 @@ impl<'t> VdbenchReport<'t> {
         }
         let reason = assay_report::words::engine_reason(&outcome.engine_reason);
         let engine = format!("Engine: {}; {reason}", outcome.engine);
-        self.folder.log.line(&format!("{tod} {engine}"));
+        self.folder.log.write_text(&format!("{tod} {engine}"));
         if !is_stopped {
-            self.status("Workload done", Some(&current.label));
-            self.status("Slaves done", Some(&current.label));
+            self.write_status("Workload done", Some(&current.label));
+            self.write_status("Slaves done", Some(&current.label));
         }
     }
 
-    fn flat_row(
+    fn write_flat_row(
         &mut self,
         tod: &str,
         current: &CurrentRun,
@@ -300,11 +306,11 @@ impl<'t> VdbenchReport<'t> {
     ) {
         let time = RowTime { tod, timestamp: &self.timestamp() };
         let row = flat_file::row(time, &current.label, interval, current.rate_per_s, measured);
-        self.folder.flat_file.line(&row);
+        self.folder.flat_file.write_text(&row);
     }
 
     /// Writes the skew page and the page of each storage and workload definition.
-    fn write_parts(
+    fn write_definition_pages(
         &mut self,
         tod: &str,
         current: &CurrentRun,
@@ -315,7 +321,7 @@ impl<'t> VdbenchReport<'t> {
         let storage = skew::storage_totals(&phase.workload, outcome, measured);
         let workloads = skew::workload_totals(&phase.workload, outcome, measured);
         let report = skew::report(tod, &current.label, (&storage, &workloads));
-        self.folder.skew.line(&report);
+        self.folder.skew.write_text(&report);
         let label = &current.label;
         let header = output::starting_line(label, current.rate_per_s);
         let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
@@ -328,10 +334,10 @@ impl<'t> VdbenchReport<'t> {
                 let escaped = sanitize::escape_tags(&name);
                 let head = format!("{title}{escaped}\n\n{}\n", histogram_link(&name));
                 let text = format!("{anchor}\n{}\n{line}", self.table_heading());
-                self.folder.append_part(&name, &head, &text);
+                self.folder.append_to_page(&name, &head, &text);
                 let head = format!("{title}{escaped}: response time histogram.\n");
                 let text = format!("{anchor}\n{}", histogram::format_sections(&measured));
-                self.folder.append_part(&format!("{name}.histogram"), &head, &text);
+                self.folder.append_to_page(&format!("{name}.histogram"), &head, &text);
             }
         }
     }
@@ -368,8 +374,8 @@ impl<'t> VdbenchReport<'t> {
                 error.bytes,
                 error.reason
             );
-            self.folder.errors.line(&line);
-            self.folder.log.line(&line);
+            self.folder.errors.write_text(&line);
+            self.folder.log.write_text(&line);
         }
         if outcome.error_count > 0 {
             let count = outcome.error_count;

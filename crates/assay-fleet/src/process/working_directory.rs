@@ -48,7 +48,7 @@ impl WorkingDirectory {
     ) -> Result<BTreeMap<PathBuf, Vec<u8>>, ProcessError> {
         let mut files = BTreeMap::new();
         for path in paths {
-            match read(&self.path().join(path), cap_bytes) {
+            match read_capped(&self.path().join(path), cap_bytes) {
                 Ok(content) if content.len() as u64 > cap_bytes => {
                     return Err(ProcessError::TooLarge {
                         program: program.to_owned(),
@@ -97,7 +97,7 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// Reads one byte more than the cap, so that the caller detects larger files.
-fn read(path: &Path, cap_bytes: u64) -> io::Result<Vec<u8>> {
+fn read_capped(path: &Path, cap_bytes: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     File::open(path)?.take(cap_bytes.saturating_add(1)).read_to_end(&mut content)?;
     Ok(content)

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::vec;
 
-use super::controller::{ConnectionOptions, MAX_CONCURRENT_HOSTS};
+use super::examination::{ConnectionOptions, MAX_CONCURRENT_HOSTS};
 use super::failure::HostFailure;
 use super::listener::AgentListener;
 use super::transport::{self, TransportList, lock};

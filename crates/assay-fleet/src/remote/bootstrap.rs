@@ -113,7 +113,7 @@ pub(super) fn start(
             // If the folder has no room, the pipe breaks; the script's next message has the reason.
             "send" => drop(program.send(input)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
-            "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
+            "unwritten" => return Err(HostFailure::CopyFailed { folder: rest.to_owned() }),
             "unable" => return Err(HostFailure::ProgramFailed { said: rest.to_owned() }),
             // Not a message of the script.
             _ => return Err(HostFailure::ProgramChanged),

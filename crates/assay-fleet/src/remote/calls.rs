@@ -73,8 +73,8 @@ type CallKey = (String, u64, bool);
 /// Conversations of an agent.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
-    next: AtomicU64,
-    open: Mutex<BTreeMap<CallKey, OpenCall>>,
+    next_number: AtomicU64,
+    by_key: Mutex<BTreeMap<CallKey, OpenCall>>,
 }
 
 /// Channel for the messages of a conversation, and the flag for its end.
@@ -83,11 +83,11 @@ type OpenCall = (Sender<String>, Arc<AtomicBool>);
 /// End of a conversation with another agent.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
 pub struct Call {
-    line: Arc<CoordinatorLink>,
+    link: Arc<CoordinatorLink>,
     key: CallKey,
     subject: String,
     messages: Receiver<String>,
-    over: Arc<AtomicBool>,
+    peer_gone: Arc<AtomicBool>,
 }
 
 impl Call {
@@ -106,7 +106,7 @@ impl Call {
     /// Returns the flag that is set when the other end is gone.
     #[must_use]
     pub const fn peer_gone(&self) -> &Arc<AtomicBool> {
-        &self.over
+        &self.peer_gone
     }
 
     /// Sends a message to the other end. The other end may hang up before this function returns:
@@ -137,7 +137,7 @@ impl Call {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.over_error()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if self.line.cancel().load(Ordering::Relaxed) {
+            if self.link.cancel().load(Ordering::Relaxed) {
                 return Err(CallError::Interrupted);
             }
             if deadline.is_some_and(|deadline| Instant::now() > deadline) {
@@ -148,7 +148,7 @@ impl Call {
     }
 
     fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
+        self.peer_gone.load(Ordering::Relaxed)
     }
 
     fn over_error(&self) -> CallError {
@@ -161,7 +161,7 @@ impl Call {
 
     fn send_content(&self, content: MessageContent) -> bool {
         let (host, number, is_callers) = self.key.clone();
-        self.line.send(&AgentReply::Letter(RelayedMessage {
+        self.link.send(&AgentReply::Letter(RelayedMessage {
             host,
             number,
             is_callers,
@@ -172,7 +172,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        lock(&self.line.calls.open).remove(&self.key);
+        lock(&self.link.calls.by_key).remove(&self.key);
         if !self.is_over() {
             self.send_content(MessageContent::Over);
         }
@@ -183,7 +183,7 @@ impl CoordinatorLink {
     /// Begins a conversation with another host of the run.
     #[must_use]
     pub fn call(self: &Arc<Self>, peer: &str, subject: &str) -> Call {
-        let number = self.calls.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.calls.next_number.fetch_add(1, Ordering::Relaxed);
         let call = self.open_call((peer.to_owned(), number, true), subject.to_owned());
         call.send_content(MessageContent::Begin(subject.to_owned()));
         call
@@ -192,8 +192,8 @@ impl CoordinatorLink {
     fn open_call(self: &Arc<Self>, key: CallKey, subject: String) -> Call {
         let (sender, messages) = mpsc::channel();
         let over = Arc::new(AtomicBool::new(false));
-        lock(&self.calls.open).insert(key.clone(), (sender, Arc::clone(&over)));
-        Call { line: Arc::clone(self), key, subject, messages, over }
+        lock(&self.calls.by_key).insert(key.clone(), (sender, Arc::clone(&over)));
+        Call { link: Arc::clone(self), key, subject, messages, peer_gone: over }
     }
 
     /// Delivers a message to its conversation, or starts a thread with `handle_call` for a new one.
@@ -211,12 +211,12 @@ impl CoordinatorLink {
                 drop(thread::Builder::new().spawn(move || handle_call(call)));
             }
             MessageContent::Message(text) => {
-                if let Some((sender, _)) = lock(&self.calls.open).get(&key) {
+                if let Some((sender, _)) = lock(&self.calls.by_key).get(&key) {
                     drop(sender.send(text));
                 }
             }
             MessageContent::Over => {
-                if let Some((_, over)) = lock(&self.calls.open).remove(&key) {
+                if let Some((_, over)) = lock(&self.calls.by_key).remove(&key) {
                     over.store(true, Ordering::Relaxed);
                 }
             }
@@ -225,7 +225,7 @@ impl CoordinatorLink {
 
     /// Ends all conversations with a host that has left the run.
     pub(super) fn end_calls_with(&self, host: &str) {
-        lock(&self.calls.open).retain(|key, (_, over)| {
+        lock(&self.calls.by_key).retain(|key, (_, over)| {
             let stays = key.0 != host;
             over.fetch_or(!stays, Ordering::Relaxed);
             stays
@@ -244,14 +244,14 @@ mod tests {
 
     /// Output pipe of an agent. Its peer hangs up on the first message, before the write returns.
     struct HangUpWriter {
-        letters: Option<PipeWriter>,
+        peer: Option<PipeWriter>,
         over: Arc<Mutex<Option<Arc<AtomicBool>>>>,
     }
 
     impl Write for HangUpWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             if String::from_utf8_lossy(bytes).contains("\"message\"")
-                && let Some(mut peer) = self.letters.take()
+                && let Some(mut peer) = self.peer.take()
             {
                 frame::write(&mut peer, &message_from_peer(MessageContent::Over)).unwrap();
                 let over = lock(&self.over).clone().unwrap();
@@ -285,7 +285,7 @@ mod tests {
         )
         .unwrap();
         let over = Arc::new(Mutex::new(None));
-        let output = HangUpWriter { letters: Some(peer), over: Arc::clone(&over) };
+        let output = HangUpWriter { peer: Some(peer), over: Arc::clone(&over) };
         let (sender, receiver) = mpsc::channel();
         let handle_call = move |call: Call| {
             *lock(&over) = Some(Arc::clone(call.peer_gone()));

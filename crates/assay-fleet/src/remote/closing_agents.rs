@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::agents::{CHECK_INTERVAL, EventBatch, TransportTarget};
-use super::controller::ConnectionOptions;
+use super::examination::ConnectionOptions;
 use super::failure::HostFailure;
 use super::stderr::{self, StderrTail};
 use super::transport::{EXIT_GRACE, TransportProcess};

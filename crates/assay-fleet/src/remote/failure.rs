@@ -14,7 +14,7 @@ pub enum HostFailure {
     #[error("no answer within {seconds} s{}", detail_suffix(said))]
     Silent { seconds: u64, said: String },
     #[error("late: not done {seconds} s after {done} other hosts")]
-    Late { done: usize, seconds: u64 },
+    Straggler { done: usize, seconds: u64 },
     #[error("not done within {seconds} s")]
     Overdue { seconds: u64 },
     #[error("the connection ended{}", detail_suffix(said))]
@@ -34,7 +34,7 @@ pub enum HostFailure {
     #[error("no folder on the host can run programs{}", detail_suffix(tried))]
     NoFolder { tried: String },
     #[error("cannot write the program to {folder}")]
-    NotCopied { folder: String },
+    CopyFailed { folder: String },
     /// Error message of the host's loader or shell.
     #[error("the program does not start there{}", detail_suffix(said))]
     ProgramFailed { said: String },
@@ -45,7 +45,7 @@ pub enum HostFailure {
     #[error("the reply is malformed")]
     Malformed(#[source] FrameError),
     #[error("the reply contains impossible figures")]
-    Impossible,
+    ImplausibleFigures,
     #[error("it sent more than {mebibytes} MiB for one case, the limit of a case's results")]
     TooLarge { mebibytes: u64 },
     #[error("{reason}")]
@@ -62,7 +62,7 @@ pub enum HostFailure {
 }
 
 /// Appends the first line of unexpected output to an error output.
-fn with_printed(error_output: &str, first: &str) -> String {
+fn with_unexpected_output(error_output: &str, first: &str) -> String {
     let printed = format!("it printed {first:?} {INSTEAD_OF_REPLY}");
     if error_output.is_empty() { printed } else { format!("{error_output} ({printed})") }
 }
@@ -151,16 +151,16 @@ impl HostFailure {
         match self {
             Self::Closed => Self::Ended { said: error_output },
             Self::UnexpectedOutput { first } => {
-                Self::Ended { said: with_printed(&error_output, &first) }
+                Self::Ended { said: with_unexpected_output(&error_output, &first) }
             }
             other => other,
         }
     }
 
     /// Adds the host's unexpected output to the transport's error output.
-    pub(super) fn append_printed(&self, error_output: String) -> String {
+    pub(super) fn append_unexpected_output(&self, error_output: String) -> String {
         match self {
-            Self::UnexpectedOutput { first } => with_printed(&error_output, first),
+            Self::UnexpectedOutput { first } => with_unexpected_output(&error_output, first),
             _ => error_output,
         }
     }
@@ -171,7 +171,7 @@ impl HostFailure {
         match self {
             Self::Start { .. } => "transport-not-started",
             Self::Silent { .. } => "no-answer",
-            Self::Late { .. } => "late",
+            Self::Straggler { .. } => "late",
             Self::Overdue { .. } => "overdue",
             Self::Ended { .. } | Self::Closed | Self::UnexpectedOutput { .. } => {
                 "connection-ended"
@@ -179,11 +179,11 @@ impl HostFailure {
             Self::LongBanner { .. } => "profile-prints",
             Self::WrongMachine { .. } => "another-machine",
             Self::NoFolder { .. } => "no-folder-for-programs",
-            Self::NotCopied { .. } => "not-copied",
+            Self::CopyFailed { .. } => "not-copied",
             Self::ProgramFailed { .. } => "program-does-not-start",
             Self::ProgramChanged => "program-changed",
             Self::WrongVersion { .. } => "another-version",
-            Self::Malformed(_) | Self::Impossible => "not-an-answer",
+            Self::Malformed(_) | Self::ImplausibleFigures => "not-an-answer",
             Self::TooLarge { .. } => "too-much-data",
             Self::Refused { .. } => "refused",
             Self::BehindRelay { id, .. } => id,
@@ -205,7 +205,7 @@ impl HostFailure {
                     |(_, advice)| advice,
                 )
             }
-            Self::Late { .. } | Self::Overdue { .. } => {
+            Self::Straggler { .. } | Self::Overdue { .. } => {
                 "check the host with `assay doctor`, its mounts and its load"
             }
             Self::Closed | Self::UnexpectedOutput { .. } => {
@@ -221,14 +221,14 @@ impl HostFailure {
                 "give --binary a program that was built from the same sources as this one"
             }
             Self::NoFolder { .. } => "set TMPDIR there to a folder that is not mounted noexec",
-            Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
+            Self::CopyFailed { .. } => "free space there, or set TMPDIR to another folder",
             Self::ProgramFailed { .. } => {
                 "it needs glibc, the C library, no older than where it was built: take another image or system there, or build it on one as old"
             }
             Self::TooLarge { .. } => {
                 "check the program on that host, or measure the case there alone"
             }
-            Self::ProgramChanged | Self::Impossible => {
+            Self::ProgramChanged | Self::ImplausibleFigures => {
                 "the transport alters the data: try another --via"
             }
             Self::Refused { advice, .. } | Self::BehindRelay { advice, .. } => advice,

@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 
 use super::agents::{CHECK_INTERVAL, EventBatch, HostEvent, SharedInput, TransportTarget};
 use super::closing_agents::ClosingAgent;
-use super::controller::ConnectionOptions;
+use super::examination::ConnectionOptions;
 use super::failure::HostFailure;
 use super::relay::RelayRequest;
 use super::stderr::StderrTail;

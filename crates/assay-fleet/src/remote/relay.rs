@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::{CoordinatorLink, lock};
 use super::agents::{self, HostConnections as _, HostEvent};
-use super::controller::ConnectionOptions;
+use super::examination::ConnectionOptions;
 use super::failure::HostFailure;
 use super::{AgentReply, Program, Via};
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::controller::ConnectionOptions;
+use super::examination::ConnectionOptions;
 use super::failure::HostFailure;
 use super::stderr::{self, StderrTail};
 use super::{AgentReply, Program, VERSION, Via, agent, bootstrap, frame};
@@ -49,7 +49,7 @@ impl TransportProcess {
         match failure {
             _ if course.cancel.load(Ordering::Relaxed) => HostFailure::Interrupted,
             _ if self.is_late.load(Ordering::Relaxed) => {
-                let said = failure.append_printed(said);
+                let said = failure.append_unexpected_output(said);
                 HostFailure::Silent { seconds: course.deadline.as_secs(), said }
             }
             failure => failure.with_error_output(said),

@@ -6,7 +6,7 @@ use assay_fleet::{doctor, facts, state};
 use assay_model::network_setup::{DeviceSetup, NetworkPath, NetworkSetup, NumericSetting};
 use proptest::prelude::*;
 
-use crate::tree::TestHost;
+use crate::test_host::TestHost;
 
 /// Malformed contents that resemble those of real files.
 const MALFORMED: [&str; 14] = [

@@ -8,7 +8,7 @@ use assay_model::finding::{CheckOutcome, DoctorFinding};
 use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
-use crate::tree::TestHost;
+use crate::test_host::TestHost;
 
 fn findings(host: &TestHost) -> Vec<DoctorFinding> {
     let root = host.root();

@@ -8,7 +8,7 @@ use assay_fleet::{doctor, facts, state};
 use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
-use crate::tree::TestHost;
+use crate::test_host::TestHost;
 
 fn check(files: &[(&str, &str)], environment: &str, expected: &Expect) {
     let host = TestHost::load("guest-zen4");

@@ -7,7 +7,7 @@ use assay_model::network_setup::{
     SwitchSetting,
 };
 
-use crate::tree::TestHost;
+use crate::test_host::TestHost;
 
 /// Two-socket host with one device `eth7` of 25 Gbit/s on node 1 and four queues, all as expected.
 struct NetworkScene {

@@ -4,7 +4,7 @@ use assay_fleet::{doctor, facts, state};
 use assay_model::finding::CheckOutcome;
 use assay_model::network_setup::NetworkSetup;
 
-use crate::tree::TestHost;
+use crate::test_host::TestHost;
 
 const CARDS: [&str; 2] = ["mlx5_0", "mlx5_1"];
 

@@ -9,7 +9,7 @@ use assay_model::facts::{HostFacts, MemoryModule};
 use assay_model::limit;
 use expect_test::{Expect, expect};
 
-use crate::tree::TestHost;
+use crate::test_host::TestHost;
 
 fn check(host: &str, expected: &Expect) {
     expected.assert_eq(&format_facts(&facts::read(&TestHost::load(host).root())));

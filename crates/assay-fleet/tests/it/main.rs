@@ -14,4 +14,4 @@ mod process;
 #[cfg(test)]
 mod state;
 #[cfg(test)]
-mod tree;
+mod test_host;

@@ -6,7 +6,7 @@ use assay_model::doubt::Doubt;
 use assay_model::facts::HostState;
 use expect_test::{Expect, expect};
 
-use crate::tree::TestHost;
+use crate::test_host::TestHost;
 
 fn check(host: &str, expected: &Expect) {
     expected.assert_debug_eq(&state::read(&TestHost::load(host).root()));

@@ -19,7 +19,7 @@ fn earlier_findings_stay_fixed() {
 #[test]
 fn goldens_cause_no_panic() {
     for reader in READERS {
-        for seed in corpus::seeds(reader).unwrap() {
+        for seed in corpus::read_seeds(reader).unwrap() {
             campaign::run_once(reader, &seed)
                 .unwrap_or_else(|message| panic!("{}: {message}", reader.name));
         }
@@ -46,7 +46,7 @@ fn rejects_counts_that_multiply_work() {
     for (reader, input, expected) in [
         ("vdbench", doubling.as_str(), "when repeated for"),
         ("suite", &storage("curve = [50]\nbend-points = 1000000000"), "must be at most 100"),
-        ("suite", &storage("share = 1e308"), "must lie between 0.001 and 1000"),
+        ("suite", &storage("share = 1e308"), "must be between 0.001 and 1000"),
         ("suite", &storage("size = \"99999999999999999999TiB\""), "is out of range"),
         ("fio", "[a]\nrw=read\nsize=16384P\nnumjobs=4\n", "for `size`"),
         ("fio", "[a]\nrw=read\nsize=1m\nnumjobs=1000000000\n", "numjobs"),
@@ -68,7 +68,8 @@ fn faulty(bytes: &[u8]) -> String {
 
 #[test]
 fn campaign_finds_shortens_and_stores_fault() {
-    let reader = FuzzedReader { name: "faulty", goldens: &[], texts: &["12"], read: faulty };
+    let reader =
+        FuzzedReader { name: "faulty", seed_patterns: &[], seed_texts: &["12"], read: faulty };
     let outcome = campaign::run(&reader, Duration::from_secs(60), 1).unwrap();
     let (path, message) = outcome.findings.first().expect("the fault is not found");
     assert_eq!(message, "a number is too large");

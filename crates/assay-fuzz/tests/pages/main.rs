@@ -68,7 +68,7 @@ fn scale(summary: &mut RunSummary, factor: f64) {
 }
 
 /// Lints a page; returns its first two findings as text.
-fn check(page: &str, page_name: &str) -> Vec<String> {
+fn lint_page(page: &str, page_name: &str) -> Vec<String> {
     let findings: Vec<LintFinding> = lint(page, None);
     let format_finding = |it: &LintFinding| {
         let line: String = page.lines().nth(it.line - 1).unwrap().chars().take(200).collect();
@@ -92,12 +92,14 @@ fn own_pages_pass_lint() {
                     locale.tag(),
                     markdown::document(&document)
                 );
-                messages.extend(check(&text, &format!("{page_name}, Markdown")));
-                messages
-                    .extend(check(&html::document(&document), &format!("{page_name}, HTML")));
+                messages.extend(lint_page(&text, &format!("{page_name}, Markdown")));
+                messages.extend(lint_page(
+                    &html::document(&document),
+                    &format!("{page_name}, HTML"),
+                ));
                 let page =
                     learn::document(&build::learn("HB120rs_v3", &[&summary], &[]), None).0;
-                messages.extend(check(&page, &format!("{page_name}, learn")));
+                messages.extend(lint_page(&page, &format!("{page_name}, learn")));
             });
         }
     }

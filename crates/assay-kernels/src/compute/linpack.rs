@@ -91,7 +91,7 @@ pub enum LinpackError {
     NoEquations,
     /// The number of bytes overflows.
     #[error("a system of {n} equations exceeds the address space")]
-    Order {
+    TooLarge {
         /// Number of unknowns.
         n: usize,
     },
@@ -156,7 +156,7 @@ impl fmt::Debug for Linpack<'_> {
             .field("n", &self.shape.order)
             .field("seed", &self.seed)
             .field("blas", &self.blas)
-            .field("kernel", &self.kernel().name())
+            .field("kernel", &self.isa().name())
             .finish_non_exhaustive()
     }
 }
@@ -176,9 +176,9 @@ impl<'a> Linpack<'a> {
             return Err(LinpackError::NoEquations);
         }
         let members = config.cpus.len();
-        let bytes = memory_bytes(n, members).ok_or(LinpackError::Order { n })?;
-        let shape = MatrixShape::new(n).ok_or(LinpackError::Order { n })?;
-        let doubles = scratch_doubles(shape, members).ok_or(LinpackError::Order { n })?;
+        let bytes = memory_bytes(n, members).ok_or(LinpackError::TooLarge { n })?;
+        let shape = MatrixShape::new(n).ok_or(LinpackError::TooLarge { n })?;
+        let doubles = scratch_doubles(shape, members).ok_or(LinpackError::TooLarge { n })?;
         let allocate = |source| LinpackError::Allocate { n, bytes, source };
         let mut matrix = LinpackMatrix::new(shape).map_err(allocate)?;
         let scratch =
@@ -205,7 +205,7 @@ impl<'a> Linpack<'a> {
     }
 
     /// Returns the instruction set of the kernels; with a library, they only factor panels.
-    pub fn kernel(&self) -> Isa {
+    pub fn isa(&self) -> Isa {
         self.kernels.isa
     }
 
@@ -265,7 +265,7 @@ impl<'a> Linpack<'a> {
             strip_columns: self.strip_columns(),
             scratch: Scratch {
                 start: self.scratch.as_ptr().cast(),
-                doubles_per_part: strip_scratch_doubles(self.shape),
+                doubles_per_strip: strip_scratch_doubles(self.shape),
             },
             early_exit: EarlyExit::new(cancel),
             progress,

@@ -8,7 +8,7 @@ use super::abi::Handle;
 use super::benchmark_kind::{Collective, ELEMENT_BYTES, ReductionElement};
 use super::calls::{MpiResult, check_call};
 use super::communicator::Communicator;
-use super::contents::{fill, fill_numbers, has_contents, has_sums, message_seed};
+use super::contents::{fill_bytes, fill_numbers, has_contents, has_sums, message_seed};
 use super::prepared_benchmark::{MpiFigures, OverlapParts, PreparedBenchmark};
 use super::timing::MpiPass;
 
@@ -19,8 +19,8 @@ const ROOT: c_int = 0;
 struct CollectiveCall<'j, H: Handle> {
     comm: &'j Communicator<H>,
     operation: Collective,
-    out: *const std::ffi::c_void,
-    into: *mut std::ffi::c_void,
+    send_buffer: *const std::ffi::c_void,
+    receive_buffer: *mut std::ffi::c_void,
     /// Number of characters.
     count: c_int,
     /// Number of elements of a reduction; `element` is their type.
@@ -32,8 +32,10 @@ impl<H: Handle> CollectiveCall<'_, H> {
     /// Makes the blocking call. The branch is the same in every turn, so the processor predicts it.
     #[inline(always)]
     fn run_blocking(&self) -> MpiResult {
-        let Self { comm, out, into, count, elements, element, .. } = *self;
-        let Communicator { calls, names, .. } = comm;
+        let Self {
+            comm, send_buffer: out, receive_buffer: into, count, elements, element, ..
+        } = *self;
+        let Communicator { calls, constants: names, .. } = comm;
         let (char, world) = (names.char, names.world);
         // SAFETY, here and below: `MpiBenchmarkKind::buffers` gave both addresses as many bytes as
         // the operation reads and writes on this rank, and the library keeps no pointer after the
@@ -79,8 +81,10 @@ impl<H: Handle> CollectiveCall<'_, H> {
     /// The memory must stay until the request is complete.
     #[inline(always)]
     unsafe fn start(&self, request: &mut H) -> MpiResult {
-        let Self { comm, out, into, count, elements, element, .. } = *self;
-        let Communicator { calls, names, .. } = comm;
+        let Self {
+            comm, send_buffer: out, receive_buffer: into, count, elements, element, ..
+        } = *self;
+        let Communicator { calls, constants: names, .. } = comm;
         let (char, world) = (names.char, names.world);
         // SAFETY, here and below: as for the blocking call, and the caller keeps the memory.
         match self.operation {
@@ -122,14 +126,14 @@ impl<H: Handle> CollectiveCall<'_, H> {
 
 impl<H: Handle> PreparedBenchmark<'_, H> {
     fn collective_call(&self, operation: Collective) -> CollectiveCall<'_, H> {
-        let names = &self.comm.names;
+        let names = &self.comm.constants;
         CollectiveCall {
             comm: self.comm,
             operation,
-            out: self.send.as_ptr().cast_const().cast(),
-            into: self.receive.as_ptr().cast(),
-            count: self.count,
-            elements: self.count / ELEMENT_BYTES as c_int,
+            send_buffer: self.send.as_ptr().cast_const().cast(),
+            receive_buffer: self.receive.as_ptr().cast(),
+            count: self.message_bytes,
+            elements: self.message_bytes / ELEMENT_BYTES as c_int,
             element: match self.element {
                 ReductionElement::Integer => names.int,
                 ReductionElement::Float => names.float,
@@ -178,7 +182,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     ) -> MpiResult<MpiFigures> {
         let (comm, call, mut request) =
             (self.comm, self.collective_call(operation), H::default());
-        let (tests, times_parts) = (self.tests, self.times_parts);
+        let (tests, times_parts) = (self.test_calls, self.times_parts);
         let pure_s = comm.time_separated(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
@@ -224,7 +228,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     ) -> MpiResult<Vec<f64>> {
         let (comm, call, mut request) =
             (self.comm, self.collective_call(operation), H::default());
-        let tests = self.tests;
+        let tests = self.test_calls;
         let pure_s = comm.time_each(warm_up, count, true, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
@@ -264,12 +268,12 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     }
 
     fn fill_collective(&mut self, operation: Collective, turn: u64) {
-        let (rank, bytes) = (self.comm.rank, self.count as usize);
+        let (rank, bytes) = (self.comm.rank, self.message_bytes as usize);
         self.receive.as_mut_slice::<u8>().fill(0xff);
         match operation {
             Collective::Barrier => {}
             Collective::Broadcast if rank == ROOT => {
-                fill(
+                fill_bytes(
                     &mut self.receive.as_mut_slice::<u8>()[..bytes],
                     message_seed(turn, ROOT, 0),
                 );
@@ -290,14 +294,15 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                 // The seed of a part identifies its sender and its receiver.
                 let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
                 for (to, part) in parts.enumerate() {
-                    fill(part, message_seed(turn, rank, to));
+                    fill_bytes(part, message_seed(turn, rank, to));
                 }
             }
         }
     }
 
     fn check_collective(&self, operation: Collective, turn: u64) -> Vec<bool> {
-        let (rank, ranks, bytes) = (self.comm.rank, self.comm.size, self.count as usize);
+        let (rank, ranks, bytes) =
+            (self.comm.rank, self.comm.size, self.message_bytes as usize);
         let received = self.receive.as_slice::<u8>();
         let part = |from: c_int| &received[from as usize * bytes..(from as usize + 1) * bytes];
         match operation {
@@ -332,7 +337,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
 
 /// Returns mean, minimum and maximum over the ranks; valid only on rank 0.
 fn reduce_call_times<H: Handle>(comm: &Communicator<H>, own_s: f64) -> MpiResult<MpiFigures> {
-    let (minimum_s, maximum_s) = comm.extremes(own_s)?;
+    let (minimum_s, maximum_s) = comm.min_max(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
     Ok(MpiFigures::Call { mean_s, minimum_s, maximum_s })
 }
@@ -348,7 +353,7 @@ fn reduce_overlap_times<H: Handle>(
     let ranks = f64::from(comm.size);
     let sums = comm.sum(&[overall_s, compute_s, pure_s, start_s, tests_s, wait_s])?;
     let mean_s = |i: usize| sums[i] / ranks;
-    let (minimum_s, maximum_s) = comm.extremes(pure_s)?;
+    let (minimum_s, maximum_s) = comm.min_max(pure_s)?;
     let [overall_s, compute_s, pure_s] = [0, 1, 2].map(mean_s);
     let [start_s, tests_s, wait_s] = [3, 4, 5].map(mean_s);
     Ok(MpiFigures::Overlap {

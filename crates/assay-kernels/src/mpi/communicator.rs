@@ -17,7 +17,7 @@ const ERROR_TEXT_BYTES: usize = 2048;
 #[derive(Debug)]
 pub(super) struct Communicator<H: Handle> {
     pub(super) calls: MpiCalls<H>,
-    pub(super) names: Constants<H>,
+    pub(super) constants: Constants<H>,
     pub(super) rank: c_int,
     pub(super) size: c_int,
     /// Session that initialised the library, if any; `names.world` is its communicator then.
@@ -64,7 +64,7 @@ impl<H: Handle> Communicator<H> {
         check_call("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
         // SAFETY: as above.
         check_call("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
-        Ok(Self { calls, names, rank, size, process_set })
+        Ok(Self { calls, constants: names, rank, size, process_set })
     }
 
     /// Finalises the library on all ranks.
@@ -79,7 +79,7 @@ impl<H: Handle> Communicator<H> {
     /// Ends all processes of the job.
     pub(super) fn abort(&self, code: c_int) -> ! {
         // SAFETY: may be called at any time; it does not return if it can end the processes.
-        unsafe { (self.calls.abort)(self.names.world, code) };
+        unsafe { (self.calls.abort)(self.constants.world, code) };
         std::process::exit(code)
     }
 
@@ -108,7 +108,7 @@ impl<H: Handle> Communicator<H> {
     #[inline(always)]
     pub(super) fn barrier(&self) -> MpiResult {
         // SAFETY: a handle of the library.
-        check_call("MPI_Barrier", unsafe { (self.calls.barrier)(self.names.world) })
+        check_call("MPI_Barrier", unsafe { (self.calls.barrier)(self.constants.world) })
     }
 
     /// Sends `count` bytes to rank `to`.
@@ -123,7 +123,7 @@ impl<H: Handle> Communicator<H> {
         to: c_int,
         tag: c_int,
     ) -> MpiResult {
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         // SAFETY: guaranteed by the caller; the memory is not kept.
         check_call("MPI_Send", unsafe {
             (calls.send)(from.cast(), count, names.char, to, tag, names.world)
@@ -142,7 +142,7 @@ impl<H: Handle> Communicator<H> {
         from: c_int,
         tag: c_int,
     ) -> MpiResult {
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         let ignore = names.status_ignore;
         // SAFETY: guaranteed by the caller; the memory is not kept.
         check_call("MPI_Recv", unsafe {
@@ -163,7 +163,7 @@ impl<H: Handle> Communicator<H> {
         tag: c_int,
         request: &mut H,
     ) -> MpiResult {
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         // SAFETY: guaranteed by the caller.
         check_call("MPI_Isend", unsafe {
             (calls.isend)(from.cast(), count, names.char, to, tag, names.world, request)
@@ -183,7 +183,7 @@ impl<H: Handle> Communicator<H> {
         tag: c_int,
         request: &mut H,
     ) -> MpiResult {
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         // SAFETY: guaranteed by the caller.
         check_call("MPI_Irecv", unsafe {
             (calls.ireceive)(into.cast(), count, names.char, from, tag, names.world, request)
@@ -194,13 +194,15 @@ impl<H: Handle> Communicator<H> {
     #[inline(always)]
     pub(super) fn wait(&self, request: &mut H) -> MpiResult {
         // SAFETY: a request of this library, or the null request that replaced it.
-        check_call("MPI_Wait", unsafe { (self.calls.wait)(request, self.names.status_ignore) })
+        check_call("MPI_Wait", unsafe {
+            (self.calls.wait)(request, self.constants.status_ignore)
+        })
     }
 
     /// Tests whether a request is complete, which lets the library make progress.
     pub(super) fn test(&self, request: &mut H) -> MpiResult {
         let mut is_complete = 0;
-        let ignore = self.names.status_ignore;
+        let ignore = self.constants.status_ignore;
         // SAFETY: a request of this library, or the null request that replaced it, and an integer.
         check_call("MPI_Test", unsafe {
             (self.calls.test)(request, &raw mut is_complete, ignore)
@@ -213,13 +215,13 @@ impl<H: Handle> Communicator<H> {
         let count = requests.len() as c_int;
         // SAFETY: `count` is the number of requests, all of this library.
         check_call("MPI_Waitall", unsafe {
-            (self.calls.wait_all)(count, requests.as_mut_ptr(), self.names.status_ignore)
+            (self.calls.wait_all)(count, requests.as_mut_ptr(), self.constants.status_ignore)
         })
     }
 
     /// Broadcasts rank 0's number to all ranks.
     pub(super) fn broadcast_number(&self, number: u64) -> MpiResult<u64> {
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         let mut number = number;
         let address = (&raw mut number).cast::<c_void>();
         // SAFETY: one number of this type to be read on rank 0 and written elsewhere.
@@ -232,18 +234,18 @@ impl<H: Handle> Communicator<H> {
     /// Returns the sums over all ranks, number by number, on rank 0; elsewhere the numbers
     /// unchanged.
     pub(super) fn sum(&self, numbers: &[f64]) -> MpiResult<Vec<f64>> {
-        self.reduce(numbers, self.names.sum)
+        self.reduce(numbers, self.constants.sum)
     }
 
     /// Returns the minimum and maximum over all ranks; valid only on rank 0.
-    pub(super) fn extremes(&self, number: f64) -> MpiResult<(f64, f64)> {
-        let minimum = self.reduce(&[number], self.names.min)?;
-        let maximum = self.reduce(&[number], self.names.max)?;
+    pub(super) fn min_max(&self, number: f64) -> MpiResult<(f64, f64)> {
+        let minimum = self.reduce(&[number], self.constants.min)?;
+        let maximum = self.reduce(&[number], self.constants.max)?;
         Ok((minimum[0], maximum[0]))
     }
 
     fn reduce(&self, numbers: &[f64], operation: H) -> MpiResult<Vec<f64>> {
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         let mut all = numbers.to_vec();
         let count = numbers.len() as c_int;
         // SAFETY: two arrays of `count` doubles.
@@ -264,7 +266,7 @@ impl<H: Handle> Communicator<H> {
     /// Gathers the contributions of all ranks, in the order of ranks, on all ranks.
     pub(super) fn all_gather(&self, own: &[u8]) -> MpiResult<Vec<Vec<u8>>> {
         let longest = self.max_length(own.len() as u64)?;
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         // The length comes first, so that contributions may differ in length.
         let mut message = (own.len() as u64).to_le_bytes().to_vec();
         message.extend_from_slice(own);
@@ -292,7 +294,7 @@ impl<H: Handle> Communicator<H> {
     }
 
     fn max_length(&self, length: u64) -> MpiResult<usize> {
-        let Self { calls, names, .. } = self;
+        let Self { calls, constants: names, .. } = self;
         let mut longest = length;
         // SAFETY: one number of this type each.
         check_call("MPI_Allreduce", unsafe {

@@ -21,7 +21,7 @@ fn byte_at(position: usize, seed: u64) -> u8 {
 }
 
 /// Fills a message with the bytes of its seed.
-pub(super) fn fill(bytes: &mut [u8], seed: u64) {
+pub(super) fn fill_bytes(bytes: &mut [u8], seed: u64) {
     for (position, byte) in bytes.iter_mut().enumerate() {
         *byte = byte_at(position, seed);
     }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn detects_any_damaged_byte() {
         let mut bytes = vec![0; 1000];
-        fill(&mut bytes, message_seed(3, 1, 2));
+        fill_bytes(&mut bytes, message_seed(3, 1, 2));
         assert!(has_contents(&bytes, message_seed(3, 1, 2)));
         for place in [0, 1, 255, 256, 257, 999] {
             bytes[place] ^= 1;
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn rejects_contents_of_another_turn_rank_or_slot() {
         let mut bytes = vec![0; 64];
-        fill(&mut bytes, message_seed(3, 1, 2));
+        fill_bytes(&mut bytes, message_seed(3, 1, 2));
         for (turn, rank, slot) in [(4, 1, 2), (3, 0, 2), (3, 1, 3)] {
             assert!(
                 !has_contents(&bytes, message_seed(turn, rank, slot)),
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn detects_bytes_moved_within_the_message() {
         let mut bytes = vec![0; 1024];
-        fill(&mut bytes, 1);
+        fill_bytes(&mut bytes, 1);
         bytes.copy_within(0..256, 256);
         assert!(!has_contents(&bytes, 1));
     }

@@ -3,7 +3,7 @@
 use super::abi::Handle;
 use super::benchmark_kind::MpiBenchmarkKind;
 use super::calls::MpiResult;
-use super::contents::{fill, has_contents, message_seed};
+use super::contents::{fill_bytes, has_contents, message_seed};
 use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
 use super::timing::MpiPass;
 use super::window::TARGET_RANK;
@@ -16,7 +16,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     /// barrier, in which their library makes progress.
     pub(super) fn time_one_sided(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
-        let (comm, count) = (self.comm, self.count);
+        let (comm, count) = (self.comm, self.message_bytes);
         let (out, into) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let mut elapsed_s = 0.0;
         if comm.rank == 0 {
@@ -46,7 +46,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         count: usize,
     ) -> MpiResult<Vec<f64>> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
-        let (comm, bytes) = (self.comm, self.count);
+        let (comm, bytes) = (self.comm, self.message_bytes);
         let (out, into) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let mut times = Vec::new();
         if comm.rank == 0 {
@@ -73,14 +73,17 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     /// and compares.
     pub(super) fn validate_one_sided(&mut self, turn: u64) -> MpiResult<Vec<bool>> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
-        let (comm, bytes) = (self.comm, self.count as usize);
+        let (comm, bytes) = (self.comm, self.message_bytes as usize);
         let seed = message_seed(turn, TARGET_RANK, 0);
         if self.kind == MpiBenchmarkKind::Get && comm.rank == TARGET_RANK {
             // SAFETY: the window has `bytes` bytes here, and no rank accesses it before the
             // barrier.
-            fill(unsafe { std::slice::from_raw_parts_mut(window.base, window.bytes) }, seed);
+            fill_bytes(
+                unsafe { std::slice::from_raw_parts_mut(window.base, window.bytes) },
+                seed,
+            );
         }
-        fill(&mut self.send.as_mut_slice::<u8>()[..bytes], seed);
+        fill_bytes(&mut self.send.as_mut_slice::<u8>()[..bytes], seed);
         self.receive.as_mut_slice::<u8>().fill(0xff);
         comm.barrier()?;
         if comm.rank == 0 {
@@ -88,8 +91,10 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             // SAFETY: the bytes are ours, locked, and complete when unlocked.
             unsafe {
                 match self.kind {
-                    MpiBenchmarkKind::Put => window.put(self.send.as_ptr(), self.count)?,
-                    _ => window.get(self.receive.as_ptr(), self.count)?,
+                    MpiBenchmarkKind::Put => {
+                        window.put(self.send.as_ptr(), self.message_bytes)?
+                    }
+                    _ => window.get(self.receive.as_ptr(), self.message_bytes)?,
                 }
             }
             window.unlock()?;

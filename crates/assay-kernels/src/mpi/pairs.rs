@@ -6,7 +6,7 @@ use super::abi::Handle;
 use super::benchmark_kind::MpiBenchmarkKind;
 use super::calls::MpiResult;
 use super::communicator::Communicator;
-use super::contents::{fill, has_contents, message_seed};
+use super::contents::{fill_bytes, has_contents, message_seed};
 use super::prepared_benchmark::{MpiFigures, PreparedBenchmark};
 use super::timing::{EachTurn, MpiPass, TurnTimer, WholeBatch};
 
@@ -39,7 +39,7 @@ fn pair_role<H: Handle>(comm: &Communicator<H>) -> Option<PairRole> {
 impl<H: Handle> PreparedBenchmark<'_, H> {
     /// Times ping-pongs; the result is a half round trip.
     pub(super) fn time_ping_pong(&mut self, pass: &MpiPass) -> MpiResult<MpiFigures> {
-        let (comm, count) = (self.comm, self.count);
+        let (comm, count) = (self.comm, self.message_bytes);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let elapsed_s = match pair_role(comm) {
             None => None,
@@ -72,7 +72,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         warm_up: u64,
         count: usize,
     ) -> MpiResult<Vec<f64>> {
-        let (comm, bytes) = (self.comm, self.count);
+        let (comm, bytes) = (self.comm, self.message_bytes);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let mut times = match pair_role(comm) {
             None => Vec::new(),
@@ -102,7 +102,8 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         let own_s = self.time_windows(&WholeBatch(pass))?;
         let directions = if self.kind == MpiBenchmarkKind::Bidirectional { 2.0 } else { 1.0 };
         let pairs = f64::from(self.comm.size / 2);
-        let payload = self.count as f64 * self.in_flight as f64 * pass.iterations as f64;
+        let payload =
+            self.message_bytes as f64 * self.in_flight as f64 * pass.iterations as f64;
         let mean_s =
             mean_over_ranks(self.comm, own_s.and_then(|times| times.first().copied()))?;
         Ok(MpiFigures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
@@ -134,7 +135,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     /// of its loops.
     #[inline(never)]
     fn time_one_way(&mut self, timer: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
-        let (comm, count) = (self.comm, self.count);
+        let (comm, count) = (self.comm, self.message_bytes);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let requests = &mut self.requests[..self.in_flight];
@@ -176,7 +177,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
     /// Times windows of messages in both directions at once; never inlined, like `time_one_way`.
     #[inline(never)]
     fn time_both_ways(&mut self, timer: &impl TurnTimer) -> MpiResult<Option<Vec<f64>>> {
-        let (comm, count) = (self.comm, self.count);
+        let (comm, count) = (self.comm, self.message_bytes);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let (receives, sends) = self.requests.split_at_mut(self.in_flight);
@@ -214,11 +215,11 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
         let Some(PairRole { peer, is_lower }) = pair_role(self.comm) else {
             return Ok(Vec::new());
         };
-        let (comm, bytes) = (self.comm, self.count as usize);
+        let (comm, bytes) = (self.comm, self.message_bytes as usize);
         let slots = self.slots;
         for slot in 0..slots {
             let range = slot * bytes..(slot + 1) * bytes;
-            fill(
+            fill_bytes(
                 &mut self.send.as_mut_slice::<u8>()[range],
                 message_seed(turn, comm.rank, slot),
             );
@@ -231,10 +232,10 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
                 unsafe {
                     if is_sender {
                         let from = self.send.as_ptr().add(slot * bytes);
-                        comm.isend(from, self.count, peer, DATA_TAG, request)?;
+                        comm.isend(from, self.message_bytes, peer, DATA_TAG, request)?;
                     } else {
                         let into = self.receive.as_ptr().add(slot * bytes);
-                        comm.ireceive(into, self.count, peer, DATA_TAG, request)?;
+                        comm.ireceive(into, self.message_bytes, peer, DATA_TAG, request)?;
                     }
                 }
             }

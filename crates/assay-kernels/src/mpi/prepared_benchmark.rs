@@ -72,7 +72,7 @@ pub(super) struct PreparedBenchmark<'j, H: Handle> {
     pub(super) kind: MpiBenchmarkKind,
     pub(super) element: ReductionElement,
     /// Bytes of a message.
-    pub(super) count: c_int,
+    pub(super) message_bytes: c_int,
     /// Messages in flight.
     pub(super) in_flight: usize,
     /// Number of messages with a buffer of their own during validation.
@@ -80,7 +80,7 @@ pub(super) struct PreparedBenchmark<'j, H: Handle> {
     /// Bytes from one message's buffer to the next in a window; 0 if all share one buffer.
     pub(super) stride: usize,
     /// Number of `MPI_Test` calls during the computation.
-    pub(super) tests: u32,
+    pub(super) test_calls: u32,
     /// Whether the parts of a non-blocking operation are timed, too.
     pub(super) times_parts: bool,
     pub(super) send: Mapping,
@@ -103,7 +103,7 @@ pub struct MpiBenchmarkRequest {
     /// Buffers of the messages of a window.
     pub buffers: WindowBuffers,
     /// Number of `MPI_Test` calls during the computation of a non-blocking operation.
-    pub tests: u32,
+    pub test_calls: u32,
     /// Whether the parts of a non-blocking operation are timed, too. This reads the clock four more
     /// times per turn.
     pub times_parts: bool,
@@ -128,7 +128,7 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             window,
             element,
             buffers: window_buffers,
-            tests,
+            test_calls: tests,
             times_parts,
         } = *request;
         let too_large =
@@ -154,11 +154,11 @@ impl<'j, H: Handle> PreparedBenchmark<'j, H> {
             comm,
             kind,
             element,
-            count,
+            message_bytes: count,
             in_flight,
             slots: kind.slots(bytes, window, window_buffers),
             stride: if window_buffers == WindowBuffers::Multiple { bytes } else { 0 },
-            tests,
+            test_calls: tests,
             times_parts,
             send,
             receive,

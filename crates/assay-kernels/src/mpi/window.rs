@@ -28,7 +28,7 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
     pub(super) fn allocate(comm: &'j Communicator<H>, bytes: usize) -> MpiResult<Self> {
         let mut own: *mut c_void = ptr::null_mut();
         let mut handle = H::default();
-        let Communicator { calls, names, .. } = comm;
+        let Communicator { calls, constants: names, .. } = comm;
         // SAFETY: an address and a handle to be written; the size has no sign bit, as it is an `i32`.
         check_call("MPI_Win_allocate", unsafe {
             (calls.win_allocate)(
@@ -54,7 +54,7 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
 
     /// Allows this rank to access the target's memory until [`Self::unlock`].
     pub(super) fn lock(&self) -> MpiResult {
-        let Communicator { calls, names, .. } = self.comm;
+        let Communicator { calls, constants: names, .. } = self.comm;
         // SAFETY: a rank of the world and a window over the world.
         check_call("MPI_Win_lock", unsafe {
             (calls.win_lock)(names.lock_shared, TARGET_RANK, 0, self.handle)
@@ -80,7 +80,7 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
     /// `count` bytes must be at `from` until the next flush, and the window must be locked.
     #[inline(always)]
     pub(super) unsafe fn put(&self, from: *const u8, count: c_int) -> MpiResult {
-        let Communicator { calls, names, .. } = self.comm;
+        let Communicator { calls, constants: names, .. } = self.comm;
         let char = names.char;
         // SAFETY: guaranteed by the caller; the target's memory has `count` bytes.
         check_call("MPI_Put", unsafe {
@@ -92,7 +92,7 @@ impl<'j, H: Handle> MpiWindow<'j, H> {
     /// `count` bytes at `into` must be ours until the next flush, and the window must be locked.
     #[inline(always)]
     pub(super) unsafe fn get(&self, into: *mut u8, count: c_int) -> MpiResult {
-        let Communicator { calls, names, .. } = self.comm;
+        let Communicator { calls, constants: names, .. } = self.comm;
         let char = names.char;
         // SAFETY: guaranteed by the caller; the target's memory has `count` bytes.
         check_call("MPI_Get", unsafe {

@@ -478,7 +478,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         .with_totals_by_target(of_target);
     let numbers = (phase, plan.stream);
     let worker = StorageWorker::new(engine, numbers, (lanes, slots), buffers, (agenda, ledger));
-    let (ledger, last_ns, result) = worker.ending_at(end_ns).work(start_ns);
+    let (ledger, last_ns, result) = worker.with_end(end_ns).work(start_ns);
     // Its own end may come before that of other streams, which must not wait for it.
     if let Some(balance) =
         phase.balance.as_ref().filter(|_| stream.conduct.duration_s.is_some())

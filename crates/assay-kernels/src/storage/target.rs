@@ -254,7 +254,9 @@ fn granule_in_folder(target: &StorageTarget) -> Result<Option<u64>, StorageError
     };
     match open_unnamed(libc::O_DIRECT) {
         Ok(file) => Ok(direct_granule(&file).ok()),
-        Err(source) if source.raw_os_error() == Some(libc::EINVAL) && open_unnamed(0).is_ok() => {
+        Err(source)
+            if source.raw_os_error() == Some(libc::EINVAL) && open_unnamed(0).is_ok() =>
+        {
             Err(StorageError::Direct { path: target.path.clone(), source })
         }
         Err(_) => Ok(None),

@@ -43,13 +43,13 @@ pub(super) struct StorageWorker<'a, E> {
     buffers: IoBuffers,
     scheduler: SlotScheduler,
     /// Slots with a follow-up I/O to queue: read back, `fsync`, retry.
-    continuing: Vec<u32>,
+    follow_ups: Vec<u32>,
     /// Slots that are queued and not submitted, the oldest first.
     batch: Vec<u32>,
     /// Number of slots in the batch that the engine has not accepted yet; they count as in flight.
-    held_back: usize,
+    still_queued: usize,
     chunk: SubmissionChunk,
-    done: Vec<IoCompletion>,
+    completions: Vec<IoCompletion>,
     in_flight: usize,
     /// Number of writes so far, to make each unique.
     serial: u64,
@@ -127,11 +127,11 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             slots,
             buffers,
             scheduler,
-            continuing: Vec::with_capacity(slot_count),
+            follow_ups: Vec::with_capacity(slot_count),
             batch: Vec::with_capacity(slot_count),
-            held_back: 0,
+            still_queued: 0,
             chunk: SubmissionChunk::new(slot_count),
-            done: Vec::with_capacity(slot_count),
+            completions: Vec::with_capacity(slot_count),
             in_flight: 0,
             serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
@@ -146,7 +146,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     }
 
     /// Sets an end at `end_ns`, even if the phase continues.
-    pub(super) fn ending_at(self, end_ns: u64) -> Self {
+    pub(super) fn with_end(self, end_ns: u64) -> Self {
         Self { end_ns, ..self }
     }
 
@@ -192,12 +192,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             if *now_ns >= end_ns {
                 break;
             }
-            self.queue_continuing();
+            self.queue_follow_ups();
             let Some(wait) = self.queue_due(*now_ns) else { break };
             *now_ns = self.exchange(limit_wait(wait, end_ns - *now_ns))?;
         }
         loop {
-            self.queue_continuing();
+            self.queue_follow_ups();
             if self.in_flight == 0 && self.batch.is_empty() {
                 return Ok(());
             }
@@ -229,8 +229,8 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     /// Queues the slots with a follow-up I/O.
     #[inline]
-    fn queue_continuing(&mut self) {
-        while let Some(slot) = self.continuing.pop() {
+    fn queue_follow_ups(&mut self) {
+        while let Some(slot) = self.follow_ups.pop() {
             self.queue(slot);
         }
     }
@@ -326,20 +326,20 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             limit = self.time_submission(limit)?;
         }
         let wait = if self.batch.len() > limit { Wait::No } else { wait };
-        self.held_back = self.engine.exchange(limit, wait, &mut self.done)?;
+        self.still_queued = self.engine.exchange(limit, wait, &mut self.completions)?;
         self.remove_submitted();
         let now_ns = clock::now_ns();
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let in_time = now_ns <= end_ns || self.phase.late_counts;
         self.advance(now_ns);
         let counts = in_time && self.recorder.is_counting(now_ns);
-        self.in_flight -= self.done.len();
-        self.chunk.adapt(self.held_back, self.in_flight);
-        let mut completions = std::mem::take(&mut self.done);
+        self.in_flight -= self.completions.len();
+        self.chunk.adapt(self.still_queued, self.in_flight);
+        let mut completions = std::mem::take(&mut self.completions);
         for completion in completions.drain(..) {
             self.complete(completion, now_ns, (in_time, counts));
         }
-        self.done = completions;
+        self.completions = completions;
         Ok(now_ns)
     }
 
@@ -347,13 +347,13 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// with: waiting in the batch is part of its latency.
     #[inline]
     fn start_clocks(&mut self) {
-        if self.batch.len() == self.held_back {
+        if self.batch.len() == self.still_queued {
             return;
         }
         let now_ns = clock::now_ns();
         self.advance(now_ns);
-        self.in_flight += self.batch.len() - self.held_back;
-        for &slot in &self.batch[self.held_back..] {
+        self.in_flight += self.batch.len() - self.still_queued;
+        for &slot in &self.batch[self.still_queued..] {
             self.slots[slot as usize].submitted_ns = now_ns;
         }
     }
@@ -361,7 +361,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// Removes the submitted part of the batch.
     #[inline]
     fn remove_submitted(&mut self) {
-        let submitted = self.batch.len() - self.held_back;
+        let submitted = self.batch.len() - self.still_queued;
         self.batch.drain(..submitted);
     }
 
@@ -417,7 +417,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// without waiting. Returns how many more may be submitted in the exchange that follows.
     #[inline(never)]
     fn time_submission(&mut self, limit: usize) -> io::Result<usize> {
-        let Some(held_back) = self.engine.submit(limit, &mut self.done)? else {
+        let Some(held_back) = self.engine.submit(limit, &mut self.completions)? else {
             return Ok(limit);
         };
         let end_ns = clock::now_ns();
@@ -435,7 +435,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 self.recorder.record_submission(operation, submission_ns);
             }
         }
-        self.held_back = held_back;
+        self.still_queued = held_back;
         self.remove_submitted();
         Ok(0)
     }
@@ -500,7 +500,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     fn set_stage(&mut self, slot: u32, stage: SlotStage) {
         self.slots[slot as usize].stage = stage;
-        self.continuing.push(slot);
+        self.follow_ups.push(slot);
     }
 
     fn is_sync_due(&mut self, lane: u32) -> bool {
@@ -540,7 +540,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     fn handle_failure(&mut self, slot: u32, result: i32) {
         let state = self.slots[slot as usize];
         if matches!(-result, libc::EAGAIN | libc::EINTR) {
-            return self.continuing.push(slot);
+            return self.follow_ups.push(slot);
         }
         let target = state.target as usize;
         let failed_target = &self.phase.targets[target];

@@ -95,7 +95,8 @@ fn plan_threads(index: usize, stream: &StorageStream, areas: &[ByteRange]) -> Ve
         return workers;
     }
     for (target_index, &target) in stream.targets.iter().enumerate() {
-        let slots = |thread| slots_of_thread(stream.in_flight_per_target, count, thread, target_index);
+        let slots =
+            |thread| slots_of_thread(stream.in_flight_per_target, count, thread, target_index);
         let active_threads: Vec<u32> = (0..count).filter(|&thread| slots(thread) > 0).collect();
         let parts = thread_areas(stream, areas[target], active_threads.len() as u64);
         for (thread, (area, position)) in active_threads.into_iter().zip(parts) {
@@ -227,7 +228,8 @@ fn assign_caps(workers: &mut [WorkerPlan], workload: &StorageWorkload, stream: &
     let total = total_slots(workers);
     let share = bytes_per_s * rate_share(workload, stream);
     for worker in workers {
-        worker.cap_bytes_per_s = Some(share * total_slots(std::slice::from_ref(worker)) / total);
+        worker.cap_bytes_per_s =
+            Some(share * total_slots(std::slice::from_ref(worker)) / total);
     }
 }
 

@@ -92,11 +92,11 @@ pub(super) struct WorkerRecorder {
     /// Every I/O that counts, if a journal is kept.
     pub(super) journal: Option<Vec<JournalEntry>>,
     frame: Box<SeriesFrame>,
-    index: usize,
-    boundary_ns: u64,
+    interval_index: usize,
+    interval_end_ns: u64,
     last_ns: u64,
     timeline: Timeline,
-    exchange: FrameChannels,
+    channels: FrameChannels,
 }
 
 /// The two parts of an I/O's latency.
@@ -111,7 +111,7 @@ impl WorkerRecorder {
     pub(super) fn new(
         totals: Vec<LaneTotals>,
         stream: &StorageStream,
-        exchange: FrameChannels,
+        channels: FrameChannels,
         timeline: Timeline,
     ) -> Self {
         let conduct = &stream.conduct;
@@ -129,11 +129,11 @@ impl WorkerRecorder {
             failure_count: 0,
             not_started: 0,
             frame: Box::new(SeriesFrame::empty()),
-            index: 0,
-            boundary_ns: timeline.interval(0).end_ns,
+            interval_index: 0,
+            interval_end_ns: timeline.interval(0).end_ns,
             last_ns: timeline.start_ns,
             timeline,
-            exchange,
+            channels,
         }
     }
 
@@ -145,8 +145,8 @@ impl WorkerRecorder {
     /// Records that `in_flight` I/O were in flight until `now_ns`, across interval boundaries.
     #[inline]
     pub(super) fn advance(&mut self, now_ns: u64, in_flight: usize) {
-        while now_ns >= self.boundary_ns {
-            self.add_in_flight(self.boundary_ns, in_flight);
+        while now_ns >= self.interval_end_ns {
+            self.add_in_flight(self.interval_end_ns, in_flight);
             self.send_frame(false);
         }
         self.add_in_flight(now_ns, in_flight);
@@ -173,13 +173,18 @@ impl WorkerRecorder {
     /// Sends the frame, full or not, and starts the next one.
     fn send_frame(&mut self, is_last: bool) {
         let next =
-            self.exchange.empty.try_recv().unwrap_or_else(|_| Box::new(SeriesFrame::empty()));
+            self.channels.empty.try_recv().unwrap_or_else(|_| Box::new(SeriesFrame::empty()));
         let frame = std::mem::replace(&mut self.frame, next);
-        let FrameChannels { worker, full, .. } = &self.exchange;
+        let FrameChannels { worker, full, .. } = &self.channels;
         // The receiver is dropped when the phase is aborted; the frame is not needed then.
-        let _ = full.send(SentFrame { worker: *worker, index: self.index, frame, is_last });
-        self.index += 1;
-        self.boundary_ns = self.timeline.interval(self.index).end_ns;
+        let _ = full.send(SentFrame {
+            worker: *worker,
+            index: self.interval_index,
+            frame,
+            is_last,
+        });
+        self.interval_index += 1;
+        self.interval_end_ns = self.timeline.interval(self.interval_index).end_ns;
     }
 
     /// Counts one I/O in the series, and in the totals of its lane or target if it `counts`.

@@ -21,17 +21,17 @@ use crate::doubt::Doubt;
 use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use crate::run::{CaseRecord, SeriesRecord};
 use journal::{format_journal, journal_name, parse_journal};
-use member_series::{MemberSeries, member_series, parts};
+use member_series::{MemberSeries, find_parts, member_series};
 
 const LATENCY: &str = "latency";
-const INTENDED: &str = "latency_from_intended";
+const LATENCY_FROM_INTENDED: &str = "latency_from_intended";
 /// Values of [`Attribute::Stage`] in the dimensions of parts.
 const INTERVAL: &str = "interval";
 const SYNC: &str = "sync";
 const SUBMISSION: &str = "submission";
 const COMPLETION: &str = "completion";
 
-const BOTH: [IoOperation; 2] = [IoOperation::Read, IoOperation::Write];
+const READ_AND_WRITE: [IoOperation; 2] = [IoOperation::Read, IoOperation::Write];
 
 impl IoOperation {
     /// Returns the value in dimensions.
@@ -44,7 +44,7 @@ impl IoOperation {
     }
 
     fn from_name(word: &str) -> Option<Self> {
-        BOTH.into_iter().find(|operation| operation.name() == word)
+        READ_AND_WRITE.into_iter().find(|operation| operation.name() == word)
     }
 }
 
@@ -94,7 +94,7 @@ impl StorageOutcome {
             ));
             if !it.tally.from_intended_ns.is_empty() {
                 entries.push(distribution_entry(
-                    key(INTENDED),
+                    key(LATENCY_FROM_INTENDED),
                     whole,
                     it.tally.intended_distribution(),
                 ));
@@ -210,7 +210,7 @@ impl StorageOutcome {
             self.tallies.iter().any(|it| it.operation == *operation)
                 || self.intervals.iter().any(|it| it.tally_of(*operation).count > 0)
         };
-        let used: Vec<IoOperation> = BOTH.into_iter().filter(is_used).collect();
+        let used: Vec<IoOperation> = READ_AND_WRITE.into_iter().filter(is_used).collect();
         if used.is_empty() { vec![IoOperation::Read] } else { used }
     }
 }
@@ -280,7 +280,8 @@ impl IntervalTally {
         let mut entries = Vec::new();
         let span = MeasuredSpan::from_seconds(self.start_s, self.length_s, self.warmup);
         let is_used = |operation: &IoOperation| self.tally_of(*operation).count > 0;
-        let mut operations: Vec<IoOperation> = BOTH.into_iter().filter(is_used).collect();
+        let mut operations: Vec<IoOperation> =
+            READ_AND_WRITE.into_iter().filter(is_used).collect();
         if operations.is_empty() {
             operations.push(IoOperation::Read);
         }
@@ -345,7 +346,7 @@ fn add_interval(
         ));
         if !tally.from_intended_ns.is_empty() {
             entries.push(distribution_entry(
-                operation_key(INTENDED, *operation),
+                operation_key(LATENCY_FROM_INTENDED, *operation),
                 span,
                 tally.intended_distribution(),
             ));
@@ -362,7 +363,7 @@ fn add_interval(
         entries.push(MeasurementEntry::Measured(key, EntryValue::Sample { value, weight }));
     }
     for (stream, count) in interval.streams.iter().enumerate() {
-        for (operation, moments) in BOTH.into_iter().zip(count.moments()) {
+        for (operation, moments) in READ_AND_WRITE.into_iter().zip(count.moments()) {
             if moments.count > 0 {
                 let key = part_key(LATENCY, stream, None, operation, Some(INTERVAL));
                 entries.push(distribution_entry(key, span, moments));
@@ -435,20 +436,20 @@ fn add_stream(
     entries.extend(details.syncs.iter().map(|it| entry(IoOperation::Write, SYNC, it)));
     let stages = [(SUBMISSION, &details.submissions), (COMPLETION, &details.completions)];
     for (stage, tallies) in stages {
-        let pairs = BOTH.into_iter().zip(tallies);
+        let pairs = READ_AND_WRITE.into_iter().zip(tallies);
         let recorded = pairs.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
         entries.extend(recorded.map(|(operation, it)| entry(operation, stage, it)));
     }
 }
 
 fn read_tallies(series: &MemberSeries<'_>) -> Vec<StreamTally> {
-    let intended: BTreeMap<_, _> = parts(series, INTENDED)
+    let intended: BTreeMap<_, _> = find_parts(series, LATENCY_FROM_INTENDED)
         .filter(|part| part.stage.is_none())
         .filter_map(|part| {
             Some(((part.stream?, part.target?, part.operation?), part.first_distribution()?))
         })
         .collect();
-    parts(series, LATENCY)
+    find_parts(series, LATENCY)
         .filter(|part| part.stage.is_none())
         .filter_map(|part| {
             let (stream, target, operation) = (part.stream?, part.target?, part.operation?);
@@ -460,14 +461,14 @@ fn read_tallies(series: &MemberSeries<'_>) -> Vec<StreamTally> {
 }
 
 /// Distributions of one operation by interval.
-type BySpan<'r> = BTreeMap<MeasuredSpan, &'r LatencyDistribution>;
+type DistributionsBySpan<'r> = BTreeMap<MeasuredSpan, &'r LatencyDistribution>;
 
-fn by_span<'r>(
+fn distributions_by_span<'r>(
     series: &'r MemberSeries<'_>,
     metric: &'r str,
     operation: IoOperation,
-) -> BySpan<'r> {
-    parts(series, metric)
+) -> DistributionsBySpan<'r> {
+    find_parts(series, metric)
         .filter(|part| {
             part.operation == Some(operation) && part.stream.is_none() && part.stage.is_none()
         })
@@ -480,18 +481,20 @@ fn by_span<'r>(
 }
 
 fn read_intervals(series: &MemberSeries<'_>) -> Vec<IntervalTally> {
-    let service = BOTH.map(|operation| by_span(series, LATENCY, operation));
-    let intended = BOTH.map(|operation| by_span(series, INTENDED, operation));
+    let service =
+        READ_AND_WRITE.map(|operation| distributions_by_span(series, LATENCY, operation));
+    let intended = READ_AND_WRITE
+        .map(|operation| distributions_by_span(series, LATENCY_FROM_INTENDED, operation));
     let spans: BTreeSet<MeasuredSpan> =
         service.iter().flat_map(|intervals| intervals.keys().copied()).collect();
     let states = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
-        parts(series, metric)
+        find_parts(series, metric)
             .filter(|part| part.stage == Some(INTERVAL))
             .flat_map(|part| part.series.samples.iter().map(|sample| sample.value))
             .collect::<Vec<f64>>()
     });
     let stream_count =
-        1 + parts(series, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
+        1 + find_parts(series, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
     let state = |metric: usize, index: usize| states[metric].get(index).copied().unwrap_or(0.0);
     let mut intervals: Vec<IntervalTally> = spans
         .into_iter()
@@ -521,7 +524,7 @@ fn read_intervals(series: &MemberSeries<'_>) -> Vec<IntervalTally> {
 }
 
 fn add_stream_counts(series: &MemberSeries<'_>, intervals: &mut [IntervalTally]) {
-    for part in parts(series, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
+    for part in find_parts(series, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
         let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
         let mut index = 0;
         for it in &part.series.distributions {
@@ -546,7 +549,7 @@ fn read_streams(
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Vec<StreamDetails> {
     let mut streams: Vec<StreamDetails> = Vec::new();
-    for part in parts(series, "in_flight") {
+    for part in find_parts(series, "in_flight") {
         let (Some(stream), Some("whole")) = (part.stream, part.stage) else { continue };
         let active_s =
             part.series.facts.get(&Attribute::ActiveS).and_then(AttributeValue::as_number);
@@ -557,7 +560,7 @@ fn read_streams(
             ..StreamDetails::default()
         });
     }
-    for part in parts(series, LATENCY) {
+    for part in find_parts(series, LATENCY) {
         let Some(details) = part.stream.and_then(|stream| streams.get_mut(stream)) else {
             continue;
         };

@@ -66,8 +66,8 @@ fn facts(history: &History) -> FactTable {
     let mut facts = vec![fact(word("column-host"), history.host.clone())];
     facts.extend(span.map(|span| fact(word("history-runs"), span)));
     facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
-    if history.others > 0 {
-        let others = message!("history-others", n = history.others.to_string());
+    if history.other_results > 0 {
+        let others = message!("history-others", n = history.other_results.to_string());
         facts.push(fact(word("history-other-results"), others));
     }
     FactTable { title: None, tone: Tone::Plain, facts }

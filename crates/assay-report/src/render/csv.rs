@@ -134,7 +134,8 @@ pub fn history(history: &History) -> String {
 fn write_records(records: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
-        let fields = record.iter().map(|field| sanitize::spreadsheet_cell(field).into_owned());
+        let fields =
+            record.iter().map(|field| sanitize::escape_spreadsheet_cell(field).into_owned());
         writer.write_record(fields).expect("all rows have the same length");
     }
     let bytes = writer.into_inner().expect("writing to memory cannot fail");

@@ -35,7 +35,7 @@ pub(crate) fn history(
         benchmark: "memory.stream".to_owned(),
         metric: "triad".to_owned(),
         identity: [].into(),
-        others: 0,
+        other_results: 0,
         unit: Unit::BytePerSecond,
         better: Better::Higher,
         host: "node-7".to_owned(),

@@ -294,7 +294,7 @@ fn only_intervals_are_shaded() {
 struct PageStyle {
     light: BTreeMap<String, String>,
     dark: BTreeMap<String, String>,
-    drawn: BTreeMap<String, String>,
+    dark_replacements: BTreeMap<String, String>,
 }
 
 fn style() -> PageStyle {
@@ -312,7 +312,11 @@ fn style() -> PageStyle {
         let from = line.split_once("=\"")?.1.split_once('"')?.0.to_lowercase();
         Some((from, line.split_once(": ")?.1.split_once(';')?.0.to_lowercase()))
     });
-    PageStyle { light: variables(light), dark: variables(dark), drawn: drawn.collect() }
+    PageStyle {
+        light: variables(light),
+        dark: variables(dark),
+        dark_replacements: drawn.collect(),
+    }
 }
 
 /// Relative luminance (WCAG 2.2).
@@ -356,7 +360,11 @@ fn colours_have_the_contrast_of_wcag_aa() {
             assert!(ratio >= 4.5, "{scheme}: {text} on {background}: {ratio:.2}");
         }
         let displayed = |colour: &str| match scheme {
-            "dark" => style.drawn.get(colour).cloned().unwrap_or_else(|| colour.to_owned()),
+            "dark" => style
+                .dark_replacements
+                .get(colour)
+                .cloned()
+                .unwrap_or_else(|| colour.to_owned()),
             _ => colour.to_owned(),
         };
         let backgrounds = [colour_of("paper").to_owned(), displayed("#eaeef2")];
@@ -388,7 +396,7 @@ fn maps_have_the_contrast_of_wcag_aa() {
     assert!(opacity > 0.4, "{opacity}");
     for (scheme, colours) in [("light", &style.light), ("dark", &style.dark)] {
         let displayed = |colour: String| match scheme {
-            "dark" => style.drawn.get(&colour).cloned().unwrap_or(colour),
+            "dark" => style.dark_replacements.get(&colour).cloned().unwrap_or(colour),
             _ => colour,
         };
         let paper = colours["paper"].as_str();

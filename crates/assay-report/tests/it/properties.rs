@@ -162,14 +162,14 @@ fn check_csv(summary: &RunSummary) {
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), summary.results.len());
     for (row, estimate) in rows.iter().zip(&summary.results) {
-        assert_eq!(&row[column("host")], &*sanitize::spreadsheet_cell(&estimate.host));
+        assert_eq!(&row[column("host")], &*sanitize::escape_spreadsheet_cell(&estimate.host));
         assert_eq!(&row[column("unit")], estimate.unit.symbol());
         let value = row[column("value")].parse::<f64>().ok();
         assert_eq!(value, Some(estimate.median).filter(|median| median.is_finite()));
         for (name, value) in &estimate.parameters {
             if let AttributeValue::Text(text) = value {
                 let field = &row[column(&format!("parameters.{}", name.name()))];
-                assert_eq!(field, &*sanitize::spreadsheet_cell(text));
+                assert_eq!(field, &*sanitize::escape_spreadsheet_cell(text));
             }
         }
     }

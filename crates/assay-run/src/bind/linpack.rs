@@ -42,7 +42,7 @@ fn turn(
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let linpack = Linpack::prepare(&config).map_err(case_error)?;
-            recorder.add_fact(Attribute::Kernel, linpack.kernel().name());
+            recorder.add_fact(Attribute::Kernel, linpack.isa().name());
             Ok(linpack)
         },
         repetition: &mut solve,

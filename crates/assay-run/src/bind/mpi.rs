@@ -49,7 +49,7 @@ pub(super) fn turns<'c>(
             warn_if_over_budget(case, work, cache.borrow().launch_overhead_s(work), recorder);
         }
         let start_s = recorder.elapsed_s();
-        let stop_reason = turn(case, work, launch, recorder)?;
+        let stop_reason = run_turn(case, work, launch, recorder)?;
         if work.preset.is_assay() {
             let overhead_s = recorder.elapsed_s() - start_s - launch_budget_s(case);
             cache.borrow_mut().record_launch(work, overhead_s);
@@ -84,7 +84,7 @@ fn warn_if_over_budget(
 ///
 /// A launch is a preparation: it allocates new buffers and opens new connections. A single launch
 /// therefore shows no variance between launches.
-fn turn(
+fn run_turn(
     case: &Case,
     work: &MpiWorkload,
     launch: u32,
@@ -120,13 +120,13 @@ fn launch_once(
     let remote = RemoteRanks::connect(recorder, work.mpi.starter, folder.path());
     let remote = remote.map_err(network::case_error)?;
     let is_one_kernel = remote.as_ref().is_some_and(|it| it.is_one_kernel);
-    let command = command(case, work, launch, &file, remote.as_ref())?;
+    let command = build_command(case, work, launch, &file, remote.as_ref())?;
     if launch == 0 {
         let commands = [("run".to_owned(), format_command(&command))].into();
         recorder.add_fact(Attribute::Commands, AttributeValue::Pairs(commands));
     }
     let segments = MpiSegments::scan();
-    let result = run(&command, remote, recorder.cancel());
+    let result = run_launcher(&command, remote, recorder.cancel());
     if !result.as_ref().is_ok_and(CompletedChild::is_success) {
         // A killed library leaves its shared memory behind.
         segments.remove_new();
@@ -149,7 +149,7 @@ fn launch_once(
 }
 
 /// Runs the launcher, and serves the ranks that it starts on the other host of a pair.
-fn run(
+fn run_launcher(
     command: &ChildCommand,
     remote: Option<RemoteRanks>,
     cancel: &AtomicBool,
@@ -169,7 +169,7 @@ fn run(
 }
 
 /// Builds the command of the launcher, whose ranks run `assay mpi`.
-fn command(
+fn build_command(
     case: &Case,
     work: &MpiWorkload,
     launch: u32,

@@ -30,7 +30,7 @@ impl FleetRun<'_, '_, '_> {
             return Ok(());
         }
         let seconds = self.question.deadline.as_secs();
-        let failure = HostFailure::Late { done: done.len(), seconds };
+        let failure = HostFailure::Straggler { done: done.len(), seconds };
         let late = start.done_ns.iter().filter(|(_, done)| done.is_none());
         let late: Vec<usize> = late.map(|(host, _)| *host).collect();
         late.into_iter().try_for_each(|host| self.lose_host(host, &failure))

@@ -9,7 +9,7 @@ use assay_fleet::remote::agents::{HostConnections, HostEvent};
 use assay_fleet::remote::{AgentReply, AgentRequest, Clocks, ReadyReport};
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
-use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
 use super::simulation::{case_name, plan};
 use super::{FleetRequest, measure};
@@ -65,7 +65,7 @@ impl HostileHost {
                 (AgentReply::Event(Box::new(event)), bytes)
             }
             Hostility::SendsNotes(bytes) if has_started => {
-                (AgentReply::Note(phrase!("note", "a note")), bytes)
+                (AgentReply::Note(Phrase::exact_value("a note")), bytes)
             }
             _ => return None,
         })

@@ -450,7 +450,8 @@ impl<'t> FleetRecord<'t> {
                 self.fail_cases(host, &failure)?;
             }
         }
-        let (finished, state) = (self.log.time(), self.state.take().unwrap_or_else(own_state));
+        let (finished, state) =
+            (self.log.current_time(), self.state.take().unwrap_or_else(own_state));
         self.log.add(RunEvent::RunFinished { finished, status, state })?;
         Ok(self.log.finish())
     }

@@ -459,7 +459,7 @@ fn check_schedule(seed: u64) {
         assert!((0..names.len()).all(|host| world.is_faulty(host)), "a host could measure");
         return;
     };
-    assert_eq!(run.misfits, []);
+    assert_eq!(run.inconsistent_events, []);
     let is_fine = (0..names.len()).all(|host| !world.is_faulty(host));
     assert!(!is_fine || run.status == RunStatus::Complete, "{:?}", run.status);
     for (host, name) in names.iter().enumerate() {

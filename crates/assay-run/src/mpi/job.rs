@@ -19,7 +19,7 @@ use super::launcher_env::LauncherEnv;
 use super::method;
 use super::options::MpiOptions;
 use super::ranks::{self, ConnectedRanks};
-use super::size_sweep::{self, SizeStep};
+use super::single_size::{self, SizeStep};
 use crate::failure::CommandFailure;
 
 /// Delay before a library that may not fit is initialised, so that the note about it reaches the
@@ -122,7 +122,7 @@ fn measure_sizes(
     let budget_s = task.options.budget_s / sizes.len() as f64;
     for bytes in sizes {
         let step = SizeStep { options: task.options, bytes: *bytes, budget_s };
-        let size = size_sweep::measure_size(&ranks.world, &step)
+        let size = single_size::measure_size(&ranks.world, &step)
             .map_err(|error| ranks::mpi_failure(&error))?;
         if is_root {
             listener(RankEvent::SizeMeasured(&ranks.outcome, &size))?;

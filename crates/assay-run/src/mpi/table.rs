@@ -16,7 +16,7 @@ use assay_stats::tails::quantile_effective_count;
 
 use super::method;
 use super::options::MpiOptions;
-use super::size_sweep::TARGET_PRECISION;
+use super::single_size::TARGET_PRECISION;
 
 /// Percentile that is reported by default, next to the interval.
 const DEFAULT_PERCENTILE: f64 = 99.0;
@@ -50,7 +50,7 @@ pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
 }
 
 /// Builds the row of one size.
-pub fn row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuRow {
+pub fn build_row(table: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> OsuRow {
     let metrics = size.samples.keys();
     let values = metrics
         .filter_map(|name| Some((name.clone(), analyse_metric(size, name)?.median)))

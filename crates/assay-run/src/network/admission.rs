@@ -19,7 +19,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Resources in use at the same time, or the limit of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct ResourceQuota {
+pub(super) struct ConnectionResources {
     /// Connections, each with a thread.
     pub(super) connections: usize,
     /// Memory requested by peers.
@@ -29,9 +29,9 @@ pub(super) struct ResourceQuota {
 /// Resources of all peers being served.
 #[derive(Debug)]
 pub(super) struct Admissions {
-    total_limit: ResourceQuota,
-    peer_limit: ResourceQuota,
-    usage: Mutex<HashMap<IpAddr, ResourceQuota>>,
+    total_limit: ConnectionResources,
+    peer_limit: ConnectionResources,
+    usage: Mutex<HashMap<IpAddr, ConnectionResources>>,
 }
 
 /// Admitted connection; dropping it releases the connection and its reserved memory.
@@ -43,11 +43,14 @@ pub(super) struct Admission<'a> {
 }
 
 impl Admissions {
-    pub(super) fn new(total_limit: ResourceQuota, peer_limit: ResourceQuota) -> Self {
+    pub(super) fn new(
+        total_limit: ConnectionResources,
+        peer_limit: ConnectionResources,
+    ) -> Self {
         Self { total_limit, peer_limit, usage: Mutex::new(HashMap::new()) }
     }
 
-    fn lock_usage(&self) -> MutexGuard<'_, HashMap<IpAddr, ResourceQuota>> {
+    fn lock_usage(&self) -> MutexGuard<'_, HashMap<IpAddr, ConnectionResources>> {
         // Every change below is complete before the lock is released.
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,12 +62,13 @@ impl Admissions {
     /// Admits a connection of this peer if the limits permit it.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<Admission<'_>> {
         let peer = peer_network(peer);
-        let is_reserved = self.try_reserve(peer, ResourceQuota { connections: 1, bytes: 0 });
+        let is_reserved =
+            self.try_reserve(peer, ConnectionResources { connections: 1, bytes: 0 });
         // Created only after a successful reservation, because dropping it releases one.
         is_reserved.then(|| Admission { admissions: self, peer, bytes: 0 })
     }
 
-    fn try_reserve(&self, peer: IpAddr, more: ResourceQuota) -> bool {
+    fn try_reserve(&self, peer: IpAddr, more: ConnectionResources) -> bool {
         let mut usage = self.lock_usage();
         let own = usage.get(&peer).copied().unwrap_or_default().plus(more);
         let all = usage.values().fold(more, |sum, each| sum.plus(*each));
@@ -76,7 +80,7 @@ impl Admissions {
     }
 }
 
-impl ResourceQuota {
+impl ConnectionResources {
     const fn plus(self, more: Self) -> Self {
         Self {
             connections: self.connections.saturating_add(more.connections),
@@ -92,8 +96,9 @@ impl ResourceQuota {
 impl Admission<'_> {
     /// Reserves memory; returns `false` if that would exceed the limit of the peer or the total.
     pub(super) fn reserve(&mut self, bytes: usize) -> bool {
-        let is_reserved =
-            self.admissions.try_reserve(self.peer, ResourceQuota { connections: 0, bytes });
+        let is_reserved = self
+            .admissions
+            .try_reserve(self.peer, ConnectionResources { connections: 0, bytes });
         self.bytes += if is_reserved { bytes } else { 0 };
         is_reserved
     }
@@ -126,13 +131,13 @@ pub(super) struct BoundedListener<'a> {
     listener: &'a TcpListener,
     admissions: &'a Admissions,
     /// Time of the last [`NetworkError::Accept`].
-    reported: Option<Instant>,
+    last_error_at: Option<Instant>,
 }
 
 impl<'a> BoundedListener<'a> {
     pub(super) fn new(listener: &'a TcpListener, admissions: &'a Admissions) -> Self {
         heap::keep_one_arena();
-        Self { listener, admissions, reported: None }
+        Self { listener, admissions, last_error_at: None }
     }
 
     /// Accepts the next connection, if one arrives soon and is admitted.
@@ -158,10 +163,13 @@ impl<'a> BoundedListener<'a> {
             Err(source) => {
                 // The connection stays in the kernel's queue; an immediate retry would fail again.
                 std::thread::sleep(POLL_INTERVAL);
-                if self.reported.is_some_and(|reported| reported.elapsed() < ERROR_INTERVAL) {
+                if self
+                    .last_error_at
+                    .is_some_and(|reported| reported.elapsed() < ERROR_INTERVAL)
+                {
                     return Ok(None);
                 }
-                self.reported = Some(Instant::now());
+                self.last_error_at = Some(Instant::now());
                 Err(NetworkError::Accept { source })
             }
         }
@@ -197,8 +205,8 @@ mod tests {
     #[test]
     fn limits_connections_and_memory_per_peer_and_in_total() {
         let admissions = Admissions::new(
-            ResourceQuota { connections: 3, bytes: 100 },
-            ResourceQuota { connections: 2, bytes: 60 },
+            ConnectionResources { connections: 3, bytes: 100 },
+            ConnectionResources { connections: 2, bytes: 60 },
         );
         let [one, other]: [IpAddr; 2] =
             ["192.0.2.1", "2001:db8::1"].map(|text| text.parse().unwrap());

@@ -29,19 +29,19 @@ impl StepDeadline {
         Self { timeout, deadline: Instant::now() + timeout }
     }
 
-    fn left(&self) -> Duration {
+    fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// Returns the error for a peer that missed the deadline.
     pub fn timeout_error(&self, peer: &str, expected: &str) -> NetworkError {
         let (peer, expected) = (peer.to_owned(), expected.to_owned());
-        NetworkError::Late { peer, expected, seconds: self.timeout.as_secs_f64() }
+        NetworkError::Timeout { peer, expected, seconds: self.timeout.as_secs_f64() }
     }
 
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.left().is_zero()
+        self.remaining().is_zero()
     }
 }
 
@@ -77,7 +77,7 @@ impl ControlConnection {
         let step = StepDeadline::new(SEND_TIMEOUT);
         let mut rest = bytes;
         while !rest.is_empty() {
-            let left = step.left();
+            let left = step.remaining();
             if left.is_zero() {
                 return Err(step.timeout_error(&self.peer, "room for a message"));
             }
@@ -120,7 +120,7 @@ impl ControlConnection {
     }
 
     /// Receives the next bytes; fails at the deadline of the step, or if `is_cancelled`.
-    pub fn wait(
+    pub fn receive(
         &mut self,
         step: &StepDeadline,
         expected: &str,
@@ -179,7 +179,7 @@ mod tests {
         });
         let step = StepDeadline::new(Duration::from_millis(300));
         let message = loop {
-            match control.wait(&step, "a whole message", &|| false) {
+            match control.receive(&step, "a whole message", &|| false) {
                 Ok(piece) => assert!(piece.len() < 1000, "the peer goes on for ever"),
                 Err(error) => break error.to_string(),
             }

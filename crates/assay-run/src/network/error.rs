@@ -21,7 +21,7 @@ pub enum NetworkError {
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error("{expected} did not come from {peer} within {seconds} s")]
-    Late { peer: String, expected: String, seconds: f64 },
+    Timeout { peer: String, expected: String, seconds: f64 },
     #[error("cannot accept connections")]
     Accept { source: io::Error },
     #[error("cannot serve {peer}")]
@@ -166,7 +166,7 @@ impl NetworkError {
                 }
                 _ => "name an address of this host",
             },
-            Self::Late { .. } | Self::Closed { .. } | Self::Broken { .. } => {
+            Self::Timeout { .. } | Self::Closed { .. } | Self::Broken { .. } => {
                 "check the other end's output; a firewall may also cut connections"
             }
             Self::NotAdmitted { source, .. } => source.advice(),

@@ -176,7 +176,7 @@ impl Iperf3Session<'_> {
             let cancel = self.cancel;
             let expected = self.client.expected();
             let is_cancelled = || cancel.load(Ordering::Relaxed);
-            match self.control.wait(&step, expected, &is_cancelled) {
+            match self.control.receive(&step, expected, &is_cancelled) {
                 Ok(bytes) => self.client.receive(&bytes),
                 Err(error) => return Err(self.connection_error(error)),
             }

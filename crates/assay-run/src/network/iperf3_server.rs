@@ -15,7 +15,7 @@ use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start};
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Iperf3Server, Iperf3ServerEvent};
 
 use super::admission::{
-    self, Admission, Admissions, BoundedListener, POLL_INTERVAL, ResourceQuota,
+    self, Admission, Admissions, BoundedListener, ConnectionResources, POLL_INTERVAL,
 };
 use super::control::{self, ControlConnection, StepDeadline};
 use super::error::NetworkError;
@@ -58,8 +58,10 @@ pub enum Iperf3ServerReport {
 
 /// Maximum number of simultaneous connections. One client opens up to 128 streams each way; no
 /// client can use up all of the connections.
-const TOTAL_CONNECTIONS: ResourceQuota = ResourceQuota { connections: 512, bytes: 0 };
-const PEER_CONNECTIONS: ResourceQuota = ResourceQuota { connections: 384, bytes: 0 };
+const TOTAL_CONNECTIONS: ConnectionResources =
+    ConnectionResources { connections: 512, bytes: 0 };
+const PEER_CONNECTIONS: ConnectionResources =
+    ConnectionResources { connections: 384, bytes: 0 };
 /// Time in which a new connection must identify itself.
 const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -148,7 +148,8 @@ impl QperfSession<'_> {
             {
                 return Ok(event);
             }
-            let waited = self.control.wait(&step, expected, &|| cancel.load(Ordering::Relaxed));
+            let waited =
+                self.control.receive(&step, expected, &|| cancel.load(Ordering::Relaxed));
             match waited {
                 Ok(bytes) => self.client.receive(&bytes),
                 Err(_) if refused => return Err(self.protocol_error(self.client.rejection())),
@@ -319,7 +320,8 @@ impl QperfSession<'_> {
             {
                 return Some(*statistics);
             }
-            let bytes = self.control.wait(&step, "the server's statistics", &|| false).ok()?;
+            let bytes =
+                self.control.receive(&step, "the server's statistics", &|| false).ok()?;
             self.client.receive(&bytes);
         }
     }

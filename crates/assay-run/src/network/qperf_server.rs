@@ -23,7 +23,7 @@ use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
 use super::admission::{
-    self, Admission, Admissions, BoundedListener, POLL_INTERVAL, ResourceQuota,
+    self, Admission, Admissions, BoundedListener, ConnectionResources, POLL_INTERVAL,
 };
 use super::control::{self, ControlConnection, StepDeadline};
 use super::error::NetworkError;
@@ -31,9 +31,11 @@ use super::qperf_client::{cpu_count, host_times};
 
 /// Limits of all simultaneous requests, each of which takes up to three threads. One host can use
 /// half of them.
-const TOTAL_REQUESTS: ResourceQuota = ResourceQuota { connections: 64, bytes: 256 << 20 };
+const TOTAL_REQUESTS: ConnectionResources =
+    ConnectionResources { connections: 64, bytes: 256 << 20 };
 /// Limits per host: memory for the longest message of the protocol.
-const PEER_REQUESTS: ResourceQuota = ResourceQuota { connections: 32, bytes: 64 << 20 };
+const PEER_REQUESTS: ConnectionResources =
+    ConnectionResources { connections: 32, bytes: 64 << 20 };
 /// Timeout of the next step of the protocol.
 const STEP_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that a client may continue a test beyond its end.
@@ -168,7 +170,7 @@ impl QperfServerSession<'_> {
             if let Some(event) = self.server.next_event().map_err(broke)? {
                 return Ok(event);
             }
-            let bytes = self.control.wait(&step, expected, self.is_closing)?;
+            let bytes = self.control.receive(&step, expected, self.is_closing)?;
             self.server.receive(&bytes);
         }
     }

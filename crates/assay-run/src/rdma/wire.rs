@@ -213,7 +213,7 @@ impl MessageChannel {
                 Carrier::Tcp(control, rest) => {
                     let end = rest.iter().position(|byte| *byte == b'\n');
                     if end.is_none() && rest.len() <= LINE_LIMIT_BYTES {
-                        rest.extend(control.wait(&step, expected, &is_cancelled)?);
+                        rest.extend(control.receive(&step, expected, &is_cancelled)?);
                         continue;
                     }
                     let line: Vec<u8> =

@@ -5,17 +5,23 @@ use proptest::prelude::*;
 use super::*;
 use crate::quantile::median_interval;
 use crate::random::Random;
-use crate::synthetic::{SyntheticWorld, TRUTH, coverage};
+use crate::synthetic::{SyntheticSeries, TRUE_MEDIAN, share_of_trials};
 
-fn world(preparations: usize, repetitions: usize) -> SyntheticWorld {
-    SyntheticWorld { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
+fn world(preparations: usize, repetitions: usize) -> SyntheticSeries {
+    SyntheticSeries {
+        preparations,
+        repetitions,
+        intraclass_correlation: 0.0,
+        autocorrelation: 0.0,
+        skewed: false,
+    }
 }
 
-fn coverage_of(world: SyntheticWorld) -> f64 {
+fn coverage_of(world: SyntheticSeries) -> f64 {
     let mut source = Random::new(2026);
-    coverage(1000, || {
+    share_of_trials(1000, || {
         let analysis = analyse(&world.samples(&mut source)).unwrap();
-        analysis.interval.is_some_and(|(low, high)| low <= TRUTH && TRUTH <= high)
+        analysis.interval.is_some_and(|(low, high)| low <= TRUE_MEDIAN && TRUE_MEDIAN <= high)
     })
 }
 
@@ -26,7 +32,7 @@ const TOLERANCE: f64 = 0.0207;
 fn interval_covers_independent_samples() {
     for skewed in [false, true] {
         for (preparations, repetitions) in [(1, 30), (1, 300), (3, 10), (3, 100), (8, 10)] {
-            let world = SyntheticWorld { skewed, ..world(preparations, repetitions) };
+            let world = SyntheticSeries { skewed, ..world(preparations, repetitions) };
             let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
@@ -62,8 +68,11 @@ fn interval_covers_correlated_repetitions() {
             (1, 1000, 0.9),
             (3, 100, 0.9),
         ] {
-            let world =
-                SyntheticWorld { neighbours, skewed, ..world(preparations, repetitions) };
+            let world = SyntheticSeries {
+                autocorrelation: neighbours,
+                skewed,
+                ..world(preparations, repetitions)
+            };
             let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
@@ -75,7 +84,10 @@ fn interval_covers_correlated_repetitions() {
 fn interval_covers_differing_preparations() {
     for (preparations, repetitions) in [(5, 10), (5, 40), (8, 10), (20, 5)] {
         for between in [0.1, 0.3, 0.6] {
-            let world = SyntheticWorld { between, ..world(preparations, repetitions) };
+            let world = SyntheticSeries {
+                intraclass_correlation: between,
+                ..world(preparations, repetitions)
+            };
             let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
@@ -87,7 +99,8 @@ fn interval_covers_differing_preparations() {
 fn interval_covers_three_preparations() {
     for between in [0.1, 0.3, 0.6, 0.9] {
         for repetitions in [10, 33, 100] {
-            let world = SyntheticWorld { between, ..world(3, repetitions) };
+            let world =
+                SyntheticSeries { intraclass_correlation: between, ..world(3, repetitions) };
             let rate = coverage_of(world);
             assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::SyntheticWorld;
+use crate::synthetic::SyntheticSeries;
 
 fn mean_time(neighbours: f64, repetitions: usize) -> f64 {
-    let world = SyntheticWorld {
+    let world = SyntheticSeries {
         preparations: 1,
         repetitions,
-        between: 0.0,
-        neighbours,
+        intraclass_correlation: 0.0,
+        autocorrelation: neighbours,
         skewed: false,
     };
     let mut source = Random::new(9);

@@ -5,16 +5,22 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::analysis::{Samples, analyse};
 use crate::random::Random;
-use crate::synthetic::SyntheticWorld;
+use crate::synthetic::SyntheticSeries;
 
 const STOPPING: StoppingRule =
     StoppingRule { target: 0.02, repetitions: 10, preparations: 3, budget_s: 10.0 };
 
-fn world(preparations: usize, repetitions: usize) -> SyntheticWorld {
-    SyntheticWorld { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
+fn world(preparations: usize, repetitions: usize) -> SyntheticSeries {
+    SyntheticSeries {
+        preparations,
+        repetitions,
+        intraclass_correlation: 0.0,
+        autocorrelation: 0.0,
+        skewed: false,
+    }
 }
 
-fn samples(world: SyntheticWorld) -> Samples {
+fn samples(world: SyntheticSeries) -> Samples {
     world.samples(&mut Random::new(3))
 }
 
@@ -77,14 +83,14 @@ fn doubts_single_preparation() {
 #[test]
 fn dependence_reports_cause() {
     check(
-        &samples(SyntheticWorld { between: 0.9, ..world(7, 30) }),
+        &samples(SyntheticSeries { intraclass_correlation: 0.9, ..world(7, 30) }),
         StopReason::Budget,
         &expect![[r#"
             PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 8.963967457216533, luck: Pages }
         "#]],
     );
     check(
-        &samples(SyntheticWorld { neighbours: 0.95, ..world(1, 600) }),
+        &samples(SyntheticSeries { autocorrelation: 0.95, ..world(1, 600) }),
         StopReason::Budget,
         &expect![[r#"
             OnePreparation { asked: 3, luck: Pages }
@@ -124,7 +130,9 @@ fn counts_non_finite_samples() {
 
 #[test]
 fn reports_variance_source() {
-    let analysis = analyse(&samples(SyntheticWorld { between: 0.75, ..world(7, 30) })).unwrap();
+    let analysis =
+        analyse(&samples(SyntheticSeries { intraclass_correlation: 0.75, ..world(7, 30) }))
+            .unwrap();
     for luck in [VarianceSource::Pages, VarianceSource::Connections, VarianceSource::Launch] {
         let found =
             series_doubts(&analysis, &STOPPING, StopReason::Precise, Unit::Second, luck);

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::SyntheticWorld;
+use crate::synthetic::SyntheticSeries;
 
 /// Returns the mean of n / `n_effective` over many series of one world.
-fn mean_effect(world: SyntheticWorld) -> f64 {
+fn mean_effect(world: SyntheticSeries) -> f64 {
     let mut source = Random::new(3);
     let n = (world.preparations * world.repetitions) as f64;
     let worth = (0..400).map(|_| effective_size(&world.samples(&mut source)).unwrap().n);
@@ -27,8 +27,13 @@ fn estimates_known_dependence() {
         (30, 4, 0.9, 0.0, 3.7, 1.25),
         (20, 100, 0.1, 0.5, 12.7, 1.35),
     ] {
-        let world =
-            SyntheticWorld { preparations, repetitions, between, neighbours, skewed: true };
+        let world = SyntheticSeries {
+            preparations,
+            repetitions,
+            intraclass_correlation: between,
+            autocorrelation: neighbours,
+            skewed: true,
+        };
         let effect = mean_effect(world);
         assert!(effect < expected * factor && effect > expected / factor, "{effect} {world:?}");
     }
@@ -80,11 +85,11 @@ fn drift_over_preparations_has_small_effective_size() {
 /// A reversed series has the same effective size.
 #[test]
 fn reversed_series_has_same_effective_size() {
-    let world = SyntheticWorld {
+    let world = SyntheticSeries {
         preparations: 7,
         repetitions: 9,
-        between: 0.3,
-        neighbours: 0.6,
+        intraclass_correlation: 0.3,
+        autocorrelation: 0.6,
         skewed: true,
     };
     let mut samples = world.samples(&mut Random::new(8));

@@ -33,7 +33,7 @@ fn short_independent_series_keep_interval() {
         let mut source = Random::new(12);
         let mut by_student = 0;
         for _ in 0..2000 {
-            let mut values = MACHINES[1].values(&mut source);
+            let mut values = MACHINES[1].value_generator(&mut source);
             let samples: Samples = (0..preparations)
                 .map(|_| (0..repetitions).map(|at| values(at == 0)).collect())
                 .collect();

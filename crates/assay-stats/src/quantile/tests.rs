@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::coverage;
+use crate::synthetic::share_of_trials;
 
 #[test]
 fn ranks_match_sign_test_tables() {
@@ -132,7 +132,7 @@ fn interval_coverage_is_exact() {
     for (n, exact) in [(6, 0.96875), (10, 0.978_515_6), (20, 0.958_610_5), (100, 0.964_799_8)] {
         let mut source = Random::new(n as u64);
         for draw in [Random::normal, |source: &mut Random| source.normal().exp() - 1.0] {
-            let rate = coverage(20_000, || {
+            let rate = share_of_trials(20_000, || {
                 let mut values: Vec<f64> = (0..n).map(|_| draw(&mut source)).collect();
                 values.sort_by(f64::total_cmp);
                 let interval = median_interval(&values, LEVEL);

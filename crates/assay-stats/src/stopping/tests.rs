@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::{SyntheticWorld, TRUTH, coverage};
+use crate::synthetic::{SyntheticSeries, TRUE_MEDIAN, share_of_trials};
 
 /// Costs of a case, in seconds, and whether the rule receives the time of a repetition.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ fn every_series_must_be_precise() {
     let case = |spread: f64| {
         let mut source = Random::new(5);
         let measure =
-            |index, _| TRUTH + if index == 1 { spread * source.normal() } else { 0.0 };
+            |index, _| TRUE_MEDIAN + if index == 1 { spread * source.normal() } else { 0.0 };
         let course = run_case(costs(0.1, 0.1), stopping(0.01, 1e4), 2, measure);
         (course.stopped, course.shape().iter().sum::<usize>())
     };
@@ -132,7 +132,7 @@ fn repetitions_follow_costs_and_spread() {
         let mut level = 0.0;
         let measure = |_, fresh| {
             level = if fresh { differ * source.normal() } else { level };
-            TRUTH + level + source.normal()
+            TRUE_MEDIAN + level + source.normal()
         };
         let course = run_case(costs(preparation_s, 1.0), stopping(1e-9, 2000.0), 1, measure);
         let mut shape = course.shape();
@@ -170,15 +170,15 @@ fn intervals_cover_after_stopping() {
     for (between, neighbours, minimum) in
         [(0.0, 0.0, 0.93), (0.1, 0.0, 0.9), (0.5, 0.0, 0.9), (0.0, 0.6, 0.9)]
     {
-        let world = SyntheticWorld {
+        let world = SyntheticSeries {
             preparations: 1,
             repetitions: 400,
-            between,
-            neighbours,
+            intraclass_correlation: between,
+            autocorrelation: neighbours,
             skewed: false,
         };
         let mut source = Random::new(11);
-        let rate = coverage(400, || {
+        let rate = share_of_trials(400, || {
             let mut prepared = vec![].into_iter();
             let measure = |_, fresh| {
                 if fresh {
@@ -188,7 +188,7 @@ fn intervals_cover_after_stopping() {
             };
             let course = run_case(costs(2.0, 1.0), stopping(0.008, 300.0), 1, measure);
             let interval = analyse(&course.series[0]).and_then(|it| it.interval);
-            interval.is_some_and(|(low, high)| low <= TRUTH && TRUTH <= high)
+            interval.is_some_and(|(low, high)| low <= TRUE_MEDIAN && TRUE_MEDIAN <= high)
         });
         assert!(rate >= minimum, "{between} {neighbours} {rate}");
     }
@@ -257,7 +257,7 @@ fn batches_do_not_skip_looks() {
     let mut source = Random::new(6);
     let mut series: Samples = Vec::new();
     for connection in 1_u32.. {
-        series.push((0..300).map(|_| TRUTH + source.normal()).collect());
+        series.push((0..300).map(|_| TRUE_MEDIAN + source.normal()).collect());
         let elapsed_s = f64::from(connection);
         let spent = CaseTime { elapsed_s, repetition_s: Some(1.0), batch: 300 };
         match next_step([&series], &stopping(0.05, 60.0), spent) {

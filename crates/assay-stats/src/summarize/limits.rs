@@ -13,12 +13,12 @@ use super::EstimateEntry;
 use crate::laws;
 
 /// Sets `limit`, `percent_of_limit` and the parameters of Rpeak of every estimate.
-pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
+pub(super) fn attach_limits(entries: &mut [EstimateEntry<'_>]) {
     let clocks: Vec<MeasuredClock> = entries.iter().filter_map(MeasuredClock::new).collect();
     // A limit applies to one host or one volume, not to several.
     for entry in entries.iter_mut().filter(|it| !it.estimate.spans_hosts()) {
         let workload = &entry.record.case.workload;
-        match metric_bound(entry) {
+        match metric_limit_kind(entry) {
             Some(LimitKind::MemoryBandwidth) => {
                 if let Workload::Stream(_) = workload {
                     let limit = entry.host.and_then(|host| memory_bandwidth(&host.facts));
@@ -49,7 +49,7 @@ pub(super) fn attach(entries: &mut [EstimateEntry<'_>]) {
     let peaks: Vec<PeakEstimate> = entries.iter().filter_map(PeakEstimate::new).collect();
     for entry in entries.iter_mut() {
         if let (Workload::Linpack(work), Some(LimitKind::ComputeFp64)) =
-            (&entry.record.case.workload, metric_bound(entry))
+            (&entry.record.case.workload, metric_limit_kind(entry))
         {
             let (cores, host) = (work.cpus.len(), &entry.estimate.host);
             let candidates = peaks.iter().filter(|it| it.cores == cores && it.host == *host);
@@ -105,7 +105,7 @@ struct PeakEstimate {
     rpeak: Attributes,
 }
 
-const RPEAK: [Attribute; 4] =
+const RPEAK_ATTRIBUTES: [Attribute; 4] =
     [Attribute::Rpeak, Attribute::RpeakCores, Attribute::FlopPerCycle, Attribute::RpeakClock];
 
 impl PeakEstimate {
@@ -113,17 +113,17 @@ impl PeakEstimate {
         let Workload::PeakFlops(work) = &entry.record.case.workload else { return None };
         let estimate = &entry.estimate;
         let parameter = |name| Some((name, estimate.parameters.get(&name)?.clone()));
-        (metric_bound(entry) == Some(LimitKind::ComputeFp64)).then(|| Self {
+        (metric_limit_kind(entry) == Some(LimitKind::ComputeFp64)).then(|| Self {
             cores: work.domain.cpus.len(),
             host: estimate.host.clone(),
             flops: estimate.median,
             instruction_set: work.instruction_set.clone(),
-            rpeak: RPEAK.into_iter().filter_map(parameter).collect(),
+            rpeak: RPEAK_ATTRIBUTES.into_iter().filter_map(parameter).collect(),
         })
     }
 }
 
-fn metric_bound(entry: &EstimateEntry<'_>) -> Option<LimitKind> {
+fn metric_limit_kind(entry: &EstimateEntry<'_>) -> Option<LimitKind> {
     let benchmark = entry.record.case.workload.benchmark();
     benchmark.metric(&entry.estimate.metric)?.limit
 }
@@ -164,7 +164,7 @@ fn set_rpeak_limit(
         rpeak.flop_per_cycle.into(),
         rpeak.clock_hz.into(),
     ];
-    estimate.parameters.extend(RPEAK.into_iter().zip(factors));
+    estimate.parameters.extend(RPEAK_ATTRIBUTES.into_iter().zip(factors));
     let basis = LimitBasis::Rpeak(rpeak);
     set_limit(estimate, Some(PhysicalLimit { value: rpeak.value(), basis }));
 }

@@ -9,7 +9,7 @@ use assay_model::run::{CaseRecord, SeriesRecord};
 const MIX: &str = "mix";
 
 /// Returns whether series with these dimensions cover all operations of the case.
-pub(super) fn is_whole(record: &CaseRecord, dimensions: &Attributes) -> bool {
+pub(super) fn covers_all_operations(record: &CaseRecord, dimensions: &Attributes) -> bool {
     let requested = record.case.workload.dimensions(&record.case.by);
     let operation = |of: &Attributes| of.get(&Attribute::Operation).cloned();
     operation(dimensions)
@@ -36,14 +36,14 @@ pub(super) fn counted_distributions<'r>(
 
 /// Returns the rates of the reads and of the writes of a mix, in I/O per second: all I/O over the
 /// time from the first stretch to the last.
-pub(super) fn side_rates(record: &CaseRecord, series: &SeriesRecord) -> Attributes {
+pub(super) fn read_write_rates(record: &CaseRecord, series: &SeriesRecord) -> Attributes {
     if operation(series) != Some(MIX) || !is_result(series) {
         return Attributes::new();
     }
     let rate_of = |operation_name: &str| {
         let mut matching = read_write_series(record, series)
             .filter(|it| operation(it) == Some(operation_name));
-        matching.find_map(counted_per_s)
+        matching.find_map(rate_after_warm_up)
     };
     let rates =
         [(Attribute::ReadRate, rate_of("read")), (Attribute::WriteRate, rate_of("write"))];
@@ -71,7 +71,7 @@ fn is_result(series: &SeriesRecord) -> bool {
     series.dimensions.keys().all(|name| name.row().role != Role::Part)
 }
 
-fn counted_per_s(series: &SeriesRecord) -> Option<f64> {
+fn rate_after_warm_up(series: &SeriesRecord) -> Option<f64> {
     let counted = || series.distributions.iter().filter(|it| !it.warmup);
     let from_ns = counted().map(|it| it.from_ns).min()?;
     let to_ns = counted().map(|it| it.to_ns).max()?;

@@ -9,7 +9,7 @@ use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::workload::Workload;
 use assay_model::workload::measurement_mode::{LatencyGoal, MeasurementMode, SteadyRule};
 
-use super::mix::is_whole;
+use super::mix::covers_all_operations;
 use crate::rate_search::{GoalVerdict, LateCount, RateSearch, RateTry};
 use crate::rounds::SteadyState;
 
@@ -38,7 +38,7 @@ pub(super) fn step_results(record: &CaseRecord, host: &str) -> StepResults {
     };
     let of_host = record.series.iter().filter(is_of_host);
     let whole_series: Vec<&SeriesRecord> =
-        of_host.filter(|it| is_whole(record, &it.dimensions)).collect();
+        of_host.filter(|it| covers_all_operations(record, &it.dimensions)).collect();
     let results = match test.course {
         MeasurementMode::Once => None,
         MeasurementMode::Rounds(rule) => steady_results(&whole_series, &rule),

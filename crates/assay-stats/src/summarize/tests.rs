@@ -94,12 +94,12 @@ impl CaseScript {
         self
     }
 
-    fn number(&self) -> u32 {
+    fn last_series(&self) -> u32 {
         self.series - 1
     }
 
     fn sample(mut self, value: f64, weight: f64, preparation: u32) -> Self {
-        let series = self.number();
+        let series = self.last_series();
         self.events.push(RunEvent::Sample(Sample {
             series,
             value,
@@ -129,7 +129,7 @@ impl CaseScript {
 
     /// Adds stretches of one second each.
     fn stretches<T>(mut self, values: Vec<T>, event: fn(StretchRecord<T>) -> RunEvent) -> Self {
-        let series = self.number();
+        let series = self.last_series();
         for (second, seen) in (0..).zip(values) {
             let from_ns = second * 1_000_000_000;
             let to_ns = from_ns + 1_000_000_000;
@@ -167,7 +167,7 @@ impl CaseScript {
     }
 
     fn series_fact(self, name: Name, value: &str) -> Self {
-        let about = FactSubject::Series(self.number());
+        let about = FactSubject::Series(self.last_series());
         self.push(|_| RunEvent::Fact(Fact { about: about.clone(), name, value: value.into() }))
     }
 
@@ -253,7 +253,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<CaseScript>) -> Run {
         state: HostState::default(),
     });
     let run = Run::fold(events).unwrap();
-    assert!(run.misfits.is_empty(), "{:?}", run.misfits);
+    assert!(run.inconsistent_events.is_empty(), "{:?}", run.inconsistent_events);
     run
 }
 
@@ -429,7 +429,7 @@ fn compute_limit_comes_from_clock_and_peak() {
 }
 
 #[test]
-fn a_peak_measured_under_contention_gives_no_rpeak() {
+fn contended_peak_has_no_rpeak() {
     let disturbed = case("compute.peak_flops/node/avx512", "assay", peak(&[0, 1], "avx512"))
         .samples("fp64", None, &around(2.0 * 24.0 * 1.32e9))
         .samples("core_clock", None, &around(1.32e9))
@@ -726,7 +726,7 @@ fn uses_tool_figures_without_samples() {
         percentiles: [("p99".to_owned(), 4.0)].into(),
     };
     let with_figures = |script: CaseScript| {
-        let series = script.number();
+        let series = script.last_series();
         script.push(|_| RunEvent::Figures { series, figures: figures.clone() })
     };
     let with_samples =
@@ -741,7 +741,7 @@ fn uses_tool_figures_without_samples() {
     // doubt.
     let without = ToolFigures { max: None, mean: Some(2.5), ..figures.clone() };
     let script = case("c", "ib_send_lat", latency()).samples("latency", None, &[1.0]);
-    let series = script.number();
+    let series = script.last_series();
     let script = script.push(|_| RunEvent::Figures { series, figures: without.clone() });
     let raised = summarize(&run(vec![script.finished(StopReason::Tool)], None));
     let it = &raised.results[0];

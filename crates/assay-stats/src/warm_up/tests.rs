@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::random::Random;
-use crate::synthetic::{SyntheticWorld, TRUTH};
+use crate::synthetic::{SyntheticSeries, TRUE_MEDIAN};
 
 /// Returns series of normal noise whose first `warm` samples are shifted by `shift` standard
 /// deviations.
@@ -14,11 +14,11 @@ fn series_with_warm_up(
     warm_up_len: usize,
     shift: f64,
 ) -> Vec<Vec<f64>> {
-    let world = SyntheticWorld {
+    let world = SyntheticSeries {
         preparations,
         repetitions,
-        between: 0.0,
-        neighbours: 0.0,
+        intraclass_correlation: 0.0,
+        autocorrelation: 0.0,
         skewed: false,
     };
     let mut samples = world.samples(&mut Random::new(17));
@@ -78,11 +78,11 @@ fn discards_only_first_preparation_of_cold_machine() {
 /// Nine connections of 300 round trips, each with its own speed and bursts, without a warm-up.
 #[test]
 fn differing_preparations_are_no_warm_up() {
-    let world = SyntheticWorld {
+    let world = SyntheticSeries {
         preparations: 9,
         repetitions: 300,
-        between: 0.6,
-        neighbours: 0.8,
+        intraclass_correlation: 0.6,
+        autocorrelation: 0.8,
         skewed: true,
     };
     let mut random = Random::new(41);
@@ -97,11 +97,11 @@ fn differing_preparations_are_no_warm_up() {
 fn independent_samples_are_not_biased() {
     for (preparations, repetitions) in [(1, 20), (1, 100), (3, 4), (3, 14), (3, 50), (10, 10)] {
         for skewed in [false, true] {
-            let world = SyntheticWorld {
+            let world = SyntheticSeries {
                 preparations,
                 repetitions,
-                between: 0.0,
-                neighbours: 0.0,
+                intraclass_correlation: 0.0,
+                autocorrelation: 0.0,
                 skewed,
             };
             let mut random = Random::new(23);
@@ -111,7 +111,8 @@ fn independent_samples_are_not_biased() {
                 for (values, discarded) in samples.iter().zip(detect_warm_up(&samples)) {
                     discarded_total += discarded;
                     kept += values.len() - discarded;
-                    above_median += values[discarded..].iter().filter(|x| **x > TRUTH).count();
+                    above_median +=
+                        values[discarded..].iter().filter(|x| **x > TRUE_MEDIAN).count();
                 }
             }
             let kept_count = f64::from(u32::try_from(kept).unwrap());

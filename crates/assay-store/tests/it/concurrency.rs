@@ -15,12 +15,12 @@ fn concurrent_writers_lose_nothing() {
         let store = Store::open(folder.path().join("assay")).unwrap();
         let mut writer =
             store.begin(sample_run::run_started(&format!("run-{number}"))).unwrap();
-        let hash = writer.raw(b"the same output").unwrap();
-        for event in sample_run::events() {
+        let hash = writer.write_raw(b"the same output").unwrap();
+        for event in sample_run::events_after_start() {
             writer.append(&event).unwrap();
             store.list().unwrap();
         }
-        assert_eq!(store.raw(&hash).unwrap(), b"the same output");
+        assert_eq!(store.read_raw(&hash).unwrap(), b"the same output");
         assert_eq!(writer.finish(None), None);
     };
     std::thread::scope(|scope| {
@@ -38,7 +38,7 @@ fn concurrent_writers_lose_nothing() {
 
 #[test]
 fn identifier_is_assigned_once() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let outcomes: Vec<_> = std::thread::scope(|scope| {
         let begin = || scope.spawn(|| store.begin(sample_run::run_started("same")).map(|_| ()));
         let threads: Vec<_> = (0..8).map(|_| begin()).collect();
@@ -54,7 +54,7 @@ fn identifier_is_assigned_once() {
 /// The run of another process is reported as running while that process holds the lock.
 #[test]
 fn other_process_is_running_until_killed() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     drop(store.begin(sample_run::run_started("other")).unwrap());
     let events = store.folder().join("runs/other/events.jsonl");
     let mut child = match std::process::Command::new("flock")

@@ -13,8 +13,8 @@ fn events_path(store: &Store, run: &str) -> std::path::PathBuf {
 }
 
 fn written_run() -> (tempfile::TempDir, Store, Vec<u8>) {
-    let (folder, store) = sample_run::store();
-    sample_run::write(&store, "whole");
+    let (folder, store) = sample_run::temporary_store();
+    sample_run::write_run(&store, "whole");
     let bytes = std::fs::read(events_path(&store, "whole")).unwrap();
     (folder, store, bytes)
 }
@@ -26,7 +26,8 @@ fn written_run_round_trips() {
     assert_eq!(read.problems, []);
     assert!(read.is_whole());
     let first = RunEvent::RunStarted(Box::new(sample_run::run_started("whole")));
-    let expected = Run::fold(std::iter::once(first).chain(sample_run::events())).unwrap();
+    let expected =
+        Run::fold(std::iter::once(first).chain(sample_run::events_after_start())).unwrap();
     assert_eq!(read.run, expected);
     assert_eq!(read.run.status, RunStatus::Failed);
 }
@@ -44,7 +45,7 @@ fn kill_at_any_byte_keeps_finished_cases() {
             _ => false,
         };
         // The first line is the start of the run, which is not among these events.
-        ends[sample_run::events().iter().position(ends_case).unwrap() + 1]
+        ends[sample_run::events_after_start().iter().position(ends_case).unwrap() + 1]
     };
     for length in 0..=bytes.len() {
         std::fs::write(events_path(&store, "whole"), &bytes[..length]).unwrap();
@@ -72,14 +73,14 @@ fn cut_last_line_is_a_problem() {
     let read = store.read("whole").unwrap();
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(read.problems, [EventProblem::CutOff { line: lines }]);
-    assert_eq!(read.losses(), 1);
+    assert_eq!(read.lost_events(), 1);
     assert_eq!(read.run.status, RunStatus::Unfinished);
     assert_eq!(read.run.finished_cases().count(), 2);
 }
 
 #[test]
 fn rejects_non_finite_values() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let mut writer = store.begin(sample_run::run_started("nan")).unwrap();
     let before = std::fs::read(events_path(&store, "nan")).unwrap();
     for value in [f64::NAN, f64::INFINITY] {
@@ -91,19 +92,19 @@ fn rejects_non_finite_values() {
 
 #[test]
 fn raw_outputs_are_stored_once_and_checked() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let writer = store.begin(sample_run::run_started("raw")).unwrap();
-    let hash = writer.raw(b"Triad: 41234.5\n").unwrap();
-    assert_eq!(writer.raw(b"Triad: 41234.5\n").unwrap(), hash);
-    assert_eq!(store.raw(&hash).unwrap(), b"Triad: 41234.5\n");
+    let hash = writer.write_raw(b"Triad: 41234.5\n").unwrap();
+    assert_eq!(writer.write_raw(b"Triad: 41234.5\n").unwrap(), hash);
+    assert_eq!(store.read_raw(&hash).unwrap(), b"Triad: 41234.5\n");
     let file = store.folder().join("raw").join(&hash[..2]).join(&hash);
     std::fs::write(&file, "Triad: 99999.9\n").unwrap();
-    assert!(matches!(store.raw(&hash), Err(StoreError::RawDamaged { .. })));
-    assert_eq!(writer.raw(b"Triad: 41234.5\n").unwrap(), hash);
-    assert_eq!(store.raw(&hash).unwrap(), b"Triad: 41234.5\n");
+    assert!(matches!(store.read_raw(&hash), Err(StoreError::RawDamaged { .. })));
+    assert_eq!(writer.write_raw(b"Triad: 41234.5\n").unwrap(), hash);
+    assert_eq!(store.read_raw(&hash).unwrap(), b"Triad: 41234.5\n");
     assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
     for name in ["", "../../x", "zz"] {
-        assert!(matches!(store.raw(name), Err(StoreError::Read { .. })), "{name}");
+        assert!(matches!(store.read_raw(name), Err(StoreError::Read { .. })), "{name}");
     }
 }
 
@@ -134,11 +135,11 @@ fn ends_of_a_displaced_run_are_errors() {
         },
     ];
     for displace in displacements {
-        let (_folder, store) = sample_run::store();
+        let (_folder, store) = sample_run::temporary_store();
         let mut writer = store.begin(sample_run::run_started("displaced")).unwrap();
         displace(&events_path(&store, "displaced"));
         let mut ends = 0;
-        for event in sample_run::events() {
+        for event in sample_run::events_after_start() {
             match writer.append(&event) {
                 Ok(()) => {}
                 Err(StoreError::Displaced { .. }) => ends += 1,

@@ -6,9 +6,9 @@ use assay_store::{ReadRun, Store};
 use crate::sample_run;
 
 /// Writes a run, applies `change` to the lines of its file and reads it.
-fn read(change: impl FnOnce(&mut Vec<String>)) -> ReadRun {
-    let (_folder, store) = sample_run::store();
-    sample_run::write(&store, "a");
+fn read_changed(change: impl FnOnce(&mut Vec<String>)) -> ReadRun {
+    let (_folder, store) = sample_run::temporary_store();
+    sample_run::write_run(&store, "a");
     let path = store.folder().join("runs/a/events.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -21,16 +21,16 @@ fn read(change: impl FnOnce(&mut Vec<String>)) -> ReadRun {
 }
 
 /// Returns the run read from an undamaged file.
-fn whole() -> Run {
-    read(|_| {}).run
+fn undamaged_run() -> Run {
+    read_changed(|_| {}).run
 }
 
 /// Checks the reported problems and the number of lost events after `change`; returns the run.
 fn check(change: impl FnOnce(&mut Vec<String>), expected: &str, losses: u64) -> Run {
-    let read = read(change);
+    let read = read_changed(change);
     let reported: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
     assert_eq!(reported.join("\n"), expected);
-    assert_eq!((read.losses(), read.is_whole()), (losses, expected.is_empty()));
+    assert_eq!((read.lost_events(), read.is_whole()), (losses, expected.is_empty()));
     read.run
 }
 
@@ -42,7 +42,7 @@ fn with_checksum(number: usize, event: &str) -> String {
 
 #[test]
 fn damage_is_reported_with_line() {
-    let whole = whole();
+    let whole = undamaged_run();
     let flip_digit = |lines: &mut Vec<String>| lines[4] = lines[4].replacen("1.1", "1.2", 1);
     let run = check(flip_digit, "line 5 is damaged; it is skipped", 1);
     assert_eq!(run.cases[0].series[0].samples.len(), 2);
@@ -71,13 +71,13 @@ fn damage_is_reported_with_line() {
 
 #[test]
 fn misplaced_events_are_reported_with_line() {
-    let whole = whole();
+    let whole = undamaged_run();
     let push_unknown = |lines: &mut Vec<String>| {
         lines.push(with_checksum(lines.len() + 1, r#"{"event":"weather","sky":"clear"}"#));
     };
     let last = {
         let mut count = 0;
-        read(|lines| count = lines.len());
+        read_changed(|lines| count = lines.len());
         count + 1
     };
     let expected = format!("line {last} has the unknown event `weather`; it is skipped");
@@ -94,7 +94,7 @@ fn misplaced_events_are_reported_with_line() {
     let open = r#"{"event":"series-opened","series":0,"case":"memory.latency/bytes=4096","metric":"latency","dimensions":{}}"#;
     check(push_event(open), &format!("line {last} opens series 0 again; it is skipped"), 1);
     let histogram = r#"{"event":"distribution","series":0,"preparation":0,"from_ns":0,"to_ns":1,"count":1,"sum_ns":1.0,"histogram":"AAAA"}"#;
-    let read = read(push_event(histogram));
+    let read = read_changed(push_event(histogram));
     let reported = read.problems[0].to_string();
     let expected_start = format!(
         "line {last} has a malformed event `distribution`: a histogram does not decode"
@@ -112,7 +112,7 @@ fn events_of_newer_assay_are_reported_and_skipped() {
         lines[3] = format!("{{{}", lines[3].split_once("\"n\":4,").unwrap().1);
         lines.push(r#"{"event":"weather","sky":"clear"}"#.to_owned());
     };
-    let read = read(make_newer);
+    let read = read_changed(make_newer);
     let reported: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
     let last = reported[2].clone();
     assert_eq!(
@@ -121,5 +121,5 @@ fn events_of_newer_assay_are_reported_and_skipped() {
     );
     assert!(last.contains("has the unknown event `weather`"), "{last}");
     assert!(!read.is_whole());
-    assert_eq!(read.run.cases, whole().cases);
+    assert_eq!(read.run.cases, undamaged_run().cases);
 }

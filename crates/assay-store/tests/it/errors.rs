@@ -48,7 +48,7 @@ fn reports_unusable_stores() {
 
 #[test]
 fn reports_unusable_runs() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let dir = store.folder();
     let events = |run: &str, text: &str| {
         std::fs::create_dir(dir.join("runs").join(run)).unwrap();

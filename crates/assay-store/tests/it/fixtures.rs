@@ -43,7 +43,7 @@ fn version_1_opens() {
     assert_eq!(whole.run.first_host().unwrap().facts.name, "node-7");
     assert_eq!(whole.run.cases[0].facts[&Attribute::HugePages], true.into());
     let hash = &whole.run.cases[0].raw["stdout"];
-    assert_eq!(store.raw(hash).unwrap(), b"Triad: 41234.5\n");
+    assert_eq!(store.read_raw(hash).unwrap(), b"Triad: 41234.5\n");
 
     let killed = store.read("20261121-104455-7f3b").unwrap();
     assert_eq!(killed.problems.len(), 1);

@@ -43,7 +43,7 @@ fn full_disk_keeps_written_events() {
     let store = Store::open(folder.path().join("assay")).unwrap();
     let mut writer = store.begin(sample_run::run_started("full")).unwrap();
     let is_end = |event: &RunEvent| matches!(event, RunEvent::CaseFinished { .. });
-    let events = sample_run::events();
+    let events = sample_run::events_after_start();
     let first_case = 1 + events.iter().position(is_end).unwrap();
     for event in &events[..first_case] {
         writer.append(event).unwrap();
@@ -57,7 +57,7 @@ fn full_disk_keeps_written_events() {
     assert!(error.to_string().ends_with("runs/full/events.jsonl"), "{error}");
     let source = error.source().unwrap().to_string();
     assert!(source.contains("No space left on device"), "{source}");
-    assert!(matches!(writer.raw(&vec![0; 1 << 20]), Err(StoreError::WriteRaw { .. })));
+    assert!(matches!(writer.write_raw(&vec![0; 1 << 20]), Err(StoreError::WriteRaw { .. })));
 
     let read = store.read("full").unwrap();
     assert_eq!(read.problems, []);

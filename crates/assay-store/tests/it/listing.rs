@@ -11,13 +11,13 @@ use crate::sample_run::{self, HEADLINES};
 
 /// Creates two whole runs, one that was killed, one being written, and a folder without an event.
 fn populated() -> (tempfile::TempDir, Store, assay_store::RunWriter) {
-    let (folder, store) = sample_run::store();
+    let (folder, store) = sample_run::temporary_store();
     let store = store.with_headlines(HEADLINES);
-    sample_run::write(&store, "a");
-    sample_run::write(&store, "bb");
+    sample_run::write_run(&store, "a");
+    sample_run::write_run(&store, "bb");
     let begin = |run| {
         let mut writer = store.begin(sample_run::run_started(run)).unwrap();
-        writer.append(&sample_run::events()[0]).unwrap();
+        writer.append(&sample_run::events_after_start()[0]).unwrap();
         writer
     };
     drop(begin("ccc"));
@@ -88,7 +88,7 @@ fn damaged_index_is_rebuilt() {
 /// The clock was set back twice and corrected once; identifiers follow the clock.
 #[test]
 fn latest_run_ignores_clock_changes() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let begin = |id: &str| {
         let started = format!("2026-11-21T{}:00:00Z", &id[9..11]);
         let after = store.latest_if_later_than(id).unwrap();
@@ -114,8 +114,8 @@ fn latest_run_ignores_clock_changes() {
 /// The index stores the mark, so that a listing need not read the run again.
 #[test]
 fn lossy_run_is_marked() {
-    let (_folder, store) = sample_run::store();
-    sample_run::write(&store, "a");
+    let (_folder, store) = sample_run::temporary_store();
+    sample_run::write_run(&store, "a");
     let mark = || {
         let run = store.list().unwrap().runs.remove(0);
         (run.is_whole, run.losses)
@@ -133,8 +133,8 @@ fn lossy_run_is_marked() {
 /// Without this test the others would also pass if the index were never read.
 #[test]
 fn current_index_is_used() {
-    let (_folder, store) = sample_run::store();
-    sample_run::write(&store, "a");
+    let (_folder, store) = sample_run::temporary_store();
+    sample_run::write_run(&store, "a");
     change(&store.folder().join("index.jsonl"), "\"memory\"", "\"from the index\"");
     assert_eq!(store.list().unwrap().runs[0].suite, "from the index");
     let newer =
@@ -145,10 +145,10 @@ fn current_index_is_used() {
 /// A caller that has measured a run need not have it read again.
 #[test]
 fn given_run_makes_the_same_index_row() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let mut writer = store.begin(sample_run::run_started("a")).unwrap();
     let mut events = vec![RunEvent::RunStarted(Box::new(sample_run::run_started("a")))];
-    events.extend(sample_run::events());
+    events.extend(sample_run::events_after_start());
     events[1..].iter().for_each(|event| writer.append(event).unwrap());
     let mut run = Run::fold(events).unwrap();
     assert_eq!(writer.finish(Some(&run)), None);
@@ -163,11 +163,11 @@ fn given_run_makes_the_same_index_row() {
 
 #[test]
 fn grown_and_removed_runs_are_detected() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let mut writer = store.begin(sample_run::run_started("a")).unwrap();
     let list = || store.list().unwrap().runs;
     assert_eq!((list()[0].cases_finished, list()[0].running), (0, true));
-    for event in sample_run::events() {
+    for event in sample_run::events_after_start() {
         writer.append(&event).unwrap();
     }
     assert_eq!((list()[0].cases_finished, list()[0].status), (2, RunStatus::Failed));
@@ -180,10 +180,10 @@ fn grown_and_removed_runs_are_detected() {
 
 #[test]
 fn unwritable_index_is_a_doubt() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     std::fs::create_dir(store.folder().join("index.jsonl")).unwrap();
     let mut writer = store.begin(sample_run::run_started("a")).unwrap();
-    for event in sample_run::events() {
+    for event in sample_run::events_after_start() {
         writer.append(&event).unwrap();
     }
     let doubt = writer.finish(None).unwrap();

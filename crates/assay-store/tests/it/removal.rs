@@ -10,7 +10,7 @@ fn write(store: &Store, id: &str) -> [String; 2] {
     let mut writer = store.begin(sample_run::run_started(id)).unwrap();
     let outputs = [b"shared".to_vec(), id.as_bytes().to_vec()];
     outputs.map(|bytes| {
-        let hash = writer.raw(&bytes).unwrap();
+        let hash = writer.write_raw(&bytes).unwrap();
         let name = format!("{}", bytes.len());
         let bytes = bytes.len() as u64;
         let event = RunEvent::RawOutput { case: None, name, hash: hash.clone(), bytes };
@@ -25,31 +25,31 @@ fn ids(store: &Store) -> Vec<String> {
 
 #[test]
 fn removal_keeps_shared_raw_outputs() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let [shared, first] = write(&store, "20261121-000000-0001");
     let [_, second] = write(&store, "20261122-000000-0002");
     assert_eq!(ids(&store).len(), 2);
     store.remove(&["20261121-000000-0001".to_owned()]).unwrap();
     assert_eq!(ids(&store), ["20261122-000000-0002"]);
-    assert!(store.raw(&first).is_err());
+    assert!(store.read_raw(&first).is_err());
     for kept in [&shared, &second] {
-        store.raw(kept).unwrap();
+        store.read_raw(kept).unwrap();
     }
     store.remove(&["20261122-000000-0002".to_owned()]).unwrap();
     assert!(ids(&store).is_empty());
-    assert!(store.raw(&shared).is_err());
+    assert!(store.read_raw(&shared).is_err());
 }
 
 #[test]
 fn running_runs_and_their_outputs_are_kept() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let [shared, first] = write(&store, "20261121-000000-0001");
     let running = store.begin(sample_run::run_started("20261122-000000-0002")).unwrap();
     let refused = store.remove(&["20261122-000000-0002".to_owned()]).unwrap_err();
     assert!(matches!(refused, StoreError::Running { .. }), "{refused}");
     store.remove(&["20261121-000000-0001".to_owned()]).unwrap();
     for kept in [&shared, &first] {
-        store.raw(kept).unwrap();
+        store.read_raw(kept).unwrap();
     }
     drop(running);
     assert_eq!(ids(&store), ["20261122-000000-0002"]);
@@ -57,7 +57,7 @@ fn running_runs_and_their_outputs_are_kept() {
 
 #[test]
 fn removal_keeps_other_files() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     let [run, other] = ["20261121-000000-0001", "mine"];
     let [_, first] = write(&store, run);
     let at = |path: &str| store.folder().join("runs").join(path);
@@ -67,9 +67,9 @@ fn removal_keeps_other_files() {
     let expected = removed(true, vec![at(run).join("notes.txt")]);
     let ids = [run.to_owned()];
     assert_eq!(store.survey_removal(&ids).unwrap(), std::slice::from_ref(&expected));
-    assert!(store.raw(&first).is_ok());
+    assert!(store.read_raw(&first).is_ok());
     assert_eq!(store.remove(&ids).unwrap(), [expected]);
-    assert!(!at(run).join("events.jsonl").exists() && store.raw(&first).is_err());
+    assert!(!at(run).join("events.jsonl").exists() && store.read_raw(&first).is_err());
     assert_eq!(std::fs::read_to_string(at(run).join("notes.txt")).unwrap(), "precious");
     // None of assay's files is left in it.
     let stays = vec![at(run).join("notes.txt")];
@@ -87,7 +87,7 @@ fn removal_keeps_other_files() {
 /// A run written by other software may name any path as its raw output.
 #[test]
 fn removal_ignores_invalid_hashes() {
-    let (folder, store) = sample_run::store();
+    let (folder, store) = sample_run::temporary_store();
     let run = "20261121-000000-0001";
     std::fs::write(folder.path().join("precious"), "x").unwrap();
     let mut writer = store.begin(sample_run::run_started(run)).unwrap();

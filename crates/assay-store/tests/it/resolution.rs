@@ -15,13 +15,13 @@ fn check(store: &Store, name: &str, expected: &str) {
 
 #[test]
 fn resolves_run_names() {
-    let (_folder, store) = sample_run::store();
+    let (_folder, store) = sample_run::temporary_store();
     check(&store, "latest", "there are no runs yet in STORE");
     check(&store, "2026", "there are no runs yet in STORE");
-    sample_run::write(&store, "20261121-104455-7f3a");
+    sample_run::write_run(&store, "20261121-104455-7f3a");
     check(&store, "latest~1", "there is no `latest~1`: there is one run, `latest`");
-    sample_run::write(&store, "20261121-104455-7f3ab");
-    sample_run::write(&store, "20261122-080000-0001");
+    sample_run::write_run(&store, "20261121-104455-7f3ab");
+    sample_run::write_run(&store, "20261122-080000-0001");
     std::fs::create_dir(store.folder().join("runs/20261123-000000-dead")).unwrap();
 
     check(&store, "20261121-104455-7f3a", "20261121-104455-7f3a");

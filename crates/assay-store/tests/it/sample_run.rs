@@ -18,7 +18,7 @@ use assay_store::{Headline, HeadlineSource, Store};
 pub(crate) const CASES: [&str; 3] =
     ["memory.latency/bytes=4096", "memory.latency/bytes=8192", "memory.latency/bytes=16384"];
 
-pub(crate) fn store() -> (tempfile::TempDir, Store) {
+pub(crate) fn temporary_store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("assay")).unwrap();
     (folder, store)
@@ -104,7 +104,7 @@ fn stretch<T>(series: u32, seen: T) -> StretchRecord<T> {
 
 /// Returns the events of two finished cases, one failed case and the end of the run. The doubt of
 /// each finished case has non-ASCII text.
-pub(crate) fn events() -> Vec<RunEvent> {
+pub(crate) fn events_after_start() -> Vec<RunEvent> {
     let mut events = vec![host_joined()];
     for (series, case) in (0..).zip(CASES) {
         let case = || case.to_owned();
@@ -145,9 +145,9 @@ pub(crate) fn events() -> Vec<RunEvent> {
 }
 
 /// Writes a complete run.
-pub(crate) fn write(store: &Store, run: &str) {
+pub(crate) fn write_run(store: &Store, run: &str) {
     let mut writer = store.begin(run_started(run)).unwrap();
-    for event in events() {
+    for event in events_after_start() {
         writer.append(&event).unwrap();
     }
     assert_eq!(writer.finish(None), None);

@@ -24,7 +24,7 @@ pub(crate) fn compare(
 ) -> Result<u8, CommandFailure> {
     let gates = gates::read_gates(&typed.gates)?;
     let host = typed.host.as_deref();
-    if let Some(claims) = published_figures::find_claims(&typed.b) {
+    if let Some(claims) = published_figures::find_named_claims(&typed.b) {
         return compare_with_reference(typed, &claims?, terminal);
     }
     let (a, b) = (
@@ -116,8 +116,8 @@ pub(super) fn comparison_exit_code(comparison: &Comparison) -> Result<u8, Comman
     if comparison.pairs.is_empty() {
         return Err(CommandFailure::usage("the conditions have no common results")
             .advise(
-                "compare runs of the same suite, listed by `assay list`. loopback is not compared with a \
-                 network, nor a fixed rate with another one or with as much as possible",
+                "compare runs of the same suite, listed by `assay list`; loopback is not compared with a \
+                 network, nor a fixed rate with another or an unlimited one",
             ));
     }
     Ok(match comparison.conclusion() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_fleet::fleet_file::{self, FleetHost};
 use assay_fleet::hosts;
-use assay_fleet::remote::controller::{self, ConnectionOptions, HostReport};
+use assay_fleet::remote::examination::{self, ConnectionOptions, HostReport};
 use assay_fleet::remote::{HostFailure, Program, Via};
 use assay_fleet::slurm::{Allocation, SlurmError};
 use assay_model::facts::difference::{ComparedHost, HostDifference, find_differences};
@@ -43,7 +43,7 @@ pub(super) struct HostAccess {
     _nodes: Option<Allocation>,
 }
 
-pub(super) fn open_hosts(
+pub(super) fn reach_hosts(
     typed: &HostsArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
@@ -122,12 +122,12 @@ pub(super) fn doctor(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let cancel = signals::cancel_on_signals_with_notice()?;
-    let access = open_hosts(&typed.hosts, &cancel, terminal)?;
+    let access = reach_hosts(&typed.hosts, &cancel, terminal)?;
     let HostAccess { names, via, program, .. } = &access;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
     let options = ConnectionOptions { via, program, relays: &[], deadline, cancel: &cancel };
     let mut finished = 0;
-    let mut answers = controller::examine_hosts(names, &options, &mut |name, answer| {
+    let mut answers = examination::examine_hosts(names, &options, &mut |name, answer| {
         finished += 1;
         let message = if answer.is_ok() { "host-examined" } else { "host-no-answer" };
         if !typed.quiet {

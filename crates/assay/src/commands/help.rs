@@ -91,25 +91,25 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
     };
     let known = suggestions::unknown_option(error, &command);
     if let Some(failure) = known.or_else(|| suggestions::unknown_command(error, &command)) {
-        Terminal::attached().print_failure(&failure);
+        Terminal::for_process().print_failure(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
     if let Some(reason) = readable_reason(error) {
         let text = error.render().to_string();
         let rust =
             std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-        Terminal::attached().note(text.replace(&rust, &reason).trim_end());
+        Terminal::for_process().note(text.replace(&rust, &reason).trim_end());
         return ExitCode::from(exit_code(FailureKind::Usage));
     }
     if error.use_stderr() {
-        Terminal::attached().note(error.render().to_string().trim_end());
+        Terminal::for_process().note(error.render().to_string().trim_end());
         return ExitCode::from(exit_code(FailureKind::Usage));
     }
     // clap does not write through the terminal.
     match error.print().and_then(|()| closed_stdout_error().map_or(Ok(()), Err)) {
         Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
             let failure = stdout_failure(&cause);
-            Terminal::attached().print_failure(&failure);
+            Terminal::for_process().print_failure(&failure);
             ExitCode::from(exit_code(failure.kind))
         }
         // A closed pipe is no failure: the reader has read enough.
@@ -120,7 +120,7 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
 /// Formats the examples of all commands: each explanation follows its example, or goes below it if
 /// the terminal is too narrow.
 fn with_aligned_examples(command: Command) -> Command {
-    let width = Terminal::attached().width.min(MAX_HELP_WIDTH);
+    let width = Terminal::for_process().width.min(MAX_HELP_WIDTH);
     let examples = command.get_after_help().map(|it| break_examples(&it.to_string(), width));
     let command = match examples {
         Some(examples) => command.after_help(examples),
@@ -328,7 +328,7 @@ fn suite_help(terminal: &Terminal) -> String {
         text.push_str(&listed(page, &about));
     }
     text.push_str("\nYour own suite is a file like this one:\n\n");
-    for line in suites::EXAMPLE.lines() {
+    for line in suites::EXAMPLE_SUITE.lines() {
         let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }
     text

@@ -113,12 +113,12 @@ fn import_file(
     let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
     let status = path.metadata().map_err(read_error)?;
     if status.is_dir() {
-        return Err(CommandFailure::usage(format!("{name} is no file"))
+        return Err(CommandFailure::usage(format!("{name} is a folder, not a file"))
             .advise("name the files in the folder, like results/*.json"));
     }
     if !status.is_file() {
-        return Err(CommandFailure::usage(format!("{name} is no file"))
-            .with_reason("a pipe or a device has neither a size nor a time of writing")
+        return Err(CommandFailure::usage(format!("{name} is not a regular file"))
+            .with_reason("a pipe or a device has neither a size nor a modification time")
             .advise("write it to a file first, and import the file"));
     }
     if status.len() > MAX_BYTES {

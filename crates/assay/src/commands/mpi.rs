@@ -16,7 +16,7 @@ use assay_stats::summarize::summarize;
 
 use crate::arguments::mpi::{MpiArguments, PresetArgument};
 use crate::failure::exit_code;
-use crate::progress_sink::QuietStoreSink;
+use crate::progress_sink::EmulationSink;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -68,7 +68,7 @@ fn run_rank(
         failure_exit_code: failed_code,
     };
     let prints = !typed.json && typed.raw.is_none();
-    let mut quiet = QuietStoreSink::new(&typed.keep);
+    let mut quiet = EmulationSink::new(&typed.keep);
     let mut quiet = Some(&mut quiet);
     let mut recording: Option<Recording<'_>> = None;
     let result = job::run(&task, &mut |event| {
@@ -127,12 +127,12 @@ fn run_rank(
 fn begin_recording<'q>(
     typed: &MpiArguments,
     phase: Option<(String, Workload)>,
-    quiet: &'q mut QuietStoreSink,
+    quiet: &'q mut EmulationSink,
 ) -> Result<Option<Recording<'q>>, CommandFailure> {
     let Some(phase) = phase else { return Ok(None) };
     let store = store_access::open_for_recording(&typed.keep)?;
     let opening =
-        store_access::recording_opening((&typed.keep, store.as_ref()), "osu", vec![phase]);
+        store_access::recording_request((&typed.keep, store.as_ref()), "osu", vec![phase]);
     let mut recording = Recording::begin(opening, quiet)?;
     recording.start_case(0)?;
     Ok(Some(recording))
@@ -180,7 +180,7 @@ fn table_head(options: &MpiOptions, outcome: &MpiOutcome) -> String {
 }
 
 fn table_row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> String {
-    columns.render_row(&table::row(columns, outcome, size))
+    columns.render_row(&table::build_row(columns, outcome, size))
 }
 
 /// Formats doubts as comments below the table.

@@ -16,7 +16,7 @@ use assay_run::failure::CommandFailure;
 const MIB: f64 = 1_048_576.0;
 /// Plausibility limits for rates and sizes: thousands of today's fastest machines together.
 const MAX_RATE: f64 = 1e12;
-const MOST_BYTES: f64 = 1e21;
+const MAX_BYTES: f64 = 1e21;
 
 pub(crate) fn plan(
     typed: &PlanArguments,
@@ -82,8 +82,8 @@ fn reject_above(what: &str, number: f64, most: f64) -> Result<(), CommandFailure
 fn plan_anf(typed: &AnfArguments) -> Result<(String, Value), CommandFailure> {
     let (level, kind) = (typed.level.to_service_level(), typed.volume.to_volume_kind());
     let cap = kind.cap_bytes_per_s(level);
-    reject_above("bytes per second", typed.throughput.unwrap_or(0.0), MOST_BYTES)?;
-    reject_above("bytes", typed.quota.unwrap_or(0.0), MOST_BYTES)?;
+    reject_above("bytes per second", typed.throughput.unwrap_or(0.0), MAX_BYTES)?;
+    reject_above("bytes", typed.quota.unwrap_or(0.0), MAX_BYTES)?;
     let (quota, rate, capped) = match (typed.throughput, typed.quota) {
         (Some(rate), _) => match sizing::quota_bytes(level, kind, rate) {
             Some(quota) => (quota, rate, false),

@@ -7,7 +7,7 @@ use assay_run::failure::CommandFailure;
 
 use crate::arguments::claims::ReferencesArguments;
 use crate::page;
-use crate::published_figures::{find_claims, format_claim, system_claims};
+use crate::published_figures::{find_named_claims, format_claim, system_claims};
 use crate::terminal::Terminal;
 
 pub(crate) fn references(
@@ -15,7 +15,7 @@ pub(crate) fn references(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let claims = match &typed.system {
-        Some(name) => find_claims(name).unwrap_or_else(|| system_claims(name))?,
+        Some(name) => find_named_claims(name).unwrap_or_else(|| system_claims(name))?,
         None => reference::published_claims(),
     };
     let document = match &typed.system {

@@ -58,7 +58,7 @@ fn remove(
         .map(|it| path_text::encode(it.as_os_str()))
         .collect();
     let removed_ids: Vec<&String> =
-        removed.iter().filter(|it| is_gone(it)).map(|it| &it.run).collect();
+        removed.iter().filter(|it| is_removed_completely(it)).map(|it| &it.run).collect();
     let json = json!({ "runs": removed_ids, "removed": !is_rehearsal, "stays": stays });
     page::publish_brief(&text, &json, answer, terminal)?;
     match removed.iter().find(|it| !it.kept_paths.is_empty()) {
@@ -68,12 +68,12 @@ fn remove(
 }
 
 /// Whether nothing that assay wrote is left of a run.
-const fn is_gone(removed: &RunRemoval) -> bool {
+const fn is_removed_completely(removed: &RunRemoval) -> bool {
     removed.has_events || removed.kept_paths.is_empty()
 }
 
 fn line(it: &RunRemoval, is_rehearsal: bool) -> String {
-    let word = match (is_gone(it), is_rehearsal) {
+    let word = match (is_removed_completely(it), is_rehearsal) {
         (true, false) => "removed",
         (true, true) => "would be removed",
         (false, _) => "is no run",

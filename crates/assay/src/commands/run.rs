@@ -18,7 +18,7 @@ use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::job_file;
 use crate::pipeline::{self, ReportExtent};
-use crate::progress_sink::{LOOKING_MESSAGE, ProgressSink};
+use crate::progress_sink::{ProgressSink, SEARCH_MESSAGE};
 use crate::suites;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -41,7 +41,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
     // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
-    ProgressSink::show_search(terminal, LOOKING_MESSAGE, measuring.quiet || measuring.dry_run);
+    ProgressSink::show_search(terminal, SEARCH_MESSAGE, measuring.quiet || measuring.dry_run);
     let request = run_request(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {
@@ -51,7 +51,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
             run_switch::run(&request, typed, &conditions, terminal)
         }
         (None, _) => {
-            let extent = if typed.full { ReportExtent::Report } else { ReportExtent::Answer };
+            let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
             pipeline::run_suite(&request, &typed.measuring, extent, terminal)
         }
     }

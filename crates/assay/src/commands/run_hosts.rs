@@ -8,7 +8,7 @@ use assay_fleet::fleet_file::FleetHost;
 use assay_fleet::hosts;
 use assay_fleet::pairs::{PairMatrix, PairRounds};
 use assay_fleet::remote::agents;
-use assay_fleet::remote::controller::ConnectionOptions;
+use assay_fleet::remote::examination::ConnectionOptions;
 use assay_kernels::{clock, heap};
 use assay_model::doubt::Doubt;
 use assay_model::host_names;
@@ -24,7 +24,7 @@ use super::limits::{self, LimitResults};
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
 use crate::arguments::{PageFormat, RunArguments};
 use crate::failure::{REGRESSION, exit_code};
-use crate::pipeline::{OutlookDocument, ReportExtent, RunRequirements};
+use crate::pipeline::{ForecastDocument, ReportExtent, RunRequirements};
 use crate::progress_sink::ProgressSink;
 use crate::terminal::Terminal;
 use crate::{output_file, pipeline, signals, store_access, suites};
@@ -48,7 +48,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let suite = suites::read_joined(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     ProgressSink::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
-    let mut access = doctor_hosts::open_hosts(&typed.fleet.hosts, &cancel, terminal)?;
+    let mut access = doctor_hosts::reach_hosts(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = requested_pairs(typed, &suite, &access.hosts)?;
     if pairs.is_empty() {
         access.hosts.retain(|host| !host.is_far_end);
@@ -83,7 +83,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         fleet::measure(&request, hosts, Some(&store), &cancel, &mut sink)
     })?;
     let summary = data_sheet.summarize(&run);
-    let extent = if typed.full { ReportExtent::Report } else { ReportExtent::Answer };
+    let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
     pipeline::publish_run(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
     let limit_results = limits.map(|limits| limits::check_limits(&limits, &summary));
@@ -265,7 +265,7 @@ fn print_plan(
         "suite": planned.plan.suite,
         "budget_s": planned.plan.budget_s,
         "seed": planned.plan.seed,
-        "outlook": OutlookDocument::from_outlook(&forecast),
+        "outlook": ForecastDocument::from_forecast(&forecast),
         "cases": cases.collect::<Vec<_>>(),
         "lost": unreachable.collect::<Vec<_>>(),
     });

@@ -13,7 +13,7 @@ use assay_stats::summarize::summarize;
 
 use super::compare::{self, comparison_exit_code};
 use crate::arguments::{PageFormat, RunArguments};
-use crate::progress_sink::{LOOKING_MESSAGE, ProgressSink};
+use crate::progress_sink::{ProgressSink, SEARCH_MESSAGE};
 use crate::terminal::Terminal;
 use crate::{page, pipeline, signals, store_access};
 
@@ -30,7 +30,7 @@ pub(super) fn run(
         return Err(CommandFailure::usage("--switch cannot be used with --expect, --strict or --data-sheet, which judge a single run")
             .advise("judge a stored run with `assay compare RUN SYSTEM` or `assay show RUN --data-sheet FILE`"));
     }
-    page::check(&measuring.page)?;
+    page::check_output(&measuring.page)?;
     // Errors of the plan or the store are reported before any switch.
     let prepared = run_request::prepare(request)?;
     if measuring.dry_run {
@@ -45,7 +45,7 @@ pub(super) fn run(
     let store = store_access::open(&measuring.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     let mut sink = ProgressSink::new(terminal, measuring.events, measuring.quiet);
-    sink.begin_with_text(LOOKING_MESSAGE);
+    sink.begin_with_text(SEARCH_MESSAGE);
     let runs = switching::measure(request, conditions, schedule, (&store, &cancel), &mut sink)?;
     let code = print_comparison(typed, conditions, &runs, terminal)?;
     let failure =

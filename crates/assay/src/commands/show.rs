@@ -47,7 +47,7 @@ pub(crate) fn show(
             }
         }
     }
-    Ok(store_access::exit_code(&read))
+    Ok(store_access::stored_run_exit_code(&read))
 }
 
 pub(crate) fn report(
@@ -60,7 +60,7 @@ pub(crate) fn report(
     let mut runs = Vec::new();
     for read in store_access::read_all(&typed.store, &typed.runs)? {
         store_access::print_problems(&read, terminal);
-        code = code.max(store_access::exit_code(&read));
+        code = code.max(store_access::stored_run_exit_code(&read));
         let mut run = read.run;
         if typed.anonymous {
             anonymous::anonymise_run(&mut run).map_err(|error| {

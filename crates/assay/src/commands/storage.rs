@@ -178,7 +178,7 @@ fn run(
 ) -> Result<u8, CommandFailure> {
     let storage = run_options(permissions, &measuring.store);
     let request = RunRequest { storage, ..pipeline::request_from_options(suite, measuring) };
-    pipeline::run_suite(&request, measuring, ReportExtent::Report, terminal)
+    pipeline::run_suite(&request, measuring, ReportExtent::Full, terminal)
 }
 
 /// Removes files created by assay, unless another assay is using them.

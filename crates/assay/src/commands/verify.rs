@@ -66,7 +66,7 @@ fn check_run(verified: RunVerification) -> VerifiedRun {
         Ok(read) => {
             let path = read.path.display();
             problems.extend(read.problems.iter().map(|problem| format!("{path} {problem}")));
-            read.losses()
+            read.lost_events()
         }
         Err(error) => {
             problems.push(with_causes(error));

@@ -91,7 +91,11 @@ fn compares_run_with_system_and_own_claims_file() {
     assert!(refused.contains("`30` has no unit"), "{refused}");
     let refused =
         world.assay(&["compare", "latest", "azure/nc24ads_a100_v4"]).failed_with(2).err;
-    assert!(refused.contains("nothing that was published"), "{refused}");
+    assert!(
+        refused
+            .contains("the run has no results with published figures of azure/nc24ads_a100_v4"),
+        "{refused}"
+    );
     for more in [&[][..], &["--dry-run"]] {
         let words = [&["run", "quick", "--expect", "azure/nothing"], more].concat();
         let unknown = world.assay(&words).failed_with(2).err;
@@ -121,7 +125,7 @@ fn claim_verdicts_appear_in_rows_and_summary() {
     let far = claim("triad", "9999");
     for (claims, code, said, expected) in [
         (claim("triad", "1") + &far, 6, "sources differ: 1 of 1 results", 2),
-        (claim("copy", "1") + &far, 5, "missed: 1 of 2 results stay behind", 2),
+        (claim("copy", "1") + &far, 5, "missed: 1 of 2 results are worse than the figures", 2),
         (claim("copy", "1") + &claim("triad", "1"), 0, "", 2),
         (claim("triad", "1") + "qualifier = \"best\"\n", 6, "cannot tell: no figure", 0),
     ] {
@@ -149,10 +153,10 @@ fn rejects_impossible_report_before_measuring() {
     for (words, said) in [
         ("-o nowhere/page.txt", "name a file in a folder that exists"),
         ("-o folder", "name a file in that folder"),
-        ("-o page.html/x", "cannot be written"),
+        ("-o page.html/x", "cannot write page.html/x"),
         ("--format html -o page.html", "page.json already exists"),
-        ("--format learn", "only stored runs become pages"),
-        ("--format svg", "there is no plot"),
+        ("--format learn", "--format learn needs a stored run"),
+        ("--format svg", "no plots in \"dense LU factorisation and solve (LINPACK)\""),
     ] {
         let line = format!("linpack --n 1200 --budget 1ms {words}");
         let refused = world.assay(&line.split(' ').collect::<Vec<_>>()).failed_with(2).err;
@@ -233,7 +237,7 @@ fn exit_code_reflects_claims_and_trust() {
     ] {
         let outcome = world.assay(&[&words[..], more].concat());
         assert_eq!(outcome.code, code, "{more:?}: {outcome:?}");
-        let said = "missed: 1 of 1 results stay behind what was published for high.toml";
+        let said = "missed: 1 of 1 results are worse than the figures published for high.toml";
         // With a document for programs on standard output, the sentence goes to standard error.
         let reads = if more.contains(&"--json") { &outcome.err } else { &outcome.out };
         let reads = reads.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -307,12 +311,15 @@ fn lint_reports_findings_as_text_sarif_and_json() {
     assert_eq!(each.matches("decimal-mark").count(), 6, "{each}");
     world.assay(&["lint", "fine.md"]).succeeded();
     let absent = world.assay(&["lint", "absent.md"]).failed_with(2).err;
-    assert!(absent.contains("check its name") && !absent.contains("metadata"), "{absent}");
+    assert!(
+        absent.contains("check the name and the folder") && !absent.contains("metadata"),
+        "{absent}"
+    );
     world.write("words.md", "# A page\n\nWords alone.\n");
     let words = world.assay(&["lint", "words.md"]).succeeded().err;
     assert!(words.contains("words.md: no figures found"), "{words}");
     let refused = world.assay(&["lint", "fine.md", "--against", "nothing"]).failed_with(2).err;
-    assert!(refused.contains("no file `nothing`"), "{refused}");
+    assert!(refused.contains("the file `nothing` does not exist"), "{refused}");
 }
 
 /// The linter finds nothing in a page that assay wrote.
@@ -381,7 +388,7 @@ fn rejects_page_that_is_not_utf8() {
     let world = World::new();
     std::fs::write(world.path("latin.md"), b"D\xe9bit: 5 Go/s\n").unwrap();
     let refused = world.assay(&["lint", "latin.md"]).failed_with(2).err;
-    for part in ["latin.md is not UTF-8", "byte 1 of it", "iconv -f"] {
+    for part in ["latin.md is not UTF-8", "byte 1 is not valid UTF-8", "iconv -f"] {
         assert!(refused.contains(part), "{part}: {refused}");
     }
 }

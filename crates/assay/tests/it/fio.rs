@@ -321,7 +321,7 @@ fn max_latency_ends_job_with_error() {
     let line = "fio --name=a --rw=read --size=1m --max_latency=0.1 --output-format=json";
     let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>());
     assert_eq!(outcome.code, 4, "{outcome:?}");
-    assert!(outcome.err.contains("are the most"), "{}", outcome.err);
+    assert!(outcome.err.contains(", more than the maximum of"), "{}", outcome.err);
 }
 
 const MIX: &str = "[global]\nsize=1m\nbs=4k\ntime_based\nruntime=700ms\nbwavgtime=100\n\
@@ -418,7 +418,7 @@ fn run_is_stored_unless_no_store() {
     let page = world.assay(&["report", "latest", "--format", "markdown"]).succeeded();
     assert!(page.out.contains("| a |"), "{}", page.out);
     let other = world.assay(&["show", "latest", "--as", "ping"]).failed_with(2);
-    assert!(other.err.contains("in the language of fio"), "{}", other.err);
+    assert!(other.err.contains("as ping: it was started as fio"), "{}", other.err);
 }
 
 #[test]

@@ -53,11 +53,14 @@ fn host_reports_keep_list_order() {
 fn rejects_invalid_host_options_before_start() {
     let world = World::new();
     for (arguments, says) in [
-        (&["--hosts", "vm[1-"][..], "bracket is not closed"),
+        (&["--hosts", "vm[1-"][..], "column 6: unclosed bracket"),
         (&["--hosts", "vm1,vm1"], "cannot use --hosts"),
-        (&["--hosts", "./none"], "cannot be read from ./none"),
+        (&["--hosts", "./none"], "cannot read the hosts from ./none"),
         (&["--hosts", "none.toml"], "cannot read none.toml"),
-        (&["--hosts", "vm1", "--via", "sudo"], "write {host}"),
+        (
+            &["--hosts", "vm1", "--via", "sudo"],
+            "the placeholder {host} is missing: write it where the host's name goes",
+        ),
         (&["--hosts", "vm1", "--to", "vm2"], "cannot be used with"),
         (&["--via", "touch started {host}"], "--hosts"),
     ] {

@@ -82,7 +82,7 @@ fn events_are_json_lines() {
 fn unavailable_format_costs_no_measurement() {
     let world = World::new();
     let learn = world.assay(&[&STREAM[..], &["--format", "learn"]].concat()).failed_with(2);
-    assert!(learn.err.contains("only stored runs"), "{learn:?}");
+    assert!(learn.err.contains("--format learn needs a stored run"), "{learn:?}");
     assert_eq!(world.json(&["list", "--all", "--json"])["runs"].as_array().unwrap().len(), 0);
     let help = world.assay(&["help", "stream"]).succeeded().out;
     assert!(!help.contains("learn"), "{help}");

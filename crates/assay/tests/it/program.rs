@@ -84,7 +84,7 @@ impl World {
     pub(crate) fn assay_with(&self, path: &Path, arguments: &[&str]) -> Outcome {
         let mut command = self.command(arguments);
         for tool in assay_adapters::tool::TOOLS {
-            command.env_remove(tool.detect.variable);
+            command.env_remove(tool.detect.path_variable);
         }
         Outcome::of(&command.env("PATH", path).output().unwrap())
     }

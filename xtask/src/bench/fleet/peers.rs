@@ -26,7 +26,8 @@ pub(super) fn measure_peers(workplace: &BenchWorkplace, program: &Path) -> Resul
     let mut peers = Peers { rows: Vec::new(), skipped: Vec::new() };
     let folder = workplace.folder.join("peers");
     fs::create_dir_all(&folder).context("cannot create a folder for the peers")?;
-    let to_strings = |arguments: &[&str]| arguments.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let to_strings =
+        |arguments: &[&str]| arguments.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     let doctor = to_strings(&[
         "doctor",
         "--hosts",

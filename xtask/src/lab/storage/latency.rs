@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::super::{LabFigure, document};
+use super::super::{LabFigure, parse_document};
 use super::relative_figure;
 
 /// Device with a fixed latency.
@@ -33,7 +33,7 @@ pub(super) struct ReadResults {
 
 impl ReadResults {
     pub(super) fn parse(text: &str) -> Result<Self> {
-        let reported = document(text)?;
+        let reported = parse_document(text)?;
         let read = &reported["jobs"][0]["read"];
         let number = |value: &Value| value.as_f64().context("a figure is missing");
         Ok(Self {

@@ -3,7 +3,7 @@
 
 use assay_model::workload::storage::{Skew, StreamBehavior, TargetRotation, ThinkTime, Zone};
 
-use super::super::fault::FioFault;
+use super::super::job_error::FioJobError;
 use super::super::section_options::{
     FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
 };
@@ -47,7 +47,7 @@ pub(super) fn conduct(
     used: &CloneFiles,
     times: RunPeriod,
     places: &FioCompileEnv<'_>,
-) -> Result<StreamBehavior, FioFault> {
+) -> Result<StreamBehavior, FioJobError> {
     let (job, _) = placed;
     let manner = &job.behaviour;
     let several = used.targets.len() > 1;
@@ -99,7 +99,7 @@ fn cpus(
     placed: &LocatedOptions,
     clone: u32,
     places: &FioCompileEnv<'_>,
-) -> Result<Vec<usize>, FioFault> {
+) -> Result<Vec<usize>, FioJobError> {
     let (job, _) = placed;
     let mut cpus = job.behaviour.cpus.clone();
     for node in &job.behaviour.nodes {
@@ -115,7 +115,7 @@ fn cpus(
     }
 }
 
-fn skew(placed: &LocatedOptions, used: &CloneFiles) -> Result<Option<Skew>, FioFault> {
+fn skew(placed: &LocatedOptions, used: &CloneFiles) -> Result<Option<Skew>, FioJobError> {
     let (job, _) = placed;
     if job.behaviour.distribution == OffsetDistribution::Uniform || !job.rw.random {
         return Ok(None);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use assay_model::workload::storage::{ExpectedOrder, NewFile, StorageTarget, TargetOpening};
 
-use super::super::fault::FioFault;
+use super::super::job_error::FioJobError;
 use super::super::section_options::{FadviseHint, FioOptions};
 use super::super::value::SizeOrPercent;
 use super::{FioCompileEnv, LocatedOptions, conflict, join_path};
@@ -48,7 +48,7 @@ pub(super) fn resolve_clone_files(
     clone: u32,
     env: &FioCompileEnv<'_>,
     targets: &mut TargetTable,
-) -> Result<CloneFiles, FioFault> {
+) -> Result<CloneFiles, FioJobError> {
     let (job, _) = options;
     let total_files =
         (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
@@ -60,7 +60,7 @@ pub(super) fn resolve_clone_files(
             "lower nrfiles= or numjobs= to at most 100,000 files",
         ));
     }
-    let paths = paths(job, clone);
+    let paths = file_paths(job, clone);
     let mut clone_files = CloneFiles { targets: vec![], region_bytes: 0 };
     let count = paths.len() as u64;
     for path in paths {
@@ -123,7 +123,7 @@ fn opening(job: &FioOptions) -> TargetOpening {
 }
 
 /// Returns the file paths: the given names, or fio's `job.clone.file`.
-fn paths(job: &FioOptions, clone: u32) -> Vec<PathBuf> {
+fn file_paths(job: &FioOptions, clone: u32) -> Vec<PathBuf> {
     let folders = &job.directories;
     let folder = folders.get(clone as usize % folders.len().max(1));
     if !job.files.is_empty() {
@@ -147,11 +147,11 @@ fn offset(
     options: &LocatedOptions,
     clone: u32,
     existing_bytes: Option<u64>,
-) -> Result<u64, FioFault> {
+) -> Result<u64, FioJobError> {
     let (job, _) = options;
     let bytes = |size: SizeOrPercent| match size {
         SizeOrPercent::Bytes(bytes) => Ok(bytes),
-        SizeOrPercent::Percent(percent) => share(options, percent, existing_bytes),
+        SizeOrPercent::Percent(percent) => percent_of_file(options, percent, existing_bytes),
     };
     let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
     Ok(bytes(job.offset)?.saturating_add(step))
@@ -169,14 +169,14 @@ fn region(
     count: u64,
     existing_bytes: Option<u64>,
     offset: u64,
-) -> Result<u64, FioFault> {
+) -> Result<u64, FioJobError> {
     let (job, _) = options;
     let remaining_bytes = existing_bytes.map(|size| size.saturating_sub(offset));
     match (job.file_size_bytes, job.size) {
         (Some(bytes), _) => Ok(bytes.saturating_sub(offset)),
         (None, Some(SizeOrPercent::Bytes(bytes))) => Ok(bytes / count.max(1)),
         (None, Some(SizeOrPercent::Percent(percent))) => {
-            let bytes = share(options, percent, existing_bytes)?;
+            let bytes = percent_of_file(options, percent, existing_bytes)?;
             Ok(bytes.min(remaining_bytes.unwrap_or(bytes)))
         }
         (None, None) => remaining_bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
@@ -185,11 +185,11 @@ fn region(
     }
 }
 
-fn share(
+fn percent_of_file(
     options: &LocatedOptions,
     percent: f64,
     existing_bytes: Option<u64>,
-) -> Result<u64, FioFault> {
+) -> Result<u64, FioJobError> {
     let size = existing_bytes.ok_or_else(|| {
         let reason = format!("a size of {percent}% needs an existing file");
         conflict(options, reason, "give a size in bytes, like size=1g")
@@ -198,14 +198,14 @@ fn share(
 }
 
 fn largest_io(job: &FioOptions) -> u64 {
-    each_io(job).map(|size| size.max_bytes).max().unwrap_or(1)
+    io_sizes(job).map(|size| size.max_bytes).max().unwrap_or(1)
 }
 
 fn smallest_io(job: &FioOptions) -> u64 {
-    each_io(job).map(|size| size.min_bytes).min().unwrap_or(1)
+    io_sizes(job).map(|size| size.min_bytes).min().unwrap_or(1)
 }
 
-fn each_io(
+fn io_sizes(
     job: &FioOptions,
 ) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
     let reads = job.sizes.read.iter().filter(|_| job.rw.reads);

@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use super::super::fault::FioFault;
+use super::super::job_error::FioJobError;
 use super::{LocatedOptions, conflict};
 
 /// Splits the jobs into phases.
-pub(super) fn split_phases(jobs: &[LocatedOptions]) -> Result<Vec<Range<usize>>, FioFault> {
+pub(super) fn split_phases(jobs: &[LocatedOptions]) -> Result<Vec<Range<usize>>, FioJobError> {
     let mut phases: Vec<Range<usize>> = vec![];
     let (mut wall, mut steps) = (0, vec![0; jobs.len()]);
     for (at, (job, _)) in jobs.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn split_phases(jobs: &[LocatedOptions]) -> Result<Vec<Range<usize>>,
 }
 
 /// Returns the job that this one waits for.
-fn find_awaited(jobs: &[LocatedOptions], at: usize) -> Result<Option<usize>, FioFault> {
+fn find_awaited(jobs: &[LocatedOptions], at: usize) -> Result<Option<usize>, FioJobError> {
     let Some(name) = &jobs[at].0.behaviour.waits_for else { return Ok(None) };
     let mut called =
         jobs[..at].iter().enumerate().filter(|(_, (job, _))| job.name == *name).map(|it| it.0);

@@ -5,7 +5,7 @@ use assay_model::workload::storage::{
     StorageTarget, StreamBehavior,
 };
 
-use super::super::fault::FioFault;
+use super::super::job_error::FioJobError;
 use super::super::section_options::{FioOptions, OffsetDistribution};
 use super::super::value::SizeOrPercent;
 use super::files::CloneFiles;
@@ -14,7 +14,7 @@ use super::{ENGINES, LocatedOptions, arrivals, conflict};
 /// Returns the engine of a job and an optional note for the user.
 pub(super) fn engine(
     placed: &LocatedOptions,
-) -> Result<(EngineChoice, Option<String>), FioFault> {
+) -> Result<(EngineChoice, Option<String>), FioJobError> {
     let (job, _) = placed;
     let Some((name, choice, blocks, note)) =
         ENGINES.iter().find(|(name, ..)| *name == job.engine)
@@ -52,7 +52,7 @@ pub(super) fn stream(
     placed: &LocatedOptions,
     clone: u32,
     used: &CloneFiles,
-) -> Result<StorageStream, FioFault> {
+) -> Result<StorageStream, FioJobError> {
     let (job, _) = placed;
     let (sizes, _) = job.sizes_of_io();
     let (own_rate_per_s, read_share) = rate(placed)?;
@@ -95,7 +95,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
 pub(super) fn load(
     members: &[LocatedOptions],
     streams: &mut [StorageStream],
-) -> Result<StorageLoad, FioFault> {
+) -> Result<StorageLoad, FioJobError> {
     if let Some(first) = members.iter().find(|(job, _)| job.behaviour.flow > 0) {
         set_flow_shares(members, first, streams)?;
         return Ok(StorageLoad::Balanced);
@@ -120,7 +120,7 @@ fn set_flow_shares(
     members: &[LocatedOptions],
     first: &LocatedOptions,
     streams: &mut [StorageStream],
-) -> Result<(), FioFault> {
+) -> Result<(), FioJobError> {
     for placed in members.iter().filter(|(job, _)| job.behaviour.flow > 0) {
         let manner = &placed.0.behaviour;
         let has_rate = rate(placed)?.0.is_some();
@@ -145,7 +145,7 @@ fn set_flow_shares(
     Ok(())
 }
 
-fn pattern(placed: &LocatedOptions, sizes: &[SizeShare]) -> Result<AccessPattern, FioFault> {
+fn pattern(placed: &LocatedOptions, sizes: &[SizeShare]) -> Result<AccessPattern, FioJobError> {
     let (job, _) = placed;
     if job.behaviour.strided {
         return strided_pattern(placed);
@@ -171,7 +171,7 @@ fn pattern(placed: &LocatedOptions, sizes: &[SizeShare]) -> Result<AccessPattern
 }
 
 /// Returns the pattern of `zonemode=strided`: each zone in full, once, one after another.
-fn strided_pattern(placed: &LocatedOptions) -> Result<AccessPattern, FioFault> {
+fn strided_pattern(placed: &LocatedOptions) -> Result<AccessPattern, FioJobError> {
     let (job, _) = placed;
     let manner = &job.behaviour;
     let range_bytes = manner.zone_range_bytes.max(manner.zone_bytes);
@@ -197,7 +197,7 @@ fn total_bytes(
     placed: &LocatedOptions,
     sizes: &[SizeShare],
     used: &CloneFiles,
-) -> Result<Option<u64>, FioFault> {
+) -> Result<Option<u64>, FioJobError> {
     let (job, _) = placed;
     if job.time_based {
         return Ok(None);
@@ -220,7 +220,7 @@ fn total_bytes(
 
 /// Returns the clone's rate in IO/s and its share of reads. Reads and writes each have their own
 /// rate; if both have one, the rates determine the mix.
-fn rate(placed: &LocatedOptions) -> Result<(Option<f64>, f64), FioFault> {
+fn rate(placed: &LocatedOptions) -> Result<(Option<f64>, f64), FioJobError> {
     let (job, _) = placed;
     let minimum = |per_s: Option<f64>, bytes_per_s: Option<f64>, sizes: &[SizeShare]| {
         let by_bytes = bytes_per_s.map(|rate| rate / mean_bytes(sizes));

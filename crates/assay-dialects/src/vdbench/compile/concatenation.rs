@@ -10,7 +10,7 @@ use super::Compiler;
 
 /// Order in which a workload's I/O uses its files: sequential access finishes one before the next,
 /// random access weights them by size.
-pub(super) const fn target_turns(workload: &WorkloadDefinition) -> TargetRotation {
+pub(super) const fn target_rotation(workload: &WorkloadDefinition) -> TargetRotation {
     match workload.seek {
         SeekPattern::Percent(percent) if percent >= 100.0 => TargetRotation::BySize,
         SeekPattern::Percent(_) | SeekPattern::Eof | SeekPattern::Skewed(_) => {
@@ -40,7 +40,7 @@ impl Compiler<'_, '_> {
             let message = format!("`threads` of `{name}` needs concatenated storage");
             let error = self.lines.error("V166", workload.spot, message);
             let help = "set threads= of the sd or the rd, or concatenatesds=yes";
-            self.lines.diagnostics.push(error.help(help).vdbench("stops"));
+            self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
             return None;
         }
         if let Some((option, vdbench_action)) = self.concatenation_conflict(workload, storages)
@@ -48,7 +48,9 @@ impl Compiler<'_, '_> {
             let message = format!("not supported together: {option} and concatenatesds=yes");
             let error = self.lines.error("V114", workload.spot, message);
             let help = "remove one of them";
-            self.lines.diagnostics.push(error.help(help).vdbench(vdbench_action));
+            self.lines
+                .diagnostics
+                .push(error.with_help(help).with_vdbench_behaviour(vdbench_action));
             return None;
         }
         let threads = given_threads.or(workload.threads);
@@ -57,7 +59,7 @@ impl Compiler<'_, '_> {
                 format!("neither `{name}` nor its run `{}` sets threads=", run.name.text);
             let error = self.lines.error("V166", workload.spot, message);
             let help = "add threads= to the wd or the rd: concatenated storage has no threads of its own";
-            self.lines.diagnostics.push(error.help(help).vdbench("stops"));
+            self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
             return None;
         }
         Some(threads)

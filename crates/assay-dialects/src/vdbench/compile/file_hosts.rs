@@ -58,7 +58,9 @@ impl Compiler<'_, '_> {
                     outer.display()
                 );
                 let error = self.lines.error("V158", system.name.spot, message);
-                self.lines.diagnostics.push(error.help("give each fsd a folder of its own"));
+                self.lines
+                    .diagnostics
+                    .push(error.with_help("give each fsd a folder of its own"));
             }
         }
     }
@@ -120,7 +122,7 @@ impl Compiler<'_, '_> {
         );
         let error = self.lines.error("V170", name.spot, message);
         let help = "add shared=yes to it, or host= to each fwd and an fsd for each host";
-        self.lines.diagnostics.push(error.help(help).vdbench("stops"));
+        self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
     }
 
     /// Rejects a run that removes and creates a shared tree: the first host to finish removing
@@ -141,7 +143,7 @@ impl Compiler<'_, '_> {
         let error = self.lines.error("V174", run.name.spot, message);
         let help =
             "split it into two runs: format=(clean,only) first, then format=(restart,only)";
-        self.lines.diagnostics.push(error.help(help).vdbench("stops"));
+        self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
         None
     }
 }

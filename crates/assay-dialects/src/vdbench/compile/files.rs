@@ -16,7 +16,7 @@ use super::super::values::{ParameterValue, Scalar};
 use super::super::{FORMAT_PREFIX, RateLabel, ResourceCounts, RunLabel, RunParameters};
 use super::file_hosts::{PlacedTrees, WorkloadTrees, format_tree};
 use super::phase::size_shares;
-use super::{Combination, Compiler, timing};
+use super::{Combination, Compiler, phase_timing};
 
 /// Default number of threads that create trees (without `fwd=format`).
 const FORMAT_THREADS: u32 = 8;
@@ -63,7 +63,9 @@ impl Compiler<'_, '_> {
                     else {
                         let message = "a percentage needs a previous run";
                         let error = self.lines.error("V160", run.name.spot, message);
-                        self.lines.diagnostics.push(error.help("run it at fwdrate=max first"));
+                        self.lines
+                            .diagnostics
+                            .push(error.with_help("run it at fwdrate=max first"));
                         return None;
                     };
                     (percent_file_load(previous, percent, run), RateLabel::Percent(percent))
@@ -126,7 +128,7 @@ impl Compiler<'_, '_> {
             streams: streams.to_vec(),
             in_turn: false,
             load,
-            timing: timing(run, 0),
+            timing: phase_timing(run, 0),
             compressible: 1.0 - 1.0 / self.definitions.general.compression,
             seed: self.input.seed,
         };
@@ -245,9 +247,9 @@ impl Compiler<'_, '_> {
         if self.verify() != Verify::Off {
             let message = "data verification of file-system workloads is not supported";
             let error = self.lines.error("V114", run.name.spot, message);
-            self.lines
-                .diagnostics
-                .push(error.help("remove -v and validate=").vdbench("checks it"));
+            self.lines.diagnostics.push(
+                error.with_help("remove -v and validate=").with_vdbench_behaviour("checks it"),
+            );
             return None;
         }
         let is_format = |name: &str| name.eq_ignore_ascii_case("format");
@@ -316,9 +318,9 @@ impl Compiler<'_, '_> {
         let Some(anchor) = &system.anchor else {
             let message = format!("`{}` has no anchor", system.name.text);
             let error = self.lines.error("V151", spot, message);
-            self.lines
-                .diagnostics
-                .push(error.help("add anchor=/path/to/folder").vdbench("stops"));
+            self.lines.diagnostics.push(
+                error.with_help("add anchor=/path/to/folder").with_vdbench_behaviour("stops"),
+            );
             return None;
         };
         let workload_flags = workloads.iter().find_map(|(workload, _)| workload.flags);
@@ -335,7 +337,7 @@ impl Compiler<'_, '_> {
                 system.name.text
             );
             let error = self.lines.error("V154", spot, message);
-            self.lines.diagnostics.push(error.help("round sizes=, or remove o_direct"));
+            self.lines.diagnostics.push(error.with_help("round sizes=, or remove o_direct"));
             return None;
         }
         let mut tree = FileTree {
@@ -364,7 +366,7 @@ impl Compiler<'_, '_> {
         }) {
             let message = format!("`{}` has more than 200,000,000 files", system.name.text);
             let error = self.lines.error("V157", spot, message);
-            self.lines.diagnostics.push(error.help("lower depth=, width= or files="));
+            self.lines.diagnostics.push(error.with_help("lower depth=, width= or files="));
             return None;
         }
         Some(tree)
@@ -388,7 +390,7 @@ impl Compiler<'_, '_> {
             system.name.text
         );
         let error = self.lines.error("V157", system.name.spot, message);
-        self.lines.diagnostics.push(error.help("lower depth="));
+        self.lines.diagnostics.push(error.with_help("lower depth="));
         None
     }
 
@@ -449,9 +451,9 @@ impl Compiler<'_, '_> {
                 run.name.text
             );
             let error = self.lines.error("V164", run.name.spot, message);
-            self.lines
-                .diagnostics
-                .push(error.help("correct skew= of its fwd").vdbench("stops"));
+            self.lines.diagnostics.push(
+                error.with_help("correct skew= of its fwd").with_vdbench_behaviour("stops"),
+            );
             return None;
         }
         let is_reported =
@@ -464,8 +466,8 @@ impl Compiler<'_, '_> {
             let warning = self
                 .lines
                 .warning("V164", run.name.spot, message)
-                .help("set a numeric rate to enforce the shares")
-                .vdbench("holds the faster workloads back");
+                .with_help("set a numeric rate to enforce the shares")
+                .with_vdbench_behaviour("holds the faster workloads back");
             self.lines.diagnostics.push(warning);
         }
         let share = |(workload, _): &(FileWorkloadDefinition, Vec<usize>)| {

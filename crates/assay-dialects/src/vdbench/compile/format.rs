@@ -19,7 +19,7 @@ const INTERVAL_S: f64 = 1.0;
 impl Compiler<'_, '_> {
     /// Inserts a first run that writes all storage.
     pub(super) fn add_storage_format(&mut self) {
-        let (targets, hosts) = self.whole_targets();
+        let (targets, hosts) = self.full_targets();
         let bytes = self.definitions.general.format_bytes.max(512);
         if let Some(target) =
             targets.iter().find(|target| !target.size_bytes.unwrap_or(0).is_multiple_of(bytes))
@@ -33,7 +33,7 @@ impl Compiler<'_, '_> {
             if let Some(spot) = storage.map(|storage| storage.name.spot) {
                 let error = self.lines.error("V154", spot, message);
                 let help = "make size= a multiple of formatxfersize= (128k unless given)";
-                self.lines.diagnostics.push(error.help(help));
+                self.lines.diagnostics.push(error.with_help(help));
             }
             return;
         }
@@ -59,7 +59,7 @@ impl Compiler<'_, '_> {
 
     /// Returns every file or device of all runs once and in full, with its host when hosts are
     /// distributed.
-    fn whole_targets(&self) -> (Vec<StorageTarget>, Vec<usize>) {
+    fn full_targets(&self) -> (Vec<StorageTarget>, Vec<usize>) {
         let mut seen = BTreeSet::new();
         let all = self.execution.placed_targets();
         all.filter(|(host, target)| seen.insert((*host, &target.path)))

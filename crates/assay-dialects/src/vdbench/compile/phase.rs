@@ -13,7 +13,7 @@ use super::super::runs::RunDefinition;
 use super::super::values::{ParameterValue, Scalar};
 use super::super::{ResourceCounts, RunParameters};
 use super::targets::{PlacedTarget, TargetSet};
-use super::{Combination, Compiler, concatenation, timing};
+use super::{Combination, Compiler, concatenation, phase_timing};
 
 /// Compiled run of storage.
 pub(super) struct BuiltPhase {
@@ -106,7 +106,7 @@ impl Compiler<'_, '_> {
             targets: targets.list,
             streams,
             load,
-            timing: timing(run, total_bytes),
+            timing: phase_timing(run, total_bytes),
             engine: EngineChoice::Auto,
             data: StorageData { compressible, verify: self.verify() },
             seed: self.input.seed,
@@ -165,7 +165,9 @@ impl Compiler<'_, '_> {
                     run.name.text, workload.name
                 );
                 let error = self.lines.error("V131", run.name.spot, message);
-                self.lines.diagnostics.push(error.help("add sd=*").vdbench("stops"));
+                self.lines
+                    .diagnostics
+                    .push(error.with_help("add sd=*").with_vdbench_behaviour("stops"));
                 return None;
             }
             selected.push(self.storages.select(self.lines, "storage (sd)", selectors)?);
@@ -194,7 +196,9 @@ impl Compiler<'_, '_> {
                 run.name.text
             );
             let error = self.lines.error("V164", run.name.spot, message);
-            self.lines.diagnostics.push(error.help("correct skew= of its wd").vdbench("stops"));
+            self.lines.diagnostics.push(
+                error.with_help("correct skew= of its wd").with_vdbench_behaviour("stops"),
+            );
             return None;
         }
         self.check_priorities(run, workloads)?;
@@ -237,10 +241,10 @@ impl Compiler<'_, '_> {
             run.name.text
         );
         let help = "give every workload but the last one an iorate=, or shares with skew=";
-        let error = self.lines.error("V114", spot, message).help(help);
-        self.lines
-            .diagnostics
-            .push(error.vdbench("serves the workload of the lower number first"));
+        let error = self.lines.error("V114", spot, message).with_help(help);
+        self.lines.diagnostics.push(
+            error.with_vdbench_behaviour("serves the workload of the lower number first"),
+        );
         None
     }
 
@@ -256,9 +260,9 @@ impl Compiler<'_, '_> {
         let message = format!("`stride` of `{}` needs seekpct=100 here", workload.name);
         let error = self.lines.error("V114", workload.spot, message);
         let help = "set seekpct=100, or remove stride";
-        self.lines
-            .diagnostics
-            .push(error.help(help).vdbench("leaves gaps before the random share"));
+        self.lines.diagnostics.push(
+            error.with_help(help).with_vdbench_behaviour("leaves gaps before the random share"),
+        );
         None
     }
 
@@ -287,7 +291,7 @@ impl Compiler<'_, '_> {
                 .definitions
                 .general
                 .concatenates
-                .then(|| concatenation::target_turns(workload));
+                .then(|| concatenation::target_rotation(workload));
             let submitters = match (workload.streams, turns) {
                 // A single thread alternates between the targets.
                 (_, Some(_)) => 1,

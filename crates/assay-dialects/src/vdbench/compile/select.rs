@@ -77,7 +77,8 @@ impl NameIndex {
         } else {
             ("V131", format!("no {kind} is called `{}`", selector.text))
         };
-        let mut error = lines.error(code, selector.spot, message).vdbench("stops");
+        let mut error =
+            lines.error(code, selector.spot, message).with_vdbench_behaviour("stops");
         // Each suggestion searches all names, so only about a hundred errors get one.
         if lines.diagnostics.len() > 100 {
             lines.diagnostics.push(error);
@@ -85,14 +86,14 @@ impl NameIndex {
         }
         let stem = selector.text.trim_end_matches('*');
         if self.names.is_empty() {
-            error = error.help(format!("the file defines no {kind} at all"));
+            error = error.with_help(format!("the file defines no {kind} at all"));
         } else if let Some(nearest) = nearest_word(stem, self.names.iter().map(String::as_str))
         {
-            error = error.help(format!("did you mean `{nearest}`?"));
+            error = error.with_help(format!("did you mean `{nearest}`?"));
         } else {
             let examples: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
             let more = if self.names.len() > examples.len() { ", …" } else { "" };
-            error = error.help(format!("use one of {}{more}", examples.join(", ")));
+            error = error.with_help(format!("use one of {}{more}", examples.join(", ")));
         }
         lines.diagnostics.push(error);
     }

@@ -55,7 +55,9 @@ impl Compiler<'_, '_> {
         if storage.luns.iter().all(|(lun, _)| lun.text.is_empty()) {
             let message = format!("`{}` has no path", storage.name.text);
             let error = self.lines.error("V131", storage.name.spot, message);
-            self.lines.diagnostics.push(error.help("add lun=/path/to/file").vdbench("stops"));
+            self.lines
+                .diagnostics
+                .push(error.with_help("add lun=/path/to/file").with_vdbench_behaviour("stops"));
             return None;
         }
         let flags = run.flags.or(workload.flags).or(storage.flags);
@@ -130,7 +132,9 @@ impl Compiler<'_, '_> {
         if is_device && !flags.direct {
             let message = format!("`{}` is a device and is opened without o_direct", name.text);
             let error = self.lines.error("V150", name.spot, message);
-            self.lines.diagnostics.push(error.help("add openflags=o_direct").vdbench("stops"));
+            self.lines.diagnostics.push(
+                error.with_help("add openflags=o_direct").with_vdbench_behaviour("stops"),
+            );
             return None;
         }
         let existing_bytes =
@@ -142,7 +146,9 @@ impl Compiler<'_, '_> {
                     name.text
                 );
                 let error = self.lines.error("V152", name.spot, message);
-                self.lines.diagnostics.push(error.help("shorten size=").vdbench("stops"));
+                self.lines
+                    .diagnostics
+                    .push(error.with_help("shorten size=").with_vdbench_behaviour("stops"));
                 None
             }
             (Some(defined), _) if defined >= 512 => Some(defined),
@@ -150,7 +156,9 @@ impl Compiler<'_, '_> {
             _ => {
                 let message = format!("the size of `{}` is unknown", name.text);
                 let error = self.lines.error("V151", name.spot, message);
-                self.lines.diagnostics.push(error.help("add size=1g").vdbench("stops"));
+                self.lines
+                    .diagnostics
+                    .push(error.with_help("add size=1g").with_vdbench_behaviour("stops"));
                 None
             }
         }
@@ -189,7 +197,9 @@ impl Compiler<'_, '_> {
                 storage.name.text, run.name.text
             );
             let error = self.lines.error("V153", storage.name.spot, message);
-            self.lines.diagnostics.push(error.help("widen size= or range=").vdbench("stops"));
+            self.lines
+                .diagnostics
+                .push(error.with_help("widen size= or range=").with_vdbench_behaviour("stops"));
             return None;
         }
         Some(((low, high) != (0, size)).then_some((low, high)))

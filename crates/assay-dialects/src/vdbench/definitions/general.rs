@@ -67,7 +67,7 @@ impl GeneralParameters {
                     } else {
                         let message = "`data_errors` as a command is not supported here";
                         let error = lines.error("V114", parameter.spot, message);
-                        lines.diagnostics.push(error.help("give a number of errors"));
+                        lines.diagnostics.push(error.with_help("give a number of errors"));
                     }
                 }
                 "create_anchors" => {
@@ -102,8 +102,8 @@ fn parse_format_storage(lines: &mut Lines, parameter: &Parameter) -> bool {
         let message = "missing files are written nevertheless";
         let warning = lines
             .warning("V114", parameter.spot, message)
-            .help("reading what was never written measures nothing")
-            .vdbench("uses them as they are");
+            .with_help("reading what was never written measures nothing")
+            .with_vdbench_behaviour("uses them as they are");
         lines.diagnostics.push(warning);
     }
     yes == Some(true)

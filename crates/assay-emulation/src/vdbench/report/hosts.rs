@@ -28,9 +28,9 @@ struct HostPart<M> {
     /// Table lines of its intervals.
     lines: String,
     /// Sum of the intervals in the average: neither warm-up nor shortened.
-    counted_sum: M,
+    averaged_sum: M,
     /// Sum of all intervals.
-    whole_sum: M,
+    total_sum: M,
 }
 
 impl<M> HostPart<M> {
@@ -38,15 +38,15 @@ impl<M> HostPart<M> {
     fn add(&mut self, line: &str, is_averaged: bool, add: impl Fn(&mut M)) {
         // Writing to memory does not fail.
         let _ = writeln!(self.lines, "{line}");
-        add(&mut self.whole_sum);
+        add(&mut self.total_sum);
         if is_averaged {
-            add(&mut self.counted_sum);
+            add(&mut self.averaged_sum);
         }
     }
 
     /// Returns the sum for the average of the run, which may include the warm-up.
     const fn sum_for_average(&self, excludes_warmup: bool) -> &M {
-        if excludes_warmup { &self.counted_sum } else { &self.whole_sum }
+        if excludes_warmup { &self.averaged_sum } else { &self.total_sum }
     }
 }
 
@@ -67,7 +67,7 @@ impl HostPages {
 }
 
 impl VdbenchReport<'_> {
-    pub(super) fn add_host_part(&mut self, host: &str, tally: &IntervalTally) {
+    pub(super) fn add_host_interval(&mut self, host: &str, tally: &IntervalTally) {
         let Some(current) = &self.current else { return };
         let number = current.number + 1;
         let measured = StorageTotals::from_interval(tally);
@@ -111,10 +111,10 @@ impl VdbenchReport<'_> {
     ) {
         let anchor = pages::anchor(current.label.number, &format!("{tod} {header}"));
         let head = format!("Host report for hd={}\n", sanitize::escape_tags(host));
-        self.folder.append_part(host, &head, &format!("{anchor}\n{table}"));
+        self.folder.append_to_page(host, &head, &format!("{anchor}\n{table}"));
     }
 
-    pub(super) fn add_trees_host_part(&mut self, host: &str, interval: &FileInterval) {
+    pub(super) fn add_trees_host_interval(&mut self, host: &str, interval: &FileInterval) {
         let Some(current) = &self.current else { return };
         let (number, label) = (current.number + 1, current.label.clone());
         let mut measured = FileTotals::default();

@@ -8,13 +8,13 @@ use assay_model::file_outcome::{FileInterval, FileOutcome};
 use super::{CurrentRun, VdbenchReport};
 
 impl VdbenchReport<'_> {
-    pub(super) fn trees_start(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
+    pub(super) fn start_trees_run(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
         let heading = self.trees_heading();
         self.begin_run(&output::starting_line(label, rate_per_s), label, &heading);
         self.set_current(label, rate_per_s);
     }
 
-    pub(super) fn trees_interval(&mut self, interval: &FileInterval) {
+    pub(super) fn write_trees_interval(&mut self, interval: &FileInterval) {
         let Some(mut current) = self.current.take() else { return };
         if current.number.is_multiple_of(shared::LINES_PER_HEADING) {
             self.print_line(&self.trees_heading());
@@ -24,14 +24,14 @@ impl VdbenchReport<'_> {
         measured.add_for_run(&current.label, interval);
         let (tod, number) = (self.time_of_day(), current.number.to_string());
         self.print_line(&output::table_line(&tod, &number, &measured, &self.operation_columns));
-        self.trees_flat_row(&tod, &current, &number, &measured);
+        self.write_trees_flat_row(&tod, &current, &number, &measured);
         if current.number == 1 {
-            self.status("Warmup done", Some(&current.label));
+            self.write_status("Warmup done", Some(&current.label));
         }
         self.current = Some(current);
     }
 
-    fn trees_flat_row(
+    fn write_trees_flat_row(
         &mut self,
         tod: &str,
         current: &CurrentRun,
@@ -41,22 +41,22 @@ impl VdbenchReport<'_> {
         let time = RowTime { tod, timestamp: &self.timestamp() };
         let row =
             output::flat_row(time, &current.label, interval, current.rate_per_s, measured);
-        self.folder.flat_file.line(&row);
+        self.folder.flat_file.write_text(&row);
     }
 
     /// Writes the average of a run, values that Vdbench does not report, and failed operations. A
     /// run that the user stopped is not reported as done.
-    pub(super) fn trees_done(
+    pub(super) fn end_trees_run(
         &mut self,
         outcome: &FileOutcome,
         average: Option<&Average<FileTotals>>,
         is_stopped: bool,
     ) {
         if let (Some(current), Some(average)) = (self.current.take(), average) {
-            self.trees_average(&current, average);
+            self.write_trees_average(&current, average);
             if !is_stopped {
-                self.status("Workload done", Some(&current.label));
-                self.status("Slaves done", Some(&current.label));
+                self.write_status("Workload done", Some(&current.label));
+                self.write_status("Slaves done", Some(&current.label));
             }
         }
         for error in &outcome.errors {
@@ -67,21 +67,21 @@ impl VdbenchReport<'_> {
                 error.path.display(),
                 error.reason
             );
-            self.folder.errors.line(&line);
-            self.folder.log.line(&line);
+            self.folder.errors.write_text(&line);
+            self.folder.log.write_text(&line);
         }
     }
 
-    fn trees_average(&mut self, current: &CurrentRun, average: &Average<FileTotals>) {
+    fn write_trees_average(&mut self, current: &CurrentRun, average: &Average<FileTotals>) {
         let Average { totals: measured, label, .. } = average;
         let tod = self.time_of_day();
         let line = output::table_line(&tod, label, measured, &self.operation_columns);
         self.print_line(&line);
-        self.folder.totals.line(&line);
-        self.trees_flat_row(&tod, current, label, measured);
+        self.folder.totals.write_text(&line);
+        self.write_trees_flat_row(&tod, current, label, measured);
         let busy_hosts = self.write_trees_host_pages(&tod, current, average);
         let sections = histogram::operation_section(measured.tally.service_ns.as_ref());
-        self.folder.histogram.line(&sections);
+        self.folder.histogram.write_text(&sections);
         if let Some((mean_ms, p99_ms)) = measured.intended_latency_ms() {
             self.print_timed(&format!(
                 "From the intended start of each operation: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"

@@ -22,7 +22,7 @@ use crate::compute::linpack::workers::{WorkerBarriers, Workers};
 pub(super) struct Scratch {
     pub(super) start: *mut f64,
     /// Number of doubles per part.
-    pub(super) doubles_per_part: usize,
+    pub(super) doubles_per_strip: usize,
 }
 
 // SAFETY: only an address; every access states why no other thread writes.
@@ -36,7 +36,7 @@ impl Scratch {
     }
 
     fn for_member(self, member: usize) -> *mut f64 {
-        self.start.wrapping_add((member + 1) * self.doubles_per_part)
+        self.start.wrapping_add((member + 1) * self.doubles_per_strip)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct PanelShared {
 /// Candidate that one member publishes to the others.
 #[derive(Debug, Default)]
 struct PublishedCandidate {
-    size_bits: AtomicU64,
+    magnitude_bits: AtomicU64,
     row: AtomicUsize,
 }
 
@@ -59,13 +59,13 @@ impl PanelShared {
 
     fn publish(&self, member: usize, candidate: Candidate) {
         let slot = &self.candidates[member].0;
-        slot.size_bits.store(candidate.size.to_bits(), Ordering::Relaxed);
+        slot.magnitude_bits.store(candidate.magnitude.to_bits(), Ordering::Relaxed);
         slot.row.store(candidate.row, Ordering::Relaxed);
     }
 
     fn best_candidate(&self, members: usize) -> Candidate {
         let read = |slot: &CachePadded<PublishedCandidate>| Candidate {
-            size: f64::from_bits(slot.0.size_bits.load(Ordering::Relaxed)),
+            magnitude: f64::from_bits(slot.0.magnitude_bits.load(Ordering::Relaxed)),
             row: slot.0.row.load(Ordering::Relaxed),
         };
         self.candidates[..members].iter().map(read).fold(Candidate::NONE, Candidate::or_larger)
@@ -103,7 +103,7 @@ impl PanelFactorisation<'_> {
                 if self.early_exit.wait_and_check_skip(self.workers) {
                     return;
                 }
-                self.update_right_of(block + 1);
+                self.update_trailing_blocks(block + 1);
             }
         }
     }
@@ -148,7 +148,7 @@ impl PanelFactorisation<'_> {
         let diagonal = block * SLIVER + column;
         let best = self.shared.best_candidate(self.workers.size);
         // The reciprocal of a subnormal number can overflow, so such a pivot is not used.
-        let is_usable = best.size >= f64::MIN_POSITIVE && best.size.is_finite();
+        let is_usable = best.magnitude >= f64::MIN_POSITIVE && best.magnitude.is_finite();
         let row = if is_usable { best.row } else { diagonal };
         if self.workers.is_leader() {
             if !is_usable {
@@ -185,7 +185,7 @@ impl PanelFactorisation<'_> {
                     *element(column) -= multiple * pivot.row[column];
                 }
                 let size = (*element(pivot.column + 1)).abs();
-                candidate = candidate.or_larger(Candidate { size, row });
+                candidate = candidate.or_larger(Candidate { magnitude: size, row });
             }
         }
         candidate
@@ -215,7 +215,7 @@ impl PanelFactorisation<'_> {
 
     /// Updates blocks to the right after `done` factored blocks. The lowest set bit of `done` is
     /// the number of blocks to update, and of blocks to the left to use.
-    unsafe fn update_right_of(&self, done: usize) {
+    unsafe fn update_trailing_blocks(&self, done: usize) {
         let depth = done & done.wrapping_neg();
         let end = (done + depth).min(self.panel.width / SLIVER);
         if done >= end {

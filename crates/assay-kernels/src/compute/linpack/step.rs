@@ -35,7 +35,12 @@ impl FactorisationStep {
             steps.push(Self {
                 panel: Panel::new(matrix, first, width),
                 pivots: (0..width).map(|_| AtomicUsize::new(0)).collect(),
-                panel_workers: crew_size(members, matrix.shape.padded - first, width, next_width),
+                panel_workers: panel_worker_count(
+                    members,
+                    matrix.shape.padded - first,
+                    width,
+                    next_width,
+                ),
                 look_ahead_end: ahead,
                 next_column: AtomicUsize::new(ahead),
             });
@@ -83,7 +88,7 @@ impl FactorisationStep {
 
 /// Returns the number of members for the next panel, so that they finish it no later than the
 /// others finish the update.
-fn crew_size(members: usize, rows: usize, width: usize, next_width: usize) -> usize {
+fn panel_worker_count(members: usize, rows: usize, width: usize, next_width: usize) -> usize {
     let (rows, width, next) = (rows as f64, width as f64, next_width as f64);
     let panel_cost = rows * next * (2.0 * width + PANEL_COST * next);
     let update_cost = 2.0 * rows * width * (rows - width - next).max(0.0);

@@ -217,7 +217,7 @@ fn blas_library_gives_the_same_solution() {
 fn rejects_impossible_orders() {
     let prepare = |n, cpus| Linpack::prepare(&LinpackConfig { n, cpus, seed: 0, blas: None });
     assert!(matches!(prepare(0, cpus(1)), Err(LinpackError::NoEquations)));
-    assert!(matches!(prepare(usize::MAX, cpus(1)), Err(LinpackError::Order { .. })));
+    assert!(matches!(prepare(usize::MAX, cpus(1)), Err(LinpackError::TooLarge { .. })));
     assert!(matches!(prepare(10, vec![usize::MAX]), Err(LinpackError::Team(_))));
     assert!(matches!(prepare(10, vec![]), Err(LinpackError::Team(_))));
     let n = 50_000_000;

@@ -137,10 +137,10 @@ mod x86_64 {
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
-    use super::super::vector::aarch64::Pair;
+    use super::super::vector::aarch64::NeonPair;
     use super::*;
 
-    featured_pass!(neon, Pair, #[target_feature(enable = "neon")]);
+    featured_pass!(neon, NeonPair, #[target_feature(enable = "neon")]);
 
     pub(super) static NEON: &[StreamKernel] =
         rows!("neon", neon, || std::arch::is_aarch64_feature_detected!("neon"));

@@ -127,7 +127,7 @@ unsafe fn store_all<V: Vector>(
     if style.non_temporal {
         // SAFETY: the caller vouches for the CPU. Inside the timed region, because the stores are not
         // done before it.
-        unsafe { V::wait_for_streams() };
+        unsafe { V::order_non_temporal_stores() };
     }
 }
 
@@ -198,7 +198,7 @@ unsafe fn prefetch_sources<V: Vector>(
 #[inline(always)]
 unsafe fn store<V: Vector>(value: V, to: *mut f64, style: AccessStyle) {
     // SAFETY: the caller vouches for pointer and CPU.
-    unsafe { if style.non_temporal { value.stream(to) } else { value.store(to) } }
+    unsafe { if style.non_temporal { value.store_non_temporal(to) } else { value.store(to) } }
 }
 
 /// Returns the sum of `x` over all elements, in several independent sums so that additions never

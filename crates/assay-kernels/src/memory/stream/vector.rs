@@ -34,7 +34,7 @@ pub(super) trait Vector: Copy {
     ///
     /// # Safety
     /// See the trait.
-    unsafe fn stream(self, to: *mut f64);
+    unsafe fn store_non_temporal(self, to: *mut f64);
     /// # Safety
     /// See the trait.
     unsafe fn add(self, other: Self) -> Self;
@@ -50,7 +50,7 @@ pub(super) trait Vector: Copy {
     ///
     /// # Safety
     /// See the trait.
-    unsafe fn wait_for_streams();
+    unsafe fn order_non_temporal_stores();
 
     /// Returns the sum of the lanes.
     ///

@@ -34,9 +34,9 @@ pub(super) struct FileWorker<'s, 'w> {
     index: usize,
     draws: RandomStream,
     /// Buffers for reads and for writes.
-    reads: Mapping,
-    writes: Mapping,
-    open: Option<OpenFile>,
+    read_buffer: Mapping,
+    write_buffer: Mapping,
+    open_file: Option<OpenFile>,
     /// Number of the last write, so that no two blocks are equal.
     serial: u64,
 }
@@ -76,9 +76,9 @@ impl<'s, 'w> FileWorker<'s, 'w> {
             stream,
             index,
             draws: RandomStream::new(workload.seed, id),
-            reads: map_buffer()?,
-            writes,
-            open: None,
+            read_buffer: map_buffer()?,
+            write_buffer: writes,
+            open_file: None,
             serial: id << 32,
         })
     }
@@ -88,7 +88,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         if self.wait_for_turn() {
             self.run_operations(tally);
         }
-        if let Some(open) = self.open.take() {
+        if let Some(open) = self.open_file.take() {
             self.stream.tree.files.set(open.number, open.presence());
         }
         self.shared.ended_ns.fetch_max(self.shared.elapsed_ns(), Ordering::AcqRel);
@@ -348,7 +348,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         while let Some(transfer) = file.next_transfer(&stream, &mut self.draws) {
             self.prepare_write(transfer.offset, transfer.bytes);
             let start = Instant::now();
-            file.write(self.writes.as_mut_slice::<u8>(), transfer)?;
+            file.write(self.write_buffer.as_mut_slice::<u8>(), transfer)?;
             let mut tally = lock(tally);
             tally.operations[FileOperation::Write.index()].add(nanoseconds(start.elapsed()));
             tally.written_bytes += transfer.bytes;
@@ -361,13 +361,13 @@ impl<'s, 'w> FileWorker<'s, 'w> {
 
     fn prepare_write(&mut self, offset: u64, bytes: u64) {
         self.serial += 1;
-        let memory = &mut self.writes.as_mut_slice::<u8>()[..bytes as usize];
+        let memory = &mut self.write_buffer.as_mut_slice::<u8>()[..bytes as usize];
         content::make_unique(memory, offset, self.serial);
     }
 
     /// Performs one read or write; includes opening and closing.
     fn transfer(&mut self, tally: &Mutex<FileTally>) -> StepResult {
-        let Some(mut open) = self.open.take() else { return self.open_next(tally) };
+        let Some(mut open) = self.open_file.take() else { return self.open_next(tally) };
         let Some(next) = open.next_transfer(self.stream.stream, &mut self.draws) else {
             return self.close(open, tally);
         };
@@ -380,9 +380,9 @@ impl<'s, 'w> FileWorker<'s, 'w> {
         }
         let start = Instant::now();
         let (operation, result) = if is_read {
-            (FileOperation::Read, open.read(self.reads.as_mut_slice::<u8>(), next))
+            (FileOperation::Read, open.read(self.read_buffer.as_mut_slice::<u8>(), next))
         } else {
-            (FileOperation::Write, open.write(self.writes.as_mut_slice::<u8>(), next))
+            (FileOperation::Write, open.write(self.write_buffer.as_mut_slice::<u8>(), next))
         };
         match result {
             Ok(()) => {
@@ -391,7 +391,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
                 let bytes =
                     if is_read { &mut tally.read_bytes } else { &mut tally.written_bytes };
                 *bytes += next.bytes;
-                self.open = Some(open);
+                self.open_file = Some(open);
                 StepResult::Requested(start)
             }
             Err(error) => {
@@ -444,7 +444,7 @@ impl<'s, 'w> FileWorker<'s, 'w> {
                 let bytes = state.tree.file_bytes(number);
                 let presence =
                     if recreates || is_missing { EntryPresence::Partial } else { presence };
-                self.open = Some(OpenFile::new(file, (number, presence), bytes, stream));
+                self.open_file = Some(OpenFile::new(file, (number, presence), bytes, stream));
                 StepResult::Auxiliary
             }
             Err(error) => {

@@ -48,7 +48,7 @@ pub(super) fn member_series<'r>(
     record.series.iter().filter(|it| is_of_host(it)).collect()
 }
 
-pub(super) fn parts<'r>(
+pub(super) fn find_parts<'r>(
     all_series: &'r MemberSeries<'_>,
     metric: &'r str,
 ) -> impl Iterator<Item = SeriesPart<'r>> {

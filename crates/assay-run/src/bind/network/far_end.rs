@@ -21,7 +21,7 @@ use crate::recorder::Recorder;
 pub(super) struct NetworkFarEnd {
     pub(super) host: String,
     port: Option<u16>,
-    _own: Option<OwnServer>,
+    _server: Option<OwnServer>,
     _pair: Option<PairEnd>,
 }
 
@@ -34,17 +34,17 @@ impl NetworkFarEnd {
     ) -> Result<Self, NetworkError> {
         if let Some(pair) = PairEnd::open(recorder)? {
             let (host, port) = (pair.address.ip().to_string(), Some(pair.address.port()));
-            return Ok(Self { host, port, _own: None, _pair: Some(pair) });
+            return Ok(Self { host, port, _server: None, _pair: Some(pair) });
         }
         match &work.to {
             Some(host) => {
-                Ok(Self { host: host.clone(), port: work.port, _own: None, _pair: None })
+                Ok(Self { host: host.clone(), port: work.port, _server: None, _pair: None })
             }
             None => {
                 let server = OwnServer::start()?;
                 let address = server.address;
                 let (host, port) = (address.ip().to_string(), Some(address.port()));
-                Ok(Self { host, port, _own: Some(server), _pair: None })
+                Ok(Self { host, port, _server: Some(server), _pair: None })
             }
         }
     }
@@ -56,7 +56,7 @@ impl NetworkFarEnd {
     }
 
     /// Target of throughput tests.
-    pub(super) fn streams_target(&self) -> NetworkTarget {
+    pub(super) fn throughput_target(&self) -> NetworkTarget {
         NetworkTarget::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
     }
 

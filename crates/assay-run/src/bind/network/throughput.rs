@@ -42,8 +42,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// State across the repetitions of a case.
 #[derive(Default)]
 struct ThroughputProgress {
-    repetition: u32,
-    learned: bool,
+    stored_documents: u32,
+    has_facts: bool,
 }
 
 /// Returns the turns of a throughput case; each turn is a preparation with all its repetitions.
@@ -61,7 +61,7 @@ pub(super) fn turns(
             // Every repetition opens new connections; there is nothing to prepare.
             prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
             repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
-                repetition(&test, &mut progress, recorder)
+                measure_repetition(&test, &mut progress, recorder)
             },
             check: &mut |(), _| Ok(()),
         };
@@ -116,7 +116,7 @@ fn iperf3_test(
         ..Iperf3Parameters::default()
     };
     Iperf3ClientTest {
-        target: far_end.streams_target(),
+        target: far_end.throughput_target(),
         parameters,
         interval_s: Some(INTERVAL_S),
         pinned: false,
@@ -135,7 +135,7 @@ fn block_bytes(workload: &NetworkThroughput) -> u32 {
     }
 }
 
-fn repetition(
+fn measure_repetition(
     test: &Iperf3ClientTest,
     progress: &mut ThroughputProgress,
     recorder: &mut Recorder<'_, '_>,
@@ -146,7 +146,7 @@ fn repetition(
     let counters = virtual_function::FunctionCounters::read();
     let mut report = Iperf3Report::default();
     let start_s = recorder.elapsed_s();
-    let outcome = run(test, &mut report, recorder);
+    let outcome = run_test(test, &mut report, recorder);
     let span = MeasuredSpan::from_seconds(start_s, recorder.elapsed_s() - start_s, false);
     store_document(&report, progress, recorder)?;
     let outcome = outcome.map_err(case_error)?;
@@ -156,7 +156,7 @@ fn repetition(
         reported: &report,
     };
     recorder.record_all(test.total_entries(span));
-    if !std::mem::replace(&mut progress.learned, true) {
+    if !std::mem::replace(&mut progress.has_facts, true) {
         recorder.record_all(test.facts());
         counters.record_change(test.local(), recorder);
     }
@@ -164,7 +164,7 @@ fn repetition(
 }
 
 /// Runs the test and collects all its reports until it ended or failed.
-fn run(
+fn run_test(
     test: &Iperf3ClientTest,
     report: &mut Iperf3Report,
     recorder: &mut Recorder<'_, '_>,
@@ -211,7 +211,7 @@ fn store_document(
         return Ok(());
     }
     let kind = if report.error.is_some() { "partial." } else { "" };
-    let name = format!("iperf3.{}.{kind}json", progress.repetition);
-    progress.repetition += 1;
+    let name = format!("iperf3.{}.{kind}json", progress.stored_documents);
+    progress.stored_documents += 1;
     recorder.store_raw(&name, report.to_json().to_string().as_bytes())
 }

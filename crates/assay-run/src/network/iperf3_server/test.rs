@@ -93,7 +93,7 @@ impl Iperf3ServerTest<'_> {
                 return Ok(event);
             }
             let desk = self.shared;
-            let bytes = self.control.wait(&step, expected, &|| desk.is_closing())?;
+            let bytes = self.control.receive(&step, expected, &|| desk.is_closing())?;
             self.server.receive(&bytes);
         }
     }

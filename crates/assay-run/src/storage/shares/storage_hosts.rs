@@ -404,7 +404,7 @@ impl SynchronisedHosts for StorageHosts<'_> {
             | AgentReply::Outcome(_)
             | AgentReply::TreesInterval(_)
             | AgentReply::TreesOutcome(_) => {
-                return self.lose(host, HostFailure::Impossible);
+                return self.lose(host, HostFailure::ImplausibleFigures);
             }
             AgentReply::Note(said) => self.notes.push_back((host, said)),
             AgentReply::Failed { reason, advice } => {

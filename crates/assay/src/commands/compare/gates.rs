@@ -30,7 +30,7 @@ pub(in crate::commands) fn read_gate_file(
 ) -> Result<Vec<MetricGate>, CommandFailure> {
     let text =
         job_file::read_text(path).map_err(|error| job_file::unreadable_error(path, &error))?;
-    gate::read(&text).map_err(|error| {
+    gate::parse_gates(&text).map_err(|error| {
         let name = path.display().to_string();
         let failure = CommandFailure::new(
             FailureKind::Suite,

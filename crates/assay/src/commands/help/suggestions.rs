@@ -1,6 +1,6 @@
 //! Suggestions for unknown commands and options. Only suggests; never substitutes a word.
 
-use assay_emulation::unsupported_options::find_reason;
+use assay_emulation::unsupported_options::find_unsupported_reason;
 use assay_model::spelling::nearest_word;
 use assay_run::failure::CommandFailure;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -53,7 +53,7 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
     }
     let failure = CommandFailure::usage(format!("`assay {command}` does not support {option}"));
     let of_rdma = || (command == "rdma").then(|| rdma::unsupported::find_reason(option))?;
-    if let Some((why, instead)) = find_reason(command, option).or_else(of_rdma) {
+    if let Some((why, instead)) = find_unsupported_reason(command, option).or_else(of_rdma) {
         return Some(failure.with_reason(why).advise(instead));
     }
     if command == "run" && ["--suite", "--suites", "-s"].contains(&option) {

@@ -38,7 +38,7 @@ pub(super) fn print_tool_output(
         };
         let shape = shape.language();
         return Err(CommandFailure::usage(format!(
-            "{} cannot be printed as {shape}: {was}",
+            "cannot print {} as {shape}: {was}",
             run.started.run
         ))
         .advise("leave out --as for assay's own report"));

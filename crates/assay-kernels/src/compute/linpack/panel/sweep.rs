@@ -14,19 +14,20 @@ const SLIVERS_AHEAD: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) struct Candidate {
     /// Absolute value of the element; 0 if there is no candidate.
-    pub(in super::super) size: f64,
+    pub(in super::super) magnitude: f64,
     /// Row, counted from the panel's first.
     pub(in super::super) row: usize,
 }
 
 impl Candidate {
-    pub(in super::super) const NONE: Self = Self { size: 0.0, row: usize::MAX };
+    pub(in super::super) const NONE: Self = Self { magnitude: 0.0, row: usize::MAX };
 
     /// Returns the larger of two candidates; of equals the upper one, so that the result does not
     /// depend on the threads.
     pub(in super::super) fn or_larger(self, other: Self) -> Self {
-        let larger = other.size > self.size;
-        let upper = other.size.to_bits() == self.size.to_bits() && other.row < self.row;
+        let larger = other.magnitude > self.magnitude;
+        let upper =
+            other.magnitude.to_bits() == self.magnitude.to_bits() && other.row < self.row;
         if larger || upper { other } else { self }
     }
 }
@@ -157,7 +158,7 @@ unsafe fn reduce<V: Vector>(best: V, at: V) -> Candidate {
     for lane in 0..V::LANES {
         if sizes[lane] > 0.0 {
             let row = rows[lane] as usize + lane;
-            candidate = candidate.or_larger(Candidate { size: sizes[lane], row });
+            candidate = candidate.or_larger(Candidate { magnitude: sizes[lane], row });
         }
     }
     candidate

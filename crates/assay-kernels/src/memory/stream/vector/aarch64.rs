@@ -6,11 +6,11 @@ use core::arch::asm;
 
 use super::Vector;
 
-/// Pair of neighbouring registers with two numbers each.
+/// NeonPair of neighbouring registers with two numbers each.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::memory::stream) struct Pair(float64x2_t, float64x2_t);
+pub(in crate::memory::stream) struct NeonPair(float64x2_t, float64x2_t);
 
-impl Vector for Pair {
+impl Vector for NeonPair {
     const LANES: usize = 4;
 
     #[inline(always)]
@@ -35,7 +35,7 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn stream(self, to: *mut f64) {
+    unsafe fn store_non_temporal(self, to: *mut f64) {
         // SAFETY: the instruction writes the 32 bytes at `to`, for which the caller vouches, and
         // changes neither flags nor stack.
         unsafe {
@@ -74,7 +74,7 @@ impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn wait_for_streams() {
+    unsafe fn order_non_temporal_stores() {
         // SAFETY: a barrier for stores; it touches no memory of its own.
         unsafe { asm!("dmb ishst", options(nostack, preserves_flags)) };
     }

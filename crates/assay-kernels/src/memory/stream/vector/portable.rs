@@ -27,7 +27,7 @@ impl Vector for f64 {
     /// Uses an ordinary store: stable Rust has no portable non-temporal one, and no kernel of the
     /// table needs it here.
     #[inline(always)]
-    unsafe fn stream(self, to: *mut f64) {
+    unsafe fn store_non_temporal(self, to: *mut f64) {
         // SAFETY: the caller's pointer is valid and aligned.
         unsafe { self.store(to) }
     }
@@ -46,7 +46,7 @@ impl Vector for f64 {
     unsafe fn prefetch(_from: *const f64) {}
 
     #[inline(always)]
-    unsafe fn wait_for_streams() {
+    unsafe fn order_non_temporal_stores() {
         fence(Ordering::SeqCst);
     }
 }

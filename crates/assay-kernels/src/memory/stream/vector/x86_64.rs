@@ -29,8 +29,8 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn stream(self, to: *mut f64) {
-                // SAFETY: as for `load`; `wait_for_streams` orders these stores before the pass ends.
+            unsafe fn store_non_temporal(self, to: *mut f64) {
+                // SAFETY: as for `load`; `order_non_temporal_stores` orders these stores before the pass ends.
                 unsafe { $stream(to, self) }
             }
 
@@ -53,7 +53,7 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn wait_for_streams() {
+            unsafe fn order_non_temporal_stores() {
                 // SAFETY: every x86-64 CPU has this instruction.
                 unsafe { _mm_sfence() }
             }

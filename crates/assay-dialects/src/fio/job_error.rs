@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// Location in a named source text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FioOrigin {
+pub struct FioLocation {
     /// Name of the file, or `command line`.
     pub file: String,
     /// Line, from 1.
@@ -20,16 +20,16 @@ pub struct FioOrigin {
 /// Error with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}:{}:{}: {kind}", .origin.file, .origin.line, .origin.column)]
-pub struct FioFault {
+pub struct FioJobError {
     /// Location of the error.
-    pub origin: FioOrigin,
+    pub origin: FioLocation,
     /// Kind of the error.
-    pub kind: Box<FioFaultKind>,
+    pub kind: Box<FioJobErrorKind>,
 }
 
 /// Kinds of errors in job files and command lines.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FioFaultKind {
+pub enum FioJobErrorKind {
     /// Not an option of fio.
     #[error("fio has no option `{name}`")]
     UnknownOption {
@@ -93,7 +93,7 @@ pub enum FioFaultKind {
     Empty,
 }
 
-impl FioOrigin {
+impl FioLocation {
     /// Returns the location of `start..end` in `text`.
     #[must_use]
     pub fn locate(file: &str, text: &str, start: usize, end: usize) -> Self {
@@ -109,8 +109,8 @@ impl FioOrigin {
     }
 }
 
-impl FioFault {
-    pub(super) fn new(origin: FioOrigin, kind: FioFaultKind) -> Self {
+impl FioJobError {
+    pub(super) fn new(origin: FioLocation, kind: FioJobErrorKind) -> Self {
         Self { origin, kind: Box::new(kind) }
     }
 
@@ -118,25 +118,25 @@ impl FioFault {
     #[must_use]
     pub fn hint(&self) -> String {
         match &*self.kind {
-            FioFaultKind::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            FioFaultKind::UnknownSection { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            FioFaultKind::UnknownSection { near: None, .. } => {
+            FioJobErrorKind::UnknownOption { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            FioJobErrorKind::UnknownSection { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            FioJobErrorKind::UnknownSection { near: None, .. } => {
                 "give a section name of the job file as written between its brackets".to_owned()
             }
-            FioFaultKind::UnknownOption { near: None, .. } => {
+            FioJobErrorKind::UnknownOption { near: None, .. } => {
                 "see `man fio` for fio's options and docs/fio.md for the supported ones".to_owned()
             }
-            FioFaultKind::Unsupported { .. } => {
+            FioJobErrorKind::Unsupported { .. } => {
                 "remove it, or run this job with fio itself; docs/fio.md lists the supported options".to_owned()
             }
-            FioFaultKind::InvalidValue { .. } => "see `man fio` for the values of this option".to_owned(),
-            FioFaultKind::MalformedLine { .. } => {
+            FioJobErrorKind::InvalidValue { .. } => "see `man fio` for the values of this option".to_owned(),
+            FioJobErrorKind::MalformedLine { .. } => {
                 "a job file has lines `[name]`, `option=value`, `option` and comments with ; or #"
                     .to_owned()
             }
-            FioFaultKind::UnreadableFile { .. } => "check the path and the permissions".to_owned(),
-            FioFaultKind::Conflict { hint, .. } => (*hint).to_owned(),
-            FioFaultKind::Empty => {
+            FioJobErrorKind::UnreadableFile { .. } => "check the path and the permissions".to_owned(),
+            FioJobErrorKind::Conflict { hint, .. } => (*hint).to_owned(),
+            FioJobErrorKind::Empty => {
                 "name a job file with a section like [job], or give --name=job --rw=randread \
                  --size=1g"
                     .to_owned()

@@ -57,7 +57,7 @@ pub fn measure_size(world: &MpiWorld, step: &SizeStep<'_>) -> Result<MpiSizeResu
         window: method::window(options),
         element: method::reduction_element(options),
         buffers: options.buffers,
-        tests: options.test_calls,
+        test_calls: options.test_calls,
         times_parts: options.overlap_parts,
     };
     let mut exchange = world.prepare(&request)?;
