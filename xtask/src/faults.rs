@@ -39,7 +39,7 @@ pub(crate) enum FaultResult {
 }
 
 /// Fault with its expected and its actual result.
-pub(crate) struct FaultTrial {
+pub(crate) struct FaultCheck {
     pub(crate) fault: &'static str,
     pub(crate) expected: &'static str,
     pub(crate) result: FaultResult,
@@ -71,7 +71,7 @@ struct FaultKind {
     name: &'static str,
     title: &'static str,
     /// Injects the faults; arguments: root of the repository, program, whether to be brief.
-    inject: fn(&Path, &Path, bool) -> Result<Vec<FaultTrial>>,
+    inject: fn(&Path, &Path, bool) -> Result<Vec<FaultCheck>>,
 }
 
 const KINDS: [FaultKind; 7] = [
@@ -118,7 +118,7 @@ const KINDS: [FaultKind; 7] = [
 ];
 
 /// Titles of the sections with their faults.
-type Sections = Vec<(&'static str, Vec<FaultTrial>)>;
+type Sections = Vec<(&'static str, Vec<FaultCheck>)>;
 
 fn try_kinds(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     packages::install(root, packages::FOR_FAULTS)?;
@@ -160,14 +160,14 @@ fn check_results(sections: &Sections) -> Result<()> {
     }
 }
 
-fn write_page(root: &Path, sections: &[(&str, Vec<FaultTrial>)]) -> Result<()> {
+fn write_page(root: &Path, sections: &[(&str, Vec<FaultCheck>)]) -> Result<()> {
     let mut page = MarkdownPage::new("Reliability", "cargo xtask faults");
     page.paragraph(
         "Injected faults, with their effect on assay and on other data of the host. \"Held\" means the expected result.",
     );
     for (section, trials) in sections {
         page.heading(section);
-        let row = |trial: &FaultTrial| {
+        let row = |trial: &FaultCheck| {
             let description = match &trial.result {
                 FaultResult::Passed(description)
                 | FaultResult::Failed(description)

@@ -379,12 +379,11 @@ fn measure_in_folder(
             row.sample_process(&child);
         }
         match events.recv_timeout(POLL_INTERVAL) {
-            Ok((time, line)) => {
-                if totals.add_line(time, &line) {
-                    row.ready_s = time.duration_since(start).as_secs_f64();
-                    row.ready_cpu_s = process_cpu_s(&child).unwrap_or_default();
-                }
+            Ok((time, line)) if totals.add_line(time, &line) => {
+                row.ready_s = time.duration_since(start).as_secs_f64();
+                row.ready_cpu_s = process_cpu_s(&child).unwrap_or_default();
             }
+            Ok(_) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
         }

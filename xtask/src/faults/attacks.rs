@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{FaultResult, FaultTrial};
+use super::{FaultCheck, FaultResult};
 use crate::command;
 
 /// Behaviour of the attacker, expected result, and name of the test that simulates it.
@@ -147,12 +147,12 @@ const PROGRAM_TESTS: [&str; 4] = ["--package", "assay", "--test", "it"];
 const ENGINE_TESTS: [&str; 3] = ["--package", "assay-run", "--lib"];
 
 /// Attacks servers.
-pub(super) fn try_peer_attacks(root: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_peer_attacks(root: &Path, is_brief: bool) -> Result<Vec<FaultCheck>> {
     run_attacks(root, &PROGRAM_TESTS, &PEER_ATTACKS, is_brief)
 }
 
 /// Plants programs on other hosts, and lets hosts send without end.
-pub(super) fn try_host_attacks(root: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_host_attacks(root: &Path, is_brief: bool) -> Result<Vec<FaultCheck>> {
     let mut all = run_attacks(root, &PROGRAM_TESTS, &HOST_ATTACKS, is_brief)?;
     all.extend(run_attacks(root, &ENGINE_TESTS, &FLOODS, is_brief)?);
     Ok(all)
@@ -164,7 +164,7 @@ fn run_attacks(
     tests: &[&str],
     attacks: &[Attack],
     is_brief: bool,
-) -> Result<Vec<FaultTrial>> {
+) -> Result<Vec<FaultCheck>> {
     if is_brief {
         return Ok(Vec::new());
     }
@@ -172,7 +172,7 @@ fn run_attacks(
     cargo.arg("test").args(tests).args(["--", "--exact", "--show-output"]);
     let output = command::capture(cargo.args(attacks.iter().map(|(_, _, test)| test)))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let tried = |&(fault, expected, test): &Attack| FaultTrial {
+    let tried = |&(fault, expected, test): &Attack| FaultCheck {
         fault,
         expected,
         result: test_result(&said, test),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::storage_changes::LoopDisk;
-use super::{FaultResult, FaultSandbox, FaultTrial, run_system, wait_until};
+use super::{FaultCheck, FaultResult, FaultSandbox, run_system, wait_until};
 
 /// Addresses of the two ends, each in its own network namespace (RFC 2544).
 const NEAR: &str = "198.18.9.1";
@@ -61,10 +61,10 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultCheck>> {
     let rows = ROWS.iter().filter(|row| !is_brief || row.3);
     rows.map(|(fault, expected, make, _)| {
-        Ok(FaultTrial { fault, expected, result: make(program)? })
+        Ok(FaultCheck { fault, expected, result: make(program)? })
     })
     .collect()
 }

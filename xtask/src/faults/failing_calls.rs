@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{AssayOutput, FaultResult, FaultSandbox, FaultTrial, error_line};
+use super::{AssayOutput, FaultCheck, FaultResult, FaultSandbox, error_line};
 
 /// Maximum n, above the number of calls in a short run. The series ends at the first n without an
 /// injected error.
@@ -17,7 +17,7 @@ const RUN_ARGUMENTS: &[&str] = &["storage", "read", "--engine", "null", "--for",
 const LONGER_RUN_ARGUMENTS: &[&str] = &["storage", "read", "--engine", "null", "--for", "3s"];
 
 /// Fails every n-th call of each kind; with `--brief` only a few.
-pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultCheck>> {
     let mut tried = Vec::new();
     for (call, fault) in [
         ("write", "ENOSPC at the n-th `write`, for all n of a run"),
@@ -25,7 +25,7 @@ pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultTrial>>
         ("openat", "EMFILE at the n-th `openat`, for n of a run, each 7th"),
         ("clone3", "EAGAIN at the n-th thread or process, for all n of a run"),
     ] {
-        tried.push(FaultTrial {
+        tried.push(FaultCheck {
             fault,
             expected: "a failure with the reason, or a completely stored run; never a panic, and \
                        the next run works",

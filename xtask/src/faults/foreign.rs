@@ -5,36 +5,36 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::{AssayOutput, FaultResult, FaultSandbox, FaultTrial, error_line, read_tree};
+use super::{AssayOutput, FaultCheck, FaultResult, FaultSandbox, error_line, read_tree};
 
 const PRECIOUS: &str = "what somebody would miss";
 const FILES: &str = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
 /// Exit code of the script of [`with_mount`] if it may not mount.
 const NO_MOUNT: Option<i32> = Some(99);
 
-pub(super) fn try_all(program: &Path) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_all(program: &Path) -> Result<Vec<FaultCheck>> {
     Ok(vec![
-        FaultTrial {
+        FaultCheck {
             fault: "a hard link to somebody's file in the place of a kept tree's, then a test that writes the tree",
             expected: "a refusal with that reason; the file is as it was",
             result: try_hard_link_in_tree(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "a target with a second hard link, which `--destroy-data` names",
             expected: "a refusal with that reason; the file is as it was",
             result: try_hard_linked_target(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "a bind mount of the same file system inside a kept tree, then a test that writes, and `clean`",
             expected: "both refuse before anything is written or removed",
             result: try_mount_in_tree(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "a bind mount in the folder of a run, then `rm` of that run and of another",
             expected: "a refusal; neither run is removed, and nothing of what is mounted",
             result: try_mount_in_run(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "somebody's file in the folder of a run, then `rm`",
             expected: "the run is removed; the file stays and is named",
             result: try_foreign_file_in_run(program)?,

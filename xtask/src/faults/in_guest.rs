@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{FaultResult, FaultTrial};
+use super::{FaultCheck, FaultResult};
 use crate::lab::{GuestMachine, guest, image, split_sections};
 use crate::packages;
 
@@ -219,7 +219,7 @@ exit 0
 "#;
 
 /// Runs all faults in one guest; `--brief` starts none.
-pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<FaultCheck>> {
     if is_brief {
         return Ok(Vec::new());
     }
@@ -239,8 +239,8 @@ pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
 }
 
 impl GuestRow {
-    fn with_result(&self, end: FaultResult) -> FaultTrial {
-        FaultTrial { fault: self.fault, expected: self.expected, result: end }
+    fn with_result(&self, end: FaultResult) -> FaultCheck {
+        FaultCheck { fault: self.fault, expected: self.expected, result: end }
     }
 
     fn judge(&self, said: &str) -> FaultResult {

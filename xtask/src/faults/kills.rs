@@ -7,21 +7,21 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::during_measurement::wait_for_measurement;
-use super::{FaultResult, FaultSandbox, FaultTrial, read_tree, run_system};
+use super::{FaultCheck, FaultResult, FaultSandbox, read_tree, run_system};
 
 /// Number of kills, each at a later time in the run.
 const KILLS: u64 = 12;
 const SHORT_RUN: &[&str] =
     &["storage", "write", "file", "--size", "4MiB", "--for", "600ms", "--buffered"];
 
-pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_all(program: &Path, is_brief: bool) -> Result<Vec<FaultCheck>> {
     Ok(vec![
-        FaultTrial {
+        FaultCheck {
             fault: "SIGKILL, each 80 ms later in the run",
             expected: "the store can be read; `clean` removes the file; the next run works",
             result: try_kills(program, is_brief)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "SIGSTOP for 2 s, then SIGCONT",
             expected: "the run succeeds and its results carry the doubt `paused`",
             result: try_stop(program)?,

@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{FaultResult, FaultSandbox, FaultTrial, error_line, run_system, wait_until};
+use super::{FaultCheck, FaultResult, FaultSandbox, error_line, run_system, wait_until};
 
 const DISK_BYTES: u64 = 16 << 20;
 const PRECIOUS: &str = "what somebody would miss";
 
-pub(super) fn try_all(program: &Path) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_all(program: &Path) -> Result<Vec<FaultCheck>> {
     Ok(vec![
-        FaultTrial {
+        FaultCheck {
             fault: "the target is replaced by a link to another file, between two phases",
             expected: "the second phase fails; the file is unchanged",
             result: replace_target_by_link(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "`cp` over a kept file, then a run that writes it, then `clean`",
             expected: "both leave it unchanged",
             result: copy_over_kept_file(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "`mount` of a device while it is written",
             expected: "the kernel refuses the mount",
             result: mount_while_writing(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "the device shrinks during a run, as if removed",
             expected: "the case fails with the kernel's error; nothing is stored as measured",
             result: shrink_device(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "the file system turns read-only between two runs",
             expected: "a refusal with that reason",
             result: remount_read_only(program)?,
         },
-        FaultTrial {
+        FaultCheck {
             fault: "nothing is mounted on the mount point, in every storage command",
             expected: "a refusal, also in --dry-run",
             result: try_missing_mount(program)?,

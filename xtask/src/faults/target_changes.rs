@@ -7,7 +7,7 @@ use std::process::Stdio;
 use anyhow::Result;
 
 use super::during_measurement::wait_for_measurement;
-use super::{FaultResult, FaultSandbox, FaultTrial, error_line, run_system, wait_until};
+use super::{FaultCheck, FaultResult, FaultSandbox, error_line, run_system, wait_until};
 
 /// Options of a run that lasts longer than what disturbs it.
 const LONG_RUN: &[&str] =
@@ -69,10 +69,10 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-pub(super) fn try_all(program: &Path) -> Result<Vec<FaultTrial>> {
+pub(super) fn try_all(program: &Path) -> Result<Vec<FaultCheck>> {
     let rows = ROWS.iter();
     rows.map(|(fault, expected, make)| {
-        Ok(FaultTrial { fault, expected, result: make(program)? })
+        Ok(FaultCheck { fault, expected, result: make(program)? })
     })
     .collect()
 }

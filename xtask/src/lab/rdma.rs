@@ -266,12 +266,11 @@ fn check_test(
     let interval_text =
         interval.map_or(String::new(), |(from, to)| format!(", {from:.2} to {to:.2}"));
     let best_ratio = assay_best / perftest_best;
-    let quietest_ratio =
-        least_disturbed(&typical(&assay_rounds)) / least_disturbed(&typical(&perftest_rounds));
-    let quietest_text = match has_bound_only {
-        true => String::new(),
-        false => format!("; the quietest {quietest_ratio:.2}"),
-    };
+    let quietest = |rounds| least_disturbed(&typical(rounds));
+    let quietest_ratio = quietest(&assay_rounds) / quietest(&perftest_rounds);
+    let quietest_text =
+        (!has_bound_only).then(|| format!("; the quietest {quietest_ratio:.2}"));
+    let quietest_text = quietest_text.unwrap_or_default();
     Ok(LabFigure {
         name,
         truth: format!("{} by perftest{spread_text}", format_median(&perftest_rounds, "")),
