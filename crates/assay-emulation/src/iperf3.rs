@@ -360,7 +360,7 @@ fn server(
         }
         Iperf3ServerReport::Start(start) => terminal.print(&output.format_start(*start)),
         Iperf3ServerReport::Interval(interval) => {
-            terminal.print(&output.format_interval(interval))
+            terminal.print(&output.format_interval(interval));
         }
         Iperf3ServerReport::End(end) => terminal.print(&output.format_end(&end)),
         Iperf3ServerReport::Failed(error) => {

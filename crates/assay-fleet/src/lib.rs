@@ -1,7 +1,7 @@
 //! Hosts: their facts, load, fitness for measurements, and child processes.
 //!
 //! Order of use: [`facts::read`] before a run, [`state::read`] right before and after it,
-//! [`state::disturbance`] between the two, and [`process::run`] for external tools.
+//! [`state::find_disturbances`] between the two, and [`process::run`] for external tools.
 //! [`doctor::examine`] judges facts and state and recommends changes.
 //!
 //! This crate never changes a setting of a host and is independent of benchmarks.

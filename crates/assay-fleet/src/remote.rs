@@ -1,7 +1,7 @@
 //! Remote hosts, reached over any command that connects pipes to a process there: `ssh {host}`,
 //! `srun -w {host}`, `kubectl exec -i {host} --`, `ip netns exec {host}`, or a chain of them.
 //!
-//! [`controller::examine_hosts`] starts the command once per host, has a shell at its far end start
+//! [`examination::examine_hosts`] starts the command once per host, has a shell at its far end start
 //! an agent ([`bootstrap`]), and sends requests to it. The agent is this same program
 //! ([`agent::serve`]). Nothing listens on a port, nothing is installed, and nothing is left behind:
 //! the agent failed when its pipe closes, or when it receives nothing for longer than the

@@ -2,7 +2,7 @@
 //!
 //! A [`suite::Suite`] is expanded against [`facts::HostFacts`] into a [`plan::Plan`]. Executing the
 //! plan yields [`event::RunEvent`]s, which fold into a [`run::Run`]. Its samples are condensed into
-//! [`summary::Summary`]s.
+//! [`summary::RunSummary`]s.
 //!
 //! This crate never does I/O, reads a clock or starts a thread.
 

@@ -42,9 +42,9 @@ pub fn spell_hidden(text: &str) -> Cow<'_, str> {
     }
     let spelled = text.chars().fold(String::with_capacity(text.len()), |mut all, c| {
         if is_hidden(c) {
-            all.extend(c.escape_unicode())
+            all.extend(c.escape_unicode());
         } else {
-            all.push(c)
+            all.push(c);
         }
         all
     });

@@ -439,7 +439,7 @@ impl RdmaTestError {
                 failure.advise("check the far end's output for the reason")
             }
             Self::Network(NetworkError::NoThread { source }) => {
-                return CommandFailure::from_thread_error(source);
+                CommandFailure::from_thread_error(source)
             }
             Self::Network(_) => failure.advise(START_FAR_END_ADVICE),
             Self::FarEnd { advice, .. } => failure.advise(advice.clone()),

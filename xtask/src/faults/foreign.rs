@@ -9,7 +9,7 @@ use super::{AssayOutput, FaultCheck, FaultResult, FaultSandbox, error_line, read
 
 const PRECIOUS: &str = "what somebody would miss";
 const FILES: &str = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
-/// Exit code of the script of [`with_mount`] if it may not mount.
+/// Exit code of the script of [`run_with_mount`] if it may not mount.
 const NO_MOUNT: Option<i32> = Some(99);
 
 pub(super) fn try_all(program: &Path) -> Result<Vec<FaultCheck>> {

@@ -217,6 +217,11 @@ fn check_without_device(output: &str) -> Result<LabFigure> {
     })
 }
 
+/// Returns the typical values of the rounds that have one.
+fn typical(rounds: &[Option<Round>]) -> Vec<f64> {
+    rounds.iter().flatten().map(|round| round.typical).collect()
+}
+
 fn format_spread(factor: f64) -> String {
     match factor {
         1.0 => String::new(),
@@ -232,9 +237,6 @@ fn check_test(
         rounds_by_test.get(&(test.to_owned(), program)).cloned().unwrap_or_default()
     };
     let (perftest_rounds, assay_rounds) = (rounds_of("perftest"), rounds_of("assay"));
-    let typical = |all: &[Option<Round>]| {
-        all.iter().flatten().map(|round| round.typical).collect::<Vec<f64>>()
-    };
     let name = test.to_owned();
     let format_median = |all, placeholder: &str| {
         median(&mut typical(all))
@@ -312,7 +314,7 @@ fn least_disturbed(typical: &[f64]) -> f64 {
     typical.iter().copied().fold(f64::MAX, f64::min)
 }
 
-/// Returns whether the ratio of the best rounds is within [`GROSS_RATIO`], the allowance for noise.
+/// Returns whether the ratio of the best rounds is within [`MAX_NOISE_RATIO`], the allowance for noise.
 fn is_within_noise_ratio(ratio: f64) -> bool {
     (1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO).contains(&ratio)
 }

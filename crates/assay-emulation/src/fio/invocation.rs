@@ -64,7 +64,7 @@ impl<'w> FioInvocation<'w> {
     }
 
     /// Restores a stored invocation; `answers` is the output of
-    /// [`FioInvocation::recorded_answers`].
+    /// [`FioInvocation::recorded_properties`].
     ///
     /// # Errors
     /// The answers cannot be parsed.

@@ -106,7 +106,7 @@ impl<'t> VdbenchReport<'t> {
                 self.print_timed(&format!("{}; {}", message.text, message.advice));
             }
             RunNote::LaidOut => {
-                self.folder.log.write_text(&format!("{} done", self.time_of_day()))
+                self.folder.log.write_text(&format!("{} done", self.time_of_day()));
             }
             RunNote::Command { line } => {
                 self.print_timed(&format!("Start/end command: executing '{line}'"));

@@ -9,7 +9,7 @@ use assay_model::quantity::{Quantity, Unit};
 
 use crate::root::{Root, UnavailableFile};
 
-/// Check of one setting. For the meaning of the texts see [`Finding`].
+/// Check of one setting. For the meaning of the texts see [`DoctorFinding`].
 pub(super) struct DoctorCheck {
     pub(super) id: &'static str,
     pub(super) expected: &'static str,

@@ -133,7 +133,7 @@ impl Drop for ProcessFamily {
     }
 }
 
-/// Makes this process inherit orphaned descendants, so that [`end_descendants`] finds all of them.
+/// Makes this process inherit orphaned descendants, so that [`kill_descendants`] finds all of them.
 pub fn adopt_orphans() {
     // Supported since Linux 3.4. Without it, only descendants with living parents are found.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -142,7 +142,7 @@ pub fn adopt_orphans() {
 /// Whether descendants are being killed because this process ends.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Blocks forever after [`end_descendants`] was called. Reporting the end of a killed child could
+/// Blocks forever after [`kill_descendants`] was called. Reporting the end of a killed child could
 /// end this process in another way than intended.
 pub(super) fn park_if_ending() {
     while IS_ENDING.load(Ordering::SeqCst) {

@@ -92,7 +92,7 @@ impl<H: Handle> PreparedBenchmark<'_, H> {
             unsafe {
                 match self.kind {
                     MpiBenchmarkKind::Put => {
-                        window.put(self.send.as_ptr(), self.message_bytes)?
+                        window.put(self.send.as_ptr(), self.message_bytes)?;
                     }
                     _ => window.get(self.receive.as_ptr(), self.message_bytes)?,
                 }

@@ -100,7 +100,7 @@ fn merge_omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<OmittedMeasure> {
     found
 }
 
-/// Sorts the cases by [`Case::turn`], independent of the host they come from.
+/// Sorts the cases by [`Case::pair_order`], independent of the host they come from.
 fn sort_by_turn(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> MergedPlan {
     let mut order: Vec<usize> = (0..plan.cases.len()).collect();
     order.sort_by_key(|place| plan.cases[*place].pair_order());

@@ -199,12 +199,12 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
         let mut report = |what, line| report(&record.path, what, line);
         match remove_or_look(&record, typed.dry_run) {
             Ok(CreatedRemoval::InUse) => {
-                report("used", format!("{path} kept: another assay uses it"))
+                report("used", format!("{path} kept: another assay uses it"));
             }
             Ok(CreatedRemoval::Removed) if typed.dry_run => report("there", path),
             Ok(CreatedRemoval::Removed) => report("removed", format!("{path} removed")),
             Ok(CreatedRemoval::Unrecognised(why)) => {
-                report("gone", format!("{path} kept: {why}"))
+                report("gone", format!("{path} kept: {why}"));
             }
             Err(error) => failed = failed.or(Some(cannot_remove(&path, &error))),
         }

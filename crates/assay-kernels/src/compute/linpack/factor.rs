@@ -204,7 +204,7 @@ impl Factorisation<'_> {
                 self.subtract(
                     &strip,
                     panel_slivers + slivers.start..panel_slivers + slivers.end,
-                )
+                );
             };
         };
         // SAFETY: only these workers use the next panel.
