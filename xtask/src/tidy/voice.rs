@@ -15,13 +15,13 @@ use crate::sources::modules::is_for_tests;
 
 /// Highest allowed figures of the tree.
 const LIMITS: Figures = Figures {
-    saying_per_10k: 4.0,
-    relative_per_10k: 15.0,
-    place_per_10k: 2.0,
-    sideways_percent: 3.0,
-    function_words: 30,
-    participles: 15,
-    shared_types_percent: 10.0,
+    saying_per_10k: 1.0,
+    relative_per_10k: 4.0,
+    place_per_10k: 1.0,
+    sideways_percent: 0.5,
+    function_words: 5,
+    participles: 5,
+    shared_types_percent: 1.0,
 };
 
 /// Verbs of speech: programs print, report, return and send.
