@@ -39,7 +39,7 @@ pub fn open_output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
     options.write(true).create(true).truncate(false).append(grows).custom_flags(flags);
     let file = options.open(path).map_err(|error| {
         let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
-        let why = if is_link { "it is a link" } else { "it cannot be opened" };
+        let why = if is_link { "the path is a symbolic link" } else { "it cannot be opened" };
         io::Error::new(error.kind(), format!("{}: {why}: {error}", path.display()))
     })?;
     let found = file.metadata()?;
@@ -99,7 +99,9 @@ mod tests {
         std::fs::write(at("precious"), "precious").unwrap();
         std::fs::hard_link(at("precious"), at("hard")).unwrap();
         std::os::unix::fs::symlink(at("precious"), at("symbolic")).unwrap();
-        for (name, why) in [("hard", "2 hard links"), ("symbolic", "it is a link")] {
+        for (name, why) in
+            [("hard", "2 hard links"), ("symbolic", "the path is a symbolic link")]
+        {
             for grows in [true, false] {
                 let error = open_output(&at(name), grows).unwrap_err().to_string();
                 assert!(error.contains(why) && error.contains(name), "{error}");

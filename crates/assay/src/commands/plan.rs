@@ -59,7 +59,7 @@ fn littles_law(typed: &LittlesLawArguments) -> Result<(String, Value), CommandFa
             format!("at most {latency} per I/O on average"),
             format!("{in_flight} in flight ÷ {rate} = {latency}"),
         ),
-        _ => (format!("{rate} at most"), format!("{in_flight} in flight ÷ {latency} = {rate}")),
+        _ => (format!("at most {rate}"), format!("{in_flight} in flight ÷ {latency} = {rate}")),
     };
     let text = format!(
         "{answer}\n  why: in flight = rate × latency (Little's law): {reason}\n  \

@@ -128,7 +128,10 @@ fn failing_mpi_does_not_stop_others() {
             .unwrap_or_else(|| panic!("{case} is not among {failures:?}"))
     };
     let reported = |failure: &Value| failure["reason"].as_str().unwrap().to_owned();
-    assert!(reported(of("mpich-9.9.1")).contains("code 7: fatal: no route to host"));
+    assert!(
+        reported(of("mpich-9.9.1")).contains("code 7; its output: fatal: no route to host"),
+        "{failures:?}"
+    );
     assert!(
         reported(of("mpich-9.9.1-b")).contains("the first rank wrote nothing"),
         "{failures:?}"
@@ -261,15 +264,15 @@ fn rejects_impossible_options_with_remedy() {
     let (mpi, empty, bare) = (path_text(&prefix), path_text(&empty), path_text(&no_library));
     for (arguments, code, expected) in [
         (vec!["mpi", "--mpi", empty], 4, "no mpiexec.hydra, mpirun or mpiexec"),
-        (vec!["mpi", "--mpi", bare], 4, "beside it no libmpi.so.12"),
-        (vec!["quick", "--mpi", mpi], 2, "asks nothing of MPI, so --mpi has no meaning"),
-        (vec!["memory", "--sizes", "1:8"], 2, "--sizes has no meaning"),
+        (vec!["mpi", "--mpi", bare], 4, "is there, but without its library libmpi.so.12"),
+        (vec!["quick", "--mpi", mpi], 2, "does not measure MPI, so --mpi has no effect"),
+        (vec!["memory", "--sizes", "1:8"], 2, "--sizes has no effect"),
         (vec!["mpi", "--mpi", mpi, "--sizes", "8:4"], 2, "smallest message is larger"),
         (vec!["mpi", "--mpi", mpi, "--sizes", "1:8GiB"], 2, "at most 1 GiB possible"),
         (vec!["mpi", "--mpi", mpi, "--ranks", "1"], 2, "at least 2 needed"),
         (vec!["mpi", "--mpi", mpi, "--ranks", "100000"], 2, "do not fit node"),
-        (vec!["mpi", "--mpi", mpi, "--placement", "nowhere"], 2, "known are same-core"),
-        (vec!["mpi", "--mpi", mpi, "--placement", "across-sockets,x"], 2, "known are"),
+        (vec!["mpi", "--mpi", mpi, "--placement", "nowhere"], 2, "expected one of same-core"),
+        (vec!["mpi", "--mpi", mpi, "--placement", "across-sockets,x"], 2, "expected one of"),
         (
             vec!["mpi", "--mpi", mpi, "--hostfile", "/no/such/file"],
             2,
@@ -367,5 +370,5 @@ fn standard_abi_library_is_separate_mpi() {
     std::fs::remove_file(prefix.join("lib/libmpi_abi.so.1")).unwrap();
     let arguments = ["run", "mpi", "--mpi", path_text(&prefix), "--abi", "standard"];
     let outcome = world.assay(&arguments).failed_with(4);
-    assert!(outcome.err.contains("no libmpi_abi.so.1 lies beside"), "{outcome:?}");
+    assert!(outcome.err.contains("no libmpi_abi.so.1 next to any"), "{outcome:?}");
 }

@@ -338,7 +338,7 @@ fn rejects_invalid_pairs_before_start() {
     }
     let memory = ["run", "memory", "--hosts", "a,b", "--matrix", "all"];
     let memory = world.assay(&memory).failed_with(2);
-    assert!(memory.err.contains("asks nothing of the network"), "{memory:?}");
+    assert!(memory.err.contains("does not measure the network"), "{memory:?}");
     let file = world.assay(&["doctor", "--hosts", "fleet.toml"]).failed_with(2);
     assert!(
         file.err.contains("unknown field `colour`") && file.err.contains("fleet.toml:3:1"),
@@ -444,14 +444,14 @@ fn rejects_mpi_pair_on_one_machine() {
 fn rejects_mpi_host_options_with_pairs() {
     let world = World::new();
     for (option, says) in [
-        (["--mpi-hosts", "a,b"], "--mpi-hosts says where ranks run"),
-        (["--placement", "node"], "--placement says where ranks run"),
-        (["--launcher", "srun"], "--launcher says where ranks run"),
+        (["--mpi-hosts", "a,b"], "--mpi-hosts places ranks"),
+        (["--placement", "node"], "--placement places ranks"),
+        (["--launcher", "srun"], "--launcher places ranks"),
     ] {
         let words = ["run", "mpi", "--hosts", "a,b", "--pairs", "a:b"];
         let refused = world.assay(&[&words[..], &option].concat()).failed_with(2);
         assert!(refused.err.contains(says), "{refused:?}");
     }
     let refused = world.assay(&["run", "memory", "--hosts", "a,b", "--pairs", "a:b"]);
-    assert!(refused.failed_with(2).err.contains("asks nothing of the network"));
+    assert!(refused.failed_with(2).err.contains("does not measure the network"));
 }

@@ -7,8 +7,8 @@ fn littles_law_derives_third_value() {
     let world = World::new();
     let table = [
         ("--rate 3500 --latency 1.14ms", "4 threads with one I/O each", "3.990 in flight"),
-        ("--threads 4 --latency 1.14ms", "3.509 kIO/s at most", "4.000 in flight"),
-        ("--threads 7 --rate 5000", "1.400 ms per I/O", "7.000 in flight"),
+        ("--threads 4 --latency 1.14ms", "at most 3.509 kIO/s", "4.000 in flight"),
+        ("--threads 7 --rate 5000", "at most 1.400 ms per I/O", "7.000 in flight"),
     ];
     for (line, answer, reason) in table {
         let words = ["plan", "littles-law"].into_iter().chain(line.split_whitespace());

@@ -118,7 +118,7 @@ fn verify_detects_changed_outputs_and_index() {
     let text = std::fs::read_to_string(&index).unwrap();
     std::fs::write(&index, text.replace("\"cases_failed\":0", "\"cases_failed\":7")).unwrap();
     let damaged = world.assay(&["verify"]).failed_with(4);
-    assert!(damaged.out.contains("the index says something else"), "{damaged:?}");
+    assert!(damaged.out.contains("the index does not match the events"), "{damaged:?}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn rejects_new_file_in_root_folder() {
     let target = "/assay-nobody-mounts-this";
     let world = World::new();
     let refused = world.assay(&["storage", "read", target]).failed_with(2);
-    let begins = ["error: /assay-nobody does not exist", "  why: ", "  help: "];
+    let begins = ["error: there is no /assay-nobody", "  why: ", "  help: "];
     let lines: Vec<&str> = refused.err.lines().collect();
     assert!(lines.len() == 3, "{refused:?}");
     assert!(lines.iter().zip(begins).all(|(line, it)| line.starts_with(it)), "{refused:?}");
@@ -194,10 +194,10 @@ fn backing_file_of_loop_device_is_in_use() {
         world.assay(&arguments).failed_with(2)
     };
     let refused = write("disk");
-    assert!(refused.err.contains(&format!("it lies behind {}", device.0)), "{refused:?}");
+    assert!(refused.err.contains(&format!("it backs {}", device.0)), "{refused:?}");
     let Some(upper) = LoopDevice::over_existing(device.0.as_ref(), test) else { return };
     let refused = write(&device.0);
-    assert!(refused.err.contains(&format!("it lies behind {}", upper.0)), "{refused:?}");
+    assert!(refused.err.contains(&format!("it backs {}", upper.0)), "{refused:?}");
 }
 
 /// Any device over the same sectors could destroy a file system.
@@ -494,13 +494,13 @@ fn output_is_not_written_through_symlinks() {
     std::fs::create_dir(world.path("output")).unwrap();
     symlink(&precious, world.path("output/summary.html")).unwrap();
     let refused = world.assay(&["vdbench", "-f", "parameters"]).failed_with(4);
-    assert!(refused.err.contains("it is a link"), "{refused:?}");
+    assert!(refused.err.contains("the path is a symbolic link"), "{refused:?}");
     symlink(world.path("output"), world.path("linked")).unwrap();
     let refused = world.assay(&["vdbench", "-f", "parameters", "-o", "linked"]).failed_with(4);
-    assert!(refused.err.contains("it is a link"), "{refused:?}");
+    assert!(refused.err.contains("the path is a symbolic link"), "{refused:?}");
     symlink(&precious, world.path("a_bw.1.log")).unwrap();
     world.write("job", "[a]\nrw=read\nsize=1m\nfilename=f\nwrite_bw_log=a\n");
     let refused = world.assay(&["fio", "job"]).failed_with(4);
-    assert!(refused.err.contains("it is a link"), "{refused:?}");
+    assert!(refused.err.contains("the path is a symbolic link"), "{refused:?}");
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS);
 }

@@ -159,7 +159,7 @@ fn job_file_errors_name_the_line() {
     world.write("write.vdb", vdbench);
     world.write("script.ior", "IOR START\ntestFile=foreign\nblockSize=1m\ntransferSize=1m\nwriteFile=1\nreadFile=0\nRUN\nIOR STOP\n");
     for (words, line, says, code) in [
-        (&["fio", "odd.fio"][..], "odd.fio:7", "no multiple of", 4),
+        (&["fio", "odd.fio"][..], "odd.fio:7", "not a multiple of", 4),
         (&["fio", "odd.fio"], "odd.fio:7", "phase first cannot be carried out", 4),
         (&["fio", "write.fio"], "write.fio:2", "--destroy-data=", 2),
         (&["vdbench", "-f", "write.vdb"], "write.vdb:3", "--destroy-data=", 2),
@@ -202,7 +202,7 @@ fn job_file_errors_name_the_line() {
     let odd =
         [&["ior", "-r", "-o", "foreign", "--posix.odirect", "--dryRun"][..], &transfer, &block];
     let refused = world.assay(&odd.concat()).failed_with(4);
-    assert!(refused.err.contains("no multiple of"), "{refused:?}");
+    assert!(refused.err.contains("not a multiple of"), "{refused:?}");
     assert_eq!(std::fs::read(world.path("foreign")).unwrap(), vec![7; 1 << 20]);
     let runs = world.json(&["list", "--all", "--json"]);
     assert_eq!(runs["runs"].as_array().unwrap().len(), 0, "{runs}");
@@ -315,7 +315,7 @@ fn polling_needs_device_with_poll_queues() {
         (&[&["storage", "read", "file", "--dry-run"], &polled[..]].concat()[..], queues),
         (&["fio", "odd.fio"], queues),
         (&["fio", "page.fio"], "polling requires direct I/O"),
-        (&["fio", "sync.fio"], "no device can be polled for the end of an fsync"),
+        (&["fio", "sync.fio"], "fsync does not support polling"),
     ] {
         let outcome = world.assay(arguments).failed_with(4);
         assert!(outcome.err.contains(expected), "{arguments:?}: {}", outcome.err);

@@ -193,7 +193,7 @@ fn errors_have_exit_code_and_position() {
         }
     }
     for (option, word) in
-        [("-jr", "known to Vdbench"), ("-lx", "-l30s"), ("-cx", "invalid value")]
+        [("-jr", "-j is not supported"), ("-lx", "-l30s"), ("-cx", "invalid value")]
     {
         let outcome = vdbench(&world, &["-f", "bad", option]);
         assert_eq!(outcome.code, 2, "{}", outcome.err);
@@ -257,7 +257,7 @@ fn commands_run_and_byte_limit_or_monitor_file_ends_runs() {
         "Cmd: each",
         "Reached maxdatawritten",
         "Starting RD=rd2",
-        "the execution ends",
+        "The monitor file ends the execution",
     ] {
         assert!(outcome.out.contains(part), "{part}\n{}", outcome.out);
     }

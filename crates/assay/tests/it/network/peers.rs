@@ -167,7 +167,7 @@ fn reports_peer_with_other_protocol() {
         stream.write_all(b"SSH-2.0-OpenSSH\r\n").unwrap();
         drop(stream.read(&mut [0; 64]));
     };
-    check(run_against(greet, &["-t", "1"]), &["no state of iperf3's protocol"]);
+    check(run_against(greet, &["-t", "1"]), &["is not a state of iperf3's protocol"]);
     let busy = |mut stream: TcpStream| stream.write_all(&[0xFF]).unwrap();
     check(run_against(busy, &["-t", "1"]), &["busy"]);
     let closes = |stream: TcpStream| drop(stream);
@@ -276,7 +276,7 @@ fn rejects_unsupported_tool_options_with_reason() {
         (&["ping", "h", "-f"], "one at a time"),
     ] {
         let outcome = world.assay(arguments).failed_with(2);
-        assert!(outcome.err.contains("does not take"), "{outcome:?}");
+        assert!(outcome.err.contains("does not support"), "{outcome:?}");
         assert!(outcome.err.contains(reason), "{outcome:?}");
     }
     let unknown = world.assay(&["iperf3", "-c", "h", "--nonsense"]).failed_with(2);
