@@ -114,17 +114,17 @@ const HOST_ATTACKS: [Attack; 3] = [
     (
         "a file of the right size in the place of the program, below a folder like /tmp, of another hash, or in a folder that others may write",
         "it is not run; a copy is sent",
-        "hosts::planted::a_planted_program_is_not_run",
+        "hosts::planted::planted_program_does_not_run",
     ),
     (
         "such a file, or its folder, belongs to another user",
         "it is not run; a copy is sent",
-        "hosts::planted::a_planted_program_of_another_user_is_not_run",
+        "hosts::planted::planted_program_of_another_user_does_not_run",
     ),
     (
         "another build in the place of the program, and a host that gives a wrong hash",
         "it is ended; a copy is sent at the second try",
-        "hosts::planted::a_host_whose_program_is_another_build_gets_a_copy_at_the_second_try",
+        "hosts::planted::host_with_another_build_gets_copy_on_retry",
     ),
 ];
 

@@ -266,20 +266,28 @@ const TWO_CASES: &str = "name = \"two\"\nbudget = \"200ms\"\n\
     [[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npattern = \"random\"\n\
     bytes = [\"4KiB\"]\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"\n";
 
+/// Shell functions that kill the process of a transport with all its descendants, except the caller.
+/// An agent that runs from a sent copy is a child of that process.
+pub(crate) const KILL_TRANSPORT: &str = "kill_tree() {\n\
+     for child in $(cat /proc/$1/task/$1/children); do\n\
+     [ $child = $me ] || kill_tree $child\n\
+     done\n\
+     kill -9 $1\n\
+     }\n\
+     kill_transport() { read -r me rest </proc/self/stat; kill_tree $$; }\n";
+
 /// Returns a world with that suite and a transport: host `dies` is killed once it has created its
 /// file, `gone` does not exist.
 fn world_with_hosts() -> World {
     let world = World::in_memory();
     world.write("two.toml", TWO_CASES);
-    world.write(
-        "via.sh",
-        "host=$1; shift\n\
+    let script = "host=$1; shift\n\
          case $host in\n\
          gone) echo 'ssh: Could not resolve hostname gone' >&2; exit 255 ;;\n\
-         dies) (until [ -e data.dies ]; do sleep 0.01; done; kill -9 $$) >/dev/null 2>&1 & ;;\n\
+         dies) (until [ -e data.dies ]; do sleep 0.01; done; kill_transport) >/dev/null 2>&1 & ;;\n\
          esac\n\
-         exec \"$@\"\n",
-    );
+         exec \"$@\"\n";
+    world.write("via.sh", &format!("{KILL_TRANSPORT}{script}"));
     world
 }
 

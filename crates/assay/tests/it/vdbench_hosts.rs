@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::hosts::KILL_TRANSPORT;
 use crate::network::link::run;
 use crate::program::{Outcome, World, files_below, results};
 
@@ -362,9 +363,10 @@ fn lost_host_ends_run_and_keeps_results() {
     assert!(!world.path("file1").exists(), "nothing was started");
     // The second host dies after two lines of the run.
     let dies = "host=$1; shift\n[ $host = one ] && exec \"$@\"\n\
-                (until grep -q ' 2  ' output/summary.html 2>/dev/null; do sleep 0.1; done; kill $$) &\n\
+                (until grep -q ' 2  ' output/summary.html 2>/dev/null; do sleep 0.1; done; kill_transport) &\n\
                 exec \"$@\"\n";
-    let outcome = vdbench_behind_script(&world, dies, &[]).failed_with(4);
+    let dies = format!("{KILL_TRANSPORT}{dies}");
+    let outcome = vdbench_behind_script(&world, &dies, &[]).failed_with(4);
     assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
     assert!(outcome.out.contains("abnormally terminated"), "{}", outcome.out);
     assert_eq!(averages(&world, "summary.html").len(), 1, "{}", outcome.out);

@@ -1,5 +1,5 @@
-//! Files in the place of the program on a host: one that others can change is never run, and one that is another build is
-//! replaced by a copy.
+//! Files at the place of the program on a host. A file that others can change never runs; another build is replaced by a
+//! copy.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -8,24 +8,25 @@ use std::process::{Command, Stdio};
 
 use crate::program::World;
 
-/// A folder below those of the build, which only this user and root can write.
-struct Closed(tempfile::TempDir);
+/// Folder that only this user and root can write, like all its ancestors.
+struct PrivateFolder(tempfile::TempDir);
 
-impl Closed {
-    /// `None`, with the reason said, where the folders of the build can be written by others.
+impl PrivateFolder {
+    /// Creates the folder below that of the build or below the home folder. `None`, with the reason
+    /// printed, if others can write both.
     fn new(test: &str) -> Option<Self> {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let own = fs::metadata(folder.path()).unwrap().uid();
-        let is_closed = |folder: &Path| {
-            let it = fs::metadata(folder).unwrap();
-            it.mode() & 0o022 == 0 && [0, own].contains(&it.uid())
-        };
-        let real = folder.path().canonicalize().unwrap();
-        if let Some(open) = real.ancestors().find(|it| !is_closed(it)) {
-            eprintln!("SKIPPED {test}: {} can be written by others", open.display());
-            return None;
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let parents = [Some(PathBuf::from(env!("CARGO_TARGET_TMPDIR"))), home];
+        let folder = parents.into_iter().flatten().find_map(|parent| {
+            let folder = tempfile::tempdir_in(parent).ok()?;
+            is_private(folder.path()).then_some(Self(folder))
+        });
+        if folder.is_none() {
+            eprintln!(
+                "SKIPPED {test}: others can write the folders of the build and of the user"
+            );
         }
-        Some(Self(folder))
+        folder
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -33,15 +34,24 @@ impl Closed {
     }
 }
 
-/// A copy of the program with one more byte at its end, which makes it another build that does the same.
-fn build(file: &Path, last: &str) {
+/// Returns whether only this user and root can write the folder and all its ancestors.
+fn is_private(folder: &Path) -> bool {
+    let own = fs::metadata(folder).unwrap().uid();
+    folder.canonicalize().unwrap().ancestors().all(|ancestor| {
+        let metadata = fs::metadata(ancestor).unwrap();
+        metadata.mode() & 0o022 == 0 && [0, own].contains(&metadata.uid())
+    })
+}
+
+/// Copies the program and appends a byte, which makes it another build with the same behaviour.
+fn copy_as_build(file: &Path, last: &str) {
     let script = format!("cp {} \"$1\" && printf {last} >>\"$1\"", env!("CARGO_BIN_EXE_assay"));
     let status = Command::new("sh").args(["-c", &script, "sh"]).arg(file).status().unwrap();
     assert!(status.success());
 }
 
-/// Asks the host behind the world's `via.sh` with that program; it has to answer.
-fn answers(world: &World, program: &Path) {
+/// Examines the host behind the world's `via.sh` with that program, which must succeed.
+fn examine_host(world: &World, program: &Path) {
     let output = Command::new(program)
         .args(["doctor", "--hosts", "vm1", "--via", "sh via.sh {host}", "--json"])
         .args(["--host-deadline", "50s"])
@@ -52,10 +62,10 @@ fn answers(world: &World, program: &Path) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// Puts a script of the same size in the place of the program while that runs. The script must not be run, and the host
-/// must answer with a copy.
-fn plant(world: &World, program: &Path, more: &str) {
-    build(program, "A");
+/// Replaces the running program by a script of the same size. The script must not run, and the host
+/// must reply from a sent copy.
+fn check_planted_script(world: &World, program: &Path, more: &str) {
+    copy_as_build(program, "A");
     let ran = world.path("ran");
     let script = format!("#!/bin/sh\n: >{}\nexit 1\n", ran.display());
     let planted = world.write("planted", &script);
@@ -68,41 +78,49 @@ fn plant(world: &World, program: &Path, more: &str) {
         planted.display()
     );
     world.write("via.sh", &via);
-    answers(world, program);
+    examine_host(world, program);
     assert!(!ran.exists(), "a planted file ran: {more}");
 }
 
 #[test]
-fn a_planted_program_is_not_run() {
+fn planted_program_does_not_run() {
     let world = World::new();
-    plant(&world, &world.path("other-assay"), "true");
-    let Some(closed) = Closed::new("a_planted_program_is_not_run") else { return };
-    let program = closed.path("assay");
-    plant(&world, &program, "true");
-    plant(&world, &program, &format!("chmod 777 {}", closed.path("").display()));
+    check_planted_script(&world, &world.path("other-assay"), "true");
+    let Some(private) = PrivateFolder::new("planted_program_does_not_run") else { return };
+    let program = private.path("assay");
+    check_planted_script(&world, &program, "true");
+    check_planted_script(
+        &world,
+        &program,
+        &format!("chmod 777 {}", private.path("").display()),
+    );
 }
 
 #[test]
-fn a_planted_program_of_another_user_is_not_run() {
-    let test = "a_planted_program_of_another_user_is_not_run";
-    let Some(closed) = Closed::new(test) else { return };
-    if fs::metadata(closed.path("")).unwrap().uid() != 0 {
+fn planted_program_of_another_user_does_not_run() {
+    let test = "planted_program_of_another_user_does_not_run";
+    let Some(private) = PrivateFolder::new(test) else { return };
+    if fs::metadata(private.path("")).unwrap().uid() != 0 {
         eprintln!("SKIPPED {test}: only root can give files to nobody");
         return;
     }
-    let (world, program) = (World::new(), closed.path("assay"));
-    plant(&world, &program, &format!("chown nobody {}", program.display()));
-    plant(&world, &program, &format!("chown nobody {}", closed.path("").display()));
+    let (world, program) = (World::new(), private.path("assay"));
+    check_planted_script(&world, &program, &format!("chown nobody {}", program.display()));
+    check_planted_script(
+        &world,
+        &program,
+        &format!("chown nobody {}", private.path("").display()),
+    );
 }
 
 #[test]
-fn a_host_whose_program_is_another_build_gets_a_copy_at_the_second_try() {
-    let test = "a_host_whose_program_is_another_build_gets_a_copy_at_the_second_try";
-    let Some(closed) = Closed::new(test) else { return };
-    let (world, program) = (World::new(), closed.path("assay"));
-    build(&program, "A");
-    build(&closed.path("build-b"), "B");
-    // The hash that the host computes is that of build A, whatever it is computed of: only the program tells.
+fn host_with_another_build_gets_copy_on_retry() {
+    let test = "host_with_another_build_gets_copy_on_retry";
+    let Some(private) = PrivateFolder::new(test) else { return };
+    let (world, program) = (World::new(), private.path("assay"));
+    copy_as_build(&program, "A");
+    copy_as_build(&private.path("build-b"), "B");
+    // The host computes the hash of build A for every file, so that only the program reveals its build.
     let hash = Command::new("sha256sum").arg(&program).output().unwrap();
     let hash = String::from_utf8(hash.stdout).unwrap();
     fs::create_dir(world.path("bin")).unwrap();
@@ -112,10 +130,10 @@ fn a_host_whose_program_is_another_build_gets_a_copy_at_the_second_try() {
     let via = format!(
         "echo start >>starts; cp --remove-destination {} {}; \
          PATH=$PWD/bin:/usr/bin:/bin; shift; exec \"$@\"\n",
-        closed.path("build-b").display(),
+        private.path("build-b").display(),
         program.display()
     );
     world.write("via.sh", &via);
-    answers(&world, &program);
+    examine_host(&world, &program);
     assert_eq!(fs::read_to_string(world.path("starts")).unwrap(), "start\nstart\n");
 }

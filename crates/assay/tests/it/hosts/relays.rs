@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use super::{TWO_CASES, wait_for_first_case, wait_until_agents_are_gone};
+use super::{KILL_TRANSPORT, TWO_CASES, wait_for_first_case, wait_until_agents_are_gone};
 use crate::program::World;
 
 /// Returns a world with the suite and a transport. The transport logs whether each host was started
@@ -10,16 +10,14 @@ use crate::program::World;
 fn world_with_relays() -> World {
     let world = World::in_memory();
     world.write("two.toml", TWO_CASES);
-    world.write(
-        "via.sh",
-        "host=$1; shift\n\
+    let script = "host=$1; shift\n\
          echo \"$host $(tr '\\0' ' ' </proc/$PPID/cmdline | cut -d ' ' -f 2)\" >>ways\n\
          case $host in\n\
          gone) echo 'ssh: Could not resolve hostname gone' >&2; exit 255 ;;\n\
-         r2) (until [ -e data.dies ]; do sleep 0.01; done; kill -9 $$) >/dev/null 2>&1 & ;;\n\
+         r2) (until [ -e data.dies ]; do sleep 0.01; done; kill_transport) >/dev/null 2>&1 & ;;\n\
          esac\n\
-         exec \"$@\"\n",
-    );
+         exec \"$@\"\n";
+    world.write("via.sh", &format!("{KILL_TRANSPORT}{script}"));
     world
 }
 
