@@ -266,15 +266,17 @@ const TWO_CASES: &str = "name = \"two\"\nbudget = \"200ms\"\n\
     [[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npattern = \"random\"\n\
     bytes = [\"4KiB\"]\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"\n";
 
-/// Shell functions that kill the process of a transport with all its descendants, except the caller.
-/// An agent that runs from a sent copy is a child of that process.
-pub(crate) const KILL_TRANSPORT: &str = "kill_tree() {\n\
-     for child in $(cat /proc/$1/task/$1/children); do\n\
-     [ $child = $me ] || kill_tree $child\n\
+/// Shell function that kills the agent of a transport. The agent is the process of the transport, or
+/// its child if it runs from a sent copy.
+pub(crate) const KILL_TRANSPORT: &str = "kill_transport() {\n\
+     read -r me rest </proc/self/stat\n\
+     read -r name </proc/$$/comm\n\
+     agents=\n\
+     [ $name != sh ] || for child in $(cat /proc/$$/task/$$/children); do\n\
+     [ $child = $me ] || agents=\"$agents $child\"\n\
      done\n\
-     kill -9 $1\n\
-     }\n\
-     kill_transport() { read -r me rest </proc/self/stat; kill_tree $$; }\n";
+     kill -9 $$ $agents\n\
+     }\n";
 
 /// Returns a world with that suite and a transport: host `dies` is killed once it has created its
 /// file, `gone` does not exist.
