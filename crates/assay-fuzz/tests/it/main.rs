@@ -51,7 +51,7 @@ fn rejects_counts_that_multiply_work() {
         ("fio", "[a]\nrw=read\nsize=16384P\nnumjobs=4\n", "for `size`"),
         ("fio", "[a]\nrw=read\nsize=1m\nnumjobs=1000000000\n", "numjobs"),
         ("ior-words", "-b 16384P -s 1024 -t 1m", "for `-b`"),
-        ("ior-words", "-b 1m -t 1m -i 2147483647", "repetitions are enough"),
+        ("ior-words", "-b 1m -t 1m -i 2147483647", "at most 100,000 repetitions are supported"),
     ] {
         let result = run_reader(reader, input);
         assert!(result.contains(expected), "{input}: {result}");
