@@ -141,7 +141,7 @@ fn run_add_chain(turns: u64) {
 
 /// Runs the chain of 16 dependent adds per turn.
 #[cfg(target_arch = "aarch64")]
-fn adds(turns: u64) {
+fn run_add_chain(turns: u64) {
     // SAFETY: only the declared registers change.
     unsafe {
         asm!(
@@ -166,7 +166,7 @@ fn adds(turns: u64) {
 /// Does nothing: other architectures have no chain, and [`CoreClock::prepare`] returns an error
 /// there.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn adds(_turns: u64) {}
+fn run_add_chain(_turns: u64) {}
 
 #[cfg(test)]
 mod tests {

@@ -443,14 +443,12 @@ fn rejects_mpi_pair_on_one_machine() {
 #[test]
 fn rejects_mpi_host_options_with_pairs() {
     let world = World::new();
-    for (option, says) in [
-        (["--mpi-hosts", "a,b"], "--mpi-hosts places ranks"),
-        (["--placement", "node"], "--placement places ranks"),
-        (["--launcher", "srun"], "--launcher places ranks"),
-    ] {
+    for option in [["--mpi-hosts", "a,b"], ["--placement", "node"], ["--launcher", "srun"]] {
+        let says =
+            format!("{} places ranks, but --pairs puts one on each host of a pair", option[0]);
         let words = ["run", "mpi", "--hosts", "a,b", "--pairs", "a:b"];
         let refused = world.assay(&[&words[..], &option].concat()).failed_with(2);
-        assert!(refused.err.contains(says), "{refused:?}");
+        assert!(refused.err.contains(&says), "{refused:?}");
     }
     let refused = world.assay(&["run", "memory", "--hosts", "a,b", "--pairs", "a:b"]);
     assert!(refused.failed_with(2).err.contains("does not measure the network"));

@@ -206,7 +206,7 @@ fn rejects_impossible_options_with_reason() {
         (&["rdma", "send-bw", "-D", "4", "-f", "2"], "more than twice -f"),
         (&["rdma", "send-bw", "--duration=10", "-n", "5"], "cannot be used with"),
         (&["rdma", "send-bw", "-D", "10", "-a"], "cannot be used with"),
-        (&["rdma", "send-lat", "-D", "121"], "at most -D 120"),
+        (&["rdma", "send-lat", "-D", "121"], "use at most -D 120 with latency tests"),
         (&["rdma", "send-bw", "-f", "1"], "--duration <SECONDS>"),
         (&["rdma", "read-lat", "-D", "10", "-U"], "too many results to list"),
         (&["rdma", "read-bw", "-D", "10", "--perform_warm_up"], "-f SECONDS"),

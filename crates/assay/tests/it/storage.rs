@@ -145,7 +145,11 @@ fn rejects_impossible_requests_before_writing() {
         (&["run", "storage-files", "--target", "no/folder"], 2, "folder"),
         (&["storage", "read", "/dev/zero"], 2, "character device"),
         (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 2, "nothing is mounted"),
-        (&["storage", "read", "/mnt/no-volume"], 2, "there is no /mnt/no-volume"),
+        (
+            &["storage", "read", "/mnt/no-volume"],
+            2,
+            "there is no /mnt/no-volume, and nothing is mounted on /mnt\n",
+        ),
         (&["storage", "files", "/mnt/no-volume"], 2, "make the folder /mnt/no-volume"),
         (&["storage", "files", "no/folder"], 2, "make the folder above it"),
         (&["storage", "files", ".", "--operations", "unlink"], 2, "stat-directory"),

@@ -315,7 +315,10 @@ fn polling_needs_device_with_poll_queues() {
         (&[&["storage", "read", "file", "--dry-run"], &polled[..]].concat()[..], queues),
         (&["fio", "odd.fio"], queues),
         (&["fio", "page.fio"], "polling requires direct I/O"),
-        (&["fio", "sync.fio"], "fsync does not support polling"),
+        (
+            &["fio", "sync.fio"],
+            "stream `a.0`: fsync does not support polling; omit it or use the engine io_uring",
+        ),
     ] {
         let outcome = world.assay(arguments).failed_with(4);
         assert!(outcome.err.contains(expected), "{arguments:?}: {}", outcome.err);
