@@ -500,6 +500,12 @@ impl CreatedRecord {
         match self.recognise() {
             // The file was announced and never created.
             Err(_) if self.announced_ns.is_some() => return self.forget(),
+            // File systems such as NFS without attributes offer no proof of identity; the file stays.
+            Err(UnrecognisedFile::Replaced)
+                if self.born_ns.is_none() && self.mark.is_none() =>
+            {
+                return self.forget();
+            }
             other => other?,
         }
         match self.remove()? {
