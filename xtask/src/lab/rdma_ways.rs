@@ -406,7 +406,10 @@ const EXPECTED_TEXTS: [(&str, &[&str]); 25] = [
     ("datagrams", &["exit 0"]),
     ("datagrams of all sizes", &["exit 0"]),
     ("for a time", &["datagrams lost", "exit 0"]),
-    ("bad level", &["expected an integer from 0 to 15", "exit 2"]),
+    (
+        "bad level",
+        &["invalid value '16' for '--sl <N>': expected an integer from 0 to 15", "exit 2"],
+    ),
     (
         "by perftest",
         &[
