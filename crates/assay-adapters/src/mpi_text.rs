@@ -4,7 +4,10 @@
 //! Launchers and libraries print lines of their own in between; only lines that begin with a digit
 //! are rows.
 
-use crate::outputs::{ToolError, parse_number, parse_positive_scaled, parse_whole};
+use crate::import::MAX_SERIES;
+use crate::outputs::{
+    ToolError, check_limit, parse_number, parse_positive_scaled, parse_whole,
+};
 
 /// Content of a column: a metric of the benchmark, or something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +101,7 @@ pub(crate) fn parse_rows<'t>(
             let what = format!("the size of the row {line:?} is not above the one before");
             return Err(ToolError::Contradiction { what });
         }
+        check_limit(rows.len() + 1, ("rows of a table", MAX_SERIES))?;
         rows.push(row);
     }
     if rows.is_empty() {
@@ -117,7 +121,7 @@ fn parse_row(line: &str, columns: &[ColumnContent]) -> Result<MpiRow, ToolError>
     for (field, holds) in fields.iter().zip(columns) {
         match holds {
             ColumnContent::Size => {
-                row.bytes = Some(parse_whole("the size of a message", field)?)
+                row.bytes = Some(parse_whole("the size of a message", field)?);
             }
             ColumnContent::Metric(metric, factor) => {
                 let (value, half) = parse_scaled(metric, field, factor.power_of_ten())?;

@@ -5,8 +5,8 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
-use super::{ImportedMeasurement, reject_cut_number, split_parts};
-use crate::outputs::{ParsedOutput, ToolError};
+use super::{ImportedMeasurement, MAX_MEASUREMENTS, reject_cut_number, split_parts};
+use crate::outputs::{ParsedOutput, ToolError, check_limit};
 use crate::perftest_text::{
     self, PerftestColumn, PerftestRow, is_head, order_violations, printed_figures,
 };
@@ -30,11 +30,14 @@ const METRICS: [(PerftestColumn, &str); 8] = [
 /// Reads one measurement for each row: each has its own iterations and its own doubts.
 pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     reject_cut_number(text)?;
-    let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
+    let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"))?;
     let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
-    let rows: Vec<Vec<(String, ImportedMeasurement)>> =
-        tables.map(|part| read_table(part)).collect::<Result<_, _>>()?;
+    let mut rows: Vec<(String, ImportedMeasurement)> = Vec::new();
+    for part in tables {
+        rows.extend(read_table(part)?);
+        check_limit(rows.len(), ("rows", MAX_MEASUREMENTS))?;
+    }
     // Rows are in the order of their lines; several lines may be equal.
     let mut lines = (1_u64..).zip(text.lines());
     let numbered = |(row, mut found): (String, ImportedMeasurement)| {
@@ -43,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
             .for_each(|(number, _)| found.parsed.set_attribute(Attribute::SourceLine, number));
         found
     };
-    Ok(rows.into_iter().flatten().map(numbered).collect())
+    Ok(rows.into_iter().map(numbered).collect())
 }
 
 /// Reads the measurements of a table, each with its line.

@@ -14,8 +14,11 @@ use crate::sample_run;
 /// Length of a sparse file that no machine could read into memory.
 const SPARSE_BYTES: u64 = 100_000_000_000;
 
-/// Kinds of files that must not be read, by the reason in the message.
-const KINDS: [(&str, fn(&Path)); 4] = [
+/// Reason in the message, and function that creates such a file.
+type IrregularKind = (&'static str, fn(&Path));
+
+/// Kinds of files that must not be read.
+const KINDS: [IrregularKind; 4] = [
     ("it is a pipe", |path| mkfifoat(CWD, path, 0o600.into()).unwrap()),
     ("it is a device", |path| symlink("/dev/zero", path).unwrap()),
     ("it is a folder", |path| std::fs::create_dir(path).unwrap()),
