@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::import::MAX_MEASUREMENTS;
 use crate::json_selection;
-use crate::outputs::{ToolError, check_limit, system_error_text};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ToolError, system_error_text};
 pub(crate) use document::FIO_OPTIONS;
 use document::FioDocument;
 
@@ -135,7 +135,7 @@ fn find_document(text: &str) -> Option<usize> {
 fn parse_document(text: &str) -> Result<(FioDocument, usize), ToolError> {
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<FioDocument>();
     match documents.next() {
-        Some(Ok(document)) if !document.has_jobs => Err(missing("jobs")),
+        Some(Ok(document)) if !document.has_entries => Err(missing("jobs")),
         Some(Ok(FioDocument { refused: Some(error), .. })) => Err(error),
         Some(Ok(document)) if document.groups.is_empty() => Err(missing("jobs")),
         Some(Ok(document)) => Ok((document, documents.byte_offset())),

@@ -12,7 +12,8 @@ use assay_model::workload::Workload;
 use thiserror::Error;
 
 use crate::invocation::Invocation;
-use crate::outputs::{Outputs, ParsedOutput, ToolError, check_limit, is_plausible};
+use crate::limits::{MAX_MEASUREMENTS, MAX_SERIES, check_limit};
+use crate::outputs::{Outputs, ParsedOutput, ToolError, is_plausible};
 use crate::tool;
 
 mod collections;
@@ -27,13 +28,6 @@ mod vdbench;
 
 /// Maximum size of a file. The raw output of a large fio run with embedded logs has some megabytes.
 pub const MAX_BYTES: u64 = 64 << 20;
-// An import takes at most 64 MiB and three times the file (docs/security.md). The limits keep to it;
-// their costs were measured on x86-64, from the file to the stored run.
-
-/// Maximum number of measurements in one file.
-pub(crate) const MAX_MEASUREMENTS: usize = 2500;
-/// Maximum number of series of all measurements together.
-pub(crate) const MAX_SERIES: usize = 5000;
 /// Number of samples that any file may have, and bytes of a file for each further one. A day of
 /// Vdbench's seconds has 260,000 samples in 23 MB.
 const FREE_SAMPLES: usize = 100_000;

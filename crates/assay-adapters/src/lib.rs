@@ -17,6 +17,7 @@ mod ior_text;
 mod json_selection;
 pub mod launcher;
 pub mod likwid_text;
+mod limits;
 pub mod mpi_launch;
 mod mpi_text;
 pub mod outputs;

@@ -4,10 +4,8 @@
 //! Launchers and libraries print lines of their own in between; only lines that begin with a digit
 //! are rows.
 
-use crate::import::MAX_SERIES;
-use crate::outputs::{
-    ToolError, check_limit, parse_number, parse_positive_scaled, parse_whole,
-};
+use crate::limits::{MAX_SERIES, check_limit};
+use crate::outputs::{ToolError, parse_number, parse_positive_scaled, parse_whole};
 
 /// Content of a column: a metric of the benchmark, or something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -389,14 +389,6 @@ pub(crate) fn parse_non_negative(what: &str, text: &str) -> Result<f64, ToolErro
     Err(ToolError::InvalidNumber { what: what.to_owned(), text: text.trim().to_owned() })
 }
 
-/// Refuses more than `limit` of something, which `what` names in the plural.
-pub(crate) const fn check_limit(
-    count: usize,
-    (what, limit): (&'static str, usize),
-) -> Result<(), ToolError> {
-    if count > limit { Err(ToolError::LimitExceeded { what, limit }) } else { Ok(()) }
-}
-
 /// Parses a plain whole number.
 pub(crate) fn parse_whole(what: &str, text: &str) -> Result<u64, ToolError> {
     let text = text.trim();

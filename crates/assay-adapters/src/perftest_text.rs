@@ -12,8 +12,8 @@ use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::{Doubt, FigureOrder};
 use assay_model::quantity::Unit;
 
-use crate::import::MAX_MEASUREMENTS;
-use crate::outputs::{ToolError, check_limit, parse_non_negative};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ToolError, parse_non_negative};
 
 /// Content of a column, in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

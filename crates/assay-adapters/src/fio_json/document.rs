@@ -10,9 +10,9 @@ use serde::{Deserialize, de};
 use serde_json::Value;
 
 use super::{FioTotals, missing};
-use crate::import::MAX_MEASUREMENTS;
 use crate::json_selection::JsonSelection;
-use crate::outputs::{ToolError, check_limit};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::ToolError;
 
 /// Maximum number of values of one job. fio has 1856 bins for each direction
 /// (`FIO_IO_U_PLAT_NR` in stat.h).
@@ -78,7 +78,7 @@ pub(super) struct FioDocument {
     /// Groups in the order of their first job.
     pub(super) groups: Vec<FioSum>,
     /// Whether it has a list of jobs.
-    pub(super) has_jobs: bool,
+    pub(super) has_entries: bool,
     /// Reason to refuse it.
     pub(super) refused: Option<ToolError>,
     positions: HashMap<GroupKey, usize>,
@@ -118,7 +118,7 @@ impl Hash for GroupKey {
 }
 
 impl FioDocument {
-    fn add_job(&mut self, job: &Value) -> Result<(), ToolError> {
+    fn add_entry(&mut self, job: &Value) -> Result<(), ToolError> {
         let name = job.get("jobname").and_then(Value::as_str).unwrap_or("job");
         let number = job.get("groupid").and_then(Value::as_u64).unwrap_or(0);
         let key = GroupKey { number, name: name.to_owned() };
@@ -191,12 +191,12 @@ impl<'de> Visitor<'de> for DocumentVisitor {
                 "global options" => {
                     document.read_global_options(&members.next_value_seed(options)?);
                 }
-                "jobs" if document.has_jobs => {
+                "jobs" if document.has_entries => {
                     return Err(de::Error::custom("a second list of jobs"));
                 }
                 "jobs" => {
-                    document.has_jobs = true;
-                    members.next_value_seed(JobList { document: &mut document })?;
+                    document.has_entries = true;
+                    members.next_value_seed(EntryList { document: &mut document })?;
                 }
                 _ => drop(members.next_value::<IgnoredAny>()?),
             }
@@ -206,11 +206,11 @@ impl<'de> Visitor<'de> for DocumentVisitor {
 }
 
 /// Reader of the list of jobs.
-struct JobList<'d> {
+struct EntryList<'d> {
     document: &'d mut FioDocument,
 }
 
-impl<'de> DeserializeSeed<'de> for JobList<'_> {
+impl<'de> DeserializeSeed<'de> for EntryList<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -218,7 +218,7 @@ impl<'de> DeserializeSeed<'de> for JobList<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for JobList<'_> {
+impl<'de> Visitor<'de> for EntryList<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for JobList<'_> {
             let selection = JsonSelection::new(&names, Some("bins"), (MAX_VALUES, &left));
             let Some(job) = items.next_element_seed(selection)? else { return Ok(()) };
             let added = match job.is_object() {
-                true => self.document.add_job(&job),
+                true => self.document.add_entry(&job),
                 false => Err(missing("job")),
             };
             self.document.refused = added.err();

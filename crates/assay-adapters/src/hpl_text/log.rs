@@ -5,10 +5,8 @@
 //! parentheses, and a launcher's messages between the lines. Single words are no evidence of a
 //! failure: `0 tests completed and failed residual checks` is in every good log.
 
-use crate::import::MAX_MEASUREMENTS;
-use crate::outputs::{
-    ToolError, check_limit, parse_non_negative, parse_positive_scaled, parse_whole,
-};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
 /// Contents of a complete log. Every row passed HPL's residual check.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -15,7 +15,7 @@ fn check_refused(text: &str, what: &str) {
     }
 }
 
-fn fio_job(name: &str) -> String {
+fn fio_entry(name: &str) -> String {
     let side = r#"{"total_ios":100,"iops":100.0,"bw_bytes":409600,"runtime":1000,
         "io_bytes":409600,"clat_ns":{"N":100,"mean":5.0,"min":1,"max":9,
         "percentile":{"50.000000":5,"99.000000":9},"bins":{"5":100}}}"#;
@@ -36,7 +36,8 @@ fn refuses_more_rows_and_groups_than_fit_into_memory() {
         &format!("# OSU MPI Latency Test v7.5\n# Size          Latency (us)\n{osu}"),
         "rows of a table",
     );
-    let jobs: Vec<String> = (0..=MAX_MEASUREMENTS).map(|at| fio_job(&at.to_string())).collect();
+    let jobs: Vec<String> =
+        (0..=MAX_MEASUREMENTS).map(|at| fio_entry(&at.to_string())).collect();
     check_refused(&fio_document(&jobs), "groups of jobs");
     let reframe = "a|1|s\n".repeat(2 * FREE_SAMPLES);
     check_refused(&format!("name|t_value|t_unit\n{reframe}"), "samples");
@@ -52,7 +53,7 @@ fn refuses_more_rows_and_groups_than_fit_into_memory() {
 #[test]
 fn refuses_json_with_more_values_than_are_read() {
     let values = "{\"read\":1},".repeat(10_000);
-    let job = fio_job("a").replace("{\"5\":100}", &format!("[{values}0]"));
+    let job = fio_entry("a").replace("{\"5\":100}", &format!("[{values}0]"));
     check_refused(&fio_document(&[job]), "values of JSON that are read");
     let list = "1,".repeat(10_000);
     check_refused(
@@ -61,7 +62,7 @@ fn refuses_json_with_more_values_than_are_read() {
     );
     // Skipped members are not limited.
     let skipped = format!("{{\"fio version\":\"fio-3\",\"disk_util\":[{list}1],\"jobs\":[");
-    let text = fio_document(&[fio_job("a")])
+    let text = fio_document(&[fio_entry("a")])
         .replace("{\"fio version\":\"fio-3.33\",\"jobs\":[", &skipped);
     assert_eq!(read(&text).unwrap().1.len(), 1);
 }
@@ -96,7 +97,7 @@ fn refuses_long_names_and_many_machines() {
 /// Results within each limit may still exceed the memory together.
 #[test]
 fn refuses_results_that_take_too_much_memory_together() {
-    let jobs: Vec<String> = (0..1200).map(|at| fio_job(&format!("{at:0>900}"))).collect();
+    let jobs: Vec<String> = (0..1200).map(|at| fio_entry(&format!("{at:0>900}"))).collect();
     assert!(read(&fio_document(&jobs[..400])).is_ok());
     check_refused(&fio_document(&jobs), "bytes of memory that its results take");
 }
@@ -121,7 +122,7 @@ fn refuses_negative_figures_with_units() {
 
 #[test]
 fn reads_every_document_of_fio_and_refuses_damaged_ones() {
-    let document = fio_document(&[fio_job("a")]);
+    let document = fio_document(&[fio_entry("a")]);
     let count =
         |text: &str| read(text).map(|(_, found)| found.len()).map_err(|it| it.to_string());
     assert_eq!(count(&format!("note\n{document}{document}")), Ok(2));

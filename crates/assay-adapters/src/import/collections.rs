@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, MAX_MEASUREMENTS, MAX_NAME_BYTES, max_samples, missing};
-use crate::outputs::{ParsedOutput, ToolError, check_limit, parse_non_negative, parse_number};
+use super::{ImportedMeasurement, MAX_NAME_BYTES, max_samples, missing};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ParsedOutput, ToolError, parse_non_negative, parse_number};
 
 /// Meaning of a unit: the metric of either direction, and the factor to the base unit.
 struct UnitMeaning {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, MAX_MEASUREMENTS, split_parts};
+use super::{ImportedMeasurement, split_parts};
 use crate::hpl_text::{HplLog, HplRow};
-use crate::outputs::{ParsedOutput, ToolError, check_limit};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ParsedOutput, ToolError};
 use crate::stream_text::StreamText;
 
 pub(super) fn is_stream(text: &str) -> bool {

@@ -13,9 +13,10 @@ use assay_model::event::ToolFigures;
 use assay_model::quantity::{self as parse};
 
 use super::storage::{fio_dimensions, parse_fio_size};
-use super::{ImportedMeasurement, MAX_MEASUREMENTS, missing};
+use super::{ImportedMeasurement, missing};
 use crate::fio_json::FIO_OPTIONS;
-use crate::outputs::{ParsedOutput, ToolError, check_limit};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ParsedOutput, ToolError};
 
 pub(super) fn is_fio_text(text: &str) -> bool {
     text.contains(": (groupid=") && text.contains("IOPS=")

@@ -6,9 +6,10 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 use assay_model::event::EventCount;
 
-use super::{ImportedMeasurement, MAX_MEASUREMENTS, missing, word_after};
+use super::{ImportedMeasurement, missing, word_after};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{
-    ParsedOutput, ToolError, check_limit, parse_non_negative, parse_positive, parse_whole,
+    ParsedOutput, ToolError, parse_non_negative, parse_positive, parse_whole,
 };
 
 pub(super) fn is_iperf3_text(text: &str) -> bool {

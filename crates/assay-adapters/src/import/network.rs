@@ -10,7 +10,8 @@ use assay_model::workload::{
 use serde_json::Value;
 
 use super::{ImportedMeasurement, missing, read_with_tool, word_after};
-use crate::outputs::{ParsedOutput, ToolError, check_limit, parse_positive};
+use crate::limits::check_limit;
+use crate::outputs::{ParsedOutput, ToolError, parse_positive};
 use crate::tool::read_iperf3_document;
 
 pub(super) fn is_iperf3_json(text: &str) -> bool {

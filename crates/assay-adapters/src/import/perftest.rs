@@ -5,8 +5,9 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
-use super::{ImportedMeasurement, MAX_MEASUREMENTS, reject_cut_number, split_parts};
-use crate::outputs::{ParsedOutput, ToolError, check_limit};
+use super::{ImportedMeasurement, reject_cut_number, split_parts};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ParsedOutput, ToolError};
 use crate::perftest_text::{
     self, PerftestColumn, PerftestRow, is_head, order_violations, printed_figures,
 };

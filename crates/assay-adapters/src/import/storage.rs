@@ -7,10 +7,11 @@ use assay_model::benchmark::Benchmark;
 use assay_model::event::ToolFigures;
 use assay_model::quantity::{self as parse};
 
-use super::{ImportedMeasurement, MAX_MEASUREMENTS, missing, split_parts, word_after};
+use super::{ImportedMeasurement, missing, split_parts, word_after};
 use crate::fio_json::{self, FioGroup};
 use crate::ior_text::{IorRow, IorText};
-use crate::outputs::{ParsedOutput, ToolError, check_limit, parse_non_negative};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 use crate::tool::storage as figures;
 
 pub(super) fn is_fio_json(text: &str) -> bool {

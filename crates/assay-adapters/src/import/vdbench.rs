@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, MAX_MEASUREMENTS, max_samples, missing, reject_cut_number};
-use crate::outputs::{ParsedOutput, ToolError, check_limit, parse_non_negative};
+use super::{ImportedMeasurement, max_samples, missing, reject_cut_number};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 use crate::tool::vdbench_samples;
 use crate::vdbench_flat::{FlatFile, VdbenchInterval};
 
