@@ -3,11 +3,20 @@
 //! `bw_bytes` is in B/s, `runtime` in ms, latencies in ns (fio's manual, "Output"); `bw` is in
 //! KiB/s and not read. fio may print messages before the document, on the same stream.
 
+mod document;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::json_selection;
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, system_error_text};
+pub(crate) use document::FIO_OPTIONS;
+use document::FioDocument;
+
+/// Maximum number of bytes of global options, which every group repeats, in all groups.
+const MAX_REPEATED_BYTES: usize = 16 << 20;
 
 /// Result of one run of fio: the totals of all jobs, reads and writes together.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,16 +52,16 @@ const RATE_TOLERANCE: f64 = 0.01;
 
 impl FioResult {
     pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
-        let document = parse_document(text)?;
-        let jobs = document.get("jobs").and_then(Value::as_array);
-        let jobs = jobs.filter(|jobs| !jobs.is_empty()).ok_or_else(|| missing("jobs"))?;
+        let mut documents = read_documents(text)?;
+        let Some(document) = documents.pop().filter(|_| documents.is_empty()) else {
+            let what = format!("{} documents instead of one", documents.len() + 1);
+            return Err(ToolError::Contradiction { what });
+        };
         let mut sum = FioTotals::default();
-        for job in jobs {
-            sum.add_entry(job)?;
+        for group in document.groups {
+            sum.add(group.sum);
         }
-        let version = document.get("fio version").and_then(Value::as_str);
-        let version = version.map(|text| text.strip_prefix("fio-").unwrap_or(text).to_owned());
-        sum.into_result(version)
+        sum.into_result(document.version)
     }
 }
 
@@ -61,61 +70,81 @@ impl FioResult {
 pub(crate) struct FioGroup {
     /// Name of its jobs.
     pub(crate) name: String,
-    /// Options by name; those of the job override global ones.
+    /// Options by name, as far as they are dimensions; those of the job override global ones.
     pub(crate) options: BTreeMap<String, String>,
     /// Number of entries that the document has for the group.
     pub(crate) entries: u64,
+    /// Time at which it ended, in seconds since 1970.
+    pub(crate) ended_s: Option<u64>,
     /// Totals of all its entries.
     pub(crate) result: FioResult,
 }
 
-/// Reads every group of a document, and the time at which it ended, in seconds since 1970.
-pub(crate) fn read_groups(text: &str) -> Result<(Vec<FioGroup>, Option<u64>), ToolError> {
-    let document = parse_document(text)?;
-    let jobs = document.get("jobs").and_then(Value::as_array).ok_or_else(|| missing("jobs"))?;
-    let version = document.get("fio version").and_then(Value::as_str);
-    let version = version.map(|text| text.strip_prefix("fio-").unwrap_or(text).to_owned());
-    let global = read_options(document.get("global options"));
-    let mut sums: Vec<(u64, FioGroup, FioTotals)> = Vec::new();
-    for job in jobs {
-        let name = job.get("jobname").and_then(Value::as_str).unwrap_or("job");
-        let group = job.get("groupid").and_then(Value::as_u64).unwrap_or(0);
-        let known = sums.iter().position(|(number, of, _)| of.name == name && *number == group);
-        let at = known.unwrap_or_else(|| {
-            let mut options = global.clone();
-            options.extend(read_options(job.get("job options")));
-            let result = FioResult { version: version.clone(), ..FioResult::default() };
-            let of = FioGroup { name: name.to_owned(), options, entries: 0, result };
-            sums.push((group, of, FioTotals::default()));
-            sums.len() - 1
-        });
-        sums[at].1.entries += 1;
-        sums[at].2.add_entry(job)?;
+/// Reads every group of every document in the text.
+pub(crate) fn read_groups(text: &str) -> Result<Vec<FioGroup>, ToolError> {
+    let mut groups = Vec::new();
+    for document in read_documents(text)? {
+        let global: usize = document.global_options.values().map(String::len).sum();
+        let repeated = global.saturating_mul(document.groups.len());
+        check_limit(repeated, ("bytes of options that jobs share", MAX_REPEATED_BYTES))?;
+        for group in document.groups {
+            let mut options = document.global_options.clone();
+            options.extend(group.options);
+            groups.push(FioGroup {
+                name: group.name,
+                options,
+                entries: group.entries,
+                ended_s: document.ended_s,
+                result: group.sum.into_result(document.version.clone())?,
+            });
+        }
     }
-    let read = |(_, group, sum): (u64, FioGroup, FioTotals)| {
-        let result = sum.into_result(group.result.version.clone())?;
-        Ok(FioGroup { result, ..group })
-    };
-    let groups: Result<Vec<FioGroup>, ToolError> = sums.into_iter().map(read).collect();
-    Ok((groups?, document.get("timestamp").and_then(Value::as_u64)))
+    Ok(groups)
 }
 
-fn read_options(of: Option<&Value>) -> BTreeMap<String, String> {
-    let pairs = of.and_then(Value::as_object).into_iter().flatten();
-    pairs.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
-}
-
-/// Parses the first JSON document in the text.
-fn parse_document(text: &str) -> Result<Value, ToolError> {
-    let begins = |(at, _): &(usize, &str)| *at == 0 || text.as_bytes()[at - 1] == b'\n';
-    let Some((start, _)) = text.match_indices('{').find(begins) else {
+/// Parses every JSON document in the text. A second one with a damaged beginning is an error.
+fn read_documents(text: &str) -> Result<Vec<FioDocument>, ToolError> {
+    let mut documents = Vec::new();
+    let mut rest = text;
+    let mut groups = 0;
+    while let Some(start) = find_document(rest) {
+        let (document, end) = parse_document(&rest[start..])?;
+        groups += document.groups.len();
+        check_limit(groups, ("groups of jobs", MAX_MEASUREMENTS))?;
+        documents.push(document);
+        rest = &rest[start + end..];
+    }
+    if documents.is_empty() {
         return Err(missing("document"));
-    };
-    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-    match values.next() {
-        Some(Ok(value)) => Ok(value),
+    }
+    if let Some(part) = ["\"fio version\"", "\"jobs\""].into_iter().find(|it| rest.contains(it))
+    {
+        let what = format!("{part} follows the end of the document");
+        return Err(ToolError::Contradiction { what });
+    }
+    Ok(documents)
+}
+
+/// Finds the next document: a brace at the beginning of a line.
+fn find_document(text: &str) -> Option<usize> {
+    let begins = |at: &usize| *at == 0 || text.as_bytes()[at - 1] == b'\n';
+    text.match_indices('{').map(|(at, _)| at).find(begins)
+}
+
+/// Parses the document at the beginning of the text, and returns its length.
+fn parse_document(text: &str) -> Result<(FioDocument, usize), ToolError> {
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<FioDocument>();
+    match documents.next() {
+        Some(Ok(document)) if !document.has_entries => Err(missing("jobs")),
+        Some(Ok(FioDocument { refused: Some(error), .. })) => Err(error),
+        Some(Ok(document)) if document.groups.is_empty() => Err(missing("jobs")),
+        Some(Ok(document)) => Ok((document, documents.byte_offset())),
         Some(Err(error)) if !error.is_eof() => {
-            Err(ToolError::Missing { what: format!("JSON: {error}"), place: "fio's output" })
+            let limit = json_selection::limit_error(&error, document::MAX_VALUES);
+            Err(limit.unwrap_or_else(|| ToolError::Missing {
+                what: format!("JSON: {error}"),
+                place: "fio's output",
+            }))
         }
         _ => {
             Err(ToolError::Truncated { missing: "the end of fio's JSON is missing".to_owned() })
@@ -197,6 +226,26 @@ impl FioTotals {
             *bin = bin.saturating_add(count);
         }
         Ok(())
+    }
+
+    /// Adds the totals of another group.
+    fn add(&mut self, other: Self) {
+        self.ios = self.ios.saturating_add(other.ios);
+        self.rate_per_s += other.rate_per_s;
+        self.bytes_per_s += other.bytes_per_s;
+        self.latency_ns += other.latency_ns;
+        let ranges = [self.range_ns, other.range_ns].into_iter().flatten();
+        self.range_ns = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        for (latency_ns, count) in other.bins {
+            let bin = self.bins.entry(latency_ns).or_default();
+            *bin = bin.saturating_add(count);
+        }
+        self.directions += other.directions;
+        self.printed_ns = other.printed_ns.or(self.printed_ns);
+        if let Some(cpu_s) = other.cpu_s {
+            *self.cpu_s.get_or_insert(0.0) += cpu_s;
+        }
+        self.failed = other.failed.or(self.failed.take());
     }
 
     fn into_result(self, version: Option<String>) -> Result<FioResult, ToolError> {

@@ -4,12 +4,15 @@
 //! Units are those of each tool's source. Nothing is guessed: a dimension that the file does not
 //! contain stays missing, and only the user can add it.
 
+use std::collections::HashSet;
+
 use assay_model::attribute::Attributes;
 use assay_model::benchmark::Benchmark;
 use assay_model::workload::Workload;
 use thiserror::Error;
 
 use crate::invocation::Invocation;
+use crate::limits::{MAX_MEASUREMENTS, MAX_SERIES, check_limit};
 use crate::outputs::{Outputs, ParsedOutput, ToolError, is_plausible};
 use crate::tool;
 
@@ -25,8 +28,28 @@ mod vdbench;
 
 /// Maximum size of a file. The raw output of a large fio run with embedded logs has some megabytes.
 pub const MAX_BYTES: u64 = 64 << 20;
-/// Maximum number of measurements in one file.
-const MAX_MEASUREMENTS: usize = 20_000;
+/// Number of samples that any file may have, and bytes of a file for each further one. A day of
+/// Vdbench's seconds has 260,000 samples in 23 MB.
+const FREE_SAMPLES: usize = 100_000;
+const BYTES_PER_SAMPLE: usize = 120;
+/// Measured cost in bytes of a measurement, of a series, of a sample, and of each byte of a name or
+/// of a text dimension, which several events repeat.
+const MEASUREMENT_COST: usize = 6 << 10;
+const SERIES_COST: usize = 6 << 10;
+const SAMPLE_COST: usize = 240;
+const TEXT_COST: usize = 10;
+/// Maximum cost of all results of a file in bytes; twice the size of the file is added. The rest of
+/// the 64 MiB is the program.
+const MAX_COST: usize = 36 << 20;
+/// Maximum number of machines in one file: each becomes a run.
+const MAX_SYSTEMS: usize = 100;
+/// Maximum number of lines of a format that is read by lines, and maximum bytes of one of them.
+const MAX_LINES: usize = 1_000_000;
+const MAX_LINE_BYTES: usize = 1 << 20;
+/// Maximum number of bytes that the copies of a heading take: each test of a file has one.
+const MAX_COPIED_BYTES: usize = 8 << 20;
+/// Maximum number of bytes in the name of a measurement, which each of its series repeats.
+const MAX_NAME_BYTES: usize = 1024;
 
 /// Format of result files.
 #[derive(Debug, Clone, Copy)]
@@ -238,23 +261,31 @@ pub fn read(
         line: locate_error(text, &error),
         error,
     };
+    check_lines(format, text).map_err(refused)?;
     let found = (format.read)(text).map_err(refused)?;
-    check_measurements(&found).map_err(refused)?;
+    check_measurements(text, &found).map_err(refused)?;
     Ok((format, found))
 }
 
 /// Checks that there are figures, not too many, and that each of them is plausible.
-fn check_measurements(found: &[ImportedMeasurement]) -> Result<(), ToolError> {
+fn check_measurements(text: &str, found: &[ImportedMeasurement]) -> Result<(), ToolError> {
     if found.iter().all(|it| it.parsed.values.is_empty()) {
         return Err(missing("known figure"));
     }
-    if found.len() > MAX_MEASUREMENTS {
-        let what = format!(
-            "{} measurements in one file, and at most {MAX_MEASUREMENTS} are read",
-            found.len()
-        );
-        return Err(ToolError::Contradiction { what });
-    }
+    check_limit(found.len(), ("measurements", MAX_MEASUREMENTS))?;
+    let series: usize = found.iter().map(|it| it.parsed.values.len()).sum();
+    check_limit(series, ("series of figures", MAX_SERIES))?;
+    let samples =
+        found.iter().flat_map(|it| &it.parsed.values).map(|it| it.samples.len()).sum();
+    check_limit(samples, ("samples", max_samples(text)))?;
+    let systems: HashSet<&Option<String>> = found.iter().map(|it| &it.system).collect();
+    check_limit(systems.len(), ("machines", MAX_SYSTEMS))?;
+    let names = found.iter().flat_map(|it| [Some(&it.name), it.system.as_ref()]);
+    let longest = names.flatten().map(String::len).max();
+    check_limit(longest.unwrap_or(0), ("bytes in a name", MAX_NAME_BYTES))?;
+    let cost = found.iter().map(storing_cost).sum();
+    let limit = MAX_COST + 2 * text.len();
+    check_limit(cost, ("bytes of memory that its results take", limit))?;
     let values = found.iter().flat_map(|it| &it.parsed.values);
     let impossible = values.flat_map(|it| it.samples.iter().map(|value| (it.metric, *value)));
     let mut impossible = impossible.filter(|(_, value)| !is_plausible(*value));
@@ -264,6 +295,22 @@ fn check_measurements(found: &[ImportedMeasurement]) -> Result<(), ToolError> {
             Err(ToolError::InvalidNumber { what: metric.to_owned(), text: value.to_string() })
         }
     }
+}
+
+/// Estimates the memory in bytes that storing a measurement takes.
+fn storing_cost(it: &ImportedMeasurement) -> usize {
+    let texts = it.dimensions.values().filter_map(|value| value.as_text()).map(str::len);
+    let text = it.name.len() + texts.sum::<usize>();
+    let samples: usize = it.parsed.values.iter().map(|of| of.samples.len()).sum();
+    MEASUREMENT_COST
+        + SERIES_COST * it.parsed.values.len()
+        + SAMPLE_COST * samples
+        + TEXT_COST * text
+}
+
+/// Returns the maximum number of samples of a file.
+const fn max_samples(text: &str) -> usize {
+    FREE_SAMPLES + text.len() / BYTES_PER_SAMPLE
 }
 
 /// Locates an error: the line that contains its text, or the last line of a truncated file.
@@ -305,22 +352,48 @@ fn read_with_tool(
     found.read(&invocation, &outputs)
 }
 
+/// Refuses a format of lines with too many or too long ones: each costs memory of its own.
+fn check_lines(format: &ImportFormat, text: &str) -> Result<(), ToolError> {
+    if format.name.ends_with("-json") || format.name.ends_with("-xml") {
+        return Ok(());
+    }
+    let (mut count, mut longest) = (0, 0);
+    for line in text.lines() {
+        (count, longest) = (count + 1, longest.max(line.len()));
+    }
+    check_limit(count, ("lines", MAX_LINES))?;
+    check_limit(longest, ("bytes in a line", MAX_LINE_BYTES))
+}
+
 /// Splits a text at lines that satisfy `begins`. Each part starts with a copy of the text before
 /// the first of them.
-fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut head = String::new();
-    let mut parts: Vec<String> = Vec::new();
-    for line in text.lines() {
+///
+/// # Errors
+/// If there are too many parts, or the copies take too much memory.
+fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Result<Vec<String>, ToolError> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
         if begins(line.trim()) {
-            parts.push(head.clone());
+            check_limit(starts.len() + 1, ("tests", MAX_MEASUREMENTS))?;
+            starts.push(at);
         }
-        let part = parts.last_mut().unwrap_or(&mut head);
-        part.push_str(line);
-        part.push('\n');
+        at += line.len();
     }
-    // Each part repeats the head, so that the number of parts must be limited.
-    parts.truncate(MAX_MEASUREMENTS);
-    parts
+    let head = &text[..starts.first().copied().unwrap_or(0)];
+    let copied = head.len().saturating_mul(starts.len().saturating_sub(1));
+    check_limit(copied, ("bytes of its heading for all tests", MAX_COPIED_BYTES))?;
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let parts = starts.iter().zip(ends).map(|(start, end)| {
+        let body = &text[*start..end];
+        let mut part = String::with_capacity(head.len() + body.len() + 1);
+        for line in head.lines().chain(body.lines()) {
+            part.push_str(line);
+            part.push('\n');
+        }
+        part
+    });
+    Ok(parts.collect())
 }
 
 /// Rejects a text that ends within a number: digits may be missing. For formats in which any row
@@ -347,5 +420,7 @@ fn shorten(line: &str) -> String {
     line.chars().take(60).collect()
 }
 
+#[cfg(test)]
+mod bounds_tests;
 #[cfg(test)]
 mod tests;

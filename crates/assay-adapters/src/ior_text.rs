@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use crate::json_selection;
 use crate::outputs::{ToolError, parse_non_negative, parse_positive, parse_whole};
 
 /// Result of one timed phase.
@@ -188,11 +189,33 @@ fn significant_digits(text: &str) -> usize {
     digits.count()
 }
 
+/// Maximum number of values that are used of a document: some thousand results of a dozen each.
+const MAX_VALUES: usize = 100_000;
+/// Members of the JSON form that are read, at any depth.
+const MEMBERS: [&str; 13] = [
+    "tests",
+    "Results",
+    "summary",
+    "numTasks",
+    "Version",
+    "access",
+    "bwMiB",
+    "iops",
+    "latency",
+    "xferKiB",
+    "wrRdTime",
+    "totalTime",
+    "bw(MiB/s)",
+];
+
 /// Parses the JSON form. IOR 3 writes nested lists, IOR 4 one list.
 fn parse_json(text: &str) -> Result<IorText, ToolError> {
     let start = text.find('{').unwrap_or_default();
-    let document: Value = serde_json::from_str(&text[start..]).map_err(|error| {
-        if error.is_eof() {
+    let selected = json_selection::select(&text[start..], &MEMBERS, MAX_VALUES);
+    let document = selected.map_err(|error| {
+        if let Some(error) = json_selection::limit_error(&error, MAX_VALUES) {
+            error
+        } else if error.is_eof() {
             ToolError::Truncated { missing: "the end of IOR's JSON is missing".to_owned() }
         } else {
             ToolError::Missing { what: format!("JSON: {error}"), place: PLACE }

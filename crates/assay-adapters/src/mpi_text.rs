@@ -4,6 +4,7 @@
 //! Launchers and libraries print lines of their own in between; only lines that begin with a digit
 //! are rows.
 
+use crate::limits::{MAX_SERIES, check_limit};
 use crate::outputs::{ToolError, parse_number, parse_positive_scaled, parse_whole};
 
 /// Content of a column: a metric of the benchmark, or something else.
@@ -99,6 +100,7 @@ pub(crate) fn parse_rows<'t>(
             let what = format!("the size of the row {line:?} is not above the one before");
             return Err(ToolError::Contradiction { what });
         }
+        check_limit(rows.len() + 1, ("rows of a table", MAX_SERIES))?;
         rows.push(row);
     }
     if rows.is_empty() {

@@ -144,6 +144,14 @@ pub enum ToolError {
         /// The tool's message, or the missing one.
         verdict: String,
     },
+    /// The output is larger than any that is read: its contents would not fit into memory.
+    #[error("it has more than {limit} {what}")]
+    LimitExceeded {
+        /// Counted things, in the plural.
+        what: &'static str,
+        /// Maximum number.
+        limit: usize,
+    },
     /// Two statements of one output contradict each other, or the request.
     #[error("the output contradicts itself or the request: {what}")]
     Contradiction {
@@ -319,6 +327,9 @@ impl ToolError {
                 Some(28) => "free some space where the tool writes, then repeat",
                 _ => "fix the reported problem, then repeat",
             },
+            Self::LimitExceeded { .. } => {
+                "split the file into several, or take the tool's summary instead of its log"
+            }
             Self::Unchecked { .. } => "use a build and an input that check the result",
             Self::Contradiction { .. } | Self::InconsistentLine { .. } => {
                 "check the stored raw output for another program of that name, a launcher of \

@@ -12,6 +12,7 @@ use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::{Doubt, FigureOrder};
 use assay_model::quantity::Unit;
 
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative};
 
 /// Content of a column, in base units.
@@ -137,6 +138,7 @@ pub(crate) fn parse_rows_with_lines(text: &str) -> Result<Vec<(&str, PerftestRow
     for text in lines.take_while(|line| !line.trim_start().starts_with("-----")) {
         // Other programs may print lines in between.
         if text.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
+            check_limit(rows.len() + 1, ("rows of a table", MAX_MEASUREMENTS))?;
             rows.push((text, head.parse_row(text)?));
         }
     }

@@ -33,44 +33,52 @@ const AVERAGE: &str = "avg_";
 impl FlatFile {
     /// Parses the rows of the run `name`.
     pub(crate) fn read(text: &str, name: &str) -> Result<Self, ToolError> {
-        let missing = |what: &str| ToolError::Missing { what: what.to_owned(), place: PLACE };
-        let words = |line: &str| -> Vec<String> {
-            line.split_whitespace().map(str::to_owned).collect()
-        };
         // The legend begins with an asterisk, the heading with the time of day.
         let is_heading = |line: &&str| line.trim_start().starts_with("tod ");
         let mut lines = text.lines().skip_while(|line| !is_heading(line));
-        let names = words(lines.next().ok_or_else(|| missing("line of column names"))?);
-        let column = |name: &str| {
-            names
-                .iter()
-                .position(|it| it == name)
-                .ok_or_else(|| missing(&format!("column {name}")))
-        };
-        let [run, interval] = [column("Run")?, column("Interval")?];
+        let names: Vec<&str> = lines
+            .next()
+            .ok_or_else(|| missing("line of column names"))?
+            .split_whitespace()
+            .collect();
+        let run = find_column(&names, "Run")?;
+        let rows = lines.filter(|line| line.split_whitespace().nth(run) == Some(name));
+        Self::read_rows(&names, &rows.collect::<Vec<_>>(), name)
+    }
+
+    /// Parses the rows of one run, `name`, below a heading with these columns.
+    pub(crate) fn read_rows(
+        names: &[&str],
+        rows: &[&str],
+        name: &str,
+    ) -> Result<Self, ToolError> {
+        let column = |name: &str| find_column(names, name);
+        let interval = column("Interval")?;
         let [rate, bandwidth, response] = [column("rate")?, column("MB/sec")?, column("resp")?];
-        let rows = lines.map(words).filter(|row| row.get(run).is_some_and(|it| it == name));
-        let rows: Vec<Vec<String>> = rows.collect();
-        if let Some(short) = rows.iter().find(|row| row.len() < names.len()) {
-            let missing = format!("a row has {} of {} cells", short.len(), names.len());
+        // Cells are split again for each use: those of all rows would take ten times the text.
+        let cells = |row: &str| row.split_whitespace().count();
+        if let Some(short) =
+            rows.iter().map(|row| cells(row)).find(|cells| *cells < names.len())
+        {
+            let missing = format!("a row has {short} of {} cells", names.len());
             return Err(ToolError::Truncated { missing });
         }
-        let average = rows.iter().find_map(|row| row[interval].strip_prefix(AVERAGE));
+        let average = rows.iter().find_map(|row| cell(row, interval).strip_prefix(AVERAGE));
         let counted = average.ok_or_else(|| ToolError::Truncated {
             missing: format!("the average of {name} is missing"),
         })?;
         let (first, last) =
             parse_range(counted).ok_or_else(|| missing("range of intervals"))?;
         let mut intervals = Vec::new();
-        for row in &rows {
-            let Ok(number) = row[interval].parse::<u64>() else { continue };
+        for row in rows {
+            let Ok(number) = cell(row, interval).parse::<u64>() else { continue };
             if (first..=last).contains(&number) {
                 const MIB: f64 = 1024.0 * 1024.0;
                 intervals.push(VdbenchInterval {
                     interval_count: 1.0,
-                    rate_per_s: parse_non_negative("rate", &row[rate])?,
-                    bytes_per_s: parse_non_negative("MB/sec", &row[bandwidth])? * MIB,
-                    mean_s: parse_non_negative("resp", &row[response])? / 1e3,
+                    rate_per_s: parse_non_negative("rate", cell(row, rate))?,
+                    bytes_per_s: parse_non_negative("MB/sec", cell(row, bandwidth))? * MIB,
+                    mean_s: parse_non_negative("resp", cell(row, response))? / 1e3,
                 });
             }
         }
@@ -100,6 +108,19 @@ impl FlatFile {
         }
         stretches
     }
+}
+
+/// Returns a cell of a row.
+fn cell(row: &str, at: usize) -> &str {
+    row.split_whitespace().nth(at).unwrap_or_default()
+}
+
+fn find_column(names: &[&str], name: &str) -> Result<usize, ToolError> {
+    names.iter().position(|it| *it == name).ok_or_else(|| missing(&format!("column {name}")))
+}
+
+fn missing(what: &str) -> ToolError {
+    ToolError::Missing { what: what.to_owned(), place: PLACE }
 }
 
 /// Parses a range: `2-5` → 2 and 5.

@@ -18,8 +18,12 @@ use assay_run::recording::{self, RecordingRequest};
 
 /// Opens the named store or the user's default store, and creates it if it is missing.
 pub fn open(typed: &StoreArguments) -> Result<Store, CommandFailure> {
-    let store = Store::open(store_folder(typed)?)
-        .map_err(|error| CommandFailure::from_store(&error))?;
+    let folder = store_folder(typed).map_err(|error| CommandFailure::from_store(&error))?;
+    let folder = folder.ok_or_else(|| {
+        CommandFailure::measurement("cannot choose a folder for the store")
+            .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
+    })?;
+    let store = Store::open(folder).map_err(|error| CommandFailure::from_store(&error))?;
     Ok(store.with_headlines(HEADLINES))
 }
 
@@ -239,16 +243,14 @@ pub fn open_for_reading(typed: &StoreArguments) -> Result<Store, CommandFailure>
 }
 
 fn open_existing(typed: &StoreArguments) -> Result<Store, StoreError> {
-    let folder = store_folder(typed).unwrap_or_default();
+    let folder = store_folder(typed)?.unwrap_or_default();
     Store::open_existing(folder).map(|store| store.with_headlines(HEADLINES))
 }
 
-fn store_folder(typed: &StoreArguments) -> Result<PathBuf, CommandFailure> {
-    let folder = typed.folder.clone();
-    folder.or_else(|| assay_store::default_folder(|name| std::env::var_os(name))).ok_or_else(
-        || {
-            CommandFailure::measurement("cannot choose a folder for the store")
-                .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
-        },
-    )
+/// Returns the named folder, or the default one; `None` if the environment has none.
+fn store_folder(typed: &StoreArguments) -> Result<Option<PathBuf>, StoreError> {
+    match typed.folder.clone() {
+        Some(folder) => Ok(Some(folder)),
+        None => assay_store::default_folder(|name| std::env::var_os(name)),
+    }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use assay_model::quantity::Bytes;
 use thiserror::Error;
 
 /// A failed action of the store. Messages name the path; the cause is the error's source.
@@ -12,6 +13,12 @@ pub enum StoreError {
     #[error("{} is a file, not a folder with runs", path.display())]
     NotAFolder {
         /// Requested folder.
+        path: PathBuf,
+    },
+    /// The variable for the default folder has a relative path.
+    #[error("XDG_DATA_HOME is not an absolute path: {}", path.display())]
+    RelativeDataHome {
+        /// Value of the variable.
         path: PathBuf,
     },
     /// There is no store in the folder.
@@ -132,6 +139,30 @@ pub enum StoreError {
         /// System error.
         source: io::Error,
     },
+    /// A pipe, a device or a folder is in the place of a file.
+    #[error("cannot read {}: it is {kind}, not a regular file", path.display())]
+    NotRegular {
+        /// Path of the file.
+        path: PathBuf,
+        /// Kind of file.
+        kind: &'static str,
+    },
+    /// A file is larger than any that assay writes.
+    #[error("cannot read {}: at most {} are read", path.display(), Bytes(*limit))]
+    TooLarge {
+        /// Path of the file.
+        path: PathBuf,
+        /// Maximum size in bytes.
+        limit: u64,
+    },
+    /// A file of events has more lines than any that assay writes.
+    #[error("cannot read {}: at most {limit} lines are read", path.display())]
+    TooManyLines {
+        /// File of events.
+        path: PathBuf,
+        /// Maximum number of lines.
+        limit: usize,
+    },
     /// The run has no events.
     #[error("{} has no events: assay was stopped before the run began", path.display())]
     Empty {
@@ -170,6 +201,9 @@ impl StoreError {
             Self::NotAFolder { .. } | Self::Open { .. } | Self::Format { .. } => {
                 "choose another folder with --store, or repair this one"
             }
+            Self::RelativeDataHome { .. } => {
+                "set XDG_DATA_HOME to an absolute path, or name a folder with --store"
+            }
             Self::NoStore { .. } => {
                 "measure something with `assay run`, or name the right folder with --store"
             }
@@ -189,6 +223,9 @@ impl StoreError {
             }
             Self::Encode { .. } => "this is a bug in assay; please report it",
             Self::Read { .. } => "check the permissions of the file",
+            Self::NotRegular { .. } | Self::TooLarge { .. } | Self::TooManyLines { .. } => {
+                "move it out of the store, or remove its run with `assay rm`"
+            }
             Self::Empty { .. } | Self::FirstLine { .. } => {
                 "remove the run with `assay rm`: it cannot be recovered"
             }

@@ -5,16 +5,14 @@
 //! one write. A row lost to a race is read from the events again.
 
 use std::collections::HashMap;
-use std::fs::Permissions;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 
-use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::StoreLayout;
+use crate::layout::{StoreLayout, new_temporary_file};
 use crate::list_entry::ListEntry;
 use crate::parallel;
+use crate::regular_file::{self, MAX_BYTES};
 
 /// Version of the rows; must change when the same events would give another row.
 const VERSION: u32 = 7;
@@ -47,7 +45,10 @@ impl EventsStamp {
 
 /// Reads the valid rows by run identifier; the last of several duplicates wins.
 pub(crate) fn load(layout: &StoreLayout) -> HashMap<String, IndexRow> {
-    let bytes = fs::read(layout.index()).unwrap_or_default();
+    let bytes = regular_file::read(&layout.index(), MAX_BYTES).unwrap_or_default();
+    if regular_file::has_too_many_lines(&bytes) {
+        return HashMap::new();
+    }
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     let rows = parallel::parallel_map(&lines, 500, |line| {
         serde_json::from_slice::<IndexRow>(line).ok()
@@ -61,10 +62,7 @@ pub(crate) fn rewrite(layout: &StoreLayout, rows: &[IndexRow]) -> io::Result<()>
     for row in rows {
         write_line(&mut text, row)?;
     }
-    // The umask restricts the permissions, as for any other file.
-    let file = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(layout.folder())?;
+    let file = new_temporary_file(layout.folder())?;
     file.as_file().write_all(&text)?;
     file.persist(layout.index())?;
     Ok(())
@@ -74,7 +72,7 @@ pub(crate) fn rewrite(layout: &StoreLayout, rows: &[IndexRow]) -> io::Result<()>
 pub(crate) fn append(layout: &StoreLayout, row: &IndexRow) -> io::Result<()> {
     let mut line = Vec::new();
     write_line(&mut line, row)?;
-    fs::OpenOptions::new().create(true).append(true).open(layout.index())?.write_all(&line)
+    regular_file::open_to_append(&layout.index())?.write_all(&line)
 }
 
 fn write_line(text: &mut Vec<u8>, row: &IndexRow) -> io::Result<()> {

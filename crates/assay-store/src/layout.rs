@@ -13,30 +13,44 @@
 //! of their own ([`assay_model::event::FORMAT`]).
 
 use std::ffi::OsString;
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
 use crate::error::StoreError;
+use crate::regular_file;
 
 /// Version of the layout that this crate writes, and the newest it can read.
 pub const STORE_FORMAT: u32 = 1;
 
 const MAX_ID_LENGTH: usize = 64;
+/// Maximum size of the format file, which holds one number.
+const MAX_FORMAT_BYTES: u64 = 4096;
 
 /// Name of the only file in the folder of a run.
 pub(crate) const EVENTS: &str = "events.jsonl";
 
-/// Returns the default folder of runs: `$XDG_DATA_HOME/assay`. If that variable is unset or not
-/// absolute, it is `$HOME/.local/share/assay`, by the XDG base directory specification. `None` if
-/// neither variable is usable.
-pub fn default_folder(environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let absolute =
-        |name| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = absolute("XDG_DATA_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
-    Some(data.join("assay"))
+/// Returns the default folder of runs: `$XDG_DATA_HOME/assay`. If that variable is unset or empty,
+/// it is `$HOME/.local/share/assay`. `None` if neither variable is usable.
+///
+/// # Errors
+/// If `XDG_DATA_HOME` is relative. The XDG base directory specification ignores such a path, but
+/// its runs would be in a folder that the user did not name.
+pub fn default_folder(
+    environment: impl Fn(&str) -> Option<OsString>,
+) -> Result<Option<PathBuf>, StoreError> {
+    let path = |name| environment(name).map(PathBuf::from).filter(|it| *it != Path::new(""));
+    let data = match path("XDG_DATA_HOME") {
+        Some(data) if data.is_absolute() => Some(data),
+        Some(path) => return Err(StoreError::RelativeDataHome { path }),
+        None => {
+            path("HOME").filter(|it| it.is_absolute()).map(|home| home.join(".local/share"))
+        }
+    };
+    Ok(data.map(|data| data.join("assay")))
 }
 
 /// Returns a new identifier, `20261121-104455-7f3a`: UTC time to the second, and a number that
@@ -158,17 +172,18 @@ impl StoreLayout {
     /// Returns `false` if there is no format file yet.
     fn check_format(&self) -> Result<bool, StoreError> {
         let path = self.format();
-        let text = match fs::read(&path) {
+        let text = match regular_file::read(&path, MAX_FORMAT_BYTES) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).trim().to_owned(),
-            Err(error)
+            Err(StoreError::Read { source, .. })
                 if matches!(
-                    error.kind(),
+                    source.kind(),
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
                 return Ok(false);
             }
-            Err(source) => return Err(self.cannot_open(source)),
+            Err(StoreError::Read { source, .. }) => return Err(self.cannot_open(source)),
+            Err(error) => return Err(self.cannot_open(io::Error::other(error))),
         };
         match text.parse::<u32>() {
             Ok(found) if found > STORE_FORMAT => {
@@ -182,13 +197,19 @@ impl StoreLayout {
     /// Writes a temporary file and renames it, so that another process never reads a partial file.
     fn write_format(&self) -> io::Result<()> {
         fs::create_dir_all(self.runs())?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        let mut file = new_temporary_file(&self.folder)?;
         io::Write::write_all(&mut file, format!("{STORE_FORMAT}\n").as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(self.format()).map_err(|error| error.error)?;
         sync_folder(&self.folder);
         Ok(())
     }
+}
+
+/// Creates a temporary file whose mode follows the umask, as that of any other file: a group may
+/// share a store.
+pub(crate) fn new_temporary_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 /// Syncs a folder, so that new names survive a power failure. Some file systems cannot sync a
@@ -209,13 +230,27 @@ mod tests {
             let get = |name: &str| {
                 variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).into())
             };
-            assert_eq!(default_folder(get), expected.map(PathBuf::from), "{variables:?}");
+            let folder = default_folder(get).unwrap();
+            assert_eq!(folder, expected.map(PathBuf::from), "{variables:?}");
         };
         check(&[("XDG_DATA_HOME", "/data"), ("HOME", "/home/a")], Some("/data/assay"));
         check(&[("HOME", "/home/a")], Some("/home/a/.local/share/assay"));
-        check(&[("XDG_DATA_HOME", "data"), ("HOME", "/h")], Some("/h/.local/share/assay"));
+        check(&[("XDG_DATA_HOME", ""), ("HOME", "/h")], Some("/h/.local/share/assay"));
         check(&[("XDG_DATA_HOME", "")], None);
+        check(&[("HOME", "h")], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn refuses_relative_data_home() {
+        for text in ["data", "./data", "../data", "~/data"] {
+            let error = default_folder(|_| Some(text.into())).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("XDG_DATA_HOME is not an absolute path: {text}")
+            );
+            assert!(error.advice().starts_with("set XDG_DATA_HOME to an absolute path"));
+        }
     }
 
     #[test]

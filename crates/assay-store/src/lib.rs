@@ -24,6 +24,7 @@ mod parallel;
 mod problem;
 mod raw;
 mod reader;
+mod regular_file;
 mod removal;
 mod resolve;
 mod verify;

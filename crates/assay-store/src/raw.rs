@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use fs_err as fs;
 
 use crate::error::StoreError;
-use crate::layout::{StoreLayout, sync_folder};
+use crate::layout::{StoreLayout, new_temporary_file, sync_folder};
+use crate::regular_file::{self, MAX_BYTES};
 
 /// Stores `bytes` and returns their hash. Storing the same bytes again changes nothing.
 pub(crate) fn write(layout: &StoreLayout, bytes: &[u8]) -> Result<String, StoreError> {
     let hash = blake3::hash(bytes).to_hex().to_string();
     let path = path(layout, &hash);
-    if fs::read(&path).is_ok_and(|present| present == bytes) {
+    let limit = bytes.len() as u64;
+    if regular_file::read(&path, limit).is_ok_and(|present| present == bytes) {
         return Ok(hash);
     }
     write_atomically(&path, bytes).map_err(|source| StoreError::WriteRaw { path, source })?;
@@ -26,10 +28,10 @@ pub(crate) fn read(layout: &StoreLayout, hash: &str) -> Result<Vec<u8>, StoreErr
         let source = io::Error::new(io::ErrorKind::InvalidInput, "not a BLAKE3 hash");
         return Err(StoreError::Read { path: layout.raw(), source });
     }
-    match fs::read(&path) {
-        Ok(bytes) if blake3::hash(&bytes).to_hex().as_str() == hash => Ok(bytes),
-        Ok(_) => Err(StoreError::RawDamaged { path }),
-        Err(source) => Err(StoreError::Read { path, source }),
+    let bytes = regular_file::read(&path, MAX_BYTES)?;
+    match blake3::hash(&bytes).to_hex().as_str() == hash {
+        true => Ok(bytes),
+        false => Err(StoreError::RawDamaged { path }),
     }
 }
 
@@ -41,7 +43,7 @@ pub(crate) fn path(layout: &StoreLayout, hash: &str) -> PathBuf {
 fn write_atomically(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().expect("a raw output lies in a folder named by its hash");
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = new_temporary_file(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;

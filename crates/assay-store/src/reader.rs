@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use assay_model::event::{FORMAT, RunEvent};
 use assay_model::run::{EventContradiction, Run};
-use fs_err as fs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -17,9 +16,18 @@ use crate::layout::{StoreLayout, is_run_id};
 use crate::line;
 use crate::parallel;
 use crate::problem::EventProblem;
+use crate::regular_file::{self, MAX_BYTES, MAX_LINES};
 
 /// Minimum number of lines per thread.
 const MIN_LINES_PER_THREAD: usize = 2000;
+
+/// Number of lines that are decoded together. Damaged lines of a batch take memory only until the
+/// next one.
+const LINES_PER_BATCH: usize = 1 << 16;
+
+/// Line with its number and whether it has a line feed, and the number and content of its event.
+type NumberedLine<'b> =
+    ((usize, &'b [u8], bool), (Option<u64>, Result<RunEvent, EventProblem>));
 
 /// Run, as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,13 +60,13 @@ pub(crate) fn read(layout: &StoreLayout, run: &str) -> Result<ReadRun, StoreErro
     if !is_run_id(run) || !layout.run(run).is_dir() {
         return Err(StoreError::NoRun { run: run.to_owned(), path: layout.runs() });
     }
-    let bytes = match fs::read(&path) {
+    let bytes = match regular_file::read(&path, MAX_BYTES) {
         Ok(bytes) if bytes.is_empty() => return Err(StoreError::Empty { path }),
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(StoreError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             return Err(StoreError::Empty { path });
         }
-        Err(source) => return Err(StoreError::Read { path, source }),
+        Err(error) => return Err(error),
     };
     let (run, problems) = decode_file(&bytes, &path)?;
     Ok(ReadRun { run, path, problems })
@@ -74,13 +82,16 @@ pub(crate) fn decode_file(
         EventsFileError::Newer(found) => {
             StoreError::Newer { path: path(), found, known: FORMAT }
         }
+        EventsFileError::TooManyLines => {
+            StoreError::TooManyLines { path: path(), limit: MAX_LINES }
+        }
         EventsFileError::FirstLine(reason) => StoreError::FirstLine { path: path(), reason },
     })
 }
 
 /// Whether a process holds the lock on the run's events.
 pub(crate) fn is_being_written(layout: &StoreLayout, run: &str) -> bool {
-    let Ok(file) = fs::File::open(layout.events(run)) else { return false };
+    let Ok(file) = regular_file::open(&layout.events(run)) else { return false };
     matches!(file.file().try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
@@ -88,6 +99,7 @@ pub(crate) fn is_being_written(layout: &StoreLayout, run: &str) -> bool {
 #[derive(Debug)]
 enum EventsFileError {
     Newer(u32),
+    TooManyLines,
     FirstLine(String),
 }
 
@@ -102,6 +114,9 @@ struct EventHead {
 fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
     let first_line_error =
         |error: serde_json::Error| EventsFileError::FirstLine(error.to_string());
+    if regular_file::has_too_many_lines(bytes) {
+        return Err(EventsFileError::TooManyLines);
+    }
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let EventHead { event, format } =
         serde_json::from_slice(first).map_err(first_line_error)?;
@@ -170,12 +185,10 @@ fn decode_numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
     let mut expected = 1;
     // The number of a damaged line is unknown; each damaged line explains one missing event.
     let mut damaged = 0;
-    let lines: Vec<(usize, &[u8], bool)> = lines(bytes).collect();
-    let decoded_lines =
-        parallel::parallel_map(&lines, MIN_LINES_PER_THREAD, |(line, text, has_end)| {
-            (line::verified_number(text), decode_numbered_event(*line, text, *has_end))
-        });
-    for ((line, text, has_end), (number, event)) in lines.into_iter().zip(decoded_lines) {
+    let mut lines = lines(bytes);
+    for ((line, text, has_end), (number, event)) in
+        std::iter::from_fn(|| decode_batch(&mut lines)).flatten()
+    {
         let is_unnumbered = format > FORMAT && !line::has_checksum(text);
         if !is_unnumbered {
             match number {
@@ -207,6 +220,17 @@ fn decode_numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
         }
     }
     decoded
+}
+
+/// Decodes the next lines in parallel; `None` after the last one.
+fn decode_batch<'b>(
+    lines: &mut impl Iterator<Item = (usize, &'b [u8], bool)>,
+) -> Option<Vec<NumberedLine<'b>>> {
+    let batch: Vec<(usize, &[u8], bool)> = lines.take(LINES_PER_BATCH).collect();
+    let read = parallel::parallel_map(&batch, MIN_LINES_PER_THREAD, |(line, text, has_end)| {
+        (line::verified_number(text), decode_numbered_event(*line, text, *has_end))
+    });
+    (!batch.is_empty()).then(|| batch.into_iter().zip(read).collect())
 }
 
 const fn line_problem(line: usize, has_end: bool) -> EventProblem {

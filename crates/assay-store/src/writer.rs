@@ -16,6 +16,7 @@ use crate::line;
 use crate::list_entry::HeadlineSource;
 use crate::listing;
 use crate::raw;
+use crate::regular_file::{MAX_BYTES, MAX_LINES};
 
 /// Writer of one run. Every event is one line and one write; the ends of cases and of the run are
 /// synced to disk. Dropping it leaves a run without an end, like a kill.
@@ -131,6 +132,12 @@ impl RunWriter {
     fn write_line(&mut self, line: &str) -> Result<(), StoreError> {
         // A partial line becomes a line of its own, which the reader reports and skips.
         let text = if self.has_partial_line { format!("\n{line}") } else { line.to_owned() };
+        // No reader accepts a longer file.
+        if self.valid_end.saturating_add(text.len() as u64) > MAX_BYTES
+            || self.number > MAX_LINES as u64
+        {
+            return Err(self.append_error(io::ErrorKind::FileTooLarge.into()));
+        }
         if let Err(source) = self.file.write_all(text.as_bytes()) {
             if self.file.set_len(self.valid_end).is_err() {
                 // The partial line has used this number.
@@ -173,4 +180,32 @@ const fn is_end(event: &RunEvent) -> bool {
             | RunEvent::CaseFailed { .. }
             | RunEvent::RunFinished { .. }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+    use crate::Store;
+
+    /// A run that no reader would accept is not written.
+    #[test]
+    fn refuses_events_beyond_the_limits_of_readers() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let started = r#"{"format":2,"run":"long","started":"","command":[],
+            "plan":{"suite":"s","budget_s":1.0,"cases":[],"omitted":[]}}"#;
+        let started: RunStarted = serde_json::from_str(started).unwrap();
+        let mut writer = store.begin(started).unwrap();
+        let event = RunEvent::CaseStarted { case: "case".to_owned() };
+        writer.append(&event).unwrap();
+        let (end, number) = (writer.valid_end, writer.number);
+        for (end, number) in [(MAX_BYTES - 4, number), (end, MAX_LINES as u64 + 1)] {
+            (writer.valid_end, writer.number) = (end, number);
+            let error = writer.append(&event).unwrap_err();
+            assert!(error.source().unwrap().to_string().contains("large"), "{error:?}");
+        }
+        assert!(store.read("long").unwrap().is_whole());
+    }
 }

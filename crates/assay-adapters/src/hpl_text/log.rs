@@ -5,6 +5,7 @@
 //! parentheses, and a launcher's messages between the lines. Single words are no evidence of a
 //! failure: `0 tests completed and failed residual checks` is in every good log.
 
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
 /// Contents of a complete log. Every row passed HPL's residual check.
@@ -52,6 +53,7 @@ impl HplLog {
                 log.version = rest.split_whitespace().next().map(str::to_owned);
             } else if is_row(line) {
                 log.require_check(verdicts)?;
+                check_limit(log.rows.len() + 1, ("rows", MAX_MEASUREMENTS))?;
                 log.rows.push(parse_row(line)?);
                 verdicts = 0;
             } else if line.starts_with("||Ax-b||") && line.contains("......") {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, missing};
-use crate::outputs::{ParsedOutput, ToolError, parse_number};
+use super::{ImportedMeasurement, MAX_NAME_BYTES, max_samples, missing};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ParsedOutput, ToolError, parse_non_negative, parse_number};
 
 /// Meaning of a unit: the metric of either direction, and the factor to the base unit.
 struct UnitMeaning {
@@ -62,19 +63,25 @@ fn parse_unit(name: &str) -> Option<UnitMeaning> {
 
 /// Returns the metric of a figure and its value in base units; a figure with an unknown unit
 /// becomes a score.
+///
+/// # Errors
+/// If the text is not a number, or is negative with a known unit: −1 marks a failed measurement.
 fn to_base_unit(
     name: &str,
-    value: f64,
+    (what, text): (&str, &str),
     lower_is_better: Option<bool>,
-) -> Option<(&'static str, f64)> {
+) -> Result<Option<(&'static str, f64)>, ToolError> {
     let score = UnitMeaning { higher: Some("score"), lower: Some("penalty"), factor: 1.0 };
-    let known = parse_unit(name).unwrap_or(score);
+    let (known, value) = match parse_unit(name) {
+        Some(known) => (known, parse_non_negative(what, text)?),
+        None => (score, parse_number(what, text)?),
+    };
     let metric = match lower_is_better {
         Some(true) => known.lower,
         Some(false) => known.higher,
         None => known.higher.or(known.lower),
     };
-    Some((metric?, value * known.factor))
+    Ok(metric.map(|metric| (metric, value * known.factor)))
 }
 
 fn foreign_measurement(
@@ -94,6 +101,9 @@ fn foreign_measurement(
     }
 }
 
+/// Maximum number of columns of `ReFrame`'s log; each variable looks for its own among them.
+const MAX_COLUMNS: usize = 1000;
+
 pub(super) fn is_reframe(text: &str) -> bool {
     let heading = text.lines().next().unwrap_or_default();
     heading.split('|').any(|name| name.ends_with("_value")) && heading.contains("_unit")
@@ -103,6 +113,7 @@ pub(super) fn is_reframe(text: &str) -> bool {
 pub(super) fn read_reframe(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let names: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
+    check_limit(names.len(), ("columns", MAX_COLUMNS))?;
     let at = |name: &str| names.iter().position(|it| *it == name);
     let reported: Vec<usize> = ["name", "descr", "testname", "system", "partition", "environ"]
         .iter()
@@ -112,6 +123,7 @@ pub(super) fn read_reframe(text: &str) -> Result<Vec<ImportedMeasurement>, ToolE
     let variables: Vec<(&str, Option<usize>, Option<usize>)> = variables
         .map(|name| (name, at(&format!("{name}_value")), at(&format!("{name}_unit"))))
         .collect();
+    let mut count = 0;
     let mut samples: BTreeMap<(String, &'static str), Vec<f64>> = BTreeMap::new();
     for line in lines {
         let cells: Vec<&str> = line.split('|').collect();
@@ -128,7 +140,7 @@ pub(super) fn read_reframe(text: &str) -> Result<Vec<ImportedMeasurement>, ToolE
                 continue;
             }
             let unit = unit.map_or("", |at| cells[at]);
-            let placed = to_base_unit(unit, parse_number(name, value)?, None);
+            let placed = to_base_unit(unit, (name, value), None)?;
             let (metric, value) = placed.ok_or_else(|| missing("direction of a figure"))?;
             let unknown = if metric == "score" && !unit.is_empty() {
                 format!(" [{unit}]")
@@ -136,7 +148,11 @@ pub(super) fn read_reframe(text: &str) -> Result<Vec<ImportedMeasurement>, ToolE
                 String::new()
             };
             let test = format!("{} {name}{unknown}", test.join(" ")).trim().to_owned();
+            check_limit(test.len(), ("bytes in the name of a test", MAX_NAME_BYTES))?;
+            count += 1;
+            check_limit(count, ("samples", max_samples(text)))?;
             samples.entry((test, metric)).or_default().push(value);
+            check_limit(samples.len(), ("performance variables", MAX_MEASUREMENTS))?;
         }
     }
     Ok(samples
@@ -151,8 +167,7 @@ pub(super) fn is_phoronix(text: &str) -> bool {
 
 /// Reads one measurement for each result and system; the raw values are the samples.
 pub(super) fn read_phoronix(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    /// Limit far above a composite of thousands of results.
-    const MAX_NODES: u32 = 1_000_000;
+    check_marks(text)?;
     let options = roxmltree::ParsingOptions {
         nodes_limit: MAX_NODES,
         ..roxmltree::ParsingOptions::default()
@@ -174,11 +189,54 @@ pub(super) fn read_phoronix(text: &str) -> Result<Vec<ImportedMeasurement>, Tool
         };
         let (title, description, scale) =
             (reported("Title"), reported("Description"), reported("Scale"));
-        for entry in result.descendants().filter(|node| node.has_tag_name("Entry")) {
-            all.extend(read_entry(entry, &format!("{title} {description}"), &scale, lower)?);
+        let test = format!("{title} {description}");
+        check_limit(test.len() + scale.len(), ("bytes in the name of a test", MAX_NAME_BYTES))?;
+        let data = result.children().filter(|node| node.has_tag_name("Data"));
+        let entries = data.flat_map(|data| data.children());
+        for entry in entries.filter(|node| node.has_tag_name("Entry")) {
+            all.extend(read_entry(entry, &test, &scale, lower)?);
+            check_limit(all.len(), ("results", MAX_MEASUREMENTS))?;
         }
     }
     Ok(all)
+}
+
+/// Maximum number of nodes and of attributes of an XML file, 70 to 80 bytes each: a composite of
+/// some thousand results.
+const MAX_NODES: u32 = 250_000;
+/// Maximum number of attributes of one element: each is compared with the others. Phoronix writes
+/// none.
+const MAX_ATTRIBUTES: usize = 100;
+
+/// Refuses an XML file by its marks, before a tree of it is built.
+fn check_marks(text: &str) -> Result<(), ToolError> {
+    let limit = MAX_NODES as usize;
+    check_limit(text.matches('<').count(), ("tags", limit))?;
+    check_limit(text.matches('=').count(), ("attributes", limit))?;
+    check_limit(text.matches("xmlns").count(), ("namespaces", MAX_ATTRIBUTES))?;
+    let tags = text.split('<').skip(1).filter(|tag| tag.starts_with(is_name_start));
+    let most = tags.map(count_attributes).max();
+    check_limit(most.unwrap_or(0), ("attributes in one element", MAX_ATTRIBUTES))
+}
+
+/// Counts the attributes of the tag at the beginning of a text. Values may contain `>`.
+fn count_attributes(tag: &str) -> usize {
+    let (mut count, mut quote) = (0, None);
+    for letter in tag.chars() {
+        match (quote, letter) {
+            (Some(open), letter) if open == letter => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '=') => count += 1,
+            (None, '>') => break,
+            (None, _) => {}
+        }
+    }
+    count
+}
+
+fn is_name_start(letter: char) -> bool {
+    letter.is_alphabetic() || letter == '_' || letter == ':'
 }
 
 fn read_entry(
@@ -196,8 +254,7 @@ fn read_entry(
     let mut samples = Vec::new();
     let mut placed = None;
     for text in texts.split(':').filter(|text| !text.is_empty()) {
-        let Some((metric, value)) = to_base_unit(scale, parse_number("a value", text)?, lower)
-        else {
+        let Some((metric, value)) = to_base_unit(scale, ("a value", text), lower)? else {
             return Ok(None);
         };
         placed = Some(metric);

@@ -1,12 +1,13 @@
 //! Import of logs of STREAM and HPL.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
 use super::{ImportedMeasurement, split_parts};
-use crate::hpl_text::HplLog;
+use crate::hpl_text::{HplLog, HplRow};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::stream_text::StreamText;
 
@@ -16,7 +17,7 @@ pub(super) fn is_stream(text: &str) -> bool {
 
 /// Reads every table of the file: users append several runs to one log.
 pub(super) fn import_stream(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    let tables = split_parts(text, |line| line.starts_with("STREAM version"));
+    let tables = split_parts(text, |line| line.starts_with("STREAM version"))?;
     tables.iter().map(|part| read_stream_table(part)).collect()
 }
 
@@ -48,20 +49,23 @@ pub(super) fn is_hpl(text: &str) -> bool {
 /// Reads one measurement for each number of equations.
 pub(super) fn read_hpl(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let log = HplLog::read(text)?;
-    let sizes: BTreeSet<u64> = log.rows.iter().map(|row| row.n).collect();
-    let import_size = |n: &u64| {
+    let mut sizes: BTreeMap<u64, Vec<HplRow>> = BTreeMap::new();
+    for row in log.rows {
+        sizes.entry(row.n).or_default().push(row);
+    }
+    check_limit(sizes.len(), ("numbers of equations", MAX_MEASUREMENTS))?;
+    let import_size = |(n, rows): (u64, Vec<HplRow>)| {
         let mut parsed =
             ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };
-        let rows = log.rows.iter().filter(|row| row.n == *n).cloned().collect();
-        HplLog { version: log.version.clone(), rows }.add_samples(*n, &mut parsed)?;
+        HplLog { version: log.version.clone(), rows }.add_samples(n, &mut parsed)?;
         Ok(ImportedMeasurement {
             name: format!("n={n}"),
             benchmark: Benchmark::Linpack,
-            dimensions: Attributes::from([(Attribute::N, (*n).into())]),
+            dimensions: Attributes::from([(Attribute::N, n.into())]),
             system: None,
             began_s: None,
             parsed,
         })
     };
-    sizes.iter().map(import_size).collect()
+    sizes.into_iter().map(import_size).collect()
 }

@@ -14,6 +14,8 @@ use assay_model::quantity::{self as parse};
 
 use super::storage::{fio_dimensions, parse_fio_size};
 use super::{ImportedMeasurement, missing};
+use crate::fio_json::FIO_OPTIONS;
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 
 pub(super) fn is_fio_text(text: &str) -> bool {
@@ -21,13 +23,14 @@ pub(super) fn is_fio_text(text: &str) -> bool {
 }
 
 pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    let options = parse_options(text);
+    let options = parse_options(text)?;
     let version = text.lines().find_map(|line| line.trim().strip_prefix("fio-"));
     let mut groups: Vec<ImportedMeasurement> = Vec::new();
     let mut side = FioDirection::default();
     for line in text.lines().map(str::trim) {
         if let Some((name, rest)) = line.split_once(": (groupid=") {
             side.finish(&mut groups)?;
+            check_limit(groups.len() + 1, ("groups of jobs", MAX_MEASUREMENTS))?;
             let jobs = rest.split_once("jobs=").map_or("", |it| it.1);
             let jobs = jobs.split([')', ',']).next().and_then(|it| it.parse().ok());
             let parsed =
@@ -63,7 +66,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
 
 /// Parses `name: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) …, ioengine=libaio, iodepth=32` into
 /// options by job name.
-fn parse_options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+fn parse_options(text: &str) -> Result<BTreeMap<String, BTreeMap<String, String>>, ToolError> {
     let mut found = BTreeMap::new();
     for line in text.lines() {
         let Some((name, rest)) = line.split_once(": (g=") else { continue };
@@ -71,7 +74,9 @@ fn parse_options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
         for part in rest.split(", ").flat_map(|part| part.split("): ")) {
             let Some((key, value)) = part.split_once('=') else { continue };
             let value = value.trim_start_matches("(R) ").to_owned();
-            options.insert(key.trim().to_owned(), value);
+            if FIO_OPTIONS.contains(&key.trim()) {
+                options.insert(key.trim().to_owned(), value);
+            }
         }
         if let Some(bytes) = options.get("bs").and_then(|text| parse_fio_size(text)) {
             options.insert("bs".to_owned(), bytes.to_string());
@@ -79,8 +84,9 @@ fn parse_options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
         // The text does not report whether the page cache was used; direct I/O is assumed.
         options.insert("direct".to_owned(), "1".to_owned());
         found.insert(name.to_owned(), options);
+        check_limit(found.len(), ("jobs", MAX_MEASUREMENTS))?;
     }
-    found
+    Ok(found)
 }
 
 /// Lines of one direction (reads or writes) of a group.

@@ -7,6 +7,7 @@ use assay_model::benchmark::Benchmark;
 use assay_model::event::EventCount;
 
 use super::{ImportedMeasurement, missing, word_after};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{
     ParsedOutput, ToolError, parse_non_negative, parse_positive, parse_whole,
 };
@@ -14,6 +15,9 @@ use crate::outputs::{
 pub(super) fn is_iperf3_text(text: &str) -> bool {
     text.contains("[ ID] Interval") && text.contains("bits/sec")
 }
+
+/// Maximum number of words after a rate that are read: jitter, its unit and lost datagrams.
+const MAX_REST: usize = 8;
 
 /// Line of totals.
 struct Iperf3Total<'t> {
@@ -30,6 +34,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         let line = line.trim();
         if line.ends_with("sender") || line.ends_with("receiver") {
             totals.extend(parse_total(line)?);
+            check_limit(totals.len(), ("lines of totals", MAX_MEASUREMENTS))?;
         }
     }
     let of = |receiver: bool| {
@@ -118,7 +123,7 @@ fn parse_total(line: &str) -> Result<Option<Iperf3Total<'_>>, ToolError> {
         seconds: parse_positive("the interval", to)?
             - parse_non_negative("the interval", from)?,
         bit_per_s: parse_positive("the rate", value)? * factor,
-        rest: words[at + 1..words.len() - 1].to_vec(),
+        rest: words[at + 1..words.len() - 1].iter().copied().take(MAX_REST).collect(),
         is_receiver: line.ends_with("receiver"),
     }))
 }

@@ -22,7 +22,7 @@ pub(super) fn read_osu(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError
     reject_cut_number(text)?;
     let mut title_part = String::new();
     let mut tests: Vec<String> = Vec::new();
-    for part in split_parts(text, |line| line.starts_with("# OSU MPI")) {
+    for part in split_parts(text, |line| line.starts_with("# OSU MPI"))? {
         let has_rows = part.lines().any(|line| line.starts_with(|c: char| c.is_ascii_digit()));
         // A title without rows belongs to the table that follows.
         if has_rows || part.contains("Latency(us)") {
@@ -64,7 +64,7 @@ pub(super) fn read_imb(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError
     /// Line after the last test of a file. The parser of a single test also requires it.
     const END: &str = "# All processes entering MPI_Finalize";
     let has_end = text.contains(END);
-    let tests = split_parts(text, |line| line.starts_with("# Benchmarking "));
+    let tests = split_parts(text, |line| line.starts_with("# Benchmarking "))?;
     let read_part = |part: &String| {
         let name = word_after(part, "# Benchmarking").unwrap_or_default();
         let test = find_imb_test(name)?;

@@ -10,7 +10,9 @@ use assay_model::workload::{
 use serde_json::Value;
 
 use super::{ImportedMeasurement, missing, read_with_tool, word_after};
+use crate::limits::check_limit;
 use crate::outputs::{ParsedOutput, ToolError, parse_positive};
+use crate::tool::read_iperf3_document;
 
 pub(super) fn is_iperf3_json(text: &str) -> bool {
     text.contains("\"test_start\"") && text.contains("\"num_streams\"")
@@ -18,8 +20,7 @@ pub(super) fn is_iperf3_json(text: &str) -> bool {
 
 /// Reads one document, which is one test.
 pub(super) fn read_iperf3_json(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    let document: Value = serde_json::from_str(text)
-        .map_err(|error| ToolError::Truncated { missing: error.to_string() })?;
+    let document = read_iperf3_document(text)?;
     let start = |key: &str| document.pointer(&format!("/start/test_start/{key}"));
     let whole = |key: &str| start(key).and_then(Value::as_u64).unwrap_or(0);
     let direction = if document.pointer("/end/sum_received_bidir_reverse").is_some() {
@@ -113,6 +114,9 @@ pub(super) fn read_qperf(text: &str) -> Result<Vec<ImportedMeasurement>, ToolErr
     Ok(found)
 }
 
+/// Maximum number of summaries in one file of sockperf, which prints one.
+const MAX_SUMMARIES: usize = 10;
+
 pub(super) fn is_sockperf(text: &str) -> bool {
     text.contains("sockperf:") && text.contains("Summary:")
 }
@@ -129,6 +133,8 @@ pub(super) fn read_sockperf(text: &str) -> Result<Vec<ImportedMeasurement>, Tool
     let summary = text.lines().filter_map(|line| line.split_once("Summary:")).map(|it| it.1);
     let mut dimensions = Attributes::new();
     for line in summary {
+        // Each summary reads its percentiles from the whole text.
+        check_limit(parsed.values.len() + 1, ("summaries", MAX_SUMMARIES))?;
         if let Some(value) = word_after(line, "Latency is") {
             add_latency("half_round_trip", value, &text, &mut parsed)?;
             dimensions.insert(Attribute::LoadStreams, 0_u64.into());

@@ -6,6 +6,7 @@ use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
 use super::{ImportedMeasurement, reject_cut_number, split_parts};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::perftest_text::{
     self, PerftestColumn, PerftestRow, is_head, order_violations, printed_figures,
@@ -30,11 +31,14 @@ const METRICS: [(PerftestColumn, &str); 8] = [
 /// Reads one measurement for each row, because iterations and doubts differ from row to row.
 pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     reject_cut_number(text)?;
-    let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
+    let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"))?;
     let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
-    let rows: Vec<Vec<(String, ImportedMeasurement)>> =
-        tables.map(|part| read_table(part)).collect::<Result<_, _>>()?;
+    let mut rows: Vec<(String, ImportedMeasurement)> = Vec::new();
+    for part in tables {
+        rows.extend(read_table(part)?);
+        check_limit(rows.len(), ("rows", MAX_MEASUREMENTS))?;
+    }
     // Lines may be equal, so each search continues after the line of the previous row.
     let mut lines = (1_u64..).zip(text.lines());
     let with_line_number = |(row, mut measurement): (String, ImportedMeasurement)| {
@@ -44,7 +48,7 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         });
         measurement
     };
-    Ok(rows.into_iter().flatten().map(with_line_number).collect())
+    Ok(rows.into_iter().map(with_line_number).collect())
 }
 
 /// Reads the measurements of a table, each with its line.

@@ -10,6 +10,7 @@ use assay_model::quantity::{self as parse};
 use super::{ImportedMeasurement, missing, split_parts, word_after};
 use crate::fio_json::{self, FioGroup};
 use crate::ior_text::{IorRow, IorText};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 use crate::tool::storage as figures;
 
@@ -19,14 +20,14 @@ pub(super) fn is_fio_json(text: &str) -> bool {
 
 /// Reads one measurement for each group of jobs, as fio itself sums them up.
 pub(super) fn read_fio_json(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    let (groups, began_s) = fio_json::read_groups(text)?;
+    let groups = fio_json::read_groups(text)?;
     let read = |group: FioGroup| {
         Ok(ImportedMeasurement {
             dimensions: fio_dimensions(&group.options, group.entries),
             name: group.name,
             benchmark: Benchmark::Storage,
             system: None,
-            began_s,
+            began_s: group.ended_s,
             parsed: figures::convert_fio_result(group.result, &[])?,
         })
     };
@@ -125,7 +126,7 @@ pub(super) fn is_ior(text: &str) -> bool {
 /// Reads writes and reads of each test of the file.
 pub(super) fn read_ior(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let mut tests =
-        split_parts(text, |line| line.starts_with("IOR-") && line.contains(": MPI"));
+        split_parts(text, |line| line.starts_with("IOR-") && line.contains(": MPI"))?;
     if tests.is_empty() || text.contains("\"wrRdTime\"") {
         tests = vec![text.to_owned()];
     }
@@ -226,6 +227,7 @@ pub(super) fn read_mdtest(text: &str) -> Result<Vec<ImportedMeasurement>, ToolEr
         let mut dimensions = Attributes::from([(Attribute::Operation, (*operation).into())]);
         dimensions.extend(ranks.map(|ranks| (Attribute::Threads, ranks.into())));
         dimensions.extend(files.map(|files| (Attribute::Files, files.into())));
+        check_limit(found.len() + 1, ("rows", MAX_MEASUREMENTS))?;
         found.push(ImportedMeasurement {
             name: (*operation).to_owned(),
             benchmark: Benchmark::StorageFiles,

@@ -1,9 +1,12 @@
 //! Import of Vdbench's flatfile and of its summary. Its MB are 2²⁰ bytes, its times milliseconds.
 
+use std::collections::HashMap;
+
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, missing, reject_cut_number};
+use super::{ImportedMeasurement, max_samples, missing, reject_cut_number};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 use crate::tool::vdbench_samples;
 use crate::vdbench_flat::{FlatFile, VdbenchInterval};
@@ -13,6 +16,9 @@ pub(super) fn is_flat(text: &str) -> bool {
     text.lines().any(|line| has(line.trim_start()))
 }
 
+/// Maximum number of intervals of a run: a day of seconds, and a warm-up as long.
+const MAX_ROWS: usize = 172_800;
+
 /// Reads every run of a flatfile.
 pub(super) fn read_flat_file(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     reject_cut_number(text)?;
@@ -20,15 +26,29 @@ pub(super) fn read_flat_file(text: &str) -> Result<Vec<ImportedMeasurement>, Too
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
     let at = |name: &str| names.iter().position(|it| *it == name);
     let run = at("Run").ok_or_else(|| missing("column Run"))?;
-    let rows: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
-    let mut found: Vec<ImportedMeasurement> = Vec::new();
-    for row in &rows {
-        let Some(name) = row.get(run).filter(|_| row.len() >= names.len()) else { continue };
-        if found.iter().any(|it| it.name == **name) {
-            continue;
+    // Runs in the order of their first row, with all their rows.
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    let mut runs: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in lines {
+        let Some(name) = line.split_whitespace().nth(run) else { continue };
+        let at = *positions.entry(name).or_insert(runs.len());
+        match runs.get_mut(at) {
+            Some((_, rows)) => rows.push(line),
+            None => runs.push((name, vec![line])),
         }
-        let cell = |column: &str| at(column).and_then(|at| row.get(at)).copied();
-        let parsed = vdbench_samples(&FlatFile::read(text, name)?.merged_intervals());
+        check_limit(runs.len(), ("runs", MAX_MEASUREMENTS))?;
+    }
+    let mut samples = 0;
+    let mut found = Vec::new();
+    for (name, rows) in &runs {
+        check_limit(rows.len(), ("rows of a run", MAX_ROWS))?;
+        let whole = rows.iter().find(|row| row.split_whitespace().count() >= names.len());
+        let Some(first) = whole else { continue };
+        let cell = |column: &str| at(column).and_then(|at| first.split_whitespace().nth(at));
+        let parsed =
+            vdbench_samples(&FlatFile::read_rows(&names, rows, name)?.merged_intervals());
+        samples += parsed.values.iter().map(|it| it.samples.len()).sum::<usize>();
+        check_limit(samples, ("samples", max_samples(text)))?;
         found.push(run_measurement(name, parameter_dimensions(&cell), parsed));
     }
     Ok(found)
@@ -105,6 +125,7 @@ pub(super) fn read_summary(text: &str) -> Result<Vec<ImportedMeasurement>, ToolE
         };
         if let Ok(number) = interval.parse::<u64>() {
             rows.push((number, parse_interval(words)?, parse_size_and_share(words)?));
+            check_limit(rows.len(), ("intervals of a run", MAX_ROWS))?;
         } else if let Some(range) = interval.strip_prefix("avg_") {
             let (first, last) =
                 range.split_once('-').ok_or_else(|| missing("range of intervals"))?;
@@ -112,6 +133,7 @@ pub(super) fn read_summary(text: &str) -> Result<Vec<ImportedMeasurement>, ToolE
             let (first, last) = bounds.ok_or_else(|| missing("range of intervals"))?;
             rows.retain(|(number, _, _)| (first..=last).contains(number));
             found.extend(summarise_run(&name, &rows));
+            check_limit(found.len(), ("runs", MAX_MEASUREMENTS))?;
             rows.clear();
         }
     }

@@ -13,10 +13,51 @@ use serde_json::Value;
 
 use super::{ToolDetection, VersionSource, client_invocation, server_address, unsupported};
 use crate::invocation::{Invocation, ToolRequest};
+use crate::json_selection;
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
 const NAME: &str = "iperf3";
 const PLACE: &str = "the JSON document";
+/// Maximum number of values that are used of one document, which has about fifty.
+const MAX_VALUES: usize = 10_000;
+/// Members that are read, at any depth.
+const MEMBERS: [&str; 35] = [
+    "start",
+    "test_start",
+    "end",
+    "error",
+    "connecting_to",
+    "host",
+    "timestamp",
+    "timesecs",
+    "version",
+    "protocol",
+    "num_streams",
+    "reverse",
+    "duration",
+    "target_bitrate",
+    "omit",
+    "blksize",
+    "cpu_utilization_percent",
+    "host_total",
+    "remote_total",
+    "sender_tcp_congestion",
+    "sum",
+    "sum_sent",
+    "sum_received",
+    "sum_bidir_reverse",
+    "sum_sent_bidir_reverse",
+    "sum_received_bidir_reverse",
+    "bytes",
+    "seconds",
+    "retransmits",
+    "packets",
+    "lost_packets",
+    "jitter_ms",
+    "bits_per_second",
+    "bidir",
+    "tcp_mss_default",
+];
 
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
@@ -96,8 +137,7 @@ pub(super) fn parse(
     let (_, asked) =
         requested_throughput(workload).ok_or_else(|| unsupported(NAME, workload))?;
     outputs.check_exit()?;
-    let document: Value = serde_json::from_str(&outputs.stdout)
-        .map_err(|error| ToolError::Truncated { missing: error.to_string() })?;
+    let document = read_document(&outputs.stdout)?;
     if let Some(message) = document.get("error").and_then(Value::as_str) {
         // With -J, 3.12 exits with code 0 even after an error.
         let how = "the tool ended with an error".to_owned();
@@ -136,6 +176,17 @@ pub(super) fn parse(
     }
     parsed.doubts.push(Doubt::ProcessCpuOnly { is_tool: true });
     Ok(parsed)
+}
+
+/// Reads the members of a document that are used: not the intervals of each stream.
+///
+/// # Errors
+/// If the text is not one whole document, or has more values than one test.
+pub(crate) fn read_document(text: &str) -> Result<Value, ToolError> {
+    json_selection::select(text, &MEMBERS, MAX_VALUES).map_err(|error| {
+        json_selection::limit_error(&error, MAX_VALUES)
+            .unwrap_or_else(|| ToolError::Truncated { missing: error.to_string() })
+    })
 }
 
 /// Totals of both directions together.

@@ -139,6 +139,7 @@ impl Compiler<'_> {
         let mut targets = files::TargetTable::default();
         let mut streams = vec![];
         let mut engines = vec![];
+        let period = conduct::PhasePeriod::from_members(members);
         for (offset, placed) in members.iter().enumerate() {
             let (job, _) = placed;
             if job.new_group && offset > 0 {
@@ -151,7 +152,7 @@ impl Compiler<'_> {
                 let used =
                     files::resolve_clone_files(placed, clone, self.places, &mut targets)?;
                 let mut stream = streams::stream(placed, clone, &used)?;
-                let times = conduct::run_period(members, job);
+                let times = period.run_period(job);
                 stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
                 self.add_to_report(range.start + offset, job, part);

@@ -107,6 +107,20 @@ impl FioLocation {
             span: (start, floor_char_boundary(text, end).max(start)),
         }
     }
+
+    /// Returns the location of `start..end` in the line of this number, which begins at the offset
+    /// `line_start`. Visits only the line.
+    pub(super) fn in_line(
+        file: &str,
+        (number, line_start, line): (usize, usize, &str),
+        (start, end): (usize, usize),
+    ) -> Self {
+        let before = &line[..start - line_start];
+        #[cfg(test)]
+        tests::VISITED.set(tests::VISITED.get() + before.len() + 1);
+        let column = before.chars().count() + 1;
+        Self { file: file.to_owned(), line: number, column, span: (start, end) }
+    }
 }
 
 impl FioJobError {
@@ -152,4 +166,47 @@ fn floor_char_boundary(text: &str, index: usize) -> usize {
         index -= 1;
     }
     index
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fmt::Write as _;
+
+    use crate::fio::command_line::parse;
+    use crate::fio::jobfile::FioParseContext;
+
+    thread_local! {
+        /// Bytes visited to locate settings, and one for each setting.
+        pub(super) static VISITED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Returns the number of visited bytes of a file with so many sections.
+    fn count_visited(sections: usize) -> usize {
+        let mut text = String::new();
+        for at in 0..sections {
+            let _ = write!(text, "[job{at:0>6}]\n  rw=read ; é\n");
+        }
+        VISITED.set(0);
+        let surroundings = FioParseContext {
+            read_file: &|_| Ok(text.clone()),
+            variable: &|_| None,
+            page_bytes: 4096,
+            memory_mib: 1,
+            cpus: 1,
+        };
+        let request = parse(&["jobs.fio".to_owned()], &surroundings).unwrap();
+        assert_eq!(request.sections.len(), sections);
+        let last = &request.sections[sections - 1].own[0].origin;
+        assert_eq!((last.line, last.column), (2 * sections, 3));
+        assert_eq!(&text[last.span.0..last.span.1], "rw=read");
+        VISITED.get()
+    }
+
+    /// Twice as many sections take twice as many steps, not four times.
+    #[test]
+    fn steps_grow_with_number_of_sections() {
+        let (half, whole) = (count_visited(1000), count_visited(2000));
+        assert_eq!(whole, 2 * half);
+    }
 }

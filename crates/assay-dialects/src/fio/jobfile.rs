@@ -55,6 +55,9 @@ const MAX_INCLUDE_DEPTH: u32 = 16;
 /// Maximum number of settings: far above any real job file; stops an include that doubles itself.
 const MAX_SETTINGS: usize = 100_000;
 
+/// Maximum number of global settings that all sections repeat: each takes about 100 bytes.
+const MAX_REPEATED_SETTINGS: usize = 1_000_000;
+
 /// Reader of a sequence of job files.
 #[derive(Debug)]
 pub(super) struct JobfileReader<'a> {
@@ -63,6 +66,7 @@ pub(super) struct JobfileReader<'a> {
     sections: Vec<FioSection>,
     in_global: bool,
     settings: usize,
+    repeated: usize,
     /// Source texts by name, for error messages with locations.
     pub(super) texts: Vec<(String, String)>,
 }
@@ -76,6 +80,7 @@ impl<'a> JobfileReader<'a> {
             sections: vec![],
             in_global: false,
             settings: 0,
+            repeated: 0,
             texts: vec![],
         }
     }
@@ -114,8 +119,8 @@ impl<'a> JobfileReader<'a> {
         let text = (self.surroundings.read_file)(path).map_err(failed)?;
         self.texts.push((path.to_owned(), text.clone()));
         let mut start = 0;
-        for line in text.split('\n') {
-            self.read_line(path, &text, start, line, depth, begun)?;
+        for (number, line) in (1..).zip(text.split('\n')) {
+            self.read_line(path, (number, start, line), depth, begun)?;
             start += line.len() + 1;
         }
         Ok(())
@@ -124,9 +129,7 @@ impl<'a> JobfileReader<'a> {
     fn read_line(
         &mut self,
         file: &str,
-        text: &str,
-        start: usize,
-        line: &str,
+        (number, start, line): (usize, usize, &str),
         depth: u32,
         begun: &mut bool,
     ) -> Result<(), FioJobError> {
@@ -137,7 +140,8 @@ impl<'a> JobfileReader<'a> {
             return Ok(());
         }
         let from = start + (written.len() - written.trim_start().len());
-        let origin = FioLocation::locate(file, text, from, from + trimmed.len());
+        let origin =
+            FioLocation::in_line(file, (number, start, line), (from, from + trimmed.len()));
         let refuse =
             |why| Err(FioJobError::new(origin.clone(), FioJobErrorKind::MalformedLine { why }));
         if let Some(rest) = trimmed.strip_prefix('[') {
@@ -145,8 +149,7 @@ impl<'a> JobfileReader<'a> {
                 return refuse("the section name has no closing bracket");
             };
             *begun = true;
-            self.begin_section(name.trim(), origin);
-            return Ok(());
+            return self.begin_section(name.trim(), origin);
         }
         if let Some(path) =
             trimmed.strip_prefix("include").filter(|r| r.starts_with([' ', '\t']))
@@ -168,9 +171,14 @@ impl<'a> JobfileReader<'a> {
         Ok(())
     }
 
-    fn begin_section(&mut self, name: &str, origin: FioLocation) {
+    fn begin_section(&mut self, name: &str, origin: FioLocation) -> Result<(), FioJobError> {
         self.in_global = name.eq_ignore_ascii_case("global");
         if !self.in_global {
+            self.repeated += self.globals.len();
+            if self.repeated > MAX_REPEATED_SETTINGS {
+                let why = "its sections repeat more than 1,000,000 global settings";
+                return Err(FioJobError::new(origin, FioJobErrorKind::MalformedLine { why }));
+            }
             let globals = self.globals.clone();
             self.sections.push(FioSection {
                 name: name.to_owned(),
@@ -179,6 +187,7 @@ impl<'a> JobfileReader<'a> {
                 own: vec![],
             });
         }
+        Ok(())
     }
 
     fn read_include(

@@ -123,9 +123,11 @@ pub enum CreatedRemoval {
 impl CreatedFiles {
     /// Opens the records next to the runs in `store`; without one, those in the user's own store.
     pub fn open(store: Option<&Path>) -> Result<Self, CommandFailure> {
-        let folder = store
-            .map(Path::to_path_buf)
-            .or_else(|| assay_store::default_folder(|name| std::env::var_os(name)));
+        let folder = match store {
+            Some(folder) => Some(folder.to_path_buf()),
+            None => assay_store::default_folder(|name| std::env::var_os(name))
+                .map_err(|error| CommandFailure::from_store(&error))?,
+        };
         let folder = folder.ok_or_else(|| {
             CommandFailure::measurement("there is no folder for the list of created files")
                 .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")

@@ -12,6 +12,7 @@ mod damage;
 mod errors;
 mod fixtures;
 mod full_disk;
+mod irregular_files;
 mod listing;
 mod removal;
 mod resolution;

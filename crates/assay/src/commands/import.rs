@@ -127,13 +127,14 @@ fn import_file(
             .advise("import the tool's summary, not its log of single I/O"));
     }
     if !is_text(path).map_err(read_error)? {
-        return Err(CommandFailure::measurement(format!("{name} was not imported"))
-            .with_reason("not a text file (contains a NUL byte)")
-            .advise(
-                "import the tool's output unchanged, as UTF-8; `assay help formats` lists the formats",
-            ));
+        return Err(not_text(&name, "not a text file (contains a NUL byte)"));
     }
     let bytes = job_file::read(path).map_err(read_error)?;
+    // Each is replaced by a character of three bytes.
+    let invalid: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    if invalid > bytes.len() / 8 {
+        return Err(not_text(&name, "not a text file (more than an eighth is not UTF-8)"));
+    }
     let text = String::from_utf8_lossy(&bytes);
     let (format, imported) =
         import::read(&text).map_err(|error| rejected_file(&name, &text, &error))?;
@@ -145,6 +146,12 @@ fn import_file(
     let doubts = runs.iter().flat_map(|run| format_doubts(run, &name)).collect();
     let runs = runs.into_iter().map(|run| run.started.run).collect();
     Ok(ImportedFile { file: name, format: format.name, runs, measurements, doubts })
+}
+
+fn not_text(name: &str, reason: &str) -> CommandFailure {
+    CommandFailure::measurement(format!("{name} was not imported")).with_reason(reason).advise(
+        "import the tool's output unchanged, as UTF-8; `assay help formats` lists the formats",
+    )
 }
 
 /// Returns the implausible and skipped values of a run just stored, with the line of the file for

@@ -249,7 +249,11 @@ fn intel_mpi_benchmarks_run_only_under_their_mpi() {
     if Path::new("/usr/bin/mpiexec.hydra").is_file() {
         let asked = ["run", path_text(&suite), "--by", "imb", "--tool", &tool, "--mpi", "/usr"];
         let refused = world.assay(&asked).failed_with(4);
-        assert!(refused.err.contains("was built for an MPI that is not measured"), "{}", refused.err);
+        assert!(
+            refused.err.contains("was built for an MPI that is not measured"),
+            "{}",
+            refused.err
+        );
     }
 }
 

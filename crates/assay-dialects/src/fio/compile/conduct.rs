@@ -30,15 +30,31 @@ pub(super) fn duration_s(members: &[LocatedOptions]) -> Option<f64> {
     each.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max))
 }
 
-/// Returns the start and duration of one job relative to its phase.
-pub(super) fn run_period(members: &[LocatedOptions], job: &FioOptions) -> RunPeriod {
-    let start_after_s = job.delay_s - common_delay_s(members);
-    let (first, _) = &members[0];
-    let alike = |(other, _): &LocatedOptions| {
-        other.runtime_s == first.runtime_s && !differ(other.delay_s, first.delay_s)
-    };
-    let own_s = job.runtime_s.map(|runtime_s| runtime_s + job.ramp_s);
-    RunPeriod { start_after_s, duration_s: own_s.filter(|_| !members.iter().all(alike)) }
+/// Common times of the jobs of a phase.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PhasePeriod {
+    delay_s: f64,
+    /// Whether all jobs start and end together.
+    is_common: bool,
+}
+
+impl PhasePeriod {
+    /// Derives the times from all jobs of a phase, of which there is at least one.
+    pub(super) fn from_members(members: &[LocatedOptions]) -> Self {
+        let (first, _) = &members[0];
+        let alike = |(other, _): &LocatedOptions| {
+            other.runtime_s == first.runtime_s && !differ(other.delay_s, first.delay_s)
+        };
+        let is_common = members.iter().all(alike);
+        Self { delay_s: common_delay_s(members), is_common }
+    }
+
+    /// Returns the start and duration of one job relative to the phase.
+    pub(super) fn run_period(self, job: &FioOptions) -> RunPeriod {
+        let start_after_s = job.delay_s - self.delay_s;
+        let own_s = job.runtime_s.map(|runtime_s| runtime_s + job.ramp_s);
+        RunPeriod { start_after_s, duration_s: own_s.filter(|_| !self.is_common) }
+    }
 }
 
 pub(super) fn conduct(
