@@ -6,8 +6,6 @@
 
 use std::collections::HashSet;
 
-use assay_model::attribute::Attributes;
-use assay_model::benchmark::Benchmark;
 use assay_model::workload::Workload;
 use thiserror::Error;
 
@@ -18,13 +16,19 @@ use crate::tool;
 
 mod collections;
 mod compute;
-mod fio_text;
-mod iperf3_text;
+mod contents;
+mod file_time;
+mod fio;
+mod json_documents;
 mod mpi;
 mod network;
-mod perftest;
+mod prepared_text;
 mod storage;
-mod vdbench;
+
+pub use contents::{FailedPart, FileContents, FilePart, ImportedMeasurement, LineSpan};
+pub use file_time::FileTime;
+use prepared_text::prepare_text;
+pub use prepared_text::{decode_text, is_text_beginning};
 
 /// Maximum size of a file. The raw output of a large fio run with embedded logs has some megabytes.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -48,6 +52,8 @@ const MAX_LINES: usize = 1_000_000;
 const MAX_LINE_BYTES: usize = 1 << 20;
 /// Maximum number of bytes that the copies of a heading take: each test of a file has one.
 const MAX_COPIED_BYTES: usize = 8 << 20;
+/// Maximum number of parts of a file that are listed without being a measurement.
+const MAX_PARTS: usize = 20_000;
 /// Maximum number of bytes in the name of a measurement, which each of its series repeats.
 const MAX_NAME_BYTES: usize = 1024;
 
@@ -62,119 +68,30 @@ pub struct ImportFormat {
     pub about: &'static str,
     /// Whether a text has this format, from marks that only this tool writes.
     matches: fn(&str) -> bool,
-    read: fn(&str) -> Result<Vec<ImportedMeasurement>, ToolError>,
+    read: fn(&str) -> Result<FileContents, ToolError>,
 }
 
-/// Measurement of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ImportedMeasurement {
-    /// Its name in the file, for identifiers of cases.
-    pub name: String,
-    /// Benchmark that its figures belong to.
-    pub benchmark: Benchmark,
-    /// Dimensions that all its figures share.
-    pub dimensions: Attributes,
-    /// Name of the machine, if one file holds results of several.
-    pub system: Option<String>,
-    /// Time of the measurement, in seconds since 1970, if the file has it.
-    pub began_s: Option<u64>,
-    /// Its figures.
-    pub parsed: ParsedOutput,
-}
-
-/// Every format in the order of detection, the most specific marks first.
-pub const FORMATS: &[ImportFormat] = &[
-    format(
-        "phoronix-xml",
-        "phoronix",
-        "Phoronix Test Suite, composite.xml",
-        collections::is_phoronix,
-        collections::read_phoronix,
-    ),
-    format(
-        "fio-json",
-        "fio",
-        "fio --output-format=json or json+",
-        storage::is_fio_json,
-        storage::read_fio_json,
-    ),
-    format(
-        "iperf3-json",
-        "iperf3",
-        "iperf3 -J",
-        network::is_iperf3_json,
-        network::read_iperf3_json,
-    ),
-    format("ior", "ior", "IOR 3 and 4: text, CSV or JSON", storage::is_ior, storage::read_ior),
-    format(
-        "mdtest",
-        "mdtest",
-        "mdtest's summary of rates",
-        storage::is_mdtest,
-        storage::read_mdtest,
-    ),
-    format("osu", "osu", "OSU micro-benchmarks 5 to 7", mpi::is_osu, mpi::read_osu),
-    format("imb", "imb", "Intel MPI Benchmarks", mpi::is_imb, mpi::read_imb),
-    format("hpl", "xhpl", "HPL's log", compute::is_hpl, compute::read_hpl),
-    format("stream", "stream", "STREAM 5", compute::is_stream, compute::import_stream),
-    format(
-        "perftest",
-        "perftest",
-        "perftest: ib_send_lat, ib_write_bw and others",
-        perftest::is_perftest,
-        perftest::read,
-    ),
-    format(
-        "vdbench-flatfile",
-        "vdbench",
-        "Vdbench's flatfile.html",
-        vdbench::is_flat,
-        vdbench::read_flat_file,
-    ),
-    format(
-        "vdbench-summary",
-        "vdbench",
-        "Vdbench's summary.html or console",
-        vdbench::is_summary,
-        vdbench::read_summary,
-    ),
-    format(
-        "sockperf",
-        "sockperf",
-        "sockperf ping-pong, under-load and throughput",
-        network::is_sockperf,
-        network::read_sockperf,
-    ),
-    format("fio-text", "fio", "fio's text output", fio_text::is_fio_text, fio_text::read),
-    format(
-        "iperf3-text",
-        "iperf3",
-        "iperf3's text output",
-        iperf3_text::is_iperf3_text,
-        iperf3_text::read,
-    ),
-    format(
-        "qperf",
-        "qperf",
-        "qperf tcp_lat, udp_lat and tcp_bw",
-        network::is_qperf,
-        network::read_qperf,
-    ),
-    format(
-        "reframe",
-        "reframe",
-        "ReFrame's performance log",
-        collections::is_reframe,
-        collections::read_reframe,
-    ),
+/// Formats by family, in the order of detection: the marks of earlier families are more specific.
+pub const FORMATS: [&[ImportFormat]; 6] = [
+    collections::FORMATS,
+    fio::FORMATS,
+    network::FORMATS,
+    storage::FORMATS,
+    mpi::FORMATS,
+    compute::FORMATS,
 ];
+
+/// Returns every format in the order of detection.
+pub fn formats() -> impl Iterator<Item = &'static ImportFormat> {
+    FORMATS.into_iter().flatten()
+}
 
 const fn format(
     name: &'static str,
     tool: &'static str,
     about: &'static str,
     is: fn(&str) -> bool,
-    read: fn(&str) -> Result<Vec<ImportedMeasurement>, ToolError>,
+    read: fn(&str) -> Result<FileContents, ToolError>,
 ) -> ImportFormat {
     ImportFormat { name, tool, about, matches: is, read }
 }
@@ -244,33 +161,65 @@ fn begins(first: &str) -> String {
     }
 }
 
-/// Detects the format of a text and parses its measurements.
+/// Result file whose format was recognised.
+#[derive(Debug, Clone)]
+pub struct ReadFile {
+    /// Its format.
+    pub format: &'static ImportFormat,
+    /// Names of the line prefixes that were removed.
+    pub prefixes: Vec<&'static str>,
+    /// Its measurements, and the account of everything else.
+    pub contents: FileContents,
+}
+
+/// Detects the format of a text and parses its measurements. Contents that the format has and assay
+/// does not import are listed, and so are damaged parts.
 ///
 /// # Errors
-/// If no known tool writes such a text, or its output is not a measurement.
-pub fn read(
-    text: &str,
-) -> Result<(&'static ImportFormat, Vec<ImportedMeasurement>), ImportError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Some(format) = FORMATS.iter().find(|format| (format.matches)(text)) else {
+/// If no known tool writes such a text, or its output has no measurement.
+pub fn read(text: &str) -> Result<ReadFile, ImportError> {
+    let prepared = prepare_text(text);
+    let text = prepared.text.as_str();
+    let Some(format) = formats().find(|format| (format.matches)(text)) else {
         let first = text.lines().map(str::trim).find(|line| !line.is_empty());
         return Err(ImportError::UnknownFormat { first: shorten(first.unwrap_or_default()) });
     };
-    let refused = |error: ToolError| ImportError::Malformed {
-        about: format.about,
-        line: locate_error(text, &error),
-        error,
+    let refused = |lines: Option<&LineSpan>, error: ToolError| {
+        let located = locate_error(text, lines, &error);
+        let line = located.map(|line| prepared.file_line(line));
+        ImportError::Malformed { about: format.about, line, error }
     };
-    check_lines(format, text).map_err(refused)?;
-    let found = (format.read)(text).map_err(refused)?;
-    check_measurements(text, &found).map_err(refused)?;
-    Ok((format, found))
+    check_lines(format, text).map_err(|error| refused(None, error))?;
+    let mut contents = (format.read)(text).map_err(|error| refused(None, error))?;
+    if contents.measurements.is_empty()
+        && let Some(failed) = contents.failed.first()
+    {
+        return Err(refused(failed.lines.as_ref(), failed.error.clone()));
+    }
+    check_measurements(text, &contents).map_err(|error| refused(None, error))?;
+    for measurement in &mut contents.measurements {
+        measurement.began = measurement.began.or(prepared.first_time);
+    }
+    for failed in &mut contents.failed {
+        let line = locate_error(text, failed.lines.as_ref(), &failed.error);
+        failed.lines = line.map(|line| line..=line).or(failed.lines.take());
+    }
+    contents.map_lines(|line| prepared.file_line(line));
+    Ok(ReadFile { format, prefixes: prepared.prefixes, contents })
 }
 
 /// Checks that there are figures, not too many, and that each of them is plausible.
-fn check_measurements(text: &str, found: &[ImportedMeasurement]) -> Result<(), ToolError> {
+fn check_measurements(text: &str, contents: &FileContents) -> Result<(), ToolError> {
+    let found = &contents.measurements;
+    let parts = contents.left_out.len() + contents.recognised.len() + contents.failed.len();
+    check_limit(parts, ("parts that are no measurement", MAX_PARTS))?;
     if found.iter().all(|it| it.parsed.values.is_empty()) {
-        return Err(missing("known figure"));
+        return Err(match contents.left_out.first() {
+            None => missing("known figure"),
+            Some(part) => {
+                missing(&format!("figure that assay imports: {}: {}", part.what, part.why))
+            }
+        });
     }
     check_limit(found.len(), ("measurements", MAX_MEASUREMENTS))?;
     let series: usize = found.iter().map(|it| it.parsed.values.len()).sum();
@@ -313,8 +262,9 @@ const fn max_samples(text: &str) -> usize {
     FREE_SAMPLES + text.len() / BYTES_PER_SAMPLE
 }
 
-/// Locates an error: the line that contains its text, or the last line of a truncated file.
-fn locate_error(text: &str, error: &ToolError) -> Option<usize> {
+/// Locates an error: the line that contains its text, or the last line of a truncated part. Without
+/// either it is the first line of the part.
+fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Option<usize> {
     let token = match error {
         ToolError::InvalidNumber { text, .. } => text.trim_matches('"'),
         ToolError::UnknownColumn { name } => name,
@@ -322,11 +272,15 @@ fn locate_error(text: &str, error: &ToolError) -> Option<usize> {
             verdict
         }
         ToolError::InconsistentLine { line, .. } => line,
-        ToolError::Truncated { .. } => return Some(text.lines().count().max(1)),
-        _ => return None,
+        ToolError::Truncated { .. } => {
+            return lines.map(|it| *it.end()).or_else(|| Some(text.lines().count().max(1)));
+        }
+        _ => return lines.map(|it| *it.start()),
     };
-    let found = text.lines().position(|line| !token.is_empty() && line.contains(token));
-    found.map(|at| at + 1)
+    let skipped = lines.map_or(0, |it| it.start().saturating_sub(1));
+    let mut behind = text.lines().skip(skipped);
+    let found = behind.position(|line| !token.is_empty() && line.contains(token));
+    found.map(|at| skipped + at + 1).or_else(|| lines.map(|it| *it.start()))
 }
 
 /// Parses a text with the reader of a tool that assay can also start.
@@ -365,33 +319,43 @@ fn check_lines(format: &ImportFormat, text: &str) -> Result<(), ToolError> {
     check_limit(longest, ("bytes in a line", MAX_LINE_BYTES))
 }
 
+/// Part of a text, with a copy of the text before the first part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TextPart {
+    /// The heading of the file and the part.
+    text: String,
+    /// Lines of the part in the file, without the heading.
+    lines: LineSpan,
+}
+
 /// Splits a text at lines that satisfy `begins`. Each part starts with a copy of the text before
 /// the first of them.
 ///
 /// # Errors
 /// If there are too many parts, or the copies take too much memory.
-fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Result<Vec<String>, ToolError> {
+fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Result<Vec<TextPart>, ToolError> {
     let mut starts = Vec::new();
-    let mut at = 0;
+    let (mut at, mut last_line) = (0, 0);
     for line in text.split_inclusive('\n') {
+        last_line += 1;
         if begins(line.trim()) {
             check_limit(starts.len() + 1, ("tests", MAX_MEASUREMENTS))?;
-            starts.push(at);
+            starts.push((at, last_line));
         }
         at += line.len();
     }
-    let head = &text[..starts.first().copied().unwrap_or(0)];
+    let head = &text[..starts.first().map_or(0, |(at, _)| *at)];
     let copied = head.len().saturating_mul(starts.len().saturating_sub(1));
     check_limit(copied, ("bytes of its heading for all tests", MAX_COPIED_BYTES))?;
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let parts = starts.iter().zip(ends).map(|(start, end)| {
+    let ends = starts.iter().skip(1).copied().chain([(text.len(), last_line + 1)]);
+    let parts = starts.iter().zip(ends).map(|((start, first), (end, next))| {
         let body = &text[*start..end];
         let mut part = String::with_capacity(head.len() + body.len() + 1);
         for line in head.lines().chain(body.lines()) {
             part.push_str(line);
             part.push('\n');
         }
-        part
+        TextPart { text: part, lines: *first..=next - 1 }
     });
     Ok(parts.collect())
 }

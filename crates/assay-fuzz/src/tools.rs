@@ -163,8 +163,10 @@ fn parse_output(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String 
 
 /// Imports a text and describes the result.
 pub(crate) fn import(bytes: &[u8]) -> String {
-    match assay_adapters::import::read(&String::from_utf8_lossy(bytes)) {
-        Ok((format, measurements)) => format!("{} {}", format.name, measurements.len().ilog2()),
+    match assay_adapters::import::read(&assay_adapters::import::decode_text(bytes)) {
+        Ok(file) => {
+            format!("{} {}", file.format.name, file.contents.measurements.len().ilog2())
+        }
         Err(error) => {
             assert!(error.line().is_none_or(|line| line > 0), "lines are counted from 1");
             error.to_string()

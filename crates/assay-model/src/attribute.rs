@@ -459,7 +459,9 @@ attributes! {
     SourceFile, "source_file", Fact, AttributeKind::Plain;
     /// The format of that file.
     SourceFormat, "source_format", Fact, AttributeKind::Plain;
-    /// Line of that file, from 1, where each line is a result.
+    /// Time of the measurement as that file prints it, without zone; it was taken as UTC.
+    SourceTime, "source_time", Fact, AttributeKind::Plain;
+    /// First line of the result in that file, from 1.
     SourceLine, "source_line", Fact, AttributeKind::Plain;
     /// Properties that format 1 stored under names outside this table.
     Reported, "told", Fact, AttributeKind::Plain;

@@ -240,6 +240,15 @@ pub enum Doubt {
         /// Relative uncertainty from rounding.
         share: f64,
     },
+    /// An option in an imported file contradicts its figures, which are stored instead.
+    OptionContradicted {
+        /// Name of the dimension.
+        condition: String,
+        /// Value according to the options.
+        option: String,
+        /// Value according to the figures.
+        figures: String,
+    },
     /// A far end or a tool reports the CPU time of its process alone.
     ProcessCpuOnly {
         /// Whether the tool measured, and not only the far end.
@@ -544,6 +553,7 @@ impl Doubt {
             Self::ClockStepped { .. } => "clock-stepped",
             Self::OverBudget { .. } => "over-budget",
             Self::RoundedOutput { .. } => "rounded-output",
+            Self::OptionContradicted { .. } => "option-contradicted",
             Self::ProcessCpuOnly { .. } => "process-cpu-only",
             Self::CopyUnknown => "copy-unknown",
             Self::BrokeOff => "broke-off",

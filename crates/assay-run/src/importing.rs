@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use assay_adapters::import::{ImportFormat, ImportedMeasurement};
+use assay_adapters::import::{FileTime, ImportFormat, ImportedMeasurement};
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::MeasuredSpan;
@@ -98,7 +98,8 @@ fn store_run(
     sink: &mut dyn Sink,
 ) -> Result<Run, CommandFailure> {
     let plan = import_plan(source.format, found);
-    let measured_s = found.iter().filter_map(|it| it.began_s).min().or(source.written_s);
+    let began = found.iter().filter_map(|it| it.began).min();
+    let measured_s = began.map(|it| it.unix_s).or(source.written_s);
     let moment = measured_s.and_then(|seconds| i64::try_from(seconds).ok());
     let moment = moment.and_then(|seconds| Timestamp::from_second(seconds).ok());
     let moment = moment.unwrap_or_else(Timestamp::now);
@@ -160,10 +161,23 @@ fn record_case(
     let mut recorder = Recorder::new(&mut state, log, &cancel, clock::now_ns());
     recorder.add_fact(Attribute::SourceFile, source.name);
     recorder.add_fact(Attribute::SourceFormat, source.format.name);
+    if let Some(lines) = &found.lines {
+        recorder.add_fact(Attribute::SourceLine, *lines.start() as u64);
+    }
+    if let Some(time) = found.began.filter(|it| !it.has_zone) {
+        recorder.add_fact(Attribute::SourceTime, format_without_zone(time));
+    }
     let span = MeasuredSpan { from_ns: 0, to_ns: 0, warmup: false };
     bind::record(&found.parsed, span, &mut recorder);
     recorder.flush().map_err(store_failure)?;
     log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: StopReason::Tool })
+}
+
+/// Formats a time that the file has without its zone: `2023-01-04T10:00:00`.
+fn format_without_zone(time: FileTime) -> String {
+    let moment = i64::try_from(time.unix_s).ok();
+    let moment = moment.and_then(|seconds| Timestamp::from_second(seconds).ok());
+    moment.map_or_else(String::new, |it| it.to_string().trim_end_matches('Z').to_owned())
 }
 
 /// Builds a plan with one case for each measurement; repeated names get a number.

@@ -4,7 +4,7 @@ use super::*;
 
 /// Reads a text, and checks that it is refused for the limit `what`.
 fn check_refused(text: &str, what: &str) {
-    match read(text).map(|(format, found)| (format.name, found.len())) {
+    match read(text).map(|file| (file.format.name, file.contents.measurements.len())) {
         Err(ImportError::Malformed {
             error: ToolError::LimitExceeded { what: named, .. },
             ..
@@ -64,7 +64,7 @@ fn refuses_json_with_more_values_than_are_read() {
     let skipped = format!("{{\"fio version\":\"fio-3\",\"disk_util\":[{list}1],\"jobs\":[");
     let text = fio_document(&[fio_entry("a")])
         .replace("{\"fio version\":\"fio-3.33\",\"jobs\":[", &skipped);
-    assert_eq!(read(&text).unwrap().1.len(), 1);
+    assert_eq!(read(&text).unwrap().contents.measurements.len(), 1);
 }
 
 #[test]
@@ -123,8 +123,9 @@ fn refuses_negative_figures_with_units() {
 #[test]
 fn reads_every_document_of_fio_and_refuses_damaged_ones() {
     let document = fio_document(&[fio_entry("a")]);
-    let count =
-        |text: &str| read(text).map(|(_, found)| found.len()).map_err(|it| it.to_string());
+    let count = |text: &str| {
+        read(text).map(|file| file.contents.measurements.len()).map_err(|it| it.to_string())
+    };
     assert_eq!(count(&format!("note\n{document}{document}")), Ok(2));
     assert_eq!(count(&format!("{document}fio: finished\n")), Ok(1));
     for (from, to) in

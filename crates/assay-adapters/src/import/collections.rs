@@ -5,9 +5,26 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, MAX_NAME_BYTES, max_samples, missing};
+use super::{
+    FileContents, ImportFormat, ImportedMeasurement, MAX_NAME_BYTES, format, max_samples,
+    missing,
+};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative, parse_number};
+
+/// Formats of this family.
+pub(super) const FORMATS: &[ImportFormat] = &[
+    format(
+        "phoronix-xml",
+        "phoronix",
+        "Phoronix Test Suite, composite.xml",
+        is_phoronix,
+        |text| read_phoronix(text).map(FileContents::from),
+    ),
+    format("reframe", "reframe", "ReFrame's performance log", is_reframe, |text| {
+        read_reframe(text).map(FileContents::from)
+    }),
+];
 
 /// Meaning of a unit: the metric of either direction, and the factor to the base unit.
 struct UnitMeaning {
@@ -96,7 +113,8 @@ fn foreign_measurement(
         benchmark: Benchmark::Foreign,
         dimensions: Attributes::from([(Attribute::Test, test.into())]),
         system: None,
-        began_s: None,
+        began: None,
+        lines: None,
         parsed,
     }
 }

@@ -5,11 +5,19 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, split_parts};
+use super::{FileContents, ImportFormat, ImportedMeasurement, format, split_parts};
 use crate::hpl_text::{HplLog, HplRow};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::stream_text::StreamText;
+
+/// Formats of this family.
+pub(super) const FORMATS: &[ImportFormat] = &[
+    format("hpl", "xhpl", "HPL's log", is_hpl, |text| read_hpl(text).map(FileContents::from)),
+    format("stream", "stream", "STREAM 5", is_stream, |text| {
+        import_stream(text).map(FileContents::from)
+    }),
+];
 
 pub(super) fn is_stream(text: &str) -> bool {
     text.contains("STREAM version") && text.contains("Function ")
@@ -18,7 +26,7 @@ pub(super) fn is_stream(text: &str) -> bool {
 /// Reads every table of the file: users append several runs to one log.
 pub(super) fn import_stream(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let tables = split_parts(text, |line| line.starts_with("STREAM version"))?;
-    tables.iter().map(|part| read_stream_table(part)).collect()
+    tables.iter().map(|part| read_stream_table(&part.text)).collect()
 }
 
 fn read_stream_table(text: &str) -> Result<ImportedMeasurement, ToolError> {
@@ -35,7 +43,8 @@ fn read_stream_table(text: &str) -> Result<ImportedMeasurement, ToolError> {
         benchmark: Benchmark::MemoryStream,
         dimensions,
         system: None,
-        began_s: None,
+        began: None,
+        lines: None,
         parsed,
     })
 }
@@ -63,7 +72,8 @@ pub(super) fn read_hpl(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError
             benchmark: Benchmark::Linpack,
             dimensions: Attributes::from([(Attribute::N, n.into())]),
             system: None,
-            began_s: None,
+            began: None,
+            lines: None,
             parsed,
         })
     };

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::attribute::Attribute;
 use assay_model::doubt::{Doubt, FigureOrder};
 use expect_test::{Expect, expect};
 
@@ -16,7 +16,8 @@ fn format_import(text: &str) -> String {
         Err(error) => {
             let _ = writeln!(out, "line {:?}: {error}", error.line());
         }
-        Ok((format, found)) => {
+        Ok(ReadFile { format, contents, .. }) => {
+            let found = contents.measurements;
             let _ = writeln!(out, "{}", format.name);
             for it in found {
                 let reported: Vec<String> = it
@@ -71,8 +72,8 @@ fn detects_formats_by_content() {
         ("qperf/0.4.11-tcp_bw.out", "qperf"),
     ] {
         let read = read(&golden(path));
-        assert_eq!(read.as_ref().map(|it| it.0.name), Ok(format), "{path}: {read:?}");
-        assert!(!read.unwrap().1.is_empty(), "{path}");
+        assert_eq!(read.as_ref().map(|it| it.format.name), Ok(format), "{path}: {read:?}");
+        assert!(!read.unwrap().contents.measurements.is_empty(), "{path}");
     }
 }
 
@@ -162,11 +163,11 @@ fn file_cut_within_number_is_truncated() {
 #[test]
 fn unescapes_colons_in_fio_file_names() {
     let read = read(&golden("fio/3.33-mix.out")).unwrap();
-    let target = read.1[0].dimensions.get(&Attribute::Target).cloned();
+    let target = read.contents.measurements[0].dimensions.get(&Attribute::Target).cloned();
     assert_eq!(target, Some("/var/tmp/assay:golden/file".into()));
     let options = |names: &str| {
         let options = [("filename".to_owned(), names.to_owned())].into();
-        storage::fio_dimensions(&options, 1).remove(&Attribute::Target)
+        fio::options::fio_dimensions(&options, 1).remove(&Attribute::Target)
     };
     assert_eq!(options(r"/a:/b\:c:/d\e"), Some(r"/a, /b:c, /d\e".into()));
 }
@@ -219,11 +220,8 @@ fn perftest_contradictions_have_their_line() {
     let mean = " 2       1000          1.80           7.50         1.85            1.20\n";
     let typical = " 2       1000          1.80           7.50         7.51            1.86\n";
     let text = table(&[good, good, mean]) + &table(&[good, typical]);
-    let found = read(&text).unwrap().1.into_iter().map(|it| {
-        let AttributeValue::Integer(line) = it.parsed.facts(None)[&Attribute::SourceLine]
-        else {
-            panic!()
-        };
+    let found = read(&text).unwrap().contents.measurements.into_iter().map(|it| {
+        let line = it.lines.as_ref().map_or(0, |lines| *lines.start());
         let laws = it.parsed.doubts.iter().map(|doubt| match doubt {
             Doubt::OutOfOrder { law, .. } => *law,
             other => panic!("{other:?}"),
@@ -286,7 +284,7 @@ fn rejects_unreadable_perftest_tables_with_line() {
 /// The same rule as when assay starts the tool.
 #[test]
 fn perftest_omits_maximum_and_records_statistic() {
-    let read_one = |text: &str| read(text).unwrap().1.remove(0).parsed;
+    let read_one = |text: &str| read(text).unwrap().contents.measurements.remove(0).parsed;
     let parsed = read_one(&golden("perftest/ib_send_lat.txt"));
     let figures = parsed.values[0].figures.as_ref().unwrap();
     assert_eq!(

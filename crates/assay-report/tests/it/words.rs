@@ -68,6 +68,7 @@ fn measurer_doubts() -> Vec<Doubt> {
     let name = || "x".to_owned();
     vec![
         Doubt::RoundedOutput { metric: name(), at: name(), share: 0.1 },
+        Doubt::OptionContradicted { condition: name(), option: name(), figures: name() },
         Doubt::ProcessCpuOnly { is_tool: false },
         Doubt::ProcessCpuOnly { is_tool: true },
         Doubt::CopyUnknown,

@@ -10,7 +10,7 @@ use std::net::AddrParseError;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
-use assay_adapters::import::FORMATS;
+use assay_adapters::import;
 use assay_adapters::tool::TOOLS;
 use assay_fleet::fleet_file;
 use assay_model::suite::suggest;
@@ -305,7 +305,7 @@ fn tools(terminal: &Terminal) -> String {
 fn formats(terminal: &Terminal) -> String {
     let heading = "Files that `assay import` reads, recognised by their content:";
     let mut text = wrap_line(heading, terminal.width) + "\n\n";
-    for format in FORMATS {
+    for format in import::formats() {
         let name = format!("  {}", format.name);
         let _ =
             writeln!(text, "{}", format_definition(&name, 20, format.about, terminal.width));

@@ -12,6 +12,7 @@ use crate::words::{Explanation, explanation, in_percent};
 pub(super) fn explain(doubt: &Doubt) -> Explanation {
     match doubt {
         Doubt::RoundedOutput { .. }
+        | Doubt::OptionContradicted { .. }
         | Doubt::ProcessCpuOnly { .. }
         | Doubt::CopyUnknown
         | Doubt::BrokeOff
@@ -109,6 +110,12 @@ fn explain_output(doubt: &Doubt) -> Explanation {
                 at = at
             )
         }
+        Doubt::OptionContradicted { condition, option, figures } => explanation!(
+            "doubt-option-contradicted",
+            condition = condition,
+            option = option,
+            figures = figures
+        ),
         Doubt::ProcessCpuOnly { is_tool: true } => explanation!("doubt-process-cpu-only"),
         Doubt::ProcessCpuOnly { is_tool: false } => explanation!("doubt-far-process-cpu-only"),
         Doubt::CopyUnknown => explanation!("doubt-copy-unknown", version = "3.19"),

@@ -5,7 +5,7 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
-use super::{ImportedMeasurement, reject_cut_number, split_parts};
+use super::super::{ImportedMeasurement, reject_cut_number, split_parts};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::perftest_text::{
@@ -32,6 +32,7 @@ const METRICS: [(PerftestColumn, &str); 8] = [
 pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     reject_cut_number(text)?;
     let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"))?;
+    let tables: Vec<String> = tables.into_iter().map(|part| part.text).collect();
     let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
     let mut rows: Vec<(String, ImportedMeasurement)> = Vec::new();
@@ -40,12 +41,10 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         check_limit(rows.len(), ("rows", MAX_MEASUREMENTS))?;
     }
     // Lines may be equal, so each search continues after the line of the previous row.
-    let mut lines = (1_u64..).zip(text.lines());
+    let mut lines = (1_usize..).zip(text.lines());
     let with_line_number = |(row, mut measurement): (String, ImportedMeasurement)| {
         let line = lines.find(|(_, line)| *line == row);
-        line.into_iter().for_each(|(number, _)| {
-            measurement.parsed.set_attribute(Attribute::SourceLine, number);
-        });
+        measurement.lines = line.map(|(number, _)| number..=number);
         measurement
     };
     Ok(rows.into_iter().map(with_line_number).collect())
@@ -91,7 +90,8 @@ fn read_table(text: &str) -> Result<Vec<(String, ImportedMeasurement)>, ToolErro
             benchmark,
             dimensions,
             system: None,
-            began_s: None,
+            began: None,
+            lines: None,
             parsed,
         };
         ((*line).to_owned(), measurement)

@@ -12,8 +12,8 @@ use assay_model::doubt::Doubt;
 use assay_model::event::ToolFigures;
 use assay_model::quantity::{self as parse};
 
-use super::storage::{fio_dimensions, parse_fio_size};
-use super::{ImportedMeasurement, missing};
+use super::super::{ImportedMeasurement, missing};
+use super::options::{fio_dimensions, parse_fio_size};
 use crate::fio_json::FIO_OPTIONS;
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
@@ -41,7 +41,8 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
                 benchmark: Benchmark::Storage,
                 dimensions: dimensions.unwrap_or_default(),
                 system: None,
-                began_s: None,
+                began: None,
+                lines: None,
                 parsed,
             });
             if line.contains("err=") && !line.contains("err= 0:") {

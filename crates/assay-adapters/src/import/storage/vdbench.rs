@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{ImportedMeasurement, max_samples, missing, reject_cut_number};
+use super::super::{ImportedMeasurement, max_samples, missing, reject_cut_number};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 use crate::tool::vdbench_samples;
@@ -65,7 +65,8 @@ fn run_measurement(
         benchmark: Benchmark::Storage,
         dimensions,
         system: None,
-        began_s: None,
+        began: None,
+        lines: None,
         parsed,
     }
 }

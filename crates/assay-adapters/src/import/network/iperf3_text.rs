@@ -6,7 +6,7 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 use assay_model::event::EventCount;
 
-use super::{ImportedMeasurement, missing, word_after};
+use super::super::{ImportedMeasurement, missing, word_after};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{
     ParsedOutput, ToolError, parse_non_negative, parse_positive, parse_whole,
@@ -78,7 +78,8 @@ pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         benchmark,
         dimensions,
         system: None,
-        began_s: None,
+        began: None,
+        lines: None,
         parsed,
     }])
 }
