@@ -387,4 +387,6 @@ fn shorten(line: &str) -> String {
 #[cfg(test)]
 mod bounds_tests;
 #[cfg(test)]
+mod goldens;
+#[cfg(test)]
 mod tests;
