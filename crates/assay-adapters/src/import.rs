@@ -14,17 +14,20 @@ use crate::limits::{MAX_MEASUREMENTS, MAX_SERIES, check_limit};
 use crate::outputs::{Outputs, ParsedOutput, ToolError, is_plausible};
 use crate::tool;
 
+mod any_text;
 mod collections;
 mod compute;
 mod contents;
 mod file_time;
 mod fio;
+mod foreign;
 mod json_documents;
 mod mpi;
 mod network;
 mod prepared_text;
 mod storage;
 
+pub use any_text::{FigureRule, read_figures};
 pub use contents::{FailedPart, FileContents, FilePart, ImportedMeasurement, LineSpan};
 pub use file_time::FileTime;
 use prepared_text::prepare_text;
