@@ -132,7 +132,7 @@ mod tests {
             ("fom", "expected NAME"),
             ("fom: x", "expected NAME"),
             ("fom: FOM [0-9]+ GB/s", "has no group"),
-            ("fom: FOM ([0-9]+ GB/s", "unclosed"),
+            ("fom: FOM ([0-9]+ GB/s", "without closing"),
             ("fom: FOM ([0-9]+) parsecs", "is no known unit"),
         ] {
             let error = FigureRule::parse(text).unwrap_err();
