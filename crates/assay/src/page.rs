@@ -143,6 +143,24 @@ pub(crate) fn publish<J: Serialize>(
     print_or_write(&text, typed, terminal)
 }
 
+/// Prints or writes lines as they are, or as JSON.
+///
+/// # Errors
+/// A file that cannot be written, or a value that cannot be serialized.
+pub(crate) fn publish_lines(
+    text: &str,
+    json: &impl Serialize,
+    typed: &BriefPageArguments,
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    let text = if typed.is_json() { self::to_json(json)? } else { text.to_owned() };
+    match &typed.output {
+        Some(path) => output_file::write(path, &text)?,
+        None => terminal.print(&text),
+    }
+    Ok(())
+}
+
 /// Prints or writes a result of a few lines, as text or as JSON.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_adapters::import::FigureRule;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
@@ -26,6 +27,16 @@ pub(crate) struct ImportArguments {
     /// the JSON
     #[arg(long = "set", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse_parameter)]
     pub(crate) set: Vec<(Attribute, String)>,
+    /// Take the figures that a pattern finds, of any text: a name, a regular expression whose first
+    /// group is the number, and its unit. May be repeated
+    #[arg(long = "metric", value_name = "NAME: REGEX UNIT", value_parser = FigureRule::parse)]
+    pub(crate) metrics: Vec<FigureRule>,
+    /// Store the sound measurements of a file that also has damaged ones
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Print every line of the files with what it becomes, and store nothing
+    #[arg(long, conflicts_with_all = ["label", "note", "host", "set", "partial"])]
+    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) answer: BriefPageArguments,
     #[command(flatten)]

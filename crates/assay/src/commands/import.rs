@@ -6,7 +6,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use assay_adapters::import::{self, ImportError, MAX_BYTES};
+use assay_adapters::import::{
+    self, FailedPart, FigureRule, FileContents, ImportError, LineSpan, MAX_BYTES, ReadFile,
+};
 use assay_console::options::program_arguments;
 use assay_model::attribute::{Attribute, AttributeKind, AttributeValue, Attributes, Role};
 use assay_model::quantity::Bytes;
@@ -23,6 +25,8 @@ use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{job_file, page, store_access};
 
+mod explain;
+
 /// Machine-readable result.
 #[derive(Debug, Serialize)]
 struct ImportDocument {
@@ -36,6 +40,8 @@ struct ImportedFile {
     format: &'static str,
     runs: Vec<String>,
     measurements: usize,
+    left_out: Vec<String>,
+    failed: Vec<String>,
     doubts: Vec<String>,
 }
 
@@ -50,6 +56,9 @@ pub(crate) fn import(
     typed: &ImportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
+    if typed.explain {
+        return explain_files(typed, terminal);
+    }
     let details = ImportDetails {
         label: typed.label.clone(),
         note: typed.note.clone(),
@@ -61,14 +70,14 @@ pub(crate) fn import(
     let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
     let (mut text, mut code) = (String::new(), 0);
     for path in &typed.files {
-        match import_file(path, &details, &store) {
+        match import_file(path, typed, &details, &store) {
             Ok(imported) => {
-                let line = format_imported(&imported);
+                let lines = format_imported(&imported);
                 if typed.answer.is_interactive() {
-                    let wrapped = terminal.wrap(&line);
+                    let wrapped = terminal.wrap(&lines);
                     terminal.print_line(&wrapped);
                 }
-                text.push_str(&line);
+                text.push_str(&lines);
                 document.imported.push(imported);
             }
             Err(failure) => {
@@ -85,15 +94,109 @@ pub(crate) fn import(
     Ok(code)
 }
 
+/// Prints what every line of the files becomes.
+fn explain_files(
+    typed: &ImportArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let (mut explanations, mut text, mut code) = (Vec::new(), String::new(), 0);
+    for path in &typed.files {
+        let explained = SourceFile::open(path).and_then(|source| {
+            let decoded = import::decode_text(&source.bytes);
+            let read = source.read(&decoded, &typed.metrics)?;
+            let explanation = explain::explain(&source.name, &decoded, &read);
+            Ok((explain::format_explanation(&explanation, &decoded), explanation))
+        });
+        match explained {
+            Ok((formatted, explanation)) => {
+                text.push_str(&formatted);
+                explanations.push(explanation);
+            }
+            Err(failure) => {
+                terminal.note_failure(&failure);
+                code = code.max(exit_code(failure.kind));
+            }
+        }
+    }
+    page::publish_lines(&text, &explanations, &typed.answer, terminal)?;
+    Ok(code)
+}
+
 fn format_imported(imported: &ImportedFile) -> String {
-    let ImportedFile { file, format, runs, measurements, doubts } = imported;
+    let ImportedFile { file, format, runs, measurements, left_out, failed, doubts } = imported;
     let count = words::count_message("imported-measurements", *measurements);
     let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
     for doubt in doubts {
         let warning = words::sentence("progress-warning", &[("what", doubt)]);
         let _ = writeln!(text, "  {warning}");
     }
+    /// Number of parts that are listed; `--explain` and JSON have all of them.
+    const LISTED: usize = 20;
+    let parts = failed.iter().map(|part| ("damaged", part));
+    let parts = parts.chain(left_out.iter().map(|part| ("left out", part)));
+    for (kind, part) in parts.clone().take(LISTED) {
+        let _ = writeln!(text, "  {kind}: {part}");
+    }
+    let more = parts.count().saturating_sub(LISTED);
+    if more > 0 {
+        let _ = writeln!(text, "  … and {more} more: assay import --explain {file}");
+    }
     text
+}
+
+/// File of results, read from the disk.
+struct SourceFile {
+    /// Path as the user gave it.
+    name: String,
+    bytes: Vec<u8>,
+    /// Modification time in seconds since 1970.
+    written_s: Option<u64>,
+}
+
+impl SourceFile {
+    /// Reads a regular file of text.
+    fn open(path: &Path) -> Result<Self, CommandFailure> {
+        let name = path.display().to_string();
+        let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
+        let status = path.metadata().map_err(read_error)?;
+        if status.is_dir() {
+            return Err(CommandFailure::usage(format!("{name} is a folder, not a file"))
+                .advise("name the files in the folder, like results/*.json"));
+        }
+        if !status.is_file() {
+            return Err(CommandFailure::usage(format!("{name} is not a regular file"))
+                .with_reason("a pipe or a device has neither a size nor a modification time")
+                .advise("write it to a file first, and import the file"));
+        }
+        if status.len() > MAX_BYTES {
+            return Err(CommandFailure::usage(format!("{name} has {}", Bytes(status.len())))
+                .with_reason(format!("at most {} are read", Bytes(MAX_BYTES)))
+                .advise("import the tool's summary, not its log of single I/O"));
+        }
+        if !is_text(path).map_err(read_error)? {
+            return Err(not_text(&name, "not a text file (contains a NUL byte)"));
+        }
+        let bytes = job_file::read(path).map_err(read_error)?;
+        // Each invalid byte is replaced by a character of three bytes.
+        let decoded = import::decode_text(&bytes);
+        let invalid = decoded.matches(char::REPLACEMENT_CHARACTER).count();
+        if invalid > bytes.len() / 8 {
+            return Err(not_text(&name, "not a text file (more than an eighth is not UTF-8)"));
+        }
+        let modified = status.modified().ok();
+        let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let written_s = modified.map(|time| time.as_secs());
+        Ok(Self { name, bytes, written_s })
+    }
+
+    /// Parses the file, with the user's patterns if there are any.
+    fn read(&self, text: &str, rules: &[FigureRule]) -> Result<ReadFile, CommandFailure> {
+        let read = match rules {
+            [] => import::read(text),
+            rules => import::read_figures(text, rules),
+        };
+        read.map_err(|error| rejected_file(&self.name, text, &error))
+    }
 }
 
 /// Whether the start of a file is text. The rest is not read: it may be a disk image.
@@ -101,57 +204,71 @@ fn is_text(path: &Path) -> std::io::Result<bool> {
     const BEGINNING: u64 = 64 << 10;
     let mut head = Vec::new();
     File::open(path)?.take(BEGINNING).read_to_end(&mut head)?;
-    Ok(!head.contains(&0))
+    Ok(import::is_text_beginning(&head))
 }
 
 fn import_file(
     path: &Path,
+    typed: &ImportArguments,
     details: &ImportDetails,
     store: &Store,
 ) -> Result<ImportedFile, CommandFailure> {
-    let name = path.display().to_string();
-    let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
-    let status = path.metadata().map_err(read_error)?;
-    if status.is_dir() {
-        return Err(CommandFailure::usage(format!("{name} is a folder, not a file"))
-            .advise("name the files in the folder, like results/*.json"));
+    let file = SourceFile::open(path)?;
+    let decoded = import::decode_text(&file.bytes);
+    let ReadFile { format, contents, .. } = file.read(&decoded, &typed.metrics)?;
+    if let Some(failed) = contents.failed.first()
+        && !typed.partial
+    {
+        return Err(damaged_file(&file.name, &decoded, &contents, failed));
     }
-    if !status.is_file() {
-        return Err(CommandFailure::usage(format!("{name} is not a regular file"))
-            .with_reason("a pipe or a device has neither a size nor a modification time")
-            .advise("write it to a file first, and import the file"));
-    }
-    if status.len() > MAX_BYTES {
-        return Err(CommandFailure::usage(format!("{name} has {}", Bytes(status.len())))
-            .with_reason(format!("at most {} are read", Bytes(MAX_BYTES)))
-            .advise("import the tool's summary, not its log of single I/O"));
-    }
-    if !is_text(path).map_err(read_error)? {
-        return Err(not_text(&name, "not a text file (contains a NUL byte)"));
-    }
-    let bytes = job_file::read(path).map_err(read_error)?;
-    // Each is replaced by a character of three bytes.
-    let invalid: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    if invalid > bytes.len() / 8 {
-        return Err(not_text(&name, "not a text file (more than an eighth is not UTF-8)"));
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    let (format, imported) =
-        import::read(&text).map_err(|error| rejected_file(&name, &text, &error))?;
-    let modified = status.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let written_s = modified.map(|time| time.as_secs());
-    let source = ImportSource { name: &name, bytes: &bytes, written_s, format };
-    let measurements = imported.len();
-    let runs = importing::store_runs(&source, imported, details, store, &mut SilentSink)?;
-    let doubts = runs.iter().flat_map(|run| format_doubts(run, &name)).collect();
+    let SourceFile { name, bytes, written_s } = &file;
+    let source = ImportSource { name, bytes, written_s: *written_s, format };
+    let left_out = contents.left_out.iter();
+    let left_out = left_out.map(|it| format_part(name, it.lines.as_ref(), &it.what, &it.why));
+    let left_out = left_out.collect();
+    let failed = contents
+        .failed
+        .iter()
+        .map(|it| format_part(name, it.lines.as_ref(), &it.what, &it.error.to_string()));
+    let failed = failed.collect();
+    let measurements = contents.measurements.len();
+    let runs =
+        importing::store_runs(&source, contents.measurements, details, store, &mut SilentSink)?;
+    let doubts = runs.iter().flat_map(|run| format_doubts(run, name)).collect();
     let runs = runs.into_iter().map(|run| run.started.run).collect();
-    Ok(ImportedFile { file: name, format: format.name, runs, measurements, doubts })
+    let file = name.clone();
+    Ok(ImportedFile { file, format: format.name, runs, measurements, left_out, failed, doubts })
+}
+
+fn format_part(file: &str, lines: Option<&LineSpan>, what: &str, why: &str) -> String {
+    match lines {
+        Some(lines) => format!("{file}:{}: {what}: {why}", lines.start()),
+        None => format!("{what}: {why}"),
+    }
 }
 
 fn not_text(name: &str, reason: &str) -> CommandFailure {
     CommandFailure::measurement(format!("{name} was not imported")).with_reason(reason).advise(
         "import the tool's output unchanged, as UTF-8; `assay help formats` lists the formats",
     )
+}
+
+/// Returns the failure for a file with sound and damaged measurements.
+fn damaged_file(
+    name: &str,
+    text: &str,
+    contents: &FileContents,
+    failed: &FailedPart,
+) -> CommandFailure {
+    let (sound, damaged) = (contents.measurements.len(), contents.failed.len());
+    let reason = format!(
+        "{}: {} (damaged measurements: {damaged}, sound ones: {sound})",
+        failed.what, failed.error
+    );
+    let failure = CommandFailure::measurement(format!("{name} was not imported"))
+        .with_reason(reason)
+        .advise("--partial stores the sound ones; --explain prints what each line became");
+    at_line(failure, name, text, failed.lines.as_ref().map(|lines| *lines.start()))
 }
 
 /// Returns the implausible and skipped values of a run just stored, with the line of the file for
@@ -175,8 +292,19 @@ fn rejected_file(name: &str, text: &str, error: &ImportError) -> CommandFailure 
     let failure = CommandFailure::measurement(format!("{name} was not imported"))
         .with_cause(error)
         .advise(error.advice());
-    let Some(number) = error.line() else { return failure };
-    let before: usize = text.split_inclusive('\n').take(number - 1).map(str::len).sum();
+    at_line(failure, name, text, error.line())
+}
+
+/// Adds a line of the file to a failure, if it is short enough to be printed.
+fn at_line(
+    failure: CommandFailure,
+    name: &str,
+    text: &str,
+    number: Option<usize>,
+) -> CommandFailure {
+    let Some(number) = number else { return failure };
+    let before: usize =
+        text.split_inclusive('\n').take(number.saturating_sub(1)).map(str::len).sum();
     let line = text[before..].lines().next().unwrap_or_default();
     // A document on a single line is no useful location.
     const LONGEST: usize = 200;

@@ -190,3 +190,62 @@ fn anonymous_report_hides_host_of_import() {
         assert!(!said.contains("/var/tmp"), "{said}");
     }
 }
+
+/// A log of Windows in UTF-16 with the label of srun before each line.
+#[test]
+fn encodings_and_line_prefixes_are_removed() {
+    let world = World::new();
+    let labelled: String = STREAM.lines().map(|line| format!("0: {line}\r\n")).collect();
+    let wide = std::iter::once(0xfeff).chain(labelled.encode_utf16());
+    let bytes: Vec<u8> = wide.flat_map(u16::to_le_bytes).collect();
+    fs::write(world.path("wide.txt"), bytes).unwrap();
+    let imported = world.assay(&["import", "wide.txt"]).succeeded().out;
+    assert!(imported.contains("stream, 1 measurement"), "{imported}");
+    let explained = world.assay(&["import", "--explain", "wide.txt"]).succeeded().out;
+    assert!(explained.contains("removed from each line: rank of srun --label"), "{explained}");
+}
+
+#[test]
+fn explanation_accounts_for_every_line_and_stores_nothing() {
+    let world = World::new();
+    world.write("osu.txt", OSU);
+    let explained = world.assay(&["import", "--explain", "osu.txt"]).succeeded().out;
+    for (number, line) in (1..).zip(OSU.lines()) {
+        assert!(explained.contains(&format!("{number:>2} | {line}")), "{line}: {explained}");
+    }
+    assert!(explained.contains("Nothing was stored."), "{explained}");
+    assert!(!world.assay(&["list"]).succeeded().out.contains("import "));
+    let json = world.json(&["import", "--explain", "--json", "osu.txt"]);
+    assert_eq!(json[0]["format"], "osu");
+    let refused = world.assay(&["import", "--explain", "--label", "a", "osu.txt"]);
+    refused.failed_with(2);
+}
+
+#[test]
+fn patterns_take_figures_of_any_text() {
+    let world = World::new();
+    world.write("log.txt", "step 1\nPerformance:   87.5 (ns/day)\nWall: 12.5 s\n");
+    let metrics = [
+        "--metric",
+        "ns/day: Performance: +([0-9.]+) 1/s",
+        "--metric",
+        "wall: Wall: ([0-9.]+) s",
+    ];
+    let run = [&["import", "--json"], &metrics[..], &["log.txt"]].concat();
+    let imported = world.json(&run);
+    assert_eq!(imported["imported"][0]["measurements"], 2);
+    let shown =
+        world.json(&["show", imported["imported"][0]["runs"][0].as_str().unwrap(), "--json"]);
+    let results = shown["results"].as_array().unwrap();
+    let wall = results.iter().find(|it| it["metric"] == "time").unwrap();
+    assert_eq!((&wall["median"], &wall["parameters"]["test"]), (&12.5.into(), &"wall".into()));
+    for (pattern, expected) in [
+        ("x: Absent ([0-9]+) s", "no match of the pattern of \"x\""),
+        ("x: Wall s", "has no group"),
+        ("Wall", "expected NAME: REGEX UNIT"),
+        ("x: Wall: ([0-9.]+) parsec", "is no known unit"),
+    ] {
+        let refused = world.assay(&["import", "--metric", pattern, "log.txt"]);
+        assert!(refused.err.contains(expected), "{pattern}: {}", refused.err);
+    }
+}

@@ -1,0 +1,169 @@
+//! `assay import --explain`: prints every line of a file with what it became. Nothing is stored.
+
+use std::fmt::Write as _;
+
+use assay_adapters::import::{FailedPart, FilePart, ImportedMeasurement, LineSpan, ReadFile};
+use assay_model::quantity::Unit;
+use assay_report::{units, words};
+use serde::Serialize;
+
+/// Account of a file.
+#[derive(Debug, Serialize)]
+pub(super) struct Explanation {
+    file: String,
+    format: &'static str,
+    /// Line prefixes that were removed.
+    prefixes: Vec<&'static str>,
+    measurements: usize,
+    parts: Vec<ExplainedPart>,
+    /// Lines without any part.
+    unused_lines: usize,
+}
+
+/// Part of a file: what its lines became.
+#[derive(Debug, Serialize)]
+struct ExplainedPart {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_line: Option<usize>,
+    kind: PartKind,
+    what: String,
+    why: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum PartKind {
+    Measurement,
+    Recognised,
+    LeftOut,
+    Failed,
+}
+
+impl PartKind {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Measurement => "measurement",
+            Self::Recognised => "recognised",
+            Self::LeftOut => "left out",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Collects the account of a file that was read.
+pub(super) fn explain(file: &str, text: &str, read: &ReadFile) -> Explanation {
+    let contents = &read.contents;
+    let mut parts: Vec<ExplainedPart> = Vec::new();
+    parts.extend(contents.measurements.iter().map(explain_measurement));
+    let explain_parts = |kind: PartKind, listed: &[FilePart]| -> Vec<ExplainedPart> {
+        let explain = |it: &FilePart| {
+            ExplainedPart::new(kind, it.lines.as_ref(), &it.what, it.why.clone())
+        };
+        listed.iter().map(explain).collect()
+    };
+    parts.extend(explain_parts(PartKind::Recognised, &contents.recognised));
+    parts.extend(explain_parts(PartKind::LeftOut, &contents.left_out));
+    parts.extend(contents.failed.iter().map(|it: &FailedPart| {
+        ExplainedPart::new(PartKind::Failed, it.lines.as_ref(), &it.what, it.error.to_string())
+    }));
+    // Inner parts follow the parts that contain them.
+    parts.sort_by_key(|it| (it.first_line, it.last_line.map(std::cmp::Reverse)));
+    let owners = assign_lines(&parts, text.lines().count());
+    Explanation {
+        file: file.to_owned(),
+        format: read.format.name,
+        prefixes: read.prefixes.clone(),
+        measurements: contents.measurements.len(),
+        unused_lines: owners.iter().filter(|owner| owner.is_none()).count(),
+        parts,
+    }
+}
+
+/// Prints the account: each part, followed by its lines.
+pub(super) fn format_explanation(explained: &Explanation, text: &str) -> String {
+    let Explanation { file, format, prefixes, measurements, parts, unused_lines } = explained;
+    let count = words::count_message("imported-measurements", *measurements);
+    let mut out = format!("{file}: {format}, {count}\n");
+    for prefix in prefixes {
+        let _ = writeln!(out, "removed from each line: {prefix}");
+    }
+    for part in parts.iter().filter(|it| it.first_line.is_none()) {
+        let _ = writeln!(out, "{}", format_part(part));
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let owners = assign_lines(parts, lines.len());
+    let digits = lines.len().to_string().len();
+    let mut shown = None;
+    for (at, (line, owner)) in lines.iter().zip(&owners).enumerate() {
+        if shown != Some(*owner) {
+            let heading = owner.and_then(|owner| parts.get(owner));
+            let heading = heading.map_or_else(|| "not used".to_owned(), format_part);
+            let _ = writeln!(out, "\n{heading}");
+            shown = Some(*owner);
+        }
+        let _ = writeln!(out, "  {:>digits$} | {line}", at + 1);
+    }
+    let _ = writeln!(out, "\nLines not used: {unused_lines}. Nothing was stored.");
+    out
+}
+
+fn format_part(part: &ExplainedPart) -> String {
+    let ExplainedPart { kind, what, why, .. } = part;
+    let separator = if why.is_empty() { "" } else { ": " };
+    format!("{} {what}{separator}{why}", kind.label())
+}
+
+impl ExplainedPart {
+    fn new(kind: PartKind, lines: Option<&LineSpan>, what: &str, why: String) -> Self {
+        let first_line = lines.map(|it| *it.start());
+        let last_line = lines.map(|it| *it.end());
+        Self { first_line, last_line, kind, what: what.to_owned(), why }
+    }
+}
+
+fn explain_measurement(it: &ImportedMeasurement) -> ExplainedPart {
+    let conditions = it.dimensions.iter().map(|(name, value)| {
+        format!("{}={}", name.name(), units::format_attribute(*name, value))
+    });
+    let mut texts: Vec<String> = conditions.collect();
+    for one in &it.parsed.values {
+        let unit = it.benchmark.metric(one.metric).map_or(Unit::Count, |metric| metric.unit);
+        let own = one.own_dimensions.iter().map(|(name, value)| {
+            format!(" {}={}", name.name(), units::format_attribute(*name, value))
+        });
+        let own: String = own.collect();
+        let value = match one.samples[..] {
+            [] => one.count.map_or_else(String::new, |it| format!("{}/{}", it.part, it.whole)),
+            [sample] => units::quantity(sample, unit, 4),
+            [first, ..] => {
+                format!("{} … ({} samples)", units::quantity(first, unit, 4), one.samples.len())
+            }
+        };
+        texts.push(format!("{}{own} {value}", one.metric));
+    }
+    let what = format!("{} {}", it.benchmark.id(), it.name);
+    ExplainedPart::new(
+        PartKind::Measurement,
+        it.lines.as_ref(),
+        what.trim_end(),
+        texts.join(", "),
+    )
+}
+
+/// Assigns each line to the smallest part that contains it, by index.
+fn assign_lines(parts: &[ExplainedPart], count: usize) -> Vec<Option<usize>> {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    let length = |part: &ExplainedPart| Some(part.last_line? - part.first_line?);
+    // Small parts come last, so that they overwrite the large ones.
+    order.sort_by_key(|at| std::cmp::Reverse(parts.get(*at).and_then(length)));
+    let mut owners = vec![None; count];
+    for at in order {
+        let span = parts.get(at).and_then(|it| Some((it.first_line?, it.last_line?)));
+        let Some((first, last)) = span else { continue };
+        let lines = first.saturating_sub(1)..last.min(count);
+        owners.get_mut(lines).into_iter().flatten().for_each(|owner| *owner = Some(at));
+    }
+    owners
+}
