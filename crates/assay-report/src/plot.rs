@@ -12,5 +12,6 @@ pub(crate) use bars::render_bars;
 pub(crate) use forest::{forest, height};
 pub(crate) use heat::{shades, size as heat_size, svg as heat_svg, table as heat_table};
 pub(crate) use scale::tick_label;
-pub(crate) use svg::{PLOT_SIZE, svg};
+pub(crate) use svg::svg;
+pub(crate) use svg_writer::PLOT_SIZE;
 pub(crate) use svg_writer::escape_xml;

@@ -16,8 +16,8 @@ use assay_run::storage::volume;
 
 use super::CompiledSources;
 use super::output_folder::OutputFolder;
-use super::render_stored::StoredInput;
 use super::report::VdbenchReport;
+use super::stored_input::StoredInput;
 use crate::options::vdbench::VdbenchArguments;
 use crate::store_access;
 use crate::terminal::Terminal;

@@ -27,6 +27,7 @@ use crate::mapping::{MapError, Mapping, PageAdvice};
 use crate::timed::TimedTeam;
 
 mod dot;
+mod early_exit;
 mod factor;
 mod kernels;
 mod layout;
@@ -41,7 +42,8 @@ mod tile;
 mod vector;
 mod workers;
 
-use factor::{EarlyExit, Factorisation, Scratch};
+use early_exit::EarlyExit;
+use factor::{Factorisation, Scratch};
 use kernels::Kernels;
 use matrix::{LinpackMatrix, MatrixShape};
 use panel::PanelShared;

@@ -4,9 +4,11 @@
 use std::sync::atomic::AtomicBool;
 
 use super::abi::{self, ScatterGatherEntry, SendRequest};
-use super::endpoint::{Connection, Endpoint};
+use super::endpoint::Endpoint;
+use super::endpoint_config::Connection;
 use super::error::RdmaError;
-use super::passes::{ProgressMark, RdmaOperation, RdmaPass, SpinTimeout};
+use super::pass_result::{PassResult, ProgressMark};
+use super::passes::{RdmaOperation, RdmaPass, SpinTimeout};
 use super::peak::fastest_window;
 use crate::clock;
 
@@ -22,19 +24,6 @@ const FIRST_DATAGRAM_NS: u64 = 10_000_000_000;
 /// Maximum number of marks of a pass, so that the far end's number of messages does not determine
 /// this end's memory.
 const MAX_MARKS: u64 = 1 << 16;
-
-/// Result of a pass at one end.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PassResult {
-    /// Completions of its own requests over the time since the first was posted.
-    pub sent: Vec<ProgressMark>,
-    /// Datagrams received over the time since the first, which is not counted.
-    pub received: Vec<ProgressMark>,
-    /// Number of messages received.
-    pub arrived: u64,
-    /// Fastest window of the messages sent: their number and its length.
-    pub peak: Option<ProgressMark>,
-}
 
 /// State of one queue pair during a pass.
 struct QueuePairProgress {

@@ -2,7 +2,7 @@
 //! reason.
 
 use super::abi::DeviceLimits;
-use super::endpoint::EndpointConfig;
+use super::endpoint_config::EndpointConfig;
 use super::error::{DeviceResource, RdmaError};
 
 /// Returns an error for the first limit that is exceeded.
@@ -43,7 +43,8 @@ pub(super) fn check(
 
 #[cfg(test)]
 mod tests {
-    use super::super::endpoint::{Connection, Endpoint, Tuning};
+    use super::super::endpoint::Endpoint;
+    use super::super::endpoint_config::{Connection, Tuning};
     use super::*;
 
     fn wanted() -> EndpointConfig<'static> {

@@ -6,9 +6,10 @@
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 use super::abi::{self, CompletionQueue, ReceiveRequest, ScatterGatherEntry, SendRequest};
-use super::endpoint::{Connection, Endpoint};
+use super::endpoint::Endpoint;
+use super::endpoint_config::Connection;
 use super::error::RdmaError;
-use super::flow::PassResult;
+use super::pass_result::PassResult;
 use crate::clock;
 
 /// Sends of a ping-pong per signalled one: completions of the others are not reported.
@@ -53,16 +54,6 @@ pub struct RdmaPass {
     /// Requests per signalled completion (perftest's `cq_mod`); `None` = 100, or half of those in
     /// flight.
     pub moderation: Option<u64>,
-}
-
-/// Number of messages completed at a time after the first was posted, or after the first had
-/// arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProgressMark {
-    /// Number of messages.
-    pub done: u64,
-    /// Time in nanoseconds.
-    pub at_ns: u64,
 }
 
 impl Endpoint {

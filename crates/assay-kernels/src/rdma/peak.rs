@@ -2,7 +2,7 @@
 //! measurement, so only the table in perftest's format has it. Computed after a pass, from the
 //! marks recorded during it.
 
-use super::passes::ProgressMark;
+use super::pass_result::ProgressMark;
 
 /// Returns the fastest of all windows that begin when requests are posted and end when some
 /// complete, with its number of messages and its length in ns. `posted` has the number of requests

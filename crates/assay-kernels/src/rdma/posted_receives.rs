@@ -1,6 +1,6 @@
 //! Accounting of the receive requests posted to a queue pair. Makes no calls to the device.
 
-use super::endpoint::Connection;
+use super::endpoint_config::Connection;
 
 /// Receive requests of one queue pair. Posted and consumed requests are counted over all passes:
 /// those of lost datagrams remain for the next pass.

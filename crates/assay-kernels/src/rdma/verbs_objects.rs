@@ -10,7 +10,7 @@ use super::abi::{
 };
 use super::calls::VerbsCalls;
 use super::device::is_routable;
-use super::endpoint::{Connection, EndpointConfig};
+use super::endpoint_config::{Connection, EndpointConfig};
 use super::error::RdmaError;
 use crate::mapping::Mapping;
 

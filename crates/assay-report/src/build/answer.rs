@@ -10,7 +10,7 @@ use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::{self, DistrustReason};
 
 use super::headlines::{headline_label, representative};
-use super::run::context::{metric_name, number, section_of, text};
+use super::run::estimate_parts::{metric_name, number, section_of, text};
 use super::run::words::direction;
 use super::run::{head, host_usage, network, notes};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};

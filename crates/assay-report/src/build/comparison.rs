@@ -9,8 +9,8 @@ use assay_model::comparison::{
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::run::context::{metric_name, number, text};
-use super::run::{network, words};
+use super::run::estimate_parts::{metric_name, number, text};
+use super::run::{network_labels, words};
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
 };
@@ -171,8 +171,8 @@ fn sort_key(estimate: &MetricEstimate) -> (usize, usize) {
 }
 
 fn metric_label(estimate: &MetricEstimate) -> String {
-    if network::is_network(estimate) {
-        network::metric_label(estimate)
+    if network_labels::is_network(estimate) {
+        network_labels::metric_label(estimate)
     } else {
         metric_name(estimate)
     }
@@ -180,8 +180,8 @@ fn metric_label(estimate: &MetricEstimate) -> String {
 
 fn case_label(pair: &MetricComparison) -> String {
     let estimate = &pair.a;
-    if network::is_network(estimate) {
-        return network::case_and_end(estimate);
+    if network_labels::is_network(estimate) {
+        return network_labels::case_and_end(estimate);
     }
     let mut identity = identity::label(&estimate.parameters);
     let threads = |it| Some(words::threads(number(it, Attribute::Threads)? as usize));

@@ -18,7 +18,7 @@ mod mpi;
 mod storage;
 
 use super::answer::untrusted_notice;
-use super::run::context::{number, text};
+use super::run::estimate_parts::{number, text};
 use super::run::{host_usage, published_sections, words};
 use super::{perftest, representative};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};

@@ -8,9 +8,9 @@ use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::summary::{MetricEstimate, RunSummary};
 
 use super::learn::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
-use super::run::context::{number, text};
+use super::run::estimate_parts::{differing_dimensions, number, text};
 use super::run::network::pairs;
-use super::run::{other, words};
+use super::run::words;
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::{comma, format_ungrouped, localise_symbol, word};
 use crate::{precision, units};
@@ -97,7 +97,7 @@ fn origin_cells(all: &[&MetricEstimate], estimate: &MetricEstimate) -> [TableCel
         parts.push(estimate.host.clone());
     }
     let named = [Attribute::Bytes, Attribute::Host, Attribute::Peer];
-    let others = other::differing_dimensions(all).into_iter().filter(|it| !named.contains(it));
+    let others = differing_dimensions(all).into_iter().filter(|it| !named.contains(it));
     parts.extend(
         others
             .filter_map(|name| text(estimate, name))

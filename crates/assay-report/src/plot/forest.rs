@@ -4,7 +4,8 @@ use assay_model::quantity::Unit;
 
 use super::labels::{LINE_HEIGHT, LabelPlacer, text_width, truncate_to_width};
 use super::scale::AxisLayout;
-use super::svg::{CURVE_COLOURS, PLOT_SIZE};
+use super::svg::CURVE_COLOURS;
+use super::svg_writer::PLOT_SIZE;
 use super::svg_writer::{BAND_COLOUR, GRID_COLOUR, INK_COLOUR, LIMIT_COLOUR, SvgWriter};
 use crate::document::{Axis, Forest, ForestRow, Scale, Tone};
 use crate::words::without_no_break_spaces;

@@ -5,13 +5,13 @@
 
 use super::labels::{LINE_HEIGHT, LabelPlacer, text_width, truncate_to_width};
 use super::scale::{AxisLayout, tick_label};
-use super::svg_writer::{BAND_COLOUR, GRID_COLOUR, INK_COLOUR, LIMIT_COLOUR, SvgWriter};
+use super::svg_writer::{
+    BAND_COLOUR, GRID_COLOUR, INK_COLOUR, LIMIT_COLOUR, PLOT_SIZE, SvgWriter,
+};
 use crate::document::{Plot, PlotPoint, PlotSeries};
 use crate::precision::format_value;
 use crate::words::without_no_break_spaces;
 
-/// Width and height of a displayed plot.
-pub(crate) const PLOT_SIZE: (u32, u32) = (760, 400);
 const WIDTH: f64 = PLOT_SIZE.0 as f64;
 const HEIGHT: f64 = PLOT_SIZE.1 as f64;
 const TOP_EDGE: f64 = 48.0;

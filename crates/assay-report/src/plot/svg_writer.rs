@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use assay_model::sanitize;
 
 use super::labels::FONT_SIZE;
-use super::svg::PLOT_SIZE;
 
 pub(super) const INK_COLOUR: &str = "#24292F";
 pub(super) const GRID_COLOUR: &str = "#D0D7DE";
@@ -157,3 +156,6 @@ fn format_points(points: &[(f64, f64)]) -> String {
     let pair = |(x, y): &(f64, f64)| format!("{},{}", round_to_tenth(*x), round_to_tenth(*y));
     points.iter().map(pair).collect::<Vec<_>>().join(" ")
 }
+
+/// Width and height of a displayed plot.
+pub(crate) const PLOT_SIZE: (u32, u32) = (760, 400);

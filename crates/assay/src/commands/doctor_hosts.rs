@@ -17,7 +17,7 @@ use assay_report::words;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::doctor::{is_strict_violation, keep_topics};
+use super::doctor_topics::{is_strict_violation, keep_topics};
 use crate::arguments::DoctorArguments;
 use crate::arguments::hosts::HostsArguments;
 use crate::failure::exit_code;

@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::barrier::CachePadded;
-use crate::compute::linpack::factor::EarlyExit;
+use crate::compute::linpack::early_exit::EarlyExit;
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::SLIVER;

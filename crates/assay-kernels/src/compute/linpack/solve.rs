@@ -2,7 +2,7 @@
 //! subtract the solved unknowns from the rows of a block: one scalar product per row, bound by
 //! memory. Then one member solves the triangle of the block.
 
-use crate::compute::linpack::factor::EarlyExit;
+use crate::compute::linpack::early_exit::EarlyExit;
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::matrix::SharedMatrix;
 use crate::compute::linpack::step::FactorisationStep;

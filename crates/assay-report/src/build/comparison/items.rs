@@ -7,7 +7,7 @@ use assay_model::comparison::{Comparison, ComparisonVerdict, MetricComparison};
 use assay_model::summary::MetricEstimate;
 
 use super::{case_label, metric_label, ratio_cells, runs_needed, sort_key, tone};
-use crate::build::run::{network, words};
+use crate::build::run::{network, network_labels, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::{with_detail, word};
 use crate::{precision, words as catalogue};
@@ -19,8 +19,9 @@ const ROUND_TRIP_METRICS: [&str; 2] = ["round_trip", "half_round_trip"];
 /// Adds the tables; does nothing if no CPU time was reported, since the list then contains the
 /// same.
 pub(super) fn add(document: &mut Document, comparison: &Comparison) {
-    let reports =
-        |pair: &MetricComparison| network::is_network(&pair.a) && pair.a.metric == "cpu_load";
+    let reports = |pair: &MetricComparison| {
+        network_labels::is_network(&pair.a) && pair.a.metric == "cpu_load"
+    };
     if !comparison.pairs.iter().any(reports) {
         return;
     }
@@ -50,7 +51,7 @@ fn pairs_with_metrics<'c>(
     metrics: &[&str],
 ) -> Vec<&'c MetricComparison> {
     let is_one = |pair: &&MetricComparison| {
-        network::is_network(&pair.a) && metrics.contains(&pair.a.metric.as_str())
+        network_labels::is_network(&pair.a) && metrics.contains(&pair.a.metric.as_str())
     };
     let mut found: Vec<&MetricComparison> = comparison.pairs.iter().filter(is_one).collect();
     found.sort_by_key(|pair| sort_key(&pair.a));

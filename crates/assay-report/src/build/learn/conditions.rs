@@ -6,7 +6,8 @@ use assay_model::quantity::Unit;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
 use super::{best, digits, format_value, row, text};
-use crate::build::run::network::{self, pairs};
+use crate::build::run::network::pairs;
+use crate::build::run::network_labels;
 use crate::build::run::words;
 use crate::document::{ColumnAlignment, ReportTable, TableCell};
 use crate::locale::{join_details, with_detail, word};
@@ -26,8 +27,8 @@ fn route(estimate: &MetricEstimate) -> String {
 
 /// Returns the route and its case, with the protocol if there are several.
 fn item_label(estimate: &MetricEstimate, has_protocols: bool) -> String {
-    let case = Some(network::case_label(estimate)).filter(|it| !it.is_empty());
-    let protocol = has_protocols.then(|| network::protocol(estimate));
+    let case = Some(network_labels::case_label(estimate)).filter(|it| !it.is_empty());
+    let protocol = has_protocols.then(|| network_labels::protocol(estimate));
     let parts = [protocol, Some(route(estimate)), case];
     join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
@@ -53,9 +54,9 @@ pub(super) fn headline_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
                     _ => here.min_by(|a, b| a.median.total_cmp(&b.median)),
                 };
                 let Some(it) = found else { continue };
-                let case = Some(network::case_label(it)).filter(|it| !it.is_empty());
+                let case = Some(network_labels::case_label(it)).filter(|it| !it.is_empty());
                 let parts = [
-                    Some(network::metric_label(it)),
+                    Some(network_labels::metric_label(it)),
                     Some(current),
                     case,
                     summary.run.label.clone(),

@@ -5,7 +5,8 @@ use assay_model::benchmark::ReportSection;
 use assay_model::limit::Rpeak;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{ReportContext, metric_name, number, text};
+use super::context::ReportContext;
+use super::estimate_parts::{metric_name, number, text};
 use super::{cells, words};
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,

@@ -1,11 +1,11 @@
 //! Common lookups of the report's sections: results, their placements and measurers, and their notes.
 
-use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::{Benchmark, ReportSection};
 use assay_model::facts::HostFacts;
 use assay_model::run::Run;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
+use super::estimate_parts::{domain_label, is_concurrent};
 use super::notes::Notes;
 use crate::locale::{join_details, word};
 use crate::units;
@@ -85,66 +85,5 @@ impl<'a> ReportContext<'a> {
     /// Returns the facts of the host of a result.
     pub(super) fn host_facts(&self, estimate: &MetricEstimate) -> Option<&'a HostFacts> {
         self.summary.hosts.iter().find(|host| host.name == estimate.host)
-    }
-}
-
-/// Returns the display name of a metric.
-pub(in crate::build) fn metric_name(estimate: &MetricEstimate) -> String {
-    let known = match estimate.metric.as_str() {
-        "copy" => "Copy",
-        "scale" => "Scale",
-        "add" => "Add",
-        "triad" => "Triad",
-        "fp64" => "FP64 peak",
-        "fp32" => "FP32 peak",
-        "core_clock" => "core clock",
-        "rmax" => "Rmax",
-        "cpu_load" => "CPU load",
-        "cpu_per_io" => "CPU time per I/O",
-        // Long enough to wrap in narrow tables.
-        "cpu_per_byte" => return "CPU time per\u{a0}byte".to_owned(),
-        other => return units::with_no_break_spaces(&other.replace('_', " ")),
-    };
-    units::with_no_break_spaces(known)
-}
-
-/// Returns the domain of a result, after the source of its data if it has one.
-pub(in crate::build) fn domain_label(estimate: &MetricEstimate) -> Option<String> {
-    let placement = text(estimate, Attribute::Placement)?;
-    Some(match text(estimate, Attribute::Source) {
-        Some(source) => units::with_no_break_spaces(&format!("{source} → {placement}")),
-        None => placement,
-    })
-}
-
-/// Returns an attribute as display text.
-pub(in crate::build) fn text(estimate: &MetricEstimate, name: Attribute) -> Option<String> {
-    estimate.parameters.get(&name).map(|value| units::format_attribute(name, value))
-}
-
-/// Returns a number that format 1 stored under a tool's own name.
-pub(super) fn format1_number(estimate: &MetricEstimate, name: &str) -> Option<f64> {
-    match estimate.parameters.get(&Attribute::Reported) {
-        Some(AttributeValue::Pairs(reported)) => reported.get(name)?.parse().ok(),
-        _ => None,
-    }
-}
-
-/// Returns an attribute as a number.
-pub(in crate::build) fn number(estimate: &MetricEstimate, name: Attribute) -> Option<f64> {
-    estimate.parameters.get(&name).and_then(AttributeValue::as_number)
-}
-
-/// Returns the section that prints a result; `None` for benchmarks unknown to this version.
-pub(in crate::build) fn section_of(estimate: &MetricEstimate) -> Option<ReportSection> {
-    Benchmark::from_id(&estimate.benchmark).map(|it| it.definition().section)
-}
-
-/// Whether several domains were measured at the same time.
-pub(in crate::build) fn is_concurrent(estimate: &MetricEstimate) -> bool {
-    match estimate.parameters.get(&Attribute::Concurrent) {
-        Some(AttributeValue::Flag(concurrent)) => *concurrent,
-        Some(value) => value.as_number().is_some_and(|domains| domains > 1.0),
-        None => false,
     }
 }

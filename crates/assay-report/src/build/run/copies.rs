@@ -6,7 +6,8 @@ use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
 use super::cells;
-use super::context::{ReportContext, text};
+use super::context::ReportContext;
+use super::estimate_parts::text;
 use crate::document::{
     Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,
 };

@@ -4,8 +4,8 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::ReportSection;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{ReportContext, text};
-use super::other::differing_dimensions;
+use super::context::ReportContext;
+use super::estimate_parts::{differing_dimensions, text};
 use super::storage::LatencyColumns;
 use super::{cells, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell};

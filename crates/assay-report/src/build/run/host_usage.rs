@@ -10,7 +10,7 @@ use assay_model::run::ALL_HOSTS;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
 use super::cells::percent;
-use super::context::number;
+use super::estimate_parts::number;
 use crate::document::{Block, ColumnAlignment, Details, Document, ReportTable};
 use crate::locale::{comma, format_fixed, in_percent, word};
 use crate::units::quantity;

@@ -9,7 +9,8 @@ use assay_model::facts::HostFacts;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{ReportContext, number, text};
+use super::context::ReportContext;
+use super::estimate_parts::{number, text};
 use super::{cells, words};
 use crate::document::{
     Axis, Band, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReportTable,

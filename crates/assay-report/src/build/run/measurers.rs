@@ -5,8 +5,9 @@ use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::ReportSection;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{ReportContext, is_concurrent, metric_name, section_of, text};
-use super::{cells, network, words};
+use super::context::ReportContext;
+use super::estimate_parts::{is_concurrent, metric_name, section_of, text};
+use super::{cells, network_labels, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::{with_detail, word};
 use crate::{precision, units};
@@ -106,15 +107,16 @@ fn row(
         let digits = [own, its].map(|it| precision::estimate_digits(it));
         ratio.is_finite().then(|| precision::ratio(ratio, None, digits))
     };
-    let is_network = network::is_network(group[0]);
+    let is_network = network_labels::is_network(group[0]);
     let place = match text(group[0], Attribute::N) {
-        _ if is_network => network::case_and_end(group[0]),
+        _ if is_network => network_labels::case_and_end(group[0]),
         Some(n) if group[0].metric == "rmax" => {
             units::with_no_break_spaces(&format!("N = {n}"))
         }
         _ => test_label(group[0]).unwrap_or_else(|| context.place_label(group[0])),
     };
-    let what = if is_network { network::metric_label(group[0]) } else { metric_name(group[0]) };
+    let what =
+        if is_network { network_labels::metric_label(group[0]) } else { metric_name(group[0]) };
     let mut row: Vec<TableCell> = vec![what.into(), place.into(), value(first).into()];
     row.extend(others.iter().map(|tool| TableCell::from(value(tool))));
     row.extend(others.iter().map(|tool| TableCell::from(ratio(tool).unwrap_or_default())));

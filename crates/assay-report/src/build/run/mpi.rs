@@ -7,7 +7,9 @@ use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
 use super::cells;
-use super::context::{ReportContext, metric_name, number, text};
+use super::context::ReportContext;
+use super::estimate_parts::{metric_name, number, text};
+use super::mpi_labels::MpiLabels;
 use super::network::pairs;
 use crate::document::{
     Block, ColumnAlignment, Details, Document, HeatMap, ReportTable, TableCell, Tone,
@@ -20,10 +22,7 @@ use crate::precision::{self, ColumnPrefixes};
 use crate::units;
 
 mod curves;
-mod labels;
 mod places;
-
-pub(super) use labels::MpiLabels;
 
 const HEADING: &str = "MPI";
 /// Placeholder for the width of a missing interval.

@@ -1,16 +1,18 @@
 //! Network section: throughput with its CPU cost at both ends, and round trips.
 
-use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::ReportSection;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
 pub(in crate::build) mod pairs;
 
-use super::context::{ReportContext, format1_number, metric_name, number, section_of, text};
+use super::context::ReportContext;
+use super::estimate_parts::{format1_number, text};
+use super::network_labels::{case_label, metric_label, protocol};
 use super::{cells, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
-use crate::locale::{join_details, with_detail, word};
+use crate::locale::{with_detail, word};
 use crate::precision::{self, ColumnPrefixes};
 use crate::units;
 
@@ -155,10 +157,6 @@ fn is_same_case(estimate: &MetricEstimate, goodput: &MetricEstimate) -> bool {
         && case_label(estimate) == case_label(goodput)
 }
 
-pub(in crate::build) fn protocol(estimate: &MetricEstimate) -> String {
-    estimate.benchmark.rsplit('.').next().unwrap_or_default().to_uppercase()
-}
-
 fn table(
     title: &str,
     context: &ReportContext<'_>,
@@ -198,24 +196,6 @@ fn table(
     table.without_empty_columns()
 }
 
-/// Returns `TCP goodput`, `UDP loss`.
-pub(in crate::build) fn metric_label(estimate: &MetricEstimate) -> String {
-    format!("{} {}", protocol(estimate), metric_name(estimate))
-}
-
-/// Whether a result belongs to the network section.
-pub(in crate::build) fn is_network(estimate: &MetricEstimate) -> bool {
-    section_of(estimate) == Some(ReportSection::Network)
-}
-
-/// Returns the pair of hosts and the case, with the end for metrics of one end.
-pub(in crate::build) fn case_and_end(estimate: &MetricEstimate) -> String {
-    let end = text(estimate, Attribute::End).map(|end| words::end(&end));
-    let case = Some(case_label(estimate)).filter(|case| !case.is_empty());
-    let parts = [pairs::name(estimate), case, end];
-    join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
-}
-
 /// Returns the path, and the end for metrics of one end.
 fn place_label(estimate: &MetricEstimate) -> String {
     let to = route(estimate);
@@ -232,30 +212,6 @@ fn place_label(estimate: &MetricEstimate) -> String {
 /// Returns the pair of hosts, or the remote end.
 fn route(estimate: &MetricEstimate) -> String {
     pairs::name(estimate).or_else(|| text(estimate, Attribute::To)).unwrap_or_default()
-}
-
-/// Returns the parameters that distinguish the cases of one metric: streams, direction, sizes,
-/// rates, load.
-pub(in crate::build) fn case_label(estimate: &MetricEstimate) -> String {
-    let is_off =
-        |name: Attribute| estimate.parameters.get(&name) == Some(&AttributeValue::Flag(false));
-    let streams = number(estimate, Attribute::Streams)
-        .map(|streams| message!("streams", n = streams as u64));
-    let load = number(estimate, Attribute::LoadStreams).filter(|streams| *streams > 0.0);
-    let parts = [
-        streams,
-        text(estimate, Attribute::Direction).map(|it| words::direction(&it)),
-        is_off(Attribute::Copy).then(|| word("no-copy").to_owned()),
-        text(estimate, Attribute::RateBitPerS)
-            .and(number(estimate, Attribute::RateBitPerS))
-            .map(|rate| units::quantity(rate, Unit::BitPerSecond, 3)),
-        number(estimate, Attribute::Bytes)
-            .map(|bytes| units::with_symbol(&bytes.to_string(), "B")),
-        text(estimate, Attribute::Waiting).filter(|waiting| waiting == "spin"),
-        text(estimate, Attribute::MessagesPerS).map(|rate| message!("per-second", rate = rate)),
-        load.map(|streams| message!("under-load", n = streams as u64)),
-    ];
-    join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn round_trip_p99(estimate: &MetricEstimate, prefixes: &ColumnPrefixes) -> String {

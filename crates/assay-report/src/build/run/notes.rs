@@ -8,9 +8,9 @@ use assay_model::host_names;
 use assay_model::plan::OmittedMeasure;
 use assay_model::summary::{CaseFailure, MetricEstimate, RunSummary};
 
-use super::context::{domain_label, metric_name, text};
-use super::mpi::MpiLabels;
-use super::{network, words};
+use super::estimate_parts::{domain_label, metric_name, text};
+use super::mpi_labels::MpiLabels;
+use super::{network_labels, words};
 use crate::document::{Block, Document, Note, Tone};
 use crate::locale::{comma, format_fact, join_details, semicolon, with_detail, word};
 use crate::words::{self as catalogue, Explanation};
@@ -221,8 +221,8 @@ fn add_subject(subjects: &mut Vec<NoteSubject>, mut new: NoteSubject) {
 
 /// Returns a short label that distinguishes a case from the others: `node`, `RndRead at 10 %`.
 fn case_label(estimate: &MetricEstimate, labels: &MpiLabels) -> String {
-    if network::is_network(estimate) {
-        return network::case_and_end(estimate);
+    if network_labels::is_network(estimate) {
+        return network_labels::case_and_end(estimate);
     }
     let equations = text(estimate, Attribute::N).map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase));
@@ -240,8 +240,8 @@ fn case_label(estimate: &MetricEstimate, labels: &MpiLabels) -> String {
 
 impl NoteSubject {
     fn from_estimate(estimate: &MetricEstimate, labels: &MpiLabels) -> Self {
-        let metric = match network::is_network(estimate) {
-            true => network::metric_label(estimate),
+        let metric = match network_labels::is_network(estimate) {
+            true => network_labels::metric_label(estimate),
             false => metric_name(estimate),
         };
         Self { metrics: vec![metric], case: case_label(estimate, labels) }

@@ -1,10 +1,10 @@
 //! General section: results that no other section prints, so that every result is reported.
 
-use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::ReportSection;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{ReportContext, section_of, text};
+use super::context::ReportContext;
+use super::estimate_parts::{differing_dimensions, section_of, text};
 use super::{cells, files, storage};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell};
 use crate::locale::word;
@@ -58,14 +58,4 @@ fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTa
         table.rows.push(row);
     }
     table.without_empty_columns()
-}
-
-/// Returns the dimensions in which these results differ, in the order of the table of attributes.
-pub(in crate::build) fn differing_dimensions(estimates: &[&MetricEstimate]) -> Vec<Attribute> {
-    let differs = |name: &Attribute| {
-        let value = |estimate: &MetricEstimate| estimate.parameters.get(name).cloned();
-        name.row().role != Role::Fact
-            && estimates.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
-    };
-    Attribute::ALL.iter().copied().filter(differs).collect()
 }

@@ -9,7 +9,8 @@ use assay_model::benchmark::Benchmark;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{ReportContext, metric_name, text};
+use super::context::ReportContext;
+use super::estimate_parts::{metric_name, text};
 use crate::build::headlines::representative;
 use crate::document::{Axis, Block, Document, Plot, PlotPoint, PlotSeries, Scale};
 use crate::locale::{Argument, Language, word};

@@ -13,7 +13,8 @@ use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{self, ReportContext, number, section_of, text};
+use super::context::ReportContext;
+use super::estimate_parts::{format1_number, number, section_of, text};
 use super::{cells, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::{format_fixed, with_detail, word};
@@ -441,7 +442,7 @@ fn sides_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
 /// Returns a percentile of one side from format 1, which had no distributions.
 fn format1_percentile(test: &TestResults<'_>, side: &str, percentile: &str) -> TableCell {
     let name = format!("{side}_{percentile}_s");
-    let found = test.rate.and_then(|estimate| context::format1_number(estimate, &name));
+    let found = test.rate.and_then(|estimate| format1_number(estimate, &name));
     found
         .map(|it| precision::value_without_interval(it, Unit::Second))
         .unwrap_or_default()

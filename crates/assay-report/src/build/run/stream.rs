@@ -7,7 +7,8 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::ReportSection;
 use assay_model::summary::MetricEstimate;
 
-use super::context::{ReportContext, is_concurrent, metric_name, number, text};
+use super::context::ReportContext;
+use super::estimate_parts::{is_concurrent, metric_name, number, text};
 use super::{cells, words};
 use crate::document::{
     Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,

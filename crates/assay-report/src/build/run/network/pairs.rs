@@ -5,7 +5,7 @@ use assay_model::doubt::Doubt;
 use assay_model::host_names;
 use assay_model::summary::MetricEstimate;
 
-use super::super::context::{number, text};
+use super::super::estimate_parts::{number, text};
 use crate::document::HeatMap;
 use crate::locale::{format_fact, word};
 use crate::precision;

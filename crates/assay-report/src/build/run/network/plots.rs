@@ -6,8 +6,9 @@ use assay_model::quantity::Unit;
 use assay_model::run::{Run, SeriesRecord};
 use assay_model::summary::MetricEstimate;
 
-use super::{case_and_end, item_label};
+use super::item_label;
 use crate::build::run::cells;
+use crate::build::run::network_labels::{case_and_end, metric_label};
 use crate::document::{Axis, Plot, PlotPoint, PlotSeries, Scale};
 use crate::locale::{join_sentences, with_detail, word};
 use crate::{precision, units};
@@ -104,8 +105,8 @@ pub(super) fn plot_distribution(run: &Run, times: &[&MetricEstimate]) -> Option<
         .filter_map(|it| {
             let points = quantile_points(find_series(run, it)?);
             let name = match case_and_end(it) {
-                case if case.is_empty() => super::metric_label(it),
-                case => with_detail(&super::metric_label(it), &case),
+                case if case.is_empty() => metric_label(it),
+                case => with_detail(&metric_label(it), &case),
             };
             Some(PlotSeries { name, points })
         })

@@ -5,7 +5,8 @@ use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 use assay_model::workload::measurement_mode::LatencyGoal;
 
-use super::super::context::{ReportContext, number, text};
+use super::super::context::ReportContext;
+use super::super::estimate_parts::{number, text};
 use super::super::words as row_words;
 use super::{LatencyColumns, TestResults, cells};
 use crate::document::{

@@ -4,7 +4,7 @@ use assay_model::attribute::Attribute;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::super::context::{metric_name, number, text};
+use super::super::estimate_parts::{metric_name, number, text};
 use super::super::{cells, words};
 use crate::document::{Axis, Plot, PlotPoint, PlotSeries, Scale};
 use crate::locale::{comma, word};

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_model::attribute::Attribute;
 use assay_model::summary::MetricEstimate;
 
-use super::super::context::text;
+use super::estimate_parts::text;
 
 /// Installation prefixes of every MPI name on the page.
-pub(in super::super) struct MpiLabels(BTreeMap<String, BTreeSet<String>>);
+pub(super) struct MpiLabels(BTreeMap<String, BTreeSet<String>>);
 
 impl MpiLabels {
     /// Collects the names from all results of a page, so that labels agree in all tables and
     /// warnings.
-    pub(in super::super) fn from_results(results: &[MetricEstimate]) -> Self {
+    pub(super) fn from_results(results: &[MetricEstimate]) -> Self {
         let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for estimate in results {
             if let (Some(name), Some(prefix)) =
@@ -27,7 +27,7 @@ impl MpiLabels {
     }
 
     /// Returns `MPICH 4.0.2`, or `MPICH 4.0.2 in …/mpich`; `None` for results of other benchmarks.
-    pub(in super::super) fn label(&self, estimate: &MetricEstimate) -> Option<String> {
+    pub(super) fn label(&self, estimate: &MetricEstimate) -> Option<String> {
         let name = name(estimate)?;
         let known = self.0.get(&name).filter(|prefixes| prefixes.len() > 1);
         Some(match (known, text(estimate, Attribute::Prefix)) {
