@@ -11,6 +11,7 @@ use crate::finding::TidyFinding;
 use crate::sources::Sources;
 
 mod budget;
+mod circles;
 mod features;
 mod files;
 mod glossary;
@@ -29,6 +30,7 @@ mod wildcards;
 type Rule = fn(&Sources) -> Result<Vec<TidyFinding>>;
 
 const RULES: &[Rule] = &[
+    circles::check,
     files::check,
     glossary::check,
     imports::check,

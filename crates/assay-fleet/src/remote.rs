@@ -32,20 +32,26 @@ pub mod agents;
 mod bootstrap;
 pub mod calls;
 mod closing_agents;
+pub mod connection_options;
+pub mod coordinator_link;
 pub mod examination;
 mod failure;
 pub mod frame;
+pub mod host_events;
 mod listener;
+mod open_calls;
+mod poisoned_lock;
 mod program;
 pub mod relay;
 mod stderr;
 mod transport;
 
 pub use calls::RelayedMessage;
+use connection_options::RelayRequest;
 pub use failure::HostFailure;
 pub use frame::FrameError;
 pub use program::{Program, ProgramError};
-use relay::{RelayRequest, RelayedEvent};
+use relay::RelayedEvent;
 
 /// Request to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ mod listing;
 mod methods;
 mod perftest;
 mod plan;
+mod published_results;
 mod run;
 mod storage;
 

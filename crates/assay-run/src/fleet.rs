@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_fleet::pairs::PairRounds;
-use assay_fleet::remote::agents::{HostConnections, HostEvent};
+use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::{
     AgentReply, AgentRequest, HostFailure, ReadyReport, RelayedMessage, RemoteRunRequest,
 };
@@ -44,6 +44,7 @@ mod hostile_hosts;
 mod lockstep;
 pub mod member;
 mod merging;
+pub(crate) mod pair_end;
 pub mod pairs;
 pub(crate) mod ranks;
 mod records;

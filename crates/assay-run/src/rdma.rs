@@ -8,6 +8,8 @@ mod far_end;
 mod outcome;
 mod perftest;
 mod perftest_figures;
+mod perftest_server;
+mod served_test;
 mod timed_size;
 mod wire;
 
@@ -31,11 +33,12 @@ use crate::network::control::ControlConnection;
 use crate::network::error::NetworkError;
 use crate::network::target::NetworkTarget;
 
+pub use far_end::serve;
 pub(crate) use far_end::serve_agent;
-pub use far_end::{RdmaServerReport, serve};
 pub use outcome::{RdmaConnectionInfo, RdmaProgress, RdmaSizeResult, RdmaValues};
 pub(crate) use perftest::PerftestPeer;
 pub use perftest_figures::stored_row as perftest_row;
+pub use served_test::RdmaServerReport;
 
 use far_end::Loopback;
 use wire::{ChosenDevice, MessageChannel, RdmaHello, RdmaMessage, WirePeerInfo};

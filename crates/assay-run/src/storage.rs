@@ -18,5 +18,6 @@ pub mod series;
 pub mod shares;
 pub(crate) mod target_overlap;
 pub mod target_overrides;
+mod target_path;
 pub mod vdbench;
 pub mod volume;

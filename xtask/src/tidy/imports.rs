@@ -25,9 +25,9 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
 
 /// First location at which a module names another.
 #[derive(Debug, Clone)]
-struct ImportSite {
-    file: String,
-    line: usize,
+pub(super) struct ImportSite {
+    pub(super) file: String,
+    pub(super) line: usize,
 }
 
 fn mutual_imports(sources: &Sources, modules: &[SourceModule]) -> Vec<TidyFinding> {
@@ -58,9 +58,7 @@ fn collect_imports(
     let mut roads = BTreeMap::new();
     for module in modules.iter().filter(|module| !module.for_tests) {
         let Some(from) = module.path.first() else { continue };
-        let mut names = PathVisitor { module: module.path.clone(), found: Vec::new() };
-        names.visit_file(&sources.rust[&module.file].syntax);
-        for (path, line) in names.found {
+        for (path, line) in named_paths(sources, module) {
             let Some(first) = path.first() else { continue };
             let to = reexported.get(first).unwrap_or(first);
             let is_module = modules.iter().any(|module| module.path.first() == Some(to));
@@ -71,6 +69,16 @@ fn collect_imports(
         }
     }
     roads
+}
+
+/// Returns every path of the crate that a module names, with its line.
+pub(super) fn named_paths(
+    sources: &Sources,
+    module: &SourceModule,
+) -> Vec<(Vec<String>, usize)> {
+    let mut names = PathVisitor { module: module.path.clone(), found: Vec::new() };
+    names.visit_file(&sources.rust[&module.file].syntax);
+    names.found
 }
 
 /// Returns the names that the root re-exports, with their top-level modules.

@@ -11,8 +11,9 @@ use assay_dialects::vdbench::diagnostic::Diagnostic;
 use assay_dialects::vdbench::{
     self, PathInfo, UsedHost, VdbenchEnv, VdbenchExecution, VdbenchInput, host_path,
 };
-use assay_fleet::remote::agents::{self, HostConnections};
-use assay_fleet::remote::examination::ConnectionOptions;
+use assay_fleet::remote::agents;
+use assay_fleet::remote::connection_options::ConnectionOptions;
+use assay_fleet::remote::host_events::HostConnections;
 use assay_fleet::remote::{Program, Via};
 use assay_kernels::clock;
 use assay_run::failure::{CommandFailure, FailureKind};

@@ -2,21 +2,18 @@
 //!
 //! The stored parameter files are compiled again, with the stored sizes of files and devices.
 
-use std::path::{Path, PathBuf};
-
-use assay_dialects::vdbench::{self, PathInfo, VdbenchInput};
+use assay_dialects::vdbench;
 use assay_model::event::RunStatus;
-use assay_model::path_text;
 use assay_model::run::Run;
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
 use assay_run::storage::vdbench::{self as driver, VdbenchEvent};
 use assay_store::Store;
 
 use super::execute::{write_closing, write_opening};
 use super::output_folder::OutputFolder;
 use super::report::VdbenchReport;
+use super::report_diagnostics;
 use super::stored_input::StoredInput;
-use super::{CompiledSources, report_diagnostics};
 use crate::terminal::Terminal;
 
 /// Prints the console output of a stored run and writes its folder to `output`.

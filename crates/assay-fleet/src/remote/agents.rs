@@ -1,18 +1,22 @@
 //! Coordinator's connections to many hosts at once, with their events in order of arrival.
 
-use std::process::ChildStdin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use std::vec;
 
-use super::examination::{ConnectionOptions, MAX_CONCURRENT_HOSTS};
+use super::connection_options::{ConnectionOptions, MAX_CONCURRENT_HOSTS};
 use super::failure::HostFailure;
+use super::host_events::{
+    CHECK_INTERVAL, EventBatch, HostConnections, HostEvent, HostRoute, SharedInput,
+    TransportTarget,
+};
 use super::listener::AgentListener;
-use super::transport::{self, TransportList, lock};
-use super::{AgentReply, AgentRequest, closing_agents, frame};
+use super::poisoned_lock::lock;
+use super::transport::{self, TransportList};
+use super::{AgentRequest, closing_agents};
 use crate::resource_limits;
 
 /// Capacity of the queue of event batches, each from one read of a pipe. Faster hosts must wait.
@@ -21,79 +25,6 @@ const MAX_QUEUED_BATCHES: usize = 64;
 const THREAD_STACK: usize = 512 << 10;
 /// Time for agents to end after a cancellation; they have sent their results by then.
 const CANCEL_GRACE: Duration = Duration::from_millis(300);
-/// Interval of checks for silent hosts.
-pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Event of a host.
-#[derive(Debug)]
-pub enum HostEvent {
-    /// The agent is ready for requests.
-    Joined,
-    /// Reply of the agent.
-    Replied {
-        /// Reply.
-        reply: Box<AgentReply>,
-        /// Clock of this end when the reply arrived.
-        at_ns: u64,
-        /// Size of the message.
-        bytes: usize,
-    },
-    /// The host is lost.
-    Lost(HostFailure),
-}
-
-/// Connections to hosts, by their numbers in the order of the list.
-pub trait HostConnections {
-    /// Returns the monotonic clock of this end.
-    fn now_ns(&self) -> u64;
-
-    /// Returns the next event of any host, or `None` after the timeout.
-    fn next_event(&mut self, within: Duration) -> Option<(usize, HostEvent)>;
-
-    /// Sends a request to a host. If the host is gone, a separate event reports it.
-    fn send_request(&mut self, host: usize, request: &AgentRequest);
-
-    /// Closes the pipe to a host, which ends its agent.
-    fn disconnect(&mut self, host: usize);
-}
-
-/// Events of hosts; those of one host are in order.
-pub(super) type EventBatch = Vec<(usize, HostEvent)>;
-pub(super) type SharedInput = Arc<Mutex<Option<ChildStdin>>>;
-
-/// Route of messages to a host.
-#[derive(Clone)]
-pub(super) enum HostRoute {
-    /// Pipe of the host itself.
-    Direct(SharedInput),
-    /// Pipe of a relay, and the relay's number for the host.
-    Relayed(SharedInput, usize),
-}
-
-impl HostRoute {
-    pub(super) fn send(&self, request: &AgentRequest) {
-        // A closed pipe is reported as a lost host.
-        match self {
-            Self::Direct(input) => {
-                drop(lock(input).as_mut().map(|it| frame::write(it, request)));
-            }
-            Self::Relayed(relay, number) => {
-                let request = AgentRequest::To(*number, Box::new(request.clone()));
-                drop(lock(relay).as_mut().map(|it| frame::write(it, &request)));
-            }
-        }
-    }
-
-    pub(super) fn close(&self) {
-        match self {
-            Self::Direct(input) => drop(lock(input).take()),
-            Self::Relayed(relay, number) => {
-                let request = AgentRequest::Leave(*number);
-                drop(lock(relay).as_mut().map(|it| frame::write(it, &request)));
-            }
-        }
-    }
-}
 
 /// Agents of directly connected or relayed hosts.
 pub(super) struct Agents<'s> {
@@ -237,35 +168,6 @@ impl Agents<'_> {
         }
         over.store(true, Ordering::Relaxed);
         transport::kill_overdue(lines, over);
-    }
-}
-
-/// Transport process on this machine and the hosts it leads to.
-#[derive(Clone)]
-pub(super) struct TransportTarget<'h> {
-    pub(super) name: &'h String,
-    /// Number of the first host reached through the process; for a relay, the process itself is no
-    /// host.
-    pub(super) first: usize,
-    pub(super) hosts: &'h [String],
-    pub(super) is_relay: bool,
-    pub(super) input: SharedInput,
-}
-
-impl TransportTarget<'_> {
-    /// Returns the loss of every host reached through the process.
-    pub(super) fn lost_events(&self, failure: HostFailure) -> EventBatch {
-        let TransportTarget { name, first, hosts, is_relay, .. } = self;
-        if !is_relay {
-            return vec![(*first, HostEvent::Lost(failure))];
-        }
-        let source = Arc::new(failure);
-        let lost = |number: usize| {
-            let relay =
-                HostFailure::RelayLost { relay: (*name).clone(), source: Arc::clone(&source) };
-            (first + number, HostEvent::Lost(relay))
-        };
-        (0..hosts.len()).map(lost).collect()
     }
 }
 

@@ -4,10 +4,9 @@
 //! The caller names a subject; the other agent handles it on a separate thread. A conversation is
 //! over when either end drops its [`Call`] or is lost.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::AgentReply;
-use super::agent::{CoordinatorLink, lock};
+use super::coordinator_link::CoordinatorLink;
+use super::open_calls::CallKey;
+use super::poisoned_lock::lock;
 
 /// Interval of checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -66,19 +67,6 @@ pub enum CallError {
     #[error("interrupted")]
     Interrupted,
 }
-
-/// Peer, number, and whether this end is the caller.
-type CallKey = (String, u64, bool);
-
-/// Conversations of an agent.
-#[derive(Debug, Default)]
-pub(super) struct OpenCalls {
-    next_number: AtomicU64,
-    by_key: Mutex<BTreeMap<CallKey, OpenCall>>,
-}
-
-/// Channel for the messages of a conversation, and the flag for its end.
-type OpenCall = (Sender<String>, Arc<AtomicBool>);
 
 /// End of a conversation with another agent.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
@@ -240,6 +228,8 @@ mod tests {
     use super::super::AgentRequest;
     use super::super::agent::serve;
     use super::super::frame;
+    use std::sync::Mutex;
+
     use super::*;
 
     /// Output pipe of an agent. Its peer hangs up on the first message, before the write returns.

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
-use super::agents::{CHECK_INTERVAL, EventBatch, TransportTarget};
-use super::examination::ConnectionOptions;
+use super::connection_options::ConnectionOptions;
 use super::failure::HostFailure;
+use super::host_events::{CHECK_INTERVAL, EventBatch, TransportTarget};
 use super::stderr::{self, StderrTail};
 use super::transport::{EXIT_GRACE, TransportProcess};
 

@@ -1,33 +1,16 @@
 //! Runs `assay doctor` on many hosts at once. Each host has its own transport process and is
 //! independent of the others.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::connection_options::{ConnectionOptions, MAX_CONCURRENT_HOSTS};
 use super::failure::HostFailure;
 use super::transport::{self, TransportList, TransportPipes};
-use super::{AgentReply, AgentRequest, DoctorResults, Program, Via, frame};
+use super::{AgentReply, AgentRequest, DoctorResults, frame};
 use crate::resource_limits;
-
-/// Maximum number of concurrent hosts: each takes a process, three pipes and a small thread here.
-pub(super) const MAX_CONCURRENT_HOSTS: usize = 256;
-
-/// Connection settings: transport, program, relays and deadline.
-#[derive(Debug)]
-pub struct ConnectionOptions<'a> {
-    /// Transport command.
-    pub via: &'a Via,
-    /// Program to run as the agent.
-    pub program: &'a Program,
-    /// Hosts that relay to an equal share of the others each; empty = direct connections.
-    pub relays: &'a [String],
-    /// Maximum time from the start of the command to the reply.
-    pub deadline: Duration,
-    /// Cancels everything.
-    pub cancel: &'a AtomicBool,
-}
 
 /// Result of `assay doctor` on a host, and its clock offset.
 #[derive(Debug)]

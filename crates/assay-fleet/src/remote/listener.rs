@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 
-use super::agents::{CHECK_INTERVAL, EventBatch, HostEvent, SharedInput, TransportTarget};
 use super::closing_agents::ClosingAgent;
-use super::examination::ConnectionOptions;
+use super::connection_options::{ConnectionOptions, RelayRequest};
 use super::failure::HostFailure;
-use super::relay::RelayRequest;
+use super::host_events::{CHECK_INTERVAL, EventBatch, HostEvent, SharedInput, TransportTarget};
+use super::poisoned_lock::lock;
 use super::stderr::StderrTail;
-use super::transport::{self, TransportList, TransportPipes, TransportProcess, lock};
+use super::transport::{self, TransportList, TransportPipes, TransportProcess};
 use super::{AgentReply, AgentRequest, frame};
 
 /// Maximum read from one pipe before the next: the capacity of a pipe (pipe(7)).

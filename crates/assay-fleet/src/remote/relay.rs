@@ -11,25 +11,16 @@ use std::time::Duration;
 use assay_model::sanitize;
 use serde::{Deserialize, Serialize};
 
-use super::agent::{CoordinatorLink, lock};
-use super::agents::{self, HostConnections as _, HostEvent};
-use super::examination::ConnectionOptions;
+use super::agents;
+use super::connection_options::{ConnectionOptions, RelayRequest};
+use super::coordinator_link::CoordinatorLink;
 use super::failure::HostFailure;
-use super::{AgentReply, Program, Via};
+use super::host_events::{HostConnections as _, HostEvent};
+use super::poisoned_lock::lock;
+use super::{AgentReply, Program};
 
 /// Interval of checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Request to act as a relay.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RelayRequest {
-    /// Hosts to connect to, identified by their index from then on.
-    pub hosts: Vec<String>,
-    /// Transport to them.
-    pub via: Via,
-    /// Maximum silence of a host.
-    pub deadline: Duration,
-}
 
 /// Event of a relayed host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

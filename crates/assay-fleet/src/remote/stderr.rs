@@ -13,7 +13,7 @@ use std::thread;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 
-use super::transport::lock;
+use super::poisoned_lock::lock;
 
 /// Number of bytes kept of a pipe.
 const TAIL_BYTES: usize = 4096;

@@ -4,15 +4,16 @@ use std::io::BufReader;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::examination::ConnectionOptions;
+use super::connection_options::ConnectionOptions;
 use super::failure::HostFailure;
+use super::poisoned_lock::lock;
 use super::stderr::{self, StderrTail};
 use super::{AgentReply, Program, VERSION, Via, agent, bootstrap, frame};
 
@@ -81,10 +82,6 @@ impl Drop for TransportProcess {
         let _turn = lock(&REAPING);
         drop(lock(&self.child).wait());
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Pipes of a transport process.

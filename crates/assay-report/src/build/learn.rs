@@ -18,6 +18,7 @@ mod mpi;
 mod storage;
 
 use super::answer::untrusted_notice;
+use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
 use super::run::estimate_parts::{number, text};
 use super::run::{host_usage, published_sections, words};
 use super::{perftest, representative};
@@ -25,9 +26,6 @@ use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, 
 use crate::locale::{comma, format_date, group_digits, semicolon, with_detail, word};
 use crate::{precision, units, words as catalogue};
 
-/// Decimals that perftest and the OSU benchmarks print.
-pub(super) const DECIMALS: usize = 2;
-pub(super) const MICROSECOND: f64 = 1e-6;
 /// Significant digits of a limit calculated from a clock frequency.
 const LIMIT_DIGITS: usize = 4;
 
@@ -285,16 +283,6 @@ fn unmeasured_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
     rows
 }
 
-pub(super) fn find_results<'a>(
-    all: &[&'a MetricEstimate],
-    benchmark: Benchmark,
-    metric: &str,
-) -> Vec<&'a MetricEstimate> {
-    let is_match =
-        |it: &&&MetricEstimate| it.benchmark == benchmark.id() && it.metric == metric;
-    all.iter().filter(is_match).copied().collect()
-}
-
 fn is_rdma(estimate: &MetricEstimate) -> bool {
     matches!(Benchmark::from_id(&estimate.benchmark), Some(Benchmark::Rdma(_)))
 }
@@ -440,23 +428,4 @@ fn storage_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
         Some(row(name, values, &both))
     });
     rows.collect()
-}
-
-/// Returns the sizes of some results in ascending order, each once.
-pub(super) fn sizes(results: &[&MetricEstimate]) -> Vec<u64> {
-    let mut sizes: Vec<u64> = results
-        .iter()
-        .filter_map(|it| number(it, Attribute::Bytes).map(|bytes| bytes as u64))
-        .collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
-pub(super) fn find_size<'a>(
-    results: &[&'a MetricEstimate],
-    bytes: u64,
-) -> Option<&'a MetricEstimate> {
-    let has_size = |it: &&&MetricEstimate| number(it, Attribute::Bytes) == Some(bytes as f64);
-    results.iter().find(has_size).copied()
 }

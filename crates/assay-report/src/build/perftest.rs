@@ -7,7 +7,7 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::summary::{MetricEstimate, RunSummary};
 
-use super::learn::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
+use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
 use super::run::estimate_parts::{differing_dimensions, number, text};
 use super::run::network::pairs;
 use super::run::words;

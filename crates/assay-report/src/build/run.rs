@@ -26,7 +26,7 @@ pub(super) mod words;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 
-use crate::document::{Block, Document};
+use crate::document::{Block, Document, Tone};
 use context::ReportContext;
 
 /// Builds the report of a run. `run` adds facts that a summary lacks: the clock, planned cases that
@@ -35,6 +35,7 @@ use context::ReportContext;
 pub fn run(summary: &RunSummary, run: Option<&Run>) -> Document {
     let context = ReportContext::new(summary, run);
     let mut document = Document::new(head::title(summary));
+    document.paragraph(Tone::Bad, super::answer::untrusted_notice(summary));
     head::add(&mut document, summary, run);
     add_sections(&mut document, &context);
     other::add(&mut document, &context);

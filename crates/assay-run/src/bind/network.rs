@@ -15,7 +15,7 @@ use assay_model::attribute::Attribute;
 use assay_model::failure::MissingHostFeature;
 use assay_model::workload::{NetworkTest, NetworkWorkload, Workload};
 
-use crate::fleet::pairs::PairEnd;
+use crate::fleet::pair_end::PairEnd;
 use crate::measurement_loop::Turns;
 use crate::network::error::NetworkError;
 use crate::network::path;

@@ -14,7 +14,7 @@ use assay_model::plan::Case;
 use assay_model::workload::{RdmaWorkload, Workload};
 
 use super::tool;
-use crate::fleet::pairs::{self, PairEnd};
+use crate::fleet::pair_end::{self, PairEnd};
 use crate::measurement_loop::{self, Turns};
 use crate::network::error::NetworkError;
 use crate::rdma::{self, PerftestPeer, RdmaEvent, RdmaPartner, RdmaTestError};
@@ -57,7 +57,7 @@ fn partner(
     let Some(pair) = recorder.pair() else { return Ok(None) };
     let (device, peer) = (pair.far.with_defaults(&work.device), pair.peer.clone());
     let gone = || case_error(&NetworkError::Call(CallError::Over { peer }).into());
-    let call = recorder.call_peer(pairs::RDMA).ok_or_else(gone)?;
+    let call = recorder.call_peer(pair_end::RDMA).ok_or_else(gone)?;
     Ok(Some(RdmaPartner { call, device }))
 }
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use assay_fleet::remote::agents::{HostConnections, HostEvent};
+use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::{AgentRequest, Clocks, HostFailure};
 use assay_model::doubt::Doubt;
 use assay_model::event::ClockOffset;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_fleet::pairs::PairRounds;
-use assay_fleet::remote::agents::{HostConnections, HostEvent};
+use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::{AgentReply, AgentRequest, Clocks, ReadyReport};
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use assay_fleet::remote::agent::CoordinatorLink;
 use assay_fleet::remote::calls::Call;
+use assay_fleet::remote::coordinator_link::CoordinatorLink;
 use assay_fleet::remote::{AgentReply, ReadyReport, SecondReport};
 use assay_fleet::root::Root;
 use assay_kernels::{clock, timers};

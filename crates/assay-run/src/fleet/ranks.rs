@@ -21,7 +21,7 @@ use assay_model::mpi_installation::MpiLauncherKind;
 use assay_model::path_text;
 use serde::{Deserialize, Serialize};
 
-use super::pairs::{MPI, PairEnd};
+use super::pair_end::{MPI, PairEnd};
 use crate::network::error::NetworkError;
 use crate::network::setup::local_address_for;
 use crate::recorder::Recorder;

@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_fleet::pairs::PairRounds;
-use assay_fleet::remote::agents::{HostConnections, HostEvent};
 use assay_fleet::remote::frame;
+use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::relay::RelayedEvent;
 use assay_fleet::remote::{AgentReply, AgentRequest, Clocks, HostFailure, ReadyReport};
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};

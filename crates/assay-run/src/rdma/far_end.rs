@@ -13,10 +13,11 @@ use assay_kernels::rdma::{Endpoint, RdmaError, RdmaPass, has_devices};
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::workload::RdmaDevice;
 
+use super::served_test::{RdmaServerReport, check_version, resolve_own_device};
 use super::wire::{ChosenDevice, FarEndCounts, MessageChannel, RdmaHello, RdmaMessage};
 use super::{
     MAX_BYTES, NodePinning, RdmaLoad, RdmaTestError, SIZE_TIMEOUT, STEP_TIMEOUT,
-    connect_queue_pairs, open_endpoint, outcome, perftest, resolve_device,
+    connect_queue_pairs, open_endpoint, outcome, perftest_server,
 };
 use crate::network::control::{self, ControlConnection};
 use crate::network::error::NetworkError;
@@ -28,17 +29,6 @@ const MAX_DEPTH: u64 = 1 << 16;
 const MAX_QUEUE_PAIRS: u32 = 1 << 14;
 /// Limit for iterations: requests are numbered with 40 bits.
 const MAX_ITERATIONS: u64 = 1 << 40;
-
-/// Report on a served test.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RdmaServerReport {
-    /// Address of the leading end.
-    pub peer: String,
-    /// Device of this end.
-    pub device: String,
-    /// Number of sizes that were measured.
-    pub sizes: usize,
-}
 
 /// Waits for one leading end and serves its test.
 ///
@@ -106,7 +96,7 @@ fn serve_requests(
     let hello = match line.receive("a request", STEP_TIMEOUT, cancel)? {
         RdmaMessage::Hello(hello) => *hello,
         RdmaMessage::Perftest(asked) => {
-            return perftest::serve(line, &asked, (device, program), cancel);
+            return perftest_server::serve(line, &asked, (device, program), cancel);
         }
         other => return Err(line.unexpected_message(other)),
     };
@@ -145,19 +135,6 @@ fn serve_requests(
     }
     let (peer, device) = (line.peer().to_owned(), end.device.clone());
     Ok(RdmaServerReport { peer, device, sizes: sizes.len() })
-}
-
-/// Resolves the device of this end. A leading end that connected over the network cannot choose it.
-pub(super) fn resolve_own_device(
-    line: &MessageChannel,
-    own: &RdmaDevice,
-    asked: &RdmaDevice,
-) -> RdmaDevice {
-    if line.is_between_agents() {
-        resolve_device(&own.with_defaults(asked))
-    } else {
-        resolve_device(own)
-    }
 }
 
 fn serve_size(
@@ -202,16 +179,6 @@ fn check_hello(line: &MessageChannel, hello: &RdmaHello) -> Result<(), RdmaTestE
         return Ok(());
     }
     let said = "it requests values outside the limits".to_owned();
-    Err(RdmaTestError::ProtocolMismatch { peer: line.peer().to_owned(), said })
-}
-
-/// Checks the version, because the protocol differs by version.
-pub(super) fn check_version(line: &MessageChannel, far: &str) -> Result<(), RdmaTestError> {
-    let own = env!("CARGO_PKG_VERSION");
-    if far == own {
-        return Ok(());
-    }
-    let said = format!("it is version {far}, and this is {own}");
     Err(RdmaTestError::ProtocolMismatch { peer: line.peer().to_owned(), said })
 }
 

@@ -16,7 +16,8 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::layers::Layers;
-use super::{safe_open, safety};
+use super::safe_open;
+use super::target_path::{is_written, resolve_path};
 use crate::failure::CommandFailure;
 
 /// Claims a device for as long as `held` lives; it cannot be mounted or used by other block devices
@@ -60,7 +61,7 @@ fn replaced_target(path: &Path, why: impl Into<String>) -> CommandFailure {
 
 /// Releases a file that is gone, under all of its paths, before another is created in its place.
 pub(super) fn release(held: &OpenTargets, path: &Path) {
-    held.retain(|it, _| safety::resolve_path(it).is_ok_and(|it| it != path));
+    held.retain(|it, _| resolve_path(it).is_ok_and(|it| it != path));
 }
 
 /// Opens all targets of a workload, each under its own path and under the one without links.
@@ -74,7 +75,7 @@ pub(super) fn hold(
     // Each target needs one descriptor more than its phase.
     resource_limits::raise_open_files();
     for target in &workload.targets {
-        let path = safety::resolve_path(&target.path)?;
+        let path = resolve_path(&target.path)?;
         let file = match held.file(&path) {
             Some(file) => file,
             None => Arc::new(safe_open::open(&path, OFlags::PATH).map_err(|error| {
@@ -113,7 +114,7 @@ pub(super) fn recheck(
         if !safe_open::is_same(&ours, &found) {
             return Err(replaced_target(path, PATH_CHANGED));
         }
-        if safety::is_written(workload, index)
+        if is_written(workload, index)
             && let Some(user) = Layers::read().users(&found, mounts).first()
         {
             return Err(replaced_target(path, format!("it is in use: {user}")));
@@ -149,7 +150,7 @@ pub(super) fn check_unchanged(
         let Some(before) = *before else { continue };
         let after = capacity::size(path).map_err(failed)?.unwrap_or(0);
         // A phase may fill a file up to its configured size; a file that it only reads may grow.
-        let most = match safety::is_written(workload, index) {
+        let most = match is_written(workload, index) {
             true => before.max(target.size_bytes.unwrap_or(0)),
             false => u64::MAX,
         };

@@ -11,7 +11,7 @@ use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{EngineChoice, StorageLoad, StoragePlan, StorageWorkload};
 
 use super::options::RunOptions;
-use super::{runner, safety, volume};
+use super::{runner, target_path, volume};
 use crate::failure::CommandFailure;
 
 /// Refusal with its origin in the plan.
@@ -81,8 +81,9 @@ pub fn check(
 
 /// Returns the stream that uses the target, preferably one that writes it.
 fn target_user(plan: &StoragePlan, path: &Path) -> Option<StreamOrigin> {
-    let is_it =
-        |found: &Path| found == path || safety::resolve_path(found).is_ok_and(|it| it == path);
+    let is_it = |found: &Path| {
+        found == path || target_path::resolve_path(found).is_ok_and(|it| it == path)
+    };
     let phases = plan.phases.iter().enumerate();
     let mut users: Vec<(bool, StreamOrigin)> = phases
         .flat_map(|(phase, it)| {

@@ -25,6 +25,7 @@ use super::created_files::{CreatedFiles, CreatedRecord};
 use super::held_targets;
 use super::options::RunOptions;
 use super::safety::{self, FileToLayOut};
+use super::target_path;
 use crate::failure::CommandFailure;
 
 /// Maximum number of failed I/O that are reported with their position.
@@ -200,13 +201,13 @@ fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), Command
             continue;
         }
         for (index, target) in workload.targets.iter().enumerate() {
-            let path = safety::resolve_path(&target.path)?;
+            let path = target_path::resolve_path(&target.path)?;
             // Laying out a file is writing it.
             let record = records.remove(&path).filter(CreatedRecord::is_unchanged);
             let Some(mut record) = record else { continue };
             let bytes = target.size_bytes.unwrap_or(0);
             let lacks = record.laid_out_bytes.is_none_or(|it| it < bytes);
-            if lacks || safety::is_written(workload, index) {
+            if lacks || target_path::is_written(workload, index) {
                 check_recorded(record.begin_use(bytes))?;
             } else {
                 // A store that cannot be written may still be read.

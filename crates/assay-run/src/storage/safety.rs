@@ -23,6 +23,7 @@ use super::created_files::{CreatedFiles, CreatedRecord};
 use super::held_targets;
 use super::layers::Layers;
 use super::options::RunOptions;
+use super::target_path::{is_written, resolve_path};
 use super::volume::Volumes;
 use crate::failure::CommandFailure;
 
@@ -107,11 +108,6 @@ fn path_uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, PathUse<'_>>, Comma
     Ok(uses)
 }
 
-pub(super) fn is_written(workload: &StorageWorkload, target: usize) -> bool {
-    let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
-    streams.any(|stream| stream.read_share < 1.0)
-}
-
 /// Whether the workload only writes the target, block after block.
 fn is_filled_in_order(workload: &StorageWorkload, target: usize) -> bool {
     let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
@@ -124,24 +120,6 @@ fn is_filled_in_order(workload: &StorageWorkload, target: usize) -> bool {
         );
         stream.read_share <= 0.0 && in_order
     })
-}
-
-/// Resolves the links of a path. Its folder must exist; the file itself need not.
-pub(super) fn resolve_path(path: &Path) -> Result<PathBuf, CommandFailure> {
-    if let Ok(path) = path.canonicalize() {
-        return Ok(path);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or_else(|| Path::new("."));
-    let name = path.file_name().ok_or_else(|| {
-        CommandFailure::usage(format!("{} does not name a file or a device", path.display()))
-    })?;
-    let folder = folder.canonicalize().map_err(|error| {
-        CommandFailure::usage(format!("the target {} cannot be used", path.display()))
-            .with_reason(format!("its folder {}: {error}", folder.display()))
-            .advise("make the folder, or mount the volume, first")
-    })?;
-    Ok(folder.join(name))
 }
 
 /// Inputs of the check of one path.

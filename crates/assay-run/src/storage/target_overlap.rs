@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 
 use super::layers::{Layer, Layers};
-use super::safety;
+use super::target_path;
 use crate::failure::CommandFailure;
 
 /// File or device behind a path, independent of the path's spelling.
@@ -22,7 +22,7 @@ impl TargetIdentity {
     fn from_path(path: &Path) -> Result<Self, CommandFailure> {
         match path.metadata() {
             Ok(found) => Ok(Self::Existing(Layer::from_metadata(&found))),
-            Err(_) => safety::resolve_path(path).map(Self::Missing),
+            Err(_) => target_path::resolve_path(path).map(Self::Missing),
         }
     }
 }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use assay_fleet::process;
-use assay_fleet::remote::agent::{self, CoordinatorLink};
+use assay_fleet::remote::agent;
+use assay_fleet::remote::coordinator_link::CoordinatorLink;
 use assay_fleet::remote::{AgentReply, AgentRequest, RemoteRunRequest, relay};
 use assay_kernels::clock;
 use assay_model::path_text;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use assay_fleet::fleet_file::{self, FleetHost};
 use assay_fleet::hosts;
-use assay_fleet::remote::examination::{self, ConnectionOptions, HostReport};
+use assay_fleet::remote::connection_options::ConnectionOptions;
+use assay_fleet::remote::examination::{self, HostReport};
 use assay_fleet::remote::{HostFailure, Program, Via};
 use assay_fleet::slurm::{Allocation, SlurmError};
 use assay_model::facts::difference::{ComparedHost, HostDifference, find_differences};

@@ -8,7 +8,7 @@ use assay_fleet::fleet_file::FleetHost;
 use assay_fleet::hosts;
 use assay_fleet::pairs::{PairMatrix, PairRounds};
 use assay_fleet::remote::agents;
-use assay_fleet::remote::examination::ConnectionOptions;
+use assay_fleet::remote::connection_options::ConnectionOptions;
 use assay_kernels::{clock, heap};
 use assay_model::doubt::Doubt;
 use assay_model::host_names;

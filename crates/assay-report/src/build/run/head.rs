@@ -6,7 +6,6 @@ use assay_model::run::Run;
 use assay_model::summary::{RunHeader, RunSummary};
 
 use super::words;
-use crate::build::answer::untrusted_notice;
 use crate::document::{Document, Tone};
 use crate::locale::{comma, localise_list, word};
 use crate::{units, words as catalogue};
@@ -47,7 +46,6 @@ pub(in crate::build) fn add_machines(
 }
 
 pub(super) fn add(document: &mut Document, summary: &RunSummary, run: Option<&Run>) {
-    document.paragraph(Tone::Bad, untrusted_notice(summary));
     add_machines(document, Tone::Plain, summary, usize::MAX);
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times_line(head));

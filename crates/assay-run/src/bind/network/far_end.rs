@@ -10,7 +10,7 @@ use std::time::Duration;
 use assay_dialects::wire::{iperf3, qperf};
 use assay_model::workload::NetworkWorkload;
 
-use crate::fleet::pairs::PairEnd;
+use crate::fleet::pair_end::PairEnd;
 use crate::network::control;
 use crate::network::error::NetworkError;
 use crate::network::iperf3_server::{self, Iperf3Service};

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
 use assay_fleet::capacity;
-use assay_fleet::remote::agent::CoordinatorLink;
+use assay_fleet::remote::coordinator_link::CoordinatorLink;
 use assay_fleet::remote::{
     AgentReply, ReadyReport, RemotePathInfo, ShareRequest, TreeMark, TreesPhase, TreesRequest,
 };

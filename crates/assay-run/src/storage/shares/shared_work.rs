@@ -1,12 +1,13 @@
 //! Kinds of work that hosts can share: I/O on files and devices, or operations on file trees.
 
+use std::collections::VecDeque;
+
 use assay_fleet::remote::{AgentRequest, TreesPhase};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FilePhase;
 use assay_model::workload::storage::{StoragePhase, StorageTiming};
 
-use super::storage_hosts::{PhaseReports, StorageHost};
 use super::{HostShare, trees};
 
 /// Kind of work, from the coordinator's view.
@@ -29,7 +30,7 @@ pub(crate) trait SharedWork: Sized {
     /// Returns the timing of a phase, and the pause before it in seconds.
     fn timing(phase: &Self::Phase) -> (&StorageTiming, f64);
     /// Returns the reports of a host.
-    fn reports(member: &mut StorageHost) -> &mut PhaseReports<Self>;
+    fn reports(reports: &mut HostReports) -> &mut PhaseReports<Self>;
     /// Merges the same interval of several hosts.
     fn merge_intervals(
         phase: &Self::Phase,
@@ -50,6 +51,26 @@ pub(crate) trait SharedWork: Sized {
         parts: Vec<(&str, &Self::Share, Self::Outcome)>,
         intervals: Vec<Self::Interval>,
     ) -> Option<Self::Outcome>;
+}
+
+/// Reports of a host about the current phase.
+pub(crate) struct PhaseReports<K: SharedWork> {
+    /// Intervals that are not merged yet.
+    pub(super) intervals: VecDeque<K::Interval>,
+    pub(super) outcome: Option<K::Outcome>,
+}
+
+impl<K: SharedWork> Default for PhaseReports<K> {
+    fn default() -> Self {
+        Self { intervals: VecDeque::new(), outcome: None }
+    }
+}
+
+/// Reports of a host about the current phase, of either kind of work.
+#[derive(Default)]
+pub(crate) struct HostReports {
+    pub(super) blocks: PhaseReports<BlockWork>,
+    pub(super) trees: PhaseReports<TreeWork>,
 }
 
 /// I/O on files and devices.
@@ -75,8 +96,8 @@ impl SharedWork for BlockWork {
         (&phase.workload.timing, phase.pause_before_s)
     }
 
-    fn reports(member: &mut StorageHost) -> &mut PhaseReports<Self> {
-        &mut member.blocks
+    fn reports(reports: &mut HostReports) -> &mut PhaseReports<Self> {
+        &mut reports.blocks
     }
 
     fn merge_intervals(
@@ -138,8 +159,8 @@ impl SharedWork for TreeWork {
         (&phase.workload.timing, 0.0)
     }
 
-    fn reports(member: &mut StorageHost) -> &mut PhaseReports<Self> {
-        &mut member.trees
+    fn reports(reports: &mut HostReports) -> &mut PhaseReports<Self> {
+        &mut reports.trees
     }
 
     fn merge_intervals(

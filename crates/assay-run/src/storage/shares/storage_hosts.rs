@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_fleet::remote::agents::{HostConnections, HostEvent};
+use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::{
     AgentReply, AgentRequest, HostFailure, RemotePathInfo, ShareRequest, TreeMark, TreesRequest,
 };
@@ -20,8 +20,8 @@ use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
 use super::HostShare;
 use super::plausibility::HostAccount;
-use super::shared_work::SharedWork;
 pub(crate) use super::shared_work::{BlockWork, TreeWork};
+use super::shared_work::{HostReports, SharedWork};
 use super::trees::TreePreparation;
 use crate::failure::CommandFailure;
 use crate::fleet::clocks::{self, RemoteClock, SynchronisedHosts};
@@ -78,21 +78,7 @@ pub(crate) struct StorageHost {
     /// Sum of the counts that it has reported.
     account: HostAccount,
     marks: Vec<TreeMark>,
-    pub(super) blocks: PhaseReports<BlockWork>,
-    pub(super) trees: PhaseReports<TreeWork>,
-}
-
-/// Reports of a host about the current phase.
-pub(crate) struct PhaseReports<K: SharedWork> {
-    /// Intervals that are not merged yet.
-    intervals: VecDeque<K::Interval>,
-    outcome: Option<K::Outcome>,
-}
-
-impl<K: SharedWork> Default for PhaseReports<K> {
-    fn default() -> Self {
-        Self { intervals: VecDeque::new(), outcome: None }
-    }
+    reports: HostReports,
 }
 
 impl<'h> StorageHosts<'h> {
@@ -342,7 +328,7 @@ impl<'h> StorageHosts<'h> {
         let skew_s = (late_s.clone().count() > 1).then(|| clocks::skew_s(late_s));
         let mut parts = Vec::new();
         for host in with {
-            let outcome = K::reports(&mut self.members[*host]).outcome.take();
+            let outcome = K::reports(&mut self.members[*host].reports).outcome.take();
             let share = joint.shares[*host].as_ref();
             if let (Some(outcome), Some(share)) = (outcome, share) {
                 parts.push((self.names[*host].as_str(), share, outcome));
@@ -386,19 +372,19 @@ impl SynchronisedHosts for StorageHosts<'_> {
                     Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
             }
             AgentReply::Interval(tally) if member.account.accept_interval(&tally, all) => {
-                member.blocks.intervals.push_back(*tally);
+                member.reports.blocks.intervals.push_back(*tally);
             }
             AgentReply::Outcome(outcome) if member.account.accept_outcome(&outcome, all) => {
-                (member.blocks.outcome, member.is_done) = (Some(*outcome), true);
+                (member.reports.blocks.outcome, member.is_done) = (Some(*outcome), true);
             }
             AgentReply::Marks(marks) => (member.marks, member.is_done) = (marks, true),
             AgentReply::TreesInterval(it) if member.account.accept_trees_interval(&it, all) => {
-                member.trees.intervals.push_back(*it);
+                member.reports.trees.intervals.push_back(*it);
             }
             AgentReply::TreesOutcome(outcome)
                 if member.account.accept_trees_outcome(&outcome, all) =>
             {
-                (member.trees.outcome, member.is_done) = (Some(*outcome), true);
+                (member.reports.trees.outcome, member.is_done) = (Some(*outcome), true);
             }
             AgentReply::Interval(_)
             | AgentReply::Outcome(_)
@@ -452,12 +438,15 @@ impl<K: SharedWork> JointSeries<'_, K> {
         members: &mut [StorageHost],
         on: &mut SharedRunListener<'_, K::Interval>,
     ) {
-        let mut is_told = |it: &mut StorageHost| !K::reports(it).intervals.is_empty();
+        let mut is_told =
+            |it: &mut StorageHost| !K::reports(&mut it.reports).intervals.is_empty();
         while members.iter_mut().all(|it| is_told(it) || it.is_done || it.is_gone)
             && members.iter_mut().any(&mut is_told)
         {
-            let own: Vec<Option<K::Interval>> =
-                members.iter_mut().map(|it| K::reports(it).intervals.pop_front()).collect();
+            let own: Vec<Option<K::Interval>> = members
+                .iter_mut()
+                .map(|it| K::reports(&mut it.reports).intervals.pop_front())
+                .collect();
             let both = own.iter().zip(self.shares);
             let parts: Vec<_> = both
                 .filter_map(|(own, share)| Some((share.as_ref()?, own.as_ref()?)))

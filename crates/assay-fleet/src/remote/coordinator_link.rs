@@ -1,0 +1,133 @@
+//! Connection of an agent to its coordinator.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::host_events::HostRoute;
+use super::open_calls::OpenCalls;
+use super::poisoned_lock::lock;
+use super::{AgentReply, AgentRequest, frame};
+
+/// Time without a sent message after which an agent sends a heartbeat.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Connection of an agent to its coordinator.
+#[expect(missing_debug_implementations, reason = "a pipe has no text")]
+pub struct CoordinatorLink {
+    output: Mutex<ReplyPipe>,
+    start_times: Mutex<Receiver<u64>>,
+    cancel: Arc<AtomicBool>,
+    enough: Arc<AtomicBool>,
+    pub(super) calls: OpenCalls,
+    /// Routes to the hosts that this agent relays for the coordinator.
+    pub(super) relay_routes: Mutex<Vec<HostRoute>>,
+    has_heartbeat: AtomicBool,
+    /// Time of the last message from the coordinator.
+    last_received: Mutex<Instant>,
+}
+
+/// Pipe for replies, and the time of the last one.
+struct ReplyPipe {
+    pipe: Box<dyn Write + Send>,
+    last_sent: Instant,
+}
+
+impl CoordinatorLink {
+    /// Creates the link of an agent that replies on `output` and gets start times from `starts`.
+    pub(super) fn new(output: Box<dyn Write + Send>, starts: Receiver<u64>) -> Self {
+        Self {
+            output: Mutex::new(ReplyPipe { pipe: output, last_sent: Instant::now() }),
+            start_times: Mutex::new(starts),
+            cancel: Arc::default(),
+            enough: Arc::default(),
+            calls: OpenCalls::default(),
+            relay_routes: Mutex::default(),
+            has_heartbeat: AtomicBool::new(false),
+            last_received: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Notes that a message arrived.
+    pub(super) fn note_received(&self) {
+        *lock(&self.last_received) = Instant::now();
+    }
+
+    /// Sends a reply; returns `false` if the pipe is closed.
+    pub fn send(&self, reply: &AgentReply) -> bool {
+        let mut output = lock(&self.output);
+        output.last_sent = Instant::now();
+        frame::write(&mut output.pipe, reply).is_ok()
+    }
+
+    /// Waits until the coordinator sends a start time; `None` if there will be none.
+    pub fn next_start(&self) -> Option<u64> {
+        let starts = lock(&self.start_times);
+        while !self.cancel.load(Ordering::Relaxed) {
+            match starts.recv_timeout(Duration::from_millis(50)) {
+                Ok(at_ns) => return Some(at_ns),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        None
+    }
+
+    /// Returns the flag that cancels the current work.
+    #[must_use]
+    pub const fn cancel(&self) -> &Arc<AtomicBool> {
+        &self.cancel
+    }
+
+    /// Returns the flag that ends the current phase.
+    #[must_use]
+    pub const fn phase_end(&self) -> &Arc<AtomicBool> {
+        &self.enough
+    }
+
+    /// Forwards a request to a relayed host; `None` closes its pipe.
+    pub(super) fn forward(&self, number: usize, request: Option<&AgentRequest>) {
+        let way = lock(&self.relay_routes).get(number).cloned();
+        match (way, request) {
+            (Some(way), Some(request)) => way.send(request),
+            (Some(way), None) => way.close(),
+            (None, _) => {}
+        }
+    }
+
+    pub(super) fn silent_for(&self) -> Duration {
+        lock(&self.last_received).elapsed()
+    }
+
+    pub(super) fn cancel_all(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.enough.store(true, Ordering::Relaxed);
+    }
+
+    /// Sends a heartbeat whenever nothing else was sent for a second, until the pipe closes.
+    ///
+    /// # Errors
+    /// If the thread for it cannot be started.
+    pub fn start_heartbeat(self: &Arc<Self>) -> io::Result<()> {
+        if self.has_heartbeat.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let line = Arc::downgrade(self);
+        let send = move || {
+            while let Some(line) = line.upgrade() {
+                let silent = lock(&line.output).last_sent.elapsed();
+                if silent >= HEARTBEAT_INTERVAL && !line.send(&AgentReply::Alive) {
+                    return;
+                }
+                drop(line);
+                thread::sleep(
+                    HEARTBEAT_INTERVAL.checked_sub(silent).unwrap_or(HEARTBEAT_INTERVAL),
+                );
+            }
+        };
+        thread::Builder::new().spawn(send).map(drop)
+    }
+}
