@@ -461,8 +461,6 @@ attributes! {
     SourceFormat, "source_format", Fact, AttributeKind::Plain;
     /// Line of that file, from 1, where each line is a result.
     SourceLine, "source_line", Fact, AttributeKind::Plain;
-    /// Properties that format 1 stored under names outside this table.
-    Reported, "told", Fact, AttributeKind::Plain;
 }
 
 impl Attribute {

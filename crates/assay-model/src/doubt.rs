@@ -475,16 +475,6 @@ pub enum Doubt {
         /// The doubt about that host.
         doubt: Box<Self>,
     },
-    /// Free text of a run that format 1 stored.
-    #[serde(rename = "told")]
-    Reported {
-        /// Its name there.
-        name: String,
-        /// The text.
-        text: String,
-        /// Advice for the user.
-        advice: String,
-    },
 }
 
 /// Share of unstarted I/O above which p99 is only a lower bound.
@@ -513,7 +503,7 @@ impl Doubt {
 
     /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
     #[must_use]
-    pub fn id(&self) -> &str {
+    pub fn id(&self) -> &'static str {
         match self {
             Self::NoInterval { .. } => "no-interval",
             Self::WideInterval { .. } => "wide-interval",
@@ -573,7 +563,6 @@ impl Doubt {
             Self::WorseThanPairs { .. } => "worse-than-pairs",
             Self::HostLost { .. } => "host-lost",
             Self::OnHost { doubt, .. } => doubt.id(),
-            Self::Reported { name, .. } => name,
         }
     }
 

@@ -7,7 +7,7 @@ use assay_model::summary::MetricEstimate;
 
 pub(in crate::build) mod pairs;
 
-use super::context::{ReportContext, format1_number, metric_name, number, section_of, text};
+use super::context::{ReportContext, metric_name, number, section_of, text};
 use super::{cells, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::{join_details, with_detail, word};
@@ -260,8 +260,6 @@ pub(in crate::build) fn case_label(estimate: &MetricEstimate) -> String {
 
 fn round_trip_p99(estimate: &MetricEstimate, prefixes: &ColumnPrefixes) -> String {
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
-    // Format 1 had no distributions; it stored the percentile of all round trips separately.
-    let p99 = format1_number(estimate, "all_p99_s").or(p99);
     p99.filter(|_| estimate.metric == "round_trip")
         .map(|value| prefixes.value_without_interval(value, estimate.unit))
         .unwrap_or_default()

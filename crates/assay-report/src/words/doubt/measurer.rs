@@ -29,7 +29,6 @@ pub(super) fn explain(doubt: &Doubt) -> Explanation {
             device = device,
             share = in_percent(*share, 0),
         ),
-        Doubt::Reported { text, advice, .. } => Explanation::new(text, advice),
         // Other modules explain these.
         Doubt::NoInterval { .. }
         | Doubt::WideInterval { .. }
