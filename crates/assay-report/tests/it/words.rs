@@ -240,6 +240,8 @@ fn every_doubt_has_a_text() {
         let words = words::doubt(&doubt);
         check(&words.text);
         check(&words.advice);
+        // A missing message is replaced by its identifier.
+        assert!(!format!("{words:?}").contains("doubt-"), "{words:?}");
         explanations.insert(doubt.id().to_owned(), words);
     }
     // A new doubt of the model must be added above.
