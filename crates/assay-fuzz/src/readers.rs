@@ -136,10 +136,10 @@ const IOR_SCRIPT: &[&str] = &[
 ];
 const SUITES: &[&str] = &[
     "name = \"a\"\nbudget = \"60s\"\n[[measure]]\nbenchmark = \"storage\"\noperation = \"mix\"\nread-share = \"70%\"\n\
-     path = [\"/a\", \"/b\"]\nsize = \"1GiB\"\nbytes = [\"4KiB\", \"64KiB\"]\ndepth = [1, 32]\nthreads = 2\n\
+     path = [\"/a\", \"/b\"]\nsize = \"1GiB\"\nbs = [\"4KiB\", \"64KiB\"]\ndepth = [1, 32]\nthreads = 2\n\
      curve = [10, 50, 90]\nbend-points = 2\nprecondition = \"2x\"\nlength = \"10s\"\nwarmup = \"1s\"\nceiling = \"4500MiB/s\"\n",
     "name = \"b\"\n[[measure]]\nbenchmark = \"network.tcp\"\nto = \"h\"\nport = 5201\nstreams = [1, 6]\nseconds = 10\n\
-     rate = \"1Gbit/s\"\nshare = 2\ntarget = \"1%\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nn = 1000\nthreads = 2\n",
+     rate = \"1Gbit/s\"\nshare = 2\ninterval = \"1%\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nn = 1000\nthreads = 2\n",
 ];
 const QUANTITIES: &[&str] = &[
     "4k",

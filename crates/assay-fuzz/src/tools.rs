@@ -21,7 +21,7 @@ name = "all"
 budget = "600s"
 [[measure]]
 benchmark = "memory.stream"
-bytes = "1MiB"
+array-size = "1MiB"
 [[measure]]
 benchmark = "memory.latency"
 [[measure]]
@@ -54,14 +54,14 @@ benchmark = "storage"
 path = "/a/file"
 size = "1GiB"
 operation = "mix"
-bytes = ["8KiB"]
+bs = ["8KiB"]
 [[measure]]
 benchmark = "storage"
 path = "/a/file"
 size = "1GiB"
 operation = "write"
 pattern = "sequential"
-bytes = ["1MiB"]
+bs = ["1MiB"]
 "#;
 
 static HOST: LazyLock<HostFacts> = LazyLock::new(synthetic_host);

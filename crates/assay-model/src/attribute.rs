@@ -463,8 +463,6 @@ attributes! {
     SourceTime, "source_time", Fact, AttributeKind::Plain;
     /// First line of the result in that file, from 1.
     SourceLine, "source_line", Fact, AttributeKind::Plain;
-    /// Properties that format 1 stored under names outside this table.
-    Reported, "told", Fact, AttributeKind::Plain;
 }
 
 impl Attribute {

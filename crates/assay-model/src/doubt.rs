@@ -9,11 +9,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use self::arguments::{FigureOrder, HostResource, SteadyWindow};
+pub use self::row::{DoubtAdvice, DoubtArgument, DoubtRow, DoubtText};
 use crate::benchmark::VarianceSource;
 use crate::limit::PhysicalLimit;
 use crate::quantity::Unit;
 
 mod arguments;
+mod row;
+mod table;
 
 /// Reason why a result may be misleading. The variants document the identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -484,16 +487,6 @@ pub enum Doubt {
         /// The doubt about that host.
         doubt: Box<Self>,
     },
-    /// Free text of a run that format 1 stored.
-    #[serde(rename = "told")]
-    Reported {
-        /// Its name there.
-        name: String,
-        /// The text.
-        text: String,
-        /// Advice for the user.
-        advice: String,
-    },
 }
 
 /// Share of unstarted I/O above which p99 is only a lower bound.
@@ -522,86 +515,14 @@ impl Doubt {
 
     /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
     #[must_use]
-    pub fn id(&self) -> &str {
-        match self {
-            Self::NoInterval { .. } => "no-interval",
-            Self::WideInterval { .. } => "wide-interval",
-            Self::OnePreparation { .. } => "one-preparation",
-            Self::FewPreparations { .. } => "few-preparations",
-            Self::PreparationsDiffer { .. } => "preparations-differ",
-            Self::Autocorrelated { .. } => "autocorrelated",
-            Self::WarmUpDiscarded { .. } => "warm-up-discarded",
-            Self::SeveralModes { .. } => "several-modes",
-            Self::SamplesNotFinite { .. } => "samples-not-finite",
-            Self::NotFinite { .. } => "not-finite",
-            Self::NotPositive { .. } => "not-positive",
-            Self::OutOfOrder { .. } => "out-of-order",
-            Self::AboveLimit { .. } => "above-limit",
-            Self::NoRpeak { .. } => "no-rpeak",
-            Self::UnknownMetric { .. } => "unknown-metric",
-            Self::CacheAssisted { .. } => "cache-assisted",
-            Self::Steal { .. } => "steal",
-            Self::CpuPressure { .. } => "cpu-pressure",
-            Self::MemoryPressure { .. } => "memory-pressure",
-            Self::Throttled { .. } => "throttled",
-            Self::FrequencyDrop { .. } => "frequency-drop",
-            Self::OtherLoad { .. } => "other-load",
-            Self::AnotherAssay => "another-assay",
-            Self::EmulatedCpu => "emulated-cpu",
-            Self::Paused { .. } => "paused",
-            Self::CpusTaken { .. } => "cpus-taken",
-            Self::ClockStepped { .. } => "clock-stepped",
-            Self::OverBudget { .. } => "over-budget",
-            Self::RoundedOutput { .. } => "rounded-output",
-            Self::OptionContradicted { .. } => "option-contradicted",
-            Self::ProcessCpuOnly { .. } => "process-cpu-only",
-            Self::CopyUnknown => "copy-unknown",
-            Self::BrokeOff => "broke-off",
-            Self::OtherThreadCount { .. } => "other-thread-count",
-            Self::SmallerArrays { .. } => "smaller-arrays",
-            Self::UnreadOutput { .. } => "unread-output",
-            Self::MeasuredOnce { .. } => "measured-once",
-            Self::OtherBinding { .. } => "other-binding",
-            Self::OneKernel => "one-kernel",
-            Self::UnboundRanks { .. } => "unbound-ranks",
-            Self::FunctionBypassed { .. } => "function-bypassed",
-            Self::SteadyStateNotReached { .. } => "steady-state-not-reached",
-            Self::SearchNotFinished { .. } => "search-not-finished",
-            Self::TargetInMemory { .. } => "target-in-memory",
-            Self::FileWithHoles { .. } => "file-with-holes",
-            Self::LittlesLaw { .. } => "littles-law",
-            Self::RateMissed { .. } => "rate-missed",
-            Self::NotStarted { .. } => "not-started",
-            Self::MessageRateMissed { .. } => "message-rate-missed",
-            Self::GeneratorNear { .. } => "generator-near",
-            Self::IoFailed { .. } => "io-failed",
-            Self::FileOperationFailed { .. } => "file-operation-failed",
-            Self::StoreIndex { .. } => "store-index",
-            Self::EventsLost { .. } => "events-lost",
-            Self::WorseThanPeers { .. } => "worse-than-peers",
-            Self::HostSaturated { .. } => "host-saturated",
-            Self::WorseThanPairs { .. } => "worse-than-pairs",
-            Self::HostLost { .. } => "host-lost",
-            Self::OnHost { doubt, .. } => doubt.id(),
-            Self::Reported { name, .. } => name,
-        }
+    pub fn id(&self) -> &'static str {
+        self.row().id
     }
 
     /// Returns the severity relative to the same doubt about another host; 0 for doubts without a
     /// degree.
     #[must_use]
     pub fn severity(&self) -> f64 {
-        match self {
-            Self::OnHost { doubt, .. } => doubt.severity(),
-            Self::Steal { share, .. }
-            | Self::CpuPressure { share }
-            | Self::MemoryPressure { share } => *share,
-            Self::Throttled { times, .. } => *times as f64,
-            Self::Paused { seconds, .. } => *seconds,
-            Self::OverBudget { elapsed_s, .. } => *elapsed_s,
-            Self::OtherLoad { load } => *load,
-            Self::CpusTaken { cpus } => cpus.len() as f64,
-            _ => 0.0,
-        }
+        self.row().severity
     }
 }

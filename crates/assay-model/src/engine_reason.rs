@@ -32,10 +32,4 @@ pub enum EngineReason {
     },
     /// Only a contest could decide, and verification does not allow one.
     UntriedContest,
-    /// Free text of a run that format 1 stored.
-    #[serde(rename = "told")]
-    Reported {
-        /// The text.
-        text: String,
-    },
 }

@@ -197,14 +197,6 @@ pub enum FailureReason {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         advice: String,
     },
-    /// Free text of a run that format 1 stored.
-    #[serde(rename = "told")]
-    Reported {
-        /// Cause of the failure.
-        reason: String,
-        /// Advice for the user.
-        advice: String,
-    },
 }
 
 /// Rate that was tried in a search for the maximum that meets a goal.
@@ -336,7 +328,6 @@ impl FailureReason {
             Self::LaunchBrokeOff { .. } => "launch-broke-off",
             Self::Skipped { .. } => "skipped",
             Self::Error { .. } => "error",
-            Self::Reported { .. } => "told",
         }
     }
 

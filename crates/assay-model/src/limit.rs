@@ -52,12 +52,6 @@ pub enum LimitBasis {
         /// Its title and date, as given by the user.
         source: String,
     },
-    /// Free text of a run that format 1 stored.
-    #[serde(rename = "told")]
-    Reported {
-        /// The text.
-        text: String,
-    },
 }
 
 /// Returns the transfer rate of the memory modules in B/s: Σ over channels of transfers/s × width /

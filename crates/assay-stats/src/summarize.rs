@@ -311,7 +311,6 @@ fn add_step_results<'r>(results: &mut [EstimateEntry<'r>], steps: &mut [Estimate
             parameters.extend(verdict.map(|verdict| (Attribute::Shown, verdict)));
             continue;
         }
-        // Format 1 stored these facts, but only rounded rates of the steps.
         for (name, value) in &step_results.facts {
             parameters.entry(*name).or_insert_with(|| value.clone());
         }

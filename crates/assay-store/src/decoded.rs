@@ -1,11 +1,13 @@
-//! Result of decoding a file of events, in any format: events by line, and problems with the other
+//! Result of decoding a file of events: events by line, and problems with the other
 //! lines.
+
+use assay_model::event::RunEvent;
 
 use crate::problem::EventProblem;
 
 /// Events with their lines, and problems with the other lines.
 #[derive(Debug, Default)]
-pub(crate) struct Decoded<E> {
-    pub(crate) events: Vec<(usize, E)>,
+pub(crate) struct Decoded {
+    pub(crate) events: Vec<(usize, RunEvent)>,
     pub(crate) problems: Vec<EventProblem>,
 }

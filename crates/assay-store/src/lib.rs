@@ -5,15 +5,13 @@
 //! [`layout`] describes every file.
 //!
 //! Every line of events has its number and a checksum. Damaged, duplicated and missing lines are
-//! reported ([`EventProblem`]) and the others are read ([`ReadRun::is_whole`]). Runs of format 1,
-//! which had neither, are supported indefinitely.
+//! reported ([`EventProblem`]) and the others are read ([`ReadRun::is_whole`]).
 //!
 //! This crate never changes an event or a raw output after it was written, deletes runs only on
 //! request, and never evaluates samples.
 
 mod decoded;
 mod error;
-mod format1;
 mod index;
 mod layout;
 mod line;

@@ -7,11 +7,9 @@ use std::path::{Path, PathBuf};
 use assay_model::event::{FORMAT, RunEvent};
 use assay_model::run::{EventContradiction, Run};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::decoded::Decoded;
 use crate::error::StoreError;
-use crate::format1;
 use crate::layout::{StoreLayout, is_run_id};
 use crate::line;
 use crate::parallel;
@@ -123,18 +121,15 @@ fn decode(bytes: &[u8]) -> Result<(Run, Vec<EventProblem>), EventsFileError> {
     if event != "run-started" {
         return Err(EventsFileError::FirstLine("it is another event".to_owned()));
     }
-    let first_event = match format {
-        1 => serde_json::from_slice::<format1::Format1Event>(first).map(drop),
-        _ => serde_json::from_slice::<RunEvent>(first).map(drop),
-    };
-    first_event.map_err(|error| match format > FORMAT {
+    if format < FORMAT {
+        let reason = format!("its format {format} is not supported");
+        return Err(EventsFileError::FirstLine(reason));
+    }
+    serde_json::from_slice::<RunEvent>(first).map_err(|error| match format > FORMAT {
         true => EventsFileError::Newer(format),
         false => first_line_error(error),
     })?;
-    let mut decoded = match format {
-        1 => format1::convert(decode_format1_lines(bytes)),
-        _ => decode_numbered(bytes, format),
-    };
+    let mut decoded = decode_numbered(bytes, format);
     if format > FORMAT {
         decoded.problems.insert(0, EventProblem::Newer { found: format, known: FORMAT });
     }
@@ -166,21 +161,9 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
     lines.map(move |(line, text)| (line, text, line <= ended_lines))
 }
 
-/// Decodes the lines of format 1, which have no number and no checksum.
-fn decode_format1_lines(bytes: &[u8]) -> Decoded<format1::Format1Event> {
-    let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
-    for (line, text, has_end) in lines(bytes) {
-        match decode_event(line, text, has_end) {
-            Ok(event) => decoded.events.push((line, event)),
-            Err(problem) => decoded.problems.push(problem),
-        }
-    }
-    decoded
-}
-
 /// Decodes lines with number and checksum. In a newer format, lines without a checksum are decoded
 /// unchecked.
-fn decode_numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
+fn decode_numbered(bytes: &[u8], format: u32) -> Decoded {
     let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
     let mut expected = 1;
     // The number of a damaged line is unknown; each damaged line explains one missing event.
@@ -249,11 +232,7 @@ fn decode_numbered_event(
 }
 
 /// Decodes one event, or returns the problem of the line.
-fn decode_event<E: DeserializeOwned>(
-    line: usize,
-    text: &[u8],
-    has_end: bool,
-) -> Result<E, EventProblem> {
+fn decode_event(line: usize, text: &[u8], has_end: bool) -> Result<RunEvent, EventProblem> {
     serde_json::from_slice(text).map_err(|error| {
         let Ok(EventHead { event, .. }) = serde_json::from_slice(text) else {
             return line_problem(line, has_end);

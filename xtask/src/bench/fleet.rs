@@ -273,7 +273,7 @@ fn write_suite(workplace: &BenchWorkplace, length_s: f64) -> Result<PathBuf> {
     let path = workplace.folder.join("fleet.toml");
     let text = format!(
         "name = \"fleet\"\nbudget = \"{length_s}s\"\n[[measure]]\nbenchmark = \"storage\"\n\
-         operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
+         operation = \"read\"\npattern = \"random\"\nbs = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
          buffered = true\nengine = \"threads\"\nrate = 10\narrivals = \"constant\"\nlength = \"{length_s}s\"\n"
     );
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;

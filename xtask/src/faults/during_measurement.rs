@@ -132,7 +132,7 @@ fn exhaust_memory(program: &Path) -> Result<FaultResult> {
     fs::write(
         sandbox.path("suite.toml"),
         "name = \"oom\"\nbudget = \"20s\"\n[[measure]]\nbenchmark = \"storage\"\n\
-         operation = \"read\"\nsize = \"8MiB\"\nbytes = \"4KiB\"\nlength = \"1s\"\n",
+         operation = \"read\"\nsize = \"8MiB\"\nbs = \"4KiB\"\nlength = \"1s\"\n",
     )?;
     let path = std::env::var("PATH").unwrap_or_default();
     let arguments = ["run", "suite.toml", "--by", "fio,assay", "--target", "data"];

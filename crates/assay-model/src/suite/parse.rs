@@ -38,13 +38,6 @@ pub struct SuiteError {
 
 const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
 const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "interval", "optional"];
-/// Keys with their former names, which are still accepted. A measure accepts only one of both.
-const FORMER_NAMES: &[(&str, &str)] = &[
-    ("interval", "target"),
-    ("array-size", "bytes"),
-    ("message-size", "bytes"),
-    ("bs", "bytes"),
-];
 
 const HELP: &str = "see `assay help suites`";
 
@@ -212,18 +205,7 @@ impl<'a> Table<'a> {
         let known: Vec<&str> = self.keys.iter().copied().flatten().copied().collect();
         for key in self.table.keys() {
             let name: &str = key.get_ref();
-            let is_former = |(new, old): &&(&str, &str)| *old == name && known.contains(new);
-            if let Some((new, _)) = FORMER_NAMES.iter().find(is_former) {
-                if self.table.keys().any(|key| key.get_ref() == new) {
-                    return Err(SuiteError {
-                        message: format!(
-                            "`{name}` is the former name of `{new}`, which is also present"
-                        ),
-                        span: key.span(),
-                        help: Some(format!("remove `{name}`")),
-                    });
-                }
-            } else if !known.contains(&name) {
+            if !known.contains(&name) {
                 return Err(SuiteError {
                     message: format!("unknown key `{name}`"),
                     span: key.span(),
@@ -234,17 +216,13 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Returns the value of a key, possibly under its former name, with the byte range of both.
+    /// Returns the value of a key, with the byte range of both.
     fn find_entry(&self, key: &str) -> Option<(Range<usize>, &'a Value<'a>)> {
-        let named = |wanted: &str| {
-            let found = self.table.iter().find(|(name, _)| name.get_ref() == wanted);
-            found.map(|(name, value)| (name.span().start..value.span().end, value))
-        };
-        let former = FORMER_NAMES.iter().find(|(new, _)| *new == key);
-        named(key).or_else(|| former.and_then(|(_, old)| named(old)))
+        let found = self.table.iter().find(|(name, _)| name.get_ref() == key);
+        found.map(|(name, value)| (name.span().start..value.span().end, value))
     }
 
-    /// Returns the present keys by their current names, with their byte ranges.
+    /// Returns the present keys with their byte ranges.
     fn present_keys(&self) -> Vec<(&'static str, Range<usize>)> {
         let known = self.keys.iter().copied().flatten().copied();
         known.filter_map(|key| Some((key, self.find_entry(key)?.0))).collect()

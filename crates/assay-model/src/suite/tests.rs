@@ -29,7 +29,7 @@ budget = "2m"
 [[measure]]
 benchmark = "memory.stream"
 placement = ["node", "l3:1"]
-bytes = "64MiB"
+array-size = "64MiB"
 "#,
         &expect![[r#"
             Suite {
@@ -121,13 +121,13 @@ fn rejects_with_span_and_help() {
             ],
         ),
         (
-            with("benchmark = \"memory.stream\"\nbytes = \"5s\""),
+            with("benchmark = \"memory.stream\"\narray-size = \"5s\""),
             expect![
                 "`s` in `5s` is not a unit of a size; write it like `64MiB` | at `\"5s\"` | "
             ],
         ),
         (
-            with("benchmark = \"memory.stream\"\nbytes = 5"),
+            with("benchmark = \"memory.stream\"\narray-size = 5"),
             expect!["a size needs its unit | at `5` | like `\"64MiB\"`"],
         ),
         (
@@ -283,44 +283,19 @@ proptest::proptest! {
 }
 
 #[test]
-fn accepts_former_key_names() {
-    let suite = |keys: &str| {
-        parse_suite(&format!(
-            "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\n{keys}"
-        ))
-    };
-    let measures = |keys| {
-        let mut measures = suite(keys).unwrap().measures;
-        measures.iter_mut().for_each(|it| it.origin = None);
-        measures
-    };
-    let (new, old) =
-        ("interval = \"5%\"\narray-size = \"1MiB\"\n", "target = \"5%\"\nbytes = \"1MiB\"\n");
-    assert_eq!(measures(new), measures(old));
-    let both = suite("array-size = \"1MiB\"\nbytes = \"2MiB\"\n").unwrap_err();
-    assert_eq!(
-        both.message,
-        "`bytes` is the former name of `array-size`, which is also present"
-    );
-    let wrong = suite("message-size = \"1MiB\"\n").unwrap_err();
-    assert_eq!(wrong.message, "unknown key `message-size`");
-}
-
-#[test]
 fn finds_key_spans() {
-    // A heading may be indented, a value may span several lines, and a key may have its former
-    // name.
+    // A heading may be indented, and a value may span several lines.
     let text = "name = \"x\"\n\n[[measure]]\nbenchmark = \"memory.latency\"\n\n[[measure]]\n\
                 benchmark = \"memory.stream\"\nplacement = \"l3:9\"  # far\n\n  [[measure]]\n\
                 benchmark = \"compute.linpack\"\nblas = \"none\"\n\n[[measure]]\n\
-                benchmark = \"storage\"\noperation = \"read\"\nbytes = [\n  \"4KiB\",\n]\n";
+                benchmark = \"storage\"\noperation = \"read\"\nbs = [\n  \"4KiB\",\n]\n";
     let suite = parse_suite(text).unwrap();
     for (measure, keys, expected) in [
         (1, &["threads", "placement"][..], "placement = \"l3:9\""),
         (1, &["blas"], "[[measure]]"),
         (2, &["blas"], "blas = \"none\""),
         (2, &["placement"], "[[measure]]"),
-        (3, &["bs"], "bytes = [\n  \"4KiB\",\n]"),
+        (3, &["bs"], "bs = [\n  \"4KiB\",\n]"),
     ] {
         let origin = suite.measures[measure].origin.as_ref().unwrap();
         assert_eq!(&text[origin.key_span(keys)], expected);

@@ -13,7 +13,6 @@ use assay_model::comparison::{
 };
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason;
 use assay_model::history::{
     DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange,
 };
@@ -338,20 +337,13 @@ fn limit(limit: &PhysicalLimit) -> LimitOut {
 
 fn doubt(doubt: &Doubt) -> DoubtOut<'_> {
     let words = words::doubt(doubt).without_no_break_spaces();
-    let arguments = match doubt {
-        // The doubt consists of its text only.
-        Doubt::Reported { .. } => Value::Null,
-        _ => id_and_arguments(doubt).1,
-    };
+    let arguments = id_and_arguments(doubt).1;
     DoubtOut { id: doubt.id(), text: words.text, advice: words.advice, arguments }
 }
 
 fn failure(it: &CaseFailure) -> FailureOut<'_> {
     let words = words::failure(&it.failure).without_no_break_spaces();
-    let arguments = match it.failure {
-        FailureReason::Reported { .. } => Value::Null,
-        _ => id_and_arguments(&it.failure).1,
-    };
+    let arguments = id_and_arguments(&it.failure).1;
     FailureOut {
         benchmark: &it.benchmark,
         case: &it.case,

@@ -36,7 +36,6 @@ pub fn basis(basis: &LimitBasis) -> String {
         },
         LimitBasis::Provisioned => word("basis-provisioned").to_owned(),
         LimitBasis::DataSheet { source } => message!("basis-data-sheet", source = source),
-        LimitBasis::Reported { text } => text.clone(),
     }
 }
 
@@ -174,12 +173,10 @@ pub fn engine_reason(reason: &EngineReason) -> String {
             message!("engine-contest", taken = rate(*taken), other = rate(*other))
         }
         EngineReason::UntriedContest => word("engine-untried-contest").to_owned(),
-        EngineReason::Reported { text } => text.clone(),
     }
 }
 
-/// Explains why a response curve has no knee, from its stored name; runs of format 1 store the text
-/// itself.
+/// Explains why a response curve has no knee, from its stored name.
 #[must_use]
 pub fn knee(id: &str) -> &str {
     match id {
@@ -188,7 +185,7 @@ pub fn knee(id: &str) -> &str {
         "flat" => word("knee-flat"),
         "within-uncertainty" => word("knee-within-uncertainty"),
         "no-idle" => word("knee-no-idle"),
-        reported => reported.strip_prefix("none: ").unwrap_or(reported),
+        other => other,
     }
 }
 

@@ -1,172 +1,107 @@
-//! Explanations and advice of every doubt.
+//! Explanations and advice of doubts, from the rows of the model's table.
 
-mod machine;
-mod measurer;
-mod plausibility;
-mod storage;
+use assay_model::doubt::{
+    Doubt, DoubtAdvice, DoubtArgument, DoubtText, FigureOrder, SteadyWindow,
+};
+use assay_model::failure::os_error;
+use assay_model::quantity::Unit;
 
-use assay_model::benchmark::VarianceSource;
-use assay_model::doubt::Doubt;
-
-use super::{Explanation, explanation, in_percent, percent};
+use super::{Explanation, basis, change_in_percent, in_percent, percent, resource};
 use crate::locale as units;
-use crate::locale::{format_fixed, in_percent as percent_of, word};
+use crate::locale::{
+    Argument, comma, format_fixed, format_message, group_digits, join_details, word,
+};
 use crate::precision;
 
 /// Explains a doubt, with advice.
 #[must_use]
 pub fn doubt(doubt: &Doubt) -> Explanation {
-    explain_host(doubt)
-        .or_else(|| explain_interval(doubt))
-        .or_else(|| explain_spread(doubt))
-        .or_else(|| plausibility::explain(doubt))
-        .or_else(|| machine::explain(doubt))
-        .or_else(|| storage::explain(doubt))
-        .unwrap_or_else(|| measurer::explain(doubt))
+    if let Doubt::OnHost { host, doubt } = doubt {
+        let explanation = self::doubt(doubt);
+        return Explanation::new(format!("{host}: {}", explanation.text), explanation.advice);
+    }
+    let row = doubt.row();
+    let arguments: Vec<(&str, Argument)> =
+        row.arguments.iter().map(|(name, it)| (*name, format_argument(it))).collect();
+    let (text, message) = match row.text {
+        DoubtText::Message(id) => (format_message(id, &arguments), id),
+        DoubtText::Verbatim(text) => (text.into_owned(), ""),
+    };
+    let advice = match row.advice {
+        DoubtAdvice::OfMessage => format_message(&format!("{message}.advice"), &arguments),
+        DoubtAdvice::Message(id) => word(id).to_owned(),
+        DoubtAdvice::ForSystemError(cause) => {
+            os_error::advice(cause).unwrap_or_else(|| word("advice-kernel-log")).to_owned()
+        }
+        DoubtAdvice::Verbatim(advice) => advice.to_owned(),
+    };
+    Explanation::new(text, advice)
 }
 
-fn explain_host(doubt: &Doubt) -> Option<Explanation> {
-    match doubt {
-        Doubt::HostLost { host, reason, advice, .. } => {
-            Some(Explanation::new(format!("{host}: {reason}"), advice))
+/// Formats an argument in the current language.
+fn format_argument(argument: &DoubtArgument<'_>) -> Argument {
+    let text = match argument {
+        DoubtArgument::Count(count) => return Argument::from(*count),
+        DoubtArgument::Text(text) => text.clone().into_owned(),
+        DoubtArgument::Word(id) => word(id).to_owned(),
+        DoubtArgument::Numbers(numbers) => {
+            numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(comma())
         }
-        Doubt::WorseThanPeers { host, value, median, unit, hosts } => {
-            let written = |value: f64| precision::value_without_interval(value, *unit);
-            Some(explanation!(
-                "doubt-worse-than-peers",
-                host = host,
-                value = written(*value),
-                median = written(*median),
-                change = percent_of(&format_fixed(100.0 * (value / median - 1.0), 0)),
-                hosts = *hosts,
-            ))
+        DoubtArgument::Size(bytes) => units::size(*bytes),
+        DoubtArgument::Figure(value, unit, digits) => units::quantity(*value, *unit, *digits),
+        DoubtArgument::Value(value, unit) => precision::value_without_interval(*value, *unit),
+        DoubtArgument::Seconds(seconds, decimals) => {
+            with_unit(&format_fixed(*seconds, *decimals), Unit::Second)
         }
-        Doubt::HostSaturated { host, resource, share } => Some(explanation!(
-            "doubt-host-saturated",
-            host = host,
-            resource = word(super::resource(*resource)),
-            share = in_percent(*share, 0),
-        )),
-        Doubt::WorseThanPairs { from, to, value, median, unit, pairs } => {
-            let written = |value: f64| precision::value_without_interval(value, *unit);
-            Some(explanation!(
-                "doubt-worse-than-pairs",
-                from = from,
-                to = to,
-                value = written(*value),
-                median = written(*median),
-                change = percent_of(&format_fixed(100.0 * (value / median - 1.0), 0)),
-                pairs = *pairs,
-            ))
+        DoubtArgument::ClockStep(seconds) => {
+            with_unit(&group_digits(&format!("{seconds:+.1}")), Unit::Second)
         }
-        Doubt::OnHost { host, doubt } => {
-            let explanation = self::doubt(doubt);
-            Some(Explanation::new(format!("{host}: {}", explanation.text), explanation.advice))
+        DoubtArgument::Number(number, decimals) => format_fixed(*number, *decimals),
+        DoubtArgument::ExactNumber(number) => group_digits(&number.to_string()),
+        DoubtArgument::Share(share, decimals) => in_percent(*share, *decimals),
+        DoubtArgument::RoughShare(share) => percent(*share),
+        DoubtArgument::RequestedShare(share) => {
+            precision::format_percent_setting(100.0 * share)
         }
-        _ => None,
+        DoubtArgument::RoundingShare(share) => {
+            units::in_percent(&units::quantity(100.0 * share, Unit::Ratio, 2))
+        }
+        DoubtArgument::RoundedAt("") => String::new(),
+        DoubtArgument::RoundedAt(size) => message!("rounded-at", at = *size),
+        DoubtArgument::Order(order) => format_order(*order).to_owned(),
+        DoubtArgument::Resource(it) => word(resource(*it)).to_owned(),
+        DoubtArgument::Basis(it) => basis(it),
+        DoubtArgument::Window(window) => format_window(*window),
+    };
+    Argument::from(text)
+}
+
+fn with_unit(number: &str, unit: Unit) -> String {
+    units::with_symbol(number, unit.symbol())
+}
+
+/// Returns the violated order. Names of statistics are the same in every language; ends of an
+/// interval are translated.
+fn format_order(law: FigureOrder) -> &'static str {
+    match law {
+        FigureOrder::MinMedian => "min ≤ median",
+        FigureOrder::MedianP99 => "median ≤ p99",
+        FigureOrder::MedianMax => "median ≤ max",
+        FigureOrder::P99Max => "p99 ≤ max",
+        FigureOrder::MinMean => "min ≤ mean",
+        FigureOrder::MeanMax => "mean ≤ max",
+        FigureOrder::LowMedian => word("order-low-median"),
+        FigureOrder::MedianHigh => word("order-median-high"),
     }
 }
 
-fn explain_interval(doubt: &Doubt) -> Option<Explanation> {
-    let more = |by_tool| word(if by_tool { "advice-tool-repeats" } else { "advice-more-time" });
-    Some(match *doubt {
-        Doubt::NoInterval { n, n_effective, needed, by_tool } => {
-            let text = match n_effective < n as f64 {
-                true => {
-                    let worth = format_fixed(n_effective, 1);
-                    message!(
-                        "doubt-no-interval-worth",
-                        level = level(),
-                        n = n,
-                        worth = worth,
-                        needed = needed
-                    )
-                }
-                false => message!("doubt-no-interval", level = level(), n = n, needed = needed),
-            };
-            Explanation::new(text, more(by_tool))
-        }
-        // An interval this wide is described without its digits.
-        Doubt::WideInterval { width, target, n, n_effective, by_tool }
-            if width.is_nan() || width > 1.0 =>
-        {
-            explanation!(
-                "doubt-wider-than-value",
-                level = level(),
-                target = precision::format_percent_setting(100.0 * target),
-                n = n,
-                worth = format_fixed(n_effective, 1),
-                first = more(by_tool),
-            )
-        }
-        Doubt::WideInterval { width, target, n, n_effective, by_tool } => explanation!(
-            "doubt-wide-interval",
-            level = level(),
-            width = percent(width),
-            target = precision::format_percent_setting(100.0 * target),
-            n = n,
-            worth = format_fixed(n_effective, 1),
-            first = more(by_tool),
-        ),
-        Doubt::OnePreparation { asked, luck } => {
-            explanation!("doubt-one-preparation", luck = variance_source(luck), asked = asked)
-                .with_advice(word("advice-more-time"))
-        }
-        Doubt::FewPreparations { asked, had } => {
-            explanation!("doubt-few-preparations", had = had, asked = asked)
-                .with_advice(word("advice-more-time"))
-        }
-        _ => return None,
-    })
-}
-
-/// Formats the confidence level of the intervals in doubts.
-fn level() -> String {
-    const LEVEL: f64 = 0.95;
-    in_percent(LEVEL, 0)
-}
-
-fn explain_spread(doubt: &Doubt) -> Option<Explanation> {
-    Some(match *doubt {
-        Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => {
-            explanation!(
-                "doubt-preparations-differ",
-                share = percent(between),
-                preparations = preparations,
-                n = n,
-                worth = format_fixed(n_effective, 1),
-            )
-            .with_advice(variance_advice(luck))
-        }
-        Doubt::Autocorrelated { n, n_effective } => {
-            explanation!("doubt-autocorrelated", n = n, worth = format_fixed(n_effective, 1))
-        }
-        Doubt::WarmUpDiscarded { discarded, all } => {
-            explanation!("doubt-warm-up-discarded", discarded = discarded, all = all)
-        }
-        Doubt::SeveralModes { share_low, low, high, unit } => explanation!(
-            "doubt-several-modes",
-            few = percent(share_low),
-            low = units::quantity(low, unit, 4),
-            many = percent(1.0 - share_low),
-            high = units::quantity(high, unit, 4),
-        ),
-        _ => return None,
-    })
-}
-
-fn variance_source(luck: VarianceSource) -> &'static str {
-    word(match luck {
-        VarianceSource::Pages => "luck-pages",
-        VarianceSource::Connections => "luck-connections",
-        VarianceSource::Launch => "luck-launch",
-    })
-}
-
-fn variance_advice(luck: VarianceSource) -> &'static str {
-    word(match luck {
-        VarianceSource::Pages => "depends-pages",
-        VarianceSource::Connections => "depends-connections",
-        VarianceSource::Launch => "depends-launch",
-    })
+/// Describes the last rounds of a steady-state test.
+fn format_window(window: Option<SteadyWindow>) -> String {
+    let Some(it) = window else { return word("unsteady-too-few").to_owned() };
+    let range = in_percent(it.range, 1);
+    let slope = change_in_percent(it.slope);
+    let found = message!("unsteady-window", n = it.rounds, range = range, slope = slope);
+    let drift = it.drift.map(change_in_percent);
+    let drift = drift.map(|drift| message!("unsteady-drift", drift = drift));
+    join_details(&[Some(found), drift].into_iter().flatten().collect::<Vec<_>>())
 }

@@ -53,7 +53,6 @@ fn explain(failure: &FailureReason) -> Explanation {
             };
             Explanation::new(causes.join(colon()), advice)
         }
-        FailureReason::Reported { reason, advice } => Explanation::new(reason, advice),
         FailureReason::NoIo
         | FailureReason::ToolCannotSearch { .. }
         | FailureReason::CurveWithoutMaximum

@@ -7,7 +7,7 @@ use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStatus, Sample, SeriesOpened};
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason;
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::plan::expand::{Measurer, MpiChoices, PlanChoices, expand};
 use assay_model::quantity::{Quantity, Unit};
@@ -712,8 +712,9 @@ fn prints_shared_advice_once() {
             benchmark: "network.tcp".to_owned(),
             case: format!("network.tcp/{port}"),
             host: "guest".to_owned(),
-            failure: FailureReason::Reported {
-                reason: format!("cannot connect to port {port}"),
+            failure: FailureReason::Error {
+                area: ErrorArea::Network,
+                causes: vec![format!("cannot connect to port {port}")],
                 advice: "start a server there".to_owned(),
             },
             because: None,

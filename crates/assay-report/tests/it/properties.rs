@@ -6,7 +6,7 @@ use assay_model::benchmark::{Benchmark, Better};
 use assay_model::doubt::Doubt;
 use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
-use assay_model::failure::FailureReason;
+use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::quantity::Unit;
 use assay_model::sanitize;
@@ -56,7 +56,8 @@ fn parameter() -> impl Strategy<Value = (Attribute, AttributeValue)> {
 
 prop_compose! {
     fn doubt()(name in words(), text in words(), advice in words()) -> Doubt {
-        Doubt::Reported { name, text, advice }
+        let why = "no-answer".to_owned();
+        Doubt::HostLost { host: name, why, reason: text, advice }
     }
 }
 
@@ -92,7 +93,7 @@ prop_compose! {
             mean,
             percentiles: Some([("p50".to_owned(), percentile)].into()),
             percent_of_limit: limit.as_ref().map(|_| percent),
-            limit: limit.map(|(value, basis)| PhysicalLimit { value, basis: LimitBasis::Reported { text: basis } }),
+            limit: limit.map(|(value, basis)| PhysicalLimit { value, basis: LimitBasis::DataSheet { source: basis } }),
             host: names.0,
             tool: MeasuringTool { name: names.1, version: names.2 },
             warnings,
@@ -121,7 +122,7 @@ prop_compose! {
             benchmark: "compute.linpack".to_owned(),
             case,
             host: "node-7".to_owned(),
-            failure: FailureReason::Reported { reason, advice },
+            failure: FailureReason::Error { area: ErrorArea::Storage, causes: vec![reason], advice },
             because: None,
         }));
         summary

@@ -1,4 +1,4 @@
-//! Tests of cannot read the errors for stores that cannot be opened and runs that.
+//! Tests of the errors for stores that cannot be opened and runs that cannot be read.
 
 use std::error::Error;
 use std::path::Path;
@@ -84,7 +84,7 @@ fn reports_unusable_runs() {
     );
     read(
         "past",
-        "DIR/runs/past/events.jsonl line 1 is not the beginning of a run: missing field",
+        "DIR/runs/past/events.jsonl line 1 is not the beginning of a run: its format 1 is not supported",
     );
     assert_eq!(store.list().unwrap().unreadable.len(), 6);
 }

@@ -355,14 +355,14 @@ fn malformed_suite_exits_with_3() {
             "#]],
         ),
         (
-            "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nbytes = \"5s\"\n",
+            "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\narray-size = \"5s\"\n",
             expect![[r#"
                 error: suite mine.toml: `s` in `5s` is not a unit of a size; write it like `64MiB`
-                   ╭─[mine.toml:4:9]
+                   ╭─[mine.toml:4:14]
                  3 │ benchmark = "memory.stream"
-                 4 │ bytes = "5s"
-                   ·         ──┬─
-                   ·           ╰── here
+                 4 │ array-size = "5s"
+                   ·              ──┬─
+                   ·                ╰── here
                    ╰────
             "#]],
         ),

@@ -262,9 +262,9 @@ fn agent_ends_when_its_pipe_closes() {
 
 /// Suite with two cases: one in memory, one that creates a file.
 const TWO_CASES: &str = "name = \"two\"\nbudget = \"200ms\"\n\
-    [[measure]]\nbenchmark = \"memory.stream\"\nplacement = [\"node\"]\nbytes = \"1MiB\"\n\
+    [[measure]]\nbenchmark = \"memory.stream\"\nplacement = [\"node\"]\narray-size = \"1MiB\"\n\
     [[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npattern = \"random\"\n\
-    bytes = [\"4KiB\"]\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"\n";
+    bs = [\"4KiB\"]\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"\n";
 
 /// Shell function that kills the agent of a transport. The agent is the process of the transport, or
 /// its child if it runs from a sent copy.

@@ -57,6 +57,25 @@ fn imports_files_of_several_tools() {
     world.assay(&["report", run, "--format", "html"]).succeeded();
 }
 
+/// A label stands for runs of one machine; `--host` chooses among several.
+#[test]
+fn rejects_label_of_two_machines() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    for (host, label) in [("vm1", "on"), ("vm2", "on"), ("vm1", "off")] {
+        let words = ["import", "--host", host, "--label", label, "stream.txt"];
+        world.assay(&words).succeeded();
+    }
+    let refused = world.assay(&["compare", "on", "off"]).failed_with(2);
+    for part in ["different machines", "1 run of vm1", "1 run of vm2", "--host"] {
+        assert!(refused.err.contains(part), "{refused:?}");
+    }
+    let chosen = world.assay(&["compare", "on", "off", "--host", "vm1", "--json"]);
+    let chosen: Value = serde_json::from_str(&chosen.out).unwrap();
+    let runs = ["a", "b"].map(|side| chosen[side]["runs"].as_array().unwrap().len());
+    assert_eq!(runs, [1, 1], "{chosen}");
+}
+
 /// Files that were unpacked together have the same modification time to the second.
 #[test]
 fn runs_of_equal_time_keep_import_order() {

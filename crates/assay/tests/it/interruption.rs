@@ -17,8 +17,8 @@ to = "4KiB"
 share = 0.001
 [[measure]]
 benchmark = "memory.stream"
-bytes = "1MiB"
-target = "0.0001%"
+array-size = "1MiB"
+interval = "0.0001%"
 "#;
 
 /// Starts the suite and waits until its first case is finished.

@@ -21,7 +21,6 @@ mod mpi;
 mod mpi_run;
 mod network;
 mod official_tools;
-mod old_runs;
 mod pages;
 mod pairs;
 mod planning;

@@ -134,7 +134,7 @@ fn trust_verdict_is_the_same_everywhere() {
 #[test]
 fn cases_alternate_by_preparation() {
     let world = World::new();
-    let case = "[[measure]]\nbenchmark = \"memory.latency\"\ntarget = \"0.0001%\"\n";
+    let case = "[[measure]]\nbenchmark = \"memory.latency\"\ninterval = \"0.0001%\"\n";
     let suite =
         format!("name = \"turns\"\nbudget = \"4s\"\n{case}from = \"4KiB\"\nto = \"8KiB\"\n");
     world.write("turns.toml", &suite);
@@ -187,7 +187,7 @@ budget = "6s"
 [[measure]]
 benchmark = "memory.stream"
 placement = ["numa", "l3", "core", "scaling"]
-bytes = "1MiB"
+array-size = "1MiB"
 [[measure]]
 benchmark = "memory.latency"
 to = "16KiB"

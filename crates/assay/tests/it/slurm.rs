@@ -278,7 +278,7 @@ fn distinguishes_other_launcher_in_job_from_srun(slurm: &SlurmCluster) {
 }
 
 const ONE_CASE: &str = "name = \"one\"\nbudget = \"BUDGET\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
-                   placement = [\"node\"]\nbytes = \"1MiB\"\nthreads = 1\n";
+                   placement = [\"node\"]\narray-size = \"1MiB\"\nthreads = 1\n";
 
 #[test]
 fn allocated_nodes_are_released_after_any_end() {

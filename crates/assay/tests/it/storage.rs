@@ -517,7 +517,7 @@ fn failing_device_is_reported_with_offset_and_others_continue() {
     let measure = |name: &str, path: &str| {
         format!(
             "[[measure]]\nbenchmark = \"storage\"\nname = \"{name}\"\npath = \"{path}\"\n\
-             operation = \"read\"\nbytes = \"4KiB\"\nbuffered = {}\n",
+             operation = \"read\"\nbs = \"4KiB\"\nbuffered = {}\n",
             name == "good"
         )
     };

@@ -146,7 +146,7 @@ budget = "5s"
 benchmark = "network.tcp"
 streams = [1]
 seconds = 1
-target = "0.01%"
+interval = "0.01%"
 "#;
 
 #[test]

@@ -396,7 +396,7 @@ fn host_with_lost_link_is_named_and_others_count() {
     let world = World::new();
     let Some(servers) = SshServers::new(test, &world, 2) else { return };
     let suite = "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
-                 placement = [\"node\"]\nbytes = \"1MiB\"\n";
+                 placement = [\"node\"]\narray-size = \"1MiB\"\n";
     world.write("one.toml", suite);
     let words = ["run", "./one.toml", "--hosts", "vdbench-vnet1-[1-2]", "--via"];
     let via = format!("{} -o BatchMode=yes {{host}}", world.path("bin/ssh").display());

@@ -470,7 +470,7 @@ fn storage_expands_sizes_depths_and_points() {
         "#]],
         ),
         (
-            "operation = \"mix\"\npath = \"/v\"\nbytes = [\"4KiB\", \"1MiB\"]\ndepth = [1, 8]",
+            "operation = \"mix\"\npath = \"/v\"\nbs = [\"4KiB\", \"1MiB\"]\ndepth = [1, 8]",
             expect![[r#"
                 storage/random-mix-4KiB-depth-1 random-mix-4KiB-depth-1 None Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
                 storage/random-mix-4KiB-depth-8 random-mix-4KiB-depth-8 None Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
@@ -528,7 +528,7 @@ fn storage_expands_sizes_depths_and_points() {
             expect!["the target is too small: 4 KiB given, at least one block of 8 KiB needed"],
         ),
         (
-            "operation = \"read\"\npath = \"/v\"\nbytes = \"0B\"",
+            "operation = \"read\"\npath = \"/v\"\nbs = \"0B\"",
             expect!["the size of a block must be at least 1"],
         ),
     ] {
@@ -543,7 +543,7 @@ fn rejects_storage_beyond_memory_and_kernel() {
     let read = "operation = \"read\"\npath = \"/v\"\n";
     for (keys, expected) in [
         ("engine = \"null\"\ndepth = 99999", "the depth is 99999, but must be at most 65536"),
-        ("bytes = \"1GiB\"\ndepth = 128", "I/O with 128 buffers of 1 GiB needs 128 GiB"),
+        ("bs = \"1GiB\"\ndepth = 128", "I/O with 128 buffers of 1 GiB needs 128 GiB"),
     ] {
         let found = error(storage(&format!("{read}{keys}")));
         assert!(found.starts_with(expected), "{found}");

@@ -40,14 +40,6 @@ pub(in crate::build) fn text(estimate: &MetricEstimate, name: Attribute) -> Opti
     estimate.parameters.get(&name).map(|value| units::format_attribute(name, value))
 }
 
-/// Returns a number that format 1 stored under a tool's own name.
-pub(super) fn format1_number(estimate: &MetricEstimate, name: &str) -> Option<f64> {
-    match estimate.parameters.get(&Attribute::Reported) {
-        Some(AttributeValue::Pairs(reported)) => reported.get(name)?.parse().ok(),
-        _ => None,
-    }
-}
-
 /// Returns an attribute as a number.
 pub(in crate::build) fn number(estimate: &MetricEstimate, name: Attribute) -> Option<f64> {
     estimate.parameters.get(&name).and_then(AttributeValue::as_number)

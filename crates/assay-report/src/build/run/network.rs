@@ -8,7 +8,7 @@ use assay_model::summary::MetricEstimate;
 pub(in crate::build) mod pairs;
 
 use super::context::ReportContext;
-use super::estimate_parts::{format1_number, text};
+use super::estimate_parts::text;
 use super::network_labels::{case_label, metric_label, protocol};
 use super::{cells, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
@@ -216,8 +216,6 @@ fn route(estimate: &MetricEstimate) -> String {
 
 fn round_trip_p99(estimate: &MetricEstimate, prefixes: &ColumnPrefixes) -> String {
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
-    // Format 1 had no distributions; it stored the percentile of all round trips separately.
-    let p99 = format1_number(estimate, "all_p99_s").or(p99);
     p99.filter(|_| estimate.metric == "round_trip")
         .map(|value| prefixes.value_without_interval(value, estimate.unit))
         .unwrap_or_default()

@@ -14,7 +14,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
 use super::context::ReportContext;
-use super::estimate_parts::{format1_number, number, section_of, text};
+use super::estimate_parts::{number, section_of, text};
 use super::{cells, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::{format_fixed, with_detail, word};
@@ -426,27 +426,12 @@ fn sides_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
             let rate = rate.unwrap_or_default().into();
             let mut row: Vec<TableCell> =
                 vec![test.name().into(), words::operation(name).into(), rate];
-            match side.latency {
-                Some(_) => row.extend(times.cells(side.latency)),
-                None => row.extend(
-                    ["p50", "p99", "p99.9"].map(|it| format1_percentile(test, name, it)),
-                ),
-            }
+            row.extend(times.cells(side.latency));
             row.extend(times_from_due.cells(side.from_due));
             table.rows.push(row);
         }
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
-}
-
-/// Returns a percentile of one side from format 1, which had no distributions.
-fn format1_percentile(test: &TestResults<'_>, side: &str, percentile: &str) -> TableCell {
-    let name = format!("{side}_{percentile}_s");
-    let found = test.rate.and_then(|estimate| format1_number(estimate, &name));
-    found
-        .map(|it| precision::value_without_interval(it, Unit::Second))
-        .unwrap_or_default()
-        .into()
 }
 
 /// Returns the bandwidth, and its share of the limit.

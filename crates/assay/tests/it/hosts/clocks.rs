@@ -40,7 +40,7 @@ fn set_clock(world: &World, clock: &str, seconds: i32) {
 
 /// Suite with ten reads a second for eight seconds: long enough to step a clock meanwhile.
 const SLOW: &str = "name = \"slow\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"storage\"\n\
-    operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
+    operation = \"read\"\npattern = \"random\"\nbs = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
     buffered = true\nengine = \"threads\"\nrate = 10\narrivals = \"constant\"\nlength = \"8s\"\n";
 
 /// Returns the reported clock step of each host; a result's doubt without a host is about the

@@ -144,7 +144,7 @@ fn jump_host_forwards_and_measures_nothing() {
     let _inner = start_sshd(&world, inner);
     let via = format!("ssh -F {configuration} {{host}}");
     let suite = "name = \"one\"\nbudget = \"1s\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
-                 placement = [\"node\"]\nbytes = \"1MiB\"\n";
+                 placement = [\"node\"]\narray-size = \"1MiB\"\n";
     world.write("one.toml", suite);
     let words = ["run", "./one.toml", "--hosts", "inner", "--via", &via, "--json"];
     let document = world.json(&words);

@@ -91,7 +91,7 @@ fn closed_port_is_tried_once() {
     let suite = [
         "name = \"closed\"\nbudget = \"20s\"\n".to_owned(),
         measure("network.tcp", "streams = [1, 2, 3]"),
-        measure("network.tcp", "measures = \"latency\"\nbytes = [\"1B\", \"64B\"]"),
+        measure("network.tcp", "measures = \"latency\"\nmessage-size = [\"1B\", \"64B\"]"),
     ];
     let suite = world.write("closed.toml", &suite.concat());
     let failures = failures(&world, &[suite.to_str().unwrap()]);

@@ -1,5 +1,6 @@
 //! Output of iperf3 and qperf, reproduced from the stored run, and stored only on request.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -10,7 +11,6 @@ use serde_json::Value;
 
 use super::peers::wait_for_connections;
 use super::{ServerProcess, free_port};
-use crate::old_runs::copy_folder;
 use crate::program::{World, files_below, results};
 
 /// Runs a command and compares its output with that of the stored run in the same shape.
@@ -75,7 +75,20 @@ fn failed_iperf3_test_is_shown_with_its_error() {
     dying.join().unwrap();
 }
 
-/// Runs of the first releases with format 2, which stored their printed output.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// Runs of the first versions with format 2, which stored their printed output.
 #[test]
 fn runs_with_stored_output_are_still_shown() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-2");
@@ -88,7 +101,7 @@ fn runs_with_stored_output_are_still_shown() {
     ] {
         let file = fixtures.join(format!("expected/{run}.txt"));
         let shown = world.assay(&["show", run, "--as", shape]).succeeded();
-        assert_eq!(shown.out, std::fs::read_to_string(file).unwrap(), "{run}");
+        assert_eq!(shown.out, fs::read_to_string(file).unwrap(), "{run}");
     }
 }
 

@@ -48,7 +48,7 @@ fn check_six_agents_on_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
     };
     let suite = format!(
         "name = \"six\"\nbudget = \"20s\"\n[[measure]]\nbenchmark = \"storage\"\n\
-         operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\ndepth = 8\n\
+         operation = \"read\"\npattern = \"random\"\nbs = [\"4KiB\"]\ndepth = 8\n\
          engine = \"libaio\"\n{manner}"
     );
     let document = run_over_hosts(&world, "h[1-6]", &suite, &["--target", &disk.path()]);
