@@ -321,7 +321,7 @@ fn storage_plan(plan: &Plan) -> StoragePlan {
 /// Collects all file tree phases of the plan.
 fn file_plan(plan: &Plan) -> FilePlan {
     let tests = plan.cases.iter().filter_map(|case| case.workload.as_files());
-    FilePlan { phases: tests.flat_map(|test| file_trees::phases(test)).collect() }
+    FilePlan { phases: tests.flat_map(file_trees::phases).collect() }
 }
 
 /// Returns a failure for a run in which a case failed or nothing was measured. `words` renders the
