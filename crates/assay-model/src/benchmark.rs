@@ -108,6 +108,24 @@ pub enum ReportSection {
     General,
 }
 
+impl ReportSection {
+    /// Whether hosts share the resource that its benchmarks measure, so that their results have a
+    /// total.
+    #[must_use]
+    pub const fn has_host_totals(self) -> bool {
+        match self {
+            Self::Storage | Self::Network => true,
+            Self::Bandwidth
+            | Self::Copies
+            | Self::Ladder
+            | Self::Compute
+            | Self::Mpi
+            | Self::Files
+            | Self::General => false,
+        }
+    }
+}
+
 /// Kinds of settings in suites: the keys that a measure accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuiteSettings {

@@ -118,7 +118,7 @@ impl MetricEstimate {
     #[must_use]
     pub fn spans_hosts(&self) -> bool {
         let section = Benchmark::from_id(&self.benchmark).map(|it| it.definition().section);
-        matches!(section, Some(ReportSection::Storage | ReportSection::Network))
+        section.is_some_and(ReportSection::has_host_totals)
             && self.parameters.contains_key(&Attribute::Hosts)
     }
 

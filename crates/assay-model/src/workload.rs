@@ -10,6 +10,7 @@ pub mod file_set;
 pub mod measurement_mode;
 mod mpi;
 mod network;
+mod parts;
 mod rdma;
 pub mod storage;
 
@@ -81,11 +82,23 @@ impl Workload {
     /// Sets the seed, if the workload draws random numbers in every run.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
-        if let Self::Storage(test) = &mut self {
-            test.workload.seed = seed;
-        } else if let Self::Files(test) = &mut self {
-            test.before.iter_mut().for_each(|before| before.seed = seed);
-            test.workload.seed = seed;
+        match &mut self {
+            Self::Storage(test) => test.workload.seed = seed,
+            Self::Files(test) => {
+                test.before.iter_mut().for_each(|before| before.seed = seed);
+                test.workload.seed = seed;
+            }
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::Copy(_)
+            | Self::PeakFlops(_)
+            | Self::Linpack(_)
+            | Self::NetworkTcp(_)
+            | Self::NetworkUdp(_)
+            | Self::NetworkIcmp(_)
+            | Self::Imported(_)
+            | Self::Mpi(_)
+            | Self::Rdma(_) => {}
         }
         self
     }
@@ -93,7 +106,7 @@ impl Workload {
     /// Whether the workload draws random numbers in every run.
     #[must_use]
     pub const fn is_random(&self) -> bool {
-        matches!(self, Self::Storage(_) | Self::Files(_))
+        self.as_storage().is_some() || self.as_files().is_some()
     }
 
     /// Returns its benchmark.
@@ -202,23 +215,11 @@ impl Workload {
 
     /// Returns the latency goal of a storage search.
     #[must_use]
-    pub const fn latency_goal(&self) -> Option<&LatencyGoal> {
-        if let Self::Storage(test) = self
-            && let MeasurementMode::Search(goal) = &test.course
-        {
-            return Some(goal);
+    pub fn latency_goal(&self) -> Option<&LatencyGoal> {
+        match &self.as_storage()?.course {
+            MeasurementMode::Search(goal) => Some(goal),
+            MeasurementMode::Once | MeasurementMode::Rounds(_) => None,
         }
-        None
-    }
-
-    /// Returns the network workload, if it is one.
-    #[must_use]
-    pub const fn as_network(&self) -> Option<&NetworkWorkload> {
-        if let Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) = self
-        {
-            return Some(work);
-        }
-        None
     }
 }
 

@@ -67,7 +67,7 @@ fn measure_whole(
 ) -> Result<StopReason, CaseError> {
     let CaseEnv { host, tools, storage: options } = *surroundings;
     if let Some(found) = tools.get(&case.by) {
-        if let Workload::Storage(test) = &case.workload {
+        if let Some(test) = case.workload.as_storage() {
             let Some(case) = storage::prepare(case, test, options, recorder)? else {
                 return Ok(StopReason::NotNeeded);
             };
@@ -103,8 +103,7 @@ pub(crate) fn turns<'c>(
 ) -> Option<Turns<'c>> {
     let network = |work, by| Some(network::turns(work, by, known));
     if let Some(found) = tools.get(&case.by) {
-        let Workload::Rdma(work) = &case.workload else { return None };
-        return Some(rdma::perftest_turns((case, work), found));
+        return Some(rdma::perftest_turns((case, case.workload.as_rdma()?), found));
     }
     match &case.workload {
         Workload::Stream(work) => Some(stream::turns(work, known)),

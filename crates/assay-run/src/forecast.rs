@@ -160,8 +160,7 @@ impl RunForecast {
             };
             let memory_s =
                 self.memory.map_or(0.0, |it| it.least_s(&case.workload, &mut had_bytes));
-            let is_launched =
-                matches!(&case.workload, Workload::Mpi(work) if work.preset.is_assay());
+            let is_launched = case.workload.as_mpi().is_some_and(|it| it.preset.is_assay());
             let launch_s = match is_launched && case.by == "assay" {
                 true => launch_budget_s(case) + overhead_s,
                 false => 0.0,
@@ -193,25 +192,37 @@ impl MemoryCosts {
             let worked_s = bytes * (self.fill_s + self.check_s) + walks * array * self.walk_s;
             touch_s(bytes, threads) + worked_s / threads
         };
-        if let Workload::Stream(work) = workload {
-            let threads: usize = work.domains.iter().map(|it| it.cpus.len()).sum();
-            let array = work.bytes_per_array as f64 * work.domains.len() as f64;
-            walked(array, ARRAYS_WALKED, threads.max(1) as f64)
-        } else if let Workload::Copy(work) = workload {
-            let threads = work.domain.cpus.len().max(1) as f64;
-            walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads)
-        } else if let Workload::Latency(work) = workload {
-            let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
-            touch_s(work.bytes as f64, 1.0) + lines * self.line_s
-        } else {
-            0.0
+        match workload {
+            Workload::Stream(work) => {
+                let threads: usize = work.domains.iter().map(|it| it.cpus.len()).sum();
+                let array = work.bytes_per_array as f64 * work.domains.len() as f64;
+                walked(array, ARRAYS_WALKED, threads.max(1) as f64)
+            }
+            Workload::Copy(work) => {
+                let threads = work.domain.cpus.len().max(1) as f64;
+                walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads)
+            }
+            Workload::Latency(work) => {
+                let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
+                touch_s(work.bytes as f64, 1.0) + lines * self.line_s
+            }
+            Workload::PeakFlops(_)
+            | Workload::Linpack(_)
+            | Workload::NetworkTcp(_)
+            | Workload::NetworkUdp(_)
+            | Workload::NetworkIcmp(_)
+            | Workload::Storage(_)
+            | Workload::Files(_)
+            | Workload::Imported(_)
+            | Workload::Mpi(_)
+            | Workload::Rdma(_) => 0.0,
         }
     }
 }
 
 /// CPUs and array size of a workload whose loops are chosen.
 fn loop_arrays(workload: &Workload) -> Option<(Vec<u32>, u64)> {
-    let Workload::Stream(work) = workload else { return None };
+    let work = workload.as_stream()?;
     let mut cpus: Vec<u32> = work.domains.iter().flat_map(|it| it.cpus.clone()).collect();
     cpus.sort_unstable();
     Some((cpus, work.bytes_per_array * work.domains.len() as u64))

@@ -20,7 +20,6 @@ use assay_model::run::Run;
 use assay_model::seed;
 use assay_model::suite::Suite;
 use assay_model::summary::RunSummary;
-use assay_model::workload::Workload;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use assay_store::Store;
@@ -149,7 +148,7 @@ pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure>
 
 /// Whether the case needs an RDMA device of this machine.
 fn is_rdma_over_loopback(case: &Case) -> bool {
-    matches!(&case.workload, Workload::Rdma(work) if work.to.is_none())
+    case.workload.as_rdma().is_some_and(|work| work.to.is_none())
 }
 
 impl PreparedRun {
@@ -304,7 +303,7 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
 /// Collects all storage phases of the plan, so that they are checked before the first write.
 fn storage_plan(plan: &Plan) -> StoragePlan {
     let phases = |case: &Case| {
-        let Workload::Storage(test) = &case.workload else { return Vec::new() };
+        let Some(test) = case.workload.as_storage() else { return Vec::new() };
         let phases =
             precondition::precondition_phases(test).into_iter().map(|(_, phase)| phase);
         let mut phases: Vec<StoragePhase> = phases.collect();
@@ -321,10 +320,8 @@ fn storage_plan(plan: &Plan) -> StoragePlan {
 
 /// Collects all file tree phases of the plan.
 fn file_plan(plan: &Plan) -> FilePlan {
-    let tests = plan.cases.iter().filter_map(|case| {
-        if let Workload::Files(test) = &case.workload { Some(test) } else { None }
-    });
-    FilePlan { phases: tests.flat_map(|test| file_trees::phases(test)).collect() }
+    let tests = plan.cases.iter().filter_map(|case| case.workload.as_files());
+    FilePlan { phases: tests.flat_map(file_trees::phases).collect() }
 }
 
 /// Returns a failure for a run in which a case failed or nothing was measured. `words` renders the

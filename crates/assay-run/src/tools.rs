@@ -15,7 +15,6 @@ use assay_model::path_text;
 use assay_model::plan::expand::Measurer;
 use assay_model::plan::{Case, Plan};
 use assay_model::suite::suggest;
-use assay_model::workload::Workload;
 
 use crate::failure::CommandFailure;
 
@@ -98,8 +97,7 @@ impl Tools {
 
 /// File name of the MPI library of a case, if it measures one.
 fn mpi_library(case: &Case) -> Option<&str> {
-    let Workload::Mpi(work) = &case.workload else { return None };
-    Path::new(&work.mpi.library).file_name()?.to_str()
+    Path::new(&case.workload.as_mpi()?.mpi.library).file_name()?.to_str()
 }
 
 /// Names of the MPI libraries that an executable requests from the loader, as far as its text

@@ -6,7 +6,6 @@ use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::RunSummary;
-use assay_model::workload::Workload;
 use assay_report::document::Document;
 use assay_report::words::{message, sentence};
 use assay_report::{build, render, words};
@@ -100,7 +99,7 @@ pub(crate) fn run_suite(
 
 /// Whether the case yields a single number, which cannot be plotted.
 const fn is_single_number(case: &Case) -> bool {
-    matches!(case.workload, Workload::Linpack(_) | Workload::PeakFlops(_))
+    case.workload.as_linpack().is_some() || case.workload.as_peak_flops().is_some()
 }
 
 /// Returns the sink for a run that is followed by a report.

@@ -12,7 +12,7 @@ use crate::doubt::Doubt;
 use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use crate::event::EventCount;
 use crate::run::{CaseRecord, SeriesRecord};
-use crate::workload::{MpiWorkload, Workload};
+use crate::workload::MpiWorkload;
 
 /// Values of [`Attribute::Timed`].
 const BATCH: &str = "batch";
@@ -145,7 +145,7 @@ impl MpiOutcome {
     /// test.
     #[must_use]
     pub fn from_record(record: &CaseRecord, host: &str) -> Option<Self> {
-        let Workload::Mpi(work) = &record.case.workload else { return None };
+        let work = record.case.workload.as_mpi()?;
         let text = |name: Attribute| Some(record.facts.get(&name)?.as_text()?.to_owned());
         let number = |name: Attribute| record.facts.get(&name)?.as_number();
         let mut outcome = Self {
@@ -314,6 +314,7 @@ mod tests {
     use crate::mpi_installation::{MpiInstallation, MpiLauncherKind};
     use crate::mpi_outcome::MpiAbi;
     use crate::run::record_for_tests;
+    use crate::workload::Workload;
     use crate::workload::{Domain, MpiHosts, MpiPreset};
 
     fn outcome(test: MpiTest, metric: &str, value: f64) -> MpiOutcome {

@@ -434,10 +434,21 @@ fn relative_time(workload: &Workload) -> f64 {
     /// Chain size at which layout and traversal take about as long as the fixed cost of a case: 128
     /// Ki lines at 100 ns, 13 ms.
     const CHAIN_BYTES: f64 = (8 << 20) as f64;
-    if let Workload::Latency(work) = workload {
-        return 1.0 + work.bytes as f64 / CHAIN_BYTES;
+    match workload {
+        Workload::Latency(work) => 1.0 + work.bytes as f64 / CHAIN_BYTES,
+        Workload::Stream(_)
+        | Workload::Copy(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
+        | Workload::Files(_)
+        | Workload::Imported(_)
+        | Workload::Mpi(_)
+        | Workload::Rdma(_) => 1.0,
     }
-    1.0
 }
 
 fn case_id(workload: &Workload, name: &str, by: &str) -> String {

@@ -16,7 +16,7 @@ impl Plan {
     #[must_use]
     pub fn time_warnings(&self, host: &HostFacts) -> Vec<Phrase> {
         let solves = self.cases.iter().filter_map(|case| {
-            let Workload::Linpack(work) = &case.workload else { return None };
+            let work = case.workload.as_linpack()?;
             let (least_s, budget_s) = (min_solve_s(work, host), case.stopping.budget_s);
             (least_s > budget_s).then(|| {
                 phrase!(
@@ -65,14 +65,20 @@ impl Case {
     /// advance: the requested length, one repetition, or one solve.
     #[must_use]
     pub fn min_duration_s(&self, host: &HostFacts) -> Option<f64> {
-        let timing = if let Workload::Storage(test) = &self.workload {
-            &test.workload.timing
-        } else if let Workload::Files(test) = &self.workload {
-            &test.workload.timing
-        } else if let Workload::Linpack(work) = &self.workload {
-            return Some(min_solve_s(work, host) / SOLVE_EFFICIENCY);
-        } else {
-            return self.repetition_s();
+        let timing = match &self.workload {
+            Workload::Storage(test) => &test.workload.timing,
+            Workload::Files(test) => &test.workload.timing,
+            Workload::Linpack(work) => return Some(min_solve_s(work, host) / SOLVE_EFFICIENCY),
+            Workload::NetworkTcp(_) | Workload::NetworkUdp(_) | Workload::NetworkIcmp(_) => {
+                return self.repetition_s();
+            }
+            Workload::Stream(_)
+            | Workload::Latency(_)
+            | Workload::Copy(_)
+            | Workload::PeakFlops(_)
+            | Workload::Imported(_)
+            | Workload::Mpi(_)
+            | Workload::Rdma(_) => return None,
         };
         Some(timing.warmup_s + timing.duration_s?)
     }

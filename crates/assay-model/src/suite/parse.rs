@@ -140,11 +140,20 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         let given = table.optional("placement", list_of(parse_text::<Placement>))?;
         Ok(given.unwrap_or_else(|| vec![Placement::Node]))
     };
-    if let Benchmark::Mpi(test) = benchmark {
-        return mpi::request(test, table);
-    }
-    if let Benchmark::Rdma(test) = benchmark {
-        return rdma::request(test, table);
+    match benchmark {
+        Benchmark::Mpi(test) => return mpi::request(test, table),
+        Benchmark::Rdma(test) => return rdma::request(test, table),
+        Benchmark::MemoryStream
+        | Benchmark::MemoryLatency
+        | Benchmark::MemoryCopy
+        | Benchmark::PeakFlops
+        | Benchmark::Linpack
+        | Benchmark::NetworkTcp
+        | Benchmark::NetworkUdp
+        | Benchmark::NetworkIcmp
+        | Benchmark::Storage
+        | Benchmark::StorageFiles
+        | Benchmark::Foreign => {}
     }
     Ok(match benchmark.definition().settings {
         SuiteSettings::Nothing | SuiteSettings::Mpi | SuiteSettings::Rdma => {

@@ -110,17 +110,19 @@ fn translated_headline(benchmark: Benchmark, name: &'static str) -> &'static str
 
 /// Returns a label for readers who do not know the table of benchmarks.
 fn reader_label(benchmark: Benchmark, label: &str) -> String {
-    let section = benchmark.definition().section;
-    if section == ReportSection::Bandwidth {
-        message!("answer-bandwidth", label = label)
-    } else if section == ReportSection::Ladder {
-        word("answer-memory-latency").to_owned()
-    } else if benchmark == Benchmark::Linpack {
-        format!("LINPACK, {label}")
-    } else if section == ReportSection::Compute {
-        message!("answer-peak", label = label)
-    } else {
-        label.to_owned()
+    match benchmark.definition().section {
+        ReportSection::Bandwidth => message!("answer-bandwidth", label = label),
+        ReportSection::Ladder => word("answer-memory-latency").to_owned(),
+        ReportSection::Compute if benchmark == Benchmark::Linpack => {
+            format!("LINPACK, {label}")
+        }
+        ReportSection::Compute => message!("answer-peak", label = label),
+        ReportSection::Copies
+        | ReportSection::Network
+        | ReportSection::Mpi
+        | ReportSection::Storage
+        | ReportSection::Files
+        | ReportSection::General => label.to_owned(),
     }
 }
 
@@ -140,7 +142,15 @@ fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
         Some(ReportSection::Storage) => &[Attribute::Test, Attribute::Phase],
         Some(ReportSection::Network) => &[Attribute::Direction, Attribute::LoadStreams],
         Some(ReportSection::Mpi) => &[Attribute::Mpi],
-        _ => &[],
+        Some(
+            ReportSection::Bandwidth
+            | ReportSection::Copies
+            | ReportSection::Ladder
+            | ReportSection::Compute
+            | ReportSection::Files
+            | ReportSection::General,
+        )
+        | None => &[],
     };
     // Each host and each pair of hosts has rows of its own.
     [&[Attribute::Host, Attribute::Peer], own]
@@ -158,7 +168,13 @@ fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
             Some(streams) if streams > 0.0 => Some(message!("under-load", n = streams as u64)),
             _ => text(estimate, Attribute::Direction).map(|it| direction(&it)),
         },
-        _ => None,
+        ReportSection::Bandwidth
+        | ReportSection::Copies
+        | ReportSection::Ladder
+        | ReportSection::Compute
+        | ReportSection::Storage
+        | ReportSection::Files
+        | ReportSection::General => None,
     }
 }
 

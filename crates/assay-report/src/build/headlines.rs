@@ -78,7 +78,18 @@ pub(crate) const fn size_weight(section: Option<ReportSection>, better: Better) 
     match (section, better) {
         (Some(ReportSection::Mpi), Better::Lower) => -1.0,
         (Some(ReportSection::Storage | ReportSection::Files | ReportSection::Copies), _) => 0.0,
-        _ => 1.0,
+        (Some(ReportSection::Mpi), Better::Higher)
+        | (
+            Some(
+                ReportSection::Bandwidth
+                | ReportSection::Ladder
+                | ReportSection::Compute
+                | ReportSection::Network
+                | ReportSection::General,
+            )
+            | None,
+            _,
+        ) => 1.0,
     }
 }
 

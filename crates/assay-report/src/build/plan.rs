@@ -4,7 +4,9 @@ use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, CasePair, Plan, StoppingRule};
 use assay_model::quantity::Unit;
 use assay_model::workload::storage::ResponseCurvePoint;
-use assay_model::workload::{Domain, MpiWorkload, NetworkTest, NetworkWorkload, Workload};
+use assay_model::workload::{
+    Domain, LinpackWorkload, MpiWorkload, NetworkTest, NetworkWorkload, Workload,
+};
 
 use super::hosts::{UnreachableHost, add_unreachable_hosts};
 use super::run::words::direction;
@@ -98,12 +100,12 @@ pub fn fleet_plan(
 fn is_same_ladder(a: &Case, b: &Case) -> bool {
     let alike =
         a.by == b.by && describe_stopping(&a.stopping) == describe_stopping(&b.stopping);
-    if let (Workload::Storage(one), Workload::Storage(other)) = (&a.workload, &b.workload) {
+    if let (Some(one), Some(other)) = (a.workload.as_storage(), b.workload.as_storage()) {
         let is_next = one.point.is_some()
             && !matches!(other.point, None | Some(ResponseCurvePoint::Maximum));
         return alike && is_next && curve_name(a) == curve_name(b);
     }
-    let (Workload::Latency(one), Workload::Latency(other)) = (&a.workload, &b.workload) else {
+    let (Some(one), Some(other)) = (a.workload.as_latency(), b.workload.as_latency()) else {
         return false;
     };
     alike && one.cpu == other.cpu
@@ -118,7 +120,7 @@ fn curve_name(case: &Case) -> &str {
 /// `storage/RndRead/`, and an ellipsis.
 fn ladder_name(cases: &[&Case]) -> Option<String> {
     if let [first, _, ..] = cases
-        && let Workload::Storage(_) = first.workload
+        && first.workload.as_storage().is_some()
     {
         return Some(format!("{}/…", curve_name(first)));
     }
@@ -128,17 +130,12 @@ fn ladder_name(cases: &[&Case]) -> Option<String> {
 
 fn describe_ladder(cases: &[&Case], named: bool) -> Option<String> {
     let [first, .., last] = cases else { return None };
-    if let Workload::Storage(maximum) = &first.workload {
-        let tests = cases.iter().filter_map(|case| {
-            if let Workload::Storage(test) = &case.workload { Some(&**test) } else { None }
-        });
+    if let Some(maximum) = first.workload.as_storage() {
+        let tests = cases.iter().filter_map(|case| case.workload.as_storage());
         let shares = storage::describe_shares(&tests.collect::<Vec<_>>());
         return Some(join_clauses(&[storage::describe_test(maximum, named), shares]));
     }
-    let (Workload::Latency(low), Workload::Latency(high)) = (&first.workload, &last.workload)
-    else {
-        return None;
-    };
+    let (low, high) = (first.workload.as_latency()?, last.workload.as_latency()?);
     let [from, to] = [low.bytes, high.bytes].map(size);
     let sizes = message!("plan-sizes", low = from, high = to, n = cases.len());
     Some(join_clauses(&[format_cpus(&[low.cpu]), sizes]))
@@ -153,17 +150,28 @@ fn common_stop(plan: &Plan) -> Option<String> {
 /// Returns the files and devices if all cases with targets share them: a path in every row would
 /// leave no room for the differences.
 fn common_target(plan: &Plan) -> Option<String> {
-    let mut targets = plan.cases.iter().filter_map(|case| {
-        if let Workload::Storage(test) = &case.workload {
-            Some(storage::targets_without_sync(&test.workload))
-        } else if let Workload::Files(test) = &case.workload {
-            Some(storage::folders(test))
-        } else {
-            None
-        }
-    });
+    let mut targets = plan.cases.iter().filter_map(|case| describe_target(&case.workload));
     let first = targets.next()?;
     targets.all(|it| it == first).then_some(first)
+}
+
+/// Returns the files and devices of a case, if it has any.
+fn describe_target(workload: &Workload) -> Option<String> {
+    match workload {
+        Workload::Storage(test) => Some(storage::targets_without_sync(&test.workload)),
+        Workload::Files(test) => Some(storage::folders(test)),
+        Workload::Stream(_)
+        | Workload::Latency(_)
+        | Workload::Copy(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Imported(_)
+        | Workload::Mpi(_)
+        | Workload::Rdma(_) => None,
+    }
 }
 
 fn stopping_rule(common: Option<&str>) -> String {
@@ -196,34 +204,38 @@ fn describe_case(case: &Case, named: bool) -> String {
 }
 
 fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> {
-    Some(if let Workload::Stream(work) = workload {
-        let domains: Vec<String> = work.domains.iter().map(format_domain).collect();
-        let times = group_digits(&work.cache_multiple.to_string());
-        let arrays = message!("plan-arrays", size = size(work.bytes_per_array), times = times);
-        join_clauses(&[domains.join(semicolon()), arrays])
-    } else if let Workload::Latency(work) = workload {
-        join_clauses(&[format_cpus(&[work.cpu]), size(work.bytes)])
-    } else if let Workload::PeakFlops(work) = workload {
-        join_clauses(&[format_domain(&work.domain), work.instruction_set.to_string()])
-    } else if let Workload::Linpack(work) = workload {
-        let size = quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3);
-        join_clauses(&[
-            with_detail(&format!("N\u{a0}=\u{a0}{}", work.n), &size),
-            format_cpus(&work.cpus),
-            message!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
-            with_no_break_spaces(&message!("seed", seed = work.seed.to_string())),
-        ])
-    } else if let Some(work) = workload.as_network() {
-        describe_network(work, matches!(workload, Workload::NetworkTcp(_)))
-    } else if let Workload::Mpi(work) = workload {
-        describe_mpi(work, pair.as_ref())
-    } else if let Workload::Storage(test) = workload {
-        storage::describe_test(test, named)
-    } else if let Workload::Files(test) = workload {
-        storage::describe_files_test(test, named)
-    } else {
-        return None;
+    Some(match workload {
+        Workload::Stream(work) => {
+            let domains: Vec<String> = work.domains.iter().map(format_domain).collect();
+            let times = group_digits(&work.cache_multiple.to_string());
+            let arrays =
+                message!("plan-arrays", size = size(work.bytes_per_array), times = times);
+            join_clauses(&[domains.join(semicolon()), arrays])
+        }
+        Workload::Latency(work) => join_clauses(&[format_cpus(&[work.cpu]), size(work.bytes)]),
+        Workload::PeakFlops(work) => {
+            join_clauses(&[format_domain(&work.domain), work.instruction_set.to_string()])
+        }
+        Workload::Linpack(work) => describe_linpack(work),
+        Workload::NetworkTcp(work) => describe_network(work, true),
+        Workload::NetworkUdp(work) | Workload::NetworkIcmp(work) => {
+            describe_network(work, false)
+        }
+        Workload::Mpi(work) => describe_mpi(work, pair.as_ref()),
+        Workload::Storage(test) => storage::describe_test(test, named),
+        Workload::Files(test) => storage::describe_files_test(test, named),
+        Workload::Copy(_) | Workload::Rdma(_) | Workload::Imported(_) => return None,
     })
+}
+
+fn describe_linpack(work: &LinpackWorkload) -> String {
+    let size = quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3);
+    join_clauses(&[
+        with_detail(&format!("N\u{a0}=\u{a0}{}", work.n), &size),
+        format_cpus(&work.cpus),
+        message!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
+        with_no_break_spaces(&message!("seed", seed = work.seed.to_string())),
+    ])
 }
 
 fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {

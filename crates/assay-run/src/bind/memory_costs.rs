@@ -24,20 +24,30 @@ const SMALLEST_TRIAL_BYTES: u64 = 256 << 20;
 /// memory, or if the trial fails, an error that the case reports.
 pub(crate) fn measure_memory_costs(plan: &Plan, cancel: &AtomicBool) -> Option<MemoryCosts> {
     let cpu = plan.cases.iter().filter(|case| case.by == "assay").find_map(|case| {
-        let bytes = if let Workload::Stream(work) = &case.workload {
-            work.bytes_per_array * work.domains.len() as u64
-        } else if let Workload::Copy(work) = &case.workload {
-            work.bytes_per_array
-        } else if let Workload::Latency(work) = &case.workload {
-            work.bytes
-        } else {
-            0
-        };
         let cpu = case.workload.cpus().first().copied();
-        cpu.filter(|_| bytes >= SMALLEST_TRIAL_BYTES)
+        cpu.filter(|_| walked_bytes(&case.workload) >= SMALLEST_TRIAL_BYTES)
     })? as usize;
     let (touch_s, fill_s, walk_s, check_s) = measure_arrays(cpu, cancel)?;
     Some(MemoryCosts { touch_s, fill_s, walk_s, check_s, line_s: measure_chain(cpu, cancel)? })
+}
+
+/// Returns the size of an array or a chain that the workload walks.
+fn walked_bytes(workload: &Workload) -> u64 {
+    match workload {
+        Workload::Stream(work) => work.bytes_per_array * work.domains.len() as u64,
+        Workload::Copy(work) => work.bytes_per_array,
+        Workload::Latency(work) => work.bytes,
+        Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
+        | Workload::Files(_)
+        | Workload::Imported(_)
+        | Workload::Mpi(_)
+        | Workload::Rdma(_) => 0,
+    }
 }
 
 /// Returns the seconds per byte to touch, fill, walk and check the arrays.

@@ -102,10 +102,20 @@ pub(super) fn resolve_far_end(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<ReachableWorkload>, CaseError> {
     let mut workload = workload.clone();
-    let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work) | Workload::NetworkIcmp(work)) =
-        &mut workload
-    else {
-        return Ok(None);
+    let work = match &mut workload {
+        Workload::NetworkTcp(work)
+        | Workload::NetworkUdp(work)
+        | Workload::NetworkIcmp(work) => work,
+        Workload::Stream(_)
+        | Workload::Latency(_)
+        | Workload::Copy(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::Storage(_)
+        | Workload::Files(_)
+        | Workload::Imported(_)
+        | Workload::Mpi(_)
+        | Workload::Rdma(_) => return Ok(None),
     };
     cache.require(work, MissingHostFeature::Address)?;
     cache.require(work, MissingHostFeature::Connection)?;

@@ -12,7 +12,7 @@ use assay_model::event::{RunEvent, RunStatus};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
-use assay_model::workload::{MpiWorkload, Workload};
+use assay_model::workload::Workload;
 
 use super::{PlanExecution, end_case, keep_interrupted};
 use crate::bind;
@@ -39,7 +39,7 @@ pub(super) fn group_cases<'a>(
     cases.chunk_by(move |a, b| {
         a.pair == b.pair
             && [a, b].into_iter().all(has_turns)
-            && match (mpi_workload(a), mpi_workload(b)) {
+            && match (a.workload.as_mpi(), b.workload.as_mpi()) {
                 (Some(a), Some(b)) => {
                     a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
                 }
@@ -49,12 +49,8 @@ pub(super) fn group_cases<'a>(
     })
 }
 
-const fn mpi_workload(case: &Case) -> Option<&MpiWorkload> {
-    if let Workload::Mpi(work) = &case.workload { Some(work) } else { None }
-}
-
 fn uses_network(workload: &Workload) -> bool {
-    matches!(workload, Workload::Rdma(_)) || workload.as_network().is_some()
+    workload.as_rdma().is_some() || workload.as_network().is_some()
 }
 
 /// Case that has not ended.

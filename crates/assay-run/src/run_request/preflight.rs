@@ -8,7 +8,6 @@ use assay_model::facts::HostFacts;
 use assay_model::plan::expand::{self, PlanChoices, PlanError};
 use assay_model::plan::{MissingRequirement, OmittedMeasure, Plan};
 use assay_model::suite::{Measure, MeasureRequest, Suite};
-use assay_model::workload::Workload;
 
 use super::{RunRequest, file_plan, plan_failure, storage_plan};
 use crate::failure::{CommandFailure, FailureKind};
@@ -180,7 +179,7 @@ fn check_storage(mut plan: Plan, question: &RunRequest<'_>) -> Result<(), KeyedF
     let options = &question.storage;
     let of_path = |failure| (failure, &["path"][..]);
     for case in &mut plan.cases {
-        let Workload::Storage(test) = &mut case.workload else { continue };
+        let Some(test) = case.workload.as_storage_mut() else { continue };
         for target in &mut test.workload.targets {
             target.size_bytes = target
                 .size_bytes

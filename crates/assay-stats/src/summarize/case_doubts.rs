@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::run::CaseRecord;
-use assay_model::workload::{StreamWorkload, Workload};
+use assay_model::workload::StreamWorkload;
 
 /// STREAM's own rule: arrays of at least four times the last-level caches.
 const CACHE_MULTIPLE: f64 = 4.0;
@@ -50,7 +50,7 @@ impl<'r> CaseDoubts<'r> {
         let mut ordered: Vec<_> = common.chain(of_host).collect();
         ordered.sort_by_key(|(index, _)| *index);
         let mut doubts = merge_repeated(ordered.into_iter().map(|(_, doubt)| *doubt));
-        if let Workload::Stream(stream) = &self.record.case.workload {
+        if let Some(stream) = self.record.case.workload.as_stream() {
             let is_known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
             doubts.extend(cache_assisted(stream).filter(|_| !is_known));
         }

@@ -7,7 +7,7 @@ use assay_model::benchmark::LimitKind;
 use assay_model::doubt::Doubt;
 use assay_model::limit::{LimitBasis, PhysicalLimit, Rpeak, memory_bandwidth};
 use assay_model::summary::MetricEstimate;
-use assay_model::workload::{PeakFlopsWorkload, Workload};
+use assay_model::workload::PeakFlopsWorkload;
 
 use super::EstimateEntry;
 use crate::laws;
@@ -20,20 +20,19 @@ pub(super) fn attach_limits(entries: &mut [EstimateEntry<'_>]) {
         let workload = &entry.record.case.workload;
         match metric_limit_kind(entry) {
             Some(LimitKind::MemoryBandwidth) => {
-                if let Workload::Stream(_) = workload {
-                    let limit = entry.host.and_then(|host| memory_bandwidth(&host.facts));
-                    set_limit(&mut entry.estimate, limit);
-                }
+                let host = workload.as_stream().and(entry.host);
+                let limit = host.and_then(|host| memory_bandwidth(&host.facts));
+                set_limit(&mut entry.estimate, limit);
             }
             Some(kind @ (LimitKind::ComputeFp64 | LimitKind::ComputeFp32)) => {
-                if let Workload::PeakFlops(work) = workload {
+                if let Some(work) = workload.as_peak_flops() {
                     let clock = clocks.iter().find(|clock| clock.applies_to(&entry.estimate));
                     let bits = if kind == LimitKind::ComputeFp32 { 32 } else { 64 };
                     set_rpeak_limit(&mut entry.estimate, work, bits, clock.map(|it| it.hz));
                 }
             }
             Some(LimitKind::Provisioned) => {
-                if let Workload::Storage(test) = workload {
+                if let Some(test) = workload.as_storage() {
                     let limit = |value| PhysicalLimit { value, basis: LimitBasis::Provisioned };
                     set_limit(&mut entry.estimate, test.provisioned_bytes_per_s.map(limit));
                 }
@@ -48,8 +47,8 @@ pub(super) fn attach_limits(entries: &mut [EstimateEntry<'_>]) {
     // After the loop above, the estimates of peaks have their Rpeak.
     let peaks: Vec<PeakEstimate> = entries.iter().filter_map(PeakEstimate::new).collect();
     for entry in entries.iter_mut() {
-        if let (Workload::Linpack(work), Some(LimitKind::ComputeFp64)) =
-            (&entry.record.case.workload, metric_limit_kind(entry))
+        if let (Some(work), Some(LimitKind::ComputeFp64)) =
+            (entry.record.case.workload.as_linpack(), metric_limit_kind(entry))
         {
             let (cores, host) = (work.cpus.len(), &entry.estimate.host);
             let candidates = peaks.iter().filter(|it| it.cores == cores && it.host == *host);
@@ -110,7 +109,7 @@ const RPEAK_ATTRIBUTES: [Attribute; 4] =
 
 impl PeakEstimate {
     fn new(entry: &EstimateEntry<'_>) -> Option<Self> {
-        let Workload::PeakFlops(work) = &entry.record.case.workload else { return None };
+        let work = entry.record.case.workload.as_peak_flops()?;
         let estimate = &entry.estimate;
         let parameter = |name| Some((name, estimate.parameters.get(&name)?.clone()));
         (metric_limit_kind(entry) == Some(LimitKind::ComputeFp64)).then(|| Self {

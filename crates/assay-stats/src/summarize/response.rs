@@ -1,7 +1,6 @@
 //! Knees of the response curves of a run, reported with all points of the curve.
 
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
-use assay_model::workload::Workload;
 
 use super::EstimateEntry;
 use crate::curve::{self, Knee, ResponsePoint};
@@ -37,7 +36,7 @@ struct CurveKey {
 
 impl CurveKey {
     fn from_entry(entry: &EstimateEntry<'_>) -> Option<Self> {
-        let Workload::Storage(test) = &entry.record.case.workload else { return None };
+        let test = entry.record.case.workload.as_storage()?;
         test.point?;
         let (name, host) = (test.name.clone(), entry.estimate.host.clone());
         Some(Self { name, host, by: entry.record.case.by.clone() })

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::doubt::Doubt;
 use assay_model::run::{CaseRecord, SeriesRecord};
-use assay_model::workload::Workload;
 use assay_model::workload::measurement_mode::{LatencyGoal, MeasurementMode, SteadyRule};
 
 use super::mix::covers_all_operations;
@@ -26,7 +25,7 @@ pub(super) struct StepResults {
 
 /// Returns the results of the steps of this host; empty if the case has no steps.
 pub(super) fn step_results(record: &CaseRecord, host: &str) -> StepResults {
-    let Workload::Storage(test) = &record.case.workload else { return StepResults::default() };
+    let Some(test) = record.case.workload.as_storage() else { return StepResults::default() };
     if test.course == MeasurementMode::Once {
         return StepResults::default();
     }

@@ -18,9 +18,9 @@ use assay_model::run::{ALL_HOSTS, CaseOutcome, CaseRecord, Run, SeriesRecord};
 /// of all.
 pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
     let definition = record.case.workload.benchmark().definition();
-    let is_shared =
-        matches!(definition.section, ReportSection::Storage | ReportSection::Network);
-    if !is_shared || !matches!(record.outcome, Some(CaseOutcome::Finished(_))) {
+    if !definition.section.has_host_totals()
+        || !matches!(record.outcome, Some(CaseOutcome::Finished(_)))
+    {
         return Vec::new();
     }
     // A host that was lost before it measured anything has no series.

@@ -3,7 +3,6 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::plan::Case;
-use assay_model::workload::Workload;
 use assay_model::workload::storage::{ResponseCurvePoint as Place, StorageTest};
 use assay_stats::curve::{self, ResponsePoint};
 
@@ -23,7 +22,7 @@ pub(super) fn next_share(
         .iter()
         .filter(|other| other.by == case.by)
         .filter_map(|other| {
-            let Workload::Storage(it) = &other.workload else { return None };
+            let it = other.workload.as_storage()?;
             let point = it.point.filter(|_| it.name == test.name)?;
             let percent = percent_of_max(&other.id, point, recorder)?;
             Some((percent, measured_point(&other.id, recorder)?))

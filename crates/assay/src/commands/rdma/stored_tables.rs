@@ -20,7 +20,7 @@ pub(super) fn render_tables(run: &Run) -> Vec<String> {
 
 /// Returns the RDMA test of a case that assay measured; perftest's own tables are raw outputs.
 fn assay_test(record: &CaseRecord) -> Option<&RdmaWorkload> {
-    let Workload::Rdma(work) = &record.case.workload else { return None };
+    let work = record.case.workload.as_rdma()?;
     (record.case.by == "assay").then_some(work)
 }
 

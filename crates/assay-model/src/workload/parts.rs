@@ -1,0 +1,82 @@
+//! Workload of one kind: accessors for code that concerns a single kind of benchmark.
+//!
+//! Each accessor lists every variant, so that a new benchmark is assigned to all of them.
+
+use super::file_set::FileTest;
+use super::storage::StorageTest;
+use super::{
+    LatencyWorkload, LinpackWorkload, MpiWorkload, NetworkWorkload, PeakFlopsWorkload,
+    RdmaWorkload, StreamWorkload, Workload,
+};
+
+macro_rules! accessors {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident -> $type:ty: $($part:ident)+, not $($other:ident)+;
+    )+) => {
+        impl Workload {
+            $(
+                $(#[doc = $doc])+
+                #[must_use]
+                pub const fn $name(&self) -> Option<&$type> {
+                    match self {
+                        $(Self::$part(work))|+ => Some(work),
+                        $(Self::$other(_))|+ => None,
+                    }
+                }
+            )+
+        }
+    };
+}
+
+accessors! {
+    /// Returns the STREAM workload, if it is one.
+    as_stream -> StreamWorkload: Stream,
+        not Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
+    /// Returns the working set of dependent loads, if it is one.
+    as_latency -> LatencyWorkload: Latency,
+        not Stream Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
+    /// Returns the multiply-adds in registers, if it is that.
+    as_peak_flops -> PeakFlopsWorkload: PeakFlops,
+        not Stream Latency Copy Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
+    /// Returns the system of equations, if it is one.
+    as_linpack -> LinpackWorkload: Linpack,
+        not Stream Latency Copy PeakFlops NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
+    /// Returns the network workload, if it is one.
+    as_network -> NetworkWorkload: NetworkTcp NetworkUdp NetworkIcmp,
+        not Stream Latency Copy PeakFlops Linpack Storage Files Imported Mpi Rdma;
+    /// Returns the test of files or devices, if it is one.
+    as_storage -> StorageTest: Storage,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Files Imported Mpi Rdma;
+    /// Returns the test of file trees, if it is one.
+    as_files -> FileTest: Files,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Imported Mpi Rdma;
+    /// Returns the MPI messages, if it is that.
+    as_mpi -> MpiWorkload: Mpi,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Rdma;
+    /// Returns the RDMA messages, if it is that.
+    as_rdma -> RdmaWorkload: Rdma,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi;
+}
+
+impl Workload {
+    /// Returns the test of files or devices for changes, if it is one.
+    #[must_use]
+    pub fn as_storage_mut(&mut self) -> Option<&mut StorageTest> {
+        match self {
+            Self::Storage(test) => Some(test),
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::Copy(_)
+            | Self::PeakFlops(_)
+            | Self::Linpack(_)
+            | Self::NetworkTcp(_)
+            | Self::NetworkUdp(_)
+            | Self::NetworkIcmp(_)
+            | Self::Files(_)
+            | Self::Imported(_)
+            | Self::Mpi(_)
+            | Self::Rdma(_) => None,
+        }
+    }
+}
