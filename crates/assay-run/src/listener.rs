@@ -1,23 +1,14 @@
-//! Sink of a run: receives its events as they happen.
+//! Listener of a run: gets its events, its progress and its notes as they happen.
+//!
+//! A listener answers nothing. What a run asks of others goes to its
+//! [`Coordinator`](crate::coordinator::Coordinator).
 
-use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::Quantity;
 
 use crate::failure::CommandFailure;
-
-/// Synchronisation point of hosts that measure together.
-#[derive(Debug, Clone, Copy)]
-pub struct StartGate<'a> {
-    /// Cases that begin, or the one that continues.
-    pub cases: &'a [&'a str],
-    /// Number of steps of the case that have begun.
-    pub step: u32,
-    /// Clock time at which the run began.
-    pub run_started_ns: u64,
-}
 
 /// Figures of about one second of I/O or of a transfer.
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +28,14 @@ pub struct SecondFigures<'a> {
 }
 
 /// Receiver of a run's events. The run waits for it, but never within a timed pass.
-pub trait Sink {
-    /// Receives an event that was stored; a failure ends the run.
-    fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure>;
+pub trait Listener {
+    /// Receives an event that was stored.
+    fn event(&mut self, event: &RunEvent);
+
+    /// Returns the failure that makes the listener useless, once; it ends the run.
+    fn take_failure(&mut self) -> Option<CommandFailure> {
+        None
+    }
 
     /// Reports the current activity; replaces the previous report.
     fn progress(&mut self, said: &Phrase);
@@ -55,34 +51,16 @@ pub trait Sink {
         self.note(None, said);
     }
 
-    /// Waits until a group of cases, or a step of a case, may begin; returns the common start of
-    /// all hosts by this host's clock. A single host need not wait.
-    fn wait_for_start(&mut self, _: &StartGate<'_>) -> Result<Option<u64>, CommandFailure> {
-        Ok(None)
-    }
-
-    /// Opens a call to the agent of another host of the run; returns `None` if there is none.
-    fn call(&mut self, _host: &str, _subject: &str) -> Option<Call> {
-        None
-    }
-
-    /// Stores a raw output of a run without a store; returns its hash if it was stored.
-    fn store_raw(&mut self, _: &[u8]) -> Option<String> {
-        None
-    }
-
     /// Reports a doubt about the store, which belongs to no run.
     fn doubt(&mut self, doubt: &Doubt);
 }
 
-/// Sink that ignores everything.
+/// Listener that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SilentSink;
+pub struct SilentListener;
 
-impl Sink for SilentSink {
-    fn event(&mut self, _: &RunEvent) -> Result<(), CommandFailure> {
-        Ok(())
-    }
+impl Listener for SilentListener {
+    fn event(&mut self, _: &RunEvent) {}
 
     fn progress(&mut self, _: &Phrase) {}
 

@@ -1,4 +1,4 @@
-//! Sinks that print the progress of a run on the terminal.
+//! Listeners that print the progress of a run on the terminal.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use assay_model::trust;
 use assay_report::progress::{self, RunProgress};
 use assay_report::words::{self, sentence};
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::sink::{SecondFigures, Sink};
+use assay_run::listener::{Listener, SecondFigures};
 
 use crate::message_dedup::MessageDedup;
 use crate::options::RecordArguments;
@@ -24,9 +24,9 @@ pub const SEARCH_MESSAGE: &str = "progress-looking";
 const OUTLOOK_PHRASES: [&str; 4] =
     ["plan-in-a-hurry", "run-over-budget", "run-even-longer", "solve-over-budget"];
 
-/// Sink that prints a run's progress and problems on the terminal.
+/// Listener that prints a run's progress and problems on the terminal.
 #[derive(Debug)]
-pub struct ProgressSink<'t> {
+pub struct ProgressListener<'t> {
     terminal: &'t mut Terminal,
     /// Whether every event is also printed as a line of JSON.
     echoes_events: bool,
@@ -52,10 +52,12 @@ pub struct ProgressSink<'t> {
     outlooks: MessageDedup,
     /// Phrases about overlong plans that were printed, each with its host.
     printed_outlooks: BTreeSet<String>,
+    /// Failure to write an event, which ends the run.
+    failure: Option<CommandFailure>,
 }
 
-impl<'t> ProgressSink<'t> {
-    /// Creates a sink that prints all events as JSON if `echo` is set, and only problems if
+impl<'t> ProgressListener<'t> {
+    /// Creates a listener that prints all events as JSON if `echo` is set, and only problems if
     /// `is_quiet` is set.
     pub fn new(terminal: &'t mut Terminal, echoes_events: bool, is_quiet: bool) -> Self {
         Self {
@@ -74,6 +76,7 @@ impl<'t> ProgressSink<'t> {
             failures: MessageDedup::default(),
             outlooks: MessageDedup::default(),
             printed_outlooks: BTreeSet::new(),
+            failure: None,
         }
     }
 
@@ -113,20 +116,26 @@ impl<'t> ProgressSink<'t> {
     }
 }
 
-impl Sink for ProgressSink<'_> {
-    fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure> {
+impl Listener for ProgressListener<'_> {
+    fn event(&mut self, event: &RunEvent) {
         if self.echoes_events {
-            let line = serde_json::to_string(event).map_err(|error| {
-                CommandFailure::new(FailureKind::Internal, "an event cannot be written as JSON")
-                    .with_cause(&error)
-            })?;
-            self.terminal.print_line(&line);
+            match serde_json::to_string(event) {
+                Ok(line) => self.terminal.print_line(&line),
+                Err(error) => {
+                    let what = "an event cannot be written as JSON";
+                    let failure = CommandFailure::new(FailureKind::Internal, what);
+                    self.failure.get_or_insert(failure.with_cause(&error));
+                }
+            }
         }
         let elapsed_s = self.began.elapsed().as_secs_f64();
         self.lock_progress().record_event(event, elapsed_s);
         self.handle_event(event, elapsed_s);
         self.print_settled();
-        Ok(())
+    }
+
+    fn take_failure(&mut self) -> Option<CommandFailure> {
+        self.failure.take()
     }
 
     fn progress(&mut self, phrase: &Phrase) {
@@ -176,12 +185,12 @@ impl Sink for ProgressSink<'_> {
     }
 }
 
-/// Sink for commands that emulate another tool and print its output during the run.
+/// Listener of commands that emulate another tool and print its output during the run.
 ///
 /// Prints only warnings and, at the end, the name of the stored run. That name is printed only on a
 /// terminal: the emulated tool prints no such line, and scripts read both outputs.
 #[derive(Debug)]
-pub struct EmulationSink {
+pub struct EmulationListener {
     terminal: Terminal,
     is_stored: bool,
     /// Identifier of the current run.
@@ -190,8 +199,8 @@ pub struct EmulationSink {
     stored_runs: Vec<String>,
 }
 
-impl EmulationSink {
-    /// Creates a sink with its own terminal, separate from the one that the command prints on.
+impl EmulationListener {
+    /// Creates a listener with its own terminal, separate from the one that the command prints on.
     pub fn new(keep: &RecordArguments) -> Self {
         let (current_run, stored_runs) = (String::new(), Vec::new());
         Self {
@@ -203,7 +212,7 @@ impl EmulationSink {
     }
 }
 
-impl Drop for EmulationSink {
+impl Drop for EmulationListener {
     fn drop(&mut self) {
         for run in &self.stored_runs {
             self.terminal.note_on_terminal(&format!("Stored as {run}: assay show {run}"));
@@ -211,8 +220,8 @@ impl Drop for EmulationSink {
     }
 }
 
-impl Sink for EmulationSink {
-    fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure> {
+impl Listener for EmulationListener {
+    fn event(&mut self, event: &RunEvent) {
         match event {
             RunEvent::RunStarted(started) => self.current_run.clone_from(&started.run),
             // A failed run has reported its failure and has nothing to show.
@@ -223,7 +232,6 @@ impl Sink for EmulationSink {
             }
             _ => {}
         }
-        Ok(())
     }
 
     fn progress(&mut self, _: &Phrase) {}
@@ -235,7 +243,7 @@ impl Sink for EmulationSink {
     }
 }
 
-impl ProgressSink<'_> {
+impl ProgressListener<'_> {
     /// Prints the grouped messages of several hosts once no more arrive.
     fn print_settled(&mut self) {
         let at_s = self.began.elapsed().as_secs_f64();
