@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use assay_dialects::perftest::{BandwidthRow, RateUnit};
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, LOOPBACK};
 use assay_model::run::{CaseRecord, Run, SeriesRecord};
-use assay_model::workload::{RdmaWorkload, Workload};
+use assay_model::workload::RdmaWorkload;
 use assay_run::rdma::{self, RdmaConnectionInfo};
 
 use super::table_head;
