@@ -115,6 +115,7 @@ mod tests {
     use assay_kernels::rdma::ProgressMark;
     use assay_model::benchmark::RdmaTest;
     use assay_model::event::{RequestedCommand, StopReason};
+    use assay_model::workload::Workload;
     use assay_run::rdma::{RdmaProgress, RdmaSizeResult, RdmaValues};
     use assay_run::recording::{self, Recording, RecordingRequest};
     use assay_run::sink::SilentSink;
