@@ -10,12 +10,17 @@ mod iperf3_json;
 mod iperf3_text;
 mod qperf;
 mod sockperf;
+mod transfer;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("iperf3-json", "iperf3", "iperf3 -J", iperf3_json::is_iperf3_json, |text| {
-        iperf3_json::read_iperf3_json(text).map(FileContents::from)
-    }),
+    format(
+        "iperf3-json",
+        "iperf3",
+        "iperf3 -J and --json-stream, of clients and servers",
+        iperf3_json::is_iperf3_json,
+        iperf3_json::read_iperf3_json,
+    ),
     format(
         "sockperf",
         "sockperf",
@@ -26,9 +31,9 @@ pub(super) const FORMATS: &[ImportFormat] = &[
     format(
         "iperf3-text",
         "iperf3",
-        "iperf3's text output",
+        "iperf3's text output, of clients and servers",
         iperf3_text::is_iperf3_text,
-        |text| iperf3_text::read(text).map(FileContents::from),
+        iperf3_text::read,
     ),
     format("qperf", "qperf", "qperf tcp_lat, udp_lat and tcp_bw", qperf::is_qperf, |text| {
         qperf::read_qperf(text).map(FileContents::from)
