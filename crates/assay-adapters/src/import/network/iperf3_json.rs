@@ -176,8 +176,10 @@ fn add_test(test: TestDocument, contents: &mut FileContents) {
         contents.leave_out(lines, "interrupted iperf3 test", why);
         return;
     }
-    contents.add_part(lines.clone(), "iperf3 test", read_test(&root, error));
-    if let Some(lines) = lines {
+    let read = read_test(&root, error);
+    let is_whole = read.is_ok();
+    contents.add_part(lines.clone(), "iperf3 test", read);
+    if let (Some(lines), true) = (lines, is_whole) {
         contents.recognise(lines, "intervals and streams", "parts of the totals of their test");
     }
 }
