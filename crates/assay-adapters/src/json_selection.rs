@@ -26,6 +26,8 @@ pub(crate) struct JsonSelection<'k> {
     whole: Option<&'k str>,
     limit: usize,
     left: &'k Cell<usize>,
+    /// Whether the second member of one name is kept as `name#2`.
+    keeps_repeated: bool,
 }
 
 impl<'k> JsonSelection<'k> {
@@ -35,7 +37,7 @@ impl<'k> JsonSelection<'k> {
         whole: Option<&'k str>,
         (limit, left): (usize, &'k Cell<usize>),
     ) -> Self {
-        Self { names, whole, limit, left }
+        Self { names, whole, limit, left, keeps_repeated: false }
     }
 
     /// Accounts for kept values.
@@ -64,8 +66,25 @@ pub(crate) fn select(
     limit: usize,
 ) -> Result<Value, serde_json::Error> {
     let left = Cell::new(limit);
-    let mut deserializer = serde_json::Deserializer::from_str(text);
+    read_selection(text, JsonSelection::new(names, None, (limit, &left)))
+}
+
+/// Reads the selected members like [`select`], and keeps the second member of one name as `name#2`.
+///
+/// # Errors
+/// The error of the JSON, or an exceeded limit, which [`limit_error`] recognises.
+pub(crate) fn select_with_repeated(
+    text: &str,
+    names: &[&str],
+    limit: usize,
+) -> Result<Value, serde_json::Error> {
+    let left = Cell::new(limit);
     let selection = JsonSelection::new(names, None, (limit, &left));
+    read_selection(text, JsonSelection { keeps_repeated: true, ..selection })
+}
+
+fn read_selection(text: &str, selection: JsonSelection<'_>) -> Result<Value, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = selection.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
@@ -139,6 +158,8 @@ impl<'de> Visitor<'de> for JsonSelection<'_> {
                 true => JsonSelection { names: &[], ..self },
                 false => self,
             };
+            let is_repeated = self.keeps_repeated && kept.contains_key(&name);
+            let name = if is_repeated { format!("{name}#2") } else { name };
             // The last of several equal names counts.
             kept.insert(name, members.next_value_seed(below)?);
         }
