@@ -148,9 +148,7 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
 }
 
 fn read_summary<'t>(summary: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolError> {
-    for (mark, metric) in
-        [("Latency is", "half_round_trip"), ("Round trip is", "round_trip")]
-    {
+    for (mark, metric) in [("Latency is", "half_round_trip"), ("Round trip is", "round_trip")] {
         if let Some(value) = word_after(summary, mark) {
             run.latency = Some((metric, parse_positive("the latency", value)? * 1e-6));
         }
@@ -210,10 +208,8 @@ fn measure_latency(
         }
     }
     let median = figures.percentiles.get("p50").copied();
-    let mut parsed = ParsedOutput {
-        version: run.version.map(str::to_owned),
-        ..ParsedOutput::default()
-    };
+    let mut parsed =
+        ParsedOutput { version: run.version.map(str::to_owned), ..ParsedOutput::default() };
     parsed.add_samples(metric, vec![median.unwrap_or(mean_s)]);
     let statistic = if median.is_some() { "median" } else { "mean" };
     parsed.set_metric_attribute(metric, Attribute::Statistic, statistic);

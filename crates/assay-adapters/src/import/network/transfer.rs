@@ -182,7 +182,11 @@ impl Transfer {
             let is_needed = is_named || parsed.values.is_empty();
             if let Some(rate) = rate.filter(|it| it.bit_per_s > 0.0 && is_needed) {
                 parsed.add_samples(metric, vec![rate.bit_per_s]);
-                parsed.set_weights(if rate.seconds > 0.0 { vec![rate.seconds] } else { vec![] });
+                parsed.set_weights(if rate.seconds > 0.0 {
+                    vec![rate.seconds]
+                } else {
+                    vec![]
+                });
             }
         }
     }

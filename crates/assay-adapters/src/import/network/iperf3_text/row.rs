@@ -128,9 +128,8 @@ pub(super) fn list_roles(totals: &[Iperf3Row<'_>]) -> Vec<bool> {
 /// Counts the streams of one direction.
 pub(super) fn count_streams(totals: &[Iperf3Row<'_>]) -> u64 {
     let count = |receiver: Option<bool>, sends: Option<bool>| {
-        let of = |it: &&Iperf3Row<'_>| {
-            it.id != "SUM" && it.end == receiver && it.sends == sends
-        };
+        let of =
+            |it: &&Iperf3Row<'_>| it.id != "SUM" && it.end == receiver && it.sends == sends;
         totals.iter().filter(of).count()
     };
     let ends = [None, Some(false), Some(true)];
