@@ -22,8 +22,8 @@ const LIMIT_MARK: &str = "more values than ";
 pub(crate) struct JsonSelection<'k> {
     /// Names of members to keep, at any depth.
     names: &'k [&'k str],
-    /// Name of the member of which everything is kept.
-    whole: Option<&'k str>,
+    /// Names of members of which everything is kept.
+    whole: &'k [&'k str],
     limit: usize,
     left: &'k Cell<usize>,
 }
@@ -32,7 +32,7 @@ impl<'k> JsonSelection<'k> {
     /// Selects members by their names, within the limit that `left` holds.
     pub(crate) const fn new(
         names: &'k [&'k str],
-        whole: Option<&'k str>,
+        whole: &'k [&'k str],
         (limit, left): (usize, &'k Cell<usize>),
     ) -> Self {
         Self { names, whole, limit, left }
@@ -50,7 +50,7 @@ impl<'k> JsonSelection<'k> {
     }
 
     fn keeps(&self, name: &str) -> bool {
-        self.names.is_empty() || self.whole == Some(name) || self.names.contains(&name)
+        self.names.is_empty() || self.whole.contains(&name) || self.names.contains(&name)
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn select(
 ) -> Result<Value, serde_json::Error> {
     let left = Cell::new(limit);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let selection = JsonSelection::new(names, None, (limit, &left));
+    let selection = JsonSelection::new(names, &[], (limit, &left));
     let value = selection.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
@@ -135,7 +135,7 @@ impl<'de> Visitor<'de> for JsonSelection<'_> {
             }
             self.take(1)?;
             // Below that member every name is kept.
-            let below = match self.whole == Some(&*name) {
+            let below = match self.whole.contains(&&*name) {
                 true => JsonSelection { names: &[], ..self },
                 false => self,
             };
