@@ -237,7 +237,7 @@ fn convert_latency(operation: Option<&'static str>, it: &DirectionLatency) -> Fi
         max_s: it.max_ns / 1e9,
         median_s: median.map(|(_, value)| value / 1e9),
         percentiles: known()
-            .filter(|(percent, _)| *percent != 50.0)
+            .filter(|(percent, _)| median.is_none_or(|it| it.0 != *percent))
             .map(|(percent, value)| (format!("p{percent}"), value / 1e9))
             .collect(),
         missing: names.map(|(percent, _)| format!("p{percent}")).collect(),

@@ -4,6 +4,7 @@ use super::{ImportFormat, format};
 
 mod conditions;
 mod json;
+mod omissions;
 pub(super) mod options;
 mod progress;
 mod terse;

@@ -5,6 +5,7 @@ use assay_model::benchmark::Benchmark;
 use super::super::json_documents::{JsonDocument, split_documents};
 use super::super::{FileContents, FileTime, ImportedMeasurement, LineSpan};
 use super::conditions::{ConditionSource, derive_conditions};
+use super::omissions::{NO_LATENCY, list_missing};
 use super::progress::{RunState, is_continued};
 use crate::fio_json::{self, FioGroup, FioRun};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
@@ -102,6 +103,10 @@ fn add_group(
     for (name, why) in list_omissions(&group) {
         contents.leave_out(all(), format!("{what}: {name}"), why);
     }
+    let latencies = group.result.iter().flat_map(|result| &result.latencies);
+    for latency in latencies.filter(|it| it.missing.is_empty()) {
+        list_missing(latency, &group.name, lines, contents);
+    }
     let source = ConditionSource {
         options: &group.options,
         counts: &group.counts,
@@ -138,19 +143,13 @@ fn list_omissions(group: &FioGroup) -> Vec<(String, String)> {
     }
     let Ok(result) = &group.result else { return found };
     if result.latencies.is_empty() {
-        add("latency".to_owned(), "fio did not record it (gtod_reduce, disable_clat)");
+        add("latency".to_owned(), NO_LATENCY);
     }
     for latency in &result.latencies {
         let of = latency.operation.map_or(String::new(), |name| format!(" of {name}"));
         if !latency.missing.is_empty() {
             let names = latency.missing.join(", ");
             add(format!("{names} of latency{of}"), PERCENTILES_OF_JOBS);
-            continue;
-        }
-        let has_p99 = latency.percentiles.contains_key("p99");
-        let names = [("p50", latency.median_s.is_some()), ("p99", has_p99)];
-        for (name, _) in names.into_iter().filter(|(_, is_there)| !is_there) {
-            add(format!("{name} of latency{of}"), "the file does not contain it");
         }
     }
     found

@@ -9,6 +9,7 @@ use assay_model::doubt::Doubt;
 
 use super::super::{FileContents, ImportedMeasurement, LineSpan, missing};
 use super::conditions::{ConditionSource, derive_conditions};
+use super::omissions::list_missing;
 use crate::fio_json::{FioCounts, FioLatency, FioOptions};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
@@ -58,10 +59,13 @@ pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
         }
     }
     let mut last: HashMap<(&str, &str), usize> = HashMap::new();
-    let mut is_early = vec![false; jobs.len()];
+    let (mut is_early, mut is_later) = (vec![false; jobs.len()], vec![false; jobs.len()]);
     for (at, (_, job)) in jobs.iter().enumerate() {
         if let Some(before) = last.insert((&job.name, &job.group), at) {
-            is_early[before] = job.continues(&jobs[before].1);
+            // The last state may follow at once.
+            let step_s = if is_later[before] { 0.0 } else { STATUS_STEP_S };
+            is_later[at] = job.continues(&jobs[before].1, step_s);
+            is_early[before] = is_later[at];
         }
     }
     for ((line, job), is_early) in jobs.into_iter().zip(is_early) {
@@ -143,11 +147,11 @@ impl TerseJob {
     }
 
     /// Whether this line is a later state of the same run: more time, and more I/O.
-    fn continues(&self, before: &Self) -> bool {
+    fn continues(&self, before: &Self, step_s: f64) -> bool {
         let runtime =
             |job: &Self| job.directions.iter().map(|it| it.1.runtime_s).fold(0.0, f64::max);
         let amount = |job: &Self| job.directions.iter().map(|it| it.1.kib).sum::<f64>();
-        runtime(self) >= runtime(before) + STATUS_STEP_S && amount(self) > amount(before)
+        runtime(self) >= runtime(before) + step_s && amount(self) >= amount(before)
     }
 
     fn into_measurement(
@@ -188,6 +192,7 @@ impl TerseJob {
                 continue;
             };
             latency.operation = is_several.then_some(operation);
+            list_missing(&latency, &self.name, &lines, contents);
             add_fio_latency(latency, &[], &mut parsed);
         }
         let dimensions = conditions.dimensions;
@@ -249,7 +254,7 @@ impl TerseDirection {
             match percent {
                 // Unused places of the list have the percentile 0.
                 it if it <= 0.0 || !it.is_finite() => {}
-                50.0 => latency.median_s = Some(value).filter(|it| *it > 0.0),
+                50.0 if value > 0.0 => latency.median_s = Some(value),
                 it => drop(latency.percentiles.insert(format!("p{it}"), value)),
             }
         }

@@ -30,6 +30,11 @@ pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
     for (line, content) in (1..).zip(text.lines()) {
         reader.read_line(line, content)?;
     }
+    if !text.ends_with('\n')
+        && let Some(entry) = &mut reader.entry
+    {
+        entry.mark_cut();
+    }
     reader.finish_entry();
     let mut contents = reader.contents;
     add_entries(reader.entries, &mut contents);
@@ -58,7 +63,6 @@ impl TextReader {
             self.finish_entry();
             if std::mem::take(&mut self.has_entries) {
                 self.headers.clear();
-                self.version = None;
             }
             self.contents.recognise(
                 line..=line,
@@ -74,6 +78,7 @@ impl TextReader {
             self.has_entries = true;
             self.entry = Some(self.begin_entry(line, name, rest));
         } else if let Some(version) = parse_version(content) {
+            self.finish_entry();
             self.version = Some(version.to_owned());
             self.contents.recognise(line..=line, "version", "of fio");
         } else if content.starts_with("Run status group") {
@@ -167,7 +172,10 @@ fn remove_client(line: &str) -> &str {
 }
 
 fn parse_version(line: &str) -> Option<&str> {
-    let version = line.strip_prefix("fio-").or_else(|| line.strip_prefix("fio "))?;
+    let client = line.strip_prefix("hostname=").and_then(|it| it.split_once("fio=fio-"));
+    let client = client.and_then(|(_, rest)| rest.split(',').next());
+    let own = || line.strip_prefix("fio-").or_else(|| line.strip_prefix("fio "));
+    let version = client.or_else(own)?;
     let is_version =
         version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' ');
     is_version.then_some(version)

@@ -7,7 +7,9 @@ use assay_model::quantity::{self as parse};
 
 use super::super::super::{FileContents, FileTime, ImportedMeasurement, LineSpan, missing};
 use super::super::conditions::{ConditionSource, derive_conditions};
+use super::super::omissions::{NO_LATENCY, list_missing};
 use super::super::progress::RunState;
+use super::ENTRY;
 use super::latency::TextLatencies;
 use crate::fio_json::{FioCounts, FioOptions};
 use crate::outputs::{ParsedOutput, ToolError};
@@ -98,6 +100,14 @@ impl TextEntry {
         }
     }
 
+    /// Records that the file ends within the figures, whose last number may lack digits.
+    pub(super) fn mark_cut(&mut self) {
+        if self.is_open || self.directions.is_empty() {
+            let missing = "the figures of its last job end within a line".to_owned();
+            self.damaged = Some(ToolError::Truncated { missing });
+        }
+    }
+
     /// Returns the state of the job for the comparison with a later part.
     pub(super) fn state(&self) -> RunState {
         let runtimes = self.directions.iter().map(|it| it.runtime_s);
@@ -114,7 +124,7 @@ impl TextEntry {
         let what = format!("job {:?}", self.name);
         let lines = Some(self.lines.clone());
         if let Some(number) = self.error {
-            let error = fio_failure(format!("{}{}", self.name, self.head), number);
+            let error = fio_failure(format!("{}{ENTRY}{}", self.name, self.head), number);
             return contents.add_part(lines, what, Err(error));
         }
         if let Some(error) = self.damaged {
@@ -184,10 +194,16 @@ impl TextEntry {
         for direction in self.directions {
             let operation = DIRECTIONS[direction.at];
             let own = is_several.then_some(operation);
-            let what = format!("job {:?}: latency of {operation}", self.name);
-            if !direction.add_to(own, &mut parsed) {
-                let why = "fio did not record it (gtod_reduce, disable_clat)";
-                contents.leave_out(Some(self.lines.clone()), what, why);
+            direction.add_rates(own, &mut parsed);
+            match direction.latencies.into_latency(own).filter(|it| it.mean_s > 0.0) {
+                Some(latency) => {
+                    list_missing(&latency, &self.name, &self.lines, contents);
+                    add_fio_latency(latency, &[], &mut parsed);
+                }
+                None => {
+                    let what = format!("job {:?}: latency of {operation}", self.name);
+                    contents.leave_out(Some(self.lines.clone()), what, NO_LATENCY);
+                }
             }
         }
         ImportedMeasurement {
@@ -224,8 +240,8 @@ impl TextDirection {
         let rate = field("IOPS=").or_else(|| field("iops="));
         let rate_per_s = parse_scaled("IOPS", rate, 1e3)?;
         let runtime_ms = runtime.and_then(|text| {
-            let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-            text[..end].parse::<f64>().ok()
+            let end = text.find("msec")?;
+            text[..end].trim().parse::<f64>().ok()
         });
         let runtime_s = runtime_ms.ok_or_else(|| missing("runtime"))? / 1e3;
         // In the old lines KB are KiB, in the new ones the bandwidth in parentheses is decimal.
@@ -241,20 +257,13 @@ impl TextDirection {
         })
     }
 
-    /// Adds the figures; returns whether there is a latency.
-    fn add_to(self, own: Option<&'static str>, parsed: &mut ParsedOutput) -> bool {
+    fn add_rates(&self, own: Option<&'static str>, parsed: &mut ParsedOutput) {
         let own_dimensions: Attributes =
             own.map(|name| (Attribute::Operation, name.into())).into_iter().collect();
         parsed.add_series("rate", own_dimensions.clone(), vec![self.rate_per_s]);
         parsed.add_series("bandwidth", own_dimensions, vec![self.bytes_per_s]);
         let metric = "rate".to_owned();
         parsed.doubts.push(Doubt::RoundedOutput { metric, at: String::new(), share: 0.005 });
-        let latency = self.latencies.into_latency(own);
-        let is_there = latency.as_ref().is_some_and(|it| it.mean_s > 0.0);
-        if let Some(latency) = latency {
-            add_fio_latency(latency, &[], parsed);
-        }
-        is_there
     }
 }
 

@@ -49,7 +49,8 @@ impl TextLatencies {
     /// Reads `|  1.00th=[   11],  5.00th=[   41]`.
     fn add_percentiles(&mut self, line: &str) {
         let Some((kind, unit_s)) = self.table else { return };
-        for cell in line.split(']') {
+        // A cell without its end was cut off.
+        for cell in line.split_inclusive(']').filter_map(|cell| cell.strip_suffix(']')) {
             let Some((percent, value)) = cell.split_once("th=[") else { continue };
             let percent = percent.trim_start_matches(['|', ',', ' ']).parse::<f64>();
             let value = value.trim().trim_start_matches('>').parse::<f64>();
@@ -71,12 +72,14 @@ impl TextLatencies {
         let kind = known().find(has_table).or_else(|| known().next())?;
         let line = self.lines.get(kind)?;
         let mut percentiles = self.percentiles.remove(kind).unwrap_or_default();
+        let has_median = percentiles.get("p50").is_some_and(|it| *it > 0.0);
+        let median_s = if has_median { percentiles.remove("p50") } else { None };
         Some(FioLatency {
             operation,
             min_s: line.min_s,
             mean_s: line.mean_s,
             max_s: line.max_s,
-            median_s: percentiles.remove("p50").filter(|it| *it > 0.0),
+            median_s,
             percentiles,
             missing: vec![],
         })
@@ -84,7 +87,7 @@ impl TextLatencies {
 }
 
 fn parse_latency_line(rest: &str) -> Option<LatencyLine> {
-    let unit_s = time_unit(rest)?;
+    let unit_s = time_unit(rest).filter(|_| rest.contains("stdev="))?;
     let of = |name: &str| {
         let text = rest.split_once(name)?.1.split(',').next()?.trim();
         let (number, factor) =
