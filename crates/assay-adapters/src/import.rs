@@ -22,6 +22,7 @@ mod file_time;
 mod fio;
 mod foreign;
 mod json_documents;
+mod laws;
 mod mpi;
 mod network;
 mod prepared_text;
@@ -220,6 +221,7 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     }
     check_measurements(text, &contents).map_err(|error| refused(None, error))?;
     for measurement in &mut contents.measurements {
+        laws::explain_figures(measurement, format.tool == "ior");
         measurement.began = measurement.began.or(prepared.first_time);
     }
     for failed in &mut contents.failed {

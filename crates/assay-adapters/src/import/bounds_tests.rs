@@ -124,7 +124,11 @@ fn refuses_negative_figures_with_units() {
 fn reads_every_document_of_fio_and_refuses_damaged_ones() {
     let document = fio_document(&[fio_entry("a")]);
     let count = |text: &str| {
-        read(text).map(|file| file.contents.measurements.len()).map_err(|it| it.to_string())
+        let file = read(text).map_err(|it| it.to_string())?;
+        match file.contents.failed.first() {
+            None => Ok(file.contents.measurements.len()),
+            Some(part) => Err(part.error.to_string()),
+        }
     };
     assert_eq!(count(&format!("note\n{document}{document}")), Ok(2));
     assert_eq!(count(&format!("{document}fio: finished\n")), Ok(1));

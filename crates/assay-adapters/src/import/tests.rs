@@ -94,7 +94,7 @@ fn rejects_unknown_and_broken_files_with_line() {
     check(
         "{\"fio version\": \"fio-3.36\", \"jobs\": [",
         &expect![[r#"
-            line Some(1): recognised as fio --output-format=json or json+, but the output is truncated: the end of fio's JSON is missing
+            line Some(1): recognised as fio 2 and 3 --output-format=json or json+, also of --client, but the output is truncated: the end of fio's JSON is missing
         "#]],
     );
     let broken = golden("stream/5.10-two-threads.out").replace("Solution Validates", "");
@@ -165,11 +165,8 @@ fn unescapes_colons_in_fio_file_names() {
     let read = read(&golden("fio/3.33-mix.out")).unwrap();
     let target = read.contents.measurements[0].dimensions.get(&Attribute::Target).cloned();
     assert_eq!(target, Some("/var/tmp/assay:golden/file".into()));
-    let options = |names: &str| {
-        let options = [("filename".to_owned(), names.to_owned())].into();
-        fio::options::fio_dimensions(&options, 1).remove(&Attribute::Target)
-    };
-    assert_eq!(options(r"/a:/b\:c:/d\e"), Some(r"/a, /b:c, /d\e".into()));
+    let files = fio::options::format_file_names(r"/a:/b\:c:/d\e");
+    assert_eq!(files, r"/a, /b:c, /d\e");
 }
 
 #[test]
@@ -330,7 +327,7 @@ fn fio_text_separates_reads_and_writes() {
          \x20   clat (msec): min=1, max=9, avg= 2.50, stdev= 0.10\n",
         &expect![[r#"
             fio-text
-            storage [operation=Text("mix") bytes=Integer(4096) threads=Integer(2) depth=Integer(64) read_share=Number(0.5) pattern=Text("random") engine=Text("libaio")]
+            storage [operation=Text("mix") bytes=Integer(4096) threads=Integer(2) depth=Integer(64) read_share=Number(0.7) pattern=Text("random") engine=Text("libaio")]
               rate Text("read") [70100.0]
               bandwidth Text("read") [287000000.0]
               latency Text("read") [0.000388]
