@@ -5,6 +5,8 @@ use super::{FileContents, ImportFormat, format};
 mod ior;
 mod mdtest;
 mod vdbench;
+mod vdbench_heading;
+mod vdbench_summary;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
@@ -19,13 +21,13 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "vdbench",
         "Vdbench's flatfile.html",
         vdbench::is_flat,
-        |text| vdbench::read_flat_file(text).map(FileContents::from),
+        vdbench::read_flat_file,
     ),
     format(
         "vdbench-summary",
         "vdbench",
-        "Vdbench's summary.html or console",
-        vdbench::is_summary,
-        |text| vdbench::read_summary(text).map(FileContents::from),
+        "Vdbench's summary.html, totals.html or console, of blocks and file systems",
+        vdbench_summary::is_summary,
+        vdbench_summary::read_summary,
     ),
 ];
