@@ -13,9 +13,13 @@ pub(super) const FORMATS: &[ImportFormat] = &[
     format("ior", "ior", "IOR 3 and 4: text, CSV or JSON", ior::is_ior, |text| {
         ior::read_ior(text).map(FileContents::from)
     }),
-    format("mdtest", "mdtest", "mdtest's summary of rates", mdtest::is_mdtest, |text| {
-        mdtest::read_mdtest(text).map(FileContents::from)
-    }),
+    format(
+        "mdtest",
+        "mdtest",
+        "mdtest 1.9 to 4: the summary of rates, and the rates of each iteration",
+        mdtest::is_mdtest,
+        mdtest::read_mdtest,
+    ),
     format(
         "vdbench-flatfile",
         "vdbench",
