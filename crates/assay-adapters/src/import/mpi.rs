@@ -12,12 +12,11 @@ use crate::outputs::{ParsedOutput, ToolError};
 mod imb;
 mod osu;
 mod perftest;
+mod table;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("osu", "osu", "OSU micro-benchmarks 5 to 7", osu::is_osu, |text| {
-        osu::read_osu(text).map(FileContents::from)
-    }),
+    format("osu", "osu", "OSU micro-benchmarks 3 to 7", osu::is_osu, osu::read_osu),
     format("imb", "imb", "Intel MPI Benchmarks", imb::is_imb, |text| {
         imb::read_imb(text).map(FileContents::from)
     }),
