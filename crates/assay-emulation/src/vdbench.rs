@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use assay_dialects::vdbench::diagnostic::{Diagnostic, DiagnosticSeverity};
@@ -78,7 +79,9 @@ pub fn vdbench(
             true => {
                 let missing_parents =
                     MissingParents::from_create_anchors(execution.create_anchors);
-                file_trees::check(&execution.files, &options, missing_parents)
+                // Nothing handles signals yet: they end the process.
+                let stop = AtomicBool::new(false);
+                file_trees::check(&execution.files, &options, missing_parents, &stop)
             }
         };
         tree_check.map_err(|failure| locate_failure(failure, &execution, &inputs))?;

@@ -214,6 +214,12 @@ impl HostFacts {
         let limit = self.limits.memory_available_bytes.unwrap_or(u64::MAX);
         self.memory.available_bytes.min(limit)
     }
+
+    /// Whether the memory is known; a host without `/proc` does not report it.
+    #[must_use]
+    pub const fn has_known_memory(&self) -> bool {
+        self.memory.available_bytes > 0
+    }
 }
 
 impl Topology {

@@ -32,7 +32,7 @@ use crate::listener::Listener;
 use crate::rdma::RdmaTestError;
 use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::options::RunOptions;
-use crate::storage::{precondition, runner, volume};
+use crate::storage::{host_check, precondition, runner, volume};
 use crate::tools::{self, Tools};
 
 mod preflight;
@@ -219,7 +219,7 @@ pub fn measure(
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
     runner::check(&of_storage, storage)?;
-    file_trees::check(&of_files, storage, MissingParents::REFUSE)?;
+    file_trees::check(&of_files, storage, MissingParents::REFUSE, cancel)?;
     volume::describe_volumes(&of_storage, &of_files)
         .iter()
         .for_each(|line| listener.note(None, line));
@@ -298,6 +298,7 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
         expand::PlanError::NotEnoughMemory { .. } => {
             failure.advise("request less, or omit the size to let assay choose it")
         }
+        expand::PlanError::UnknownMemory => failure.advise(host_check::MOUNT_PROC),
         expand::PlanError::NothingToMeasure { .. } => {
             failure.advise("run `assay help tools` for the benchmarks of each tool")
         }

@@ -5,6 +5,7 @@ pub mod created_files;
 mod created_tree;
 pub mod file_trees;
 mod held_targets;
+pub(crate) mod host_check;
 pub mod ior;
 mod layers;
 pub mod options;

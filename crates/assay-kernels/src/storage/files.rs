@@ -48,12 +48,14 @@ pub struct FileControl<'a> {
 /// Runs one phase. Its load is closed or open; failed operations are collected in the outcome.
 ///
 /// # Errors
-/// [`StorageError`] when the phase cannot take place.
+/// [`StorageError`] when the phase cannot take place, or is interrupted before its start.
 pub fn run(
     workload: &FileWorkload,
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, StorageError> {
-    let look = |(index, tree)| TreeState::scan(tree, Changes::from_workload(workload, index));
+    let look = |(index, tree)| {
+        TreeState::scan(tree, Changes::from_workload(workload, index), control.stop)
+    };
     let trees: Vec<TreeState<'_>> =
         workload.trees.iter().enumerate().map(look).collect::<Result<_, _>>()?;
     let shared = FilePhaseState::new(workload, &trees)?;

@@ -32,6 +32,7 @@ pub use mpi::pair_distances;
 pub use pairs::{PairChoices, PairTurn, is_between_hosts};
 pub(super) use sizes::estimate_peak;
 pub use sizes::ladder_bytes;
+pub use storage::check_buffers;
 
 /// Choices of the command line that complete a suite.
 #[derive(Debug, Clone)]
@@ -115,6 +116,9 @@ pub enum PlanError {
         /// Usable size.
         usable: String,
     },
+    /// The host does not report its memory.
+    #[error("the usable memory is unknown: /proc/meminfo has no MemAvailable")]
+    UnknownMemory,
     /// A value is too small to be measured.
     #[error("{what} is too small: {given} given, at least {minimum} needed")]
     TooSmall {
@@ -196,6 +200,7 @@ impl PlanError {
             Self::NoSuchMeasurer { .. } => Some(MissingRequirement::Tool),
             Self::NoTarget => Some(MissingRequirement::Target),
             Self::Zero { .. }
+            | Self::UnknownMemory
             | Self::TooSmall { .. }
             | Self::SizeTooLarge { .. }
             | Self::NumberTooLarge { .. }

@@ -105,6 +105,54 @@ impl StorageWorkload {
     pub fn with_step_seed(&self, nth: u64) -> Self {
         Self { seed: seed::derive_seed(self.seed, nth), ..self.clone() }
     }
+
+    /// Returns the buffers of all I/O that may be in flight at the same time.
+    #[must_use]
+    pub fn buffers(&self) -> IoBufferNeed {
+        let mut need = IoBufferNeed::default();
+        for stream in &self.streams {
+            let largest =
+                stream.all_sizes().map(|size| size.max_bytes.max(size.min_bytes)).max();
+            let largest = largest.unwrap_or(1).max(1);
+            let reads = stream.read_share > 0.0 || self.data.verify == Verify::AfterWrite;
+            let directions = u64::from(reads) + u64::from(stream.read_share < 1.0);
+            // Targets that are used in turn share their I/O in flight.
+            let lanes =
+                if stream.conduct.turns.is_some() { 1 } else { stream.targets.len() as u64 };
+            let count =
+                u64::from(stream.in_flight_per_target).saturating_mul(lanes * directions);
+            let bytes = round_to_page(largest);
+            need.count = need.count.saturating_add(count);
+            need.largest_bytes = need.largest_bytes.max(largest);
+            need.total_bytes = need.total_bytes.saturating_add(bytes.saturating_mul(count));
+        }
+        need
+    }
+}
+
+/// Memory for the buffers of I/O.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IoBufferNeed {
+    /// Number of buffers.
+    pub count: u64,
+    /// Bytes of the largest I/O.
+    pub largest_bytes: u64,
+    /// Bytes of all buffers together.
+    pub total_bytes: u64,
+}
+
+impl IoBufferNeed {
+    /// Whether all buffers have the same size.
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
+        self.count.saturating_mul(round_to_page(self.largest_bytes)) == self.total_bytes
+    }
+}
+
+/// Returns the memory of a buffer in bytes: buffers begin at page boundaries.
+fn round_to_page(bytes: u64) -> u64 {
+    const PAGE_BYTES: u64 = 4096;
+    bytes.checked_next_multiple_of(PAGE_BYTES).unwrap_or(u64::MAX)
 }
 
 /// A file or a device.

@@ -1,7 +1,7 @@
 //! `storage.files` by assay's own threads: brings the file tree into the state that an operation
 //! needs, then times the operation.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_kernels::storage::files::FileControl;
 use assay_model::attribute::Attribute;
@@ -15,6 +15,7 @@ use assay_model::storage_outcome::EndReason;
 use assay_model::workload::file_set::{FilePlan, FileTest, FileWorkload};
 use assay_stats::stopping::NextStep;
 
+use crate::failure::CommandFailure;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::options::RunOptions;
@@ -28,8 +29,9 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
     let plan = FilePlan { phases: file_trees::phases(test) };
-    file_trees::prepare(&plan, options, MissingParents::REFUSE)
-        .map_err(|failure| CaseError::from_failure(ErrorArea::Storage, &failure))?;
+    let stop = recorder.cancel();
+    file_trees::prepare(&plan, options, MissingParents::REFUSE, stop)
+        .map_err(|failure| case_error(&failure, stop))?;
     loop {
         let began_s = recorder.elapsed_s();
         if let Some(before) = &test.before {
@@ -50,6 +52,14 @@ pub(super) fn measure(
             NextStep::Repeat | NextStep::PrepareAfresh => {}
         }
     }
+}
+
+/// Converts a failure; whatever fails after the user's interruption is interrupted.
+fn case_error(failure: &CommandFailure, stop: &AtomicBool) -> CaseError {
+    if stop.load(Ordering::Relaxed) {
+        return CaseError::Interrupted;
+    }
+    CaseError::from_failure(ErrorArea::Storage, failure)
 }
 
 /// Runs one phase; a failed operation is a failed measurement.
@@ -76,8 +86,7 @@ fn run_phase(
         max_errors: 1,
     };
     let done = file_trees::run_phase(&phase, &mut control);
-    let outcome =
-        done.map_err(|failure| CaseError::from_failure(ErrorArea::Storage, &failure))?;
+    let outcome = done.map_err(|failure| case_error(&failure, stop))?;
     if outcome.ended == EndReason::Interrupted {
         return Err(CaseError::Interrupted);
     }

@@ -1,6 +1,8 @@
 //! Checks before the measurement whether this machine can measure everything that a suite requests,
 //! and reports the line of an impossible request. Writes nothing.
 
+use std::sync::atomic::AtomicBool;
+
 use assay_fleet::capacity;
 use assay_kernels::compute::blas::Blas;
 use assay_kernels::storage::PhasePrecheck;
@@ -169,7 +171,7 @@ fn likely_keys(error: &PlanError) -> &'static [&'static str] {
         PlanError::RateTooLarge { .. } => &["rate"],
         PlanError::DepthBelowThreads { .. } => &["depth", "threads"],
         PlanError::NoTarget => &["path"],
-        PlanError::NothingToMeasure { .. } => &[],
+        PlanError::NothingToMeasure { .. } | PlanError::UnknownMemory => &[],
     }
 }
 
@@ -191,7 +193,9 @@ fn check_storage(mut plan: Plan, question: &RunRequest<'_>) -> Result<(), KeyedF
     let workloads = || of_storage.phases.iter().map(|phase| &phase.workload);
     workloads().try_for_each(target_overlap::check).map_err(of_path)?;
     runner::check(&of_storage, options).map_err(of_path)?;
-    file_trees::check(&of_files, options, MissingParents::REFUSE).map_err(of_path)?;
+    // Nothing handles signals yet: they end the process.
+    let stop = AtomicBool::new(false);
+    file_trees::check(&of_files, options, MissingParents::REFUSE, &stop).map_err(of_path)?;
     let mut foresight = PhasePrecheck::default();
     for phase in &of_storage.phases {
         foresight.check(&phase.workload).map_err(|error| {

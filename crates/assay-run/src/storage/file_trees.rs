@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_fleet::mounts::{self, Mount};
 use assay_fleet::remote::TreeMark;
 use assay_fleet::root::Root;
+use assay_kernels::storage::StorageError;
 use assay_kernels::storage::files::{self as kernel, FileControl};
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::file_outcome::FileOutcome;
@@ -23,6 +25,7 @@ use fs_err as fs;
 use super::created_files::{CreatedFiles, CreatedKind};
 use super::created_tree;
 use super::options::RunOptions;
+use super::runner::interrupted_failure;
 use super::safety;
 use crate::failure::CommandFailure;
 
@@ -57,11 +60,13 @@ impl MissingParents {
     }
 }
 
-/// Refuses trees that must not be written or do not fit, before anything is written.
+/// Refuses trees that must not be written or do not fit, before anything is written. `stop` ends
+/// the look at their files.
 pub fn check(
     plan: &FilePlan,
     options: &RunOptions,
     above: MissingParents,
+    stop: &AtomicBool,
 ) -> Result<(), CommandFailure> {
     let uses = tree_uses(plan);
     super::volume::check(&StoragePlan::default(), plan, options)?;
@@ -78,8 +83,8 @@ pub fn check(
             .and_then(|()| refuse_mounts(usage))
             .map_err(|failure| failure.with_target(anchor))?;
     }
-    check_space(&uses, &created)?;
-    foreign_contents::refuse_hard_links(plan)
+    check_space(&uses, &created, stop)?;
+    foreign_contents::refuse_hard_links(plan, stop)
 }
 
 /// Checks all trees of a plan, and creates and marks their folders.
@@ -87,8 +92,9 @@ pub fn prepare(
     plan: &FilePlan,
     options: &RunOptions,
     above: MissingParents,
+    stop: &AtomicBool,
 ) -> Result<(), CommandFailure> {
-    check(plan, options, above)?;
+    check(plan, options, above, stop)?;
     let uses = tree_uses(plan);
     let created = CreatedFiles::open(options.store.as_deref())?;
     for anchor in uses.keys().filter(|anchor| is_marked(anchor, &created)) {
@@ -165,10 +171,11 @@ pub fn run_phase(
     phase: &FilePhase,
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, CommandFailure> {
-    kernel::run(&phase.workload, control).map_err(|error| {
-        CommandFailure::measurement(format!("phase {} failed", phase.name))
+    kernel::run(&phase.workload, control).map_err(|error| match error {
+        StorageError::Interrupted => interrupted_failure(),
+        error => CommandFailure::measurement(format!("phase {} failed", phase.name))
             .with_cause(&error)
-            .with_known_advice()
+            .with_known_advice(),
     })
 }
 
@@ -344,6 +351,7 @@ fn create_and_mark(
 fn check_space(
     uses: &BTreeMap<&Path, TreeUse<'_>>,
     created: &CreatedFiles,
+    stop: &AtomicBool,
 ) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (f64, PathBuf, &Path)> = BTreeMap::new();
     for usage in uses.values().filter(|usage| usage.is_created) {
@@ -354,9 +362,13 @@ fn check_space(
             if is_marked(&tree.anchor, created) { tree.file_count().unwrap_or(0) } else { 0 };
         // Block counts are in units of 512 bytes on every file system.
         let has: u64 = (0..files)
+            .take_while(|_| !stop.load(Ordering::Relaxed))
             .filter_map(|number| std::fs::metadata(tree.file(number)).ok())
             .map(|found| found.blocks() * 512)
             .sum();
+        if stop.load(Ordering::Relaxed) {
+            return Err(interrupted_failure());
+        }
         let need = (tree.bytes() - has as f64).max(0.0);
         let first = (0.0, folder, tree.anchor.as_path());
         needs.entry(found.dev()).or_insert(first).0 += need;

@@ -23,6 +23,7 @@ use assay_model::workload::storage::{
 
 use super::created_files::{CreatedFiles, CreatedRecord};
 use super::held_targets;
+use super::host_check;
 use super::options::RunOptions;
 use super::safety::{self, FileToLayOut};
 use super::target_path;
@@ -121,6 +122,7 @@ fn run_each_phase(
 
 /// Refuses a plan that must not be carried out, before anything is written.
 pub fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), CommandFailure> {
+    host_check::check(plan)?;
     let created = CreatedFiles::open(options.store.as_deref())?;
     safety::check(plan, options, &created).map(drop)
 }
@@ -160,6 +162,7 @@ fn create_files(
     stop: &AtomicBool,
     on: &mut StorageListener<'_>,
 ) -> Result<Vec<FillingPhase>, CommandFailure> {
+    host_check::check(plan)?;
     let created = CreatedFiles::open(options.store.as_deref())?;
     let mut fillings = Vec::new();
     let files = safety::check(plan, options, &created)?;

@@ -275,7 +275,7 @@ impl ExecutionState<'_, '_, '_> {
         let VdbenchRequest { execution, options, .. } = self.request;
         let Some(hosts) = &mut self.hosts else {
             let above = MissingParents::from_create_anchors(execution.create_anchors);
-            return super::file_trees::prepare(&execution.files, options, above);
+            return super::file_trees::prepare(&execution.files, options, above, self.stop);
         };
         let asked = TreesRequest {
             plan: execution.files.clone(),

@@ -1,11 +1,13 @@
 //! What a workload does to the files of a tree that are there already, and which of them it must leave alone.
 
 use std::fs::Metadata;
+use std::sync::atomic::AtomicBool;
 
 use assay_model::workload::file_set::{
     FileAccess, FileOperation, FileStream, FileTree, FileWorkload,
 };
 
+use super::tree::end_if_stopped;
 use crate::storage::error::StorageError;
 use crate::storage::hard_links;
 
@@ -33,15 +35,21 @@ impl Changes {
         changes
     }
 
-    /// Refuses the first file of the tree that would be changed under other names, too.
+    /// Refuses the first file of the tree that would be changed under other names, too. `stop` ends
+    /// the search.
     ///
     /// # Errors
-    /// [`StorageError::HardLinks`].
-    pub fn refuse_hard_links(self, tree: &FileTree) -> Result<(), StorageError> {
+    /// [`StorageError::HardLinks`]; [`StorageError::Interrupted`] once `stop` is set.
+    pub fn refuse_hard_links(
+        self,
+        tree: &FileTree,
+        stop: &AtomicBool,
+    ) -> Result<(), StorageError> {
         if !(self.rewrites || self.fills) {
             return Ok(());
         }
         for number in 0..tree.file_count().unwrap_or(0) {
+            end_if_stopped(stop)?;
             if let Ok(found) = tree.file(number).symlink_metadata() {
                 self.refuse_hard_link(tree, number, &found)?;
             }

@@ -366,10 +366,28 @@ fn a_hard_link_that_appears_during_a_phase_is_not_written_through() {
     for (operation, anew) in [(FileOperation::Write, false), (FileOperation::Create, true)] {
         let workload =
             workload(&folder.0, vec![stream(operation, FileOrder::Once)], Some(30.0));
-        let state = TreeState::scan(&workload.trees[0], Changes::default()).unwrap();
+        let state =
+            TreeState::scan(&workload.trees[0], Changes::default(), &AtomicBool::new(false))
+                .unwrap();
         let theirs = linked(&folder, 10_000);
         let error = open_file::open_tree_file(&state, 0, true, anew).unwrap_err();
         assert!(error.to_string().contains("2 hard links"), "{error}");
         assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 10_000], "{operation:?}");
     }
+}
+
+/// A scan of millions of files takes minutes, so it looks at the flag before each of them.
+#[test]
+fn scan_ends_when_the_phase_is_stopped() {
+    let folder = Folder::new("stopped");
+    create_tree(&folder.0);
+    let workload =
+        workload(&folder.0, vec![stream(FileOperation::Write, FileOrder::Once)], Some(30.0));
+    let tree = &workload.trees[0];
+    let stop = AtomicBool::new(true);
+    let scanned = TreeState::scan(tree, Changes::default(), &stop).unwrap_err();
+    assert!(matches!(scanned, StorageError::Interrupted), "{scanned}");
+    let changes = Changes::from_workload(&workload, 0);
+    let searched = changes.refuse_hard_links(tree, &stop).unwrap_err();
+    assert!(matches!(searched, StorageError::Interrupted), "{searched}");
 }

@@ -1,7 +1,7 @@
 //! State of a tree's directories and files: which exist, and which a thread works on.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use assay_model::workload::file_set::{FileOrder, FileTree};
 
@@ -75,8 +75,12 @@ pub(super) enum ClaimResult {
 impl<'w> TreeState<'w> {
     /// Reads the state of every directory and file; a file of the wrong size is partial. A link in
     /// place of one is an error: its target is not part of the tree. So is a file
-    /// that would be changed under its other names.
-    pub(super) fn scan(tree: &'w FileTree, changes: Changes) -> Result<Self, StorageError> {
+    /// that would be changed under its other names. `stop` ends the scan.
+    pub(super) fn scan(
+        tree: &'w FileTree,
+        changes: Changes,
+        stop: &AtomicBool,
+    ) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
             count.filter(|count| *count <= MAX_ENTRIES).ok_or_else(|| StorageError::Workload {
                 what: format!("{} has more than {MAX_ENTRIES} directories or files", tree.name),
@@ -92,6 +96,7 @@ impl<'w> TreeState<'w> {
             Err(_) => Ok(None),
         };
         for number in 0..directories.len() {
+            end_if_stopped(stop)?;
             let is_parent_there =
                 tree.parent(number).is_none_or(|it| directories.is_present(it));
             let found = if is_parent_there { no_link(&tree.directory(number))? } else { None };
@@ -100,6 +105,7 @@ impl<'w> TreeState<'w> {
             }
         }
         for number in 0..files.len() {
+            end_if_stopped(stop)?;
             let found = no_link(&tree.file(number))?;
             let expected = tree.file_bytes(number);
             if let Some(found) = found.filter(std::fs::Metadata::is_file) {
@@ -109,6 +115,11 @@ impl<'w> TreeState<'w> {
         }
         Ok(Self { tree, anchor, directories, files })
     }
+}
+
+/// Ends a walk through a tree once the user has interrupted it.
+pub(super) fn end_if_stopped(stop: &AtomicBool) -> Result<(), StorageError> {
+    if stop.load(Ordering::Relaxed) { Err(StorageError::Interrupted) } else { Ok(()) }
 }
 
 impl EntryStates {

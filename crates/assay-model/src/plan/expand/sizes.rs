@@ -24,6 +24,16 @@ pub(super) fn round_for_display(multiple: f64) -> f64 {
     (multiple * scale).round() / scale
 }
 
+fn require_known_memory(host: &HostFacts) -> Result<(), PlanError> {
+    if host.has_known_memory() { Ok(()) } else { Err(PlanError::UnknownMemory) }
+}
+
+/// Returns the memory in bytes that arrays may take.
+fn usable_share(host: &HostFacts) -> Result<u64, PlanError> {
+    require_known_memory(host)?;
+    Ok((host.usable_bytes() as f64 * MEMORY_SHARE) as u64)
+}
+
 /// Returns the bytes per array for each of `domains` domains that share `caches` bytes of
 /// last-level cache.
 pub(super) fn array_bytes(
@@ -32,7 +42,7 @@ pub(super) fn array_bytes(
     caches: u64,
     domains: u64,
 ) -> Result<u64, PlanError> {
-    let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
+    let usable = usable_share(host)?;
     let max_bytes = usable / (ARRAYS * domains.max(1));
     match requested {
         Some(Bytes(bytes)) if bytes < MIN_ARRAY_BYTES => Err(PlanError::TooSmall {
@@ -71,7 +81,7 @@ pub(super) fn ladder(
     cache: u64,
 ) -> Result<Vec<u64>, PlanError> {
     let default = if cache == 0 { DEFAULT_ARRAY_BYTES } else { cache * CACHE_FACTOR };
-    let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
+    let usable = usable_share(host)?;
     let to = to.unwrap_or(Bytes(default.min(usable)));
     if from.0 < MIN_WORKING_SET_BYTES {
         return Err(PlanError::TooSmall {
@@ -105,6 +115,7 @@ pub(super) fn equations(
     cpus: &[u32],
     budget_s: f64,
 ) -> Result<u64, PlanError> {
+    require_known_memory(host)?;
     let usable = host.usable_bytes() as f64;
     let max_n = |share: f64| (usable * share / 8.0).sqrt() as u64;
     match size {

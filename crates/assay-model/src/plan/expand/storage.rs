@@ -34,7 +34,6 @@ pub(super) fn resolve(
     budget_s: f64,
 ) -> Result<Vec<NamedWorkload>, PlanError> {
     check(request)?;
-    check_memory(request, host)?;
     let bends = if request.curve.is_empty() { 0 } else { request.bend_points as usize };
     // The budget is divided by the maximum number of measurements: a case keeps to its share even
     // if it needs all of its rounds or steps.
@@ -50,6 +49,9 @@ pub(super) fn resolve(
         for depth in &request.depths {
             named.extend(curve_points(request, *bytes, *depth, timing));
         }
+    }
+    for test in named.iter().filter_map(|(_, workload)| workload.as_storage()) {
+        check_buffers(&test.workload, host)?;
     }
     // Only the first case preconditions the targets, which all cases share.
     if let Some((_, Workload::Storage(first))) = named.first_mut() {
@@ -262,29 +264,24 @@ fn check(request: &StorageRequest) -> Result<(), PlanError> {
 }
 
 /// Checks that the buffers of all I/O in flight fit into the memory that the host can give. A
-/// control group ends a process that exceeds its limit without a word.
-fn check_memory(request: &StorageRequest, host: &HostFacts) -> Result<(), PlanError> {
-    /// Buffers begin at page boundaries.
-    const PAGE_BYTES: u64 = 4096;
+/// control group ends a process that exceeds its limit without a message.
+///
+/// # Errors
+/// [`PlanError::NotEnoughMemory`].
+pub fn check_buffers(workload: &StorageWorkload, host: &HostFacts) -> Result<(), PlanError> {
     let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
-    // A host without /proc does not report its memory.
-    if host.memory.available_bytes == 0 {
+    let need = workload.buffers();
+    if !host.has_known_memory() || need.total_bytes <= usable {
         return Ok(());
     }
-    let directions = u64::from(request.read_share > 0.0) + u64::from(request.read_share < 1.0);
-    let targets = request.targets.len() as u64;
-    for bytes in &request.bytes {
-        for depth in &request.depths {
-            let buffers = u64::from(*depth).saturating_mul(targets).saturating_mul(directions);
-            let needed = bytes.0.next_multiple_of(PAGE_BYTES).saturating_mul(buffers);
-            if needed > usable {
-                return Err(PlanError::NotEnoughMemory {
-                    what: format!("I/O with {buffers} buffers of {bytes}"),
-                    needed: format_size(needed),
-                    usable: format_size(usable),
-                });
-            }
-        }
-    }
-    Ok(())
+    let up_to = if need.is_uniform() { "" } else { "up to " };
+    Err(PlanError::NotEnoughMemory {
+        what: format!(
+            "I/O with {} buffers of {up_to}{}",
+            need.count,
+            Bytes(need.largest_bytes)
+        ),
+        needed: format_size(need.total_bytes),
+        usable: format_size(usable),
+    })
 }

@@ -567,6 +567,20 @@ fn rejects_storage_beyond_memory_and_kernel() {
 }
 
 #[test]
+fn hidden_memory_is_named() {
+    let hidden = HostFacts::default();
+    let sizes = [
+        sizes::array_bytes(&hidden, Some(Bytes(1 << 20)), 0, 1).map(drop),
+        sizes::ladder(&hidden, Bytes(4096), None, 0).map(drop),
+        sizes::equations(LinpackSize::Equations(100), &hidden, &[0], 1.0).map(drop),
+    ];
+    for found in sizes {
+        let error = found.unwrap_err();
+        assert!(error.to_string().contains("/proc/meminfo"), "{error}");
+    }
+}
+
+#[test]
 fn file_operations_prepare_their_trees() {
     let files = |levels, width, size, steps: &[FileStep]| {
         MeasureRequest::Files(FilesRequest {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use assay_kernels::storage::StorageError;
 use assay_kernels::storage::files::Changes;
@@ -12,11 +13,15 @@ use assay_model::workload::file_set::{FilePlan, FileTree};
 
 use super::{created_tree, safety};
 use crate::failure::CommandFailure;
+use crate::storage::runner::interrupted_failure;
 
 /// Refuses the first file of a plan whose change would also affect its other hard links.
 ///
 /// Phases count up to the first one that removes files: files written later are new.
-pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), CommandFailure> {
+pub(super) fn refuse_hard_links(
+    plan: &FilePlan,
+    stop: &AtomicBool,
+) -> Result<(), CommandFailure> {
     let mut trees: BTreeMap<&Path, (&FileTree, Changes)> = BTreeMap::new();
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
         for (index, tree) in workload.trees.iter().enumerate() {
@@ -37,11 +42,12 @@ pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), CommandFailure> {
     let there = trees.into_iter().filter(|(anchor, _)| has_files_of_a_tree(anchor));
     for (anchor, (tree, changes)) in there {
         let before = Changes { deletes: false, ..changes };
-        before.refuse_hard_links(tree).map_err(|error| {
+        before.refuse_hard_links(tree, stop).map_err(|error| {
             match error {
                 StorageError::HardLinks { path, links } => {
                     safety::hard_link_failure(&path, links)
                 }
+                StorageError::Interrupted => interrupted_failure(),
                 other => {
                     CommandFailure::measurement("the tree cannot be checked").with_cause(&other)
                 }

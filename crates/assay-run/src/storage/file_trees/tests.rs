@@ -60,8 +60,13 @@ fn keeps_foreign_files() {
     let options =
         RunOptions { store: Some(store.path().to_path_buf()), ..RunOptions::default() };
     let check = |anchor: &Path, operation, options: &RunOptions| {
-        prepare(&plan(anchor, operation, 2), options, MissingParents::REFUSE)
-            .map_err(|failure| failure.to_string())
+        prepare(
+            &plan(anchor, operation, 2),
+            options,
+            MissingParents::REFUSE,
+            &AtomicBool::new(false),
+        )
+        .map_err(|failure| failure.to_string())
     };
     let full = root.path().join("full");
     std::fs::create_dir(&full).unwrap();
@@ -84,7 +89,13 @@ fn keeps_foreign_files() {
             .unwrap_err()
             .contains("make the folder above it")
     );
-    prepare(&plan(&deep, FileOperation::Create, 2), &options, MissingParents::Create).unwrap();
+    prepare(
+        &plan(&deep, FileOperation::Create, 2),
+        &options,
+        MissingParents::Create,
+        &AtomicBool::new(false),
+    )
+    .unwrap();
     // Marked files can be found and removed; the folder itself only if assay created it.
     std::fs::create_dir(new.join("vdb.1_1.dir")).unwrap();
     std::fs::write(new.join("vdb.1_1.dir/vdb_f0001.file"), "x").unwrap();
@@ -99,9 +110,14 @@ fn refuses_tree_without_space() {
     let root = tempfile::tempdir().unwrap();
     let anchor = root.path().join("large");
     let large = plan(&anchor, FileOperation::Create, 1 << 45);
-    let failure = prepare(&large, &RunOptions::default(), MissingParents::REFUSE)
-        .unwrap_err()
-        .to_string();
+    let failure = prepare(
+        &large,
+        &RunOptions::default(),
+        MissingParents::REFUSE,
+        &AtomicBool::new(false),
+    )
+    .unwrap_err()
+    .to_string();
     assert!(failure.contains("has no room"), "{failure}");
     assert!(!anchor.exists());
 }
@@ -110,7 +126,22 @@ fn refuses_tree_without_space() {
 fn refuses_unmounted_volume() {
     let plan = plan(Path::new("/mnt/assay-nobody-mounts-this"), FileOperation::Create, 2);
     let failure =
-        prepare(&plan, &RunOptions::default(), MissingParents::REFUSE).unwrap_err().to_string();
+        prepare(&plan, &RunOptions::default(), MissingParents::REFUSE, &AtomicBool::new(false))
+            .unwrap_err()
+            .to_string();
     assert!(failure.contains("nothing is mounted"), "{failure}");
     assert!(failure.contains("there is no /mnt/assay-nobody-mounts-this"), "{failure}");
+}
+
+#[test]
+fn interruption_ends_the_look_at_a_large_tree() {
+    let root = tempfile::tempdir().unwrap();
+    let store = tempfile::tempdir().unwrap();
+    let options =
+        RunOptions { store: Some(store.path().to_path_buf()), ..RunOptions::default() };
+    let plan = plan(&root.path().join("tree"), FileOperation::Create, 2);
+    prepare(&plan, &options, MissingParents::REFUSE, &AtomicBool::new(false)).unwrap();
+    let failure =
+        check(&plan, &options, MissingParents::REFUSE, &AtomicBool::new(true)).unwrap_err();
+    assert!(failure.to_string().contains("interrupted"), "{failure}");
 }

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
 use assay_fleet::capacity;
@@ -136,7 +136,8 @@ pub fn prepare_trees(
     let above = MissingParents::from_create_anchors(makes_above);
     match prepared {
         Some(marks) => file_trees::check_shared(&plan, &options, &marks)?,
-        None => file_trees::prepare(&plan, &options, above)?,
+        // The agent ends when its coordinator does.
+        None => file_trees::prepare(&plan, &options, above, &AtomicBool::new(false))?,
     }
     far_end.get_or_insert(StorageFarEnd { options });
     Ok(file_trees::tree_marks(&plan))
