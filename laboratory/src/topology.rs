@@ -52,45 +52,7 @@ const OVERHEAD_S: f64 = 15.0;
 const EMULATED_DOUBT: &str = "emulated-cpu";
 
 /// Script with arrays that fit any cache: figures are meaningless, and a pass is short.
-const SCRIPT: &str = "\
-set -e
-echo '== facts'
-/lab/assay doctor memory --json
-cat > /tmp/domains.toml <<'SUITE'
-name = \"domains\"
-title = \"each domain\"
-budget = \"20s\"
-[[measure]]
-benchmark = \"memory.stream\"
-placement = [\"core\"]
-array-size = \"1MiB\"
-[[measure]]
-benchmark = \"memory.stream\"
-placement = [\"node\", \"numa\", \"l3\"]
-array-size = \"1MiB\"
-SUITE
-echo '== plan'
-/lab/assay run /tmp/domains.toml --dry-run --json
-# More threads than this machine has processors wait for each other in every pass: two show the same.
-echo 'threads = 2' >> /tmp/domains.toml
-echo '== plan of two'
-/lab/assay run /tmp/domains.toml --dry-run --json
-/lab/assay run /tmp/domains.toml --quiet --json --store /tmp/store > /tmp/streams & running=$!
-while kill -0 $running 2> /tmp/ended; do
-  cat /proc/$running/task/*/status 2> /tmp/ended | sed -n 's/^Cpus_allowed_list:.//p' >> /tmp/allowed
-  sleep 0.3
-done
-wait $running
-echo '== stream'
-cat /tmp/streams
-echo '== allowed'
-sort -u /tmp/allowed
-echo '== linpack'
-began=$(cut -d' ' -f1 /proc/uptime)
-timeout 150 /lab/assay linpack --budget 30s --quiet --json --store /tmp/store || echo \"exit $?\"
-echo
-echo \"took $began $(cut -d' ' -f1 /proc/uptime)\"
-";
+const SCRIPT: &str = include_str!("../scripts/topology.sh");
 
 fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let facts = parse_document(output_section(output, "facts")?)?;

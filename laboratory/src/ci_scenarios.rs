@@ -7,47 +7,54 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::{RunExtent, SCENARIOS, Scenario, ScenarioResult, prepare_lab, run_parallel};
-use crate::test::{self, TestTally, TruthVerdict};
 
 /// Tries of a scenario. On a busy machine a guest occasionally hangs; a deadlock of the program
 /// does so again.
 const TRIES: usize = 2;
 
-/// Runs all scenarios and counts them as tests. A test fails if a figure is wrong, if both tries
-/// fail or time out, or if the preparation fails. An undecided figure is not a failure.
-pub(crate) fn run(root: &Path, tally: &mut TestTally) -> Result<()> {
-    let mut add =
-        |name: &str, verdict| tally.add(&format!("{}{name}", test::LAB_PREFIX), verdict);
+/// Result of a scenario in CI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScenarioVerdict {
+    /// No figure is wrong.
+    Holds,
+    /// A figure is wrong, or the scenario cannot run to its end.
+    Fails,
+    /// No guest can run here, with the reason.
+    Skipped(String),
+}
+
+/// Runs all scenarios and returns their verdicts. A scenario fails if a figure is wrong, if both
+/// tries fail or time out, or if the preparation fails. An undecided figure is not a failure.
+pub fn run(root: &Path) -> Result<Vec<(&'static str, ScenarioVerdict)>> {
     let ready = match prepare_lab(root, SCENARIOS.iter())? {
         Ok(ready) => ready,
         Err(reason) => {
-            SCENARIOS.iter().for_each(|it| add(it.name, skipped_verdict(&reason)));
-            return Ok(());
+            let skip = |it: &Scenario| (it.name, ScenarioVerdict::Skipped(reason.clone()));
+            return Ok(SCENARIOS.iter().map(skip).collect());
         }
     };
-    ready.skipped.iter().for_each(|(name, reason)| add(name, skipped_verdict(reason)));
-    ready.failed.iter().for_each(|name| add(name, TruthVerdict::Fails));
-    let verdicts = run_parallel(&ready.runnable, RunExtent::Brief, |it| {
+    let mut verdicts = run_parallel(&ready.runnable, RunExtent::Brief, |it| {
         it.verdict(|| it.run(root, &ready.image, RunExtent::Brief))
     });
-    verdicts.into_iter().for_each(|(name, verdict)| add(name, verdict));
-    Ok(())
-}
-
-fn skipped_verdict(reason: &str) -> TruthVerdict {
-    TruthVerdict::Skipped(format!("{}: {reason}", test::NO_GUEST_PREFIX))
+    verdicts.extend(ready.failed.iter().map(|name| (*name, ScenarioVerdict::Fails)));
+    let skipped = ready.skipped.into_iter();
+    verdicts.extend(skipped.map(|(name, reason)| (name, ScenarioVerdict::Skipped(reason))));
+    Ok(verdicts)
 }
 
 impl Scenario {
-    fn verdict(&self, mut carry_out: impl FnMut() -> Result<ScenarioResult>) -> TruthVerdict {
+    fn verdict(
+        &self,
+        mut carry_out: impl FnMut() -> Result<ScenarioResult>,
+    ) -> ScenarioVerdict {
         for number in 1..=TRIES {
             match carry_out() {
-                Ok(found) if found.count_wrong() > 0 => return TruthVerdict::Fails,
-                Ok(_) => return TruthVerdict::Holds,
+                Ok(found) if found.count_wrong() > 0 => return ScenarioVerdict::Fails,
+                Ok(_) => return ScenarioVerdict::Holds,
                 Err(error) => println!("lab: {}, try {number}: {error:#}", self.name),
             }
         }
-        TruthVerdict::Fails
+        ScenarioVerdict::Fails
     }
 }
 
@@ -72,13 +79,13 @@ mod tests {
         };
         let late = || bail!("no exit code in 300s");
         for (tries, expected) in [
-            (&[Some(&[Some(true), None][..])][..], TruthVerdict::Holds),
-            (&[Some(&[None])], TruthVerdict::Holds),
+            (&[Some(&[Some(true), None][..])][..], ScenarioVerdict::Holds),
+            (&[Some(&[None])], ScenarioVerdict::Holds),
             // A wrong figure is not retried.
-            (&[Some(&[Some(true), Some(false)]), Some(&[Some(true)])], TruthVerdict::Fails),
-            (&[None, Some(&[Some(true)])], TruthVerdict::Holds),
-            (&[None, Some(&[Some(false)])], TruthVerdict::Fails),
-            (&[None, None, Some(&[Some(true)])], TruthVerdict::Fails),
+            (&[Some(&[Some(true), Some(false)]), Some(&[Some(true)])], ScenarioVerdict::Fails),
+            (&[None, Some(&[Some(true)])], ScenarioVerdict::Holds),
+            (&[None, Some(&[Some(false)])], ScenarioVerdict::Fails),
+            (&[None, None, Some(&[Some(true)])], ScenarioVerdict::Fails),
         ] {
             let mut left = tries.iter();
             let verdict = SCENARIOS[0].verdict(|| {
@@ -89,13 +96,5 @@ mod tests {
             });
             assert_eq!(verdict, expected, "{tries:?}");
         }
-    }
-
-    #[test]
-    fn skip_names_the_reason() {
-        let TruthVerdict::Skipped(reason) = skipped_verdict("cpio is not installed") else {
-            panic!()
-        };
-        assert_eq!(reason, "no guest can run here: cpio is not installed");
     }
 }

@@ -17,7 +17,7 @@ use super::{
     CpuUse, LabFigure, LocalRunner, Scenario, ScenarioRunner, image, output_section,
     parse_document,
 };
-use crate::{command, packages};
+use workbench::{command, packages};
 
 mod emulated_machine;
 
