@@ -66,12 +66,17 @@ mod tests {
 
     use super::super::LabFigure;
     use super::*;
+    use crate::judge::Verdict;
 
     #[test]
     fn wrong_figures_and_repeated_errors_fail() {
         let found = |holds: &[Option<bool>]| {
             let figure = |&holds| LabFigure {
-                is_correct: holds,
+                verdict: match holds {
+                    Some(true) => Verdict::Holds,
+                    Some(false) => Verdict::Wrong,
+                    None => Verdict::Undecided,
+                },
                 ..LabFigure::exact("", "", String::new())
             };
             let figures = holds.iter().map(figure).collect();

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
+use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "cluster",
@@ -89,16 +90,22 @@ fn check_doctor(report: &Value, clock: &str) -> Result<Vec<LabFigure>> {
             name: "clock of n3 beyond that of n1".to_owned(),
             truth: format!("{minimum_s} to {maximum_s} s by the shell's questions"),
             reported: format!("{offset:.3} s ± {bound:.3} s"),
-            is_correct: Some(offset + bound >= minimum_s && offset - bound <= maximum_s),
+            verdict: Evidence::Overlap {
+                interval: offset - bound..=offset + bound,
+                limits: minimum_s..=maximum_s,
+                max_width: f64::INFINITY,
+            }
+            .judge(),
         },
         LabFigure::exact("CPUs of the hosts", "2, 2, 1", cpus.join(", ")),
         LabFigure {
             name: "in what n3 differs from the others".to_owned(),
             truth: "its CPUs among others".to_owned(),
             reported: n3_differences.join(", "),
-            is_correct: Some(
+            verdict: Evidence::Condition(
                 n3_differences.iter().any(|property| property.to_lowercase().contains("cpu")),
-            ),
+            )
+            .judge(),
         },
     ])
 }
@@ -136,19 +143,19 @@ fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
                 "20, 40 and 20 ms, at most {MAX_EXTRA_MS} ms beyond; at most 200, 100 and 200"
             ),
             reported: reported.join("; "),
-            is_correct: Some(are_correct),
+            verdict: Evidence::Condition(are_correct).judge(),
         },
         LabFigure {
             name: format!("{launcher}: rate of all"),
             truth: format!("{sum:.1} per second, ± 1 %: the sum"),
             reported: format!("{total:.1} per second"),
-            is_correct: Some((total / sum - 1.0).abs() <= 0.01),
+            verdict: Evidence::relative(total, sum, 0.01).judge(),
         },
         LabFigure {
             name: format!("{launcher}: from the first start to the last"),
             truth: "less than 1 s, with a clock 100 s ahead".to_owned(),
             reported: format!("{:.0} ms", skew * 1e3),
-            is_correct: Some(skew < 1.0),
+            verdict: Evidence::Number(skew, 0.0..=1.0).judge(),
         },
         LabFigure::exact(&format!("{launcher}: hosts with a Triad"), "3", triads.to_string()),
     ])
@@ -171,7 +178,7 @@ fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
             name: "quickest round trip from n1 to n2".to_owned(),
             truth: format!("{DELAY_MS} ms, and at most {MAX_EXTRA_MS} ms beyond"),
             reported: format!("{far_ms:.2} ms (to n3 {near_ms:.2} ms)"),
-            is_correct: Some((DELAY_MS..=DELAY_MS + MAX_EXTRA_MS).contains(&far_ms)),
+            verdict: Evidence::Number(far_ms, DELAY_MS..=DELAY_MS + MAX_EXTRA_MS).judge(),
         },
     ])
 }

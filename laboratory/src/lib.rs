@@ -18,6 +18,8 @@ use serde_json::Value;
 use workbench::page::MarkdownPage;
 use workbench::{command, packages};
 
+use judge::{Evidence, Verdict};
+
 pub use ci_scenarios::{ScenarioVerdict, run as run_in_ci};
 
 mod arm;
@@ -25,6 +27,7 @@ mod ci_scenarios;
 mod cluster;
 pub mod guest;
 pub mod image;
+mod judge;
 mod network;
 mod rdma;
 mod rdma_cable;
@@ -131,8 +134,8 @@ pub(crate) struct LabFigure {
     pub(crate) truth: String,
     /// Value that assay reports.
     pub(crate) reported: String,
-    /// Whether the reported value is within the tolerance; `None` if undecided.
-    pub(crate) is_correct: Option<bool>,
+    /// Decision of the judge.
+    pub(crate) verdict: Verdict,
 }
 
 const SCENARIOS: &[Scenario] = &[
@@ -444,24 +447,31 @@ impl RunExtent {
 
 impl ScenarioResult {
     fn count_wrong(&self) -> usize {
-        self.figures.iter().filter(|figure| figure.is_correct == Some(false)).count()
+        self.figures.iter().filter(|figure| figure.verdict == Verdict::Wrong).count()
     }
 }
 
 impl LabFigure {
     /// Returns a figure that must equal its true value exactly.
     pub(crate) fn exact(name: &str, truth: &str, reported: String) -> Self {
-        let is_correct = Some(reported == truth);
-        Self { name: name.to_owned(), truth: truth.to_owned(), reported, is_correct }
+        let verdict = Evidence::Condition(reported == truth).judge();
+        Self { name: name.to_owned(), truth: truth.to_owned(), reported, verdict }
+    }
+
+    /// Returns whether the figure is right; `None` if undecided.
+    #[cfg(test)]
+    pub(crate) fn is_correct(&self) -> Option<bool> {
+        match self.verdict {
+            Verdict::Holds => Some(true),
+            Verdict::Wrong => Some(false),
+            Verdict::Undecided => None,
+        }
     }
 
     fn row(&self) -> Vec<String> {
-        let verdict = match self.is_correct {
-            Some(true) => "holds",
-            Some(false) => "WRONG",
-            None => "",
-        };
-        [&self.name, &self.truth, &self.reported, verdict].map(String::from).to_vec()
+        [&self.name, &self.truth, &self.reported, self.verdict.word()]
+            .map(String::from)
+            .to_vec()
     }
 }
 
@@ -494,7 +504,7 @@ fn row_names_where(
     predicate: fn(Option<bool>) -> bool,
 ) -> Vec<String> {
     let figures = result.unwrap().into_iter();
-    figures.filter(|figure| predicate(figure.is_correct)).map(|figure| figure.name).collect()
+    figures.filter(|figure| predicate(figure.is_correct())).map(|figure| figure.name).collect()
 }
 
 #[cfg(test)]

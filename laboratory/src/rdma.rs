@@ -1,6 +1,7 @@
 //! Scenario `rdma`: software RoCE in a guest, assay compared with Debian's perftest.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -9,6 +10,7 @@ use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, split_sections,
 };
+use crate::judge::{Evidence, Excused, Verdict};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
@@ -35,6 +37,7 @@ const SCRIPT: &str = include_str!("../scripts/rdma.sh");
 
 /// Maximum relative difference between a median and perftest's, up to 4 KiB.
 const TOLERANCE: f64 = 0.10;
+const MEDIAN_LIMITS: RangeInclusive<f64> = 1.0 - TOLERANCE..=1.0 + TOLERANCE;
 /// Ratio above which a value must have been counted twice, or once instead of twice. Noise alone
 /// reached 1.3 on a busy machine.
 const MAX_NOISE_RATIO: f64 = 1.6;
@@ -90,7 +93,7 @@ fn check_without_device(output: &str) -> Result<LabFigure> {
         name: "without a device".to_owned(),
         truth: "the reason, a remedy, exit code 4".to_owned(),
         reported: text.lines().next().unwrap_or_default().to_owned(),
-        is_correct: Some(holds),
+        verdict: Evidence::Condition(holds).judge(),
     })
 }
 
@@ -127,7 +130,8 @@ fn check_test(
             name,
             truth: format_median(&perftest_rounds, "no result of perftest"),
             reported: format_median(&assay_rounds, "nothing"),
-            is_correct: if typical(&assay_rounds).is_empty() { Some(false) } else { None },
+            verdict: Evidence::Condition(false)
+                .judge_despite(Excused::Everything.when(!typical(&assay_rounds).is_empty())),
         });
     };
     let pairs = assay_rounds.iter().zip(&perftest_rounds);
@@ -145,6 +149,13 @@ fn check_test(
     let interval_text =
         interval.map_or(String::new(), |(from, to)| format!(", {from:.2} to {to:.2}"));
     let best_ratio = assay_best / perftest_best;
+    // If rounds of one program differ by this factor, so may the programs by chance.
+    let is_noisy = is_rate(test) && perftest_spread.max(assay_spread) >= MAX_NOISE_RATIO;
+    let best_verdict = Evidence::Number(best_ratio, 1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO)
+        .judge_despite(Excused::OutOfLimits.when(is_noisy));
+    let interval_verdict = interval.map_or(Verdict::Undecided, |(low, high)| {
+        Evidence::Inside(low..=high, MEDIAN_LIMITS).judge()
+    });
     let quietest = |rounds| least_disturbed(&typical(rounds));
     let quietest_ratio = quietest(&assay_rounds) / quietest(&perftest_rounds);
     let quietest_text =
@@ -158,20 +169,15 @@ fn check_test(
             format_median(&assay_rounds, ""),
             ratios.len()
         ),
-        is_correct: match (is_within_noise_ratio(best_ratio), has_bound_only) {
-            // If rounds of one program differ by this factor, so may the programs by chance.
-            (false, _)
-                if is_rate(test) && perftest_spread.max(assay_spread) >= MAX_NOISE_RATIO =>
-            {
-                None
-            }
-            (false, _) => Some(false),
-            (true, true) => Some(true),
-            (true, false) => {
-                let is_shown = assay_spread < MAX_NOISE_RATIO * perftest_spread
-                    && is_within_tolerance((quietest_ratio, quietest_ratio)) == Some(true);
-                interval.and_then(is_within_tolerance).or(is_shown.then_some(true))
-            }
+        verdict: match best_verdict {
+            Verdict::Holds if !has_bound_only => interval_verdict.or_else(|| {
+                // The quietest rounds only show that a figure holds.
+                let is_steady = assay_spread < MAX_NOISE_RATIO * perftest_spread;
+                let excused =
+                    if is_steady { Excused::OutOfLimits } else { Excused::Everything };
+                Evidence::Number(quietest_ratio, MEDIAN_LIMITS).judge_despite(excused)
+            }),
+            verdict => verdict,
         },
     })
 }
@@ -189,21 +195,6 @@ fn best_of_rounds(test: &str, rounds: &[Option<Round>]) -> Option<f64> {
 /// Returns the value of the least disturbed round.
 fn least_disturbed(typical: &[f64]) -> f64 {
     typical.iter().copied().fold(f64::MAX, f64::min)
-}
-
-/// Returns whether the ratio of the best rounds is within [`MAX_NOISE_RATIO`], the allowance for noise.
-fn is_within_noise_ratio(ratio: f64) -> bool {
-    (1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO).contains(&ratio)
-}
-
-/// Returns whether an interval lies within the tolerance; `None` if it contains one of its limits.
-fn is_within_tolerance((low, high): (f64, f64)) -> Option<bool> {
-    let (minimum, maximum) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
-    match (low >= minimum && high <= maximum, high < minimum || low > maximum) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => None,
-    }
 }
 
 /// Returns the confidence interval of the median from sorted values, by the sign test: the
@@ -271,22 +262,26 @@ mod tests {
             let round = [table("perftest", "10"), table("assay", ours)].concat();
             let output = [none.to_owned(), round.repeat(rounds)].concat();
             let figures = judge(&output).unwrap();
-            let holds: Vec<_> = figures.iter().map(|it| it.is_correct).collect();
+            let holds: Vec<_> = figures.iter().map(|it| it.is_correct()).collect();
             assert_eq!(holds, [Some(true), expected], "{ours}");
             assert_eq!(figures[1].truth, "10.0 us by perftest", "the runs are alike");
         }
         let silent =
             [none, &table("perftest", "10"), "\n== assay send_lat RC 2\nno\n"].concat();
-        assert_eq!(judge(&silent).unwrap()[1].is_correct, Some(false), "nothing is no success");
+        assert_eq!(
+            judge(&silent).unwrap()[1].is_correct(),
+            Some(false),
+            "nothing is no success"
+        );
         // One of six rounds is above the tolerance, so the interval ends there.
         let restless = ["10", "10", "10", "10", "10", "13"]
             .map(|ours| [table("perftest", "10"), table("assay", ours)].concat());
         let restless = [none.to_owned(), restless.concat()].concat();
-        assert_eq!(judge(&restless).unwrap()[1].is_correct, Some(true), "by the quietest");
+        assert_eq!(judge(&restless).unwrap()[1].is_correct(), Some(true), "by the quietest");
         let loud = ["12", "11", "12", "12", "10.5", "13"]
             .map(|theirs| [table("perftest", theirs), table("assay", "12")].concat());
         let loud = [none.to_owned(), loud.concat()].concat();
-        assert_eq!(judge(&loud).unwrap()[1].is_correct, None, "the quietest are 1.14 apart");
+        assert_eq!(judge(&loud).unwrap()[1].is_correct(), None, "the quietest are 1.14 apart");
     }
 
     #[test]
@@ -327,7 +322,7 @@ mod tests {
             };
             let output: String = theirs.into_iter().zip(ours).map(round).collect();
             let figures = judge(&[none, &output].concat()).unwrap();
-            assert_eq!(figures[1].is_correct, expected, "{test} {ours:?}");
+            assert_eq!(figures[1].is_correct(), expected, "{test} {ours:?}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Scenario `rdma-cable`: software RoCE over a link of known delay, rate and loss, compared with
 //! perftest.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -9,6 +10,7 @@ use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, split_sections,
 };
+use crate::judge::{Evidence, Excused};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-cable",
@@ -61,7 +63,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             name: format!("reads under way, {outstanding_reads}: rate"),
             truth: format!("{maximum_per_s:.0} per second: {outstanding_reads} in 80 ms"),
             reported: format!("{rate_per_s:.0} per second"),
-            is_correct: Some(is_plausible_rate(rate_per_s, maximum_per_s)),
+            verdict: Evidence::Number(rate_per_s, plausible_rates(maximum_per_s)).judge(),
         });
     }
     for (test, directions) in [
@@ -109,25 +111,22 @@ fn check_delay(output: &str, test: &str, delay_s: f64) -> Result<LabFigure> {
     });
     let [assay_s, perftest_s] = times_s;
     let (assay_s, perftest_s) = (assay_s?, perftest_s?);
-    let is_plausible = |time_s: f64| (delay_s..delay_s * MAX_TIME_RATIO).contains(&time_s);
+    let limits_s = delay_s..=delay_s * MAX_TIME_RATIO;
     Ok(LabFigure {
         name: format!("{test}: typical"),
         truth: format!("{:.0} ms; {:.1} ms by perftest", delay_s * 1e3, perftest_s * 1e3),
         reported: format!("{:.1} ms", assay_s * 1e3),
         // If perftest's time is wrong too, the guest was disturbed: only a time below the delay is
         // an error of assay.
-        is_correct: if is_plausible(perftest_s) || assay_s < delay_s {
-            Some(is_plausible(assay_s))
-        } else {
-            None
-        },
+        verdict: Evidence::Number(assay_s, limits_s.clone())
+            .judge_despite(Excused::NotTooLow.when(!limits_s.contains(&perftest_s))),
     })
 }
 
-/// Returns whether a rate is plausible for its maximum; perftest's columns round to whole messages
-/// per second and to 0.01 MiB/s.
-fn is_plausible_rate(rate: f64, maximum: f64) -> bool {
-    (maximum * MIN_RATE_RATIO..=maximum * 1.01 + 0.5).contains(&rate)
+/// Returns the plausible rates for a maximum; perftest's columns round to whole messages per second
+/// and to 0.01 MiB/s.
+fn plausible_rates(maximum: f64) -> RangeInclusive<f64> {
+    maximum * MIN_RATE_RATIO..=maximum * 1.01 + 0.5
 }
 
 /// Checks the iterations counted in the 2 s between the margins. Iterations in flight at a margin
@@ -140,19 +139,14 @@ fn check_iterations(
         largest_value(output, &format!("{program} {test}"), PerftestColumn::Iterations)
     });
     let (assay_count, perftest_count) = (assay_count?, perftest_count?);
+    let minimum = maximum * MIN_RATE_RATIO;
     Ok(LabFigure {
         name: format!("{test}: counted"),
         truth: format!("{maximum:.0} at most, {unit} in 2 s; {perftest_count:.0} by perftest"),
         reported: format!("{assay_count:.0}"),
         // If perftest completes too few as well, the guest was disturbed: only too many are wrong.
-        is_correct: match (
-            assay_count > maximum * 1.2 + 1.0,
-            assay_count < maximum * MIN_RATE_RATIO,
-        ) {
-            (true, _) => Some(false),
-            (_, true) if perftest_count < maximum * MIN_RATE_RATIO => None,
-            (_, is_short) => Some(!is_short),
-        },
+        verdict: Evidence::Number(assay_count, minimum..=maximum * 1.2 + 1.0)
+            .judge_despite(Excused::TooLow.when(perftest_count < minimum)),
     })
 }
 
@@ -169,13 +163,13 @@ fn check_rate(output: &str, test: &str, directions: f64) -> Result<LabFigure> {
     };
     let comparison = perftest_rate
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
-    let is_short = |rate: f64| rate < maximum * MIN_RATE_RATIO;
-    let is_disturbed = perftest_rate.is_some_and(is_short) && is_short(rate);
+    let is_disturbed = perftest_rate.is_some_and(|rate| rate < maximum * MIN_RATE_RATIO);
     Ok(LabFigure {
         name: format!("{test}: rate"),
         truth: format!("{:.2} MB/s at most{comparison}", maximum * 1e-6),
         reported: format!("{:.2} MB/s", rate * 1e-6),
-        is_correct: (!is_disturbed).then(|| is_plausible_rate(rate, maximum)),
+        verdict: Evidence::Number(rate, plausible_rates(maximum))
+            .judge_despite(Excused::TooLow.when(is_disturbed)),
     })
 }
 
@@ -213,7 +207,10 @@ fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
             "after {minimum_s:.1} to {maximum_s:.1} s, with the reason, exit code 4"
         ),
         reported: format!("after {elapsed_s:.1} s{missing_reason}"),
-        is_correct: Some((minimum_s..=maximum_s).contains(&elapsed_s) && is_explained),
+        verdict: Evidence::Condition(
+            (minimum_s..=maximum_s).contains(&elapsed_s) && is_explained,
+        )
+        .judge(),
     })
 }
 
@@ -319,7 +316,7 @@ mod tests {
             let figure =
                 figures.iter().find(|figure| figure.name.starts_with("send-lat -u 18 -D 4"));
             assert_eq!(
-                figure.and_then(|figure| figure.is_correct),
+                figure.and_then(|figure| figure.is_correct()),
                 expected,
                 "{assay_count} {perftest_count}"
             );

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use super::rdma_ways::check_turns;
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section};
+use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-pairs",
@@ -143,7 +144,7 @@ fn new_figure(name: &str, truth: &str, reported: String, is_correct: bool) -> La
         name: name.to_owned(),
         truth: truth.to_owned(),
         reported,
-        is_correct: Some(is_correct),
+        verdict: Evidence::Condition(is_correct).judge(),
     }
 }
 

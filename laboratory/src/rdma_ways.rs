@@ -7,6 +7,7 @@ use anyhow::Result;
 use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section};
+use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-ways",
@@ -98,7 +99,7 @@ fn check_tables(
         name: format!("{name}: sizes with a figure, by table"),
         truth: format_counts(&expected),
         reported: format_counts(&row_counts),
-        is_correct: Some(row_counts == expected),
+        verdict: Evidence::Condition(row_counts == expected).judge(),
     })
 }
 
@@ -118,9 +119,10 @@ fn check_lost_datagrams(text: &str) -> LabFigure {
         ),
         reported: counts
             .map_or("not reported".to_owned(), |(lost, sent)| format!("{lost} of {sent}")),
-        is_correct: Some(counts.is_some_and(|(lost, sent)| {
+        verdict: Evidence::Condition(counts.is_some_and(|(lost, sent)| {
             (sent - 500.0).abs() < 0.5 && lost / sent <= MAX_LOST_SHARE
-        })),
+        }))
+        .judge(),
     }
 }
 
@@ -136,7 +138,8 @@ fn check_missing_buffers(output: &str, buffers: u64, is_expected: bool) -> Resul
         name: format!("128 in flight, memory for {buffers}: messages that found none"),
         truth: if is_expected { "some" } else { "none" }.to_owned(),
         reported: count.unwrap_or("not reported").to_owned(),
-        is_correct: Some(is_found == Some(is_expected) && text.contains("exit 0")),
+        verdict: Evidence::Condition(is_found == Some(is_expected) && text.contains("exit 0"))
+            .judge(),
     })
 }
 
@@ -147,7 +150,7 @@ pub(super) fn check_turns(text: &str) -> LabFigure {
         name: "assay and ib_send_lat: stretches of one's samples".to_owned(),
         truth: "3 or more, in turns".to_owned(),
         reported: runs_of_samples.to_string(),
-        is_correct: Some(runs_of_samples >= 3),
+        verdict: Evidence::Condition(runs_of_samples >= 3).judge(),
     }
 }
 
@@ -258,7 +261,7 @@ fn check_texts(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure>
         name: name.to_owned(),
         truth: format!("contains {}", expected.join(", ")),
         reported,
-        is_correct: Some(missing.is_empty()),
+        verdict: Evidence::Condition(missing.is_empty()).judge(),
     })
 }
 
@@ -311,7 +314,7 @@ mod tests {
 
     fn wrong(output: &str) -> Vec<String> {
         let figures = judge(output).unwrap().into_iter();
-        figures.filter(|it| it.is_correct == Some(false)).map(|it| it.name).collect()
+        figures.filter(|it| it.is_correct() == Some(false)).map(|it| it.name).collect()
     }
 
     #[test]

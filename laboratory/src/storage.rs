@@ -9,6 +9,7 @@ use self::latency::{DelayedDevice, ReadResults};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
+use crate::judge::{Evidence, Excused};
 
 mod latency;
 
@@ -124,19 +125,26 @@ fn check_polling(output: &str) -> Result<[LabFigure; 4]> {
             name: "NVMe, waited for: interrupts".to_owned(),
             truth: format!("{reads} reads, one each or more"),
             reported: format!("{waited}"),
-            is_correct: Some(reads > 0 && waited >= reads as f64),
+            verdict: Evidence::Condition(reads > 0 && waited >= reads as f64).judge(),
         },
         LabFigure {
             name: "NVMe, polled (hipri): interrupts".to_owned(),
             truth: format!("{polled_reads} reads, none but a few of opening"),
             reported: format!("{interrupted}"),
-            is_correct: Some(polled_reads > 0 && interrupted < polled_reads as f64 * 0.2),
+            verdict: Evidence::Condition(
+                polled_reads > 0 && interrupted < polled_reads as f64 * 0.2,
+            )
+            .judge(),
         },
         LabFigure {
             name: "NVMe, polled: median latency".to_owned(),
             truth: "no less than the 20 ms that are set".to_owned(),
             reported: format!("{:.2} ms", polled.median_ms),
-            is_correct: Some(polled.median_ms >= DELAYED[3].minimum_ms * 0.995),
+            verdict: Evidence::Number(
+                polled.median_ms,
+                DELAYED[3].minimum_ms * 0.995..=f64::INFINITY,
+            )
+            .judge(),
         },
         LabFigure {
             name: "null_blk without queues for polling: io_uring-polled".to_owned(),
@@ -145,7 +153,10 @@ fn check_polling(output: &str) -> Result<[LabFigure; 4]> {
                 Some(line) => line.trim().to_owned(),
                 None => "no refusal".to_owned(),
             },
-            is_correct: Some(refusal.is_some() && refused.lines().any(|line| line == "exit 4")),
+            verdict: Evidence::Condition(
+                refusal.is_some() && refused.lines().any(|line| line == "exit 4"),
+            )
+            .judge(),
         },
     ])
 }
@@ -160,10 +171,8 @@ fn check_limit(rate_per_s: f64, is_quiet: bool) -> LabFigure {
         name: "NVMe limited to 200 I/O per second, depth 8: rate".to_owned(),
         truth: format!("{least:.0} to {most:.0} per second"),
         reported: format!("{rate_per_s:.1} per second"),
-        is_correct: match rate_per_s >= least {
-            true => Some(rate_per_s <= most),
-            false => is_quiet.then_some(false),
-        },
+        verdict: Evidence::Number(rate_per_s, least..=most)
+            .judge_despite(Excused::TooLow.when(!is_quiet)),
     }
 }
 
@@ -179,6 +188,7 @@ fn check_array(output: &str) -> Result<Vec<LabFigure>> {
             &format!("RAID0 of four NVMe disks, IOR: {operation}"),
             (LIMIT_MIB_PER_S, "MiB/s", 0.02),
             rate,
+            Excused::Nothing,
         ));
     }
     let contents = output_section(output, "RAID0 contents")?;
@@ -189,7 +199,7 @@ fn check_array(output: &str) -> Result<Vec<LabFigure>> {
         name: "RAID0 of four NVMe disks, IOR: contents (-R)".to_owned(),
         truth: "as written, exit code 0".to_owned(),
         reported: format!("exit code {}", ended.unwrap_or("0")),
-        is_correct: Some(ended.is_none() && is_whole),
+        verdict: Evidence::Condition(ended.is_none() && is_whole).judge(),
     });
     Ok(figures)
 }
@@ -198,12 +208,13 @@ fn relative_figure(
     what: &str,
     (truth, unit, tolerance): (f64, &str, f64),
     reported: f64,
+    excused: Excused,
 ) -> LabFigure {
     LabFigure {
         name: what.to_owned(),
         truth: format!("{truth:.1} {unit}, ± {:.0} %", tolerance * 100.0),
         reported: format!("{reported:.1} {unit}"),
-        is_correct: Some((reported / truth - 1.0).abs() <= tolerance),
+        verdict: Evidence::relative(reported, truth, tolerance).judge_despite(excused),
     }
 }
 
@@ -220,11 +231,16 @@ mod tests {
             (197.5, true, Some(false)),
             (197.5, false, None),
         ] {
-            assert_eq!(check_limit(rate, is_quiet).is_correct, holds, "{rate}");
+            assert_eq!(check_limit(rate, is_quiet).is_correct(), holds, "{rate}");
         }
         for (rate, holds) in [(16.1, true), (15.6, false), (16.4, false)] {
-            let figure = relative_figure("a limit", (LIMIT_MIB_PER_S, "MiB/s", 0.02), rate);
-            assert_eq!(figure.is_correct, Some(holds), "{rate}");
+            let figure = relative_figure(
+                "a limit",
+                (LIMIT_MIB_PER_S, "MiB/s", 0.02),
+                rate,
+                Excused::Nothing,
+            );
+            assert_eq!(figure.is_correct(), Some(holds), "{rate}");
         }
     }
 }

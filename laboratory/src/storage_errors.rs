@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
+use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage-errors",
@@ -108,9 +109,10 @@ impl Fault {
             name: self.name.to_owned(),
             truth: format!("{}: {}; no result", self.expected_texts[0], self.expected_texts[1]),
             reported: format!("{}; {figures} results", first.trim_start_matches("why: ")),
-            is_correct: Some(
+            verdict: Evidence::Condition(
                 is_reported && figures == 0 && failures > 0 && text.contains("\nexit 4\n"),
-            ),
+            )
+            .judge(),
         })
     }
 }
