@@ -149,13 +149,6 @@ fn check_test(
     let interval_text =
         interval.map_or(String::new(), |(from, to)| format!(", {from:.2} to {to:.2}"));
     let best_ratio = assay_best / perftest_best;
-    // If rounds of one program differ by this factor, so may the programs by chance.
-    let is_noisy = is_rate(test) && perftest_spread.max(assay_spread) >= MAX_NOISE_RATIO;
-    let best_verdict = Evidence::Number(best_ratio, 1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO)
-        .judge_despite(Excused::OutOfLimits.when(is_noisy));
-    let interval_verdict = interval.map_or(Verdict::Undecided, |(low, high)| {
-        Evidence::Inside(low..=high, MEDIAN_LIMITS).judge()
-    });
     let quietest = |rounds| least_disturbed(&typical(rounds));
     let quietest_ratio = quietest(&assay_rounds) / quietest(&perftest_rounds);
     let quietest_text =
@@ -169,17 +162,41 @@ fn check_test(
             format_median(&assay_rounds, ""),
             ratios.len()
         ),
-        verdict: match best_verdict {
-            Verdict::Holds if !has_bound_only => interval_verdict.or_else(|| {
-                // The quietest rounds only show that a figure holds.
-                let is_steady = assay_spread < MAX_NOISE_RATIO * perftest_spread;
-                let excused =
-                    if is_steady { Excused::OutOfLimits } else { Excused::Everything };
-                Evidence::Number(quietest_ratio, MEDIAN_LIMITS).judge_despite(excused)
-            }),
-            verdict => verdict,
-        },
+        verdict: judge_ratios(
+            (test, has_bound_only),
+            best_ratio,
+            interval,
+            quietest_ratio,
+            [perftest_spread, assay_spread],
+        ),
     })
+}
+
+/// Judges the ratios of assay to perftest: of the best rounds, the interval of the median, and of
+/// the quietest rounds.
+fn judge_ratios(
+    (test, has_bound_only): (&str, bool),
+    best_ratio: f64,
+    interval: Option<(f64, f64)>,
+    quietest_ratio: f64,
+    [perftest_spread, assay_spread]: [f64; 2],
+) -> Verdict {
+    // If rounds of one program differ by this factor, so may the programs by chance.
+    let is_noisy = is_rate(test) && perftest_spread.max(assay_spread) >= MAX_NOISE_RATIO;
+    let best_verdict = Evidence::Number(best_ratio, 1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO)
+        .judge_despite(Excused::OutOfLimits.when(is_noisy));
+    let interval_verdict = interval.map_or(Verdict::Undecided, |(low, high)| {
+        Evidence::Inside(low..=high, MEDIAN_LIMITS).judge()
+    });
+    match best_verdict {
+        Verdict::Holds if !has_bound_only => interval_verdict.or_else(|| {
+            // The quietest rounds only show that a figure holds.
+            let is_steady = assay_spread < MAX_NOISE_RATIO * perftest_spread;
+            let excused = if is_steady { Excused::OutOfLimits } else { Excused::Everything };
+            Evidence::Number(quietest_ratio, MEDIAN_LIMITS).judge_despite(excused)
+        }),
+        verdict => verdict,
+    }
 }
 
 fn is_rate(test: &str) -> bool {
