@@ -12,10 +12,10 @@ use crate::command;
 use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
-use super::page::MarkdownPage;
 use super::ratio;
 use super::timings;
 use super::workplace::{BenchWorkplace, build_command};
+use workbench::page::MarkdownPage;
 
 const STARTS: usize = 50;
 /// Number of slowest packages of the cold build to list.

@@ -5,39 +5,40 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::machine::Fact;
+/// Name and value of a fact.
+pub type Fact = (&'static str, String);
 
 /// Page that is written from top to bottom.
 #[derive(Debug)]
-pub(crate) struct MarkdownPage {
+pub struct MarkdownPage {
     text: String,
 }
 
 impl MarkdownPage {
     /// Creates a page with its title and the command that regenerates it.
-    pub(crate) fn new(title: &str, command: &str) -> Self {
+    pub fn new(title: &str, command: &str) -> Self {
         Self { text: format!("# {title}\n\nWritten by `{command}`; do not edit.\n") }
     }
 
     /// Appends a heading.
-    pub(crate) fn heading(&mut self, title: &str) {
+    pub fn heading(&mut self, title: &str) {
         self.push_line(&format!("\n## {title}"));
     }
 
     /// Appends a paragraph.
-    pub(crate) fn paragraph(&mut self, text: &str) {
+    pub fn paragraph(&mut self, text: &str) {
         self.push_line(&format!("\n{text}"));
     }
 
     /// Appends facts as a table, one row each.
-    pub(crate) fn facts(&mut self, facts: &[Fact]) {
+    pub fn facts(&mut self, facts: &[Fact]) {
         let rows: Vec<_> =
             facts.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
         self.table(&["", ""], &rows);
     }
 
     /// Appends commands as a code block.
-    pub(crate) fn commands(&mut self, commands: &[String]) {
+    pub fn commands(&mut self, commands: &[String]) {
         self.push_line("");
         for command in commands {
             self.push_line(&format!("    {command}"));
@@ -45,7 +46,7 @@ impl MarkdownPage {
     }
 
     /// Appends a table; escapes `|` in its cells.
-    pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+    pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let row = |cells: &[String]| format!("| {} |", cells.join(" | "));
         self.push_line("");
         self.push_line(&row(&head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>()));
@@ -64,21 +65,21 @@ impl MarkdownPage {
     }
 
     /// Writes the page to `docs/benchmarks/<name>.md` and prints it.
-    pub(crate) fn publish(&self, root: &Path, name: &str) -> Result<()> {
+    pub fn publish(&self, root: &Path, name: &str) -> Result<()> {
         fs::create_dir_all(root.join("docs/benchmarks"))
             .context("cannot create docs/benchmarks")?;
         self.write(root, &format!("docs/benchmarks/{name}.md"))
     }
 
     /// Writes the page to a path of the repository and prints it.
-    pub(crate) fn write(&self, root: &Path, path: &str) -> Result<()> {
+    pub fn write(&self, root: &Path, path: &str) -> Result<()> {
         self.save(root, path)?;
         println!("{}\nwritten to {path}", self.text);
         Ok(())
     }
 
     /// Writes the page to a path of the repository.
-    pub(crate) fn save(&self, root: &Path, path: &str) -> Result<()> {
+    pub fn save(&self, root: &Path, path: &str) -> Result<()> {
         fs::write(root.join(path), &self.text).with_context(|| format!("cannot write {path}"))
     }
 }

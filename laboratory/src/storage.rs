@@ -9,6 +9,7 @@ use self::latency::{DelayedDevice, ReadResults};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
+use crate::judge::{Evidence, Excused};
 
 mod latency;
 
@@ -74,119 +75,7 @@ const MACHINE: GuestMachine = GuestMachine {
     ..GuestMachine::PLAIN
 };
 
-const SCRIPT: &str = "\
-set -e
-for module in dm-mod dm-delay md_mod raid0; do modprobe $module; done
-modprobe nvme poll_queues=1
-modprobe null_blk irqmode=2 completion_nsec=20000000 queue_mode=2 gb=1 nr_devices=1
-# The device of an NVMe disk, when it is there.
-nvme() {
-  for second in $(seq 20); do
-    for it in /sys/class/nvme/nvme*; do
-      [ \"$(tr -d ' ' < $it/serial)\" = $1 ] || continue
-      [ -b /dev/${it##*/}n1 ] && echo ${it##*/}n1 && return
-    done
-    sleep 1
-  done
-  echo \"there is no disk $1\" >&2
-  return 1
-}
-# What the kernel sees of a device's reads: from the block layer to their completion.
-mount -t tracefs none /sys/kernel/tracing
-traced() {
-  cd /sys/kernel/tracing
-  number=$(($(cut -d: -f1 /sys/block/$1/dev) << 20 | $(cut -d: -f2 /sys/block/$1/dev)))
-  for event in block_bio_queue block_bio_complete block_rq_complete; do
-    echo \"dev == $number\" > events/block/$event/filter
-    echo 1 > events/block/$event/enable
-  done
-  echo mono > trace_clock
-  echo > trace
-  cd - > /dev/null
-}
-# Each read that ended in the last s, in ns; a completion of a request has the sector one word further. of whom, s
-by_kernel() {
-  echo kernel of $1 $(awk -v of_s=$2 '{
-    for (at = 1; at < NF && $at !~ /^block_/; at++);
-    if ($(at + 2) !~ /R/) next
-    sector = $(at + 3 + ($at ~ /_rq_/))
-    if ($at ~ /queue/) began[sector] = $(at - 1)
-    else if (sector in began) {
-      ended[++reads] = last = $(at - 1) + 0
-      took[reads] = last - began[sector]
-      delete began[sector]
-    }
-  } END {
-    for (read = 1; read <= reads; read++) if (ended[read] > last - of_s) printf \"%.0f \", took[read] * 1e9
-  }' /sys/kernel/tracing/trace)
-}
-# The same by another program, and what each read took, in ns. device, processes
-by_ioping() {
-  traced $1
-  for number in $(seq $2); do
-    ioping -D -A -q -i 0 -c 101 -p 1 -S 512m -e $number /dev/$1 > /tmp/ioping.$number &
-  done
-  wait
-  echo ioping $(cat /tmp/ioping.* | awk '{print $6}')
-  by_kernel ioping 60
-  rm /tmp/ioping.*
-}
-# device, depth
-by_assay() {
-  /lab/assay fio --name=read --filename=/dev/$1 --rw=randread --bs=4k --iodepth=$2 --ioengine=libaio \\
-    --direct=1 --time_based --ramp_time=1 --runtime=5 --lat_percentiles=1 --output-format=json --no-store
-  echo
-}
-# name, device, depth
-read_from() {
-  echo \"== $1 $3\"
-  by_ioping $2 $3
-  traced $2
-  by_assay $2 $3
-  by_kernel assay 5
-  by_ioping $2 $3
-}
-read_from null_blk nullb0 1
-read_from null_blk nullb0 8
-rmmod null_blk
-modprobe null_blk irqmode=0 gb=1 nr_devices=1 poll_queues=0
-dmsetup create slow --noudevsync --table \"0 $(cat /sys/block/nullb0/size) delay /dev/nullb0 0 20\"
-read_from dm-delay dm-0 1
-read_from NVMe $(nvme slow) 1
-read_from NVMe $(nvme slow) 8
-echo \"== limit 8\"
-by_assay $(nvme limited) 8
-# How often the disk's queues have interrupted.
-interrupts() {
-  awk -v of=\"${1%n1}q[1-9]\" '$0 ~ of { for (at = 2; $at ~ /^[0-9]+$/; at++) sum += $at } END { print sum + 0 }' /proc/interrupts
-}
-# name, option
-interrupted() {
-  echo \"== interrupts $1\"
-  disk=$(nvme slow)
-  before=$(interrupts $disk)
-  /lab/assay fio --name=read --filename=/dev/$disk --rw=randread --bs=4k --ioengine=io_uring $2 \\
-    --direct=1 --time_based --runtime=3 --lat_percentiles=1 --output-format=json --no-store
-  echo
-  echo interrupts $(($(interrupts $disk) - before))
-}
-interrupted waiting
-interrupted polled --hipri
-echo \"== polled without queues\"
-/lab/assay storage read /dev/nullb0 --engine io_uring-polled --for 1s --store /tmp/store 2>&1 || echo \"exit $?\"
-# name, disks, what IOR does
-raid() {
-  name=$1; of=$2; shift 2
-  mdadm --build /dev/md0 --level=0 --chunk=64 --raid-devices=4 \\
-    /dev/$(nvme ${of}0) /dev/$(nvme ${of}1) /dev/$(nvme ${of}2) /dev/$(nvme ${of}3)
-  echo \"== RAID0 $name\"
-  /lab/assay ior -N 4 -b 32m -t 1m --posix.odirect -O summaryFormat=JSON -o /dev/md0 \\
-    --destroy-data=/dev/md0 --no-store \"$@\" || echo \"exit $?\"
-  mdadm --stop /dev/md0
-}
-raid rate part -w -r
-raid contents disk -w -r -R
-";
+const SCRIPT: &str = include_str!("../scripts/storage.sh");
 
 const DELAYED: [DelayedDevice; 5] = [
     DelayedDevice { name: "null_blk", depth: 1.0, minimum_ms: 20.0, undisturbed_mean_ms: 21.0 },
@@ -236,19 +125,26 @@ fn check_polling(output: &str) -> Result<[LabFigure; 4]> {
             name: "NVMe, waited for: interrupts".to_owned(),
             truth: format!("{reads} reads, one each or more"),
             reported: format!("{waited}"),
-            is_correct: Some(reads > 0 && waited >= reads as f64),
+            verdict: Evidence::Condition(reads > 0 && waited >= reads as f64).judge(),
         },
         LabFigure {
             name: "NVMe, polled (hipri): interrupts".to_owned(),
             truth: format!("{polled_reads} reads, none but a few of opening"),
             reported: format!("{interrupted}"),
-            is_correct: Some(polled_reads > 0 && interrupted < polled_reads as f64 * 0.2),
+            verdict: Evidence::Condition(
+                polled_reads > 0 && interrupted < polled_reads as f64 * 0.2,
+            )
+            .judge(),
         },
         LabFigure {
             name: "NVMe, polled: median latency".to_owned(),
             truth: "no less than the 20 ms that are set".to_owned(),
             reported: format!("{:.2} ms", polled.median_ms),
-            is_correct: Some(polled.median_ms >= DELAYED[3].minimum_ms * 0.995),
+            verdict: Evidence::Number(
+                polled.median_ms,
+                DELAYED[3].minimum_ms * 0.995..=f64::INFINITY,
+            )
+            .judge(),
         },
         LabFigure {
             name: "null_blk without queues for polling: io_uring-polled".to_owned(),
@@ -257,7 +153,10 @@ fn check_polling(output: &str) -> Result<[LabFigure; 4]> {
                 Some(line) => line.trim().to_owned(),
                 None => "no refusal".to_owned(),
             },
-            is_correct: Some(refusal.is_some() && refused.lines().any(|line| line == "exit 4")),
+            verdict: Evidence::Condition(
+                refusal.is_some() && refused.lines().any(|line| line == "exit 4"),
+            )
+            .judge(),
         },
     ])
 }
@@ -272,10 +171,8 @@ fn check_limit(rate_per_s: f64, is_quiet: bool) -> LabFigure {
         name: "NVMe limited to 200 I/O per second, depth 8: rate".to_owned(),
         truth: format!("{least:.0} to {most:.0} per second"),
         reported: format!("{rate_per_s:.1} per second"),
-        is_correct: match rate_per_s >= least {
-            true => Some(rate_per_s <= most),
-            false => is_quiet.then_some(false),
-        },
+        verdict: Evidence::Number(rate_per_s, least..=most)
+            .judge_despite(Excused::TooLow.when(!is_quiet)),
     }
 }
 
@@ -291,6 +188,7 @@ fn check_array(output: &str) -> Result<Vec<LabFigure>> {
             &format!("RAID0 of four NVMe disks, IOR: {operation}"),
             (LIMIT_MIB_PER_S, "MiB/s", 0.02),
             rate,
+            Excused::Nothing,
         ));
     }
     let contents = output_section(output, "RAID0 contents")?;
@@ -301,7 +199,7 @@ fn check_array(output: &str) -> Result<Vec<LabFigure>> {
         name: "RAID0 of four NVMe disks, IOR: contents (-R)".to_owned(),
         truth: "as written, exit code 0".to_owned(),
         reported: format!("exit code {}", ended.unwrap_or("0")),
-        is_correct: Some(ended.is_none() && is_whole),
+        verdict: Evidence::Condition(ended.is_none() && is_whole).judge(),
     });
     Ok(figures)
 }
@@ -310,12 +208,13 @@ fn relative_figure(
     what: &str,
     (truth, unit, tolerance): (f64, &str, f64),
     reported: f64,
+    excused: Excused,
 ) -> LabFigure {
     LabFigure {
         name: what.to_owned(),
         truth: format!("{truth:.1} {unit}, ± {:.0} %", tolerance * 100.0),
         reported: format!("{reported:.1} {unit}"),
-        is_correct: Some((reported / truth - 1.0).abs() <= tolerance),
+        verdict: Evidence::relative(reported, truth, tolerance).judge_despite(excused),
     }
 }
 
@@ -332,11 +231,16 @@ mod tests {
             (197.5, true, Some(false)),
             (197.5, false, None),
         ] {
-            assert_eq!(check_limit(rate, is_quiet).is_correct, holds, "{rate}");
+            assert_eq!(check_limit(rate, is_quiet).is_correct(), holds, "{rate}");
         }
         for (rate, holds) in [(16.1, true), (15.6, false), (16.4, false)] {
-            let figure = relative_figure("a limit", (LIMIT_MIB_PER_S, "MiB/s", 0.02), rate);
-            assert_eq!(figure.is_correct, Some(holds), "{rate}");
+            let figure = relative_figure(
+                "a limit",
+                (LIMIT_MIB_PER_S, "MiB/s", 0.02),
+                rate,
+                Excused::Nothing,
+            );
+            assert_eq!(figure.is_correct(), Some(holds), "{rate}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Scenario `rdma`: software RoCE in a guest, assay compared with Debian's perftest.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -9,6 +10,7 @@ use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, split_sections,
 };
+use crate::judge::{Evidence, Excused, Verdict};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
@@ -30,134 +32,12 @@ pub(super) const SCENARIO: Scenario = Scenario {
     judge,
 };
 
-/// Shell commands that load the RDMA modules and create a link with an address.
-macro_rules! veth_pair {
-    () => {
-        "\
-for module in crc32_generic rdma_rxe ib_uverbs rdma_ucm veth ipv6 af_packet; do modprobe $module; done
-[ -d /sys/class/net/veth0 ] || ip link add veth0 type veth peer name veth1
-ip addr add 10.0.0.1/24 dev veth0
-ip link set veth0 up
-ip link set veth1 up
-"
-    };
-}
-/// Software RoCE over the link, and functions that wait for a server or for a GID. assay and
-/// perftest have the same default port.
-macro_rules! soft_roce {
-    () => {
-        "\
-rdma link add rxe0 type rxe netdev veth0
-sleep 1
-ulimit -l unlimited
-listens() {
-  for look in $(seq 300); do
-    grep -qs ':4853 .*:0000 0A ' /proc/net/tcp /proc/net/tcp6 && return
-    sleep 0.2
-  done
-  echo 'nobody listens after a minute'
-}
-# The kernel adds the GIDs of addresses by and by, and an end that looks before takes another kind. device, as it ends
-has_gid() {
-  for look in $(seq 300); do
-    grep -qs \"$2\" /sys/class/infiniband/$1/ports/1/gids/* && return
-    sleep 0.2
-  done
-  echo \"$1 has no GID $2 after a minute\"
-}
-"
-    };
-}
-/// Shell function that lists the order of the cases' samples in a store with one run.
-macro_rules! turns_of {
-    () => {
-        "\
-turns_of() {
-  sed -n 's/.*\"series-opened\",\"series\":\\([0-9]*\\),\"case\":\"\\([^\"]*\\)\".*/opened \\1 \\2/p
-s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' $1/runs/*/events.jsonl |
-    awk '$1 == \"opened\" { of[$2] = $3 } $1 == \"sample\" { print of[$2] }' | uniq
-}
-"
-    };
-}
-pub(super) use {soft_roce, turns_of, veth_pair};
-
 /// Script of the rounds. Each round runs both programs, so that disturbances affect both.
-const SCRIPT: &str = concat!(
-    "set -e\n",
-    veth_pair!(),
-    "\
-echo '== no device'
-code=0
-/lab/assay rdma send-lat 127.0.0.1 --no-store || code=$?
-echo \"exit $code\"
-",
-    soft_roce!(),
-    "\
-# test, connection, bytes, messages
-perftest() {
-  echo \"== perftest $1 $2 $3\"
-  timeout 60 taskset -c 1 ib_$1 -F -d rxe0 -x 1 -c $2 -s $3 -n $4 > /tmp/far 2>&1 &
-  listens
-  timeout 60 taskset -c 0 ib_$1 -F -d rxe0 -x 1 -c $2 -s $3 -n $4 127.0.0.1 || echo 'no result'
-  wait
-}
-assay() {
-  echo \"== assay $1 $2 $3\"
-  name=$(echo $1 | tr _ -)
-  # perftest knows software RoCE for no device that copies messages into requests, as only sends and writes do.
-  case $1 in
-    atomic_lat) size= ;;
-    read_*) size=\"-s $3\" ;;
-    *) size=\"-s $3 -I 0\" ;;
-  esac
-  timeout 60 taskset -c 1 /lab/assay rdma $name -d rxe0 -x 1 -c $2 $size -n $4 > /tmp/far 2>&1 &
-  listens
-  timeout 60 taskset -c 0 /lab/assay rdma $name -d rxe0 -x 1 -c $2 $size -n $4 127.0.0.1 --no-store || cat /tmp/far
-  wait
-}
-now() { cut -d. -f1 /proc/uptime; }
-# Of all rounds of a program: the quickest message, or the highest rate. test, program
-best() {
-  case $1 in *_bw) column=4 most=1 ;; *) column=3 most=0 ;; esac
-  awk -v column=$column -v most=$most '$1 ~ /^[0-9]+$/ && NF > 4 && (!best || (most ? $column > best : $column < best)) {
-    best = $column
-  } END { print best }' /tmp/of.$2
-}
-alike() {
-  awk -v theirs=$(best $1 perftest) -v ours=$(best $1 assay) 'BEGIN { exit !(theirs < 1.3 * ours && ours < 1.3 * theirs) }'
-}
-# test, connection, bytes, messages, rounds: as many as there is time for, and in CI three, if these show no factor
-turns() {
-  until=$(($(now) + 25))
-  rm -f /tmp/of.*
-  for round in $(seq $5); do
-    [ $(now) -lt $until ] || break
-    [ -n \"$brief\" ] && [ $round -gt 3 ] && alike $1 && break
-    perftest $1 $2 $3 $4 | tee -a /tmp/of.perftest
-    assay $1 $2 $3 $4 | tee -a /tmp/of.assay
-  done
-}
-turns send_lat RC 2 500 9
-turns send_lat RC 64 500 9
-turns send_lat RC 1024 500 6
-turns send_lat RC 4096 100 6
-turns send_lat UD 64 300 9
-turns send_lat UD 1024 300 6
-turns write_lat RC 2 500 9
-turns write_lat RC 4096 100 6
-turns read_lat RC 2 300 9
-turns read_lat RC 4096 100 6
-turns atomic_lat RC 8 200 5
-turns send_bw RC 16384 100 5
-turns send_bw UD 1024 500 5
-turns write_bw RC 16384 100 5
-turns read_bw RC 16384 100 5
-",
-);
+const SCRIPT: &str = include_str!("../scripts/rdma.sh");
 
 /// Maximum relative difference between a median and perftest's, up to 4 KiB.
 const TOLERANCE: f64 = 0.10;
+const MEDIAN_LIMITS: RangeInclusive<f64> = 1.0 - TOLERANCE..=1.0 + TOLERANCE;
 /// Ratio above which a value must have been counted twice, or once instead of twice. Noise alone
 /// reached 1.3 on a busy machine.
 const MAX_NOISE_RATIO: f64 = 1.6;
@@ -213,7 +93,7 @@ fn check_without_device(output: &str) -> Result<LabFigure> {
         name: "without a device".to_owned(),
         truth: "the reason, a remedy, exit code 4".to_owned(),
         reported: text.lines().next().unwrap_or_default().to_owned(),
-        is_correct: Some(holds),
+        verdict: Evidence::Condition(holds).judge(),
     })
 }
 
@@ -250,7 +130,8 @@ fn check_test(
             name,
             truth: format_median(&perftest_rounds, "no result of perftest"),
             reported: format_median(&assay_rounds, "nothing"),
-            is_correct: if typical(&assay_rounds).is_empty() { Some(false) } else { None },
+            verdict: Evidence::Condition(false)
+                .judge_despite(Excused::Everything.when(!typical(&assay_rounds).is_empty())),
         });
     };
     let pairs = assay_rounds.iter().zip(&perftest_rounds);
@@ -281,22 +162,41 @@ fn check_test(
             format_median(&assay_rounds, ""),
             ratios.len()
         ),
-        is_correct: match (is_within_noise_ratio(best_ratio), has_bound_only) {
-            // If rounds of one program differ by this factor, so may the programs by chance.
-            (false, _)
-                if is_rate(test) && perftest_spread.max(assay_spread) >= MAX_NOISE_RATIO =>
-            {
-                None
-            }
-            (false, _) => Some(false),
-            (true, true) => Some(true),
-            (true, false) => {
-                let is_shown = assay_spread < MAX_NOISE_RATIO * perftest_spread
-                    && is_within_tolerance((quietest_ratio, quietest_ratio)) == Some(true);
-                interval.and_then(is_within_tolerance).or(is_shown.then_some(true))
-            }
-        },
+        verdict: judge_ratios(
+            (test, has_bound_only),
+            best_ratio,
+            interval,
+            quietest_ratio,
+            [perftest_spread, assay_spread],
+        ),
     })
+}
+
+/// Judges the ratios of assay to perftest: of the best rounds, the interval of the median, and of
+/// the quietest rounds.
+fn judge_ratios(
+    (test, has_bound_only): (&str, bool),
+    best_ratio: f64,
+    interval: Option<(f64, f64)>,
+    quietest_ratio: f64,
+    [perftest_spread, assay_spread]: [f64; 2],
+) -> Verdict {
+    // If rounds of one program differ by this factor, so may the programs by chance.
+    let is_noisy = is_rate(test) && perftest_spread.max(assay_spread) >= MAX_NOISE_RATIO;
+    let best_verdict = Evidence::Number(best_ratio, 1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO)
+        .judge_despite(Excused::OutOfLimits.when(is_noisy));
+    let interval_verdict = interval.map_or(Verdict::Undecided, |(low, high)| {
+        Evidence::Inside(low..=high, MEDIAN_LIMITS).judge()
+    });
+    match best_verdict {
+        Verdict::Holds if !has_bound_only => interval_verdict.or_else(|| {
+            // The quietest rounds only show that a figure holds.
+            let is_steady = assay_spread < MAX_NOISE_RATIO * perftest_spread;
+            let excused = if is_steady { Excused::OutOfLimits } else { Excused::Everything };
+            Evidence::Number(quietest_ratio, MEDIAN_LIMITS).judge_despite(excused)
+        }),
+        verdict => verdict,
+    }
 }
 
 fn is_rate(test: &str) -> bool {
@@ -312,21 +212,6 @@ fn best_of_rounds(test: &str, rounds: &[Option<Round>]) -> Option<f64> {
 /// Returns the value of the least disturbed round.
 fn least_disturbed(typical: &[f64]) -> f64 {
     typical.iter().copied().fold(f64::MAX, f64::min)
-}
-
-/// Returns whether the ratio of the best rounds is within [`MAX_NOISE_RATIO`], the allowance for noise.
-fn is_within_noise_ratio(ratio: f64) -> bool {
-    (1.0 / MAX_NOISE_RATIO..=MAX_NOISE_RATIO).contains(&ratio)
-}
-
-/// Returns whether an interval lies within the tolerance; `None` if it contains one of its limits.
-fn is_within_tolerance((low, high): (f64, f64)) -> Option<bool> {
-    let (minimum, maximum) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
-    match (low >= minimum && high <= maximum, high < minimum || low > maximum) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => None,
-    }
 }
 
 /// Returns the confidence interval of the median from sorted values, by the sign test: the
@@ -394,22 +279,26 @@ mod tests {
             let round = [table("perftest", "10"), table("assay", ours)].concat();
             let output = [none.to_owned(), round.repeat(rounds)].concat();
             let figures = judge(&output).unwrap();
-            let holds: Vec<_> = figures.iter().map(|it| it.is_correct).collect();
+            let holds: Vec<_> = figures.iter().map(|it| it.is_correct()).collect();
             assert_eq!(holds, [Some(true), expected], "{ours}");
             assert_eq!(figures[1].truth, "10.0 us by perftest", "the runs are alike");
         }
         let silent =
             [none, &table("perftest", "10"), "\n== assay send_lat RC 2\nno\n"].concat();
-        assert_eq!(judge(&silent).unwrap()[1].is_correct, Some(false), "nothing is no success");
+        assert_eq!(
+            judge(&silent).unwrap()[1].is_correct(),
+            Some(false),
+            "nothing is no success"
+        );
         // One of six rounds is above the tolerance, so the interval ends there.
         let restless = ["10", "10", "10", "10", "10", "13"]
             .map(|ours| [table("perftest", "10"), table("assay", ours)].concat());
         let restless = [none.to_owned(), restless.concat()].concat();
-        assert_eq!(judge(&restless).unwrap()[1].is_correct, Some(true), "by the quietest");
+        assert_eq!(judge(&restless).unwrap()[1].is_correct(), Some(true), "by the quietest");
         let loud = ["12", "11", "12", "12", "10.5", "13"]
             .map(|theirs| [table("perftest", theirs), table("assay", "12")].concat());
         let loud = [none.to_owned(), loud.concat()].concat();
-        assert_eq!(judge(&loud).unwrap()[1].is_correct, None, "the quietest are 1.14 apart");
+        assert_eq!(judge(&loud).unwrap()[1].is_correct(), None, "the quietest are 1.14 apart");
     }
 
     #[test]
@@ -450,7 +339,7 @@ mod tests {
             };
             let output: String = theirs.into_iter().zip(ours).map(round).collect();
             let figures = judge(&[none, &output].concat()).unwrap();
-            assert_eq!(figures[1].is_correct, expected, "{test} {ours:?}");
+            assert_eq!(figures[1].is_correct(), expected, "{test} {ours:?}");
         }
     }
 

@@ -8,14 +8,14 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// Returns a command for `program`, started at the root of the repository.
-pub(crate) fn at_root(root: &Path, program: impl AsRef<OsStr>) -> Command {
+pub fn at_root(root: &Path, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root);
     command
 }
 
 /// Returns a command for the cargo that started this program, so that both use the same toolchain.
-pub(crate) fn cargo(root: &Path) -> Command {
+pub fn cargo(root: &Path) -> Command {
     at_root(root, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
@@ -23,14 +23,14 @@ pub(crate) fn cargo(root: &Path) -> Command {
 ///
 /// A script that starts this program in the background (`nohup cargo xtask ci &`) makes it ignore
 /// signals. Its children would inherit that, and some tests interrupt them.
-pub(crate) fn interruptible_cargo(root: &Path) -> Command {
+pub fn interruptible_cargo(root: &Path) -> Command {
     let mut command = at_root(root, "env");
     command.arg("--default-signal=HUP,INT,QUIT").arg(cargo(root).get_program());
     command
 }
 
 /// Runs a command to the end with the terminal as its output; fails unless it exits with 0.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
         .with_context(|| format!("cannot start {}", format_command(command)))?;
@@ -42,7 +42,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs a command to the end and returns its standard output. Fails unless it exits with 0; the
 /// error quotes both outputs.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+pub fn output(command: &mut Command) -> Result<String> {
     let output = capture(command)?;
     if !output.status.success() {
         bail!(
@@ -58,7 +58,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Runs a command to the end and returns both outputs, with any exit status.
-pub(crate) fn capture(command: &mut Command) -> Result<Output> {
+pub fn capture(command: &mut Command) -> Result<Output> {
     command
         .stdin(Stdio::null())
         .output()
@@ -66,7 +66,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<Output> {
 }
 
 /// Whether a program of this name can be started.
-pub(crate) fn is_installed(program: &str) -> bool {
+pub fn is_installed(program: &str) -> bool {
     let started = Command::new(program)
         .arg("--version")
         .stdout(Stdio::null())
@@ -76,7 +76,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
 }
 
 /// Formats a command as typed in a shell, for messages and tables.
-pub(crate) fn format_command(command: &Command) -> String {
+pub fn format_command(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
     });

@@ -1,15 +1,16 @@
 //! Scenario `rdma-cable`: software RoCE over a link of known delay, rate and loss, compared with
 //! perftest.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
-use super::rdma::{soft_roce, veth_pair};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, split_sections,
 };
+use crate::judge::{Evidence, Excused};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-cable",
@@ -26,95 +27,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     judge,
 };
 
-const SCRIPT: &str = concat!(
-    veth_pair!(),
-    soft_roce!(),
-    "\
-modprobe sch_netem
-# Both ends are this kernel's: that one may hear the other has to be allowed.
-for conf in all veth0 veth1; do
-  echo 1 > /proc/sys/net/ipv4/conf/$conf/accept_local
-  echo 0 > /proc/sys/net/ipv4/conf/$conf/rp_filter
-done
-ip addr add 10.0.0.2/24 dev veth1
-rdma link add rxe1 type rxe netdev veth1
-has_gid rxe0 ffff:0a00:0001
-has_gid rxe1 ffff:0a00:0002
-grep -qs ^root: /etc/passwd || echo 'root:x:0:0::/root:/bin/sh' >> /etc/passwd
-# netem's words for both directions
-cable() {
-  for end in veth0 veth1; do tc qdisc replace dev $end root netem \"$@\"; done
-}
-# test, its options at either end
-assay() {
-  echo \"== assay $*\"
-  timeout 100 /lab/assay rdma \"$@\" $far_options -d rxe1 -x 1 > /tmp/far 2>&1 & far=$!
-  listens
-  timeout 100 /lab/assay rdma \"$@\" $near_options -d rxe0 -x 1 127.0.0.1 --store /tmp/store || cat /tmp/far
-  wait $far
-}
-perftest() {
-  echo \"== perftest $*\"
-  program=ib_$(echo $1 | tr - _); shift
-  timeout 100 $program -F -d rxe1 -x 1 \"$@\" > /tmp/far 2>&1 & far=$!
-  listens
-  timeout 100 $program -F -d rxe0 -x 1 \"$@\" 127.0.0.1 || cat /tmp/far
-  wait $far
-}
-cable delay 40ms
-for test in send-lat write-lat read-lat atomic-lat; do
-  assay $test -u 18 -n 10
-  perftest $test -u 18 -n 10
-done
-assay send-lat -c UD -n 10
-perftest send-lat -c UD -n 10
-for program in assay perftest; do $program send-lat -u 18 -D 4 -f 1; done
-assay read-bw -u 18 -s 64 -t 16 -n 20 -o 1
-assay read-bw -u 18 -s 64 -t 16 -n 80 -o 8
-tcpdump -n -v -Z root -i veth1 'udp port 4791' > /tmp/seen 2> /tmp/tcpdump &
-watcher=$!
-sleep 2
-near_options='-S 3 --tclass 104' far_options='-S 5 --tclass 32'
-assay send-lat -n 5
-near_options= far_options=
-echo '== options'
-/lab/assay show latest --format csv --store /tmp/store
-sleep 1
-kill $watcher
-wait $watcher || cat /tmp/tcpdump
-echo '== seen'
-tr -d '\\n' < /tmp/seen | sed 's/IP (/\\n(/g' | sed -n 's/^(\\(tos [^,]*\\),.*    \\(10[.]0[.]0[.][12]\\)[.].*/\\2 \\1/p' | sort | uniq -c
-cable rate 4mbit
-assay write-bw -u 18 -s 4096 -t 4 -n 100
-perftest write-bw -u 18 -s 4096 -t 4 -n 100 -b -Q 1
-for round in 1 2; do
-  assay write-bw -u 18 -s 4096 -t 4 -n 100 -b
-  assay send-bw -u 18 -s 4096 -t 4 -n 100 -b
-done
-for program in assay perftest; do $program write-bw -u 18 -s 4096 -t 4 -D 4 -f 1; done
-for end in veth0 veth1; do tc qdisc del dev $end root; done
-hundredths() { cut -d' ' -f1 /proc/uptime | tr -d .; }
-silence() {
-  echo \"== silence $1\"
-  timeout 100 /lab/assay rdma read-lat -d rxe1 -u $1 > /tmp/far 2>&1 & far=$!
-  listens
-  timeout 100 /lab/assay rdma read-lat -d rxe0 -u $1 -n 10000000 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
-  until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 0.2; done
-  sleep 1
-  tc qdisc replace dev veth0 root netem loss 100%
-  from=$(hundredths)
-  code=0
-  wait $near || code=$?
-  echo \"gave up after $(($(hundredths) - from))\"
-  cat /tmp/near
-  echo \"exit $code\"
-  tc qdisc del dev veth0 root
-  wait $far || true
-}
-silence 14
-silence 18
-",
-);
+const SCRIPT: &str = include_str!("../scripts/rdma_cable.sh");
 
 /// netem's delay in each direction.
 const DELAY_S: f64 = 0.040;
@@ -150,7 +63,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             name: format!("reads under way, {outstanding_reads}: rate"),
             truth: format!("{maximum_per_s:.0} per second: {outstanding_reads} in 80 ms"),
             reported: format!("{rate_per_s:.0} per second"),
-            is_correct: Some(is_plausible_rate(rate_per_s, maximum_per_s)),
+            verdict: Evidence::Number(rate_per_s, plausible_rates(maximum_per_s)).judge(),
         });
     }
     for (test, directions) in [
@@ -198,25 +111,22 @@ fn check_delay(output: &str, test: &str, delay_s: f64) -> Result<LabFigure> {
     });
     let [assay_s, perftest_s] = times_s;
     let (assay_s, perftest_s) = (assay_s?, perftest_s?);
-    let is_plausible = |time_s: f64| (delay_s..delay_s * MAX_TIME_RATIO).contains(&time_s);
+    let limits_s = delay_s..=delay_s * MAX_TIME_RATIO;
     Ok(LabFigure {
         name: format!("{test}: typical"),
         truth: format!("{:.0} ms; {:.1} ms by perftest", delay_s * 1e3, perftest_s * 1e3),
         reported: format!("{:.1} ms", assay_s * 1e3),
         // If perftest's time is wrong too, the guest was disturbed: only a time below the delay is
         // an error of assay.
-        is_correct: if is_plausible(perftest_s) || assay_s < delay_s {
-            Some(is_plausible(assay_s))
-        } else {
-            None
-        },
+        verdict: Evidence::Number(assay_s, limits_s.clone())
+            .judge_despite(Excused::NotTooLow.when(!limits_s.contains(&perftest_s))),
     })
 }
 
-/// Returns whether a rate is plausible for its maximum; perftest's columns round to whole messages
-/// per second and to 0.01 MiB/s.
-fn is_plausible_rate(rate: f64, maximum: f64) -> bool {
-    (maximum * MIN_RATE_RATIO..=maximum * 1.01 + 0.5).contains(&rate)
+/// Returns the plausible rates for a maximum; perftest's columns round to whole messages per second
+/// and to 0.01 MiB/s.
+fn plausible_rates(maximum: f64) -> RangeInclusive<f64> {
+    maximum * MIN_RATE_RATIO..=maximum * 1.01 + 0.5
 }
 
 /// Checks the iterations counted in the 2 s between the margins. Iterations in flight at a margin
@@ -229,19 +139,14 @@ fn check_iterations(
         largest_value(output, &format!("{program} {test}"), PerftestColumn::Iterations)
     });
     let (assay_count, perftest_count) = (assay_count?, perftest_count?);
+    let minimum = maximum * MIN_RATE_RATIO;
     Ok(LabFigure {
         name: format!("{test}: counted"),
         truth: format!("{maximum:.0} at most, {unit} in 2 s; {perftest_count:.0} by perftest"),
         reported: format!("{assay_count:.0}"),
         // If perftest completes too few as well, the guest was disturbed: only too many are wrong.
-        is_correct: match (
-            assay_count > maximum * 1.2 + 1.0,
-            assay_count < maximum * MIN_RATE_RATIO,
-        ) {
-            (true, _) => Some(false),
-            (_, true) if perftest_count < maximum * MIN_RATE_RATIO => None,
-            (_, is_short) => Some(!is_short),
-        },
+        verdict: Evidence::Number(assay_count, minimum..=maximum * 1.2 + 1.0)
+            .judge_despite(Excused::TooLow.when(perftest_count < minimum)),
     })
 }
 
@@ -258,13 +163,13 @@ fn check_rate(output: &str, test: &str, directions: f64) -> Result<LabFigure> {
     };
     let comparison = perftest_rate
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
-    let is_short = |rate: f64| rate < maximum * MIN_RATE_RATIO;
-    let is_disturbed = perftest_rate.is_some_and(is_short) && is_short(rate);
+    let is_disturbed = perftest_rate.is_some_and(|rate| rate < maximum * MIN_RATE_RATIO);
     Ok(LabFigure {
         name: format!("{test}: rate"),
         truth: format!("{:.2} MB/s at most{comparison}", maximum * 1e-6),
         reported: format!("{:.2} MB/s", rate * 1e-6),
-        is_correct: (!is_disturbed).then(|| is_plausible_rate(rate, maximum)),
+        verdict: Evidence::Number(rate, plausible_rates(maximum))
+            .judge_despite(Excused::TooLow.when(is_disturbed)),
     })
 }
 
@@ -302,7 +207,10 @@ fn check_retry_timeout(output: &str, timeout: u32) -> Result<LabFigure> {
             "after {minimum_s:.1} to {maximum_s:.1} s, with the reason, exit code 4"
         ),
         reported: format!("after {elapsed_s:.1} s{missing_reason}"),
-        is_correct: Some((minimum_s..=maximum_s).contains(&elapsed_s) && is_explained),
+        verdict: Evidence::Condition(
+            (minimum_s..=maximum_s).contains(&elapsed_s) && is_explained,
+        )
+        .judge(),
     })
 }
 
@@ -408,7 +316,7 @@ mod tests {
             let figure =
                 figures.iter().find(|figure| figure.name.starts_with("send-lat -u 18 -D 4"));
             assert_eq!(
-                figure.and_then(|figure| figure.is_correct),
+                figure.and_then(|figure| figure.is_correct()),
                 expected,
                 "{assay_count} {perftest_count}"
             );

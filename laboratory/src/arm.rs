@@ -17,7 +17,8 @@ use super::{
     CpuUse, LabFigure, LocalRunner, Scenario, ScenarioRunner, image, output_section,
     parse_document,
 };
-use crate::{command, packages};
+use crate::judge::Evidence;
+use workbench::{command, packages};
 
 mod emulated_machine;
 
@@ -261,7 +262,10 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
             name: format!("checks of kernels, {name}"),
             truth: "all pass".to_owned(),
             reported: line.trim_start_matches("test result: ").to_owned(),
-            is_correct: Some(line.contains("ok. ") && !line.contains("ok. 0 passed")),
+            verdict: Evidence::Condition(
+                line.contains("ok. ") && !line.contains("ok. 0 passed"),
+            )
+            .judge(),
         });
     }
     let text = output_section(output, "quick")?;
@@ -273,7 +277,10 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         name: "assay run quick".to_owned(),
         truth: "results, and no failure".to_owned(),
         reported: format!("{results} results, {failures} failures"),
-        is_correct: Some(results > 0 && failures == 0 && text.contains("ended with 0")),
+        verdict: Evidence::Condition(
+            results > 0 && failures == 0 && text.contains("ended with 0"),
+        )
+        .judge(),
     });
     Ok(figures)
 }
@@ -296,7 +303,7 @@ mod tests {
             ("ok. 7 passed", "1", 1),
         ] {
             let figures = judge(&output(passed, failures)).unwrap();
-            let count = figures.iter().filter(|it| it.is_correct == Some(false)).count();
+            let count = figures.iter().filter(|it| it.is_correct() == Some(false)).count();
             assert_eq!(count, wrong, "{passed} {failures}");
         }
         assert!(judge("\n== kernels NEON\nIllegal instruction\n").is_err());

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
+use crate::judge::{Evidence, Excused, Verdict};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "volume",
@@ -32,111 +33,7 @@ const SERVER: GuestMachine = GuestMachine {
     ..GuestMachine::PLAIN
 };
 
-const SCRIPT: &str = "\
-set -e
-if [ $guest = 2 ]; then
-  for module in virtio_blk crc32c_generic ext4 nfsd; do modprobe $module; done
-  mkdir -p /srv/volume /run/rpcbind /run/sendsigs.omit.d
-  mount -t ext4 /dev/vda /srv/volume || { mke2fs /dev/vda; mount -t ext4 /dev/vda /srv/volume; }
-  mount -t nfsd nfsd /proc/fs/nfsd
-  echo 1048576 > /proc/fs/nfsd/max_block_size
-  echo '/srv/volume *(rw,no_root_squash,insecure,no_subtree_check,fsid=1)' > /etc/exports
-  rpcbind
-  exportfs -ra
-  rpc.mountd --port 20048
-  rpc.nfsd --no-nfs-version 4 4
-  # Whoever asks for it has it killed.
-  while ! [ -e /srv/volume/kill ]; do sleep 1; done
-  rm /srv/volume/kill
-  sync
-  echo b > /proc/sysrq-trigger
-fi
-for module in macvlan sch_netem nfsv3; do modprobe $module; done
-mkdir -p /mnt/near /mnt/far /mnt/volume /mnt/soft /mnt/asked
-hard='vers=3,proto=tcp,port=2049,mountport=20048,mountproto=tcp,nolock,hard'
-at=10
-for host in near far; do
-  at=$((at + 1))
-  ip netns add $host
-  ip link add $host link eth0 type macvlan mode bridge
-  ip link set $host netns $host
-  ip -n $host addr add 10.0.1.$at/24 dev $host
-  ip -n $host link set $host up
-  ip -n $host link set lo up
-done
-tc -n far qdisc add dev far root netem delay 20ms limit 10000
-mounted() {
-  for second in $(seq 60); do
-    nsenter --net=/run/netns/$1 mount.nfs 10.0.1.2:/srv/volume $2 -o $hard,$3 && return
-    sleep 1
-  done
-  return 1
-}
-mounted near /mnt/near rsize=65536,wsize=65536
-mounted far /mnt/far rsize=262144,wsize=262144,nconnect=4
-echo '== doctor'
-/lab/assay doctor storage --json
-cat > /tmp/curves.toml <<'SUITE'
-name = \"curves\"
-title = \"near and far\"
-budget = \"40s\"
-[[measure]]
-benchmark = \"storage\"
-name = \"RndRead\"
-operation = \"read\"
-pattern = \"random\"
-bs = \"4KiB\"
-depth = 4
-size = \"8MiB\"
-curve = [20, 50, 80]
-SUITE
-echo '== curves'
-code=0
-/lab/assay run /tmp/curves.toml --hosts near,far --via 'ip netns exec {host}' --target '/mnt/{host}/data-{host}' \\
-  --quiet --json --store /tmp/store || code=$?
-echo; echo \"exit $code\"
-echo '== connections'
-for host in near far; do
-  echo $host $(nsenter --net=/run/netns/$host grep -c ':0801 01' /proc/net/tcp)
-done
-
-# The same server from the guest itself: one connection for what is measured and for what is asked.
-mount.nfs 10.0.1.2:/srv/volume /mnt/volume -o $hard
-mount.nfs 10.0.1.2:/srv/volume /mnt/asked -o $hard,noac,nosharecache
-mount.nfs 10.0.1.2:/srv/volume /mnt/soft -o ${hard%,hard},soft,timeo=30,retrans=1
-for file in data data-soft; do head -c 8388608 /dev/zero | tr '\\0' 'a' > /mnt/volume/$file; done
-sync
-echo '== killed'
-asks() {
-  while [ -e /tmp/asks ]; do
-    before=$(cut -d' ' -f1 /proc/uptime)
-    stat -c %s /mnt/asked/data > /tmp/size
-    echo asked $before $(cut -d' ' -f1 /proc/uptime) >> /tmp/asked
-    sleep 0.1
-  done
-}
-touch /tmp/asks
-asks & asking=$!
-/lab/assay storage read /mnt/soft/data-soft --random --bs 4k --rate 5 --arrivals constant --for 60s \\
-  --engine libaio --quiet --json --store /tmp/soft > /tmp/soft.json & soft=$!
-/lab/assay storage read /mnt/volume/data --random --bs 4k --depth 4 --rate 20 --arrivals constant --for 60s \\
-  --engine libaio --quiet --events --store /tmp/store > /tmp/events & reading=$!
-until grep -q case-started /tmp/events || ! kill -0 $reading; do sleep 1; done
-# After the warm-up.
-sleep 12
-touch /mnt/volume/kill
-code=0
-wait $reading || code=$?
-/lab/assay show latest --json --store /tmp/store
-echo; echo \"exit $code\"
-rm /tmp/asks; wait $asking
-cat /tmp/asked
-echo '== soft'
-code=0
-wait $soft || code=$?
-cat /tmp/soft.json
-echo; echo \"exit $code\"
-";
+const SCRIPT: &str = include_str!("../scripts/volume.sh");
 
 /// Delay that netem adds to every packet of the far client.
 const DELAY_MS: f64 = 20.0;
@@ -189,7 +86,7 @@ fn check_soft_mount(text: &str) -> Result<[LabFigure; 2]> {
             name: "a mount that gives up (soft): reads while the server is away".to_owned(),
             truth: format!("{PREFIX}…{REASON}; 0 results"),
             reported: format!("{first}; {results} results"),
-            is_correct: Some(is_named && results == 0),
+            verdict: Evidence::Condition(is_named && results == 0).judge(),
         },
     ])
 }
@@ -257,13 +154,13 @@ fn check_near_and_far(report: &Value) -> Result<Vec<LabFigure>> {
         name: format!("far with {DEPTH} in flight: rate"),
         truth: format!("below {bound} per second: {DEPTH} ÷ {DELAY_MS} ms"),
         reported: format!("{far:.1} per second (near {near:.1})"),
-        is_correct: Some(far < bound),
+        verdict: Evidence::Number(far, 0.0..=bound).judge(),
     });
     figures.push(LabFigure {
         name: "both together: rate".to_owned(),
         truth: format!("{sum:.1} per second, ± 1 %: the sum"),
         reported: format!("{all:.1} per second"),
-        is_correct: Some((all / sum - 1.0).abs() <= 0.01),
+        verdict: Evidence::relative(all, sum, 0.01).judge(),
     });
     // Without queueing, the latencies differ by the delay of the path.
     let percent = Value::from(20.0);
@@ -282,19 +179,20 @@ fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]>
     let interval = |result: &Value| Some((ms(&result["ci"][0])?, ms(&result["ci"][1])?));
     let interval_verdict = interval(near).zip(interval(far)).map(|(near, far)| {
         let (from, to) = (far.0 - near.1, far.1 - near.0);
-        let holds = from <= DELAY_MS + MAX_EXTRA_MS && to >= DELAY_MS;
         // An interval that is wide enough to contain both zero and the delay decides nothing.
-        (
-            (to - from < DELAY_MS || !holds).then_some(holds),
-            format!(", {from:.1} to {to:.1} ms"),
-        )
+        let evidence = Evidence::Overlap {
+            interval: from..=to,
+            limits: DELAY_MS..=DELAY_MS + MAX_EXTRA_MS,
+            max_width: DELAY_MS,
+        };
+        (evidence.judge(), format!(", {from:.1} to {to:.1} ms"))
     });
     Ok([
         LabFigure {
             name: "far at 20 % of its rate: quickest read".to_owned(),
             truth: format!("{DELAY_MS} ms or more"),
             reported: format!("{minimum_ms:.2} ms"),
-            is_correct: Some(minimum_ms >= DELAY_MS),
+            verdict: Evidence::Number(minimum_ms, DELAY_MS..=f64::INFINITY).judge(),
         },
         LabFigure {
             name: "median of far beyond that of near".to_owned(),
@@ -306,7 +204,7 @@ fn check_latency_difference(near: &Value, far: &Value) -> Result<[LabFigure; 2]>
                 interval_verdict.as_ref().map_or("", |(_, text)| text.as_str())
             ),
             // Undecided with too few reads for an interval.
-            is_correct: interval_verdict.and_then(|(holds, _)| holds),
+            verdict: interval_verdict.map_or(Verdict::Undecided, |(verdict, _)| verdict),
         },
     ])
 }
@@ -333,7 +231,7 @@ fn check_engine(host: &str, parameters: &Value) -> Result<LabFigure> {
             reason["id"].as_str().unwrap_or("no reason"),
             rates_text.join(" and ")
         ),
-        is_correct: Some(reason["id"] == "contest" && is_correct),
+        verdict: Evidence::Condition(reason["id"] == "contest" && is_correct).judge(),
     })
 }
 
@@ -363,19 +261,24 @@ fn check_outage(report: &Value, text: &str) -> Result<Vec<LabFigure>> {
             name: "longest read, from when it was due".to_owned(),
             truth: format!("{longest_s:.1} s, ± {PROBE_INTERVAL_S} s: who asked beside it"),
             reported: format!("{maximum_s:.1} s"),
-            is_correct: Some((maximum_s - longest_s).abs() <= PROBE_INTERVAL_S),
+            verdict: Evidence::Number(
+                maximum_s - longest_s,
+                -PROBE_INTERVAL_S..=PROBE_INTERVAL_S,
+            )
+            .judge(),
         },
         LabFigure {
             name: "mean from when it was due".to_owned(),
             truth: format!("{minimum_s:.1} s or more, if the backlog were served at once"),
             reported: format!("{mean_s:.1} s"),
-            is_correct: has_ended.then_some(mean_s >= minimum_s && mean_s < maximum_s),
+            verdict: Evidence::Number(mean_s, minimum_s..=maximum_s)
+                .judge_despite(Excused::Everything.when(!has_ended)),
         },
         LabFigure {
             name: "mean from submission, all that a closed loop would tell".to_owned(),
             truth: format!("the {DEPTH} reads in flight alone have waited"),
             reported: format!("{service_s:.2} s"),
-            is_correct: Some(service_s < minimum_s),
+            verdict: Evidence::Number(service_s, 0.0..=minimum_s).judge(),
         },
     ])
 }
@@ -449,7 +352,8 @@ mod tests {
         // An outage that exceeds the measured time leaves the mean undecided.
         let long = guest_output().replace("asked 10.2 30.2", "asked 10.2 60.2");
         let long = long.replace("\"max\":20.2", "\"max\":50.0");
-        let undecided = judge(&long).unwrap().into_iter().filter(|it| it.is_correct.is_none());
+        let undecided =
+            judge(&long).unwrap().into_iter().filter(|it| it.is_correct().is_none());
         assert_eq!(
             undecided.map(|it| it.name).collect::<Vec<_>>(),
             ["mean from when it was due"]

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::command;
+use workbench::command;
 
-/// Source of this file. Its checksum is part of the name of the image, which is rebuilt when it
-/// changes.
+/// Source of this file. Its checksum, together with that of [`INIT`], is part of the name of the
+/// image, which is rebuilt when one of them changes.
 const IMAGE_SOURCE: &str = include_str!("image.rs");
 /// Debian packages that the scenarios' scripts use; required libraries are added.
 const PACKAGES: &[&str] = &[
@@ -80,34 +80,11 @@ nobody:x:65534:65534::/:/bin/false
 /// Init script: mounts file systems, sets the host name and, with several guests, the address, then
 /// runs the scenario's script with its output on the second serial line. `guest` and `guests` are
 /// parameters of the kernel's command line.
-const INIT: &str = "\
-#!/bin/dash
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
-/bin/busybox mkdir -p /proc /sys /dev /tmp /run /root
-/bin/busybox --install -s /bin
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t devtmpfs dev /dev
-for folder in /tmp /run /dev/shm /dev/pts; do mkdir -p $folder; done
-for folder in /tmp /run /dev/shm; do mount -t tmpfs tmp $folder; done
-mount -t devpts devpts /dev/pts
-hostname n$guest
-ip link set lo up
-if [ $guests -gt 1 ]; then
-  for module in virtio_pci virtio_net ipv6 af_packet; do modprobe $module; done
-  ip addr add 10.0.1.$guest/24 dev eth0
-  ip link set eth0 up
-  echo '127.0.0.1 localhost' > /etc/hosts
-  for number in $(seq $guests); do echo 10.0.1.$number n$number >> /etc/hosts; done
-fi
-dash /lab/script > /dev/ttyS1 2>&1 < /dev/null
-echo \"== ended $?\" > /dev/ttyS1
-poweroff -f
-";
+const INIT: &str = include_str!("../scripts/init.sh");
 
 /// Kernel and root file system of the guests.
 #[derive(Debug)]
-pub(crate) struct Image {
+pub struct Image {
     pub(crate) kernel: PathBuf,
     /// Root file system, a cpio archive for the kernel.
     pub(crate) base: PathBuf,
@@ -124,10 +101,10 @@ pub(crate) fn cache_folder() -> Result<PathBuf> {
 }
 
 /// Returns the image; builds it if necessary.
-pub(crate) fn ensure_image(root: &Path) -> Result<Image> {
+pub fn ensure_image(root: &Path) -> Result<Image> {
     let kernel = kernel_package(root)?;
     let cache = cache_folder()?;
-    let recipe = crc32fast::hash(IMAGE_SOURCE.as_bytes());
+    let recipe = crc32fast::hash([IMAGE_SOURCE, INIT].concat().as_bytes());
     let folder = cache.join(format!("{kernel}-{recipe:08x}"));
     let image =
         Image { kernel: folder.join("vmlinuz"), base: folder.join("base.cpio"), folder };

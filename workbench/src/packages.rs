@@ -12,7 +12,7 @@ use crate::command;
 
 /// System package with the reason why it is needed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SystemPackage {
+pub struct SystemPackage {
     /// Name in Debian 12.
     pub name: &'static str,
     /// Purpose of the package.
@@ -83,6 +83,7 @@ const GCC_ARM: SystemPackage = package("gcc-aarch64-linux-gnu", "links aarch64 p
 const LIBC_ARM: SystemPackage = package("libc6-dev-arm64-cross", "the C library for aarch64");
 const BINUTILS: SystemPackage = package("binutils", "`strip`: a guest has little memory");
 
+const SHELLCHECK: SystemPackage = package("shellcheck", "checks the shell scripts of the tree");
 const STRACE: SystemPackage =
     package("strace", "makes the n-th call of a run fail, for `cargo xtask faults`");
 
@@ -91,22 +92,25 @@ const TASKSET: SystemPackage =
     package("util-linux", "`taskset` and `lscpu`: runs all contenders on the same CPUs");
 
 /// Packages of the memory bandwidth comparison.
-pub(crate) const FOR_BENCH_MEMORY: &[SystemPackage] = &[GCC, LIBC, LIKWID, TASKSET];
+pub const FOR_BENCH_MEMORY: &[SystemPackage] = &[GCC, LIBC, LIKWID, TASKSET];
 /// Packages of the LINPACK comparison.
-pub(crate) const FOR_BENCH_COMPUTE: &[SystemPackage] =
+pub const FOR_BENCH_COMPUTE: &[SystemPackage] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
 
+/// Packages of `cargo xtask tidy`.
+pub const FOR_TIDY: &[SystemPackage] = &[SHELLCHECK];
+
 /// Packages that inject faults.
-pub(crate) const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO];
+pub const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO];
 
 /// Packages of the laboratory. The contents of its guests are downloaded, not installed.
-pub(crate) const FOR_LAB: &[SystemPackage] = &[QEMU, CPIO, KMOD, BINUTILS];
+pub const FOR_LAB: &[SystemPackage] = &[QEMU, CPIO, KMOD, BINUTILS];
 
 /// Additional packages of its scenario for aarch64.
-pub(crate) const FOR_LAB_ARM: &[SystemPackage] = &[QEMU_USER, GCC_ARM, LIBC_ARM];
+pub const FOR_LAB_ARM: &[SystemPackage] = &[QEMU_USER, GCC_ARM, LIBC_ARM];
 
 /// Packages of the tests; a test without its package skips itself by name.
-pub(crate) const FOR_TESTS: &[SystemPackage] = &[
+pub const FOR_TESTS: &[SystemPackage] = &[
     GCC,
     LIBC,
     GIT,
@@ -137,23 +141,22 @@ pub(crate) const FOR_TESTS: &[SystemPackage] = &[
 ];
 
 /// Packages of the MPI comparison.
-pub(crate) const FOR_BENCH_MPI: &[SystemPackage] =
+pub const FOR_BENCH_MPI: &[SystemPackage] =
     &[GCC, LIBC, OPENMPI, OPENMPI_HEADERS, MPICH, MPICH_HEADERS, VENV, TASKSET];
 
 /// Packages of the network comparison.
-pub(crate) const FOR_BENCH_NETWORK: &[SystemPackage] =
-    &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
+pub const FOR_BENCH_NETWORK: &[SystemPackage] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
 
 /// Packages of the comparison with many hosts.
-pub(crate) const FOR_BENCH_FLEET: &[SystemPackage] = &[PDSH, CLUSH, FIO, TASKSET];
+pub const FOR_BENCH_FLEET: &[SystemPackage] = &[PDSH, CLUSH, FIO, TASKSET];
 /// Packages for timing a large store.
-pub(crate) const FOR_BENCH_STORE: &[SystemPackage] = &[TIME];
+pub const FOR_BENCH_STORE: &[SystemPackage] = &[TIME];
 
 /// Packages of the storage comparison.
-pub(crate) const FOR_BENCH_STORAGE: &[SystemPackage] = &[FIO, TASKSET];
+pub const FOR_BENCH_STORAGE: &[SystemPackage] = &[FIO, TASKSET];
 
 /// Installs the missing ones of `packages`. Prints and skips those that cannot be installed.
-pub(crate) fn install(root: &Path, packages: &[SystemPackage]) -> Result<()> {
+pub fn install(root: &Path, packages: &[SystemPackage]) -> Result<()> {
     if !command::is_installed("dpkg-query") || !command::is_installed("apt-get") {
         println!("packages: apt is not available; using the installed packages");
         return Ok(());

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 
 use super::GuestMachine;
 use super::image::{Image, pack_cpio};
-use crate::command;
+use workbench::command;
 
 const QEMU: &str = "qemu-system-x86_64";
 /// Timeout from the start of a guest to the start of its script. Booting takes 6 s under emulation
@@ -40,7 +40,7 @@ const EMULATION: Accelerator =
     Accelerator { name: "tcg,thread=multi", processor: "max", boot_timeout: BOOT_TIMEOUT };
 
 /// Returns the reason why no guest can run here; `None` if one can.
-pub(crate) fn unavailable_reason() -> Option<String> {
+pub fn unavailable_reason() -> Option<String> {
     let needed = [QEMU, "setpriv", "cpio", "depmod", "dpkg-deb", "apt-cache"];
     let missing = needed.into_iter().find(|program| !command::is_installed(program));
     if !cfg!(target_arch = "x86_64") {
@@ -67,16 +67,31 @@ pub(crate) fn available_mib() -> Option<u64> {
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? >> 10)
 }
 
+/// Script, and the guests that run it.
+#[derive(Debug, Clone, Copy)]
+pub struct GuestJob<'s> {
+    /// Machines of the guests.
+    pub machines: &'s [GuestMachine],
+    /// Text of the script.
+    pub script: &'s str,
+    /// Variables of the script, as parameters of the kernel's command line: `brief=yes`.
+    pub variables: &'s str,
+}
+
+/// Functions that scripts read from `/lab`.
+const SCRIPT_LIBRARIES: [(&str, &str); 1] =
+    [("rdma_device.sh", include_str!("../scripts/rdma_device.sh"))];
+
 /// Runs a script in new guests, the hosts `n1`, `n2` … of one network, and returns the output of
 /// the first. All guests end with the first.
-pub(crate) fn run(
+pub fn run(
     root: &Path,
     image: &Image,
-    (machines, script): (&[GuestMachine], &str),
+    job: GuestJob<'_>,
     deadline: Duration,
 ) -> Result<String> {
     let accelerator = choose_accelerator(root, image)?;
-    run_with(accelerator, root, image, (machines, script), deadline)
+    run_with(accelerator, root, image, job, deadline)
 }
 
 /// Chooses KVM if a guest boots with it, otherwise emulation: a guest may hang although `/dev/kvm`
@@ -91,7 +106,8 @@ fn choose_accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
     if hangs.exists() || !Path::new("/dev/kvm").exists() {
         return Ok(EMULATION);
     }
-    match run_with(KVM, root, image, (&[GuestMachine::PLAIN], "true"), KVM_BOOT_TIMEOUT) {
+    let job = GuestJob { machines: &[GuestMachine::PLAIN], script: "true", variables: "" };
+    match run_with(KVM, root, image, job, KVM_BOOT_TIMEOUT) {
         Ok(_) => {
             fs::write(&works, "")?;
             Ok(KVM)
@@ -110,7 +126,7 @@ fn run_with(
     accelerator: Accelerator,
     root: &Path,
     image: &Image,
-    (machines, script): (&[GuestMachine], &str),
+    GuestJob { machines, script, variables }: GuestJob<'_>,
     deadline: Duration,
 ) -> Result<String> {
     let work = tempfile::tempdir_in(&image.folder)?;
@@ -121,6 +137,7 @@ fn run_with(
         work: work.path(),
         accelerator,
         guest_count: machines.len(),
+        variables,
     };
     let start = Instant::now();
     let mut guests = Vec::new();
@@ -156,6 +173,9 @@ fn create_initrd(root: &Path, image: &Image, script: &str, work: &Path) -> Resul
     let lab = work.join("top/lab");
     fs::create_dir_all(&lab)?;
     fs::write(lab.join("script"), script)?;
+    for (name, text) in SCRIPT_LIBRARIES {
+        fs::write(lab.join(name), text)?;
+    }
     let program = root.join("target/debug/assay");
     let strip =
         command::at_root(root, "strip").arg("-o").arg(lab.join("assay")).arg(&program).status();
@@ -180,6 +200,8 @@ struct GuestSetup<'s> {
     accelerator: Accelerator,
     /// Number of guests.
     guest_count: usize,
+    /// Variables of the script.
+    variables: &'s str,
 }
 
 impl GuestSetup<'_> {
@@ -196,14 +218,14 @@ impl GuestSetup<'_> {
         }
         let serial_output = |file: &Path| format!("file:{}", file.display());
         // Emulated processors share one time-stamp counter, so the kernel must trust it. Its check
-        // of the timer would fail on a busy machine. The last two parameters are variables of
-        // `init`.
+        // of the timer would fail on a busy machine. The last parameters are variables of
+        // `init` and the script.
         let tsc_parameter =
             tsc_khz().map_or(String::new(), |khz| format!(" tsc_early_khz={khz}"));
         let parameters = format!(
             "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=reliable{tsc_parameter} \
-             guest={number} guests={}",
-            self.guest_count
+             guest={number} guests={} {}",
+            self.guest_count, self.variables
         );
         // The guest must end when its parent is killed.
         let child = Command::new("setpriv")

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
+use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "cluster",
@@ -24,139 +25,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
 const NODE: GuestMachine = GuestMachine { memory_mib: 768, ..GuestMachine::PLAIN };
 const SMALL: GuestMachine = GuestMachine { cpus: "1", ..NODE };
 
-const SCRIPT: &str = "\
-set -e
-trap 'code=$?; [ $code = 0 ] || tail -n 20 /tmp/slurm*.log; exit $code' EXIT
-modprobe sch_netem
-delay=20000000; [ $guest = 2 ] && delay=40000000
-modprobe null_blk irqmode=2 completion_nsec=$delay queue_mode=2 gb=1 nr_devices=1
-[ $guest = 2 ] && tc qdisc add dev eth0 root netem delay 10ms limit 10000
-
-# One key opens all guests; the first one makes it.
-mkdir -p $HOME/.ssh /run/sshd /run/munge /var/log/munge /var/lib/munge /tmp/slurm /tmp/shown /etc/slurm /etc/munge
-if [ $guest = 1 ]; then
-  ssh-keygen -q -t ed25519 -N '' -f $HOME/.ssh/id_ed25519
-  cp $HOME/.ssh/id_ed25519.pub /tmp/shown/key
-  httpd -p 80 -h /tmp/shown
-fi
-until wget -q -O $HOME/.ssh/authorized_keys http://10.0.1.1/key; do sleep 1; done
-printf 'StrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\nServerAliveInterval 5\\n' > $HOME/.ssh/config
-ssh-keygen -q -t ed25519 -N '' -f /tmp/host
-/usr/sbin/sshd -f /dev/null -h /tmp/host -o UsePAM=no -o StrictModes=no
-
-# It need not be secret: nobody else reaches this network.
-head -c 1024 /dev/zero | tr '\\0' '\\7' > /etc/munge/munge.key
-chmod 600 /etc/munge/munge.key
-munged --force
-cat > /etc/slurm/slurm.conf <<'SLURM'
-ClusterName=lab
-SlurmctldHost=n1(10.0.1.1)
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-CredType=cred/munge
-StateSaveLocation=/tmp/slurm
-SlurmdSpoolDir=/tmp/slurmd
-SlurmctldPidFile=/tmp/slurmctld.pid
-SlurmdPidFile=/tmp/slurmd.pid
-SlurmctldLogFile=/tmp/slurmctld.log
-SlurmdLogFile=/tmp/slurmd.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-JobAcctGatherType=jobacct_gather/none
-ReturnToService=2
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SlurmdParameters=config_overrides
-NodeName=n[1-3] CPUs=1 State=UNKNOWN
-PartitionName=all Nodes=ALL Default=YES State=UP
-SLURM
-# As Debian's alternatives would name them.
-for daemon in slurmctld slurmd slurmstepd; do ln -s $daemon-wlm /usr/sbin/$daemon; done
-[ $guest = 1 ] && slurmctld
-# slurmd wants to see control groups, and uses none.
-mount -t tmpfs tmp /sys/fs/cgroup
-mkdir /sys/fs/cgroup/systemd
-mount -t cgroup -o none,name=systemd none /sys/fs/cgroup/systemd
-slurmd
-if [ $guest = 3 ]; then date -s @$(($(date +%s) + 100)) > /tmp/clock; fi
-if [ $guest != 1 ]; then
-  echo ready
-  sleep 3600
-fi
-
-waited() {
-  for second in $(seq 120); do
-    \"$@\" && return
-    sleep 1
-  done
-  return 1
-}
-for host in n2 n3; do waited ssh $host true; done
-all_idle() { [ \"$(sinfo -h -o '%t %D')\" = 'idle 3' ]; }
-waited all_idle
-
-echo '== clock'
-before=$(date +%s); far=$(ssh n3 date +%s); echo \"between $((far - $(date +%s))) $((far - before))\"
-# On a busy machine three guests take longer than a minute to answer.
-patient='--host-deadline 300s'
-echo '== doctor'
-/lab/assay doctor --hosts 'n[1-3]' --json $patient
-
-cat > /tmp/reads.toml <<'SUITE'
-name = \"reads\"
-title = \"reads of a device\"
-budget = \"9s\"
-[[measure]]
-benchmark = \"storage\"
-name = \"reads\"
-operation = \"read\"
-pattern = \"random\"
-bs = \"4KiB\"
-depth = 4
-length = \"3s\"
-engine = \"libaio\"
-[[measure]]
-benchmark = \"memory.stream\"
-placement = [\"node\"]
-array-size = \"1MiB\"
-SUITE
-cat > /tmp/trips.toml <<'SUITE'
-name = \"trips\"
-title = \"round trips\"
-budget = \"8s\"
-[[measure]]
-benchmark = \"network.tcp\"
-measures = \"latency\"
-seconds = 2
-SUITE
-said() {
-  echo \"== $1\"; shift
-  code=0
-  \"$@\" || code=$?
-  echo; echo \"exit $code\"
-}
-run=\"/lab/assay run --quiet --json $patient --store /tmp/store\"
-said ssh $run /tmp/reads.toml --hosts 'n[1-3]' --target /dev/nullb0
-said pairs $run /tmp/trips.toml --hosts 'n[1-3]' --pairs n1:n3,n1:n2
-said slurm $run /tmp/reads.toml --slurm partition=all,nodes=3 --target /dev/nullb0
-echo '== given back'
-squeue -h | wc -l
-said job salloc -Q -N3 $run /tmp/reads.toml --hosts slurm --via 'srun --overlap -N1 -n1 -w {host}' --target /dev/nullb0
-
-echo '== lost'
-sed 's/length = .*/length = \"20s\"/' /tmp/reads.toml > /tmp/long.toml
-/lab/assay run --quiet --events --store /tmp/store /tmp/long.toml --hosts 'n[1-3]' --target /dev/nullb0 \\
-  > /tmp/events & running=$!
-until grep -q case-started /tmp/events || ! kill -0 $running; do sleep 1; done
-timeout 20 ssh n3 poweroff -f || true
-code=0
-wait $running || code=$?
-/lab/assay show latest --json --store /tmp/store
-echo; echo \"exit $code\"
-";
+const SCRIPT: &str = include_str!("../scripts/cluster.sh");
 
 const HOSTS: [&str; 3] = ["n1", "n2", "n3"];
 const DEPTH: f64 = 4.0;
@@ -221,16 +90,22 @@ fn check_doctor(report: &Value, clock: &str) -> Result<Vec<LabFigure>> {
             name: "clock of n3 beyond that of n1".to_owned(),
             truth: format!("{minimum_s} to {maximum_s} s by the shell's questions"),
             reported: format!("{offset:.3} s ± {bound:.3} s"),
-            is_correct: Some(offset + bound >= minimum_s && offset - bound <= maximum_s),
+            verdict: Evidence::Overlap {
+                interval: offset - bound..=offset + bound,
+                limits: minimum_s..=maximum_s,
+                max_width: f64::INFINITY,
+            }
+            .judge(),
         },
         LabFigure::exact("CPUs of the hosts", "2, 2, 1", cpus.join(", ")),
         LabFigure {
             name: "in what n3 differs from the others".to_owned(),
             truth: "its CPUs among others".to_owned(),
             reported: n3_differences.join(", "),
-            is_correct: Some(
+            verdict: Evidence::Condition(
                 n3_differences.iter().any(|property| property.to_lowercase().contains("cpu")),
-            ),
+            )
+            .judge(),
         },
     ])
 }
@@ -268,19 +143,19 @@ fn check_reads(launcher: &str, report: &Value) -> Result<Vec<LabFigure>> {
                 "20, 40 and 20 ms, at most {MAX_EXTRA_MS} ms beyond; at most 200, 100 and 200"
             ),
             reported: reported.join("; "),
-            is_correct: Some(are_correct),
+            verdict: Evidence::Condition(are_correct).judge(),
         },
         LabFigure {
             name: format!("{launcher}: rate of all"),
             truth: format!("{sum:.1} per second, ± 1 %: the sum"),
             reported: format!("{total:.1} per second"),
-            is_correct: Some((total / sum - 1.0).abs() <= 0.01),
+            verdict: Evidence::relative(total, sum, 0.01).judge(),
         },
         LabFigure {
             name: format!("{launcher}: from the first start to the last"),
             truth: "less than 1 s, with a clock 100 s ahead".to_owned(),
             reported: format!("{:.0} ms", skew * 1e3),
-            is_correct: Some(skew < 1.0),
+            verdict: Evidence::Number(skew, 0.0..=1.0).judge(),
         },
         LabFigure::exact(&format!("{launcher}: hosts with a Triad"), "3", triads.to_string()),
     ])
@@ -303,7 +178,7 @@ fn check_round_trips(text: &str) -> Result<Vec<LabFigure>> {
             name: "quickest round trip from n1 to n2".to_owned(),
             truth: format!("{DELAY_MS} ms, and at most {MAX_EXTRA_MS} ms beyond"),
             reported: format!("{far_ms:.2} ms (to n3 {near_ms:.2} ms)"),
-            is_correct: Some((DELAY_MS..=DELAY_MS + MAX_EXTRA_MS).contains(&far_ms)),
+            verdict: Evidence::Number(far_ms, DELAY_MS..=DELAY_MS + MAX_EXTRA_MS).judge(),
         },
     ])
 }

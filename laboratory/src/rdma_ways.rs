@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Result;
 use assay_adapters::perftest_text::{PerftestColumn, parse_rows};
 
-use super::rdma::{soft_roce, turns_of, veth_pair};
 use super::{CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section};
+use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-ways",
@@ -20,189 +20,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     judge,
 };
 
-const SCRIPT: &str = concat!(
-    veth_pair!(),
-    soft_roce!(),
-    turns_of!(),
-    "\
-# What goes wrong has a reason and a remedy.
-bad() {
-  name=$1; shift
-  echo \"== bad $name\"
-  code=0
-  timeout 120 \"$@\" 2>&1 || code=$?
-  echo \"exit $code\"
-}
-alone='--loopback --no-store -d rxe0'
-bad gid /lab/assay rdma send-lat $alone -x 200
-bad mtu /lab/assay rdma send-lat $alone -m 4096
-bad device /lab/assay rdma send-lat --loopback --no-store -d mlx5_7
-bad datagram /lab/assay rdma send-lat $alone -c UD -s 4096
-bad port /lab/assay rdma send-lat $alone -i 2
-# The library finds the programs of devices by the files of a folder.
-mount -t tmpfs none /etc/libibverbs.d
-bad providers /lab/assay rdma send-lat $alone
-umount /etc/libibverbs.d
-bad memlock /usr/bin/setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock sh -c \"ulimit -l 64; exec /lab/assay rdma send-bw $alone -s 1048576\"
-# While reads go on, one of which is always under way, something happens. Reads get no answer then, and the queue pair gives up.
-meanwhile() {
-  name=$1 far_device=$2; shift 2
-  echo \"== bad $name\"
-  /lab/assay rdma read-lat -d $far_device > /tmp/far 2>&1 & far=$!
-  listens
-  timeout 120 /lab/assay rdma read-lat -d rxe0 -n 10000000 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
-  until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 1; done
-  sleep 2
-  \"$@\"
-  code=0
-  wait $near || code=$?
-  cat /tmp/near
-  echo \"exit $code\"
-  wait $far || true
-}
-# Two ends that were asked for different things: `-m` or `-x` of the far end, and then of this one.
-ends() {
-  name=$1 option=$2; far_value=$3; shift 3
-  echo \"== bad $name\"
-  timeout 120 /lab/assay rdma read-lat -d rxe0 $option $far_value > /tmp/far 2>&1 & far=$!
-  listens
-  code=0
-  timeout 120 /lab/assay rdma read-lat -d rxe0 $option $1 -n 100 127.0.0.1 --no-store 2>&1 || code=$?
-  echo \"exit $code\"
-  wait $far || true
-}
-ends mtus -m 512 1024
-ends gids -x 0 1
-# What an end sends is changed in its memory while it is sent: the largest piece without a file holds the messages, those
-# to be sent first. Contents that nobody compared would be right.
-damage() {
-  for try in 1 2 3 4 5; do
-    place=$(while read range flags offset device inode file; do
-      [ \"$flags$file\" = rw-p ] || continue
-      from=$((0x${range%-*})); to=$((0x${range#*-}))
-      echo $((to - from)) $from
-    done < /proc/$1/maps | sort -n | tail -n 1 | cut -d' ' -f2)
-    printf 'damaged!' | dd of=/proc/$1/mem bs=1 seek=$((place + 2097152)) conv=notrunc 2> /tmp/damage && return
-  done
-  echo not damaged: $(cat /tmp/damage)
-}
-# name, test, whose memory. So many messages that a busy guest gets to it before the last: 40 were gone in 6 s.
-contents() {
-  echo \"== bad $1\"
-  timeout 120 /lab/assay rdma $2 -d rxe0 > /tmp/far 2>&1 & far=$!
-  listens
-  /lab/assay rdma $2 -d rxe0 -s 4194304 -n 120 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
-  until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 1; done
-  [ $3 = far ] && damage $(pidof assay | tr ' ' '\\n' | grep -v \"^$near\\$\")
-  [ $3 = near ] && damage $near
-  code=0
-  wait $near || code=$?
-  cat /tmp/near
-  echo \"exit $code\"
-  wait $far || true
-}
-contents 'contents read' read-lat far
-contents 'contents written' write-bw near
-kill_far() { kill -9 $far; }
-meanwhile peer rxe0 kill_far
-# Each end of the cable has a device. Both are this kernel's: that one may hear the other has to be allowed.
-for conf in all veth0 veth1; do
-  echo 1 > /proc/sys/net/ipv4/conf/$conf/accept_local
-  echo 0 > /proc/sys/net/ipv4/conf/$conf/rp_filter
-done
-ip addr add 10.0.0.2/24 dev veth1
-rdma link add rxe1 type rxe netdev veth1
-has_gid rxe0 ffff:0a00:0001
-has_gid rxe1 ffff:0a00:0002
-meanwhile link rxe1 ip link set veth1 down
-rdma link del rxe1
-ip addr del 10.0.0.2/24 dev veth1
-ip link set veth1 up
-sleep 1
-bad absent /lab/assay rdma send-lat -d rxe0 127.0.0.1 --no-store
-ip link set veth0 down
-bad down /lab/assay rdma send-lat $alone
-echo '== doctor down'
-/lab/assay doctor rdma --all
-ip link set veth0 up
-ip addr add 10.0.0.1/24 dev veth0 2> /dev/null || true
-sleep 1
-echo '== doctor'
-/lab/assay doctor rdma --all
-echo '== queue pairs'
-/lab/assay rdma send-bw --loopback -q 4 -a -n 5 --store /tmp/store; echo \"exit $?\"
-echo '== both ways'
-/lab/assay rdma write-bw --loopback -b -s 4096 -n 200 --store /tmp/store &&
-  /lab/assay rdma read-bw --loopback -b -s 4096 -n 200 --store /tmp/store &&
-  /lab/assay rdma send-bw --loopback -b -q 2 -s 4096 -n 200 --store /tmp/store; echo \"exit $?\"
-echo '== datagrams'
-/lab/assay rdma send-bw --loopback -c UD -s 1024 -n 500 --store /tmp/store; echo \"exit $?\"
-echo '== datagrams of all sizes'
-/lab/assay rdma send-bw --loopback -c UD -a -n 100 --store /tmp/store; echo \"exit $?\"
-echo '== for a time'
-/lab/assay rdma write-bw --loopback -D 2 -b -q 2 -s 4096 --store /tmp/store &&
-  /lab/assay rdma read-bw --loopback -D 2 -s 4096 --store /tmp/store &&
-  /lab/assay rdma send-bw --loopback -D 2 -c UD -s 1024 --store /tmp/store; echo \"exit $?\"
-# The kernel counts messages that found no memory.
-refused() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/send_rnr_err; }
-room() {
-  echo \"== memory for $1\"
-  before=$(refused)
-  taskset -c 1 /lab/assay rdma send-bw --loopback -r $1 -s 1024 -n 500 --no-store; echo \"exit $?\"
-  echo \"refused $(($(refused) - before))\"
-}
-room 16
-room 512
-bad level /lab/assay rdma send-lat $alone -S 16
-echo '== by perftest'
-cat > /tmp/two.toml <<'SUITE'
-name = \"two\"
-title = \"two tests\"
-budget = \"10s\"
-[[measure]]
-benchmark = \"rdma.send_lat\"
-by = [\"assay\", \"ib_send_lat\"]
-[[measure]]
-benchmark = \"rdma.read_lat\"
-gid-index = 0
-path-mtu = \"512B\"
-by = [\"assay\", \"ib_read_lat\"]
-[[measure]]
-benchmark = \"rdma.write_bw\"
-by = [\"ib_write_bw\"]
-SUITE
-# What perftest is asked for, at both ends.
-(while [ ! -e /tmp/enough ]; do ps -o args | grep '[ /]ib_'; sleep 0.2; done > /tmp/ends) & watcher=$!
-/lab/assay run /tmp/two.toml --quiet --format csv --store /tmp/theirs; echo \"exit $?\"
-touch /tmp/enough
-wait $watcher
-echo '== ends of perftest'
-grep -- ' -F ' /tmp/ends | grep -v grep | sed 's/ -p [0-9]*//' | sort -u
-echo '== heads of perftest'
-for file in $(grep -rl '#iterations' /tmp/theirs/raw); do
-  tr '\\t' '\\n' < $file | sed -n 's/^ *\\(.*\\) Test$/\\1/p; s/^ *\\(Mtu\\|GID index\\) *: */\\1 /p' | tr '\\n' ' '; echo
-done | sort -u
-cat > /tmp/turns.toml <<'SUITE'
-name = \"turns\"
-budget = \"20s\"
-[[measure]]
-benchmark = \"rdma.send_lat\"
-messages = 50
-by = [\"assay\", \"ib_send_lat\"]
-SUITE
-echo '== taking turns'
-/lab/assay run /tmp/turns.toml --quiet --format csv --store /tmp/turns
-echo '== turns'
-turns_of /tmp/turns
-echo '== a run of its own'
-/lab/assay rdma send-lat --loopback -a -n 5 --store /tmp/store
-/lab/assay show latest --store /tmp/store
-echo '== as perftest'
-/lab/assay show latest --as perftest --store /tmp/store
-echo '== as perftest-json'
-/lab/assay show latest --as perftest-json --store /tmp/store
-",
-);
+const SCRIPT: &str = include_str!("../scripts/rdma_ways.sh");
 
 /// Number of sizes from 2 B to 8 MiB, powers of two.
 const SIZES: usize = 23;
@@ -281,7 +99,7 @@ fn check_tables(
         name: format!("{name}: sizes with a figure, by table"),
         truth: format_counts(&expected),
         reported: format_counts(&row_counts),
-        is_correct: Some(row_counts == expected),
+        verdict: Evidence::Condition(row_counts == expected).judge(),
     })
 }
 
@@ -301,9 +119,10 @@ fn check_lost_datagrams(text: &str) -> LabFigure {
         ),
         reported: counts
             .map_or("not reported".to_owned(), |(lost, sent)| format!("{lost} of {sent}")),
-        is_correct: Some(counts.is_some_and(|(lost, sent)| {
+        verdict: Evidence::Condition(counts.is_some_and(|(lost, sent)| {
             (sent - 500.0).abs() < 0.5 && lost / sent <= MAX_LOST_SHARE
-        })),
+        }))
+        .judge(),
     }
 }
 
@@ -319,7 +138,8 @@ fn check_missing_buffers(output: &str, buffers: u64, is_expected: bool) -> Resul
         name: format!("128 in flight, memory for {buffers}: messages that found none"),
         truth: if is_expected { "some" } else { "none" }.to_owned(),
         reported: count.unwrap_or("not reported").to_owned(),
-        is_correct: Some(is_found == Some(is_expected) && text.contains("exit 0")),
+        verdict: Evidence::Condition(is_found == Some(is_expected) && text.contains("exit 0"))
+            .judge(),
     })
 }
 
@@ -330,7 +150,7 @@ pub(super) fn check_turns(text: &str) -> LabFigure {
         name: "assay and ib_send_lat: stretches of one's samples".to_owned(),
         truth: "3 or more, in turns".to_owned(),
         reported: runs_of_samples.to_string(),
-        is_correct: Some(runs_of_samples >= 3),
+        verdict: Evidence::Condition(runs_of_samples >= 3).judge(),
     }
 }
 
@@ -441,7 +261,7 @@ fn check_texts(output: &str, name: &str, expected: &[&str]) -> Result<LabFigure>
         name: name.to_owned(),
         truth: format!("contains {}", expected.join(", ")),
         reported,
-        is_correct: Some(missing.is_empty()),
+        verdict: Evidence::Condition(missing.is_empty()).judge(),
     })
 }
 
@@ -494,7 +314,7 @@ mod tests {
 
     fn wrong(output: &str) -> Vec<String> {
         let figures = judge(output).unwrap().into_iter();
-        figures.filter(|it| it.is_correct == Some(false)).map(|it| it.name).collect()
+        figures.filter(|it| it.is_correct() == Some(false)).map(|it| it.name).collect()
     }
 
     #[test]

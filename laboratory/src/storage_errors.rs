@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use super::{
     CpuUse, GuestMachine, LabFigure, Scenario, ScenarioRunner, output_section, parse_document,
 };
+use crate::judge::Evidence;
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage-errors",
@@ -34,39 +35,7 @@ const MACHINE: GuestMachine = GuestMachine {
     ..GuestMachine::PLAIN
 };
 
-const SCRIPT: &str = "\
-for module in dm-mod dm-flakey nvme; do modprobe $module; done
-modprobe null_blk irqmode=0 memory_backed=1 gb=1 nr_devices=1
-# name, what is at the bad place
-device() {
-  printf '0 128 linear /dev/nullb0 0\\n128 8 %s\\n136 1912 linear /dev/nullb0 136\\n' \"$2\" |
-    dmsetup create $1 --noudevsync
-  dmsetup mknodes $1
-}
-tried() {
-  echo \"== $1\"; shift
-  rm -rf /tmp/store
-  code=0
-  timeout 60 /lab/assay \"$@\" --store /tmp/store > /tmp/out 2>&1 || code=$?
-  tail -n 12 /tmp/out
-  echo \"exit $code\"
-  /lab/assay show latest --json --store /tmp/store
-  echo
-}
-for second in $(seq 20); do [ -b /dev/nvme0n1 ] && break; sleep 1; done
-bad=/dev/mapper/bad; lost=/dev/mapper/lost; wrong=/dev/mapper/wrong
-device bad error
-device lost 'flakey /dev/nullb0 128 0 3600 1 drop_writes'
-device wrong 'flakey /dev/nullb0 128 0 3600 5 corrupt_bio_byte 32 w 85 0'
-for engine in io_uring libaio threads; do
-  tried \"read $engine\" storage read $bad --bs 4k --depth 8 --for 1s --quiet --engine $engine
-done
-tried write storage write $bad --bs 4k --depth 8 --for 1s --quiet --destroy-data $bad
-tried IOR ior -b 1m -t 4k --posix.odirect -E -r -o $bad
-tried lost ior -b 1m -t 4k --posix.odirect -E -k -w -r -R -o $lost --destroy-data=$lost
-tried wrong ior -b 1m -t 4k --posix.odirect -E -k -w -r -R -o $wrong --destroy-data=$wrong
-tried NVMe storage read /dev/nvme0n1 --bs 4k --depth 1 --for 1s --quiet
-";
+const SCRIPT: &str = include_str!("../scripts/storage_errors.sh");
 
 const EIO: &str = "Input/output error";
 
@@ -140,9 +109,10 @@ impl Fault {
             name: self.name.to_owned(),
             truth: format!("{}: {}; no result", self.expected_texts[0], self.expected_texts[1]),
             reported: format!("{}; {figures} results", first.trim_start_matches("why: ")),
-            is_correct: Some(
+            verdict: Evidence::Condition(
                 is_reported && figures == 0 && failures > 0 && text.contains("\nexit 4\n"),
-            ),
+            )
+            .judge(),
         })
     }
 }
