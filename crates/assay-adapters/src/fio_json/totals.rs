@@ -212,7 +212,7 @@ fn pool_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
     let mut percents: Vec<f64> =
         all().flat_map(|it| it.percentiles.iter().map(|(percent, _)| *percent)).collect();
     percents.push(99.0);
-    let printed = percents.iter().filter(|percent| **percent != 50.0);
+    let printed = percents.iter().filter(|percent| !is_median(**percent));
     FioLatency {
         operation: None,
         min_s,
@@ -228,7 +228,7 @@ fn pool_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
 
 fn convert_latency(operation: Option<&'static str>, it: &DirectionLatency) -> FioLatency {
     let known = || it.percentiles.iter().filter(|(_, value)| value.is_finite());
-    let median = known().find(|(percent, value)| *percent == 50.0 && *value > 0.0);
+    let median = known().find(|(percent, value)| is_median(*percent) && *value > 0.0);
     let names = it.percentiles.iter().filter(|(_, value)| !value.is_finite());
     FioLatency {
         operation,
@@ -237,9 +237,14 @@ fn convert_latency(operation: Option<&'static str>, it: &DirectionLatency) -> Fi
         max_s: it.max_ns / 1e9,
         median_s: median.map(|(_, value)| value / 1e9),
         percentiles: known()
-            .filter(|(percent, _)| median.is_none_or(|it| it.0 != *percent))
+            .filter(|(percent, _)| median.is_none() || !is_median(*percent))
             .map(|(percent, value)| (format!("p{percent}"), value / 1e9))
             .collect(),
         missing: names.map(|(percent, _)| format!("p{percent}")).collect(),
     }
+}
+
+/// Whether a percentile is the median. fio prints six decimals.
+fn is_median(percent: f64) -> bool {
+    (percent - 50.0).abs() < 1e-6
 }
