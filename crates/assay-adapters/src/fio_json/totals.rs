@@ -181,14 +181,14 @@ fn convert_latencies(latencies: &[(&'static str, DirectionLatency)]) -> Vec<FioL
     let has_bins = latencies.iter().all(|(_, it)| !it.bins.is_empty());
     match latencies {
         [] => vec![],
-        several if has_bins => vec![pool_latencies(several)],
+        several if has_bins => vec![merge_latencies(several)],
         [(_, only)] => vec![convert_latency(None, only)],
         several => several.iter().map(|(name, it)| convert_latency(Some(*name), it)).collect(),
     }
 }
 
 /// Computes percentiles of all I/O from the bins of all directions.
-fn pool_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
+fn merge_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
     let all = || several.iter().map(|(_, it)| it);
     let min_s = all().map(|it| it.min_ns).fold(f64::INFINITY, f64::min) / 1e9;
     let max_s = all().map(|it| it.max_ns).fold(0.0, f64::max) / 1e9;
