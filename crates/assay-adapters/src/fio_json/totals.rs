@@ -181,14 +181,14 @@ fn convert_latencies(latencies: &[(&'static str, DirectionLatency)]) -> Vec<FioL
     let has_bins = latencies.iter().all(|(_, it)| !it.bins.is_empty());
     match latencies {
         [] => vec![],
-        several if has_bins => vec![pool_latencies(several)],
+        several if has_bins => vec![merge_latencies(several)],
         [(_, only)] => vec![convert_latency(None, only)],
         several => several.iter().map(|(name, it)| convert_latency(Some(*name), it)).collect(),
     }
 }
 
 /// Computes percentiles of all I/O from the bins of all directions.
-fn pool_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
+fn merge_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
     let all = || several.iter().map(|(_, it)| it);
     let min_s = all().map(|it| it.min_ns).fold(f64::INFINITY, f64::min) / 1e9;
     let max_s = all().map(|it| it.max_ns).fold(0.0, f64::max) / 1e9;
@@ -212,7 +212,7 @@ fn pool_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
     let mut percents: Vec<f64> =
         all().flat_map(|it| it.percentiles.iter().map(|(percent, _)| *percent)).collect();
     percents.push(99.0);
-    let printed = percents.iter().filter(|percent| **percent != 50.0);
+    let printed = percents.iter().filter(|percent| !is_median(**percent));
     FioLatency {
         operation: None,
         min_s,
@@ -228,7 +228,7 @@ fn pool_latencies(several: &[(&'static str, DirectionLatency)]) -> FioLatency {
 
 fn convert_latency(operation: Option<&'static str>, it: &DirectionLatency) -> FioLatency {
     let known = || it.percentiles.iter().filter(|(_, value)| value.is_finite());
-    let median = known().find(|(percent, value)| *percent == 50.0 && *value > 0.0);
+    let median = known().find(|(percent, value)| is_median(*percent) && *value > 0.0);
     let names = it.percentiles.iter().filter(|(_, value)| !value.is_finite());
     FioLatency {
         operation,
@@ -237,9 +237,14 @@ fn convert_latency(operation: Option<&'static str>, it: &DirectionLatency) -> Fi
         max_s: it.max_ns / 1e9,
         median_s: median.map(|(_, value)| value / 1e9),
         percentiles: known()
-            .filter(|(percent, _)| median.is_none_or(|it| it.0 != *percent))
+            .filter(|(percent, _)| median.is_none() || !is_median(*percent))
             .map(|(percent, value)| (format!("p{percent}"), value / 1e9))
             .collect(),
         missing: names.map(|(percent, _)| format!("p{percent}")).collect(),
     }
+}
+
+/// Whether a percentile is the median. fio prints six decimals.
+fn is_median(percent: f64) -> bool {
+    (percent - 50.0).abs() < 1e-6
 }

@@ -28,3 +28,6 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         terse::read,
     ),
 ];
+
+#[cfg(test)]
+mod tests;

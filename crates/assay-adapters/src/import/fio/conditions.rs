@@ -230,7 +230,7 @@ impl ConditionSource<'_> {
         let near = |size: u64| (size as f64 - mean).abs() <= tolerance;
         let sector = ((mean / 512.0).round() * 512.0) as u64;
         // Sizes that differ have a mean; a rounded figure of one size is near a usual one.
-        let power = 1 << (mean.max(1.0).min(1e18).log2().round() as u32);
+        let power = 1 << (mean.clamp(1.0, 1e18).log2().round() as u32);
         let usual = [power, sector].into_iter().filter(|size| !has_mix && near(*size));
         let mut usual = usual.filter(|size| tolerance < 256.0 || *size == power);
         let size = asked.filter(|asked| near(*asked)).or_else(|| usual.next());

@@ -254,7 +254,7 @@ impl TerseDirection {
             match percent {
                 // Unused places of the list have the percentile 0.
                 it if it <= 0.0 || !it.is_finite() => {}
-                50.0 if value > 0.0 => latency.median_s = Some(value),
+                it if (it - 50.0).abs() < 1e-6 && value > 0.0 => latency.median_s = Some(value),
                 it => drop(latency.percentiles.insert(format!("p{it}"), value)),
             }
         }
