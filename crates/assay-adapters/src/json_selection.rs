@@ -83,7 +83,10 @@ pub(crate) fn select_with_repeated(
     read_selection(text, JsonSelection { keeps_repeated: true, ..selection })
 }
 
-fn read_selection(text: &str, selection: JsonSelection<'_>) -> Result<Value, serde_json::Error> {
+fn read_selection(
+    text: &str,
+    selection: JsonSelection<'_>,
+) -> Result<Value, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = selection.deserialize(&mut deserializer)?;
     deserializer.end()?;

@@ -218,7 +218,8 @@ fn read_conditions(root: &Value) -> Transfer {
     let to = text("/start/connecting_to/host").or(text("/start/accepted_connection/host"));
     let sender = text("/end/sender_tcp_congestion").or(text("/end/receiver_tcp_congestion"));
     let began = root.pointer("/start/timestamp/timesecs").and_then(Value::as_u64);
-    let rate = number("target_bitrate").or(root.pointer("/start/target_bitrate").and_then(Value::as_u64));
+    let rate = number("target_bitrate")
+        .or(root.pointer("/start/target_bitrate").and_then(Value::as_u64));
     Transfer {
         tool: "iperf3",
         protocol: start("protocol").and_then(Value::as_str).map(Protocol::parse),

@@ -126,8 +126,12 @@ pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
 
 /// Whether a line is the first of another test, if the present one has results.
 fn begins_test(line: &str) -> bool {
-    let marks =
-        ["Connecting to host ", "Server listening on ", "Accepted connection from ", "iperf 3."];
+    let marks = [
+        "Connecting to host ",
+        "Server listening on ",
+        "Accepted connection from ",
+        "iperf 3.",
+    ];
     marks.iter().any(|mark| line.starts_with(mark))
 }
 
@@ -232,9 +236,12 @@ fn finish_test(test: OpenTest<'_>, contents: &mut FileContents) {
     if test.rows == 0 {
         if !message.is_empty() && !is_terminated {
             let how = "iperf3 reported".to_owned();
-            let last_words =
-                message.strip_prefix("error - ").unwrap_or(message).to_owned();
-            contents.add_part(lines, "iperf3 test", Err(ToolError::ProcessFailed { how, last_words }));
+            let last_words = message.strip_prefix("error - ").unwrap_or(message).to_owned();
+            contents.add_part(
+                lines,
+                "iperf3 test",
+                Err(ToolError::ProcessFailed { how, last_words }),
+            );
         } else if test.to.is_some() {
             let why = if message.is_empty() { "it has no results" } else { message };
             contents.leave_out(lines, "iperf3 test without results", why);
@@ -242,7 +249,8 @@ fn finish_test(test: OpenTest<'_>, contents: &mut FileContents) {
         return;
     }
     if test.is_server && test.is_repeated {
-        let why = "its client was stopped: the totals count bytes beyond the time that they name";
+        let why =
+            "its client was stopped: the totals count bytes beyond the time that they name";
         contents.leave_out(lines, "interrupted iperf3 test", why);
         return;
     }

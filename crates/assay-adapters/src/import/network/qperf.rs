@@ -37,7 +37,8 @@ fn is_test_heading(line: &str) -> bool {
 }
 
 fn is_test(name: &str) -> bool {
-    let is_name = name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_');
+    let is_name =
+        name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_');
     let is_verified = name.strip_prefix("ver_").unwrap_or(name);
     is_name && FAMILIES.iter().any(|family| is_verified.starts_with(family))
 }
@@ -142,11 +143,7 @@ impl QperfSection<'_> {
     }
 
     /// Parses a row as a quantity in the base unit of `units`.
-    fn quantity(
-        &self,
-        name: &str,
-        units: &[(&str, i32)],
-    ) -> Result<Option<f64>, ToolError> {
+    fn quantity(&self, name: &str, units: &[(&str, i32)]) -> Result<Option<f64>, ToolError> {
         let Some(value) = self.row(name) else { return Ok(None) };
         let (number, unit) = value.rsplit_once(' ').unwrap_or((value, ""));
         let power = units.iter().find(|(known, _)| *known == unit).map(|(_, power)| *power);
@@ -170,7 +167,8 @@ impl QperfSection<'_> {
             [("bytes/sec", 0), ("KB/sec", 3), ("MB/sec", 6), ("GB/sec", 9), ("TB/sec", 12)];
         const BITS: [(&str, i32); 5] =
             [("bits/sec", 0), ("Kb/sec", 3), ("Mb/sec", 6), ("Gb/sec", 9), ("Tb/sec", 12)];
-        let unit = self.row(name).and_then(|value| value.rsplit(' ').next()).unwrap_or_default();
+        let unit =
+            self.row(name).and_then(|value| value.rsplit(' ').next()).unwrap_or_default();
         if BITS.iter().any(|(bits, _)| *bits == unit) {
             return self.quantity(name, &BITS);
         }
@@ -192,7 +190,8 @@ impl QperfSection<'_> {
             let messages = self.count(&format!("{end}_msgs"))? as f64;
             let size = (bytes / messages).round();
             // Bytes have three digits, so only small sizes are exact.
-            (messages > 0.0 && size >= 1.0 && size < MAX_DERIVED_BYTES).then_some(size as u64)
+            let is_exact = messages > 0.0 && (1.0..MAX_DERIVED_BYTES).contains(&size);
+            is_exact.then_some(size as u64)
         })
     }
 }
@@ -243,7 +242,11 @@ fn measure(section: &QperfSection<'_>) -> Result<ImportedMeasurement, ToolError>
         return measure_transfer(section, sent, received);
     }
     let mut parsed = ParsedOutput::default();
-    let ways = if sent.is_some() { [("send", sent), ("receive", received)] } else { [("", None), ("", received)] };
+    let ways = if sent.is_some() {
+        [("send", sent), ("receive", received)]
+    } else {
+        [("", None), ("", received)]
+    };
     for (direction, rate) in ways {
         if let Some(rate) = rate {
             let apart = [(Attribute::Direction, AttributeValue::from(direction))];
@@ -290,7 +293,8 @@ fn measure_transfer(
     received: Option<f64>,
 ) -> Result<ImportedMeasurement, ToolError> {
     let seconds = section.seconds("time")?.unwrap_or(0.0);
-    let rate = |bit_per_s: Option<f64>| bit_per_s.map(|bit_per_s| MeanRate { bit_per_s, seconds });
+    let rate =
+        |bit_per_s: Option<f64>| bit_per_s.map(|bit_per_s| MeanRate { bit_per_s, seconds });
     let counts = section.count("send_msgs").zip(section.count("recv_msgs"));
     let datagrams = counts.map(|(all, arrived)| DatagramCounts {
         lost: all.saturating_sub(arrived),

@@ -17,7 +17,9 @@ use crate::outputs::{
 
 pub(super) fn is_sockperf(text: &str) -> bool {
     text.contains("sockperf:")
-        && ["Summary:", "== version #", "sockperf: ERROR:"].iter().any(|it| text.contains(it))
+        && ["Summary:", "== version #", "sockperf: ERROR:", "[Valid Duration]"]
+            .iter()
+            .any(|it| text.contains(it))
 }
 
 /// Bytes of a message that sockperf can send.
@@ -45,6 +47,8 @@ struct SockperfRun<'t> {
     latency: Option<(&'static str, f64)>,
     bandwidth: Option<&'t str>,
     observations: Vec<(&'t str, &'t str)>,
+    /// Rows of single messages in a full log; `None` before their heading.
+    single_rows: Option<usize>,
 }
 
 /// Maximum number of observations of a run: minimum, maximum and nine percentiles.
@@ -61,7 +65,7 @@ pub(super) fn read_sockperf(text: &str) -> Result<FileContents, ToolError> {
         let is_next_server = line.contains("Printing statistics for Server No:");
         if (begins && run.has_end()) || (is_next_server && run.has_figures()) {
             let next = run.next(is_next_server);
-            finish_run(std::mem::replace(&mut run, next), &mut contents);
+            finish_run(&std::mem::replace(&mut run, next), &mut contents);
             check_limit(contents.measurements.len() + 1, ("runs", MAX_MEASUREMENTS))?;
         }
         if !line.is_empty() {
@@ -73,7 +77,7 @@ pub(super) fn read_sockperf(text: &str) -> Result<FileContents, ToolError> {
         }
         check_limit(run.observations.len(), ("percentiles of a run", MAX_OBSERVATIONS))?;
     }
-    finish_run(run, &mut contents);
+    finish_run(&run, &mut contents);
     Ok(contents)
 }
 
@@ -105,16 +109,22 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
     if let Some(version) = word_after(line, "== version #") {
         run.version = Some(version.trim_end_matches('='));
     }
-    if let Some(protocol) = line.split_once(" # ").map(|it| it.1) {
-        if line.starts_with('[') && line.contains("PORT =") {
-            run.is_tcp = Some(protocol.starts_with("TCP"));
-            run.to = word_after(line, "IP =");
-        }
+    if let Some((_, protocol)) = line.split_once(" # ")
+        && line.starts_with('[')
+        && line.contains("PORT =")
+    {
+        run.is_tcp = Some(protocol.starts_with("TCP"));
+        run.to = word_after(line, "IP =");
+    }
+    if let Some(rows) = &mut run.single_rows {
+        *rows += usize::from(line.contains(", "));
+    } else if line.starts_with("packet, txTime") || line.starts_with("txTime, rxTime") {
+        run.single_rows = Some(0);
     }
     if line.contains("[SERVER]") {
         run.is_server = true;
     }
-    for mark in ["--msg-size", "msg-size=", "msg_size ="] {
+    for mark in ["msg-size", "msg_size ="] {
         let size = word_after(line, mark).map(|text| text.trim_end_matches(['.', ';', ',']));
         // A note names the advised size behind the actual one.
         if let (Some(size), None) = (size.and_then(|it| it.parse().ok()), run.message_bytes) {
@@ -133,6 +143,7 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
         run.counts = Some(line);
     } else if line.contains("(std-dev=") {
         run.deviation = word_after(line, "std-dev").map(|it| it.trim_end_matches(')'));
+        read_mean(line, run)?;
     } else if line.contains(" messages sent in ") {
         let seconds = word_after(line, " messages sent in ").unwrap_or_default();
         run.sent_in_s = Some(parse_non_negative("the time of sending", seconds)?);
@@ -147,10 +158,23 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
     Ok(())
 }
 
+/// Reads the mean, which a log without a summary has, too: `====> avg-latency=5.078 (std-dev=8.8)`.
+fn read_mean(line: &str, run: &mut SockperfRun<'_>) -> Result<(), ToolError> {
+    let means = [
+        ("avg-latency=", "half_round_trip"),
+        ("avg-lat=", "half_round_trip"),
+        ("avg-rtt=", "round_trip"),
+    ];
+    for (mark, metric) in means {
+        if let Some(value) = word_after(line, mark) {
+            run.latency = Some((metric, parse_positive("the latency", value)? * 1e-6));
+        }
+    }
+    Ok(())
+}
+
 fn read_summary<'t>(summary: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolError> {
-    for (mark, metric) in
-        [("Latency is", "half_round_trip"), ("Round trip is", "round_trip")]
-    {
+    for (mark, metric) in [("Latency is", "half_round_trip"), ("Round trip is", "round_trip")] {
         if let Some(value) = word_after(summary, mark) {
             run.latency = Some((metric, parse_positive("the latency", value)? * 1e-6));
         }
@@ -165,7 +189,7 @@ fn read_summary<'t>(summary: &'t str, run: &mut SockperfRun<'t>) -> Result<(), T
 }
 
 /// Adds the measurement of a run, or the reason why it is none.
-fn finish_run(run: SockperfRun<'_>, contents: &mut FileContents) {
+fn finish_run(run: &SockperfRun<'_>, contents: &mut FileContents) {
     let Some(lines) = run.lines.clone() else { return };
     if !run.has_figures() {
         if let Some(error) = run.error {
@@ -186,9 +210,14 @@ fn finish_run(run: SockperfRun<'_>, contents: &mut FileContents) {
         let why = "assay has no figure for a deviation of round trips";
         contents.leave_out(Some(lines.clone()), what, why);
     }
+    if let Some(rows) = run.single_rows {
+        let what = format!("{rows} rows of single messages");
+        let why = "the percentiles of all of them are imported";
+        contents.leave_out(Some(lines.clone()), what, why);
+    }
     let measured = match run.latency {
-        Some((metric, mean_s)) => measure_latency(&run, metric, mean_s),
-        None => measure_transfer(&run),
+        Some((metric, mean_s)) => measure_latency(run, metric, mean_s),
+        None => measure_transfer(run),
     };
     contents.add_part(Some(lines), "sockperf run", measured);
 }
@@ -210,10 +239,8 @@ fn measure_latency(
         }
     }
     let median = figures.percentiles.get("p50").copied();
-    let mut parsed = ParsedOutput {
-        version: run.version.map(str::to_owned),
-        ..ParsedOutput::default()
-    };
+    let mut parsed =
+        ParsedOutput { version: run.version.map(str::to_owned), ..ParsedOutput::default() };
     parsed.add_samples(metric, vec![median.unwrap_or(mean_s)]);
     let statistic = if median.is_some() { "median" } else { "mean" };
     parsed.set_metric_attribute(metric, Attribute::Statistic, statistic);

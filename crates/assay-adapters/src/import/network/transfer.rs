@@ -164,7 +164,8 @@ impl Transfer {
             return Ok(());
         };
         let (sent, received) = (sent.bytes(), received.bytes());
-        if received <= sent * (1.0 + BYTES_TOLERANCE) {
+        // Without a direction they are different transfers at once.
+        if self.direction.is_none() || received <= sent * (1.0 + BYTES_TOLERANCE) {
             return Ok(());
         }
         let what = format!("{received:.0} bytes were received, and {sent:.0} were sent");
@@ -182,7 +183,11 @@ impl Transfer {
             let is_needed = is_named || parsed.values.is_empty();
             if let Some(rate) = rate.filter(|it| it.bit_per_s > 0.0 && is_needed) {
                 parsed.add_samples(metric, vec![rate.bit_per_s]);
-                parsed.set_weights(if rate.seconds > 0.0 { vec![rate.seconds] } else { vec![] });
+                parsed.set_weights(if rate.seconds > 0.0 {
+                    vec![rate.seconds]
+                } else {
+                    vec![]
+                });
             }
         }
     }
