@@ -88,3 +88,6 @@ pub(super) const FORMATS: &[ImportFormat] = &[
     ),
     format("ping", "ping", "ping of Linux, BSD and Windows", ping::is_ping, ping::read_ping),
 ];
+
+#[cfg(test)]
+mod tests;

@@ -22,8 +22,12 @@ pub(super) fn is_netperf(text: &str) -> bool {
 
 /// Whether a line is `MIGRATED TCP STREAM TEST from … to HOST (…) port 0 AF_INET`.
 fn is_heading(line: &str) -> bool {
-    line.contains(" TEST") && line.contains(" to ") && line.contains(" AF_INET")
-        || (line.contains(" TEST to ") && !line.contains("TEST to be"))
+    let families = ["MIGRATED ", "TCP ", "UDP ", "SCTP ", "OMNI ", "DLPI", "STREAM "];
+    families.iter().any(|family| line.starts_with(family))
+        && (line.contains(" TEST to ")
+            || (line.contains(" TEST from ")
+                && line.contains(" to ")
+                && line.contains(" AF_INET")))
 }
 
 /// Test as its lines contain it.

@@ -55,6 +55,9 @@ fn measure(result: NtttcpResult) -> Result<ImportedMeasurement, ToolError> {
         problems.push(format!("ntttcp counted {} errors", result.errors));
     }
     let is_sender = result.is_sender == Some(true);
+    if let Some(count) = result.retransmits.filter(|count| *count > 0.0 && !is_sender) {
+        problems.push(format!("{count} retransmits, which are those of the receiver"));
+    }
     Transfer {
         tool: "ntttcp",
         protocol: Some(if result.is_udp { Protocol::Udp } else { Protocol::Tcp }),

@@ -46,13 +46,13 @@ struct SockperfRun<'t> {
     message_rate: Option<f64>,
     latency: Option<(&'static str, f64)>,
     bandwidth: Option<&'t str>,
-    observations: Vec<(&'t str, &'t str)>,
+    statistics: Vec<(&'t str, &'t str)>,
     /// Rows of single messages in a full log; `None` before their heading.
     single_rows: Option<usize>,
 }
 
-/// Maximum number of observations of a run: minimum, maximum and nine percentiles.
-const MAX_OBSERVATIONS: usize = 100;
+/// Maximum number of statistics of a run: minimum, maximum and nine percentiles.
+const MAX_STATISTICS: usize = 100;
 
 /// Reads every run of a file; one with several servers has several results.
 pub(super) fn read_sockperf(text: &str) -> Result<FileContents, ToolError> {
@@ -75,7 +75,7 @@ pub(super) fn read_sockperf(text: &str) -> Result<FileContents, ToolError> {
         if let Err(error) = read_line(line, &mut run) {
             contents.add_part(Some(number..=number), "sockperf run", Err(error));
         }
-        check_limit(run.observations.len(), ("percentiles of a run", MAX_OBSERVATIONS))?;
+        check_limit(run.statistics.len(), ("percentiles of a run", MAX_STATISTICS))?;
     }
     finish_run(&run, &mut contents);
     Ok(contents)
@@ -150,7 +150,7 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
     } else if let Some((_, rest)) = line.split_once("---> ") {
         if let Some((name, value)) = rest.split_once('=') {
             let name = name.trim_start_matches("percentile").trim();
-            run.observations.push((name, value.trim()));
+            run.statistics.push((name, value.trim()));
         }
     } else if let Some((_, summary)) = line.split_once("Summary:") {
         read_summary(summary, run)?;
@@ -228,7 +228,7 @@ fn measure_latency(
     mean_s: f64,
 ) -> Result<ImportedMeasurement, ToolError> {
     let mut figures = ToolFigures { mean: Some(mean_s), ..ToolFigures::default() };
-    for (name, value) in &run.observations {
+    for (name, value) in &run.statistics {
         let value = parse_positive(name, value)? * 1e-6;
         match *name {
             "<MAX> observation" => figures.max = Some(value),
@@ -295,7 +295,7 @@ fn add_counts(
     }
     let whole = valid("SentMessages")?.unwrap_or(0);
     if run.is_tcp == Some(true) || whole == 0 {
-        let lost = dropped.unwrap_or(0) + reordered.unwrap_or(0);
+        let lost = dropped.unwrap_or(0).saturating_add(reordered.unwrap_or(0));
         if lost > 0 {
             let what = format!("{lost} dropped or out-of-order messages of TCP");
             parsed.problems.push(what);
