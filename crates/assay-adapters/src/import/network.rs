@@ -2,8 +2,14 @@
 
 use super::{ImportFormat, ImportedMeasurement, format};
 
+mod iperf2;
 mod iperf3_json;
 mod iperf3_text;
+mod neper;
+mod netperf;
+mod ntttcp;
+mod ping;
+mod printed_rate;
 mod qperf;
 mod sockperf;
 mod transfer;
@@ -25,6 +31,20 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         sockperf::read_sockperf,
     ),
     format(
+        "iperf",
+        "iperf",
+        "iperf 2's text output, with and without -e",
+        iperf2::is_iperf2,
+        iperf2::read_iperf2,
+    ),
+    format(
+        "iperf-csv",
+        "iperf",
+        "iperf 2 -y C",
+        iperf2::csv::is_iperf2_csv,
+        iperf2::csv::read_iperf2_csv,
+    ),
+    format(
         "iperf3-text",
         "iperf3",
         "iperf3's text output, of clients and servers",
@@ -38,4 +58,36 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         qperf::is_qperf,
         qperf::read_qperf,
     ),
+    format(
+        "netperf",
+        "netperf",
+        "netperf: classic tables, omni -k and -o",
+        netperf::is_netperf,
+        netperf::read_netperf,
+    ),
+    format(
+        "neper",
+        "neper",
+        "neper: tcp_rr, tcp_crr, udp_rr, tcp_stream and udp_stream",
+        neper::is_neper,
+        neper::read_neper,
+    ),
+    format(
+        "ntttcp-xml",
+        "ntttcp",
+        "ntttcp -x, XML of Windows and Linux",
+        ntttcp::is_ntttcp_xml,
+        ntttcp::read_ntttcp_xml,
+    ),
+    format(
+        "ntttcp",
+        "ntttcp",
+        "ntttcp's console output, of Windows and Linux",
+        ntttcp::is_ntttcp_console,
+        ntttcp::read_ntttcp_console,
+    ),
+    format("ping", "ping", "ping of Linux, BSD and Windows", ping::is_ping, ping::read_ping),
 ];
+
+#[cfg(test)]
+mod tests;

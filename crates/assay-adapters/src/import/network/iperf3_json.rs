@@ -305,9 +305,9 @@ const CPU_TICKS_S: f64 = 0.02;
 
 /// Adds the CPU time of an end, unless its threads cannot have used so much.
 pub(super) fn add_cpu(transfer: &mut Transfer, end: &'static str, percent: f64) {
-    let both = if transfer.direction == Some(TransferDirection::Both) { 2 } else { 1 };
+    let both = if transfer.direction == Some(TransferDirection::Both) { 2.0 } else { 1.0 };
     // A thread for each stream, and one for the control connection.
-    let threads = (transfer.streams.unwrap_or(1) * both + 1) as f64;
+    let threads = transfer.streams.unwrap_or(1) as f64 * both + 1.0;
     let seconds = transfer.received.or(transfer.sent).map_or(0.0, |rate| rate.seconds);
     let most = 100.0 * threads * (1.1 + CPU_TICKS_S / seconds.max(CPU_TICKS_S));
     if percent > most {

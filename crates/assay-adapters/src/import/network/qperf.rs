@@ -190,7 +190,8 @@ impl QperfSection<'_> {
             let messages = self.count(&format!("{end}_msgs"))? as f64;
             let size = (bytes / messages).round();
             // Bytes have three digits, so only small sizes are exact.
-            (messages > 0.0 && size >= 1.0 && size < MAX_DERIVED_BYTES).then_some(size as u64)
+            let is_exact = messages > 0.0 && (1.0..MAX_DERIVED_BYTES).contains(&size);
+            is_exact.then_some(size as u64)
         })
     }
 }

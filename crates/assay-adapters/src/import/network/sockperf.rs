@@ -17,7 +17,9 @@ use crate::outputs::{
 
 pub(super) fn is_sockperf(text: &str) -> bool {
     text.contains("sockperf:")
-        && ["Summary:", "== version #", "sockperf: ERROR:"].iter().any(|it| text.contains(it))
+        && ["Summary:", "== version #", "sockperf: ERROR:", "[Valid Duration]"]
+            .iter()
+            .any(|it| text.contains(it))
 }
 
 /// Bytes of a message that sockperf can send.
@@ -44,11 +46,13 @@ struct SockperfRun<'t> {
     message_rate: Option<f64>,
     latency: Option<(&'static str, f64)>,
     bandwidth: Option<&'t str>,
-    observations: Vec<(&'t str, &'t str)>,
+    statistics: Vec<(&'t str, &'t str)>,
+    /// Rows of single messages in a full log; `None` before their heading.
+    single_rows: Option<usize>,
 }
 
-/// Maximum number of observations of a run: minimum, maximum and nine percentiles.
-const MAX_OBSERVATIONS: usize = 100;
+/// Maximum number of statistics of a run: minimum, maximum and nine percentiles.
+const MAX_STATISTICS: usize = 100;
 
 /// Reads every run of a file; one with several servers has several results.
 pub(super) fn read_sockperf(text: &str) -> Result<FileContents, ToolError> {
@@ -61,7 +65,7 @@ pub(super) fn read_sockperf(text: &str) -> Result<FileContents, ToolError> {
         let is_next_server = line.contains("Printing statistics for Server No:");
         if (begins && run.has_end()) || (is_next_server && run.has_figures()) {
             let next = run.next(is_next_server);
-            finish_run(std::mem::replace(&mut run, next), &mut contents);
+            finish_run(&std::mem::replace(&mut run, next), &mut contents);
             check_limit(contents.measurements.len() + 1, ("runs", MAX_MEASUREMENTS))?;
         }
         if !line.is_empty() {
@@ -71,9 +75,9 @@ pub(super) fn read_sockperf(text: &str) -> Result<FileContents, ToolError> {
         if let Err(error) = read_line(line, &mut run) {
             contents.add_part(Some(number..=number), "sockperf run", Err(error));
         }
-        check_limit(run.observations.len(), ("percentiles of a run", MAX_OBSERVATIONS))?;
+        check_limit(run.statistics.len(), ("percentiles of a run", MAX_STATISTICS))?;
     }
-    finish_run(run, &mut contents);
+    finish_run(&run, &mut contents);
     Ok(contents)
 }
 
@@ -105,16 +109,22 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
     if let Some(version) = word_after(line, "== version #") {
         run.version = Some(version.trim_end_matches('='));
     }
-    if let Some(protocol) = line.split_once(" # ").map(|it| it.1) {
-        if line.starts_with('[') && line.contains("PORT =") {
-            run.is_tcp = Some(protocol.starts_with("TCP"));
-            run.to = word_after(line, "IP =");
-        }
+    if let Some((_, protocol)) = line.split_once(" # ")
+        && line.starts_with('[')
+        && line.contains("PORT =")
+    {
+        run.is_tcp = Some(protocol.starts_with("TCP"));
+        run.to = word_after(line, "IP =");
+    }
+    if let Some(rows) = &mut run.single_rows {
+        *rows += usize::from(line.contains(", "));
+    } else if line.starts_with("packet, txTime") || line.starts_with("txTime, rxTime") {
+        run.single_rows = Some(0);
     }
     if line.contains("[SERVER]") {
         run.is_server = true;
     }
-    for mark in ["--msg-size", "msg-size=", "msg_size ="] {
+    for mark in ["msg-size", "msg_size ="] {
         let size = word_after(line, mark).map(|text| text.trim_end_matches(['.', ';', ',']));
         // A note names the advised size behind the actual one.
         if let (Some(size), None) = (size.and_then(|it| it.parse().ok()), run.message_bytes) {
@@ -133,16 +143,32 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
         run.counts = Some(line);
     } else if line.contains("(std-dev=") {
         run.deviation = word_after(line, "std-dev").map(|it| it.trim_end_matches(')'));
+        read_mean(line, run)?;
     } else if line.contains(" messages sent in ") {
         let seconds = word_after(line, " messages sent in ").unwrap_or_default();
         run.sent_in_s = Some(parse_non_negative("the time of sending", seconds)?);
     } else if let Some((_, rest)) = line.split_once("---> ") {
         if let Some((name, value)) = rest.split_once('=') {
             let name = name.trim_start_matches("percentile").trim();
-            run.observations.push((name, value.trim()));
+            run.statistics.push((name, value.trim()));
         }
     } else if let Some((_, summary)) = line.split_once("Summary:") {
         read_summary(summary, run)?;
+    }
+    Ok(())
+}
+
+/// Reads the mean, which a log without a summary has, too: `====> avg-latency=5.078 (std-dev=8.8)`.
+fn read_mean(line: &str, run: &mut SockperfRun<'_>) -> Result<(), ToolError> {
+    let means = [
+        ("avg-latency=", "half_round_trip"),
+        ("avg-lat=", "half_round_trip"),
+        ("avg-rtt=", "round_trip"),
+    ];
+    for (mark, metric) in means {
+        if let Some(value) = word_after(line, mark) {
+            run.latency = Some((metric, parse_positive("the latency", value)? * 1e-6));
+        }
     }
     Ok(())
 }
@@ -163,7 +189,7 @@ fn read_summary<'t>(summary: &'t str, run: &mut SockperfRun<'t>) -> Result<(), T
 }
 
 /// Adds the measurement of a run, or the reason why it is none.
-fn finish_run(run: SockperfRun<'_>, contents: &mut FileContents) {
+fn finish_run(run: &SockperfRun<'_>, contents: &mut FileContents) {
     let Some(lines) = run.lines.clone() else { return };
     if !run.has_figures() {
         if let Some(error) = run.error {
@@ -184,9 +210,14 @@ fn finish_run(run: SockperfRun<'_>, contents: &mut FileContents) {
         let why = "assay has no figure for a deviation of round trips";
         contents.leave_out(Some(lines.clone()), what, why);
     }
+    if let Some(rows) = run.single_rows {
+        let what = format!("{rows} rows of single messages");
+        let why = "the percentiles of all of them are imported";
+        contents.leave_out(Some(lines.clone()), what, why);
+    }
     let measured = match run.latency {
-        Some((metric, mean_s)) => measure_latency(&run, metric, mean_s),
-        None => measure_transfer(&run),
+        Some((metric, mean_s)) => measure_latency(run, metric, mean_s),
+        None => measure_transfer(run),
     };
     contents.add_part(Some(lines), "sockperf run", measured);
 }
@@ -197,7 +228,7 @@ fn measure_latency(
     mean_s: f64,
 ) -> Result<ImportedMeasurement, ToolError> {
     let mut figures = ToolFigures { mean: Some(mean_s), ..ToolFigures::default() };
-    for (name, value) in &run.observations {
+    for (name, value) in &run.statistics {
         let value = parse_positive(name, value)? * 1e-6;
         match *name {
             "<MAX> observation" => figures.max = Some(value),
@@ -264,7 +295,7 @@ fn add_counts(
     }
     let whole = valid("SentMessages")?.unwrap_or(0);
     if run.is_tcp == Some(true) || whole == 0 {
-        let lost = dropped.unwrap_or(0) + reordered.unwrap_or(0);
+        let lost = dropped.unwrap_or(0).saturating_add(reordered.unwrap_or(0));
         if lost > 0 {
             let what = format!("{lost} dropped or out-of-order messages of TCP");
             parsed.problems.push(what);

@@ -73,9 +73,9 @@ impl DatagramCounts {
         let jitters = [self.jitter_s, other.jitter_s].into_iter().flatten();
         let reordered = [self.reordered, other.reordered].into_iter().flatten();
         Self {
-            lost: self.lost + other.lost,
-            all: self.all + other.all,
-            reordered: reordered.reduce(|a, b| a + b),
+            lost: self.lost.saturating_add(other.lost),
+            all: self.all.saturating_add(other.all),
+            reordered: reordered.reduce(u64::saturating_add),
             jitter_s: jitters.reduce(f64::max),
         }
     }
@@ -164,7 +164,8 @@ impl Transfer {
             return Ok(());
         };
         let (sent, received) = (sent.bytes(), received.bytes());
-        if received <= sent * (1.0 + BYTES_TOLERANCE) {
+        // Without a direction they are different transfers at once.
+        if self.direction.is_none() || received <= sent * (1.0 + BYTES_TOLERANCE) {
             return Ok(());
         }
         let what = format!("{received:.0} bytes were received, and {sent:.0} were sent");
