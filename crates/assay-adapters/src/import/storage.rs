@@ -1,8 +1,10 @@
 //! Import of results of storage tools other than fio.
 
-use super::{FileContents, ImportFormat, format};
+use super::{ImportFormat, format};
 
 mod ior;
+mod ior_json;
+mod ior_lines;
 mod mdtest;
 mod vdbench;
 mod vdbench_heading;
@@ -10,9 +12,7 @@ mod vdbench_summary;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("ior", "ior", "IOR 3 and 4: text, CSV or JSON", ior::is_ior, |text| {
-        ior::read_ior(text).map(FileContents::from)
-    }),
+    format("ior", "ior", "IOR 2.10 to 4.1: text, CSV or JSON", ior::is_ior, ior::read_ior),
     format(
         "mdtest",
         "mdtest",
