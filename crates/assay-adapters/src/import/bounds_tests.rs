@@ -46,8 +46,9 @@ fn refuses_more_rows_and_groups_than_fit_into_memory() {
     let line = "x".repeat(MAX_LINE_BYTES + 1);
     check_refused(&format!("# OSU MPI Latency Test v7.5\n{line}\n"), "bytes in a line");
     let heading = "x\n".repeat(1 << 19);
-    let tests = "# OSU MPI Latency Test v7.5\n".repeat(10);
-    check_refused(&format!("{heading}{tests}"), "bytes of its heading for all tests");
+    let tests = "Send Latency Test\n".repeat(10);
+    let head = "#bytes #iterations\n";
+    check_refused(&format!("{heading}{head}{tests}"), "bytes of its heading for all tests");
 }
 
 #[test]
