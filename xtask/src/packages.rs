@@ -86,6 +86,9 @@ const BINUTILS: SystemPackage = package("binutils", "`strip`: a guest has little
 const STRACE: SystemPackage =
     package("strace", "makes the n-th call of a run fail, for `cargo xtask faults`");
 
+const BINDFS: SystemPackage =
+    package("bindfs", "a FUSE daemon that is ended during a run, for `cargo xtask faults`");
+
 const TIME: SystemPackage = package("time", "reports the peak memory of a program");
 const TASKSET: SystemPackage =
     package("util-linux", "`taskset` and `lscpu`: runs all contenders on the same CPUs");
@@ -97,7 +100,7 @@ pub(crate) const FOR_BENCH_COMPUTE: &[SystemPackage] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
 
 /// Packages that inject faults.
-pub(crate) const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO];
+pub(crate) const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO, BINDFS];
 
 /// Packages of the laboratory. The contents of its guests are downloaded, not installed.
 pub(crate) const FOR_LAB: &[SystemPackage] = &[QEMU, CPIO, KMOD, BINUTILS];
