@@ -87,6 +87,9 @@ const SHELLCHECK: SystemPackage = package("shellcheck", "checks the shell script
 const STRACE: SystemPackage =
     package("strace", "makes the n-th call of a run fail, for `cargo xtask faults`");
 
+const BINDFS: SystemPackage =
+    package("bindfs", "a FUSE daemon that is ended during a run, for `cargo xtask faults`");
+
 const TIME: SystemPackage = package("time", "reports the peak memory of a program");
 const TASKSET: SystemPackage =
     package("util-linux", "`taskset` and `lscpu`: runs all contenders on the same CPUs");
@@ -101,7 +104,7 @@ pub const FOR_BENCH_COMPUTE: &[SystemPackage] =
 pub const FOR_TIDY: &[SystemPackage] = &[SHELLCHECK];
 
 /// Packages that inject faults.
-pub const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO];
+pub const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO, BINDFS];
 
 /// Packages of the laboratory. The contents of its guests are downloaded, not installed.
 pub const FOR_LAB: &[SystemPackage] = &[QEMU, CPIO, KMOD, BINUTILS];

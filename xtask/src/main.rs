@@ -17,6 +17,7 @@ mod faults;
 mod finding;
 mod fuzz;
 mod lab;
+mod nightly;
 mod sources;
 mod test;
 mod tidy;
@@ -32,6 +33,7 @@ cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: any dif
 cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, failures of storage, CPUs and links, into docs/reliability.md
 cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
+cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, mutants, miri; missing tools are named
 cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, fuzz, faults, test, lab, truth
 ";
 
@@ -64,6 +66,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["truth", "aa", suite] => return truth::aa::run(root(), suite),
         ["lab", rest @ ..] => laboratory::run(root(), rest)?,
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,
+        ["nightly", rest @ ..] => nightly::run(root(), rest)?,
         ["ci"] => return ci::run(root()),
         ["bench", rest @ ..] => bench::run(root(), rest)?,
         [] | ["help" | "--help" | "-h"] => print!("{USAGE}{}", bench::USAGE),

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -36,6 +36,18 @@ const ROWS: &[Row] = &[
         "the file system turns read-only during a writing run",
         "the case fails with the kernel's error; nothing is stored as measured",
         abort_file_system,
+        true,
+    ),
+    (
+        "the FUSE daemon of the target dies during a writing run",
+        "the case fails with the kernel's error; nothing is stored as measured",
+        kill_fuse_daemon,
+        true,
+    ),
+    (
+        "SIGTERM while a tree of a hundred million files is looked at",
+        "the run ends within seconds, and is stored as interrupted",
+        interrupt_tree_scan,
         true,
     ),
     (
@@ -185,6 +197,75 @@ fn abort_file_system(program: &Path) -> Result<FaultResult> {
             format!("exit code {code:?}"),
         ),
     })
+}
+
+/// Running FUSE daemon, ended and unmounted on drop.
+struct FuseMount {
+    daemon: Child,
+    mount_point: String,
+}
+
+impl Drop for FuseMount {
+    fn drop(&mut self) {
+        drop(self.daemon.kill());
+        drop(self.daemon.wait());
+        drop(run_system(&["umount", "-l", &self.mount_point]));
+    }
+}
+
+fn kill_fuse_daemon(program: &Path) -> Result<FaultResult> {
+    let sandbox = FaultSandbox::new(program)?;
+    let (source, folder) = (sandbox.path("source"), sandbox.path("mounted"));
+    fs::create_dir(&source)?;
+    fs::create_dir(&folder)?;
+    let daemon = Command::new("bindfs").arg("-f").args([&source, &folder]).spawn();
+    let daemon = match daemon {
+        Ok(daemon) => daemon,
+        Err(error) => return Ok(FaultResult::NotTried(format!("bindfs: {error}"))),
+    };
+    let mount_point = folder.to_string_lossy().into_owned();
+    let mut fuse = FuseMount { daemon, mount_point };
+    let is_mounted = || {
+        let mounts = fs::read_to_string("/proc/self/mountinfo");
+        mounts.is_ok_and(|mounts| mounts.contains(&fuse.mount_point))
+    };
+    if !wait_until(is_mounted) {
+        return Ok(FaultResult::NotTried("bindfs mounts nothing".to_owned()));
+    }
+    let arguments =
+        ["storage", "write", "mounted/file", "--size", "8MiB", "--for", "8s", "--buffered"];
+    let mut child = sandbox.spawn_assay(&arguments)?;
+    wait_for_measurement(&sandbox);
+    fuse.daemon.kill()?;
+    let (code, stored_run) = wait_and_show(&sandbox, &mut child)?;
+    // Linux ends open requests with one error, and refuses later ones with the other.
+    let is_reported = stored_run.contains("Transport endpoint is not connected")
+        || stored_run.contains("Software caused connection abort");
+    Ok(FaultResult::passed_if(code == Some(4) && is_reported, format!("exit code {code:?}")))
+}
+
+fn interrupt_tree_scan(program: &Path) -> Result<FaultResult> {
+    /// Much shorter than the look at all files, even on a busy machine.
+    const SOON: Duration = Duration::from_secs(10);
+    let sandbox = FaultSandbox::new(program)?;
+    fs::create_dir(sandbox.path("data"))?;
+    let tree = ["--width", "1000", "--files", "100000", "--size", "1", "--operations", "stat"];
+    let mut child =
+        sandbox.spawn_assay(&[&["storage", "files", "data"][..], &tree].concat())?;
+    wait_for_measurement(&sandbox);
+    let began = Instant::now();
+    run_system(&["kill", "-TERM", &child.id().to_string()]).map_err(anyhow::Error::msg)?;
+    while child.try_wait()?.is_none() && began.elapsed() < SOON {
+        thread::sleep(Duration::from_millis(10));
+    }
+    if child.try_wait()?.is_none() {
+        child.kill()?;
+        child.wait()?;
+        return Ok(FaultResult::Failed(format!("still there after {} s", SOON.as_secs())));
+    }
+    let listed = sandbox.run_assay(&["list", "--all"])?;
+    let is_interrupted = listed.out.contains("interrupted");
+    Ok(FaultResult::passed_if(is_interrupted, format!("exit code {:?}", child.wait()?.code())))
 }
 
 /// Two network namespaces with a link between them, deleted on drop.

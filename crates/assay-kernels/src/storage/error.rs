@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Reason for which a phase could not take place.
 #[derive(Debug, thiserror::Error)]
@@ -94,4 +95,9 @@ pub enum StorageError {
     /// The user interrupted the phase.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// Ends preparations once the user has interrupted them.
+pub(super) fn end_if_stopped(stop: &AtomicBool) -> Result<(), StorageError> {
+    if stop.load(Ordering::Relaxed) { Err(StorageError::Interrupted) } else { Ok(()) }
 }

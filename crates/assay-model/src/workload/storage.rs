@@ -502,4 +502,58 @@ mod tests {
         }
         assert!((RateRounding::Exact.round_share(916.12, 50.0) - 458.06).abs() < 1e-9);
     }
+
+    fn workload(streams: Vec<StorageStream>, verify: Verify) -> StorageWorkload {
+        StorageWorkload {
+            targets: Vec::new(),
+            streams,
+            load: StorageLoad::Closed,
+            timing: StorageTiming {
+                warmup_s: 0.0,
+                duration_s: None,
+                interval_s: 1.0,
+                stop_after_bytes: None,
+            },
+            engine: EngineChoice::Auto,
+            data: StorageData { compressible: 0.0, verify },
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn counts_the_buffers_of_all_streams() {
+        let pattern = AccessPattern::Sequential {
+            cursor: Cursor::Shared,
+            at_end: AtEnd::Wrap,
+            gap_bytes: 0,
+        };
+        let stream = |bytes, read_share, targets: &[usize]| StorageStream {
+            in_flight_per_target: 3,
+            targets: targets.to_vec(),
+            ..StorageStream::new(pattern, bytes, read_share)
+        };
+        let in_turn = |stream: StorageStream| {
+            let turns = Some(TargetRotation::Round);
+            StorageStream { conduct: StreamBehavior { turns, ..stream.conduct }, ..stream }
+        };
+        for (streams, verify, (count, largest_bytes, total_bytes), is_uniform) in [
+            (vec![stream(1, 1.0, &[0])], Verify::Off, (3, 1, 3 * 4096), true),
+            (vec![stream(4097, 0.0, &[0])], Verify::Off, (3, 4097, 3 * 8192), true),
+            // Writes that are read back need both buffers, as mixed I/O does.
+            (vec![stream(4096, 0.0, &[0])], Verify::AfterWrite, (6, 4096, 6 * 4096), true),
+            (vec![stream(4096, 0.5, &[0, 1])], Verify::Off, (12, 4096, 12 * 4096), true),
+            (vec![in_turn(stream(4096, 1.0, &[0, 1]))], Verify::Off, (3, 4096, 3 * 4096), true),
+            (
+                vec![stream(4096, 1.0, &[0]), stream(8192, 1.0, &[0])],
+                Verify::Off,
+                (6, 8192, 3 * 4096 + 3 * 8192),
+                false,
+            ),
+            (vec![stream(u64::MAX, 1.0, &[0])], Verify::Off, (3, u64::MAX, u64::MAX), true),
+        ] {
+            let need = workload(streams, verify).buffers();
+            assert_eq!(need, IoBufferNeed { count, largest_bytes, total_bytes });
+            assert_eq!(need.is_uniform(), is_uniform, "{need:?}");
+        }
+    }
 }

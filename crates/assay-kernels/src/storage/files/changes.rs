@@ -7,8 +7,7 @@ use assay_model::workload::file_set::{
     FileAccess, FileOperation, FileStream, FileTree, FileWorkload,
 };
 
-use super::tree::end_if_stopped;
-use crate::storage::error::StorageError;
+use crate::storage::error::{StorageError, end_if_stopped};
 use crate::storage::hard_links;
 
 /// What happens to files of one tree that are there.

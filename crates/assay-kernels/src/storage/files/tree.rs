@@ -7,7 +7,7 @@ use assay_model::workload::file_set::{FileOrder, FileTree};
 
 use super::changes::Changes;
 use crate::storage::anchor::Anchor;
-use crate::storage::error::StorageError;
+use crate::storage::error::{StorageError, end_if_stopped};
 use crate::storage::random::RandomStream;
 
 /// Maximum number of directories or files: more would need gigabytes to keep track of.
@@ -115,11 +115,6 @@ impl<'w> TreeState<'w> {
         }
         Ok(Self { tree, anchor, directories, files })
     }
-}
-
-/// Ends a walk through a tree once the user has interrupted it.
-pub(super) fn end_if_stopped(stop: &AtomicBool) -> Result<(), StorageError> {
-    if stop.load(Ordering::Relaxed) { Err(StorageError::Interrupted) } else { Ok(()) }
 }
 
 impl EntryStates {

@@ -274,13 +274,13 @@ pub fn check_buffers(workload: &StorageWorkload, host: &HostFacts) -> Result<(),
     if !host.has_known_memory() || need.total_bytes <= usable {
         return Ok(());
     }
+    let buffers = match need.count {
+        1 => "one buffer".to_owned(),
+        count => format!("{count} buffers"),
+    };
     let up_to = if need.is_uniform() { "" } else { "up to " };
     Err(PlanError::NotEnoughMemory {
-        what: format!(
-            "I/O with {} buffers of {up_to}{}",
-            need.count,
-            Bytes(need.largest_bytes)
-        ),
+        what: format!("I/O with {buffers} of {up_to}{}", Bytes(need.largest_bytes)),
         needed: format_size(need.total_bytes),
         usable: format_size(usable),
     })

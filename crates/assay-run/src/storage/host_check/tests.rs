@@ -41,6 +41,7 @@ fn buffers_must_fit_the_memory() {
         // 80 % of the memory are usable, and reads and writes have buffers of their own.
         (1 << 20, 40, None),
         (1 << 20, 41, Some("I/O with 82 buffers of 1 MiB needs 82.0 MiB")),
+        (u64::MAX, 1, Some("I/O with 2 buffers of")),
         // Buffers begin at page boundaries.
         (1, 10_241, Some("I/O with 20482 buffers of 1 B needs")),
         (u64::MAX, u32::MAX, Some("I/O with")),

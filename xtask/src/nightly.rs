@@ -1,0 +1,140 @@
+//! `cargo xtask nightly`: checks that take hours, started by hand and never by CI.
+//!
+//! A check whose tool is missing is listed with the command that installs it.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::{command, fuzz};
+
+/// Check with the tool that it needs.
+struct NightlyCheck {
+    name: &'static str,
+    /// Command that succeeds if the tool is installed; empty without a tool.
+    probe: &'static [&'static str],
+    /// Command that installs the tool.
+    install: &'static str,
+    run: fn(&Path) -> Result<()>,
+}
+
+const CHECKS: [NightlyCheck; 3] = [
+    NightlyCheck {
+        name: "fuzz",
+        probe: &[],
+        install: "",
+        run: |root| fuzz::run(root, &["--for", "1h"]),
+    },
+    NightlyCheck {
+        name: "mutants",
+        probe: &["cargo", "mutants", "--version"],
+        install: "cargo install --locked cargo-mutants",
+        run: find_surviving_mutants,
+    },
+    NightlyCheck {
+        name: "miri",
+        probe: &["cargo", "+nightly", "miri", "--version"],
+        install: "rustup component add miri --toolchain nightly",
+        run: interpret_kernels,
+    },
+];
+
+/// Runs the named checks, or all of them. Fails if any of them fails, or if a named one cannot run.
+pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
+    let is_known = |name: &&&str| CHECKS.iter().any(|check| check.name == **name);
+    if let Some(name) = names.iter().find(|name| !is_known(name)) {
+        let known: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+        bail!("unknown check: {name}; expected one of {}", known.join(", "));
+    }
+    let (mut failed, mut missing) = (Vec::new(), Vec::new());
+    for check in CHECKS.iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
+        if !is_installed(root, check.probe) {
+            println!("== {}: not run, its tool is missing: {}", check.name, check.install);
+            missing.push(check.name);
+            continue;
+        }
+        println!("== {}", check.name);
+        if let Err(error) = (check.run)(root) {
+            println!("{error:#}");
+            failed.push(check.name);
+        }
+    }
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    if !names.is_empty() && !missing.is_empty() {
+        bail!("not run: {}", missing.join(", "));
+    }
+    Ok(())
+}
+
+fn is_installed(root: &Path, probe: &[&str]) -> bool {
+    let Some((program, arguments)) = probe.split_first() else { return true };
+    command::capture(tool(root, program).args(arguments))
+        .is_ok_and(|output| output.status.success())
+}
+
+/// Returns a command for a program of the user's. The variables of the toolchain that runs this
+/// program would override a toolchain named on the command line.
+fn tool(root: &Path, program: &str) -> Command {
+    let mut command = command::at_root(root, program);
+    command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
+    command
+}
+
+/// Changes the code in thousands of places, one at a time; a change that no test notices shows a
+/// missing test.
+fn find_surviving_mutants(root: &Path) -> Result<()> {
+    const SPOKES: [&str; 6] =
+        ["-p", "assay-stats", "-p", "assay-model", "-p", "assay-dialects"];
+    const SAFETY: [&str; 10] = [
+        "-p",
+        "assay-run",
+        "-f",
+        "**/storage/safety.rs",
+        "-f",
+        "**/storage/created_tree.rs",
+        "-f",
+        "**/storage/safe_open.rs",
+        "-f",
+        "**/storage/host_check.rs",
+    ];
+    // Another folder of results for each, inside what git ignores.
+    let run = |scope: &[&str], results: &str| {
+        let mutants = ["mutants", "--no-shuffle", "--baseline=skip", "--timeout=300", "-o"];
+        command::run(tool(root, "cargo").args(mutants).arg(results).args(scope))
+    };
+    let of_spokes = run(&SPOKES, "target/mutants/spokes");
+    let of_safety = run(&SAFETY, "target/mutants/safety");
+    of_spokes.and(of_safety)
+}
+
+/// Runs the tests of unsafe code in an interpreter that finds undefined behaviour and data races.
+/// Timed kernels use instructions and calls that it does not interpret.
+fn interpret_kernels(root: &Path) -> Result<()> {
+    let miri = ["+nightly", "miri", "test", "-p", "assay-kernels", "--lib", "--"];
+    // Threads sleep, read clocks and set their CPUs, which isolation forbids.
+    command::run(
+        tool(root, "cargo")
+            .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+            .args(miri)
+            .args(["barrier", "team"]),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_checks_and_missing_tools_are_named() {
+        let root = Path::new("/");
+        let error = run(root, &["mutant"]).unwrap_err().to_string();
+        assert_eq!(error, "unknown check: mutant; expected one of fuzz, mutants, miri");
+        assert!(is_installed(root, &[]));
+        assert!(is_installed(root, &["true"]));
+        assert!(!is_installed(root, &["false"]));
+        assert!(!is_installed(root, &["/no/such/program"]));
+    }
+}
