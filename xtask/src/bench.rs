@@ -25,7 +25,6 @@ mod mpi;
 mod network;
 mod options;
 mod order;
-pub(crate) mod page;
 mod ratio;
 mod storage;
 mod store;

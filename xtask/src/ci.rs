@@ -13,7 +13,10 @@ use crate::{command, faults, fuzz, lab, packages, test, tidy, truth, wheels};
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let mut clock = CiSteps::default();
     clock.run_step("fmt", || cargo(root, &["fmt", "--all", "--check"], None))?;
-    clock.run_step("tidy", || tidy::run(root))?;
+    clock.run_step("tidy", || {
+        packages::install(root, packages::FOR_TIDY)?;
+        tidy::run(root)
+    })?;
     clock.run_step("clippy", || {
         let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
         cargo(root, &lint, None)

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::page::MarkdownPage;
 use crate::{command, packages};
+use workbench::page::MarkdownPage;
 
 mod attacks;
 mod during_measurement;

@@ -9,16 +9,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use workbench::{command, packages};
 
 mod bench;
 mod ci;
-mod command;
 mod faults;
 mod finding;
 mod fuzz;
 mod lab;
 mod nightly;
-mod packages;
 mod sources;
 mod test;
 mod tidy;
@@ -65,7 +64,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         }
         ["truth", "aa"] => return truth::aa::run(root(), "quick"),
         ["truth", "aa", suite] => return truth::aa::run(root(), suite),
-        ["lab", rest @ ..] => lab::run(root(), rest)?,
+        ["lab", rest @ ..] => laboratory::run(root(), rest)?,
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,
         ["nightly", rest @ ..] => nightly::run(root(), rest)?,
         ["ci"] => return ci::run(root()),

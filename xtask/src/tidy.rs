@@ -20,6 +20,7 @@ mod leftovers;
 mod links;
 mod manifests;
 mod portability;
+mod shell;
 mod sizes;
 mod threads;
 mod unsafety;
@@ -52,6 +53,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let packages = budget::count_packages(root)?;
     findings.extend(budget::check(packages));
     findings.extend(features::check(root)?);
+    findings.extend(shell::check(root, &sources)?);
     for finding in &findings {
         println!("{finding}");
     }

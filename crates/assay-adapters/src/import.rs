@@ -22,6 +22,7 @@ mod file_time;
 mod fio;
 mod foreign;
 mod json_documents;
+mod laws;
 mod mpi;
 mod network;
 mod prepared_text;
@@ -69,6 +70,12 @@ pub struct ImportFormat {
     pub tool: &'static str,
     /// Description for help.
     pub about: &'static str,
+    /// Versions of the tool whose output was read.
+    pub versions: &'static str,
+    /// Figures that are imported.
+    pub imported: &'static str,
+    /// Contents that are named and left out.
+    pub left_out: &'static str,
     /// Whether a text has this format, from marks that only this tool writes.
     matches: fn(&str) -> bool,
     read: fn(&str) -> Result<FileContents, ToolError>,
@@ -96,7 +103,20 @@ const fn format(
     is: fn(&str) -> bool,
     read: fn(&str) -> Result<FileContents, ToolError>,
 ) -> ImportFormat {
-    ImportFormat { name, tool, about, matches: is, read }
+    let (versions, imported, left_out) = ("", "", "");
+    ImportFormat { name, tool, about, versions, imported, left_out, matches: is, read }
+}
+
+impl ImportFormat {
+    /// Adds what the documentation lists: versions of the tool, imported figures, left-out contents.
+    const fn with_contents(
+        self,
+        versions: &'static str,
+        imported: &'static str,
+        left_out: &'static str,
+    ) -> Self {
+        Self { versions, imported, left_out, ..self }
+    }
 }
 
 /// Reasons to reject a file.
@@ -201,6 +221,7 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     }
     check_measurements(text, &contents).map_err(|error| refused(None, error))?;
     for measurement in &mut contents.measurements {
+        laws::explain_figures(measurement, format.tool == "ior");
         measurement.began = measurement.began.or(prepared.first_time);
     }
     for failed in &mut contents.failed {
@@ -389,6 +410,8 @@ fn shorten(line: &str) -> String {
 
 #[cfg(test)]
 mod bounds_tests;
+#[cfg(test)]
+mod documentation;
 #[cfg(test)]
 mod goldens;
 #[cfg(test)]

@@ -54,11 +54,11 @@ impl IorText {
     /// Parses the text table, `summaryFormat=CSV` or `summaryFormat=JSON`.
     pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
         // An error of any rank ends the test and the output.
-        if let Some(line) = text.lines().find(|line| line.starts_with("ERROR: ")) {
-            let what = line.trim_start_matches("ERROR: ").to_owned();
-            let number =
-                SYSTEM_ERRORS.iter().find(|(message, _)| line.contains(message)).map(|it| it.1);
-            return Err(ToolError::SystemError { what, number });
+        if let Some(error) = text.lines().find_map(parse_error) {
+            return Err(error);
+        }
+        if let Some(line) = text.lines().find(|line| reports_wrong_data(line)) {
+            return Err(ToolError::CheckFailed { verdict: line.trim().to_owned() });
         }
         // IOR 3.2 prints its name before the document.
         let document = text.lines().any(|line| line.starts_with('{'));
@@ -74,6 +74,19 @@ impl IorText {
         }
         Ok(read)
     }
+}
+
+/// Parses the error of a rank: `ERROR: open64("/f", 0) failed: No such file or directory`.
+pub(crate) fn parse_error(line: &str) -> Option<ToolError> {
+    let what = line.strip_prefix("ERROR: ")?.trim_end().to_owned();
+    let number =
+        SYSTEM_ERRORS.iter().find(|(message, _)| what.contains(message)).map(|it| it.1);
+    Some(ToolError::SystemError { what, number })
+}
+
+/// Whether a line reports that data was wrong: `WARNING: Incorrect data on read (16 errors found).`
+pub(crate) fn reports_wrong_data(line: &str) -> bool {
+    line.contains("Incorrect data on")
 }
 
 /// Parses the text form. Messages of the ranks may occur between the rows.
@@ -150,7 +163,8 @@ const TRANSFER: [&str; 2] = ["xfer(KiB)", "xferKiB"];
 const ACCESS_TIME: [&str; 2] = ["wr/rd(s)", "wrRdTime"];
 const TOTAL_TIME: [&str; 2] = ["total(s)", "totalTime"];
 
-fn parse_row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
+/// Parses a row from its cells by name, in any form.
+pub(crate) fn parse_row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
     const KIB: f64 = 1024.0;
     const MIB: f64 = 1024.0 * 1024.0;
     let found = |names: &[&str]| names.iter().find_map(|name| cell(name));
@@ -192,7 +206,7 @@ fn significant_digits(text: &str) -> usize {
 /// Maximum number of values that are used of a document: some thousand results of a dozen each.
 const MAX_VALUES: usize = 100_000;
 /// Members of the JSON form that are read, at any depth.
-const MEMBERS: [&str; 13] = [
+const MEMBERS: [&str; 26] = [
     "tests",
     "Results",
     "summary",
@@ -206,13 +220,24 @@ const MEMBERS: [&str; 13] = [
     "wrRdTime",
     "totalTime",
     "bw(MiB/s)",
+    "TestID",
+    "operation",
+    "StartTime",
+    "Began",
+    "Options",
+    "Parameters",
+    "test filename",
+    "testFileName",
+    "ordering in a file",
+    "tasks",
+    "blocksize",
+    "type",
+    "api",
 ];
 
-/// Parses the JSON form. IOR 3 writes nested lists, IOR 4 one list.
-fn parse_json(text: &str) -> Result<IorText, ToolError> {
-    let start = text.find('{').unwrap_or_default();
-    let selected = json_selection::select(&text[start..], &MEMBERS, MAX_VALUES);
-    let document = selected.map_err(|error| {
+/// Parses the members of IOR's JSON that are read.
+pub(crate) fn parse_document(text: &str) -> Result<Value, ToolError> {
+    json_selection::select(text, &MEMBERS, MAX_VALUES).map_err(|error| {
         if let Some(error) = json_selection::limit_error(&error, MAX_VALUES) {
             error
         } else if error.is_eof() {
@@ -220,24 +245,43 @@ fn parse_json(text: &str) -> Result<IorText, ToolError> {
         } else {
             ToolError::Missing { what: format!("JSON: {error}"), place: PLACE }
         }
-    })?;
-    let tests = document.get("tests").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let [test] = tests else {
-        let what = format!("expected one test, found {}", tests.len());
-        return Err(ToolError::Contradiction { what });
-    };
+    })
+}
+
+/// Returns the results of a test. IOR 3 writes nested lists, IOR 4 one list.
+pub(crate) fn flatten_results(test: &Value) -> Result<Vec<&Value>, ToolError> {
     let results =
         test.get("Results").and_then(Value::as_array).ok_or_else(|| missing("Results"))?;
     let flat = results.iter().flat_map(|it| match it {
         Value::Array(inner) => inner.iter().collect::<Vec<_>>(),
         other => vec![other],
     });
-    let rows = flat.map(|it| {
-        parse_row(|name| match it.get(name)? {
-            Value::String(text) => Some(text.clone()),
-            other => Some(other.to_string()),
-        })
-    });
+    Ok(flat.collect())
+}
+
+/// Returns a member as text, without the quotation marks of JSON.
+pub(crate) fn member_text(value: &Value, name: &str) -> Option<String> {
+    match value.get(name)? {
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Parses the JSON form of one test.
+fn parse_json(text: &str) -> Result<IorText, ToolError> {
+    let start = text.find('{').unwrap_or_default();
+    let document = parse_document(&text[start..])?;
+    let tests = document.get("tests").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let [test] = tests else {
+        let what = format!("expected one test, found {}", tests.len());
+        return Err(ToolError::Contradiction { what });
+    };
+    let results = flatten_results(test)?;
+    let is_timed = |it: &&&Value| {
+        member_text(it, "access").is_none_or(|access| ACCESSES.contains(&access.as_str()))
+    };
+    let rows = results.iter().filter(is_timed);
+    let rows = rows.map(|it| parse_row(|name| member_text(it, name)));
     let version = document.get("Version").and_then(Value::as_str).map(str::to_owned);
     let version = version.or_else(|| parse_version(text));
     let summary = document.get("summary").and_then(Value::as_array);

@@ -22,20 +22,22 @@ const LIMIT_MARK: &str = "more values than ";
 pub(crate) struct JsonSelection<'k> {
     /// Names of members to keep, at any depth.
     names: &'k [&'k str],
-    /// Name of the member of which everything is kept.
-    whole: Option<&'k str>,
+    /// Names of members of which everything is kept.
+    whole: &'k [&'k str],
     limit: usize,
     left: &'k Cell<usize>,
+    /// Whether the second member of one name is kept as `name#2`.
+    keeps_repeated: bool,
 }
 
 impl<'k> JsonSelection<'k> {
     /// Selects members by their names, within the limit that `left` holds.
     pub(crate) const fn new(
         names: &'k [&'k str],
-        whole: Option<&'k str>,
+        whole: &'k [&'k str],
         (limit, left): (usize, &'k Cell<usize>),
     ) -> Self {
-        Self { names, whole, limit, left }
+        Self { names, whole, limit, left, keeps_repeated: false }
     }
 
     /// Accounts for kept values.
@@ -50,7 +52,7 @@ impl<'k> JsonSelection<'k> {
     }
 
     fn keeps(&self, name: &str) -> bool {
-        self.names.is_empty() || self.whole == Some(name) || self.names.contains(&name)
+        self.names.is_empty() || self.whole.contains(&name) || self.names.contains(&name)
     }
 }
 
@@ -64,8 +66,28 @@ pub(crate) fn select(
     limit: usize,
 ) -> Result<Value, serde_json::Error> {
     let left = Cell::new(limit);
+    read_selection(text, JsonSelection::new(names, &[], (limit, &left)))
+}
+
+/// Reads the selected members like [`select`], and keeps the second member of one name as `name#2`.
+///
+/// # Errors
+/// The error of the JSON, or an exceeded limit, which [`limit_error`] recognises.
+pub(crate) fn select_with_repeated(
+    text: &str,
+    names: &[&str],
+    limit: usize,
+) -> Result<Value, serde_json::Error> {
+    let left = Cell::new(limit);
+    let selection = JsonSelection::new(names, &[], (limit, &left));
+    read_selection(text, JsonSelection { keeps_repeated: true, ..selection })
+}
+
+fn read_selection(
+    text: &str,
+    selection: JsonSelection<'_>,
+) -> Result<Value, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let selection = JsonSelection::new(names, None, (limit, &left));
     let value = selection.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
@@ -135,10 +157,12 @@ impl<'de> Visitor<'de> for JsonSelection<'_> {
             }
             self.take(1)?;
             // Below that member every name is kept.
-            let below = match self.whole == Some(&*name) {
+            let below = match self.whole.contains(&&*name) {
                 true => JsonSelection { names: &[], ..self },
                 false => self,
             };
+            let is_repeated = self.keeps_repeated && kept.contains_key(&name);
+            let name = if is_repeated { format!("{name}#2") } else { name };
             // The last of several equal names counts.
             kept.insert(name, members.next_value_seed(below)?);
         }

@@ -1,5 +1,5 @@
-//! Parser of STREAM's output, of `stream` (versions 5.8 to 5.10) and of the STREAM sections of
-//! `hpcc`.
+//! Parser of STREAM's output, of `stream` in C (versions 5.8 to 5.10), in Fortran and for MPI, and
+//! of the STREAM sections of `hpcc`.
 //!
 //! A rate is accepted only if it is STREAM's byte count over the printed time. A build that counts
 //! MiB, or other bytes than STREAM, contradicts itself and is rejected.
@@ -23,6 +23,8 @@ pub struct StreamText {
     pub passes: u64,
     /// OpenMP threads; `None` = built without OpenMP.
     pub threads: Option<u64>,
+    /// MPI ranks, in the version for MPI.
+    pub ranks: Option<u64>,
     /// Copy, Scale, Add, Triad.
     pub functions: [StreamFunction; 4],
 }
@@ -60,9 +62,11 @@ impl StreamText {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         require_validation(&lines)?;
         let power = rate_power_of_ten(&lines)?;
-        let elements = find_positive_whole(&lines, "array size", &["Array size ="])?;
-        let element_bytes = find_positive_whole(&lines, "word size", &["This system uses"])?;
-        let passes = ["Each kernel will be executed", "Each test is run"];
+        let elements = ["Total Aggregate Array size =", "Array size ="];
+        let elements = find_positive_whole(&lines, "array size", &elements)?;
+        let element_bytes = find_element_bytes(&lines, elements, power)?;
+        let passes =
+            ["Each kernel will be executed", "Each test is run", "You are running each test"];
         let array_bytes = elements as f64 * element_bytes as f64;
         let function = |index| parse_function(&lines, index, power, array_bytes);
         Ok(Self {
@@ -71,6 +75,7 @@ impl StreamText {
             element_bytes,
             passes: find_positive_whole(&lines, "number of passes", &passes)?,
             threads: parse_threads(&lines)?,
+            ranks: find_optional_whole(&lines, "ranks", &["Data are distributed across"])?,
             functions: [function(0)?, function(1)?, function(2)?, function(3)?],
         })
     }
@@ -82,6 +87,9 @@ fn rate_power_of_ten(lines: &[&str]) -> Result<i32, ToolError> {
     match headings.as_slice() {
         [] => Err(ToolError::Missing { what: "STREAM table".to_owned(), place: "the output" }),
         // stream.c divides by 1.0E06, hpcc's STREAM/stream.c multiplies by 1e-9: both decimal.
+        [heading] if heading.contains("RMS time") => {
+            Err(ToolError::UnknownColumn { name: "RMS time".to_owned() })
+        }
         [heading] if heading.contains("MB/s") => Ok(6),
         [heading] if heading.contains("GB/s") => Ok(9),
         [_] => {
@@ -159,9 +167,32 @@ fn check_rate(row: &StreamFunction, bytes: f64, half_digit_s: f64) -> Result<(),
     Ok(())
 }
 
+/// Returns the size of an element. The Fortran version may not print it; then the rate and the time
+/// of Copy decide between 8 and 4 bytes.
+fn find_element_bytes(lines: &[&str], elements: u64, power: i32) -> Result<u64, ToolError> {
+    let labels = ["This system uses", "Assuming"];
+    if let Some(bytes) = find_optional_whole(lines, "word size", &labels)? {
+        return Ok(bytes);
+    }
+    let missing =
+        || ToolError::Missing { what: "word size".to_owned(), place: "STREAM's output" };
+    let (_, word, arrays) = FUNCTIONS[0];
+    let row = lines.iter().find_map(|line| line.strip_prefix(word)).ok_or_else(missing)?;
+    let mut fields = row.split_whitespace();
+    let rate = parse_positive_scaled("the rate of copy", fields.next().unwrap_or(""), power)?;
+    let shortest_s = parse_non_negative("a shortest time", fields.nth(1).unwrap_or(""))?;
+    let bytes = rate * shortest_s / (arrays * elements as f64);
+    /// Largest share that rounding of a time with four decimals may make.
+    const TOLERANCE: f64 = 0.1;
+    let is_near = |size: &u64| (bytes / *size as f64 - 1.0).abs() < TOLERANCE;
+    [8, 4].into_iter().find(is_near).ok_or_else(missing)
+}
+
 /// Parses the version: `STREAM version $Revision: 5.10 $` → `5.10`.
 fn parse_version(lines: &[&str]) -> Option<String> {
-    let line = lines.iter().find_map(|line| line.strip_prefix("STREAM version"))?;
+    let names = ["STREAM version", "STREAM Version"];
+    let line =
+        lines.iter().find_map(|line| names.iter().find_map(|name| line.strip_prefix(name)))?;
     let word =
         line.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     word.map(str::to_owned)
@@ -170,11 +201,24 @@ fn parse_version(lines: &[&str]) -> Option<String> {
 fn parse_threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
     // "Counted" is the number that OpenMP granted; older versions and hpcc print only the requested
     // one.
-    let labels = ["Number of Threads counted =", "Number of Threads requested ="];
-    if !lines.iter().any(|line| labels.iter().any(|start| line.starts_with(start))) {
+    let labels = [
+        "Number of Threads counted =",
+        "Number of Threads requested =",
+        "Number of Threads =",
+    ];
+    find_optional_whole(lines, "number of threads", &labels)
+}
+
+/// Parses the first whole number after the first of `starts`, if a line begins with one.
+fn find_optional_whole(
+    lines: &[&str],
+    what: &str,
+    starts: &[&str],
+) -> Result<Option<u64>, ToolError> {
+    if !lines.iter().any(|line| starts.iter().any(|start| line.starts_with(start))) {
         return Ok(None);
     }
-    find_positive_whole(lines, "number of threads", &labels).map(Some)
+    find_positive_whole(lines, what, starts).map(Some)
 }
 
 /// Parses the first whole number after the first of `starts` that begins a line.

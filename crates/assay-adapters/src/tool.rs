@@ -251,7 +251,6 @@ pub const TOOLS: &[ToolAdapter] = &[
     ),
 ];
 
-pub(crate) use iperf3::read_document as read_iperf3_document;
 pub use perftest::arguments as perftest_arguments;
 
 /// Returns the test with this name in IMB.

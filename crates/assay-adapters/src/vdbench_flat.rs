@@ -116,7 +116,10 @@ fn cell(row: &str, at: usize) -> &str {
 }
 
 fn find_column(names: &[&str], name: &str) -> Result<usize, ToolError> {
-    names.iter().position(|it| *it == name).ok_or_else(|| missing(&format!("column {name}")))
+    names
+        .iter()
+        .position(|it| it.eq_ignore_ascii_case(name))
+        .ok_or_else(|| missing(&format!("column {name}")))
 }
 
 fn missing(what: &str) -> ToolError {

@@ -12,7 +12,7 @@ pub mod live_progress;
 mod message_dedup;
 pub mod options;
 pub mod output_file;
-pub mod progress_sink;
+pub mod progress_listener;
 pub mod signals;
 mod status_lines;
 pub mod storage_plan;

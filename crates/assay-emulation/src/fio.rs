@@ -27,10 +27,10 @@ use crate::terminal::Terminal;
 use crate::{output_file, signals, store_access};
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::{RecordArguments, StoreArguments};
-use assay_console::progress_sink::EmulationSink;
+use assay_console::progress_listener::EmulationListener;
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::listener::SilentListener;
 use assay_run::recording::{Recording, RecordingRequest};
-use assay_run::sink::SilentSink;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::plan_check::{
     self, PlanRefusal, RefusedAspect, RequiredPhases, StreamOrigin,
@@ -187,7 +187,7 @@ impl FioRun<'_> {
         let store = store_access::open_for_recording(&record_arguments(request))?;
         let cancel = signals::cancel_on_signals()?;
         let planned = record::record_plan(plan);
-        let mut quiet = EmulationSink::new(&record_arguments(request));
+        let mut quiet = EmulationListener::new(&record_arguments(request));
         let mut recording =
             Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =
@@ -271,7 +271,7 @@ impl FioRun<'_> {
         match finished.store(recording, plan) {
             Ok(run) => Ok((run, None)),
             Err(failure) => {
-                let mut silent = SilentSink;
+                let mut silent = SilentListener;
                 let unstored = Recording::begin(self.opening(plan, None)?, &mut silent)?;
                 Ok((finished.store(unstored, plan)?, Some(failure)))
             }

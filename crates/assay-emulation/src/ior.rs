@@ -13,8 +13,8 @@ use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::workload::file_set::FilePlan;
 use assay_run::failure::CommandFailure;
+use assay_run::listener::Listener;
 use assay_run::recording::RecordingRequest;
-use assay_run::sink::Sink;
 use assay_run::storage::ior::{self as driver, IorEvent};
 use assay_run::storage::plan_check::{PlanRefusal, RefusedAspect, RequiredPhases};
 use assay_run::storage::volume;
@@ -29,7 +29,7 @@ use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::RecordArguments;
-use assay_console::progress_sink::EmulationSink;
+use assay_console::progress_listener::EmulationListener;
 
 /// Version of IOR whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
@@ -208,8 +208,8 @@ fn execute(
         }
         IorEvent::TestEnded { test } => terminal.print(&text::render_maximum(test)),
     };
-    let mut quiet = EmulationSink::new(keep);
-    let recording = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
+    let mut quiet = EmulationListener::new(keep);
+    let recording = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Listener);
     let outcome = driver::run_tests(tests, recording, &stop, &mut handle_event)?;
     if outcome.tests.iter().all(|test| test.results.is_empty()) {
         return Err(outcome

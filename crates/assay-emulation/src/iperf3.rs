@@ -27,7 +27,7 @@ use crate::options::network::{Iperf3Arguments, Iperf3TestArguments as Typed};
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
-use assay_console::progress_sink::EmulationSink;
+use assay_console::progress_listener::EmulationListener;
 use assay_kernels::openssl::{OpenSslError, RsaPadding};
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
@@ -139,7 +139,7 @@ fn client(
     let phases = vec![iperf3_record::phase(&test)];
     let opening =
         store_access::recording_request((&typed.keep, store.as_ref()), "iperf3", phases);
-    let mut quiet = EmulationSink::new(&typed.keep);
+    let mut quiet = EmulationListener::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start_case(0)?;
     let mut output = Iperf3Output::new(typed, true);

@@ -16,7 +16,7 @@ use super::iperf3::network_failure;
 use crate::options::network::PingArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
-use assay_console::progress_sink::EmulationSink;
+use assay_console::progress_listener::EmulationListener;
 use assay_run::failure::CommandFailure;
 use assay_run::network::echoes::{self, EchoEvent, EchoTally, EchoTest};
 use assay_run::network::target::{AddressFamily, NetworkTarget};
@@ -62,7 +62,7 @@ pub fn ping(
         "ping",
         vec![test.phase()],
     );
-    let mut quiet = EmulationSink::new(&typed.keep);
+    let mut quiet = EmulationListener::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start_case(0)?;
     let pinger = match open_pinger(typed) {

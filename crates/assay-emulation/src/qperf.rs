@@ -21,7 +21,7 @@ use crate::options::network::QperfArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
-use assay_console::progress_sink::EmulationSink;
+use assay_console::progress_listener::EmulationListener;
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::qperf_client::{self, QperfOutcome, QperfTest};
@@ -92,7 +92,7 @@ fn client(
     let tests = expand_tests(typed)?;
     let store = store_access::open_for_recording(&typed.keep)?;
     let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
-    let mut quiet = EmulationSink::new(&typed.keep);
+    let mut quiet = EmulationListener::new(&typed.keep);
     // `conf` only exchanges configurations, which is no measurement.
     let mut recording = match phases.is_empty() {
         true => None,

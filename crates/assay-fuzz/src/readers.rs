@@ -90,6 +90,7 @@ const IMPORT_PATTERNS: &[&str] = &[
     "assay-adapters/tests/golden/stream/*.out",
     "assay-adapters/tests/golden/vdbench/*.out",
     "assay-adapters/tests/golden/xhpl/*.out",
+    "assay-adapters/tests/import/*",
 ];
 const IMPORT_TEXTS: &[&str] = &[
     "<PhoronixTestSuite><Result><Title>a</Title><Scale>MB/s</Scale><Proportion>HIB</Proportion><Data><Entry>\

@@ -207,6 +207,8 @@ attributes! {
     Stage, "stage", Part, AttributeKind::Plain;
     /// Part of a test's time: `interval`, `omitted`, `whole`.
     Stretch, "stretch", Part, AttributeKind::Plain;
+    /// Memory of the messages' buffers, if it may be a device's: `cuda D D`, `rocm D H`.
+    Buffers, "buffers", Identity, AttributeKind::Plain;
 
     /// Reason for the choice of the engine.
     EngineReason, "engine_reason", Fact, AttributeKind::Plain;

@@ -5,8 +5,9 @@ use std::io::Write as _;
 use std::sync::atomic::AtomicBool;
 
 use assay_model::suite;
+use assay_run::coordinator::Alone;
+use assay_run::listener::SilentListener;
 use assay_run::run_request::{RunRequest, measure, prepare};
-use assay_run::sink::SilentSink;
 use assay_stats::summarize::summarize;
 use assay_store::Store;
 
@@ -21,7 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         prepare(&question)?,
         Some(&store),
         &AtomicBool::new(false),
-        &mut SilentSink,
+        &mut SilentListener,
+        Box::new(Alone),
     )?;
     let triad =
         summarize(&measured.run).results.into_iter().find(|result| result.metric == "triad");

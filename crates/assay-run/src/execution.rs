@@ -21,11 +21,12 @@ use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
+use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 use crate::log::RunLog;
 use crate::pauses::PauseWatch;
 use crate::recorder::{CaseError, CaseState, Recorder};
-use crate::sink::{Sink, StartGate};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 use crate::{bind, presence};
@@ -45,7 +46,7 @@ pub(crate) struct PlanExecution<'a> {
     pub(crate) turn: Option<TurnPosition>,
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
-    /// `None` if the sink stores the events.
+    /// `None` if the listener stores the events.
     pub(crate) store: Option<&'a Store>,
     /// Options that bound what may be done to storage.
     pub(crate) storage: &'a RunOptions,
@@ -56,7 +57,8 @@ pub(crate) struct PlanExecution<'a> {
 /// Executes the plan and returns the run as stored.
 pub(crate) fn execute(
     execution: &PlanExecution<'_>,
-    sink: &mut dyn Sink,
+    listener: &mut dyn Listener,
+    coordinator: Box<dyn Coordinator + '_>,
 ) -> Result<Run, CommandFailure> {
     let (_presence, company) = presence::announce();
     let before = state::read(&Root::machine());
@@ -71,7 +73,7 @@ pub(crate) fn execute(
         host: &execution.host,
         store: execution.store,
     };
-    let mut log = begin_run(beginning, before.clone(), sink)?;
+    let mut log = begin_run(beginning, before.clone(), listener, coordinator)?;
     log.add_doubts(company)?;
     let pauses = PauseWatch::start();
     let status = measure_cases(execution, &mut log, started_ns, &pauses)?;
@@ -109,7 +111,8 @@ pub(crate) struct RunOpening<'a> {
 pub(crate) fn begin_run<'t>(
     beginning: RunOpening<'_>,
     state: HostState,
-    sink: &'t mut dyn Sink,
+    listener: &'t mut dyn Listener,
+    coordinator: Box<dyn Coordinator + 't>,
 ) -> Result<RunLog<'t>, CommandFailure> {
     let now = Timestamp::now();
     let started = RunStarted {
@@ -131,7 +134,7 @@ pub(crate) fn begin_run<'t>(
         clock: measure_clock(beginning.plan, beginning.host)?,
         labels: Vec::new(),
     };
-    let mut log = open_log(started, beginning.store, sink)?;
+    let mut log = open_log(started, beginning.store, listener, coordinator)?;
     log.add(RunEvent::HostJoined(Box::new(joined)))?;
     log.add_doubts(beginning.host.is_emulated().then_some(Doubt::EmulatedCpu))?;
     Ok(log)
@@ -143,7 +146,8 @@ pub(crate) fn begin_run<'t>(
 pub(crate) fn open_log<'t>(
     mut started: RunStarted,
     store: Option<&Store>,
-    sink: &'t mut dyn Sink,
+    listener: &'t mut dyn Listener,
+    coordinator: Box<dyn Coordinator + 't>,
 ) -> Result<RunLog<'t>, CommandFailure> {
     let writer = loop {
         let Some(store) = store else { break None };
@@ -154,7 +158,7 @@ pub(crate) fn open_log<'t>(
             other => break Some(other.map_err(|error| CommandFailure::from_store(&error))?),
         }
     };
-    RunLog::begin(writer, started, sink)
+    RunLog::begin(writer, started, listener, coordinator)
 }
 
 fn measure_clock(plan: &Plan, host: &HostFacts) -> Result<HostClock, CommandFailure> {

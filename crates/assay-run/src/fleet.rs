@@ -29,11 +29,12 @@ use assay_model::seed;
 use assay_store::Store;
 use jiff::Timestamp;
 
+use crate::coordinator::Alone;
 use crate::execution;
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 use crate::pauses::WallClockWatch;
 use crate::run_request::PlanForecast;
-use crate::sink::Sink;
 
 mod case_usage;
 pub(crate) mod clocks;
@@ -162,10 +163,10 @@ pub fn measure(
     hosts: &mut dyn HostConnections,
     store: Option<&Store>,
     cancel: &AtomicBool,
-    sink: &mut dyn Sink,
+    listener: &mut dyn Listener,
 ) -> Result<Run, CommandFailure> {
     let mut gathering = PlanCollection::new(question, hosts);
-    let merged = gathering.collect(cancel, &mut |message| sink.progress(message))?;
+    let merged = gathering.collect(cancel, &mut |message| listener.progress(message))?;
     // Drops the plans of the hosts, which are large and no longer needed.
     let PlanCollection { lost, planned, .. } = gathering;
     let takes_part: Vec<bool> = planned.iter().map(Option::is_some).collect();
@@ -192,7 +193,7 @@ pub fn measure(
         turn: None,
         after: None,
     };
-    let log = execution::open_log(started, store, sink)?;
+    let log = execution::open_log(started, store, listener, Box::new(Alone))?;
     let mut steps = Lockstep::new(takes_part.len());
     let absent = (0..takes_part.len()).filter(|host| !takes_part[*host]);
     absent.for_each(|host| steps.mark_gone(host));

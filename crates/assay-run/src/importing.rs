@@ -21,11 +21,12 @@ use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
 use crate::bind;
+use crate::coordinator::Alone;
 use crate::execution::entropy;
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 use crate::log::RunLog;
 use crate::recorder::{CaseError, CaseState, Recorder};
-use crate::sink::Sink;
 
 /// Suite of imported runs.
 pub const SUITE: &str = "import";
@@ -73,7 +74,7 @@ pub fn store_runs(
     found: Vec<ImportedMeasurement>,
     known: &ImportDetails,
     store: &Store,
-    sink: &mut dyn Sink,
+    listener: &mut dyn Listener,
 ) -> Result<Vec<Run>, CommandFailure> {
     let mut systems: Vec<(Option<String>, Vec<ImportedMeasurement>)> = Vec::new();
     for mut it in found {
@@ -85,7 +86,7 @@ pub fn store_runs(
     }
     let one = |(system, found): (Option<String>, Vec<ImportedMeasurement>)| {
         let host = known.host.clone().or(system).unwrap_or_else(|| UNKNOWN_HOST.to_owned());
-        store_run(source, &found, (host, known), store, sink)
+        store_run(source, &found, (host, known), store, listener)
     };
     systems.into_iter().map(one).collect()
 }
@@ -95,7 +96,7 @@ fn store_run(
     found: &[ImportedMeasurement],
     (host, known): (String, &ImportDetails),
     store: &Store,
-    sink: &mut dyn Sink,
+    listener: &mut dyn Listener,
 ) -> Result<Run, CommandFailure> {
     let plan = import_plan(source.format, found);
     let began = found.iter().filter_map(|it| it.began).min();
@@ -121,7 +122,7 @@ fn store_run(
             other => break other.map_err(|error| CommandFailure::from_store(&error))?,
         }
     };
-    let mut log = RunLog::begin(Some(writer), started, sink)?;
+    let mut log = RunLog::begin(Some(writer), started, listener, Box::new(Alone))?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
     let (state, clock) = (HostState::default(), HostClock::default());
     let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };

@@ -1,6 +1,6 @@
 //! The engine of assay as a library: from a suite to a stored run.
 //!
-//! Takes options and a [`sink::Sink`]; never prints, never reads arguments, never handles signals.
+//! Takes options and a [`listener::Listener`]; never prints, never reads arguments, never handles signals.
 //! Example: the measurement of `assay stream`, from Rust:
 //!
 //! ```no_run
@@ -8,11 +8,13 @@
 //! ```
 
 mod bind;
+pub mod coordinator;
 mod execution;
 pub mod failure;
 pub mod fleet;
 mod forecast;
 pub mod importing;
+pub mod listener;
 mod log;
 mod measurement_loop;
 pub mod mpi;
@@ -25,7 +27,6 @@ mod recorder;
 pub mod recording;
 pub mod round_trips;
 pub mod run_request;
-pub mod sink;
 pub mod storage;
 pub mod switching;
 pub mod tools;

@@ -1,4 +1,4 @@
-//! Distributes every event of a run to the store, to the sink, and into the run in memory.
+//! Distributes every event of a run to the store, to the listener, and into the run in memory.
 
 use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
@@ -9,14 +9,16 @@ use assay_store::RunWriter;
 use jiff::{SignedDuration, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
-use crate::sink::{SecondFigures, Sink, StartGate};
+use crate::listener::{Listener, SecondFigures};
 
 /// Log of the current run.
 pub(crate) struct RunLog<'t> {
     /// `None` if the run is not stored.
     writer: Option<RunWriter>,
-    sink: &'t mut dyn Sink,
+    listener: &'t mut dyn Listener,
+    coordinator: Box<dyn Coordinator + 't>,
     run: RunBuilder,
     series: u32,
     /// Time since boot at the start of the run: a clock that is never set and includes suspended
@@ -29,16 +31,19 @@ impl<'t> RunLog<'t> {
     pub(crate) fn begin(
         writer: Option<RunWriter>,
         started: RunStarted,
-        sink: &'t mut dyn Sink,
+        listener: &'t mut dyn Listener,
+        coordinator: Box<dyn Coordinator + 't>,
     ) -> Result<Self, CommandFailure> {
-        sink.event(&RunEvent::RunStarted(Box::new(started.clone())))?;
-        Ok(Self {
+        let mut log = Self {
             writer,
-            sink,
-            run: RunBuilder::new(started),
+            listener,
+            coordinator,
+            run: RunBuilder::new(started.clone()),
             series: 0,
             boot_time_at_start: since_boot(),
-        })
+        };
+        log.pass_on(&RunEvent::RunStarted(Box::new(started)))?;
+        Ok(log)
     }
 
     /// Returns the current time as the start of the run plus the time since boot that has elapsed:
@@ -50,14 +55,19 @@ impl<'t> RunLog<'t> {
         now.unwrap_or_else(Timestamp::now).to_string()
     }
 
-    /// Stores an event, then passes it to the sink.
+    /// Stores an event, then passes it to the listener.
     pub(crate) fn add(&mut self, event: RunEvent) -> Result<(), CommandFailure> {
         if let Some(writer) = &mut self.writer {
             writer.append(&event).map_err(|error| CommandFailure::from_store(&error))?;
         }
-        self.sink.event(&event)?;
+        self.pass_on(&event)?;
         self.run.add(event);
         Ok(())
+    }
+
+    fn pass_on(&mut self, event: &RunEvent) -> Result<(), CommandFailure> {
+        self.listener.event(event);
+        self.listener.take_failure().map_or(Ok(()), Err)
     }
 
     /// Returns an unused series number.
@@ -73,27 +83,27 @@ impl<'t> RunLog<'t> {
 
     /// Reports progress; nothing is stored.
     pub(crate) fn progress(&mut self, phrase: &Phrase) {
-        self.sink.progress(phrase);
+        self.listener.progress(phrase);
     }
 
     /// Reports the figures of the last second; nothing is stored.
     pub(crate) fn report_second(&mut self, second: &SecondFigures<'_>) {
-        self.sink.report_second(second);
+        self.listener.report_second(second);
     }
 
     /// Prints a line about a case or host, or about the run; nothing is stored.
     pub(crate) fn note(&mut self, about: Option<&str>, phrase: &Phrase) {
-        self.sink.note(about, phrase);
+        self.listener.note(about, phrase);
     }
 
     /// Prints a warning, even in quiet mode.
     pub(crate) fn warn(&mut self, phrase: &Phrase) {
-        self.sink.warn(phrase);
+        self.listener.warn(phrase);
     }
 
     /// Stores a raw output and returns its hash; `None` if the run is not stored.
     pub(crate) fn store_raw(&mut self, bytes: &[u8]) -> Result<Option<String>, CommandFailure> {
-        let Some(writer) = &self.writer else { return Ok(self.sink.store_raw(bytes)) };
+        let Some(writer) = &self.writer else { return Ok(self.coordinator.store_raw(bytes)) };
         writer.write_raw(bytes).map(Some).map_err(|error| CommandFailure::from_store(&error))
     }
 
@@ -103,12 +113,12 @@ impl<'t> RunLog<'t> {
         &mut self,
         gate: &StartGate<'_>,
     ) -> Result<Option<u64>, CommandFailure> {
-        self.sink.wait_for_start(gate)
+        self.coordinator.wait_for_start(gate)
     }
 
     /// Opens a call to another host of the run.
     pub(crate) fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
-        self.sink.call(host, subject)
+        self.coordinator.call(host, subject)
     }
 
     /// Stores a raw output of the run as a whole.
@@ -140,7 +150,7 @@ impl<'t> RunLog<'t> {
     pub(crate) fn finish(self) -> Run {
         let run = self.run.finish();
         if let Some(doubt) = self.writer.and_then(|it| it.finish(Some(&run))) {
-            self.sink.doubt(&doubt);
+            self.listener.doubt(&doubt);
         }
         run
     }

@@ -22,10 +22,11 @@ use assay_model::run::Run;
 use assay_stats::quantile;
 use assay_stats::stopping::{self, CaseTime, NextStep};
 
+use crate::coordinator::StartGate;
 use crate::failure::CommandFailure;
 use crate::forecast::{RunForecast, TOLERANCE};
+use crate::listener::SecondFigures;
 use crate::log::RunLog;
-use crate::sink::{SecondFigures, StartGate};
 
 mod second_average;
 

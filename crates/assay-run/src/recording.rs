@@ -21,13 +21,14 @@ use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::Store;
 
+use crate::coordinator::Alone;
 use crate::execution::{self, RunOpening};
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 use crate::log::RunLog;
 use crate::pauses::PauseWatch;
 use crate::presence::{self, InstanceMarker};
 use crate::recorder::{CaseError, CaseState, Recorder};
-use crate::sink::Sink;
 
 /// Relative interval width above which a result is doubtful.
 const TARGET_WIDTH: f64 = 0.05;
@@ -48,7 +49,7 @@ pub struct RecordingRequest<'a> {
 }
 
 /// Recording in progress.
-#[expect(missing_debug_implementations, reason = "a sink has no text")]
+#[expect(missing_debug_implementations, reason = "a listener has no text")]
 pub struct Recording<'t> {
     log: RunLog<'t>,
     plan: Plan,
@@ -71,7 +72,7 @@ impl<'t> Recording<'t> {
     /// Fails if the store cannot be used, or no thread can be pinned.
     pub fn begin(
         opening: RecordingRequest<'_>,
-        sink: &'t mut dyn Sink,
+        listener: &'t mut dyn Listener,
     ) -> Result<Self, CommandFailure> {
         let host: HostFacts = facts::read(&Root::machine());
         let (presence, company) = presence::announce();
@@ -88,7 +89,8 @@ impl<'t> Recording<'t> {
             host: &host,
             store: opening.store,
         };
-        let mut log = execution::begin_run(beginning, before.clone(), sink)?;
+        let mut log =
+            execution::begin_run(beginning, before.clone(), listener, Box::new(Alone))?;
         log.add_doubts(company)?;
         for (name, bytes) in opening.files {
             log.add_raw_output(name, &bytes)?;

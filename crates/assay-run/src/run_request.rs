@@ -24,11 +24,12 @@ use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use assay_store::Store;
 
+use crate::coordinator::Coordinator;
 use crate::execution::{self, PlanExecution};
 use crate::failure::{CommandFailure, FailureKind};
 use crate::forecast::{MemoryCosts, RunForecast};
+use crate::listener::Listener;
 use crate::rdma::RdmaTestError;
-use crate::sink::Sink;
 use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::options::RunOptions;
 use crate::storage::{host_check, precondition, runner, volume};
@@ -210,17 +211,18 @@ pub fn measure(
     prepared: PreparedRun,
     store: Option<&Store>,
     cancel: &AtomicBool,
-    sink: &mut dyn Sink,
+    listener: &mut dyn Listener,
+    coordinator: Box<dyn Coordinator + '_>,
 ) -> Result<MeasuredRun, CommandFailure> {
     let PreparedRun { plan, host, tools, single_measurer_note: alone } = prepared;
-    alone.iter().for_each(|said| sink.note(None, said));
+    alone.iter().for_each(|said| listener.note(None, said));
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
     runner::check(&of_storage, storage)?;
     file_trees::check(&of_files, storage, MissingParents::REFUSE, cancel)?;
     volume::describe_volumes(&of_storage, &of_files)
         .iter()
-        .for_each(|line| sink.note(None, line));
+        .for_each(|line| listener.note(None, line));
     let execution = PlanExecution {
         plan,
         label: question.label.map(str::to_owned),
@@ -233,13 +235,13 @@ pub fn measure(
         storage,
         cancel,
     };
-    let run = execution::execute(&execution, sink);
+    let run = execution::execute(&execution, listener, coordinator);
     let finished = match cancel.load(Ordering::Relaxed) {
-        true => finish_soon(storage, sink),
+        true => finish_soon(storage, listener),
         false => {
             let has_made = !of_storage.phases.is_empty() || !of_files.phases.is_empty();
             if has_made && !storage.keep {
-                sink.progress(&phrase!("removing", "removing the files of the run"));
+                listener.progress(&phrase!("removing", "removing the files of the run"));
             }
             runner::finish(storage)
         }
@@ -248,7 +250,10 @@ pub fn measure(
 }
 
 /// Removes the created files within a short time: an interrupt must not wait for a slow disk.
-fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), CommandFailure> {
+fn finish_soon(
+    storage: &RunOptions,
+    listener: &mut dyn Listener,
+) -> Result<(), CommandFailure> {
     /// Together with the reaction time of the measurement, one second.
     const PATIENCE: Duration = Duration::from_millis(500);
     let (done, is_done) = mpsc::channel();
@@ -263,7 +268,7 @@ fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), CommandF
             "files-left",
             "files of the run remain; remove them with `assay storage clean`"
         );
-        sink.note(None, &left);
+        listener.note(None, &left);
         Ok(())
     })
 }

@@ -18,10 +18,11 @@ use assay_stats::random::Random;
 use assay_store::Store;
 use jiff::Timestamp;
 
+use crate::coordinator::Alone;
 use crate::execution::new_run_id;
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 use crate::run_request::{self, RunRequest, prepare};
-use crate::sink::Sink;
 
 /// Time limit of a command: switching through a cloud's API may take minutes, and a command may
 /// hang.
@@ -117,20 +118,20 @@ pub fn measure(
     conditions: &[SwitchCommand; 2],
     course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
-    sink: &mut dyn Sink,
+    listener: &mut dyn Listener,
 ) -> Result<[Vec<Run>; 2], CommandFailure> {
     // Reports an impossible plan before anything is switched.
     prepare(question)?;
     let mut present =
         CurrentCondition { conditions, settle: course.settle, index: None, must_return: false };
-    let measured = measure_turns(question, &mut present, course, (store, cancel), sink);
+    let measured = measure_turns(question, &mut present, course, (store, cancel), listener);
     if present.must_return {
-        present.announce_return(cancel.load(Ordering::Relaxed), sink);
+        present.announce_return(cancel.load(Ordering::Relaxed), listener);
     }
     match (measured, present.restore()) {
         (Ok(runs), Ok(())) => Ok(runs),
         (Err(first), Err(second)) => {
-            sink.warn(&format!("error: {second}").into());
+            listener.warn(&format!("error: {second}").into());
             Err(first)
         }
         (Err(failure), Ok(())) | (Ok(_), Err(failure)) => Err(failure),
@@ -142,13 +143,14 @@ fn measure_turns(
     present: &mut CurrentCondition<'_>,
     course: TurnSchedule,
     (store, cancel): (&Store, &AtomicBool),
-    sink: &mut dyn Sink,
+    listener: &mut dyn Listener,
 ) -> Result<[Vec<Run>; 2], CommandFailure> {
     let mut runs = [Vec::new(), Vec::new()];
     let slots = course.slots();
     let comparison = new_run_id(Timestamp::now());
     let seed = course.seed.to_string();
-    sink.note(None, &phrase!("order", "the order is drawn from `--seed` {seed}", seed = seed));
+    listener
+        .note(None, &phrase!("order", "the order is drawn from `--seed` {seed}", seed = seed));
     for (number, slot) in (0..).zip(&slots) {
         let name = &present.conditions[slot.condition].name;
         let turn = phrase!(
@@ -159,9 +161,9 @@ fn measure_turns(
             condition = name.as_str(),
         );
         let control = slot.is_control.then(|| phrase!("as-control", "once more, as control"));
-        sink.note(None, &Phrase::list(", ", std::iter::once(turn).chain(control)));
+        listener.note(None, &Phrase::list(", ", std::iter::once(turn).chain(control)));
         // A cancelled command is no failure of its own.
-        present.switch_to(slot.condition, cancel, sink).map_err(|failure| {
+        present.switch_to(slot.condition, cancel, listener).map_err(|failure| {
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if is_cancelled { interrupted_failure(&runs, number, slots.len()) } else { failure }
         })?;
@@ -176,7 +178,14 @@ fn measure_turns(
         let asked =
             RunRequest { label: Some(name), turn: Some(turn), seed, ..question.clone() };
         let prepared = prepare(&asked)?;
-        let measured = run_request::measure(&asked, prepared, Some(store), cancel, sink)?;
+        let measured = run_request::measure(
+            &asked,
+            prepared,
+            Some(store),
+            cancel,
+            listener,
+            Box::new(Alone),
+        )?;
         runs[slot.condition].push(measured.without_files()?);
         if cancel.load(Ordering::Relaxed) {
             return Err(interrupted_failure(&runs, number, slots.len()));
@@ -211,7 +220,7 @@ impl CurrentCondition<'_> {
         &mut self,
         index: usize,
         cancel: &AtomicBool,
-        sink: &mut dyn Sink,
+        listener: &mut dyn Listener,
     ) -> Result<(), CommandFailure> {
         if self.index == Some(index) {
             return Ok(());
@@ -220,7 +229,7 @@ impl CurrentCondition<'_> {
         self.index = None;
         self.must_return |= index == 1;
         let SwitchCommand { name, command } = &self.conditions[index];
-        sink.progress(&phrase!(
+        listener.progress(&phrase!(
             "to-condition",
             "to {condition}: {command}",
             condition = name.as_str(),
@@ -233,7 +242,11 @@ impl CurrentCondition<'_> {
         reached?;
         self.index = Some(index);
         self.must_return = index == 1;
-        sink.progress(&phrase!("settling", "{condition}: settling", condition = name.as_str()));
+        listener.progress(&phrase!(
+            "settling",
+            "{condition}: settling",
+            condition = name.as_str()
+        ));
         let settled = Instant::now() + self.settle;
         while Instant::now() < settled && !cancel.load(Ordering::Relaxed) {
             std::thread::sleep(
@@ -246,7 +259,7 @@ impl CurrentCondition<'_> {
     /// Announces the return to the first condition. The user's command must not be interrupted, as
     /// it could leave an undefined condition. After an interruption, also reports the longest
     /// duration and the condition that ending it would leave.
-    fn announce_return(&self, is_interrupted: bool, sink: &mut dyn Sink) {
+    fn announce_return(&self, is_interrupted: bool, listener: &mut dyn Listener) {
         let [SwitchCommand { name, command }, second] = self.conditions;
         let back = phrase!(
             "back-to",
@@ -254,9 +267,9 @@ impl CurrentCondition<'_> {
             condition = name.as_str(),
             command = format!("`{command}`"),
         );
-        sink.progress(&back);
+        listener.progress(&back);
         if !is_interrupted {
-            return sink.note(None, &back);
+            return listener.note(None, &back);
         }
         let within = phrase!(
             "back-within",
@@ -264,7 +277,7 @@ impl CurrentCondition<'_> {
             minutes = SWITCH_DEADLINE.as_secs() / 60,
             condition = second.name.as_str(),
         );
-        sink.warn(&Phrase::list("; ", [back, within]));
+        listener.warn(&Phrase::list("; ", [back, within]));
     }
 
     /// Restores the first condition, also after an interruption.

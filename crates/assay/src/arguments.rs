@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use assay_console::options::{
     self, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
 };
-use assay_console::progress_sink::SEARCH_MESSAGE;
+use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};

@@ -15,7 +15,7 @@ mod suites;
 use std::process::ExitCode;
 
 use assay_console::{
-    failure, file_size_limit, job_file, output_file, progress_sink, signals, store_access,
+    failure, file_size_limit, job_file, output_file, progress_listener, signals, store_access,
     terminal,
 };
 use assay_emulation::options::{
@@ -26,7 +26,7 @@ use assay_emulation::{fio, ior, iperf3, ping, qperf, vdbench};
 use crate::arguments::{AssayCommand, file_extension};
 use crate::commands::help;
 use crate::failure::exit_code;
-use crate::progress_sink::ProgressSink;
+use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::launcher_env::LauncherEnv;
@@ -71,7 +71,7 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         arguments::terminal_language().make_current();
     }
     if let Some(message) = command.progress_message() {
-        ProgressSink::show_search(terminal, message, false);
+        ProgressListener::show_search(terminal, message, false);
     }
     match command {
         AssayCommand::Run(typed) => commands::run::run(&typed, terminal),

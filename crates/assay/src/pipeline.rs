@@ -9,6 +9,7 @@ use assay_model::summary::RunSummary;
 use assay_report::document::Document;
 use assay_report::words::{message, sentence};
 use assay_report::{build, render, words};
+use assay_run::coordinator::Alone;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, PlanForecast, PreparedRun, RunRequest};
 use serde::Serialize;
@@ -16,7 +17,7 @@ use serde::Serialize;
 use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
 use crate::failure::UNDECIDED;
 use crate::page::{self, OutputPage, to_json};
-use crate::progress_sink::{ProgressSink, SEARCH_MESSAGE};
+use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
 use crate::published_figures;
 use crate::terminal::Terminal;
 use crate::{signals, store_access};
@@ -71,7 +72,7 @@ pub(crate) fn run_suite(
     let (requirements, data_sheet) =
         (RunRequirements::from_options(typed)?, typed.data_sheet.read()?);
     let request = &with_label(request, typed)?;
-    ProgressSink::show_search(terminal, SEARCH_MESSAGE, typed.quiet || typed.dry_run);
+    ProgressListener::show_search(terminal, SEARCH_MESSAGE, typed.quiet || typed.dry_run);
     let prepared = run_request::prepare(request)?;
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
@@ -83,8 +84,15 @@ pub(crate) fn run_suite(
     }
     let store = store_access::open(&typed.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    let mut sink = report_sink(terminal, typed);
-    let measured = run_request::measure(request, prepared, Some(&store), &cancel, &mut sink)?;
+    let mut listener = report_listener(terminal, typed);
+    let measured = run_request::measure(
+        request,
+        prepared,
+        Some(&store),
+        &cancel,
+        &mut listener,
+        Box::new(Alone),
+    )?;
     let run = measured.run;
     let summary = data_sheet.summarize(&run);
     // If the only case failed, there is nothing to print but the reason.
@@ -102,13 +110,13 @@ const fn is_single_number(case: &Case) -> bool {
     case.workload.as_linpack().is_some() || case.workload.as_peak_flops().is_some()
 }
 
-/// Returns the sink for a run that is followed by a report.
-pub(crate) fn report_sink<'t>(
+/// Returns the listener for a run that is followed by a report.
+pub(crate) fn report_listener<'t>(
     terminal: &'t mut Terminal,
     typed: &MeasuringArguments,
-) -> ProgressSink<'t> {
+) -> ProgressListener<'t> {
     let has_report = prints_report(typed) && terminal.is_stdout_terminal();
-    ProgressSink::new(terminal, typed.events, typed.quiet).with_report(has_report)
+    ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report)
 }
 
 /// Adds the label and the note to the request.

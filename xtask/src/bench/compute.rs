@@ -13,10 +13,10 @@ use super::cpus::Cpus;
 use super::lapack::LapackLibrary;
 use super::options::BenchOptions;
 use super::order::turn_order;
-use super::page::MarkdownPage;
 use super::ratio::{self, PeerRatio};
 use super::workplace::BenchWorkplace;
 use super::{assay, hpcc, lapack, machine};
+use workbench::page::MarkdownPage;
 
 /// Minimum ratio to each peer.
 const TARGET: f64 = 1.0;
@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         let blocks = best.unwrap_or_else(|| BLOCKS.to_vec());
         solved.push(contest.solve(n, &blocks, options)?);
     }
-    facts.push(("load after", machine::load_average()));
+    facts.push(("load after", workbench::load_average()));
     facts.push(("turns", options.turns.to_string()));
 
     let mut page =

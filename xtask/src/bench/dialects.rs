@@ -19,9 +19,9 @@ use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
 use super::order::turn_order;
-use super::page::MarkdownPage;
 use super::ratio::{self, PeerRatio};
 use super::workplace::BenchWorkplace;
+use workbench::page::MarkdownPage;
 
 mod fio_tests;
 
@@ -53,7 +53,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     facts.push(machine::assay_version(&workplace, &assay));
     facts.push(("packages", machine::package_versions(&workplace, &["fio"])?));
     let figures = measure(&workplace, &assay, options)?;
-    facts.push(("load after", machine::load_average()));
+    facts.push(("load after", workbench::load_average()));
     let mut page =
         MarkdownPage::new("fio's language compared with fio", "cargo xtask bench dialects");
     page.facts(&facts);

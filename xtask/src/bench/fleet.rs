@@ -17,8 +17,8 @@ use crate::{command, packages};
 use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
-use super::page::MarkdownPage;
 use super::workplace::BenchWorkplace;
+use workbench::page::MarkdownPage;
 
 mod peers;
 
@@ -82,7 +82,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         .map(|hosts| measure_row(&workplace, &program, *hosts))
         .collect::<Result<_>>()?;
     let peers = peers::measure_peers(&workplace, &program)?;
-    facts.push(("load after", machine::load_average()));
+    facts.push(("load after", workbench::load_average()));
 
     let mut page = MarkdownPage::new("A fleet of many hosts", "cargo xtask bench fleet");
     page.facts(&facts);

@@ -12,10 +12,10 @@ use crate::command;
 use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
-use super::page::MarkdownPage;
 use super::ratio;
 use super::timings;
 use super::workplace::{BenchWorkplace, build_command};
+use workbench::page::MarkdownPage;
 
 const STARTS: usize = 50;
 /// Number of slowest packages of the cold build to list.
@@ -23,10 +23,6 @@ const SLOWEST_COUNT: usize = 12;
 
 /// Maximum seconds of `assay --version`.
 const MAX_START_S: f64 = 0.010;
-/// Maximum bytes of the release program: 30 MB.
-const MAX_BYTES: f64 = 30e6;
-/// Maximum seconds of the cold release build, on two cores.
-const MAX_BUILD_S: f64 = 240.0;
 
 /// Runs the measurements and writes the page.
 pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
@@ -50,25 +46,11 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     let start = format!("`assay --version`, median of {STARTS}");
     let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
     page.table(
-        &["quantity", "figure", "95 %", "target", ""],
+        &["quantity", "figure", "95 %", "target"],
         &[
-            row(
-                &start,
-                format_seconds(start_s),
-                interval,
-                start_s,
-                MAX_START_S,
-                format_seconds,
-            ),
-            row("release program", megabytes(bytes), "–".into(), bytes, MAX_BYTES, megabytes),
-            row(
-                "cold release build",
-                format_seconds(build_s),
-                "–".into(),
-                build_s,
-                MAX_BUILD_S,
-                format_seconds,
-            ),
+            vec![start, format_seconds(start_s), interval, format_target(start_s)],
+            vec!["release program".into(), megabytes(bytes), "–".into(), "–".into()],
+            vec!["cold release build".into(), format_seconds(build_s), "–".into(), "–".into()],
         ],
     );
     page.paragraph(
@@ -115,16 +97,11 @@ fn measure_starts(workplace: &BenchWorkplace, program: &Path) -> Result<Vec<f64>
     Ok(starts)
 }
 
-fn row(
-    what: &str,
-    figure: String,
-    interval: String,
-    value: f64,
-    most: f64,
-    format_value: impl Fn(f64) -> String,
-) -> Vec<String> {
-    let verdict = if value <= most { "reached" } else { "missed" };
-    vec![what.into(), figure, interval, format!("≤ {}", format_value(most)), verdict.into()]
+/// Formats the target of the start-up time, and whether it was reached. Build time and size have
+/// none: they are what an optimised release takes.
+fn format_target(start_s: f64) -> String {
+    let verdict = if start_s <= MAX_START_S { "reached" } else { "missed" };
+    format!("≤ {}: {verdict}", format_seconds(MAX_START_S))
 }
 
 fn format_seconds(value: f64) -> String {

@@ -5,13 +5,11 @@ use std::path::Path;
 
 use anyhow::Result;
 use assay_model::quantity::Bytes;
+pub(crate) use workbench::page::Fact;
 
 use crate::command;
 
 use super::workplace::BenchWorkplace;
-
-/// Name and value of a fact.
-pub(crate) type Fact = (&'static str, String);
 
 /// Returns CPU, caches, memory, kernel and date. A fact that the machine does not report is marked
 /// as such.
@@ -42,14 +40,8 @@ pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<Fact> {
                 workplace.cpus.format_list()
             ),
         ),
-        ("load before", load_average()),
+        ("load before", workbench::load_average()),
     ]
-}
-
-/// Returns the load of the machine: runnable threads over the last 1, 5 and 15 minutes. Other load
-/// disturbs all contenders equally, and widens the intervals.
-pub(crate) fn load_average() -> String {
-    read_file("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns assay's version and the commit it was built from.

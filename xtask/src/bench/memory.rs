@@ -12,10 +12,10 @@ use super::cpus::Cpus;
 use super::likwid::{COPY, LOAD, LikwidFamily, STORE, STREAM};
 use super::machine;
 use super::options::BenchOptions;
-use super::page::MarkdownPage;
 use super::ratio::{self, PeerRatio};
 use super::workplace::BenchWorkplace;
 use contest::{BandwidthContest, BandwidthFigures, LikwidKernel};
+use workbench::page::MarkdownPage;
 
 mod contest;
 
@@ -62,7 +62,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
     facts.push(("arrays", format!("{size} each, doubles, {} turns", options.turns)));
 
     let figures = contest.measure(options)?;
-    facts.push(("load after", machine::load_average()));
+    facts.push(("load after", workbench::load_average()));
     let fewest = figures.our_samples.iter().min().copied().unwrap_or(0);
     facts.push(("samples", format!("at least {fewest} for each of assay's figures in a turn")));
     let mut page = MarkdownPage::new(

@@ -18,10 +18,10 @@ use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
 use super::order::turn_order;
-use super::page::MarkdownPage;
 use super::ratio::{self, PeerRatio};
 use super::workplace::BenchWorkplace;
 use contender::MpiContender;
+use workbench::page::MarkdownPage;
 
 mod contender;
 
@@ -101,7 +101,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         pinning_script: place,
     };
     let blocks = contest.measure(options)?;
-    facts.push(("load after", machine::load_average()));
+    facts.push(("load after", workbench::load_average()));
     let mut page = MarkdownPage::new("MPI compared with compiled C", "cargo xtask bench mpi");
     page.facts(&facts);
     for (at, ladder) in LADDERS.iter().enumerate() {

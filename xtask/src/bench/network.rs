@@ -18,7 +18,6 @@ use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
 use super::order::turn_order;
-use super::page::MarkdownPage;
 use super::ratio::{self, PeerRatio};
 use super::workplace::BenchWorkplace;
 use contenders::{
@@ -26,6 +25,7 @@ use contenders::{
     Programs, QPERF_PORT,
 };
 use test_link::TestLink;
+use workbench::page::MarkdownPage;
 
 mod contenders;
 mod test_link;
@@ -83,7 +83,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         let figures = measure(&contenders, &place, options)?;
         parts.push((place.name, rows(&figures)?, format_commands(&workplace, &contenders)));
     }
-    facts.push(("load after", machine::load_average()));
+    facts.push(("load after", workbench::load_average()));
     page.facts(&facts);
     page.paragraph(ABOUT);
     let head =

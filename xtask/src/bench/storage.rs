@@ -15,9 +15,9 @@ use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
 use super::order::turn_order;
-use super::page::MarkdownPage;
 use super::ratio::{self, PeerRatio};
 use super::workplace::BenchWorkplace;
+use workbench::page::MarkdownPage;
 
 mod parameter_files;
 mod ram_disk;
@@ -177,7 +177,7 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         })
         .collect::<Result<_>>()?;
     let figures = measure(&workplace, &assay, &files, options)?;
-    facts.push(("load after", machine::load_average()));
+    facts.push(("load after", workbench::load_average()));
     let mut page = MarkdownPage::new("Storage compared with fio", "cargo xtask bench storage");
     page.facts(&facts);
     page.heading("Figures");

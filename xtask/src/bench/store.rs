@@ -15,9 +15,9 @@ use crate::packages;
 use super::cpus::Cpus;
 use super::machine;
 use super::options::BenchOptions;
-use super::page::MarkdownPage;
 use super::ratio;
 use super::workplace::BenchWorkplace;
+use workbench::page::MarkdownPage;
 
 mod generator;
 

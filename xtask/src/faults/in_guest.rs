@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use laboratory::guest::GuestJob;
+use laboratory::{GuestMachine, guest, image, split_sections};
+
 use super::{FaultCheck, FaultResult};
-use crate::lab::{GuestMachine, guest, image, split_sections};
 use crate::packages;
 
 /// Time after which the guest is killed; it takes a few minutes under emulation.
@@ -229,7 +231,8 @@ pub(super) fn try_all(root: &Path, is_brief: bool) -> Result<Vec<FaultCheck>> {
         return Ok(ROWS.iter().map(row).collect());
     }
     let image = image::ensure_image(root).context("cannot build the image of the guests")?;
-    let said = guest::run(root, &image, (&[GuestMachine::PLAIN], SCRIPT), DEADLINE)?;
+    let job = GuestJob { machines: &[GuestMachine::PLAIN], script: SCRIPT, variables: "" };
+    let said = guest::run(root, &image, job, DEADLINE)?;
     let sections = split_sections(&said);
     let judged = ROWS.iter().map(|row| {
         let found = sections.iter().find(|(name, _)| *name == row.section);

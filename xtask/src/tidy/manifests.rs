@@ -117,8 +117,14 @@ const CRATE_MAP: &[CrateRule] = &[
         external: None,
     },
     CrateRule {
+        name: "laboratory",
+        internal: &["assay-adapters", "workbench"],
+        external: None,
+    },
+    CrateRule { name: "workbench", internal: &[], external: Some(&["anyhow"]) },
+    CrateRule {
         name: "xtask",
-        internal: &["assay-adapters", "assay-stats", "assay-model"],
+        internal: &["assay-adapters", "assay-stats", "assay-model", "laboratory", "workbench"],
         external: None,
     },
 ];

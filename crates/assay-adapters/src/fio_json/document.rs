@@ -9,7 +9,8 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde::{Deserialize, de};
 use serde_json::Value;
 
-use super::{FioTotals, missing};
+use super::missing;
+use super::totals::FioTotals;
 use crate::json_selection::JsonSelection;
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::ToolError;
@@ -22,57 +23,86 @@ const MAX_BINS: usize = 1_000_000;
 /// Maximum length of an option in bytes: a path (`PATH_MAX`).
 const MAX_OPTION_BYTES: usize = 4096;
 /// Members of a job that are read.
-const MEMBERS: [&str; 25] = [
+const MEMBERS: [&str; 35] = [
     "jobname",
     "groupid",
+    "job_start",
+    "hostname",
+    "port",
     "error",
     "total_err",
     "job options",
     "read",
     "write",
+    "trim",
+    "mixed",
+    "sync",
     "usr_cpu",
     "sys_cpu",
     "job_runtime",
+    "iodepth_level",
     "total_ios",
     "iops",
+    "bw",
     "bw_bytes",
     "runtime",
     "io_bytes",
+    "io_kbytes",
+    "clat",
     "clat_ns",
+    "lat",
+    "lat_ns",
     "N",
     "mean",
     "min",
     "max",
     "percentile",
-    "50.000000",
-    "99.000000",
     "bins",
     "fio version",
 ];
-/// Options that are dimensions of a result.
-pub(crate) const FIO_OPTIONS: [&str; 10] = [
+/// Members whose names are numbers are kept whole: percentiles, bins and levels of the queue.
+const WHOLE_MEMBERS: [&str; 3] = ["percentile", "bins", "iodepth_level"];
+/// Options that are conditions of a result, or decide what its figures mean.
+const FIO_OPTIONS: [&str; 23] = [
     "rw",
     "readwrite",
     "numjobs",
     "iodepth",
     "rwmixread",
+    "rwmixwrite",
     "bs",
     "blocksize",
+    "bssplit",
+    "bsrange",
+    "blocksize_range",
     "ioengine",
     "filename",
     "direct",
+    "buffered",
+    "verify",
+    "size",
+    "runtime",
+    "loops",
+    "io_size",
+    "number_ios",
+    "group_reporting",
+    "rate_iops",
 ];
 
+/// Name that `fio --client` gives the sum of all clients (client.c).
+const ALL_CLIENTS: &str = "All clients";
+
 /// Options by name.
-type FioOptions = BTreeMap<String, String>;
+pub(crate) type FioOptions = BTreeMap<String, String>;
 
 /// Document, with the sums of its groups.
 #[derive(Debug, Default)]
 pub(super) struct FioDocument {
     /// Version, like `3.33`.
     pub(super) version: Option<String>,
-    /// Time at which it ended, in seconds since 1970.
+    /// Time at which it was written, in seconds and in milliseconds since 1970.
     pub(super) ended_s: Option<u64>,
+    pub(super) ended_ms: Option<u64>,
     /// Options of all jobs.
     pub(super) global_options: FioOptions,
     /// Groups in the order of their first job.
@@ -89,23 +119,30 @@ pub(super) struct FioDocument {
 #[derive(Debug)]
 pub(super) struct FioSum {
     pub(super) name: String,
+    pub(super) number: u64,
+    pub(super) host: Option<String>,
+    pub(super) began_s: Option<u64>,
     pub(super) options: FioOptions,
-    pub(super) entries: u64,
     pub(super) sum: FioTotals,
 }
 
-/// Number and name of a group.
+/// Number and name of a group, its options, and the client that ran it.
 #[derive(Debug, Clone)]
 struct GroupKey {
     number: u64,
     name: String,
+    options: FioOptions,
+    client: Option<(String, u64)>,
 }
 
 impl PartialEq for GroupKey {
     fn eq(&self, other: &Self) -> bool {
         #[cfg(test)]
         tests::COMPARISONS.set(tests::COMPARISONS.get() + 1);
-        self.number == other.number && self.name == other.name
+        self.number == other.number
+            && self.name == other.name
+            && self.options == other.options
+            && self.client == other.client
     }
 }
 
@@ -113,7 +150,7 @@ impl Eq for GroupKey {}
 
 impl Hash for GroupKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.number, &self.name).hash(state);
+        (self.number, &self.name, &self.options, &self.client).hash(state);
     }
 }
 
@@ -121,23 +158,34 @@ impl FioDocument {
     fn add_entry(&mut self, job: &Value) -> Result<(), ToolError> {
         let name = job.get("jobname").and_then(Value::as_str).unwrap_or("job");
         let number = job.get("groupid").and_then(Value::as_u64).unwrap_or(0);
-        let key = GroupKey { number, name: name.to_owned() };
+        let options = read_options(job.get("job options"))?;
+        let text = |name: &str| job.get(name).and_then(Value::as_str).map(str::to_owned);
+        // The sum of all clients repeats the last client's name.
+        let host = text("hostname").filter(|_| name != ALL_CLIENTS);
+        let port = job.get("port").and_then(Value::as_u64).unwrap_or(0);
+        let client = host.clone().map(|host| (host, port));
+        let key = GroupKey { number, name: name.to_owned(), options, client };
         let next = self.groups.len();
+        let options = key.options.clone();
         let at = *self.positions.entry(key).or_insert(next);
         if at == next {
             check_limit(next + 1, ("groups of jobs", MAX_MEASUREMENTS))?;
+            let began_ms = job.get("job_start").and_then(Value::as_u64);
             self.groups.push(FioSum {
                 name: name.to_owned(),
-                options: read_options(job.get("job options"))?,
-                entries: 0,
+                number,
+                host,
+                began_s: began_ms.filter(|it| *it > 0).map(|it| it / 1000),
+                options,
                 sum: FioTotals::default(),
             });
         }
         let group = &mut self.groups[at];
-        group.entries += 1;
-        self.bins -= group.sum.bins.len();
-        group.sum.add_entry(job)?;
-        self.bins += group.sum.bins.len();
+        self.bins -= group.sum.bin_count();
+        if let Err(error) = group.sum.add_entry(job) {
+            group.sum.refused = Some(error);
+        }
+        self.bins += group.sum.bin_count();
         check_limit(self.bins, ("bins of latency in all groups", MAX_BINS))
     }
 
@@ -179,7 +227,7 @@ impl<'de> Visitor<'de> for DocumentVisitor {
         let mut document = FioDocument::default();
         while let Some(name) = members.next_key::<String>()? {
             let left = Cell::new(MAX_VALUES);
-            let options = JsonSelection::new(&FIO_OPTIONS, None, (MAX_VALUES, &left));
+            let options = JsonSelection::new(&FIO_OPTIONS, &[], (MAX_VALUES, &left));
             match name.as_str() {
                 "fio version" => {
                     let version = members.next_value_seed(options)?;
@@ -187,14 +235,17 @@ impl<'de> Visitor<'de> for DocumentVisitor {
                         version.as_str().map(|it| it.strip_prefix("fio-").unwrap_or(it));
                     document.version = version.map(|it| it.chars().take(64).collect());
                 }
+                "timestamp_ms" => {
+                    document.ended_ms = members.next_value_seed(options)?.as_u64();
+                }
                 "timestamp" => document.ended_s = members.next_value_seed(options)?.as_u64(),
                 "global options" => {
                     document.read_global_options(&members.next_value_seed(options)?);
                 }
-                "jobs" if document.has_entries => {
+                "jobs" | "client_stats" if document.has_entries => {
                     return Err(de::Error::custom("a second list of jobs"));
                 }
-                "jobs" => {
+                "jobs" | "client_stats" => {
                     document.has_entries = true;
                     members.next_value_seed(EntryList { document: &mut document })?;
                 }
@@ -236,7 +287,7 @@ impl<'de> Visitor<'de> for EntryList<'_> {
                 }
             }
             let left = Cell::new(MAX_VALUES);
-            let selection = JsonSelection::new(&names, Some("bins"), (MAX_VALUES, &left));
+            let selection = JsonSelection::new(&names, &WHOLE_MEMBERS, (MAX_VALUES, &left));
             let Some(job) = items.next_element_seed(selection)? else { return Ok(()) };
             let added = match job.is_object() {
                 true => self.document.add_entry(&job),

@@ -46,8 +46,9 @@ fn refuses_more_rows_and_groups_than_fit_into_memory() {
     let line = "x".repeat(MAX_LINE_BYTES + 1);
     check_refused(&format!("# OSU MPI Latency Test v7.5\n{line}\n"), "bytes in a line");
     let heading = "x\n".repeat(1 << 19);
-    let tests = "# OSU MPI Latency Test v7.5\n".repeat(10);
-    check_refused(&format!("{heading}{tests}"), "bytes of its heading for all tests");
+    let tests = "Send Latency Test\n".repeat(10);
+    let head = "#bytes #iterations\n";
+    check_refused(&format!("{heading}{head}{tests}"), "bytes of its heading for all tests");
 }
 
 #[test]
@@ -124,7 +125,11 @@ fn refuses_negative_figures_with_units() {
 fn reads_every_document_of_fio_and_refuses_damaged_ones() {
     let document = fio_document(&[fio_entry("a")]);
     let count = |text: &str| {
-        read(text).map(|file| file.contents.measurements.len()).map_err(|it| it.to_string())
+        let file = read(text).map_err(|it| it.to_string())?;
+        match file.contents.failed.first() {
+            None => Ok(file.contents.measurements.len()),
+            Some(part) => Err(part.error.to_string()),
+        }
     };
     assert_eq!(count(&format!("note\n{document}{document}")), Ok(2));
     assert_eq!(count(&format!("{document}fio: finished\n")), Ok(1));

@@ -67,6 +67,18 @@ impl FileTime {
         Self::from_fields(date, parse_clock(clock)?, zone)
     }
 
+    /// Parses the time of HTTP (RFC 1123): `Wed, 04 Jan 2023 10:00:00 GMT`.
+    #[must_use]
+    pub fn parse_rfc1123(text: &str) -> Option<Self> {
+        let mut words = text.split_once(", ")?.1.split_whitespace();
+        let day = words.next()?.parse().ok()?;
+        let name = words.next()?;
+        let month = MONTHS.iter().position(|month| *month == name)? as i64 + 1;
+        let year = words.next()?.parse().ok()?;
+        let clock = parse_clock(words.next()?)?;
+        Self::from_fields((year, month, day), clock, words.next().and_then(parse_zone))
+    }
+
     fn from_fields(
         (year, month, day): (i64, i64, i64),
         day_s: i64,

@@ -1,61 +1,93 @@
 //! Import of results of network tools.
 
-use assay_model::attribute::Attribute;
-use assay_model::workload::{NetworkWorkload, Workload};
+use super::{ImportFormat, ImportedMeasurement, format};
 
-use super::{FileContents, ImportFormat, ImportedMeasurement, format, read_with_tool};
-use crate::outputs::ToolError;
-
+mod iperf2;
 mod iperf3_json;
 mod iperf3_text;
+mod neper;
+mod netperf;
+mod ntttcp;
+mod ping;
+mod printed_rate;
 mod qperf;
 mod sockperf;
+mod transfer;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("iperf3-json", "iperf3", "iperf3 -J", iperf3_json::is_iperf3_json, |text| {
-        iperf3_json::read_iperf3_json(text).map(FileContents::from)
-    }),
+    format(
+        "iperf3-json",
+        "iperf3",
+        "iperf3 -J and --json-stream, of clients and servers",
+        iperf3_json::is_iperf3_json,
+        iperf3_json::read_iperf3_json,
+    ),
     format(
         "sockperf",
         "sockperf",
-        "sockperf ping-pong, under-load and throughput",
+        "sockperf ping-pong, under-load, playback and throughput",
         sockperf::is_sockperf,
-        |text| sockperf::read_sockperf(text).map(FileContents::from),
+        sockperf::read_sockperf,
+    ),
+    format(
+        "iperf",
+        "iperf",
+        "iperf 2's text output, with and without -e",
+        iperf2::is_iperf2,
+        iperf2::read_iperf2,
+    ),
+    format(
+        "iperf-csv",
+        "iperf",
+        "iperf 2 -y C",
+        iperf2::csv::is_iperf2_csv,
+        iperf2::csv::read_iperf2_csv,
     ),
     format(
         "iperf3-text",
         "iperf3",
-        "iperf3's text output",
+        "iperf3's text output, of clients and servers",
         iperf3_text::is_iperf3_text,
-        |text| iperf3_text::read(text).map(FileContents::from),
+        iperf3_text::read,
     ),
-    format("qperf", "qperf", "qperf tcp_lat, udp_lat and tcp_bw", qperf::is_qperf, |text| {
-        qperf::read_qperf(text).map(FileContents::from)
-    }),
+    format(
+        "qperf",
+        "qperf",
+        "qperf, every test with all details",
+        qperf::is_qperf,
+        qperf::read_qperf,
+    ),
+    format(
+        "netperf",
+        "netperf",
+        "netperf: classic tables, omni -k and -o",
+        netperf::is_netperf,
+        netperf::read_netperf,
+    ),
+    format(
+        "neper",
+        "neper",
+        "neper: tcp_rr, tcp_crr, udp_rr, tcp_stream and udp_stream",
+        neper::is_neper,
+        neper::read_neper,
+    ),
+    format(
+        "ntttcp-xml",
+        "ntttcp",
+        "ntttcp -x, XML of Windows and Linux",
+        ntttcp::is_ntttcp_xml,
+        ntttcp::read_ntttcp_xml,
+    ),
+    format(
+        "ntttcp",
+        "ntttcp",
+        "ntttcp's console output, of Windows and Linux",
+        ntttcp::is_ntttcp_console,
+        ntttcp::read_ntttcp_console,
+    ),
+    format("ping", "ping", "ping of Linux, BSD and Windows", ping::is_ping, ping::read_ping),
 ];
 
-/// Parses a text with the reader of a tool, for a workload reconstructed from the text.
-fn read_workload(
-    tool: &str,
-    workload: Workload,
-    text: &str,
-) -> Result<ImportedMeasurement, ToolError> {
-    let mut dimensions = workload.dimensions(tool);
-    // A file without the name of the other end was not necessarily measured over loopback.
-    if workload.as_network().is_some_and(|work| work.to.is_none()) {
-        dimensions.remove(&Attribute::To);
-    }
-    let name = workload.as_network().map_or_else(String::new, NetworkWorkload::name);
-    let benchmark = workload.benchmark();
-    let parsed = read_with_tool(tool, workload, text)?;
-    Ok(ImportedMeasurement {
-        name,
-        benchmark,
-        dimensions,
-        system: None,
-        began: None,
-        lines: None,
-        parsed,
-    })
-}
+#[cfg(test)]
+mod tests;

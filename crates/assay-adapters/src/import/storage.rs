@@ -1,31 +1,37 @@
 //! Import of results of storage tools other than fio.
 
-use super::{FileContents, ImportFormat, format};
+use super::{ImportFormat, format};
 
 mod ior;
+mod ior_json;
+mod ior_lines;
 mod mdtest;
 mod vdbench;
+mod vdbench_heading;
+mod vdbench_summary;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("ior", "ior", "IOR 3 and 4: text, CSV or JSON", ior::is_ior, |text| {
-        ior::read_ior(text).map(FileContents::from)
-    }),
-    format("mdtest", "mdtest", "mdtest's summary of rates", mdtest::is_mdtest, |text| {
-        mdtest::read_mdtest(text).map(FileContents::from)
-    }),
+    format("ior", "ior", "IOR 2.10 to 4.1: text, CSV or JSON", ior::is_ior, ior::read_ior),
+    format(
+        "mdtest",
+        "mdtest",
+        "mdtest 1.9 to 4: the summary of rates, and the rates of each iteration",
+        mdtest::is_mdtest,
+        mdtest::read_mdtest,
+    ),
     format(
         "vdbench-flatfile",
         "vdbench",
         "Vdbench's flatfile.html",
         vdbench::is_flat,
-        |text| vdbench::read_flat_file(text).map(FileContents::from),
+        vdbench::read_flat_file,
     ),
     format(
         "vdbench-summary",
         "vdbench",
-        "Vdbench's summary.html or console",
-        vdbench::is_summary,
-        |text| vdbench::read_summary(text).map(FileContents::from),
+        "Vdbench's summary.html, totals.html or console, of blocks and file systems",
+        vdbench_summary::is_summary,
+        vdbench_summary::read_summary,
     ),
 ];

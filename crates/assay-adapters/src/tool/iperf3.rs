@@ -182,7 +182,7 @@ pub(super) fn parse(
 ///
 /// # Errors
 /// If the text is not one whole document, or has more values than one test.
-pub(crate) fn read_document(text: &str) -> Result<Value, ToolError> {
+fn read_document(text: &str) -> Result<Value, ToolError> {
     json_selection::select(text, &MEMBERS, MAX_VALUES).map_err(|error| {
         json_selection::limit_error(&error, MAX_VALUES)
             .unwrap_or_else(|| ToolError::Truncated { missing: error.to_string() })

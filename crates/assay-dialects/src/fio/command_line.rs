@@ -137,8 +137,6 @@ const IMPLEMENTED: &[(&str, bool)] = &[
     ("dry-run", false),
     ("destroy-data", true),
     ("target-on-root", false),
-    // Former name of `--target-on-root`; stored runs contain it.
-    ("allow-unmounted", false),
     ("no-store", false),
     ("store", true),
     ("label", true),
@@ -380,7 +378,7 @@ impl CommandLineParser<'_> {
             ("readonly", _) => request.read_only = true,
             ("version", _) => request.version = true,
             ("dry-run", _) => request.dry_run = true,
-            ("target-on-root" | "allow-unmounted", _) => request.target_on_root = true,
+            ("target-on-root", _) => request.target_on_root = true,
             ("no-store", _) if request.store_options.store.is_some() => {
                 return refuse("--store is given");
             }

@@ -44,8 +44,6 @@ const LONG: &[&str] = &[
     "collective",
     "destroy-data",
     "target-on-root",
-    // Former name of `target-on-root`; stored runs contain it.
-    "allow-unmounted",
 ];
 
 /// Reads the text of a script.
@@ -151,7 +149,7 @@ fn parse_long_option(
     match name {
         "posix.odirect" => options.direct = true,
         "dryRun" | "dry-run" => options.dry_run = true,
-        "target-on-root" | "allow-unmounted" => options.target_on_root = true,
+        "target-on-root" => options.target_on_root = true,
         "destroy-data" => options.destroy_data.push(value()),
         "ranks" => return options.apply_value('N', &value()),
         "dataPacketType" => return options.apply_value('l', &value()),

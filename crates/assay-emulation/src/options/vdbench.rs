@@ -59,7 +59,7 @@ pub struct VdbenchArguments {
     pub(crate) seed: Option<u64>,
     /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
     /// points of /etc/fstab and systemd
-    #[arg(long, alias = "allow-unmounted")]
+    #[arg(long)]
     pub(crate) target_on_root: bool,
     /// Command that opens a pipe to a process on a host (hd=); {host} is replaced by its system=
     /// [default: ssh]

@@ -22,7 +22,7 @@ use crate::options::vdbench::VdbenchArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::options::command_arguments;
-use assay_console::progress_sink::EmulationSink;
+use assay_console::progress_listener::EmulationListener;
 
 /// Differences that users of Vdbench need to know to interpret the results.
 const DIFFERENCES: [&str; 11] = [
@@ -90,7 +90,7 @@ pub(super) fn execute(
             store: store.as_ref(),
         },
     };
-    let mut quiet = EmulationSink::new(&typed.keep);
+    let mut quiet = EmulationListener::new(&typed.keep);
     let mut handle_event = |notice: driver::VdbenchEvent<'_>| report.handle_event(&notice);
     let verdict = driver::run_all((&request, &mut quiet), hosts, stop, &mut handle_event);
     if typed.test.is_some() {

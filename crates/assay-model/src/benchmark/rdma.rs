@@ -58,13 +58,26 @@ impl RdmaTest {
     /// Whether the test keeps many operations in flight and measures their rate.
     #[must_use]
     pub const fn is_bandwidth(self) -> bool {
-        matches!(self, Self::SendBandwidth | Self::WriteBandwidth | Self::ReadBandwidth)
+        match self {
+            Self::SendBandwidth | Self::WriteBandwidth | Self::ReadBandwidth => true,
+            Self::SendLatency
+            | Self::WriteLatency
+            | Self::ReadLatency
+            | Self::AtomicLatency => false,
+        }
     }
 
     /// Whether a value is half of a round trip.
     #[must_use]
     pub const fn is_half_round_trip(self) -> bool {
-        matches!(self, Self::SendLatency | Self::WriteLatency)
+        match self {
+            Self::SendLatency | Self::WriteLatency => true,
+            Self::SendBandwidth
+            | Self::WriteBandwidth
+            | Self::ReadLatency
+            | Self::ReadBandwidth
+            | Self::AtomicLatency => false,
+        }
     }
 
     /// Returns the name of a latency test's metric.

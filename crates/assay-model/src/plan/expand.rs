@@ -8,6 +8,7 @@ use super::{Case, CasePair, MissingRequirement, OmittedMeasure, Plan, StoppingRu
 use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
+use crate::plan::time_estimate::relative_time;
 use crate::quantity::Bytes;
 use crate::seed;
 use crate::suite::{InstructionSets, Measure, MeasureRequest, MpiPlacement, Placement, Suite};
@@ -432,28 +433,6 @@ pub fn pair_case(case: Case, turn: &PairTurn) -> Case {
     };
     let (workload, _) = case.workload.with_host(&turn.peer);
     Case { id, workload, stopping, pair: Some(pair), ..case }
-}
-
-/// Returns the relative time that a case needs within its measure, to divide the budget fairly.
-fn relative_time(workload: &Workload) -> f64 {
-    /// Chain size at which layout and traversal take about as long as the fixed cost of a case: 128
-    /// Ki lines at 100 ns, 13 ms.
-    const CHAIN_BYTES: f64 = (8 << 20) as f64;
-    match workload {
-        Workload::Latency(work) => 1.0 + work.bytes as f64 / CHAIN_BYTES,
-        Workload::Stream(_)
-        | Workload::Copy(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Files(_)
-        | Workload::Imported(_)
-        | Workload::Mpi(_)
-        | Workload::Rdma(_) => 1.0,
-    }
 }
 
 fn case_id(workload: &Workload, name: &str, by: &str) -> String {

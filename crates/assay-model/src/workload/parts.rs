@@ -9,57 +9,67 @@ use super::{
     RdmaWorkload, StreamWorkload, Workload,
 };
 
-macro_rules! accessors {
-    ($(
-        $(#[doc = $doc:literal])+
-        $name:ident -> $type:ty: $($part:ident)+, not $($other:ident)+;
-    )+) => {
-        impl Workload {
-            $(
-                $(#[doc = $doc])+
-                #[must_use]
-                pub const fn $name(&self) -> Option<&$type> {
-                    match self {
-                        $(Self::$part(work))|+ => Some(work),
-                        $(Self::$other(_))|+ => None,
-                    }
-                }
-            )+
+/// Accessor of one kind: its variants, and all others.
+macro_rules! accessor {
+    ($(#[doc = $doc:literal])+ $name:ident -> $type:ty: $($part:ident)+, not $($other:ident)+) => {
+        $(#[doc = $doc])+
+        #[must_use]
+        pub const fn $name(&self) -> Option<&$type> {
+            match self {
+                $(Self::$part(work))|+ => Some(work),
+                $(Self::$other(_))|+ => None,
+            }
         }
     };
 }
 
-accessors! {
-    /// Returns the STREAM workload, if it is one.
-    as_stream -> StreamWorkload: Stream,
-        not Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
-    /// Returns the working set of dependent loads, if it is one.
-    as_latency -> LatencyWorkload: Latency,
-        not Stream Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
-    /// Returns the multiply-adds in registers, if it is that.
-    as_peak_flops -> PeakFlopsWorkload: PeakFlops,
-        not Stream Latency Copy Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
-    /// Returns the system of equations, if it is one.
-    as_linpack -> LinpackWorkload: Linpack,
-        not Stream Latency Copy PeakFlops NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma;
-    /// Returns the network workload, if it is one.
-    as_network -> NetworkWorkload: NetworkTcp NetworkUdp NetworkIcmp,
-        not Stream Latency Copy PeakFlops Linpack Storage Files Imported Mpi Rdma;
-    /// Returns the test of files or devices, if it is one.
-    as_storage -> StorageTest: Storage,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Files Imported Mpi Rdma;
-    /// Returns the test of file trees, if it is one.
-    as_files -> FileTest: Files,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Imported Mpi Rdma;
-    /// Returns the MPI messages, if it is that.
-    as_mpi -> MpiWorkload: Mpi,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Rdma;
-    /// Returns the RDMA messages, if it is that.
-    as_rdma -> RdmaWorkload: Rdma,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi;
-}
-
 impl Workload {
+    accessor! {
+        /// Returns the STREAM workload, if it is one.
+        as_stream -> StreamWorkload: Stream,
+        not Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the working set of dependent loads, if it is one.
+        as_latency -> LatencyWorkload: Latency,
+        not Stream Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the multiply-adds in registers, if it is that.
+        as_peak_flops -> PeakFlopsWorkload: PeakFlops,
+        not Stream Latency Copy Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the system of equations, if it is one.
+        as_linpack -> LinpackWorkload: Linpack,
+        not Stream Latency Copy PeakFlops NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the network workload, if it is one.
+        as_network -> NetworkWorkload: NetworkTcp NetworkUdp NetworkIcmp,
+        not Stream Latency Copy PeakFlops Linpack Storage Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the test of files or devices, if it is one.
+        as_storage -> StorageTest: Storage,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the test of file trees, if it is one.
+        as_files -> FileTest: Files,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the MPI messages, if it is that.
+        as_mpi -> MpiWorkload: Mpi,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Rdma
+    }
+    accessor! {
+        /// Returns the RDMA messages, if it is that.
+        as_rdma -> RdmaWorkload: Rdma,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi
+    }
+
     /// Returns the test of files or devices for changes, if it is one.
     #[must_use]
     pub fn as_storage_mut(&mut self) -> Option<&mut StorageTest> {

@@ -13,7 +13,7 @@ use assay_model::phrase::Phrase;
 
 use super::simulation::{case_name, plan};
 use super::{FleetRequest, measure};
-use crate::sink::SilentSink;
+use crate::listener::SilentListener;
 
 const MS: u64 = 1_000_000;
 
@@ -152,7 +152,7 @@ fn run_with(kind: Hostility, case_deadline_s: u64) -> (String, u64) {
         case_deadline: Some(Duration::from_secs(case_deadline_s)),
     };
     let cancel = AtomicBool::new(false);
-    let run = measure(&question, &mut host, None, &cancel, &mut SilentSink).unwrap();
+    let run = measure(&question, &mut host, None, &cancel, &mut SilentListener).unwrap();
     let reason = run.doubts.iter().find_map(|doubt| match doubt {
         Doubt::HostLost { reason, .. } => Some(reason.clone()),
         _ => None,

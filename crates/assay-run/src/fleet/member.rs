@@ -1,6 +1,8 @@
 //! Remote side of a run with several hosts: measures as a single host does, sends everything to the
 //! coordinator, and waits for it before each case.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -18,9 +20,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::utilisation::UtilisationWatch;
+use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
+use crate::listener::{Listener, SecondFigures};
 use crate::run_request::{self, RunRequest};
-use crate::sink::{SecondFigures, Sink, StartGate};
 
 /// Largest raw output that fits into a message in base64; larger ones are not sent.
 const MAX_RAW_BYTES: usize = 11 << 20;
@@ -37,49 +40,63 @@ pub fn measure(
     line.send(&AgentReply::Planned(Box::new(prepared.plan.clone())));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
-        let mut telling = CoordinatorSink {
+        let side = AgentSide {
             line,
             run_started_ns: clock::now_ns(),
             start: StartReport::new(line),
             watch: UtilisationWatch::new(Root::machine()),
         };
-        run_request::measure(question, prepared, None, &cancel, &mut telling)?
-            .without_files()?;
-        if question.pairs.is_some() {
+        let side = Rc::new(RefCell::new(side));
+        let mut listener = AgentListener(Rc::clone(&side));
+        let mut coordinator = RemoteCoordinator(side);
+        let ends_together = question.pairs.is_some();
+        run_request::measure(
+            question,
+            prepared,
+            None,
+            &cancel,
+            &mut listener,
+            Box::new(&mut coordinator),
+        )?
+        .without_files()?;
+        if ends_together {
             // A host without cases of its own may still be the far end of pairs: all hosts end
             // together.
-            let run_started_ns = telling.run_started_ns;
-            telling.wait_for_start(&StartGate { cases: &[], step: 0, run_started_ns })?;
+            let run_started_ns = coordinator.0.borrow().run_started_ns;
+            coordinator.wait_for_start(&StartGate { cases: &[], step: 0, run_started_ns })?;
         }
     }
     Ok(())
 }
 
-/// Sink that sends the events of a run to the coordinator.
-struct CoordinatorSink<'l> {
+/// This end of the connection to the coordinator.
+struct AgentSide<'l> {
     line: &'l Arc<CoordinatorLink>,
     run_started_ns: u64,
     start: StartReport<'l>,
     watch: UtilisationWatch,
 }
 
-impl CoordinatorSink<'_> {
+impl AgentSide<'_> {
     fn send(&mut self, reply: &AgentReply) {
         self.start.send();
         self.line.send(reply);
     }
 }
 
-impl Sink for CoordinatorSink<'_> {
-    fn event(&mut self, event: &RunEvent) -> Result<(), CommandFailure> {
+/// Listener that sends the events of a run to the coordinator.
+struct AgentListener<'l>(Rc<RefCell<AgentSide<'l>>>);
+
+impl Listener for AgentListener<'_> {
+    fn event(&mut self, event: &RunEvent) {
+        let mut side = self.0.borrow_mut();
         if let RunEvent::CaseFinished { case, .. } = event {
-            for (name, value) in self.watch.facts(case) {
+            for (name, value) in side.watch.facts(case) {
                 let fact = Fact { about: FactSubject::Case(case.clone()), name, value };
-                self.send(&AgentReply::Event(Box::new(RunEvent::Fact(fact))));
+                side.send(&AgentReply::Event(Box::new(RunEvent::Fact(fact))));
             }
         }
-        self.send(&AgentReply::Event(Box::new(event.clone())));
-        Ok(())
+        side.send(&AgentReply::Event(Box::new(event.clone())));
     }
 
     fn progress(&mut self, _: &Phrase) {}
@@ -87,39 +104,46 @@ impl Sink for CoordinatorSink<'_> {
     fn report_second(&mut self, second: &SecondFigures<'_>) {
         let SecondFigures { case, at_s, rates, latency_s, cpu, .. } = *second;
         let (case, rates) = (case.to_owned(), rates.to_vec());
-        self.send(&AgentReply::Second(SecondReport { case, at_s, rates, latency_s, cpu }));
+        let report = SecondReport { case, at_s, rates, latency_s, cpu };
+        self.0.borrow_mut().send(&AgentReply::Second(report));
     }
 
     fn note(&mut self, _: Option<&str>, said: &Phrase) {
-        self.send(&AgentReply::Note(said.clone()));
+        self.0.borrow_mut().send(&AgentReply::Note(said.clone()));
     }
 
     fn doubt(&mut self, _: &Doubt) {}
+}
 
+/// Coordinator at the other end of the connection.
+struct RemoteCoordinator<'l>(Rc<RefCell<AgentSide<'l>>>);
+
+impl Coordinator for RemoteCoordinator<'_> {
     fn wait_for_start(&mut self, gate: &StartGate<'_>) -> Result<Option<u64>, CommandFailure> {
-        self.watch.end_stretch(gate.cases, gate.step);
-        self.run_started_ns = gate.run_started_ns;
-        self.send(&AgentReply::Ready(ReadyReport {
+        let side = &mut *self.0.borrow_mut();
+        side.watch.end_stretch(gate.cases, gate.step);
+        side.run_started_ns = gate.run_started_ns;
+        side.send(&AgentReply::Ready(ReadyReport {
             cases: gate.cases.iter().map(ToString::to_string).collect(),
             step: gate.step,
             run_started_ns: gate.run_started_ns,
         }));
         // Without a start time the run is over; the cases detect that themselves.
-        let start_ns = self.line.next_start();
+        let start_ns = side.line.next_start();
         if let Some(at_ns) = start_ns {
-            self.watch.read_counters();
-            self.watch.set_start(self.start.wait_until(at_ns));
+            side.watch.read_counters();
+            side.watch.set_start(side.start.wait_until(at_ns));
         }
         Ok(start_ns)
     }
 
     fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
-        Some(self.line.call(host, subject))
+        Some(self.0.borrow().line.call(host, subject))
     }
 
     fn store_raw(&mut self, bytes: &[u8]) -> Option<String> {
         (bytes.len() <= MAX_RAW_BYTES).then(|| {
-            self.send(&AgentReply::Raw(STANDARD.encode(bytes)));
+            self.0.borrow_mut().send(&AgentReply::Raw(STANDARD.encode(bytes)));
             blake3::hash(bytes).to_hex().to_string()
         })
     }

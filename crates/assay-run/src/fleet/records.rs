@@ -23,8 +23,8 @@ use super::lockstep::CaseStep;
 use super::merging::MergedPlan;
 use super::{FleetRequest, own_state};
 use crate::failure::CommandFailure;
+use crate::listener::SecondFigures;
 use crate::log::RunLog;
-use crate::sink::SecondFigures;
 
 /// Record of a run with several hosts.
 pub(super) struct FleetRecord<'t> {

@@ -25,7 +25,7 @@ use assay_model::seed;
 use assay_model::workload::{LinpackWorkload, Workload};
 
 use super::{FleetRequest, measure};
-use crate::sink::SilentSink;
+use crate::listener::SilentListener;
 
 const CASES: usize = 3;
 const SAMPLES: u32 = 4;
@@ -455,7 +455,7 @@ fn check_schedule(seed: u64) {
         case_deadline: None,
     };
     let cancel = AtomicBool::new(false);
-    let Ok(run) = measure(&question, &mut world, None, &cancel, &mut SilentSink) else {
+    let Ok(run) = measure(&question, &mut world, None, &cancel, &mut SilentListener) else {
         assert!((0..names.len()).all(|host| world.is_faulty(host)), "a host could measure");
         return;
     };

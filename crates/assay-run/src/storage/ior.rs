@@ -27,8 +27,8 @@ use super::plan_check::{self, PlanRefusal, RequiredPhases};
 use super::runner::StorageEvent;
 use super::volume;
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 use crate::recording::{self, Recording, RecordingRequest};
-use crate::sink::Sink;
 
 mod test;
 
@@ -128,20 +128,23 @@ fn check_test(
 /// When a test cannot be carried out or stored.
 pub fn run_tests(
     tests: &[IorOptions],
-    (opening, folder, sink): (RecordingRequest<'_>, Option<&Path>, &mut dyn Sink),
+    (opening, folder, listener): (RecordingRequest<'_>, Option<&Path>, &mut dyn Listener),
     stop: &AtomicBool,
     on: &mut IorListener<'_>,
 ) -> Result<CompletedIorRun, CommandFailure> {
     let steps = plan_steps(tests);
-    let mut opening = Some(opening);
+    // The run is opened once, by the first test that is not refused.
+    let mut opening = Some((opening, listener));
     let mut recording = None;
     let (mut found, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
     for (number, options) in tests.iter().enumerate() {
         let mut test = RunningIorTest::new(number, options.clone(), folder, stop);
         // A refused test leaves no run.
         verdict = test.prepare();
-        if let (Ok(()), Some(opening)) = (&verdict, opening.take_if(|_| verdict.is_ok())) {
-            recording = Some(Recording::begin(opening, sink)?);
+        if verdict.is_ok()
+            && let Some((opening, listener)) = opening.take()
+        {
+            recording = Some(Recording::begin(opening, listener)?);
         }
         if let (Ok(()), Some(recording)) = (&verdict, &mut recording) {
             on(IorEvent::TestStarted { test: &test.test, number });

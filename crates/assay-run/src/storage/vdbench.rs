@@ -28,8 +28,8 @@ use super::runner::{self, StorageEvent};
 use super::series;
 use super::shares::storage_hosts::{self, StorageHosts};
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 use crate::recording::{self, Recording, RecordingRequest};
-use crate::sink::Sink;
 
 mod commands;
 mod early_end;
@@ -104,7 +104,7 @@ pub type VdbenchListener<'l> = dyn FnMut(VdbenchEvent<'_>) + 'l;
 /// # Errors
 /// When a run cannot be executed or stored, I/O failed, or the user stopped it.
 pub fn run_all(
-    (question, sink): (&VdbenchRequest<'_>, &mut dyn Sink),
+    (question, listener): (&VdbenchRequest<'_>, &mut dyn Listener),
     mut hosts: Option<&mut StorageHosts<'_>>,
     stop: &AtomicBool,
     on: &mut VdbenchListener<'_>,
@@ -131,7 +131,7 @@ pub fn run_all(
         }
         // A refused execution leaves no run.
         underway.prepare()?;
-        let mut recording = Recording::begin(question.opening.clone(), &mut *sink)?;
+        let mut recording = Recording::begin(question.opening.clone(), &mut *listener)?;
         let verdict = match question.execution.files.phases.is_empty() {
             true => runs::run_all(&mut underway, &mut recording),
             false => trees::run_all(&mut underway, &mut recording),

@@ -166,7 +166,7 @@ pub(crate) struct StoragePermissions {
     pub(crate) destroy_data: Vec<PathBuf>,
     /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
     /// points of /etc/fstab and systemd
-    #[arg(long, alias = "allow-unmounted")]
+    #[arg(long)]
     pub(crate) target_on_root: bool,
     /// Keep created files; `assay storage clean` removes them
     #[arg(long)]

@@ -16,7 +16,7 @@ use assay_model::run::{CaseRecord, Run};
 use assay_report::words;
 use assay_run::failure::CommandFailure;
 use assay_run::importing::{self, ImportDetails, ImportSource};
-use assay_run::sink::SilentSink;
+use assay_run::listener::SilentListener;
 use assay_store::Store;
 use serde::Serialize;
 
@@ -232,8 +232,13 @@ fn import_file(
         .map(|it| format_part(name, it.lines.as_ref(), &it.what, &it.error.to_string()));
     let failed = failed.collect();
     let measurements = contents.measurements.len();
-    let runs =
-        importing::store_runs(&source, contents.measurements, details, store, &mut SilentSink)?;
+    let runs = importing::store_runs(
+        &source,
+        contents.measurements,
+        details,
+        store,
+        &mut SilentListener,
+    )?;
     let doubts = runs.iter().flat_map(|run| format_doubts(run, name)).collect();
     let runs = runs.into_iter().map(|run| run.started.run).collect();
     let file = name.clone();

@@ -16,7 +16,7 @@ use assay_stats::summarize::summarize;
 
 use crate::arguments::mpi::{MpiArguments, PresetArgument};
 use crate::failure::exit_code;
-use crate::progress_sink::EmulationSink;
+use crate::progress_listener::EmulationListener;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -68,7 +68,7 @@ fn run_rank(
         failure_exit_code: failed_code,
     };
     let prints = !typed.json && typed.raw.is_none();
-    let mut quiet = EmulationSink::new(&typed.keep);
+    let mut quiet = EmulationListener::new(&typed.keep);
     let mut quiet = Some(&mut quiet);
     let mut recording: Option<Recording<'_>> = None;
     let result = job::run(&task, &mut |event| {
@@ -127,7 +127,7 @@ fn run_rank(
 fn begin_recording<'q>(
     typed: &MpiArguments,
     phase: Option<(String, Workload)>,
-    quiet: &'q mut EmulationSink,
+    quiet: &'q mut EmulationListener,
 ) -> Result<Option<Recording<'q>>, CommandFailure> {
     let Some(phase) = phase else { return Ok(None) };
     let store = store_access::open_for_recording(&typed.keep)?;

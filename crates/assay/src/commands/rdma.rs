@@ -19,7 +19,7 @@ use assay_store::Store;
 use serde_json::Value;
 
 use crate::arguments::rdma::RdmaArguments;
-use crate::progress_sink::EmulationSink;
+use crate::progress_listener::EmulationListener;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_kernels::rdma::{RdmaError, has_devices};
@@ -52,7 +52,7 @@ pub(crate) fn rdma(
     let phase = (work.test.name().to_owned(), Workload::Rdma(work.clone()));
     let opening =
         store_access::recording_request((&typed.keep, store.as_ref()), "perftest", vec![phase]);
-    let mut quiet = EmulationSink::new(&typed.keep);
+    let mut quiet = EmulationListener::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start_case(0)?;
     let mut printed = String::new();

@@ -18,7 +18,7 @@ use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::job_file;
 use crate::pipeline::{self, ReportExtent};
-use crate::progress_sink::{ProgressSink, SEARCH_MESSAGE};
+use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
 use crate::suites;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -41,7 +41,11 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
     // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
-    ProgressSink::show_search(terminal, SEARCH_MESSAGE, measuring.quiet || measuring.dry_run);
+    ProgressListener::show_search(
+        terminal,
+        SEARCH_MESSAGE,
+        measuring.quiet || measuring.dry_run,
+    );
     let request = run_request(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {

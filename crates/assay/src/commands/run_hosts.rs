@@ -25,7 +25,7 @@ use crate::arguments::hosts::{FleetArguments, OnHostFailure};
 use crate::arguments::{PageFormat, RunArguments};
 use crate::failure::{REGRESSION, exit_code};
 use crate::pipeline::{ForecastDocument, ReportExtent, RunRequirements};
-use crate::progress_sink::ProgressSink;
+use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
 use crate::{output_file, pipeline, signals, store_access, suites};
 use assay_console::options::command_arguments;
@@ -47,7 +47,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let texts = suites::read_texts(&typed.suites)?;
     let suite = suites::read_joined(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    ProgressSink::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
+    ProgressListener::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
     let mut access = doctor_hosts::reach_hosts(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = requested_pairs(typed, &suite, &access.hosts)?;
     if pairs.is_empty() {
@@ -77,10 +77,10 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         return plan_run(&request, &options, typed, terminal);
     }
     let store = store_access::open(&typed.measuring.store)?;
-    let mut sink = pipeline::report_sink(terminal, &typed.measuring);
-    sink.begin_with_text(&waiting_message(&names));
+    let mut listener = pipeline::report_listener(terminal, &typed.measuring);
+    listener.begin_with_text(&waiting_message(&names));
     let run = agents::with_hosts(&names, &options, clock::now_ns, |hosts| {
-        fleet::measure(&request, hosts, Some(&store), &cancel, &mut sink)
+        fleet::measure(&request, hosts, Some(&store), &cancel, &mut listener)
     })?;
     let summary = data_sheet.summarize(&run);
     let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
@@ -111,7 +111,7 @@ fn plan_run(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     if !typed.measuring.quiet {
-        ProgressSink::show_text(terminal, &waiting_message(request.names));
+        ProgressListener::show_text(terminal, &waiting_message(request.names));
     }
     let planned = agents::with_hosts(request.names, options, clock::now_ns, |hosts| {
         fleet::plan(request, hosts, options.cancel)

@@ -13,7 +13,7 @@ use assay_stats::summarize::summarize;
 
 use super::compare::{self, comparison_exit_code};
 use crate::arguments::{PageFormat, RunArguments};
-use crate::progress_sink::{ProgressSink, SEARCH_MESSAGE};
+use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
 use crate::terminal::Terminal;
 use crate::{page, pipeline, signals, store_access};
 
@@ -44,9 +44,10 @@ pub(super) fn run(
     };
     let store = store_access::open(&measuring.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    let mut sink = ProgressSink::new(terminal, measuring.events, measuring.quiet);
-    sink.begin_with_text(SEARCH_MESSAGE);
-    let runs = switching::measure(request, conditions, schedule, (&store, &cancel), &mut sink)?;
+    let mut listener = ProgressListener::new(terminal, measuring.events, measuring.quiet);
+    listener.begin_with_text(SEARCH_MESSAGE);
+    let runs =
+        switching::measure(request, conditions, schedule, (&store, &cancel), &mut listener)?;
     let code = print_comparison(typed, conditions, &runs, terminal)?;
     let failure =
         runs.iter().flatten().find_map(|run| pipeline::check_result(&summarize(run)).err());

@@ -12,9 +12,9 @@ use anyhow::{Context, Result};
 use crate::command;
 
 use super::super::options::BenchOptions;
-use super::super::page::MarkdownPage;
 use super::super::ratio;
 use super::super::workplace::BenchWorkplace;
+use workbench::page::MarkdownPage;
 
 /// Lines of the long file.
 const LINES: usize = 100_000;

@@ -1,147 +1,344 @@
-//! Import of iperf3's text output: the totals at its end.
+//! Import of iperf3's text output: the totals of every test, of clients and of servers.
 //!
 //! Its bits are decimal (`Gbits/sec` are 10⁹ bit/s), its bytes are binary (units.c).
 
-use assay_model::attribute::{Attribute, Attributes};
-use assay_model::benchmark::Benchmark;
-use assay_model::event::EventCount;
+use assay_model::attribute::Attribute;
+use assay_model::workload::TransferDirection;
 
-use super::super::{ImportedMeasurement, missing, word_after};
+use super::super::{FileContents, FileTime, LineSpan, word_after};
+use super::iperf3_json::add_cpu;
+use super::transfer::{MeanRate, Protocol, Transfer};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
-use crate::outputs::{
-    ParsedOutput, ToolError, parse_non_negative, parse_positive, parse_whole,
-};
+use crate::outputs::ToolError;
+
+mod row;
+
+use row::{Iperf3Row, parse_row};
 
 pub(super) fn is_iperf3_text(text: &str) -> bool {
-    text.contains("[ ID] Interval") && text.contains("bits/sec")
+    let has = |mark: &str| text.contains(mark);
+    has("iperf3: error - ")
+        || (has("Interval ")
+            && has("/sec")
+            && (has("[ ID]") || has("[ID]"))
+            && (has("iperf Done.") || has(" sender") || has(" receiver") || has("iperf 3.")))
+        || (has("Connecting to host ") && has("[ ID] Interval"))
+        || (has("Server listening on ") && has("Accepted connection from "))
 }
 
-/// Maximum number of words after a rate that are read: jitter, its unit and lost datagrams.
-const MAX_REST: usize = 8;
+/// Marks with which the lines of iperf3 begin; a title or a time may precede them.
+const MARKS: [&str; 15] = [
+    "Connecting to host ",
+    "Server listening on ",
+    "Accepted connection from ",
+    "Reverse mode, remote host ",
+    "iperf Done.",
+    "- - - -",
+    "--------",
+    "Server output:",
+    "Test Complete.",
+    "Starting Test: ",
+    "CPU Utilization: ",
+    "Time: ",
+    "iperf3: ",
+    "iperf 3.",
+    "Target Bitrate: ",
+];
+/// Maximum length of a title or a time before the marks.
+const MAX_PREFIX: usize = 120;
 
-/// Line of totals.
-struct Iperf3Total<'t> {
-    id: &'t str,
-    seconds: f64,
-    bit_per_s: f64,
-    rest: Vec<&'t str>,
-    is_receiver: bool,
+/// Test that is being read.
+#[derive(Default)]
+struct OpenTest<'t> {
+    lines: Option<LineSpan>,
+    rows: usize,
+    is_server: bool,
+    is_reverse: bool,
+    /// Whether the rows behind the last separator are totals.
+    is_behind_separator: bool,
+    heading: &'t str,
+    totals: Vec<Iperf3Row<'t>>,
+    first_id: &'t str,
+    /// Interval of the last row of the first stream.
+    last_interval: &'t str,
+    /// Whether an interval was printed twice: a server does so when its client is stopped.
+    is_repeated: bool,
+    to: Option<&'t str>,
+    began: Option<FileTime>,
+    protocol: Option<Protocol>,
+    block_bytes: Option<u64>,
+    requested_s: Option<f64>,
+    rate_bit_per_s: Option<u64>,
+    congestion: Option<&'t str>,
+    cpu: Option<&'t str>,
+    version: Option<&'t str>,
+    reordered: Option<u64>,
+    message: Option<&'t str>,
+    is_done: bool,
+    damage: Option<ToolError>,
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    let mut totals = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
-        if line.ends_with("sender") || line.ends_with("receiver") {
-            totals.extend(parse_total(line)?);
-            check_limit(totals.len(), ("lines of totals", MAX_MEASUREMENTS))?;
+impl<'t> OpenTest<'t> {
+    /// Records the interval of the first stream, and whether it was printed before.
+    fn note_interval(&mut self, row: &Iperf3Row<'t>) {
+        if self.first_id.is_empty() {
+            self.first_id = row.id;
+        }
+        if self.first_id == row.id {
+            self.is_repeated |= self.last_interval == row.interval;
+            self.last_interval = row.interval;
         }
     }
-    let of = |receiver: bool| {
-        let mut all = totals.iter().filter(move |it| it.is_receiver == receiver);
-        all.clone().find(|it| it.id == "SUM").or_else(|| all.next())
-    };
-    let received = of(true).ok_or_else(|| ToolError::Truncated {
-        missing: "the receiver's total is missing".to_owned(),
-    })?;
-    let ids = totals.iter().filter(|it| it.is_receiver && it.id != "SUM");
-    let streams = ids.count().max(1);
-    if streams > 1 && received.id != "SUM" {
-        return Err(missing("line [SUM] of several streams"));
+}
+
+/// Reads every test of a file.
+pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
+    let mut contents = FileContents::default();
+    let mut test = OpenTest::default();
+    let mut is_far_output = false;
+    for (at, line) in text.lines().enumerate() {
+        let line = cut_prefix(line).trim();
+        if line.starts_with("iperf Done.") {
+            is_far_output = false;
+            test.is_done = true;
+        }
+        if line.starts_with("Server output:") {
+            is_far_output = true;
+        }
+        if is_far_output {
+            contents.recognise(at + 1..=at + 1, "server output", "the far end's account");
+            continue;
+        }
+        if begins_test(line) && (test.rows > 0 || test.is_done || test.message.is_some()) {
+            finish_test(std::mem::take(&mut test), &mut contents);
+            check_limit(contents.measurements.len() + 1, ("tests", MAX_MEASUREMENTS))?;
+        }
+        if !line.is_empty() && !line.starts_with("-----") {
+            let first = test.lines.as_ref().map_or(at + 1, |it| *it.start());
+            test.lines = Some(first..=at + 1);
+        }
+        read_line(line, &mut test);
+        check_limit(test.totals.len(), ("lines of totals", MAX_MEASUREMENTS))?;
     }
-    let is_udp = text.contains("Lost/Total Datagrams");
-    let mut parsed = ParsedOutput::default();
-    parsed.add_samples("goodput", vec![received.bit_per_s]);
-    parsed.set_weights(vec![received.seconds]);
-    if let Some(sent) = of(false) {
-        parsed.add_samples("send_rate", vec![sent.bit_per_s]);
-        parsed.set_weights(vec![sent.seconds]);
-        if let (false, Some(again)) = (is_udp, sent.rest.first()) {
-            parsed.add_samples("retransmits", vec![parse_non_negative("Retr", again)?]);
+    finish_test(test, &mut contents);
+    Ok(contents)
+}
+
+/// Whether a line is the first of another test, if the present one has results.
+fn begins_test(line: &str) -> bool {
+    let marks = [
+        "Connecting to host ",
+        "Server listening on ",
+        "Accepted connection from ",
+        "iperf 3.",
+    ];
+    marks.iter().any(|mark| line.starts_with(mark))
+}
+
+/// Removes a title, or a time in a format of the user, from before iperf3's own text.
+fn cut_prefix(line: &str) -> &str {
+    let marks = MARKS.iter().filter_map(|mark| line.find(mark));
+    let row = line.match_indices('[').map(|(at, _)| at).find(|at| is_row_id(&line[*at..]));
+    let at = marks.chain(row).filter(|at| *at <= MAX_PREFIX).min();
+    at.map_or(line, |at| &line[at..])
+}
+
+/// Whether a text begins with `[ ID]`, `[  5]` or `[SUM]`.
+fn is_row_id(text: &str) -> bool {
+    let id = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|it| it.0.trim());
+    id.is_some_and(|id| {
+        id == "ID" || id == "SUM" || (id.len() <= 5 && id.parse::<u32>().is_ok())
+    })
+}
+
+fn read_line<'t>(line: &'t str, test: &mut OpenTest<'t>) {
+    if line.starts_with('[') {
+        read_bracketed(line, test);
+    } else if line.starts_with("- - - -") {
+        test.is_behind_separator = true;
+    } else if let Some(rest) = line.strip_prefix("Connecting to host ") {
+        test.to = Some(rest.split(", port").next().unwrap_or(rest).trim_end_matches(','));
+    } else if let Some(rest) = line.strip_prefix("Accepted connection from ") {
+        test.is_server = true;
+        test.to = rest.split(',').next();
+    } else if line.starts_with("Reverse mode, remote host ") {
+        test.is_reverse = true;
+    } else if let Some(message) = line.strip_prefix("iperf3: ") {
+        test.message = Some(message);
+    } else {
+        read_verbose_line(line, test);
+    }
+}
+
+/// Reads a line that `--verbose` adds.
+fn read_verbose_line<'t>(line: &'t str, test: &mut OpenTest<'t>) {
+    if let Some(rest) = line.strip_prefix("iperf 3.") {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        test.version = line.get("iperf ".len().."iperf 3.".len() + end);
+    } else if let Some(time) = line.strip_prefix("Time: ") {
+        test.began = FileTime::parse_rfc1123(time);
+    } else if let Some(rate) = line.strip_prefix("Target Bitrate: ") {
+        test.rate_bit_per_s = rate.trim().parse().ok();
+    } else if line.starts_with("CPU Utilization: ") {
+        test.cpu = Some(line);
+    } else if let Some(rest) = line.strip_prefix("snd_tcp_congestion ") {
+        test.congestion = Some(rest.trim());
+    } else if let Some(rest) = line.strip_prefix("rcv_tcp_congestion ") {
+        test.congestion = test.congestion.or(Some(rest.trim()));
+    } else if let Some(rest) = line.strip_prefix("Starting Test: ") {
+        test.protocol = word_after(rest, "protocol:")
+            .map(|name| Protocol::parse(name.trim_end_matches(',')));
+        let number_before = |mark: &str| {
+            let before = rest.split_once(mark)?.0;
+            before.rsplit([' ', ',']).next()?.parse::<u64>().ok()
+        };
+        test.block_bytes = number_before(" byte blocks");
+        test.requested_s = number_before(" second test").map(|seconds| seconds as f64);
+    }
+}
+
+/// Reads a heading, a row, or a remark on a stream.
+fn read_bracketed<'t>(line: &'t str, test: &mut OpenTest<'t>) {
+    if line.contains("Interval ") {
+        test.heading = line;
+        if line.contains("Datagrams") {
+            test.protocol.get_or_insert(Protocol::Udp);
+        }
+        return;
+    }
+    if let Some((before, _)) = line.split_once(" datagrams received out-of-order") {
+        let count = before.split_whitespace().next_back().and_then(|it| it.parse::<u64>().ok());
+        test.reordered = Some(test.reordered.unwrap_or(0).max(count.unwrap_or(0)));
+        return;
+    }
+    match parse_row(line, test.heading) {
+        Ok(None) => {}
+        Ok(Some(row)) => {
+            test.rows += 1;
+            if row.end.is_some() || test.is_behind_separator {
+                test.totals.push(row);
+            } else if !line.ends_with("(omitted)") {
+                test.note_interval(&row);
+            }
+        }
+        Err(error) => {
+            test.rows += 1;
+            test.damage.get_or_insert(error);
         }
     }
-    if is_udp {
-        add_datagrams(received, &mut parsed)?;
-    }
-    let benchmark = if is_udp { Benchmark::NetworkUdp } else { Benchmark::NetworkTcp };
-    let mut dimensions = Attributes::from([
-        (Attribute::Streams, streams.into()),
-        (Attribute::Copy, true.into()),
-        (Attribute::Direction, direction(text).into()),
-        (Attribute::Seconds, (received.seconds.round() as u64).into()),
-    ]);
-    let to = word_after(text, "Connecting to host").map(|host| host.trim_end_matches(','));
-    dimensions.extend(to.map(|to| (Attribute::To, to.into())));
-    let name = format!("streams={streams}");
-    Ok(vec![ImportedMeasurement {
-        name,
-        benchmark,
-        dimensions,
-        system: None,
-        began: None,
-        lines: None,
-        parsed,
-    }])
 }
 
-fn direction(text: &str) -> &'static str {
-    match text.contains("Reverse mode") {
-        true => "receive",
-        false => "send",
-    }
-}
-
-/// Parses `[SUM] 0.00-10.00 sec 10.9 GBytes 9.41 Gbits/sec 123 sender`.
-fn parse_total(line: &str) -> Result<Option<Iperf3Total<'_>>, ToolError> {
-    let Some((id, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
-        return Ok(None);
-    };
-    let words: Vec<&str> = rest.split_whitespace().collect();
-    let Some(at) = words.iter().position(|word| word.ends_with("bits/sec")) else {
-        return Ok(None);
-    };
-    let (Some(value), Some((from, to))) = (
-        at.checked_sub(1).and_then(|at| words.get(at)),
-        words.first().and_then(|it| it.split_once('-')),
-    ) else {
-        return Ok(None);
-    };
-    let factor = match words[at] {
-        "bits/sec" => 1.0,
-        "Kbits/sec" => 1e3,
-        "Mbits/sec" => 1e6,
-        "Gbits/sec" => 1e9,
-        "Tbits/sec" => 1e12,
-        other => {
-            return Err(ToolError::InvalidNumber {
-                what: "the rate".to_owned(),
-                text: other.to_owned(),
-            });
+/// Adds the measurement of a test, or the reason why it is none.
+fn finish_test(test: OpenTest<'_>, contents: &mut FileContents) {
+    let lines = test.lines.clone();
+    let message = test.message.unwrap_or_default();
+    let is_terminated = message.contains("terminated");
+    if test.rows == 0 {
+        if !message.is_empty() && !is_terminated {
+            let how = "iperf3 reported".to_owned();
+            let last_words = message.strip_prefix("error - ").unwrap_or(message).to_owned();
+            contents.add_part(
+                lines,
+                "iperf3 test",
+                Err(ToolError::ProcessFailed { how, last_words }),
+            );
+        } else if test.to.is_some() {
+            let why = if message.is_empty() { "it has no results" } else { message };
+            contents.leave_out(lines, "iperf3 test without results", why);
         }
-    };
-    Ok(Some(Iperf3Total {
-        id: id.trim(),
-        seconds: parse_positive("the interval", to)?
-            - parse_non_negative("the interval", from)?,
-        bit_per_s: parse_positive("the rate", value)? * factor,
-        rest: words[at + 1..words.len() - 1].iter().copied().take(MAX_REST).collect(),
-        is_receiver: line.ends_with("receiver"),
-    }))
+        return;
+    }
+    if test.is_server && test.is_repeated {
+        let why =
+            "its client was stopped: the totals count bytes beyond the time that they name";
+        contents.leave_out(lines, "interrupted iperf3 test", why);
+        return;
+    }
+    let intervals = test.rows - test.totals.len().min(test.rows);
+    contents.add_part(lines.clone(), "iperf3 test", measure(test));
+    if let (Some(lines), true) = (lines, intervals > 0) {
+        let what = format!("{intervals} rows of intervals");
+        contents.recognise(lines, what, "parts of the totals of their test");
+    }
 }
 
-/// Adds jitter and loss of a receiver's line: `0.012 ms 0/8327 (0%)`.
-fn add_datagrams(total: &Iperf3Total<'_>, parsed: &mut ParsedOutput) -> Result<(), ToolError> {
-    let [jitter, "ms", counts, ..] = total.rest[..] else {
-        return Err(missing("jitter and lost datagrams of the receiver"));
-    };
-    let (lost, all) = counts.split_once('/').ok_or_else(|| missing("lost of all datagrams"))?;
-    let all = parse_whole("datagrams", all)?;
-    if all > 0 {
-        parsed.add_ratio(
-            "loss",
-            EventCount { part: parse_whole("lost datagrams", lost)?, whole: all },
-        );
+fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolError> {
+    if let Some(error) = test.damage.take() {
+        return Err(error);
     }
-    parsed.add_samples("jitter", vec![parse_non_negative("the jitter", jitter)? / 1e3]);
-    Ok(())
+    if let Some(message) = test.message.and_then(|it| it.strip_prefix("error - "))
+        && test.totals.is_empty()
+    {
+        let how = "iperf3 reported".to_owned();
+        return Err(ToolError::ProcessFailed { how, last_words: message.to_owned() });
+    }
+    if test.totals.is_empty() {
+        return Err(ToolError::Truncated { missing: "the totals are missing".to_owned() });
+    }
+    let roles: Vec<bool> = row::list_roles(&test.totals);
+    let is_both = roles.len() > 1;
+    let mut transfer = read_conditions(&test, is_both);
+    transfer.streams = Some(row::count_streams(&test.totals));
+    let sent = roles.iter().map(|role| row::total_rate(&test.totals, *role, false)).collect();
+    let received =
+        roles.iter().map(|role| row::total_rate(&test.totals, *role, true)).collect();
+    add_totals(&test, (sent, received), &mut transfer);
+    transfer.into_measurement()
+}
+
+fn add_totals(
+    test: &OpenTest<'_>,
+    (sent, received): (Vec<Option<MeanRate>>, Vec<Option<MeanRate>>),
+    transfer: &mut Transfer,
+) {
+    transfer.sent = MeanRate::sum(&sent);
+    transfer.received = MeanRate::sum(&received);
+    if sent.len() > 1 && transfer.sent.is_none() && transfer.received.is_none() {
+        // A server only counts what itself sent and received.
+        transfer.sent = sent.into_iter().flatten().next();
+        transfer.received = received.into_iter().flatten().next();
+        transfer.direction = None;
+        transfer.extra.insert(Attribute::Concurrent, 2_u64.into());
+        transfer.problems.push("each rate is that of one of two directions at once".to_owned());
+    }
+    transfer.retransmits = row::sum_retransmits(&test.totals);
+    transfer.datagrams = row::sum_datagrams(&test.totals);
+    if let (Some(counts), Some(reordered)) = (&mut transfer.datagrams, test.reordered) {
+        counts.reordered = Some(reordered);
+    }
+    let is_cut = transfer.received.is_none() && transfer.sent.is_some() && !test.is_server;
+    let is_stopped = test.message.is_some_and(|it| it.contains("terminated"));
+    // A server's messages may stand before or behind the test that they are about.
+    transfer.broke_off = !test.is_server && (is_stopped || (is_cut && !test.is_done));
+    for (mark, end) in [("local/", "local"), ("remote/", "remote")] {
+        let share = test.cpu.and_then(|line| line.split_once(mark)).map(|it| it.1);
+        let percent = share.and_then(|rest| rest.split_whitespace().nth(1));
+        let percent = percent.and_then(|it| it.strip_suffix('%')?.parse::<f64>().ok());
+        add_cpu(transfer, end, percent.filter(|it| it.is_finite()).unwrap_or(0.0));
+    }
+}
+
+/// Reads the conditions; the direction is that of the end that printed the file.
+fn read_conditions(test: &OpenTest<'_>, is_both: bool) -> Transfer {
+    let only = |receiver: bool| test.totals.iter().all(|it| it.end == Some(receiver));
+    let direction = match (is_both, test.is_server) {
+        (true, _) => TransferDirection::Both,
+        (false, true) if only(false) => TransferDirection::Send,
+        (false, true) => TransferDirection::Receive,
+        (false, false) if test.is_reverse => TransferDirection::Receive,
+        (false, false) => TransferDirection::Send,
+    };
+    Transfer {
+        tool: "iperf3",
+        protocol: test.protocol.clone().or(Some(Protocol::Tcp)),
+        direction: Some(direction),
+        to: test.to.map(str::to_owned),
+        requested_s: test.requested_s,
+        rate_bit_per_s: test.rate_bit_per_s.filter(|rate| *rate > 0),
+        congestion: test.congestion.map(str::to_owned),
+        version: test.version.map(str::to_owned),
+        block_bytes: test.block_bytes,
+        began: test.began,
+        ..Transfer::default()
+    }
 }

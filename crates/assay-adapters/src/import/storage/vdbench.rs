@@ -1,184 +1,186 @@
-//! Import of Vdbench's flatfile and of its summary. Its MB are 2²⁰ bytes, its times milliseconds.
+//! Import of Vdbench's flatfile. Its MB are 2²⁰ bytes, its times milliseconds.
 
-use std::collections::HashMap;
-
-use assay_model::attribute::{Attribute, Attributes};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::benchmark::Benchmark;
+use assay_model::doubt::Doubt;
 
-use super::super::{ImportedMeasurement, max_samples, missing, reject_cut_number};
+use super::super::{
+    FileContents, FileTime, ImportedMeasurement, max_samples, missing, reject_cut_number,
+};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
-use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
+use crate::outputs::ToolError;
 use crate::tool::vdbench_samples;
-use crate::vdbench_flat::{FlatFile, VdbenchInterval};
+use crate::vdbench_flat::FlatFile;
 
 pub(super) fn is_flat(text: &str) -> bool {
-    let has = |line: &str| line.starts_with("tod ") && line.contains("MB/sec");
+    let has = |line: &str| line.starts_with("tod ") && line.to_lowercase().contains("mb/sec");
     text.lines().any(|line| has(line.trim_start()))
 }
 
 /// Maximum number of intervals of a run: a day of seconds, and a warm-up as long.
-const MAX_ROWS: usize = 172_800;
+pub(super) const MAX_ROWS: usize = 172_800;
+/// Requested rates from this on mean that there is no limit: Vdbench writes 9,999,988.
+const NO_LIMIT: f64 = 9_999_900.0;
 
-/// Reads every run of a flatfile.
-pub(super) fn read_flat_file(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+/// Rows of one run, which follow each other.
+struct FlatRun<'t> {
+    name: &'t str,
+    first_line: usize,
+    last_line: usize,
+    rows: Vec<&'t str>,
+}
+
+/// Reads every run of a flatfile. Loops repeat the name of a run, so that it ends with its row of
+/// averages.
+pub(super) fn read_flat_file(text: &str) -> Result<FileContents, ToolError> {
     reject_cut_number(text)?;
-    let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("tod "));
-    let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
-    let at = |name: &str| names.iter().position(|it| *it == name);
-    let run = at("Run").ok_or_else(|| missing("column Run"))?;
-    // Runs in the order of their first row, with all their rows.
-    let mut positions: HashMap<&str, usize> = HashMap::new();
-    let mut runs: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in lines {
-        let Some(name) = line.split_whitespace().nth(run) else { continue };
-        let at = *positions.entry(name).or_insert(runs.len());
-        match runs.get_mut(at) {
-            Some((_, rows)) => rows.push(line),
-            None => runs.push((name, vec![line])),
+    let mut names: Vec<&str> = Vec::new();
+    let mut contents = FileContents::default();
+    let mut run: Option<FlatRun<'_>> = None;
+    let (mut samples, mut count) = (0, 0);
+    for (at, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("tod ") {
+            names = line.split_whitespace().collect();
+            continue;
         }
-        check_limit(runs.len(), ("runs", MAX_MEASUREMENTS))?;
-    }
-    let mut samples = 0;
-    let mut found = Vec::new();
-    for (name, rows) in &runs {
-        check_limit(rows.len(), ("rows of a run", MAX_ROWS))?;
-        let whole = rows.iter().find(|row| row.split_whitespace().count() >= names.len());
-        let Some(first) = whole else { continue };
-        let cell = |column: &str| at(column).and_then(|at| first.split_whitespace().nth(at));
-        let parsed =
-            vdbench_samples(&FlatFile::read_rows(&names, rows, name)?.merged_intervals());
-        samples += parsed.values.iter().map(|it| it.samples.len()).sum::<usize>();
-        check_limit(samples, ("samples", max_samples(text)))?;
-        found.push(run_measurement(name, parameter_dimensions(&cell), parsed));
-    }
-    Ok(found)
-}
-
-fn run_measurement(
-    name: &str,
-    dimensions: Attributes,
-    parsed: ParsedOutput,
-) -> ImportedMeasurement {
-    let name = name.to_owned();
-    ImportedMeasurement {
-        name,
-        benchmark: Benchmark::Storage,
-        dimensions,
-        system: None,
-        began: None,
-        lines: None,
-        parsed,
-    }
-}
-
-/// Derives dimensions from the columns of the parameters.
-fn parameter_dimensions<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> Attributes {
-    let whole = |column: &str| cell(column).and_then(|text| text.parse::<f64>().ok());
-    let mut asked = Attributes::new();
-    if let Some(percent) = whole("rdpct") {
-        let operation = if percent >= 100.0 {
-            "read"
-        } else if percent <= 0.0 {
-            "write"
-        } else {
-            "mix"
+        if names.is_empty() || line.starts_with('*') {
+            continue;
+        }
+        let cell = |name: &str| find_cell(&names, line, name);
+        let name = match names.iter().any(|name| *name == "Run") {
+            true => cell("Run"),
+            false => return Err(missing("column Run")),
         };
-        asked.insert(Attribute::Operation, operation.into());
-        if operation == "mix" {
-            asked.insert(Attribute::ReadShare, (percent / 100.0).into());
+        let Some(name) = name else { continue };
+        let is_other = run.as_ref().is_some_and(|run| run.name != name);
+        if is_other && let Some(done) = run.take() {
+            samples += add_run(&mut contents, &names, &done);
         }
+        let current = run.get_or_insert_with(|| {
+            count += 1;
+            FlatRun { name, first_line: at + 1, last_line: at + 1, rows: Vec::new() }
+        });
+        current.rows.push(line);
+        current.last_line = at + 1;
+        check_limit(count, ("runs", MAX_MEASUREMENTS))?;
+        check_limit(current.rows.len(), ("rows of a run", MAX_ROWS))?;
+        if cell("Interval").is_some_and(|interval| interval.starts_with("avg_"))
+            && let Some(done) = run.take()
+        {
+            samples += add_run(&mut contents, &names, &done);
+        }
+        check_limit(samples, ("samples", max_samples(text)))?;
     }
-    let pattern = match whole("seekpct") {
+    if let Some(done) = run.take() {
+        add_run(&mut contents, &names, &done);
+    }
+    Ok(contents)
+}
+
+/// Adds a run, and returns the number of its samples.
+fn add_run(contents: &mut FileContents, names: &[&str], run: &FlatRun<'_>) -> usize {
+    let lines = Some(run.first_line..=run.last_line);
+    let what = format!("run {:?}", run.name);
+    let is_idle = |row: &&&str| find_cell(names, row, "rate").is_none_or(|it| it == "0.0000");
+    if run.name.contains("format") && run.rows.iter().all(|row| is_idle(&row)) {
+        contents.leave_out(lines, what, "it prepares files for the runs behind it");
+        return 0;
+    }
+    let read = read_run(names, run);
+    let values = read.iter().flat_map(|it| &it.parsed.values);
+    let count = values.map(|it| it.samples.len()).sum();
+    contents.add_part(lines, what, read);
+    count
+}
+
+fn read_run(names: &[&str], run: &FlatRun<'_>) -> Result<ImportedMeasurement, ToolError> {
+    let rows = FlatFile::read_rows(names, &run.rows, run.name)?;
+    let mut parsed = vdbench_samples(&rows.merged_intervals());
+    let last = run.rows.last().copied().unwrap_or_default();
+    let cell = |column: &str| find_cell(names, last, column);
+    let (mut dimensions, doubts) = row_dimensions(&cell);
+    parsed.doubts.extend(doubts);
+    dimensions.insert(Attribute::Phase, run.name.into());
+    let version = cell("version").filter(|text| *text != "n/a");
+    parsed.version = version.map(str::to_owned);
+    let mut made = ImportedMeasurement::new(run.name, Benchmark::Storage, dimensions, parsed);
+    let first = run.rows.first().copied().unwrap_or_default();
+    made.began = find_cell(names, first, "timestamp").and_then(parse_timestamp);
+    Ok(made)
+}
+
+/// Returns the cell of a column in a row.
+fn find_cell<'t>(names: &[&str], row: &'t str, name: &str) -> Option<&'t str> {
+    let at = names.iter().position(|it| it.eq_ignore_ascii_case(name))?;
+    row.split_whitespace().nth(at)
+}
+
+/// Parses a time: `11/21/2026-17:29:18-UTC`.
+fn parse_timestamp(text: &str) -> Option<FileTime> {
+    let mut parts = text.splitn(3, '-');
+    let (date, clock, zone) = (parts.next()?, parts.next()?, parts.next().unwrap_or_default());
+    let mut fields = date.split('/');
+    let (month, day, year) = (fields.next()?, fields.next()?, fields.next()?);
+    let with = |zone: &str| FileTime::parse_iso(&format!("{year}-{month}-{day}T{clock}{zone}"));
+    with(zone).or_else(|| with(""))
+}
+
+/// Returns the operation of a share of reads in percent.
+pub(super) fn operation_name(read_percent: f64) -> &'static str {
+    if read_percent >= 100.0 {
+        "read"
+    } else if read_percent <= 0.0 {
+        "write"
+    } else {
+        "mix"
+    }
+}
+
+/// Returns the share of reads of a mix, rounded to a percent: it is a count of random I/O.
+pub(super) fn share_dimension(read_percent: f64) -> Option<(Attribute, AttributeValue)> {
+    let is_mix = operation_name(read_percent) == "mix";
+    is_mix.then(|| (Attribute::ReadShare, (read_percent.round() / 100.0).into()))
+}
+
+/// Derives dimensions from the figures, and from the parameters that have none. A parameter that
+/// contradicts its figure is doubted.
+fn row_dimensions<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> (Attributes, Vec<Doubt>) {
+    let number = |column: &str| cell(column).and_then(|text| text.parse::<f64>().ok());
+    let mut doubts = Vec::new();
+    let mut prefer_figures = |figure: &str, option: &str, tolerance: f64| {
+        let (measured, asked) = (number(figure), number(option));
+        let (Some(measured), Some(asked)) = (measured, asked) else {
+            return measured.or(asked);
+        };
+        if (measured - asked).abs() <= tolerance {
+            return Some(asked);
+        }
+        doubts.push(Doubt::OptionContradicted {
+            condition: option.to_owned(),
+            option: asked.to_string(),
+            figures: measured.to_string(),
+        });
+        Some(measured)
+    };
+    // A mix is random: its share differs a little from the requested one.
+    let percent = prefer_figures("read%", "rdpct", 5.0);
+    let bytes = prefer_figures("bytes/io", "xfersize", 0.5);
+    let mut asked = Attributes::new();
+    if let Some(percent) = percent {
+        asked.insert(Attribute::Operation, operation_name(percent).into());
+        asked.extend(share_dimension(percent));
+    }
+    let pattern = match number("seekpct") {
         Some(percent) if percent >= 100.0 => Some("random"),
         Some(percent) if percent <= 0.0 => Some("sequential"),
         _ => None,
     };
     asked.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
-    asked.extend(whole("xfersize").map(|bytes| (Attribute::Bytes, (bytes as u64).into())));
-    asked.extend(whole("threads").map(|threads| (Attribute::Depth, (threads as u64).into())));
     asked
-}
-
-/// Columns of the summary: interval, I/O rate, MB/s, bytes, share of reads, response time.
-const MIN_COLUMNS: usize = 6;
-
-pub(super) fn is_summary(text: &str) -> bool {
-    text.contains("interval        i/o")
-        || (text.contains("Starting RD=") && text.contains("avg_"))
-}
-
-/// Reads the intervals that the averages of each run include.
-pub(super) fn read_summary(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
-    let mut found = Vec::new();
-    let mut name = "run".to_owned();
-    let mut rows: Vec<(u64, VdbenchInterval, [f64; 2])> = Vec::new();
-    for line in text.lines() {
-        if let Some(rest) = line.split_once("Starting RD=").map(|it| it.1) {
-            name = rest.split([';', ' ', ',', '<']).next().unwrap_or("run").to_owned();
-            rows.clear();
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let is_time = |word: &str| word.len() >= 8 && word.matches(':').count() == 2;
-        let Some(at) = words.iter().position(|word| is_time(word)) else { continue };
-        let words = &words[at + 1..];
-        let Some(interval) = words.first().filter(|_| words.len() >= MIN_COLUMNS) else {
-            continue;
-        };
-        if let Ok(number) = interval.parse::<u64>() {
-            rows.push((number, parse_interval(words)?, parse_size_and_share(words)?));
-            check_limit(rows.len(), ("intervals of a run", MAX_ROWS))?;
-        } else if let Some(range) = interval.strip_prefix("avg_") {
-            let (first, last) =
-                range.split_once('-').ok_or_else(|| missing("range of intervals"))?;
-            let bounds = first.parse::<u64>().ok().zip(last.parse::<u64>().ok());
-            let (first, last) = bounds.ok_or_else(|| missing("range of intervals"))?;
-            rows.retain(|(number, _, _)| (first..=last).contains(number));
-            found.extend(summarise_run(&name, &rows));
-            check_limit(found.len(), ("runs", MAX_MEASUREMENTS))?;
-            rows.clear();
-        }
-    }
-    if found.is_empty() {
-        let missing = "no run has its line of averages (avg_…)".to_owned();
-        return Err(ToolError::Truncated { missing });
-    }
-    Ok(found)
-}
-
-fn summarise_run(
-    name: &str,
-    rows: &[(u64, VdbenchInterval, [f64; 2])],
-) -> Option<ImportedMeasurement> {
-    let intervals: Vec<VdbenchInterval> =
-        rows.iter().map(|(_, interval, _)| *interval).collect();
-    let stretches = FlatFile { intervals }.merged_intervals();
-    let (_, _, [bytes, percent]) = rows.last()?;
-    let operation = if *percent >= 100.0 {
-        "read"
-    } else if *percent <= 0.0 {
-        "write"
-    } else {
-        "mix"
-    };
-    let dimensions = Attributes::from([
-        (Attribute::Operation, operation.into()),
-        (Attribute::Bytes, (*bytes as u64).into()),
-    ]);
-    (!stretches.is_empty())
-        .then(|| run_measurement(name, dimensions, vdbench_samples(&stretches)))
-}
-
-fn parse_interval(words: &[&str]) -> Result<VdbenchInterval, ToolError> {
-    const MIB: f64 = 1024.0 * 1024.0;
-    Ok(VdbenchInterval {
-        interval_count: 1.0,
-        rate_per_s: parse_non_negative("the rate", words[1])?,
-        bytes_per_s: parse_non_negative("MB/sec", words[2])? * MIB,
-        mean_s: parse_non_negative("the response time", words[5])? / 1e3,
-    })
-}
-
-/// Parses the size of an I/O in bytes, and the share of reads in percent.
-fn parse_size_and_share(words: &[&str]) -> Result<[f64; 2], ToolError> {
-    Ok([parse_non_negative("bytes i/o", words[3])?, parse_non_negative("read pct", words[4])?])
+        .extend(bytes.filter(|it| *it >= 1.0).map(|it| (Attribute::Bytes, (it as u64).into())));
+    let threads = number("threads").filter(|it| *it >= 1.0);
+    asked.extend(threads.map(|threads| (Attribute::Depth, (threads as u64).into())));
+    let rate = number("reqrate").filter(|rate| *rate > 0.0 && *rate < NO_LIMIT);
+    asked.extend(rate.map(|rate| (Attribute::RequestedRate, rate.into())));
+    (asked, doubts)
 }

@@ -54,7 +54,17 @@ pub struct PairTurn {
 /// Whether a request is always measured between two hosts if there are two.
 #[must_use]
 pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
-    matches!(request, MeasureRequest::Network(_) | MeasureRequest::Rdma(_))
+    match request {
+        MeasureRequest::Network(_) | MeasureRequest::Rdma(_) => true,
+        MeasureRequest::Machine(_)
+        | MeasureRequest::Stream { .. }
+        | MeasureRequest::Latency { .. }
+        | MeasureRequest::PeakFlops { .. }
+        | MeasureRequest::Linpack { .. }
+        | MeasureRequest::Storage(_)
+        | MeasureRequest::Files(_)
+        | MeasureRequest::Mpi(_) => false,
+    }
 }
 
 /// Numbers the workloads of pairs and sorts the cases. Equal workloads get the same number, so that

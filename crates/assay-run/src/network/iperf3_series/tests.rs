@@ -5,8 +5,8 @@ use assay_model::event::RequestedCommand;
 use assay_model::workload::{NetworkTest, NetworkThroughput, NetworkWorkload, Workload};
 
 use super::*;
+use crate::listener::SilentListener;
 use crate::recording::{Recording, RecordingRequest, phase_plan};
-use crate::sink::SilentSink;
 
 /// Seconds of a number of nanoseconds, as the meter computes them.
 fn s(ns: u64) -> f64 {
@@ -153,7 +153,7 @@ fn check(before: &Iperf3Report) {
         files: Vec::new(),
         store: None,
     };
-    let mut silent = SilentSink;
+    let mut silent = SilentListener;
     let mut recording = Recording::begin(opening, &mut silent).unwrap();
     recording.record_case(0, report_entries(before), &[], None).unwrap();
     let run = recording.finish(false).unwrap();

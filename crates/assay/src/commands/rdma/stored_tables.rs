@@ -115,9 +115,10 @@ mod tests {
     use assay_kernels::rdma::ProgressMark;
     use assay_model::benchmark::RdmaTest;
     use assay_model::event::{RequestedCommand, StopReason};
+    use assay_model::workload::Workload;
+    use assay_run::listener::SilentListener;
     use assay_run::rdma::{RdmaProgress, RdmaSizeResult, RdmaValues};
     use assay_run::recording::{self, Recording, RecordingRequest};
-    use assay_run::sink::SilentSink;
 
     use super::*;
 
@@ -150,8 +151,8 @@ mod tests {
             files: Vec::new(),
             store: None,
         };
-        let mut sink = SilentSink;
-        let mut recording = Recording::begin(opening, &mut sink).unwrap();
+        let mut listener = SilentListener;
+        let mut recording = Recording::begin(opening, &mut listener).unwrap();
         for (case, (test, sizes)) in phases.iter().enumerate() {
             recording.start_case(case).unwrap();
             recording.record_partial(case, example_connection().entries(), &[]).unwrap();
