@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 mod bench;
+mod check;
 mod ci;
 mod command;
 mod faults;
@@ -26,14 +27,16 @@ mod wheels;
 
 const USAGE: &str = "\
 cargo xtask tidy             check the project's rules that no other tool checks
-cargo xtask test             install the dependencies of the tests, run all, list the skipped ones
+cargo xtask check            format, rules, and lints of the changed packages, before each commit
+cargo xtask test             run the quick tests: no root, no packages
+cargo xtask test --all       install the dependencies of the tests, run all, list the skipped ones
 cargo xtask truth            decide the known truths on a quiet machine, compared with the reference tools
 cargo xtask truth statistics [SEED] simulate the error rates of intervals, verdicts and change points
 cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: any difference is a false verdict
 cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, failures of storage, CPUs and links, into docs/reliability.md
 cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
-cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, fuzz, faults, test, lab, truth
+cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, faults, lab, truth
 ";
 
 fn main() -> ExitCode {
@@ -50,7 +53,9 @@ fn main() -> ExitCode {
 fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     match arguments {
         ["tidy"] => tidy::run(root())?,
+        ["check"] => check::run(root())?,
         ["test"] => return test::run(root()),
+        ["test", "--all"] => return test::run_all(root()),
         ["faults", "--brief"] => faults::run_briefly(root())?,
         ["faults", rest @ ..] => faults::run(root(), rest)?,
         ["truth"] => return truth::run(root()),
