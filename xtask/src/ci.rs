@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{command, faults, fuzz, lab, packages, test, tidy, truth, wheels};
+use crate::test::{self, TestTier};
+use crate::{command, faults, fuzz, lab, packages, tidy, truth};
 
 /// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -27,15 +28,12 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
         cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
     })?;
-    clock.run_step("packages", || {
-        packages::install(root, packages::FOR_TESTS)?;
-        wheels::install(root, wheels::for_tests(), false);
-        Ok(())
-    })?;
+    clock.run_step("packages", || test::install_dependencies(root))?;
+    let mut outcome = clock.run_step("test", || test::run_tier(root, TestTier::Quick))?;
     clock.run_step("fuzz", || fuzz::run_briefly(root))?;
     clock.run_step("faults", || faults::run_briefly(root))?;
     clock.run_step("tools", || test::tools::check(root))?;
-    let mut outcome = clock.run_step("test", || test::run_all(root))?;
+    outcome.merge(clock.run_step("test --all", || test::run_tier(root, TestTier::Thorough))?);
     clock.run_step("lab", || lab::run_in_ci(root, outcome.tally_mut()))?;
     clock.run_step("truth", || truth::run_all(root, outcome.tally_mut()))?;
     clock.print();
@@ -65,9 +63,9 @@ impl CiSteps {
 
     fn print(&self) {
         for (name, taken) in &self.0 {
-            println!("{name:>8} {:7.1} s", taken.as_secs_f64());
+            println!("{name:>10} {:7.1} s", taken.as_secs_f64());
         }
         let all: Duration = self.0.iter().map(|(_, taken)| *taken).sum();
-        println!("{:>8} {:7.1} s", "all", all.as_secs_f64());
+        println!("{:>10} {:7.1} s", "all", all.as_secs_f64());
     }
 }

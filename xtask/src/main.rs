@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use workbench::{command, packages};
 
 mod bench;
+mod check;
 mod ci;
 mod faults;
 mod finding;
@@ -26,7 +27,9 @@ mod wheels;
 
 const USAGE: &str = "\
 cargo xtask tidy             check the project's rules that no other tool checks
-cargo xtask test             install the dependencies of the tests, run all, list the skipped ones
+cargo xtask check            format, rules, and lints of the changed packages, before each commit
+cargo xtask test             run the quick tests: no root, no packages
+cargo xtask test --all       install the dependencies of the tests, run all, list the skipped ones
 cargo xtask truth            decide the known truths on a quiet machine, compared with the reference tools
 cargo xtask truth statistics [SEED] simulate the error rates of intervals, verdicts and change points
 cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: any difference is a false verdict
@@ -34,7 +37,7 @@ cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, fail
 cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
 cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, mutants, miri; missing tools are named
-cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, fuzz, faults, test, lab, truth
+cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, faults, lab, truth
 ";
 
 fn main() -> ExitCode {
@@ -51,7 +54,9 @@ fn main() -> ExitCode {
 fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     match arguments {
         ["tidy"] => tidy::run(root())?,
+        ["check"] => check::run(root())?,
         ["test"] => return test::run(root()),
+        ["test", "--all"] => return test::run_all(root()),
         ["faults", "--brief"] => faults::run_briefly(root())?,
         ["faults", rest @ ..] => faults::run(root(), rest)?,
         ["truth"] => return truth::run(root()),

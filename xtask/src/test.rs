@@ -1,10 +1,10 @@
-//! `cargo xtask test`: installs the dependencies of the tests, runs all tests and lists the skipped
-//! ones.
+//! `cargo xtask test`: runs the quick tests and lists the skipped ones. `cargo xtask test --all`
+//! installs the dependencies of all tests and runs all.
 //!
 //! Known truths need a quiet machine and are excluded: `cargo xtask truth` decides them. A test
 //! that cannot run here prints `SKIPPED <its name>: <reason>` and passes. The last line of the
-//! output is always the count: `N passed, N failed, N skipped`. If at most two tests fail in the
-//! parallel run, each is run once more alone. One that then passes is named
+//! output is always the count: `N passed, N failed, N skipped`. If at most two tests of a tier fail
+//! in the parallel run, each is run once more alone. One that then passes is listed as flaky
 //! (docs/decisions/0026-second-try.md).
 
 use std::io::{BufRead, BufReader};
@@ -17,8 +17,11 @@ use anyhow::{Context, Result, bail};
 use crate::{command, packages, wheels};
 use tally::LineVisibility;
 pub(crate) use tally::{TestTally, TruthVerdict};
+use tier::TestSelection;
+pub(crate) use tier::TestTier;
 
 mod tally;
+mod tier;
 pub(crate) mod tools;
 
 /// Maximum number of failed tests to retry. More failures are not caused by a loaded machine.
@@ -46,14 +49,28 @@ pub(crate) const LAB_PREFIX: &str = "lab::";
 /// memory. A scenario that hangs has another reason, and fails.
 pub(crate) const NO_GUEST_PREFIX: &str = "no guest can run here";
 
-/// Installs the dependencies, runs the tests, and prints the count as the last line.
+/// Runs the quick tests and prints the count as the last line. Installs nothing.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
-    packages::install(root, packages::FOR_TESTS)?;
-    wheels::install(root, wheels::for_tests(), false);
+    let outcome = run_tier(root, TestTier::Quick)?;
+    println!("the other tests start real tools and take minutes: `cargo xtask test --all`");
+    Ok(outcome.conclude())
+}
+
+/// Installs the dependencies, runs the tests of all tiers, and prints the count as the last line.
+pub(crate) fn run_all(root: &Path) -> Result<ExitCode> {
+    install_dependencies(root)?;
     tools::check(root)?;
-    let outcome = run_all(root)?;
+    let mut outcome = run_tier(root, TestTier::Quick)?;
+    outcome.merge(run_tier(root, TestTier::Thorough)?);
     println!("the known truths need a quiet machine: `cargo xtask truth` decides them");
     Ok(outcome.conclude())
+}
+
+/// Installs packages and wheels that tests use.
+pub(crate) fn install_dependencies(root: &Path) -> Result<()> {
+    packages::install(root, packages::FOR_TESTS)?;
+    wheels::install(root, wheels::for_tests(), false);
+    Ok(())
 }
 
 /// Results of a test run.
@@ -66,16 +83,18 @@ pub(crate) struct TestOutcome {
     in_ci: bool,
 }
 
-/// Runs all tests and retries a few failed ones alone. Prints failures as they occur, but not the
-/// count.
-pub(crate) fn run_all(root: &Path) -> Result<TestOutcome> {
-    let (mut tally, mut succeeded) = run_selected(root, &["--skip", TRUTH_PREFIX])?;
+/// Runs the tests of a tier and retries a few failed ones alone. Prints failures as they occur, but
+/// not the count.
+pub(crate) fn run_tier(root: &Path, tier: TestTier) -> Result<TestOutcome> {
+    let (mut tally, mut succeeded) = (TestTally::default(), true);
+    for selection in tier.selections() {
+        succeeded &= run_selected(root, &selection, &mut tally)?;
+    }
     let failures = tally.failures().to_vec();
     if tally.failed() == failures.len() && (1..=MAX_RETRIES).contains(&failures.len()) {
         for test in &failures {
             println!("== {test} failed in the parallel run; running it again alone");
-            let (alone, passed) = run_selected(root, &["--exact", test])?;
-            if passed && alone.passed() > 0 {
+            if passes_alone(root, test)? {
                 tally.mark_passed_on_retry(test);
             }
         }
@@ -84,17 +103,29 @@ pub(crate) fn run_all(root: &Path) -> Result<TestOutcome> {
     Ok(TestOutcome::new(tally, succeeded))
 }
 
-/// Runs the tests that `choice` selects; returns their counts and whether cargo succeeded.
-fn run_selected(root: &Path, choice: &[&str]) -> Result<(TestTally, bool)> {
+/// Whether a test of this name passes when no other test runs.
+fn passes_alone(root: &Path, test: &str) -> Result<bool> {
+    let selection =
+        TestSelection { packages: vec!["--workspace"], filters: vec!["--exact", test] };
+    let mut tally = TestTally::default();
+    Ok(run_selected(root, &selection, &mut tally)? && tally.passed() > 0)
+}
+
+/// Runs the selected tests, adds their counts to `tally`, and returns whether cargo succeeded.
+fn run_selected(
+    root: &Path,
+    selection: &TestSelection<'_>,
+    tally: &mut TestTally,
+) -> Result<bool> {
     let mut cargo = command::interruptible_cargo(root);
-    cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"]);
+    cargo.arg("test").args(&selection.packages);
+    cargo.args(["--locked", "--no-fail-fast", "--", "--show-output"]);
     cargo.arg(format!("--test-threads={}", test_threads()));
-    cargo.args(choice);
+    cargo.args(&selection.filters);
     let mut child = cargo
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot start {}", command::format_command(&cargo)))?;
-    let mut tally = TestTally::default();
     let lines = BufReader::new(child.stdout.take().expect("its output is a pipe"));
     for line in lines.split(b'\n') {
         // The output of tests may be invalid UTF-8.
@@ -104,7 +135,7 @@ fn run_selected(root: &Path, choice: &[&str]) -> Result<(TestTally, bool)> {
         }
     }
     tally.finish();
-    Ok((tally, child.wait()?.success()))
+    Ok(child.wait()?.success())
 }
 
 /// Returns the number of tests that run in parallel: one more than there are CPUs, because many
@@ -120,19 +151,28 @@ impl TestOutcome {
         Self { tally, cargo_succeeded, in_ci }
     }
 
+    /// Adds the results of another tier.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.tally.merge(other.tally);
+        self.cargo_succeeded &= other.cargo_succeeded;
+    }
+
     /// Returns the counts, so that the caller can add to them.
     pub(crate) fn tally_mut(&mut self) -> &mut TestTally {
         &mut self.tally
     }
 
-    /// Prints skipped tests, the error if any, and the count as the last line.
+    /// Prints skipped and flaky tests, the error if any, and the count as the last line.
     pub(crate) fn conclude(&self) -> ExitCode {
         for skip in self.tally.skipped() {
             println!("skipped {}: {}", skip.test, skip.reason);
         }
         for test in self.tally.passed_on_retry() {
-            println!("{test} failed once and passed when run alone; see the failure above");
+            println!(
+                "flaky {test}: failed beside other tests, passed alone; see the failure above"
+            );
         }
+        println!("{} flaky", self.tally.passed_on_retry().len());
         let verdict = self.check();
         if let Err(error) = &verdict {
             println!("{error:#}");

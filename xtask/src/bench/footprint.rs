@@ -44,12 +44,16 @@ pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
         format!("{}…{}", format_seconds(low), format_seconds(high))
     });
     let start = format!("`assay --version`, median of {STARTS}");
-    let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
     page.table(
         &["quantity", "figure", "95 %", "target"],
         &[
             vec![start, format_seconds(start_s), interval, format_target(start_s)],
-            vec!["release program".into(), megabytes(bytes), "–".into(), "–".into()],
+            vec![
+                "release program".into(),
+                format!("{:.2} MB", bytes / 1e6),
+                "–".into(),
+                "–".into(),
+            ],
             vec!["cold release build".into(), format_seconds(build_s), "–".into(), "–".into()],
         ],
     );

@@ -116,6 +116,15 @@ impl TestTally {
         }
     }
 
+    /// Adds the counts of other tests.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.failures.extend(other.failures);
+        self.passed_on_retry.extend(other.passed_on_retry);
+        self.skipped.extend(other.skipped);
+    }
+
     /// Adds the result of a truth, counted like a test.
     pub(crate) fn add(&mut self, test: &str, verdict: TruthVerdict) {
         match verdict {

@@ -3,7 +3,9 @@
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::MpiTest;
 
-use super::super::{FileContents, FileTime, check_limit, missing, reject_cut_number, word_after};
+use super::super::{
+    FileContents, FileTime, check_limit, missing, reject_cut_number, word_after,
+};
 use super::table::{Column, TableRow, TableTest, add_row, convert_rows, parse_row};
 use crate::limits::MAX_MEASUREMENTS;
 use crate::outputs::ToolError;
@@ -235,9 +237,8 @@ fn scale_bandwidth(rows: &mut [TableRow], version: Option<&str>) {
     let measured = rows.iter().rev().find_map(|row| {
         let rate = find(row, "bandwidth").filter(|rate| *rate > 0.0)?;
         let by_count = find(row, "message_rate").map(|rate| 1.0 / rate);
-        let time_s = by_count
-            .or_else(|| find(row, "latency_max"))
-            .or_else(|| find(row, "latency"))?;
+        let time_s =
+            by_count.or_else(|| find(row, "latency_max")).or_else(|| find(row, "latency"))?;
         Some(rate * time_s / row.bytes? as f64)
     });
     let is_near = |ratio: f64, factor: f64| {
