@@ -129,9 +129,10 @@ fn system_errors_have_their_own_advice() {
 /// A file truncated right after its heading is still detected as its format.
 #[test]
 fn file_cut_after_heading_is_truncated() {
-    for (path, lines, format) in
-        [("ior/4.1.0-both.out", 3, "IOR 2.10 to 4.1"), ("xhpl/2.3-three-rows.out", 8, "HPL's log")]
-    {
+    for (path, lines, format) in [
+        ("ior/4.1.0-both.out", 3, "IOR 2.10 to 4.1"),
+        ("xhpl/2.3-three-rows.out", 8, "HPL's log"),
+    ] {
         let whole = golden(path);
         let text: String = whole.split_inclusive('\n').take(lines).collect();
         let refused = read(&text).unwrap_err();
@@ -411,10 +412,10 @@ fn other_logs_are_converted_to_base_units() {
          pass|hb|p|gnu|STREAM|260|GB/s|2.4|us\npass|hb|p|gnu|STREAM|261|GB/s|null|null\n",
         &expect![[r#"
             reframe
-            foreign [test=Text("STREAM hb p gnu lat")]
-              time  [2.4e-6]
             foreign [test=Text("STREAM hb p gnu triad")]
               bandwidth  [260000000000.0, 261000000000.0]
+            foreign [test=Text("STREAM hb p gnu lat")]
+              time  [2.4e-6]
         "#]],
     );
     check(
