@@ -5,6 +5,7 @@ use super::{ImportFormat, format};
 mod ior;
 mod ior_json;
 mod ior_lines;
+mod ior_test;
 mod mdtest;
 mod vdbench;
 mod vdbench_heading;

@@ -407,10 +407,10 @@ fn other_logs_are_converted_to_base_units() {
          pass|hb|p|gnu|STREAM|260|GB/s|2.4|us\npass|hb|p|gnu|STREAM|261|GB/s|null|null\n",
         &expect![[r#"
             reframe
-            foreign [test=Text("STREAM hb p gnu lat")]
-              time  [2.4e-6]
             foreign [test=Text("STREAM hb p gnu triad")]
               bandwidth  [260000000000.0, 261000000000.0]
+            foreign [test=Text("STREAM hb p gnu lat")]
+              time  [2.4e-6]
         "#]],
     );
     check(

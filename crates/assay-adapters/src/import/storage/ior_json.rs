@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::super::contents::FailedPart;
 use super::super::json_documents::{JsonDocument, split_documents};
 use super::super::{FileContents, FileTime};
-use super::ior::{IorTest, TestRow};
 use super::ior_lines::record_wrong_data;
+use super::ior_test::{IorTest, TestRow};
 use crate::ior_text::{
     flatten_results, member_text, parse_document, parse_error, parse_row, reports_wrong_data,
 };

@@ -1,7 +1,7 @@
 //! Lines of IOR's text and CSV, as tests with their rows.
 
 use super::super::{FileContents, FileTime};
-use super::ior::{IorTest, SummaryRow, TestRow};
+use super::ior_test::{IorTest, SummaryRow, TestRow};
 use crate::ior_text::{parse_error, parse_row, reports_wrong_data};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_positive, parse_whole};
@@ -70,7 +70,7 @@ impl LineReader {
             self.summary = heading.split_whitespace().map(str::to_owned).collect();
             contents.recognise(lines, "heading of the summary", "names of the columns");
         } else if let Some(error) = parse_error(line) {
-            self.fail(error);
+            self.fail(&error);
         } else if reports_wrong_data(line) {
             self.fail_check(line);
         } else if self.read_condition(line) {
@@ -87,7 +87,7 @@ impl LineReader {
         }
     }
 
-    fn fail(&mut self, error: ToolError) {
+    fn fail(&mut self, error: &ToolError) {
         for (verdict, is_write) in self.test.verdicts.iter_mut().zip([true, false]) {
             let has_rows = self.test.rows.iter().any(|row| row.is_write == is_write);
             let has_other = self.test.rows.iter().any(|row| row.is_write != is_write);

@@ -47,7 +47,7 @@ pub(super) fn read_flat_file(text: &str) -> Result<FileContents, ToolError> {
             continue;
         }
         let cell = |name: &str| find_cell(&names, line, name);
-        let name = match names.iter().any(|name| *name == "Run") {
+        let name = match names.contains(&"Run") {
             true => cell("Run"),
             false => return Err(missing("column Run")),
         };

@@ -1,0 +1,186 @@
+//! Test of IOR's output: its conditions and rows, and the measurements that they become.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+use assay_model::event::ToolFigures;
+
+use super::super::contents::LineSpan;
+use super::super::{FileContents, FileTime, ImportedMeasurement};
+use crate::ior_text::IorRow;
+use crate::outputs::{ParsedOutput, ToolError};
+use crate::tool::storage as figures;
+
+/// Row of the table of results, or its error.
+#[derive(Debug)]
+pub(super) struct TestRow {
+    pub line: Option<usize>,
+    pub is_write: bool,
+    pub row: Result<IorRow, ToolError>,
+}
+
+/// Row of the summary: statistics over the repetitions.
+#[derive(Debug)]
+pub(super) struct SummaryRow {
+    pub line: usize,
+    pub is_write: bool,
+    /// Maximum, minimum and mean bandwidth in B/s.
+    pub bandwidth: [f64; 3],
+    /// Mean transfers per second.
+    pub rate_per_s: f64,
+    /// Repetitions, if the row has them.
+    pub repetitions: Option<u64>,
+}
+
+/// Test of a file: its conditions and rows.
+#[derive(Debug, Default)]
+pub(super) struct IorTest {
+    pub version: Option<String>,
+    pub began: Option<FileTime>,
+    pub tasks: Option<u64>,
+    /// Options in the words of the file.
+    pub options: BTreeMap<String, String>,
+    pub rows: Vec<TestRow>,
+    pub summary: Vec<SummaryRow>,
+    /// Verdicts that fail writes, and reads.
+    pub verdicts: [Option<ToolError>; 2],
+    /// Whether a text has to end with a summary that is missing.
+    pub lacks_summary: bool,
+    /// Lines of the test, if it has lines of its own.
+    pub lines: Option<LineSpan>,
+}
+
+/// Options that distinguish tests of one file, besides those with a dimension of their own.
+const LOOP_OPTIONS: [&str; 4] = ["api", "access", "type", "blocksize"];
+
+/// Returns the options that differ between tests of one file.
+pub(super) fn find_differing_options(tests: &[IorTest]) -> Vec<&'static str> {
+    let differs = |name: &&str| {
+        let values: BTreeSet<Option<&String>> =
+            tests.iter().map(|test| test.options.get(*name)).collect();
+        values.len() > 1
+    };
+    LOOP_OPTIONS.into_iter().filter(differs).collect()
+}
+
+impl IorTest {
+    /// Whether anything was read that belongs to a test.
+    pub(super) fn has_results(&self) -> bool {
+        !self.rows.is_empty()
+            || !self.summary.is_empty()
+            || self.verdicts.iter().any(Option::is_some)
+    }
+
+    /// Whether a repetition of this direction was read already.
+    pub(super) fn count_rows(&self, is_write: bool) -> usize {
+        self.rows.iter().filter(|row| row.is_write == is_write).count()
+    }
+
+    /// Adds the measurements of the test, or their errors.
+    pub(super) fn add_to(&self, contents: &mut FileContents, differing: &[&str]) {
+        for (is_write, operation) in [(true, "write"), (false, "read")] {
+            let rows: Vec<&TestRow> =
+                self.rows.iter().filter(|row| row.is_write == is_write).collect();
+            let summary = self.summary.iter().find(|row| row.is_write == is_write);
+            let verdict = &self.verdicts[usize::from(!is_write)];
+            if rows.is_empty() && summary.is_none() && verdict.is_none() {
+                continue;
+            }
+            let numbers = rows.iter().filter_map(|row| row.line);
+            let first = numbers.clone().min().or(summary.map(|row| row.line));
+            let last = numbers.max().or(first);
+            let lines = first.zip(last).map(|(first, last)| first..=last);
+            let made = match verdict {
+                Some(error) => Err(error.clone()),
+                None => self.measure(&rows, summary, operation, differing),
+            };
+            contents.add_part(lines.or_else(|| self.lines.clone()), operation, made);
+        }
+    }
+
+    fn measure(
+        &self,
+        rows: &[&TestRow],
+        summary: Option<&SummaryRow>,
+        operation: &str,
+        differing: &[&str],
+    ) -> Result<ImportedMeasurement, ToolError> {
+        if self.lacks_summary {
+            let missing = "IOR's summary is missing".to_owned();
+            return Err(ToolError::Truncated { missing });
+        }
+        let repetitions = summary.and_then(|it| it.repetitions);
+        if let Some(expected) = repetitions
+            && !rows.is_empty()
+            && expected > rows.len() as u64
+        {
+            let missing = format!("{} of {expected} repetitions of {operation}", rows.len());
+            return Err(ToolError::Truncated { missing });
+        }
+        let read: Result<Vec<&IorRow>, ToolError> =
+            rows.iter().map(|row| row.row.as_ref().map_err(Clone::clone)).collect();
+        let read = read?;
+        let (parsed, bytes) = match (read.first(), summary) {
+            (Some(first), _) => {
+                let parsed =
+                    figures::convert_ior_rows(&read, self.tasks, self.version.clone())?;
+                (parsed, first.transfer_bytes)
+            }
+            (None, Some(summary)) => self.convert_summary(summary),
+            (None, None) => (ParsedOutput::default(), 0.0),
+        };
+        let mut dimensions = Attributes::from([(Attribute::Operation, operation.into())]);
+        if bytes >= 1.0 {
+            dimensions.insert(Attribute::Bytes, (bytes as u64).into());
+        }
+        dimensions.extend(self.tasks.map(|tasks| (Attribute::Depth, tasks.into())));
+        let option = |name: &str| self.options.get(name).map(String::as_str);
+        let order = option("ordering in a file");
+        let pattern =
+            order.map(|it| if it.starts_with("random") { "random" } else { "sequential" });
+        dimensions.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
+        let target = option("test filename").or_else(|| option("testFileName"));
+        dimensions.extend(target.map(|name| (Attribute::Target, name.into())));
+        let named =
+            differing.iter().filter_map(|name| Some(format!("{name}={}", option(name)?)));
+        let loops = named.collect::<Vec<_>>().join(" ");
+        if !loops.is_empty() {
+            dimensions.insert(Attribute::Loops, loops.into());
+        }
+        let mut made =
+            ImportedMeasurement::new(operation, Benchmark::Storage, dimensions, parsed);
+        made.began = self.began;
+        Ok(made)
+    }
+
+    /// Converts the means of a summary; the size of a transfer follows from both rates.
+    fn convert_summary(&self, summary: &SummaryRow) -> (ParsedOutput, f64) {
+        let mut parsed =
+            ParsedOutput { version: self.version.clone(), ..ParsedOutput::default() };
+        let [max, min, mean] = summary.bandwidth;
+        if summary.rate_per_s > 0.0 {
+            parsed.add_samples("rate", vec![summary.rate_per_s]);
+            parsed.set_metric_attribute("rate", Attribute::Statistic, "mean");
+        }
+        parsed.add_samples("bandwidth", vec![mean]);
+        parsed.set_metric_attribute("bandwidth", Attribute::Statistic, "mean");
+        let (min, mean_figure, max) = (Some(min), Some(mean), Some(max));
+        let figures = ToolFigures { min, mean: mean_figure, max, ..ToolFigures::default() };
+        parsed.set_figures("bandwidth", figures);
+        if let Some(tasks) = self.tasks {
+            parsed.set_attribute(Attribute::Tasks, tasks);
+        }
+        // Both rates have two decimals: a size is a multiple of 8 bytes in practice.
+        let bytes = mean / summary.rate_per_s;
+        let is_exact = summary.rate_per_s >= 100.0 && mean >= 100.0 * 1_048_576.0;
+        let bytes = if is_exact { nearest_size(bytes) } else { 0.0 };
+        (parsed, bytes)
+    }
+}
+
+/// Returns the power of two within a thousandth of a size, or 0.
+fn nearest_size(bytes: f64) -> f64 {
+    let power = bytes.log2().round().exp2();
+    if (power / bytes - 1.0).abs() < 1e-3 { power } else { 0.0 }
+}
