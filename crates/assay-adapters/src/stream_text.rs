@@ -201,11 +201,8 @@ fn parse_version(lines: &[&str]) -> Option<String> {
 fn parse_threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
     // "Counted" is the number that OpenMP granted; older versions and hpcc print only the requested
     // one.
-    let labels = [
-        "Number of Threads counted =",
-        "Number of Threads requested =",
-        "Number of Threads =",
-    ];
+    let labels =
+        ["Number of Threads counted =", "Number of Threads requested =", "Number of Threads ="];
     find_optional_whole(lines, "number of threads", &labels)
 }
 

@@ -15,8 +15,20 @@ mod stream;
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
     format("hpl", "xhpl", "HPL's log, also NVIDIA's and Intel's", hpl::is_hpl, hpl::read_hpl),
-    format("stream", "stream", "STREAM 5: C, Fortran, MPI", stream::is_stream, stream::read_stream),
-    format("nccl-tests", "nccl-tests", "nccl-tests and rccl-tests", nccl::is_nccl, nccl::read_nccl),
+    format(
+        "stream",
+        "stream",
+        "STREAM 5: C, Fortran, MPI",
+        stream::is_stream,
+        stream::read_stream,
+    ),
+    format(
+        "nccl-tests",
+        "nccl-tests",
+        "nccl-tests and rccl-tests",
+        nccl::is_nccl,
+        nccl::read_nccl,
+    ),
     format(
         "nvbandwidth",
         "nvbandwidth",

@@ -101,8 +101,8 @@ fn rejects_unknown_and_broken_files_with_line() {
     check(
         &broken,
         &expect![[r#"
-        line Some(33): recognised as STREAM 5, but the output is truncated: STREAM's "Solution Validates" is missing
-    "#]],
+            line Some(33): recognised as STREAM 5: C, Fortran, MPI, but the output is truncated: STREAM's "Solution Validates" is missing
+        "#]],
     );
 }
 

@@ -48,7 +48,8 @@ fn read_run(text: &str) -> Result<ImportedMeasurement, ToolError> {
     let version = word_after(text, "Version:").map(str::to_owned);
     let mut parsed = ParsedOutput { version, ..ParsedOutput::default() };
     let mut dimensions = Attributes::from([(Attribute::Test, "BabelStream".into())]);
-    let implementation = text.lines().find_map(|line| line.trim().strip_prefix("Implementation:"));
+    let implementation =
+        text.lines().find_map(|line| line.trim().strip_prefix("Implementation:"));
     dimensions.extend(implementation.map(|it| (Attribute::Loops, it.trim().into())));
     for line in lines.take_while(|line| !line.is_empty()) {
         let fields = split_fields(line, is_csv);

@@ -55,7 +55,8 @@ fn read_result(part: &TextPart, contents: &mut FileContents) {
     let number = number.split_whitespace().next().unwrap_or_default();
     let measurement = parse_positive_scaled("the GFLOP/s rating", number, 9).map(|rating| {
         let mut found = foreign_measurement("HPCG", "flop_rate", vec![rating]);
-        let version = find_value(text, "version").or_else(|| find_value(text, "HPCG-Benchmark version"));
+        let version =
+            find_value(text, "version").or_else(|| find_value(text, "HPCG-Benchmark version"));
         found.parsed.version = version.map(str::to_owned);
         let names = [
             (Attribute::Ranks, "Distributed Processes"),

@@ -63,7 +63,8 @@ fn read_line(section: &mut MlcSection, line: &str) -> Result<(), ToolError> {
     let numbers = words.iter().rev().take_while(|word| is_number(word)).count();
     let label = words[..words.len() - numbers].join(" ");
     if label.ends_with("uma node") || label.ends_with("uma Node") {
-        section.columns = words[words.len() - numbers..].iter().map(|it| (*it).to_owned()).collect();
+        section.columns =
+            words[words.len() - numbers..].iter().map(|it| (*it).to_owned()).collect();
         return Ok(());
     }
     if section.title.starts_with("Loaded Latencies") {
@@ -88,7 +89,8 @@ fn read_line(section: &mut MlcSection, line: &str) -> Result<(), ToolError> {
 
 fn read_matrix_row(section: &mut MlcSection, words: &[&str]) -> Result<(), ToolError> {
     if words.len() != section.columns.len() + 1 {
-        let missing = format!("a row has {} of {} columns", words.len(), section.columns.len() + 1);
+        let missing =
+            format!("a row has {} of {} columns", words.len(), section.columns.len() + 1);
         return Err(ToolError::Truncated { missing });
     }
     for (column, cell) in section.columns.clone().iter().zip(&words[1..]) {

@@ -13,7 +13,9 @@ pub(super) fn is_npb(text: &str) -> bool {
 
 pub(super) fn read_npb(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
-    let completed = |line: &str| line.ends_with("Benchmark Completed.") || line.ends_with("Benchmark Completed");
+    let completed = |line: &str| {
+        line.ends_with("Benchmark Completed.") || line.ends_with("Benchmark Completed")
+    };
     let parts = split_parts(text, completed)?;
     if parts.is_empty() {
         let missing = "NPB's line \"Benchmark Completed\" is missing".to_owned();
@@ -34,8 +36,7 @@ fn read_result(part: &TextPart) -> Result<ImportedMeasurement, ToolError> {
         .filter_map(|line| line.split_once('='))
         .map(|(name, value)| (name.trim(), value.trim()))
         .collect();
-    let find =
-        |name: &str| values.iter().find(|(it, _)| *it == name).map(|(_, value)| *value);
+    let find = |name: &str| values.iter().find(|(it, _)| *it == name).map(|(_, value)| *value);
     let need = |name: &str| find(name).ok_or_else(|| missing(&format!("line {name:?} of NPB")));
     match need("Verification")? {
         "SUCCESSFUL" => {}
@@ -55,10 +56,7 @@ fn read_result(part: &TextPart) -> Result<ImportedMeasurement, ToolError> {
     let time_s = parse_positive_scaled("Time in seconds", need("Time in seconds")?, 0)?;
     found.parsed.add_samples("time", vec![time_s]);
     found.parsed.version = find("Version").map(str::to_owned);
-    let counts = [
-        (Attribute::Ranks, "Total processes"),
-        (Attribute::Threads, "Total threads"),
-    ];
+    let counts = [(Attribute::Ranks, "Total processes"), (Attribute::Threads, "Total threads")];
     for (attribute, name) in counts {
         let count = find(name).and_then(|it| it.parse::<u64>().ok());
         found.dimensions.extend(count.map(|it| (attribute, it.into())));

@@ -59,7 +59,8 @@ pub(super) fn read_text(text: &str) -> Result<FileContents, ToolError> {
             });
         } else if line.starts_with("nvbandwidth Version") {
             finish_test(test.take(), version.as_ref(), &mut contents)?;
-            version = word_after(line, "Version").map(|it| it.trim_start_matches('v').to_owned());
+            version =
+                word_after(line, "Version").map(|it| it.trim_start_matches('v').to_owned());
             contents.recognise(number..=number, line, "version");
         } else if let Some(current) = &mut test {
             read_line(current, line, number, &mut contents);
@@ -121,7 +122,8 @@ fn add_cell(
     }
     check_limit(parsed.values.len(), ("cells of a matrix", MAX_SERIES))?;
     let value = parse_positive(metric, cell)? * factor;
-    let own = Attributes::from([(Attribute::Loops, format!("row {row} column {column}").into())]);
+    let own =
+        Attributes::from([(Attribute::Loops, format!("row {row} column {column}").into())]);
     parsed.add_series(metric, own, vec![value]);
     Ok(())
 }

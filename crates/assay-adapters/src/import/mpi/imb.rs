@@ -3,7 +3,9 @@
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::MpiTest;
 
-use super::super::{FileContents, FileTime, check_limit, missing, reject_cut_number, word_after};
+use super::super::{
+    FileContents, FileTime, check_limit, missing, reject_cut_number, word_after,
+};
 use super::table::{Column, TableRow, TableTest, add_row, convert_rows, parse_row};
 use crate::limits::MAX_MEASUREMENTS;
 use crate::outputs::ToolError;
@@ -153,6 +155,13 @@ fn read_line(
         let threads = word_after(line, "threads").map(|it| it.trim_end_matches([')', ',']));
         table.threads = threads.and_then(|it| it.parse().ok());
     } else if line.starts_with('#') && line.contains("groups of") {
+        let words: Vec<u64> = setting
+            .split_whitespace()
+            .filter_map(|word| word.trim_matches(['(', ')']).parse().ok())
+            .collect();
+        if let [groups, ranks] = words[..] {
+            table.ranks = groups.checked_mul(ranks);
+        }
         table.settings = vec![setting.trim_matches(['(', ')', ' ']).to_owned()];
     } else if line.contains("time-out") {
         contents.leave_out(Some(number..=number), line, "IMB ended the size by its time limit");
@@ -235,9 +244,8 @@ fn scale_bandwidth(rows: &mut [TableRow], version: Option<&str>) {
     let measured = rows.iter().rev().find_map(|row| {
         let rate = find(row, "bandwidth").filter(|rate| *rate > 0.0)?;
         let by_count = find(row, "message_rate").map(|rate| 1.0 / rate);
-        let time_s = by_count
-            .or_else(|| find(row, "latency_max"))
-            .or_else(|| find(row, "latency"))?;
+        let time_s =
+            by_count.or_else(|| find(row, "latency_max")).or_else(|| find(row, "latency"))?;
         Some(rate * time_s / row.bytes? as f64)
     });
     let is_near = |ratio: f64, factor: f64| {

@@ -73,7 +73,8 @@ pub(super) fn parse_row(
             }
             Column::Metric(metric, power) | Column::Percentile(metric, power, _) => {
                 let scale = 10f64.powi(power.abs());
-                let to_base = |value: f64| if *power < 0 { value / scale } else { value * scale };
+                let to_base =
+                    |value: f64| if *power < 0 { value / scale } else { value * scale };
                 let decimals = field.rsplit_once('.').map_or(0, |(_, digits)| digits.len());
                 let half = 0.5 / 10f64.powi(decimals.min(18) as i32);
                 let value = parse_non_negative(metric, field)?;
@@ -204,7 +205,11 @@ fn add_figures(
                 };
                 if *value <= 0.0 && *metric != "overlap" {
                     let why = "it is rounded to zero";
-                    contents.leave_out(Some(row.line..=row.line), format!("{metric} of 0"), why);
+                    contents.leave_out(
+                        Some(row.line..=row.line),
+                        format!("{metric} of 0"),
+                        why,
+                    );
                     continue;
                 }
                 let mut own = Attributes::from_iter(size.clone());
