@@ -74,7 +74,7 @@ pub(super) fn read_nccl(text: &str) -> Result<FileContents, ToolError> {
         } else if begins_run(line) || table.is_none() {
             if table.is_some() {
                 finish_table(table.take(), &head, &mut contents)?;
-                head.test = None;
+                (head.test, head.version) = (None, None);
             }
             if read_head(line, &mut head) {
                 contents.recognise(number..=number, line, "head");
