@@ -1,6 +1,6 @@
 //! Import of results of MPI and RDMA tests. Their tables do not name the MPI installation.
 
-use super::{FileContents, ImportFormat, format};
+use super::{ImportFormat, format};
 
 mod imb;
 mod osu;
@@ -22,6 +22,6 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "perftest",
         "perftest: ib_send_lat, ib_write_bw and others",
         perftest::is_perftest,
-        |text| perftest::read(text).map(FileContents::from),
+        perftest::read,
     ),
 ];

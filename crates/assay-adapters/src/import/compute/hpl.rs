@@ -69,7 +69,7 @@ fn read_log(part: &TextPart, contents: &mut FileContents) -> Result<(), ToolErro
         measurement.lines = Some(part.lines.clone());
         found.push(measurement);
     }
-    contents.measurements.append(&mut found);
+    contents.append(FileContents::from(found));
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Import of the table of Intel's Optimized LINPACK Benchmark (`xlinpack_xeon64`). GFlops are
+//! Import of the table of Intel's Optimized LINPACK Benchmark (`xlinpack_xeon64`). `GFlops` are
 //! 10⁹ FLOP/s.
 
 use assay_model::attribute::Attribute;

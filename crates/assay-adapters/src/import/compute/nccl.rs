@@ -72,7 +72,10 @@ pub(super) fn read_nccl(text: &str) -> Result<FileContents, ToolError> {
             let why = "a mean over all sizes; the figures of each size are imported";
             contents.leave_out(Some(number..=number), "Avg bus bandwidth", why);
         } else if begins_run(line) || table.is_none() {
-            finish_table(table.take(), &head, &mut contents)?;
+            if table.is_some() {
+                finish_table(table.take(), &head, &mut contents)?;
+                (head.test, head.version) = (None, None);
+            }
             if read_head(line, &mut head) {
                 contents.recognise(number..=number, line, "head");
             }
@@ -84,7 +87,8 @@ pub(super) fn read_nccl(text: &str) -> Result<FileContents, ToolError> {
 
 /// Whether a line begins another run in the file.
 fn begins_run(line: &str) -> bool {
-    line.starts_with("# nThread") || line.contains("test starting")
+    let names_test = line.contains("_perf") && !line.contains("concluded");
+    line.starts_with("# nThread") || names_test
 }
 
 /// Reads a line of the head; returns whether it is one.

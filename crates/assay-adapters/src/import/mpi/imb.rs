@@ -155,6 +155,13 @@ fn read_line(
         let threads = word_after(line, "threads").map(|it| it.trim_end_matches([')', ',']));
         table.threads = threads.and_then(|it| it.parse().ok());
     } else if line.starts_with('#') && line.contains("groups of") {
+        let words: Vec<u64> = setting
+            .split_whitespace()
+            .filter_map(|word| word.trim_matches(['(', ')']).parse().ok())
+            .collect();
+        if let [groups, ranks] = words[..] {
+            table.ranks = groups.checked_mul(ranks);
+        }
         table.settings = vec![setting.trim_matches(['(', ')', ' ']).to_owned()];
     } else if line.contains("time-out") {
         contents.leave_out(Some(number..=number), line, "IMB ended the size by its time limit");

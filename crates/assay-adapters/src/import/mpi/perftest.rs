@@ -5,7 +5,9 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
-use super::super::{ImportedMeasurement, reject_cut_number, split_parts};
+use super::super::{
+    FileContents, ImportedMeasurement, TextPart, reject_cut_number, split_parts,
+};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::perftest_text::{
@@ -28,26 +30,33 @@ const METRICS: [(PerftestColumn, &str); 8] = [
     (PerftestColumn::EventRate, "event_rate"),
 ];
 
-/// Reads one measurement for each row, because iterations and doubts differ from row to row.
-pub(super) fn read(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
+/// Reads one measurement for each row, because iterations and doubts differ from row to row. A
+/// damaged table does not refuse the others.
+pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
     reject_cut_number(text)?;
     let tables = split_parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"))?;
-    let tables: Vec<String> = tables.into_iter().map(|part| part.text).collect();
-    let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
-    let tables = tables.iter().filter(|part| part.lines().any(is_head));
-    let mut rows: Vec<(String, ImportedMeasurement)> = Vec::new();
-    for part in tables {
-        rows.extend(read_table(part)?);
-        check_limit(rows.len(), ("rows", MAX_MEASUREMENTS))?;
+    let whole = TextPart { text: text.to_owned(), lines: 1..=text.lines().count().max(1) };
+    let tables = if tables.is_empty() { vec![whole] } else { tables };
+    let mut contents = FileContents::default();
+    for part in tables.iter().filter(|part| part.text.lines().any(is_head)) {
+        let rows = match read_table(&part.text) {
+            Ok(rows) => rows,
+            Err(error) => {
+                contents.add_part(Some(part.lines.clone()), "table of perftest", Err(error));
+                continue;
+            }
+        };
+        // Lines may be equal, so each search continues after the line of the previous row.
+        let skipped = part.lines.start().saturating_sub(1);
+        let mut lines = (1_usize..).zip(text.lines()).skip(skipped);
+        for (row, mut measurement) in rows {
+            let line = lines.find(|(_, line)| *line == row);
+            measurement.lines = line.map(|(number, _)| number..=number);
+            contents.measurements.push(measurement);
+        }
+        check_limit(contents.measurements.len(), ("rows", MAX_MEASUREMENTS))?;
     }
-    // Lines may be equal, so each search continues after the line of the previous row.
-    let mut lines = (1_usize..).zip(text.lines());
-    let with_line_number = |(row, mut measurement): (String, ImportedMeasurement)| {
-        let line = lines.find(|(_, line)| *line == row);
-        measurement.lines = line.map(|(number, _)| number..=number);
-        measurement
-    };
-    Ok(rows.into_iter().map(with_line_number).collect())
+    Ok(contents)
 }
 
 /// Reads the measurements of a table, each with its line.
