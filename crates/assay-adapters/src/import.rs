@@ -6,13 +6,10 @@
 
 use std::collections::HashSet;
 
-use assay_model::workload::Workload;
 use thiserror::Error;
 
-use crate::invocation::Invocation;
 use crate::limits::{MAX_MEASUREMENTS, MAX_SERIES, check_limit};
-use crate::outputs::{Outputs, ParsedOutput, ToolError, is_plausible};
-use crate::tool;
+use crate::outputs::{ToolError, is_plausible};
 
 mod any_text;
 mod collections;
@@ -70,8 +67,6 @@ pub struct ImportFormat {
     pub tool: &'static str,
     /// Description for help.
     pub about: &'static str,
-    /// Versions of the tool whose output was read.
-    pub versions: &'static str,
     /// Figures that are imported.
     pub imported: &'static str,
     /// Contents that are named and left out.
@@ -103,19 +98,14 @@ const fn format(
     is: fn(&str) -> bool,
     read: fn(&str) -> Result<FileContents, ToolError>,
 ) -> ImportFormat {
-    let (versions, imported, left_out) = ("", "", "");
-    ImportFormat { name, tool, about, versions, imported, left_out, matches: is, read }
+    let (imported, left_out) = ("", "");
+    ImportFormat { name, tool, about, imported, left_out, matches: is, read }
 }
 
 impl ImportFormat {
-    /// Adds what the documentation lists: versions of the tool, imported figures, left-out contents.
-    const fn with_contents(
-        self,
-        versions: &'static str,
-        imported: &'static str,
-        left_out: &'static str,
-    ) -> Self {
-        Self { versions, imported, left_out, ..self }
+    /// Adds the contents for the documentation: imported figures, and parts that are left out.
+    const fn with_contents(self, imported: &'static str, left_out: &'static str) -> Self {
+        Self { imported, left_out, ..self }
     }
 }
 
@@ -305,29 +295,6 @@ fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Opti
     let mut behind = text.lines().skip(skipped);
     let found = behind.position(|line| !token.is_empty() && line.contains(token));
     found.map(|at| skipped + at + 1).or_else(|| lines.map(|it| *it.start()))
-}
-
-/// Parses a text with the reader of a tool that assay can also start.
-fn read_with_tool(
-    name: &str,
-    workload: Workload,
-    stdout: &str,
-) -> Result<ParsedOutput, ToolError> {
-    let found = tool::find(name).ok_or_else(|| missing("reader of that tool"))?;
-    let invocation = Invocation {
-        workload,
-        label: name.to_owned(),
-        program: name.to_owned(),
-        arguments: vec![],
-        environment: vec![],
-        files_to_write: vec![],
-        files_to_read: vec![],
-        cpus: vec![],
-        repetitions: 1,
-    };
-    let outputs =
-        Outputs { stdout: stdout.to_owned(), exit_code: Some(0), ..Outputs::default() };
-    found.read(&invocation, &outputs)
 }
 
 /// Refuses a format of lines with too many or too long ones: each costs memory of its own.

@@ -13,6 +13,7 @@ mod fio;
 mod hpcc;
 mod imb;
 mod ior;
+pub(crate) mod ior_rows;
 mod iperf3;
 mod likwid_bench;
 mod mpi_rows;

@@ -15,7 +15,6 @@ const ANY_TEXT: ImportFormat = ImportFormat {
     name: "text",
     tool: "text",
     about: "any text, with --metric",
-    versions: "",
     imported: "figures that match a pattern",
     left_out: "",
     matches: |_| false,

@@ -13,12 +13,14 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "Phoronix Test Suite, composite.xml",
         phoronix::is_phoronix,
         phoronix::read_phoronix,
-    ),
+    )
+    .with_contents("every entry", "copies of an entry"),
     format(
         "reframe",
         "reframe",
         "ReFrame's performance log, of versions 2 to 4",
         reframe::is_reframe,
         reframe::read_reframe,
-    ),
+    )
+    .with_contents("every performance variable, by its variant", "rows with `result=fail`"),
 ];

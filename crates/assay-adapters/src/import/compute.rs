@@ -14,20 +14,26 @@ mod stream;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("hpl", "xhpl", "HPL's log, also NVIDIA's and Intel's", hpl::is_hpl, hpl::read_hpl),
+    format("hpl", "xhpl", "HPL's log, also NVIDIA's and Intel's", hpl::is_hpl, hpl::read_hpl)
+        .with_contents("rate and residual of each parameter set", ""),
     format(
         "stream",
         "stream",
         "STREAM 5: C, Fortran, MPI",
         stream::is_stream,
         stream::read_stream,
-    ),
+    )
+    .with_contents("bandwidth of each kernel", ""),
     format(
         "nccl-tests",
         "nccl-tests",
         "nccl-tests and rccl-tests",
         nccl::is_nccl,
         nccl::read_nccl,
+    )
+    .with_contents(
+        "time, algorithm and bus bandwidth, out of place and in place",
+        "the average of all sizes",
     ),
     format(
         "nvbandwidth",
@@ -35,29 +41,36 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "nvbandwidth's text",
         nvbandwidth::is_text,
         nvbandwidth::read_text,
-    ),
+    )
+    .with_contents("every matrix", "sums"),
     format(
         "nvbandwidth-json",
         "nvbandwidth",
         "nvbandwidth -j",
         nvbandwidth::is_json,
         nvbandwidth::read_json,
-    ),
+    )
+    .with_contents("every matrix", "sums"),
     format(
         "babelstream",
         "babelstream",
         "BabelStream's text and CSV",
         babelstream::is_babelstream,
         babelstream::read_babelstream,
-    ),
-    format("hpcg", "hpcg", "HPCG's result", hpcg::is_hpcg, hpcg::read_hpcg),
-    format("npb", "npb", "NAS Parallel Benchmarks", npb::is_npb, npb::read_npb),
-    format("mlc", "mlc", "Intel Memory Latency Checker", mlc::is_mlc, mlc::read_mlc),
+    )
+    .with_contents("bandwidth of each kernel", ""),
+    format("hpcg", "hpcg", "HPCG's result", hpcg::is_hpcg, hpcg::read_hpcg)
+        .with_contents("the rating", "figures of its parts"),
+    format("npb", "npb", "NAS Parallel Benchmarks", npb::is_npb, npb::read_npb)
+        .with_contents("rate of each kernel", ""),
+    format("mlc", "mlc", "Intel Memory Latency Checker", mlc::is_mlc, mlc::read_mlc)
+        .with_contents("idle latency, matrices, peak bandwidths, loaded latency", ""),
     format(
         "intel-linpack",
         "intel-linpack",
         "Intel's Optimized LINPACK",
         linpack::is_linpack,
         linpack::read_linpack,
-    ),
+    )
+    .with_contents("rate of each size", ""),
 ];

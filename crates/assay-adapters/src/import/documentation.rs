@@ -26,17 +26,16 @@ fn page_lists_every_format() {
 
 fn format_table() -> String {
     let mut table = String::from(
-        "| format | written by | versions | imported | named and left out |\n\
-         | --- | --- | --- | --- | --- |\n",
+        "| format | written by | imported | named and left out |\n\
+         | --- | --- | --- | --- |\n",
     );
     let cell = |text: &'static str| if text.is_empty() { "–" } else { text };
     for format in formats() {
         let _ = writeln!(
             table,
-            "| `{}` | {} | {} | {} | {} |",
+            "| `{}` | {} | {} | {} |",
             format.name,
             format.about,
-            cell(format.versions),
             cell(format.imported),
             cell(format.left_out)
         );

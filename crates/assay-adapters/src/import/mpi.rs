@@ -9,13 +9,21 @@ mod table;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("osu", "osu", "OSU micro-benchmarks 3 to 7", osu::is_osu, osu::read_osu),
+    format("osu", "osu", "OSU micro-benchmarks 3 to 7", osu::is_osu, osu::read_osu)
+        .with_contents(
+            "every table, with tails and device buffers",
+            "`osu_hello`, iterations, figures rounded to zero",
+        ),
     format(
         "imb",
         "imb",
         "Intel MPI Benchmarks: MPI1, P2P, NBC, RMA, IO, MT",
         imb::is_imb,
         imb::read_imb,
+    )
+    .with_contents(
+        "every test and mode",
+        "iterations that differ by size, the column of groups, figures rounded to zero",
     ),
     format(
         "perftest",
@@ -23,5 +31,6 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "perftest: ib_send_lat, ib_write_bw and others",
         perftest::is_perftest,
         perftest::read,
-    ),
+    )
+    .with_contents("all columns of each row", ""),
 ];

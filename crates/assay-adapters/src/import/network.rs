@@ -22,6 +22,10 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "iperf3 -J and --json-stream, of clients and servers",
         iperf3_json::is_iperf3_json,
         iperf3_json::read_iperf3_json,
+    )
+    .with_contents(
+        "goodput, send rate, retransmits, loss, jitter, CPU, of each test and direction",
+        "intervals and streams, which are parts of their totals; interrupted tests of a server",
     ),
     format(
         "sockperf",
@@ -29,27 +33,34 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "sockperf ping-pong, under-load, playback and throughput",
         sockperf::is_sockperf,
         sockperf::read_sockperf,
-    ),
+    )
+    .with_contents("latency with its percentiles, messages and bandwidth, losses", ""),
     format(
         "iperf",
         "iperf",
         "iperf 2's text output, with and without -e",
         iperf2::is_iperf2,
         iperf2::read_iperf2,
-    ),
+    )
+    .with_contents("goodput, send rate, loss, jitter", "intervals"),
     format(
         "iperf-csv",
         "iperf",
         "iperf 2 -y C",
         iperf2::csv::is_iperf2_csv,
         iperf2::csv::read_iperf2_csv,
-    ),
+    )
+    .with_contents("goodput, send rate, loss, jitter", "intervals"),
     format(
         "iperf3-text",
         "iperf3",
         "iperf3's text output, of clients and servers",
         iperf3_text::is_iperf3_text,
         iperf3_text::read,
+    )
+    .with_contents(
+        "the same, as far as it is printed",
+        "intervals and streams; interrupted tests of a server",
     ),
     format(
         "qperf",
@@ -57,6 +68,10 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "qperf, every test with all details",
         qperf::is_qperf,
         qperf::read_qperf,
+    )
+    .with_contents(
+        "every test: bandwidth, latency, message rate, CPU",
+        "rows of other details",
     ),
     format(
         "netperf",
@@ -64,6 +79,10 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "netperf: classic tables, omni -k and -o",
         netperf::is_netperf,
         netperf::read_netperf,
+    )
+    .with_contents(
+        "throughput, transactions, latency, CPU",
+        "the human-readable table of omni tests",
     ),
     format(
         "neper",
@@ -71,13 +90,18 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "neper: tcp_rr, tcp_crr, udp_rr, tcp_stream and udp_stream",
         neper::is_neper,
         neper::read_neper,
-    ),
+    )
+    .with_contents("transactions, throughput, latency", ""),
     format(
         "ntttcp-xml",
         "ntttcp",
         "ntttcp -x, XML of Windows and Linux",
         ntttcp::is_ntttcp_xml,
         ntttcp::read_ntttcp_xml,
+    )
+    .with_contents(
+        "throughput, retransmits, CPU; an impossible rate is replaced by bytes over time",
+        "",
     ),
     format(
         "ntttcp",
@@ -85,8 +109,10 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "ntttcp's console output, of Windows and Linux",
         ntttcp::is_ntttcp_console,
         ntttcp::read_ntttcp_console,
-    ),
-    format("ping", "ping", "ping of Linux, BSD and Windows", ping::is_ping, ping::read_ping),
+    )
+    .with_contents("throughput, retransmits, CPU", ""),
+    format("ping", "ping", "ping of Linux, BSD and Windows", ping::is_ping, ping::read_ping)
+        .with_contents("round trips, losses", ""),
 ];
 
 #[cfg(test)]

@@ -13,26 +13,33 @@ mod vdbench_summary;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
-    format("ior", "ior", "IOR 2.10 to 4.1: text, CSV or JSON", ior::is_ior, ior::read_ior),
+    format("ior", "ior", "IOR 2.10 to 4.1: text, CSV or JSON", ior::is_ior, ior::read_ior)
+        .with_contents("rate, bandwidth, latency of writes and reads", "`remove` rows"),
     format(
         "mdtest",
         "mdtest",
         "mdtest 1.9 to 4: the summary of rates, and the rates of each iteration",
         mdtest::is_mdtest,
         mdtest::read_mdtest,
-    ),
+    )
+    .with_contents("rates of every operation", "tables of times"),
     format(
         "vdbench-flatfile",
         "vdbench",
         "Vdbench's flatfile.html",
         vdbench::is_flat,
         vdbench::read_flat_file,
-    ),
+    )
+    .with_contents("rate, bandwidth, response time of each run", "columns without a metric"),
     format(
         "vdbench-summary",
         "vdbench",
         "Vdbench's summary.html, totals.html or console, of blocks and file systems",
         vdbench_summary::is_summary,
         vdbench_summary::read_summary,
+    )
+    .with_contents(
+        "rate, bandwidth, response time of each run and operation",
+        "format runs, columns without a metric",
     ),
 ];

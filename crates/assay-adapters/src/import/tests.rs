@@ -8,6 +8,7 @@ use assay_model::doubt::{Doubt, FigureOrder};
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::outputs::ParsedOutput;
 
 /// Formats the detected format and the measurements of a text, one line per figure.
 fn format_import(text: &str) -> String {

@@ -3,14 +3,14 @@
 //!
 //! It never creates or removes the file, which is laid out before; `-k` and `-E` keep it.
 
-use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
     AccessPattern, Cursor, EngineChoice, StorageLoad, StorageStream, StorageTarget,
     StorageWorkload, Verify, WriteSync,
 };
 
-use super::{ToolDetection, VersionSource, storage, unsupported};
+use super::ior_rows::convert_ior_rows;
+use super::{ToolDetection, VersionSource, unsupported};
 use crate::invocation::{Invocation, ToolRequest, c_locale};
 use crate::ior_text::{IorRow, IorText};
 use crate::launcher::Launch;
@@ -205,56 +205,5 @@ pub(super) fn parse(
         let what = if writes { "row of a write" } else { "row of a read" };
         return Err(ToolError::Missing { what: what.to_owned(), place: "IOR's output" });
     }
-    storage::convert_ior_rows(&rows, Some(tasks), text.version)
-}
-
-/// Returns transfers per second during access, after a check that data and times of the row match.
-pub(super) fn checked_rate(row: &IorRow) -> Result<f64, ToolError> {
-    /// Relative tolerance: rates have two decimals or six digits, times above a second two
-    /// decimals.
-    const ROUNDING: f64 = 0.02;
-    let bytes = row.bytes_per_s * row.total_s;
-    let expected = bytes / row.transfer_bytes / row.access_s;
-    let rate = row.transfers_per_s.unwrap_or(expected);
-    // Except in the text table, times have four decimals.
-    let rounding = ROUNDING + 1e-4 / row.access_s;
-    let differs = (rate - expected).abs() > rounding * expected;
-    if differs || row.access_s > row.total_s * (1.0 + rounding) {
-        let what = format!(
-            "{rate} transfers/s are not {bytes:.0} bytes in {} of {} s",
-            row.access_s, row.total_s
-        );
-        return Err(ToolError::Contradiction { what });
-    }
-    Ok(rate)
-}
-
-/// Adds the latency if it is plausible. A task always has one transfer in flight, so that no mean
-/// can exceed tasks over rate. Means of IOR 3.3 and 4.0 do where a block is one transfer: they use
-/// the whole time for each.
-pub(super) fn add_latency(
-    rows: &[&IorRow],
-    rates: &[f64],
-    tasks: u64,
-    parsed: &mut ParsedOutput,
-) {
-    const ROUNDING: f64 = 0.1;
-    let Some(means) = rows.iter().map(|row| row.latency_s).collect::<Option<Vec<f64>>>() else {
-        return;
-    };
-    let is_lawful = |(mean, rate): (&f64, &f64)| mean * rate <= tasks as f64 * (1.0 + ROUNDING);
-    if means.iter().zip(rates).all(is_lawful) {
-        // IOR reports the mean of the task with the smallest one.
-        parsed.add_samples("latency", means);
-        parsed.set_weights(
-            rows.iter().zip(rates).map(|(row, rate)| rate * row.access_s).collect(),
-        );
-        parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
-    } else {
-        parsed.problems.push(
-            "the latency is omitted: times the rate it exceeds the number of transfers in \
-             flight, as with IOR 3.3 and 4.0 where a block is one transfer"
-                .to_owned(),
-        );
-    }
+    convert_ior_rows(&rows, Some(tasks), text.version)
 }

@@ -1,11 +1,9 @@
-//! Conversion of results of fio and IOR to samples, for measurements and imports.
+//! Conversion of results of fio to samples, for measurements and imports.
 
 use assay_model::attribute::Attribute;
 use assay_model::event::ToolFigures;
 
-use super::ior;
 use crate::fio_json::{FioLatency, FioResult};
-use crate::ior_text::IorRow;
 use crate::outputs::{ParsedOutput, ToolError};
 
 /// Error number with which fio reports data that differs from what was written (verify.c; EILSEQ of
@@ -72,24 +70,4 @@ pub(crate) fn add_fio_latency(latency: FioLatency, weight: &[f64], parsed: &mut 
             percentiles: latency.percentiles,
         },
     );
-}
-
-/// Converts every repetition of IOR to one sample of each metric.
-pub(crate) fn convert_ior_rows(
-    rows: &[&IorRow],
-    tasks: Option<u64>,
-    version: Option<String>,
-) -> Result<ParsedOutput, ToolError> {
-    let mut parsed = ParsedOutput { version, ..ParsedOutput::default() };
-    let rates: Result<Vec<f64>, _> = rows.iter().map(|row| ior::checked_rate(row)).collect();
-    let rates = rates?;
-    parsed.add_samples("rate", rates.clone());
-    parsed.set_weights(rows.iter().map(|row| row.access_s).collect());
-    parsed.add_samples("bandwidth", rows.iter().map(|row| row.bytes_per_s).collect());
-    parsed.set_weights(rows.iter().map(|row| row.total_s).collect());
-    if let Some(tasks) = tasks {
-        ior::add_latency(rows, &rates, tasks, &mut parsed);
-        parsed.set_attribute(Attribute::Tasks, tasks);
-    }
-    Ok(parsed)
 }

@@ -24,13 +24,12 @@ mod mpi;
 mod network;
 mod pairs;
 mod rdma;
-mod sizes;
+pub(super) mod sizes;
 mod storage;
 
 pub use measurers::Measurer;
 pub use mpi::pair_distances;
 pub use pairs::{PairChoices, PairTurn, is_between_hosts};
-pub(super) use sizes::estimate_peak;
 pub use sizes::ladder_bytes;
 pub use storage::check_buffers;
 

@@ -4,7 +4,7 @@ use super::{Case, Plan};
 use crate::facts::HostFacts;
 use crate::phrase;
 use crate::phrase::Phrase;
-use crate::plan::expand::estimate_peak;
+use crate::plan::expand::sizes::estimate_peak;
 use crate::quantity::Unit;
 use crate::workload::{LinpackWorkload, NetworkTest, Workload};
 

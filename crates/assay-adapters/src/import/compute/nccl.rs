@@ -153,6 +153,8 @@ fn read_row(table: &mut NcclTable, line: &str) -> Result<(), ToolError> {
         }
         let value = parse_non_negative(name, field)? * metric.1;
         if value <= 0.0 {
+            let problem = format!("{name} of the row {line:?} is rounded to zero");
+            table.parsed.problems.push(problem);
             continue;
         }
         let mut own = row.clone();

@@ -10,7 +10,7 @@ use super::super::contents::LineSpan;
 use super::super::{FileContents, FileTime, ImportedMeasurement};
 use crate::ior_text::IorRow;
 use crate::outputs::{ParsedOutput, ToolError};
-use crate::tool::storage as figures;
+use crate::tool::ior_rows;
 
 /// Row of the table of results, or its error.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl IorTest {
         let (parsed, bytes) = match (read.first(), summary) {
             (Some(first), _) => {
                 let parsed =
-                    figures::convert_ior_rows(&read, self.tasks, self.version.clone())?;
+                    ior_rows::convert_ior_rows(&read, self.tasks, self.version.clone())?;
                 (parsed, first.transfer_bytes)
             }
             (None, Some(summary)) => self.convert_summary(summary),
