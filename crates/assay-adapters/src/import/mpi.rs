@@ -5,6 +5,7 @@ use super::{ImportFormat, format};
 mod imb;
 mod osu;
 mod perftest;
+mod perftest_json;
 mod table;
 
 /// Formats of this family.
@@ -25,6 +26,14 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         "every test and mode",
         "iterations that differ by size, the column of groups, figures rounded to zero",
     ),
+    format(
+        "perftest-json",
+        "perftest",
+        "perftest --out_json",
+        perftest_json::is_perftest_json,
+        perftest_json::read,
+    )
+    .with_contents("all figures of each row", ""),
     format(
         "perftest",
         "perftest",

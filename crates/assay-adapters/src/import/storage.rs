@@ -2,6 +2,7 @@
 
 use super::{ImportFormat, format};
 
+mod io500;
 mod ior;
 mod ior_json;
 mod ior_lines;
@@ -13,6 +14,22 @@ mod vdbench_summary;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
+    format(
+        "io500",
+        "io500",
+        "IO500's summary of a run",
+        io500::is_summary,
+        io500::read_summary,
+    )
+    .with_contents("every phase and the score", "phases that are no part of the score"),
+    format(
+        "io500-result",
+        "io500",
+        "IO500's result.txt",
+        io500::is_result,
+        io500::read_result_file,
+    )
+    .with_contents("every phase and the score", ""),
     format("ior", "ior", "IOR 2.10 to 4.1: text, CSV or JSON", ior::is_ior, ior::read_ior)
         .with_contents("rate, bandwidth, latency of writes and reads", "`remove` rows"),
     format(

@@ -6,9 +6,10 @@
 //!
 //! # For another benchmark between two hosts
 //! A benchmark that needs no port, or more than one, has a subject of its own, as RDMA has. The end
-//! that begins uses [`Recorder::call_peer`] in its `bind`. The other end gets an arm in [`serve_call`],
-//! which is called on a thread of its own. Both then have a [`Call`] that carries any serde
-//! message, reports when the other end is gone, and ends when it is dropped.
+//! that begins uses [`Recorder::call_peer`](crate::recorder::Recorder::call_peer) in its `bind`. The
+//! other end gets an arm in [`serve_call`], which is called on a thread of its own. Both then have a
+//! [`Call`] that carries any serde message, reports when the other end is gone, and ends when it is
+//! dropped.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! Import of perftest's tables. Latency is half of a round trip for `send` and `write`, and a full
 //! round trip for `read` and `atomic`.
 
-use assay_model::attribute::{Attribute, Attributes};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
@@ -64,48 +64,53 @@ fn read_table(text: &str) -> Result<Vec<(String, ImportedMeasurement)>, ToolErro
     let title = text.lines().map(str::trim).find(|line| line.ends_with(" Test"));
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
-    let name = title.to_lowercase().replace(' ', "-");
+    let name = measurement_name(title);
     let network_path = perftest_text::path_attributes(text);
     let import_row = |(line, row): &(&str, PerftestRow)| {
-        let integer = |column: PerftestColumn| row.get(&column).map(|it| *it as u64);
-        let size_columns = [
-            (PerftestColumn::Bytes, Attribute::Bytes),
-            (PerftestColumn::ServiceLevel, Attribute::ServiceLevel),
-        ];
-        let size_dimensions: Attributes = size_columns
-            .into_iter()
-            .filter_map(|(column, name)| Some((name, integer(column)?.into())))
-            .collect();
-        let size = integer(PerftestColumn::Bytes).or_else(|| integer(PerftestColumn::Flows));
-        let name = format!("{name}/{}", size.unwrap_or_default());
-        let mut parsed =
-            ParsedOutput { doubts: order_violations(row), ..ParsedOutput::default() };
-        network_path
-            .iter()
-            .for_each(|(name, value)| parsed.set_attribute(*name, value.clone()));
-        let (benchmark, dimensions) = match find_test(&name) {
-            Some(test) => {
-                add_native_figures(test, row, &mut parsed);
-                (Benchmark::Rdma(test), size_dimensions)
-            }
-            None => {
-                add_foreign_figures(row, &size_dimensions, &mut parsed);
-                let tool_test = (Attribute::Test, format!("perftest {title}").into());
-                (Benchmark::Foreign, Attributes::from([tool_test]))
-            }
-        };
-        let measurement = ImportedMeasurement {
-            name,
-            benchmark,
-            dimensions,
-            system: None,
-            began: None,
-            lines: None,
-            parsed,
-        };
+        let measurement = build_measurement((title, &name), row, &network_path);
         ((*line).to_owned(), measurement)
     };
     Ok(perftest_text::parse_rows_with_lines(text)?.iter().map(import_row).collect())
+}
+
+/// Returns the name of a test for its measurements: `Send Latency Test` is `send-latency`.
+pub(super) fn measurement_name(title: &str) -> String {
+    let title = title.trim_end_matches(" Test").trim_start_matches("RDMA");
+    let title = title.trim_start_matches(['_', ' ']).trim();
+    title.to_lowercase().replace(' ', "-")
+}
+
+/// Builds the measurement of one row.
+pub(super) fn build_measurement(
+    (title, name): (&str, &str),
+    row: &PerftestRow,
+    network_path: &[(Attribute, AttributeValue)],
+) -> ImportedMeasurement {
+    let integer = |column: PerftestColumn| row.get(&column).map(|it| *it as u64);
+    let size_columns = [
+        (PerftestColumn::Bytes, Attribute::Bytes),
+        (PerftestColumn::ServiceLevel, Attribute::ServiceLevel),
+    ];
+    let size_dimensions: Attributes = size_columns
+        .into_iter()
+        .filter_map(|(column, name)| Some((name, integer(column)?.into())))
+        .collect();
+    let size = integer(PerftestColumn::Bytes).or_else(|| integer(PerftestColumn::Flows));
+    let name = format!("{name}/{}", size.unwrap_or_default());
+    let mut parsed = ParsedOutput { doubts: order_violations(row), ..ParsedOutput::default() };
+    network_path.iter().for_each(|(name, value)| parsed.set_attribute(*name, value.clone()));
+    let (benchmark, dimensions) = match find_test(&name) {
+        Some(test) => {
+            add_native_figures(test, row, &mut parsed);
+            (Benchmark::Rdma(test), size_dimensions)
+        }
+        None => {
+            add_foreign_figures(row, &size_dimensions, &mut parsed);
+            let tool_test = (Attribute::Test, format!("perftest {title}").into());
+            (Benchmark::Foreign, Attributes::from([tool_test]))
+        }
+    };
+    ImportedMeasurement::new(name, benchmark, dimensions, parsed)
 }
 
 /// Returns assay's equivalent test: `send-latency/2` is `rdma.send_lat`.

@@ -1,0 +1,194 @@
+//! Import of IO500's results: the summary of a run, and `result.txt`.
+//!
+//! Bandwidths are in 2³⁰ B/s, also where old versions print `GB/s` (they divide IOR's MiB/s by
+//! 1024); rates are in thousands of operations per second. A phase that IO500 calls invalid is
+//! damaged, and so is the score of an invalid run.
+
+use assay_model::attribute::Attribute;
+
+use super::super::foreign::foreign_measurement;
+use super::super::{FileContents, FileTime, ImportedMeasurement, word_after};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::outputs::{ToolError, parse_non_negative};
+
+const GIBI: f64 = 1_073_741_824.0;
+
+pub(super) fn is_summary(text: &str) -> bool {
+    let is_score = |line: &str| line.starts_with("[SCORE") && line.contains("TOTAL");
+    text.lines().any(|line| is_score(line) || line.starts_with("IO500 version "))
+}
+
+/// Reads each `[RESULT]` row and the score. Rows of phases that were not run are left out.
+pub(super) fn read_summary(text: &str) -> Result<FileContents, ToolError> {
+    let mut contents = FileContents::default();
+    let version = word_after(text, "IO500 version").map(str::to_owned);
+    for (number, line) in (1..).zip(text.lines()) {
+        check_limit(contents.measurements.len() + 1, ("rows", MAX_MEASUREMENTS))?;
+        let lines = Some(number..=number);
+        let Some((mark, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']'))
+        else {
+            if line.starts_with("IO500 version") {
+                contents.recognise(number..=number, "version", "of IO500");
+            }
+            continue;
+        };
+        let is_invalid = rest.contains("[INVALID]");
+        match mark.trim() {
+            "RESULT" => {
+                let (name, part) = read_result(rest, is_invalid);
+                contents.add_part(lines, name, part);
+            }
+            "SCORE" => {
+                for (name, part) in read_score(rest, is_invalid) {
+                    contents.add_part(lines.clone(), name, part);
+                }
+            }
+            _ => contents.leave_out(lines, rest.trim(), "the phase is no part of the score"),
+        }
+    }
+    for measurement in &mut contents.measurements {
+        measurement.parsed.version.clone_from(&version);
+    }
+    Ok(contents)
+}
+
+/// Reads `ior-easy-write  2.19 GiB/s : time 318.6 seconds`; old rows begin with `BW   phase 1`.
+fn read_result(
+    row: &str,
+    is_invalid: bool,
+) -> (String, Result<ImportedMeasurement, ToolError>) {
+    let (figures, time) = row.split_once(':').unwrap_or((row, ""));
+    let mut words = figures.split_whitespace().rev();
+    let (unit, value) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let name = words.next().unwrap_or_default().replace('_', "-");
+    let seconds = word_after(time, "time").unwrap_or_default();
+    (name.clone(), build_phase(&name, (value, unit), seconds, is_invalid))
+}
+
+/// Builds the measurement of a phase: its rate, and the time that it took.
+fn build_phase(
+    name: &str,
+    (value, unit): (&str, &str),
+    seconds: &str,
+    is_invalid: bool,
+) -> Result<ImportedMeasurement, ToolError> {
+    if is_invalid {
+        let verdict = format!("IO500 calls the phase {name} invalid");
+        return Err(ToolError::CheckFailed { verdict });
+    }
+    let (metric, factor) = match unit {
+        "GiB/s" | "GB/s" => ("bandwidth", GIBI),
+        "kIOPS" | "kiops" => ("io_rate", 1e3),
+        _ => return Err(ToolError::UnknownColumn { name: unit.to_owned() }),
+    };
+    let value = parse_non_negative(name, value)? * factor;
+    let mut measurement = foreign_measurement(&format!("io500 {name}"), metric, vec![value]);
+    if !seconds.is_empty() {
+        let seconds = parse_non_negative("time", seconds)?;
+        measurement.parsed.add_samples("time", vec![seconds]);
+    }
+    Ok(measurement)
+}
+
+/// Reads ` Bandwidth 0.82 GiB/s : IOPS 13.8 kiops : TOTAL 3.37`.
+fn read_score(
+    row: &str,
+    is_invalid: bool,
+) -> Vec<(&'static str, Result<ImportedMeasurement, ToolError>)> {
+    let figures = [
+        ("score of bandwidth", "Bandwidth", "bandwidth", GIBI),
+        ("score of operations", "IOPS", "io_rate", 1e3),
+        ("score", "TOTAL", "score", 1.0),
+    ];
+    let read = |(name, label, metric, factor): (&'static str, &str, &'static str, f64)| {
+        let text = word_after(row, label)?;
+        let part = match is_invalid {
+            true => Err(ToolError::CheckFailed {
+                verdict: "IO500 calls the run invalid".to_owned(),
+            }),
+            false => parse_non_negative(name, text).map(|value| {
+                foreign_measurement(&format!("io500 {name}"), metric, vec![value * factor])
+            }),
+        };
+        Some((name, part))
+    };
+    figures.into_iter().filter_map(read).collect()
+}
+
+pub(super) fn is_result(text: &str) -> bool {
+    let has_section = |name: &str| text.lines().any(|line| line.trim() == name);
+    has_section("[run]") && text.contains("config-hash") || has_section("[ior-easy-write]")
+}
+
+/// Section of `result.txt` that is being read.
+#[derive(Default)]
+struct Section<'t> {
+    name: &'t str,
+    first_line: usize,
+    score: Option<&'t str>,
+    seconds: &'t str,
+    began: Option<FileTime>,
+    error: Option<&'t str>,
+}
+
+/// Reads each section with a score. A section with an error of IO500 is damaged.
+pub(super) fn read_result_file(text: &str) -> Result<FileContents, ToolError> {
+    let mut contents = FileContents::default();
+    let mut section = Section::default();
+    let mut version = None;
+    let mut last_line = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        last_line = number;
+        let line = line.trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            finish_section(&section, number - 1, &mut contents)?;
+            section = Section { name, first_line: number, ..Section::default() };
+        } else if let Some(error) = line.strip_prefix("; ERROR") {
+            section.error.get_or_insert(error.trim_start_matches([':', ' ']));
+        } else if let Some((key, value)) = line.split_once('=') {
+            let value = value.trim();
+            match key.trim() {
+                "version" => version = Some(value.to_owned()),
+                "score" | "SCORE" => section.score = Some(value),
+                "t_delta" => section.seconds = value,
+                "t_start" => section.began = FileTime::parse_iso(value),
+                _ => {}
+            }
+        }
+    }
+    finish_section(&section, last_line, &mut contents)?;
+    for measurement in &mut contents.measurements {
+        measurement.parsed.version.clone_from(&version);
+    }
+    Ok(contents)
+}
+
+fn finish_section(
+    section: &Section<'_>,
+    last_line: usize,
+    contents: &mut FileContents,
+) -> Result<(), ToolError> {
+    let lines = section.first_line..=last_line.max(section.first_line);
+    let name = section.name;
+    let Some(score) = section.score else {
+        if !name.is_empty() {
+            contents.recognise(lines, format!("section {name:?}"), "it has no score");
+        }
+        return Ok(());
+    };
+    check_limit(contents.measurements.len() + 1, ("sections", MAX_MEASUREMENTS))?;
+    let unit = if name.starts_with("ior") { "GiB/s" } else { "kIOPS" };
+    let part = match section.error {
+        Some(error) => Err(ToolError::CheckFailed { verdict: error.to_owned() }),
+        None if name == "SCORE" => parse_non_negative("score", score)
+            .map(|value| foreign_measurement("io500 score", "score", vec![value])),
+        None => build_phase(name, (score, unit), section.seconds, false),
+    };
+    let part = part.map(|mut measurement| {
+        measurement.began = section.began;
+        measurement.dimensions.entry(Attribute::Test).or_insert_with(|| name.into());
+        measurement
+    });
+    contents.add_part(Some(lines), name, part);
+    Ok(())
+}
