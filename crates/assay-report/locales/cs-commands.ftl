@@ -188,6 +188,7 @@ dimension-target-index = číslo cíle
 dimension-member = člen
 dimension-stage = etapa
 dimension-stretch = úsek
+dimension-buffers = paměť zpráv
 dimension-timed = co se měří
 
 ## The doctor

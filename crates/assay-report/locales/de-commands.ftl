@@ -192,6 +192,7 @@ dimension-target-index = Nummer des Ziels
 dimension-member = Mitglied
 dimension-stage = Abschnitt
 dimension-stretch = Zeitabschnitt
+dimension-buffers = Nachrichtenpuffer
 dimension-timed = gemessen wird
 
 ## The doctor

@@ -192,6 +192,7 @@ dimension-target-index = target number
 dimension-member = member
 dimension-stage = stage
 dimension-stretch = stretch
+dimension-buffers = message buffers
 dimension-timed = timed operation
 
 ## The doctor

@@ -192,6 +192,7 @@ dimension-target-index = número de destino
 dimension-member = miembro
 dimension-stage = etapa
 dimension-stretch = tramo
+dimension-buffers = búferes de los mensajes
 dimension-timed = cronometrado
 
 ## The doctor

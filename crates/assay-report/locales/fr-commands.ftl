@@ -192,6 +192,7 @@ dimension-target-index = numéro de cible
 dimension-member = membre
 dimension-stage = stade
 dimension-stretch = tranche de temps
+dimension-buffers = tampons des messages
 dimension-timed = chronométré
 
 ## The doctor

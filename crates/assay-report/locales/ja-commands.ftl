@@ -180,6 +180,7 @@ dimension-target-index = 対象番号
 dimension-member = メンバー
 dimension-stage = 段階
 dimension-stretch = 期間
+dimension-buffers = メッセージバッファー
 dimension-timed = 計時対象
 
 ## The doctor

@@ -180,6 +180,7 @@ dimension-target-index = 대상 번호
 dimension-member = 구성원
 dimension-stage = 처리 단계
 dimension-stretch = 시간 구간
+dimension-buffers = 메시지 버퍼
 dimension-timed = 시간 측정 대상
 
 ## The doctor

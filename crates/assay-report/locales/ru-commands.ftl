@@ -187,6 +187,7 @@ dimension-target-index = номер цели
 dimension-member = участник
 dimension-stage = стадия
 dimension-stretch = отрезок
+dimension-buffers = буферы сообщений
 dimension-timed = что замерено
 
 ## The doctor

@@ -180,6 +180,7 @@ dimension-target-index = 目标序号
 dimension-member = 成员
 dimension-stage = 环节
 dimension-stretch = 时段
+dimension-buffers = 消息缓冲区
 dimension-timed = 计时对象
 
 ## The doctor

@@ -2,6 +2,8 @@
 
 use super::{ImportFormat, format};
 
+mod dlio;
+mod elbencho;
 mod io500;
 mod ior;
 mod ior_json;
@@ -14,6 +16,33 @@ mod vdbench_summary;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
+    format(
+        "dlio",
+        "dlio",
+        "DLIO's summary.json, as MLPerf Storage writes it",
+        dlio::is_dlio,
+        dlio::read,
+    )
+    .with_contents(
+        "samples per second and use of the accelerators in each epoch, bandwidth",
+        "means and deviations of the epochs, verdicts, checkpoints",
+    ),
+    format(
+        "elbencho-csv",
+        "elbencho",
+        "elbencho --csvfile",
+        elbencho::is_csv,
+        elbencho::read_csv,
+    )
+    .with_contents("rate, bandwidth, latency of each phase", "phases without data and entries"),
+    format(
+        "elbencho-json",
+        "elbencho",
+        "elbencho --jsonfile",
+        elbencho::is_json,
+        elbencho::read_json,
+    )
+    .with_contents("rate, bandwidth, latency of each phase", "phases without data and entries"),
     format(
         "io500",
         "io500",
