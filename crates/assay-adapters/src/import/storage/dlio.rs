@@ -1,4 +1,4 @@
-//! Import of the `summary.json` of DLIO, which MLPerf Storage runs.
+//! Import of the `summary.json` of DLIO, which `MLPerf` Storage runs.
 //!
 //! `…_MB_per_second` is in 2²⁰ B/s: DLIO divides samples/s × bytes of a sample by 1024 twice
 //! (`statscounter.py`).

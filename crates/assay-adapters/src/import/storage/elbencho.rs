@@ -219,11 +219,7 @@ fn read_entry_phase(row: &PhaseRow, operation: &str) -> Result<ImportedMeasureme
 }
 
 /// Adds the mean latency of `IO` or `Ent`, if the row has it.
-fn add_latency(
-    row: &PhaseRow,
-    kind: &str,
-    parsed: &mut ParsedOutput,
-) -> Result<(), ToolError> {
+fn add_latency(row: &PhaseRow, kind: &str, parsed: &mut ParsedOutput) -> Result<(), ToolError> {
     let microseconds = |statistic: &str| {
         let text = row.get(&format!("{kind} lat us [{statistic}]"));
         text.map(|text| parse_non_negative("latency", text).map(|us| us * 1e-6)).transpose()
