@@ -103,7 +103,7 @@ fn parse_clock(text: &str) -> Option<i64> {
     let seconds = fields.next().unwrap_or(Some(0))?;
     let is_clock =
         (0..24).contains(&hours) && (0..60).contains(&minutes) && (0..=60).contains(&seconds);
-    is_clock.then_some((hours * 60 + minutes) * 60 + seconds)
+    is_clock.then(|| (hours * 60 + minutes) * 60 + seconds)
 }
 
 /// Parses a zone: `Z`, `UTC`, `+0100`, `-08:00`. Abbreviations of several zones, like CST, are none.

@@ -105,7 +105,7 @@ impl ConditionSource<'_> {
         let percent = |name: &str| self.whole(name).filter(|it| *it <= 100);
         let asked = percent("rwmixread").or_else(|| Some(100 - percent("rwmixwrite")?));
         let asked = asked.map(|percent| percent as f64 / 100.0);
-        let total = self.counts.ios[..3].iter().sum::<u64>() as f64;
+        let total: f64 = self.counts.ios[..3].iter().map(|ios| *ios as f64).sum();
         if total <= 0.0 {
             found.dimensions.extend(asked.map(|share| (Attribute::ReadShare, share.into())));
             return;
