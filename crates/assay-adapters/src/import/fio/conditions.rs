@@ -199,11 +199,14 @@ impl ConditionSource<'_> {
 
     /// Adds the size of an I/O, which is the mean if sizes differ.
     fn add_size(&self, found: &mut FioConditions) {
+        /// Share of the I/O that may be in flight at the end: its bytes are counted and it is not,
+        /// or the other way round.
+        const IN_FLIGHT: f64 = 1e-3;
         let mut sizes = Vec::new();
         for at in 0..self.counts.ios.len() {
             let (ios, bytes) = (self.counts.ios[at] as f64, self.counts.bytes[at]);
             if ios > 0.0 && bytes > 0.0 {
-                sizes.push(self.size_of_direction(at, bytes / ios, 1.5 / ios));
+                sizes.push(self.size_of_direction(at, bytes / ios, (1.5 / ios).max(IN_FLIGHT)));
             }
         }
         let total = self.counts.total_ios() as f64;
