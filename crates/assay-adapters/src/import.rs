@@ -160,6 +160,9 @@ impl ImportError {
                     "its figures contradict each other, so that one of them is wrong: check the \
                      program that wrote the file"
                 }
+                ToolError::ProcessFailed { .. } => {
+                    "the tool measured nothing: mend what it reports, and run it again"
+                }
                 other => other.advice(),
             },
         }

@@ -431,3 +431,11 @@ fn other_logs_are_converted_to_base_units() {
         "#]],
     );
 }
+
+#[test]
+fn advice_fits_a_file_of_a_failed_tool() {
+    let text = include_str!("../../tests/import/iperf3/3.12-error.json");
+    let error = read(text).unwrap_err();
+    assert!(error.to_string().contains("unable to connect"), "{error}");
+    assert!(error.advice().contains("run it again"), "{}", error.advice());
+}
