@@ -8,8 +8,8 @@ use anyhow::Result;
 
 use super::{RunExtent, SCENARIOS, Scenario, ScenarioResult, prepare_lab, run_parallel};
 
-/// Tries of a scenario. On a busy machine a guest occasionally hangs; a deadlock of the program
-/// does so again.
+/// Tries of a scenario. On a busy machine a guest occasionally hangs or stalls within a figure; a
+/// defect of the program does so again (docs/decisions/0026-second-try.md).
 const TRIES: usize = 2;
 
 /// Result of a scenario in CI.
@@ -17,14 +17,16 @@ const TRIES: usize = 2;
 pub enum ScenarioVerdict {
     /// No figure is wrong.
     Holds,
-    /// A figure is wrong, or the scenario cannot run to its end.
-    Fails,
+    /// Holds in the second try only; what was wrong in the first.
+    HoldsOnRetry(String),
+    /// A figure is wrong in both tries, or the scenario cannot run to its end, with the reason.
+    Fails(String),
     /// No guest can run here, with the reason.
     Skipped(String),
 }
 
-/// Runs all scenarios and returns their verdicts. A scenario fails if a figure is wrong, if both
-/// tries fail or time out, or if the preparation fails. An undecided figure is not a failure.
+/// Runs all scenarios and returns their verdicts. A scenario fails if both tries have a wrong
+/// figure, fail or time out, or if the preparation fails. An undecided figure is not a failure.
 pub fn run(root: &Path) -> Result<Vec<(&'static str, ScenarioVerdict)>> {
     let ready = match prepare_lab(root, SCENARIOS.iter())? {
         Ok(ready) => ready,
@@ -36,7 +38,8 @@ pub fn run(root: &Path) -> Result<Vec<(&'static str, ScenarioVerdict)>> {
     let mut verdicts = run_parallel(&ready.runnable, RunExtent::Brief, |it| {
         it.verdict(|| it.run(root, &ready.image, RunExtent::Brief))
     });
-    verdicts.extend(ready.failed.iter().map(|name| (*name, ScenarioVerdict::Fails)));
+    let unprepared = || ScenarioVerdict::Fails("its preparation failed, see above".to_owned());
+    verdicts.extend(ready.failed.iter().map(|name| (*name, unprepared())));
     let skipped = ready.skipped.into_iter();
     verdicts.extend(skipped.map(|(name, reason)| (name, ScenarioVerdict::Skipped(reason))));
     Ok(verdicts)
@@ -47,14 +50,22 @@ impl Scenario {
         &self,
         mut carry_out: impl FnMut() -> Result<ScenarioResult>,
     ) -> ScenarioVerdict {
+        let mut reasons = Vec::new();
         for number in 1..=TRIES {
-            match carry_out() {
-                Ok(found) if found.count_wrong() > 0 => return ScenarioVerdict::Fails,
-                Ok(_) => return ScenarioVerdict::Holds,
-                Err(error) => println!("lab: {}, try {number}: {error:#}", self.name),
-            }
+            let reason = match carry_out() {
+                Ok(found) => found.describe_wrong(),
+                Err(error) => Some(format!("{error:#}")),
+            };
+            let Some(reason) = reason else {
+                return match reasons.is_empty() {
+                    true => ScenarioVerdict::Holds,
+                    false => ScenarioVerdict::HoldsOnRetry(reasons.join("\n")),
+                };
+            };
+            println!("lab: {}, try {number}: {reason}", self.name);
+            reasons.push(reason);
         }
-        ScenarioVerdict::Fails
+        ScenarioVerdict::Fails(reasons.join("\n"))
     }
 }
 
@@ -77,20 +88,24 @@ mod tests {
                     Some(false) => Verdict::Wrong,
                     None => Verdict::Undecided,
                 },
-                ..LabFigure::exact("", "", String::new())
+                ..LabFigure::exact("f", "t", "r".to_owned())
             };
             let figures = holds.iter().map(figure).collect();
             ScenarioResult { figures, elapsed: Duration::ZERO, load_before: String::new() }
         };
+        const WRONG: &str = "f: truth t, reported r";
+        const LATE: &str = "scenario x: no exit code in 300s";
+        let retried = |reason: &str| ScenarioVerdict::HoldsOnRetry(reason.to_owned());
+        let failed = |reasons: &[&str]| ScenarioVerdict::Fails(reasons.join("\n"));
         let late = || bail!("no exit code in 300s");
         for (tries, expected) in [
             (&[Some(&[Some(true), None][..])][..], ScenarioVerdict::Holds),
             (&[Some(&[None])], ScenarioVerdict::Holds),
-            // A wrong figure is not retried.
-            (&[Some(&[Some(true), Some(false)]), Some(&[Some(true)])], ScenarioVerdict::Fails),
-            (&[None, Some(&[Some(true)])], ScenarioVerdict::Holds),
-            (&[None, Some(&[Some(false)])], ScenarioVerdict::Fails),
-            (&[None, None, Some(&[Some(true)])], ScenarioVerdict::Fails),
+            (&[Some(&[Some(true), Some(false)]), Some(&[Some(true)])], retried(WRONG)),
+            (&[Some(&[Some(false)]), Some(&[Some(false)])], failed(&[WRONG, WRONG])),
+            (&[None, Some(&[Some(true)])], retried(LATE)),
+            (&[None, Some(&[Some(false)])], failed(&[LATE, WRONG])),
+            (&[None, None, Some(&[Some(true)])], failed(&[LATE, LATE])),
         ] {
             let mut left = tries.iter();
             let verdict = SCENARIOS[0].verdict(|| {

@@ -446,6 +446,15 @@ impl RunExtent {
 }
 
 impl ScenarioResult {
+    /// Describes the wrong figures; `None` if there are none.
+    fn describe_wrong(&self) -> Option<String> {
+        let wrong = self.figures.iter().filter(|figure| figure.verdict == Verdict::Wrong);
+        let lines: Vec<String> = wrong
+            .map(|it| format!("{}: truth {}, reported {}", it.name, it.truth, it.reported))
+            .collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     fn count_wrong(&self) -> usize {
         self.figures.iter().filter(|figure| figure.verdict == Verdict::Wrong).count()
     }

@@ -10,15 +10,20 @@ use crate::test::{self, TestTally, TruthVerdict};
 /// Runs all scenarios and counts them as tests.
 pub(crate) fn run_in_ci(root: &Path, tally: &mut TestTally) -> Result<()> {
     for (name, verdict) in laboratory::run_in_ci(root)? {
-        tally.add(&format!("{}{name}", test::LAB_PREFIX), convert_verdict(verdict));
+        let test = format!("{}{name}", test::LAB_PREFIX);
+        if let ScenarioVerdict::HoldsOnRetry(reason) = &verdict {
+            println!("flaky {test}: {reason}");
+            tally.list_as_flaky(&test);
+        }
+        tally.add(&test, convert_verdict(verdict));
     }
     Ok(())
 }
 
 fn convert_verdict(verdict: ScenarioVerdict) -> TruthVerdict {
     match verdict {
-        ScenarioVerdict::Holds => TruthVerdict::Holds,
-        ScenarioVerdict::Fails => TruthVerdict::Fails,
+        ScenarioVerdict::Holds | ScenarioVerdict::HoldsOnRetry(_) => TruthVerdict::Holds,
+        ScenarioVerdict::Fails(reason) => TruthVerdict::Fails(reason),
         ScenarioVerdict::Skipped(reason) => {
             TruthVerdict::Skipped(format!("{}: {reason}", test::NO_GUEST_PREFIX))
         }

@@ -27,6 +27,9 @@ pub(crate) mod tools;
 /// Maximum number of failed tests to retry. More failures are not caused by a loaded machine.
 const MAX_RETRIES: usize = 2;
 
+/// Lines of a failed test that are repeated before the count.
+const SHOWN_LINES: usize = 40;
+
 /// Tests that CI machines may skip, with the reason. With `CI=true` any other skipped test is a
 /// failure.
 const CI_EXCEPTIONS: &[(&str, &str)] = &[
@@ -90,7 +93,7 @@ pub(crate) fn run_tier(root: &Path, tier: TestTier) -> Result<TestOutcome> {
     for selection in tier.selections() {
         succeeded &= run_selected(root, &selection, &mut tally)?;
     }
-    let failures = tally.failures().to_vec();
+    let failures: Vec<_> = tally.failures().iter().map(|test| test.name.clone()).collect();
     if tally.failed() == failures.len() && (1..=MAX_RETRIES).contains(&failures.len()) {
         for test in &failures {
             println!("== {test} failed in the parallel run; running it again alone");
@@ -162,23 +165,35 @@ impl TestOutcome {
         &mut self.tally
     }
 
-    /// Prints skipped and flaky tests, the error if any, and the count as the last line.
+    /// Prints skipped, flaky and failed tests, the error if any, and the count as the last line.
     pub(crate) fn conclude(&self) -> ExitCode {
         for skip in self.tally.skipped() {
             println!("skipped {}: {}", skip.test, skip.reason);
         }
         for test in self.tally.passed_on_retry() {
             println!(
-                "flaky {test}: failed beside other tests, passed alone; see the failure above"
+                "flaky {test}: failed at first, passed when run again; see the failure above"
             );
         }
         println!("{} flaky", self.tally.passed_on_retry().len());
+        self.print_failures();
         let verdict = self.check();
         if let Err(error) = &verdict {
             println!("{error:#}");
         }
         println!("{}", self.tally);
         if verdict.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    /// Prints the failed tests again, each with the end of its output: a log may be cut at its
+    /// start.
+    fn print_failures(&self) {
+        for test in self.tally.failures() {
+            println!("failed {}", test.name);
+            for line in &test.output[test.output.len().saturating_sub(SHOWN_LINES)..] {
+                println!("    {line}");
+            }
+        }
     }
 
     /// Returns the skipped tests that CI should have run. Noise is excluded, because CI cannot
@@ -250,7 +265,7 @@ mod tests {
         for line in failed {
             tally.read_line(line);
         }
-        assert_eq!((tally.failures(), tally.failed()), (&["a::b".to_owned()][..], 1));
+        assert_eq!((tally.failures()[0].name.as_str(), tally.failed()), ("a::b", 1));
         tally.mark_passed_on_retry("a::b");
         assert_eq!((tally.passed_on_retry(), tally.failed()), (&["a::b".to_owned()][..], 0));
         assert_eq!(tally.to_string(), "2 passed, 0 failed, 0 skipped");
@@ -262,10 +277,10 @@ mod tests {
         for (name, verdict, expected) in [
             ("truth::other", because(NOISE_PREFIX), true),
             ("truth::other", because("no root"), false),
-            ("truth::other", TruthVerdict::Fails, false),
+            ("truth::other", TruthVerdict::Fails("2 misses".to_owned()), false),
             ("lab::other", because(NO_GUEST_PREFIX), true),
             ("lab::other", because("no exit code in 300s"), false),
-            ("lab::other", TruthVerdict::Fails, false),
+            ("lab::other", TruthVerdict::Fails("WRONG".to_owned()), false),
             ("other", because(NO_GUEST_PREFIX), false),
         ] {
             let mut tally = TestTally::default();

@@ -193,9 +193,11 @@ impl Truth {
         }
         match decide(hits, misses) {
             Decision::Sound => TruthVerdict::Holds,
-            Decision::Faulty => TruthVerdict::Fails,
+            Decision::Faulty => TruthVerdict::Fails(evidence(hits, misses)),
             // The time is up, and a fault is more likely.
-            Decision::Open if log_likelihood_ratio(hits, misses) > 0.0 => TruthVerdict::Fails,
+            Decision::Open if log_likelihood_ratio(hits, misses) > 0.0 => {
+                TruthVerdict::Fails(evidence(hits, misses))
+            }
             Decision::Open => match self.count(TryVerdict::SharedMiss) {
                 0 => TruthVerdict::Skipped(format!(
                     "out of time after {hits} hits, {misses} misses"
@@ -206,6 +208,11 @@ impl Truth {
             },
         }
     }
+}
+
+/// Describes the tries of a truth that fails.
+fn evidence(hits: u32, misses: u32) -> String {
+    format!("{hits} hits, {misses} misses")
 }
 
 /// Parses the output of a try.
@@ -269,7 +276,7 @@ fn format_table(truths: &[Truth]) -> String {
         let cell = |value: fn(&TryFigures) -> String| figures.map_or("-".to_owned(), value);
         let verdict = match truth.verdict() {
             TruthVerdict::Holds => "holds".to_owned(),
-            TruthVerdict::Fails => "FAILS".to_owned(),
+            TruthVerdict::Fails(_) => "FAILS".to_owned(),
             TruthVerdict::Skipped(reason) => format!("not decided: {reason}"),
         };
         let count = |judged| truth.count(judged).to_string();
@@ -340,10 +347,10 @@ mod tests {
         const SHARED: &str = "TRY count 1 0.1 2 iperf3 2";
         for (tries, expected) in [
             (&[HIT, HIT, HIT][..], TruthVerdict::Holds),
-            (&[MISS, MISS], TruthVerdict::Fails),
-            (&[MISS], TruthVerdict::Fails),
+            (&[MISS, MISS], TruthVerdict::Fails(evidence(0, 2))),
+            (&[MISS], TruthVerdict::Fails(evidence(0, 1))),
             (&[SHARED, HIT, SHARED, HIT], TruthVerdict::Holds),
-            (&[SHARED, MISS, SHARED, MISS], TruthVerdict::Fails),
+            (&[SHARED, MISS, SHARED, MISS], TruthVerdict::Fails(evidence(0, 2))),
         ] {
             assert_eq!(verdict(tries), expected, "{tries:?}");
         }

@@ -11,11 +11,21 @@ pub(crate) struct SkippedTest {
     pub reason: String,
 }
 
+/// Test that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FailedTest {
+    /// Name of the test.
+    pub name: String,
+    /// Lines that it printed, or the evidence against a truth.
+    pub output: Vec<String>,
+}
+
 /// Result of a known truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TruthVerdict {
     Holds,
-    Fails,
+    /// Fails, with the evidence.
+    Fails(String),
     /// Undecided, with the reason.
     Skipped(String),
 }
@@ -34,11 +44,13 @@ pub(crate) enum LineVisibility {
 pub(crate) struct TestTally {
     passed: usize,
     failed: usize,
-    /// Names of failed tests; crashed binaries have none.
-    failures: Vec<String>,
+    /// Failed tests; crashed binaries are counted without a name.
+    failures: Vec<FailedTest>,
     passed_on_retry: Vec<String>,
     skipped: Vec<SkippedTest>,
     section: OutputSection,
+    /// Failed test whose output is read.
+    printing: Option<usize>,
     /// Skipped tests of the current binary.
     pending_skips: Vec<SkippedTest>,
 }
@@ -70,6 +82,7 @@ impl TestTally {
             }
             "failures:" if self.section != OutputSection::Outside => {
                 self.section = OutputSection::Failures;
+                self.printing = None;
             }
             line if is_start(line) => {
                 self.finish();
@@ -81,8 +94,14 @@ impl TestTally {
     }
 
     fn read_inside(&mut self, line: &str) -> LineVisibility {
-        let failure = line.strip_prefix("test ").and_then(|it| it.strip_suffix(" ... FAILED"));
-        self.failures.extend(failure.map(str::to_owned));
+        if let Some(name) =
+            line.strip_prefix("test ").and_then(|it| it.strip_suffix(" ... FAILED"))
+        {
+            self.failures.push(FailedTest { name: name.to_owned(), output: Vec::new() });
+        }
+        if self.section == OutputSection::Failures {
+            self.read_failure_output(line);
+        }
         if let Some(skip) = parse_skip(line).filter(|_| self.section != OutputSection::Failures)
         {
             if !self.pending_skips.iter().any(|known| known.test == skip.test) {
@@ -94,6 +113,16 @@ impl TestTally {
             || line.starts_with("test ") && line.ends_with(" ... ok")
             || self.section == OutputSection::Successes;
         if is_fine { LineVisibility::Hidden } else { LineVisibility::Visible }
+    }
+
+    /// Keeps a line of the heading `---- name stdout ----` or of the output below it.
+    fn read_failure_output(&mut self, line: &str) {
+        let heading = line.strip_prefix("---- ").and_then(|it| it.strip_suffix(" stdout ----"));
+        if let Some(name) = heading {
+            self.printing = self.failures.iter().rposition(|test| test.name == name);
+        } else if let Some(index) = self.printing {
+            self.failures[index].output.push(line.to_owned());
+        }
     }
 
     /// Ends a binary at its result line.
@@ -129,7 +158,11 @@ impl TestTally {
     pub(crate) fn add(&mut self, test: &str, verdict: TruthVerdict) {
         match verdict {
             TruthVerdict::Holds => self.passed += 1,
-            TruthVerdict::Fails => self.failed += 1,
+            TruthVerdict::Fails(evidence) => {
+                self.failed += 1;
+                let output = evidence.lines().map(str::to_owned).collect();
+                self.failures.push(FailedTest { name: test.to_owned(), output });
+            }
             TruthVerdict::Skipped(reason) => {
                 self.skipped.push(SkippedTest { test: test.to_owned(), reason });
             }
@@ -138,14 +171,19 @@ impl TestTally {
 
     /// Counts a failed test as passed because it passed when run alone.
     pub(crate) fn mark_passed_on_retry(&mut self, test: &str) {
-        self.failures.retain(|it| it != test);
+        self.failures.retain(|it| it.name != test);
         self.failed -= 1;
         self.passed += 1;
+        self.list_as_flaky(test);
+    }
+
+    /// Lists a test that passed when it was run again.
+    pub(crate) fn list_as_flaky(&mut self, test: &str) {
         self.passed_on_retry.push(test.to_owned());
     }
 
-    /// Returns the names of the failed tests.
-    pub(crate) fn failures(&self) -> &[String] {
+    /// Returns the failed tests.
+    pub(crate) fn failures(&self) -> &[FailedTest] {
         &self.failures
     }
 
@@ -264,6 +302,23 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
         // A failed test is printed with all its output: its result, two headings, its message.
         check(BAD, "1 passed, 1 failed, 0 skipped", 6);
         check(&format!("{GOOD}{BAD}{GOOD}"), "5 passed, 1 failed, 2 skipped", 8);
+    }
+
+    #[test]
+    fn keeps_the_output_of_failures() {
+        let mut tally = TestTally::default();
+        for line in GOOD.lines().chain(BAD.lines()).chain(GOOD.lines()) {
+            tally.read_line(line);
+        }
+        tally.add("truth::t", TruthVerdict::Fails("0 hits, 2 misses".to_owned()));
+        let output = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        let printed =
+            output(&["SKIPPED f: it said so before it failed", "panicked at x.rs:1:1", ""]);
+        let expected = [
+            FailedTest { name: "f".to_owned(), output: printed },
+            FailedTest { name: "truth::t".to_owned(), output: output(&["0 hits, 2 misses"]) },
+        ];
+        assert_eq!(tally.failures(), expected);
     }
 
     #[test]
