@@ -19,7 +19,7 @@ struct NightlyCheck {
     run: fn(&Path) -> Result<()>,
 }
 
-const CHECKS: [NightlyCheck; 3] = [
+const CHECKS: [NightlyCheck; 4] = [
     NightlyCheck {
         name: "fuzz",
         probe: &[],
@@ -32,6 +32,7 @@ const CHECKS: [NightlyCheck; 3] = [
         install: "cargo install --locked cargo-mutants",
         run: find_surviving_mutants,
     },
+    NightlyCheck { name: "loom", probe: &[], install: "", run: try_all_orders },
     NightlyCheck {
         name: "miri",
         probe: &["cargo", "+nightly", "miri", "--version"],
@@ -110,6 +111,13 @@ fn find_surviving_mutants(root: &Path) -> Result<()> {
     of_spokes.and(of_safety)
 }
 
+/// Runs barrier and team in a model checker, in all orders that threads can run in.
+fn try_all_orders(root: &Path) -> Result<()> {
+    let test =
+        ["test", "-p", "assay-kernels", "--lib", "--target-dir", "target/loom", "model::"];
+    command::run(command::cargo(root).env("RUSTFLAGS", "--cfg loom").args(test))
+}
+
 /// Runs the tests of unsafe code in an interpreter that finds undefined behaviour and data races.
 /// Timed kernels use instructions and calls that it does not interpret.
 fn interpret_kernels(root: &Path) -> Result<()> {
@@ -119,7 +127,7 @@ fn interpret_kernels(root: &Path) -> Result<()> {
         tool(root, "cargo")
             .env("MIRIFLAGS", "-Zmiri-disable-isolation")
             .args(miri)
-            .args(["barrier", "team"]),
+            .args(["barrier::tests", "team::tests"]),
     )
 }
 
@@ -131,7 +139,7 @@ mod tests {
     fn unknown_checks_and_missing_tools_are_named() {
         let root = Path::new("/");
         let error = run(root, &["mutant"]).unwrap_err().to_string();
-        assert_eq!(error, "unknown check: mutant; expected one of fuzz, mutants, miri");
+        assert_eq!(error, "unknown check: mutant; expected one of fuzz, mutants, loom, miri");
         assert!(is_installed(root, &[]));
         assert!(is_installed(root, &["true"]));
         assert!(!is_installed(root, &["false"]));

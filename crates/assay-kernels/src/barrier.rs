@@ -7,19 +7,13 @@
 //! barrier therefore sleeps while it detects shared CPUs. It never waits for a thread that has
 //! panicked.
 
-use std::hint;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
-use std::thread;
 
-use crate::clock;
+use crate::sync::{
+    self, AtomicBool, AtomicI32, AtomicUsize, FutexWord, Ordering, SPINS_BEFORE_YIELD,
+    SPINS_PER_CLOCK_READ, thread,
+};
 
-/// Pauses before the first yield. A pause lasts 40 (AMD Zen) to 140 (Intel since Skylake) cycles,
-/// so this is 50 to 200 µs: longer than a well-balanced phase, shorter than a time slice.
-const SPINS_BEFORE_YIELD: u32 = 4096;
-/// Pauses between two clock readings, and all pauses before sleeping while CPUs are shared: about a
-/// microsecond, in which a well-balanced phase ends.
-const SPINS_PER_CLOCK_READ: u32 = 32;
 /// Gap between two clock readings that shows that another thread ran on the CPU: interrupts are
 /// shorter, and time slices of Linux's scheduler are longer (750 µs at least,
 /// `kernel/sched/fair.c`).
@@ -29,8 +23,6 @@ const PREEMPTED_NS: u64 = 500_000;
 /// detecting it again costs nothing.
 const MIN_SLEEP_PHASES: i32 = 16;
 const MAX_SLEEP_PHASES: i32 = 4096;
-/// Time that a waiter sleeps before it checks whether another thread has panicked.
-const SLEEP_NS: i64 = 50_000_000;
 
 /// Increment of the phase number. Its lowest bit is set while a thread sleeps.
 const NEXT_PHASE: u32 = 2;
@@ -47,7 +39,7 @@ pub struct CachePadded<T>(pub T);
 pub struct Barrier {
     parties: usize,
     arrived: CachePadded<AtomicUsize>,
-    phase: CachePadded<AtomicU32>,
+    phase: CachePadded<FutexWord>,
     /// Set by the team when one of its members panics; read by the threads that wait for that
     /// member.
     abandoned: Arc<AtomicBool>,
@@ -76,16 +68,17 @@ impl Barrier {
     /// # Panics
     /// When another party has panicked, now or in an earlier phase that never became complete.
     pub fn wait(&self) -> bool {
-        let phase = self.phase.0.load(Ordering::Acquire) & !HAS_SLEEPERS;
+        let phase = self.load_phase();
         if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 < self.parties {
             self.wait_for_others(phase);
             return false;
         }
         self.arrived.0.store(0, Ordering::Relaxed);
         self.shared_cpus.end_phase();
-        let before = self.phase.0.swap(phase.wrapping_add(NEXT_PHASE), Ordering::AcqRel);
+        let word = &self.phase.0;
+        let before = word.number().swap(phase.wrapping_add(NEXT_PHASE), Ordering::AcqRel);
         if before & HAS_SLEEPERS != 0 {
-            wake_all(&self.phase.0);
+            word.wake_all();
         }
         true
     }
@@ -97,7 +90,7 @@ impl Barrier {
                 if self.has_passed(phase) {
                     return;
                 }
-                hint::spin_loop();
+                sync::spin_loop();
             }
             self.panic_if_abandoned();
             if self.shared_cpus.is_active() {
@@ -108,7 +101,7 @@ impl Barrier {
             } else {
                 thread::yield_now();
             }
-            if looks.was_preempted(clock::now_ns()) {
+            if looks.was_preempted(sync::now_ns()) {
                 self.shared_cpus.report();
             }
         }
@@ -119,16 +112,22 @@ impl Barrier {
         while !self.has_passed(phase) {
             self.panic_if_abandoned();
             let relaxed = Ordering::Relaxed;
-            match self.phase.0.compare_exchange(phase, marked, relaxed, relaxed) {
-                Ok(_) => sleep_while(&self.phase.0, marked),
-                Err(seen) if seen == marked => sleep_while(&self.phase.0, marked),
+            let word = &self.phase.0;
+            match word.number().compare_exchange(phase, marked, relaxed, relaxed) {
+                Ok(_) => word.sleep_while(marked),
+                Err(seen) if seen == marked => word.sleep_while(marked),
                 Err(_) => {}
             }
         }
     }
 
     fn has_passed(&self, phase: u32) -> bool {
-        self.phase.0.load(Ordering::Acquire) & !HAS_SLEEPERS != phase
+        self.load_phase() != phase
+    }
+
+    /// Returns the number of the phase without the bit for sleepers.
+    fn load_phase(&self) -> u32 {
+        self.phase.0.number().load(Ordering::Acquire) & !HAS_SLEEPERS
     }
 
     fn panic_if_abandoned(&self) {
@@ -192,23 +191,12 @@ impl PreemptionDetector {
     }
 }
 
-/// Sleeps while `word` is `value`: until it is woken, for [`SLEEP_NS`] at most, or spuriously.
-fn sleep_while(word: &AtomicU32, value: u32) {
-    let nap = libc::timespec { tv_sec: 0, tv_nsec: SLEEP_NS };
-    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time live through the call, which writes neither. The caller checks
-    // the word again, so the result is not needed.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, &raw const nap) };
-}
-
-/// Wakes all threads that sleep at `word`.
-fn wake_all(word: &AtomicU32) {
-    let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word lives through the call, which does not touch it; it cannot fail.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, i32::MAX) };
-}
+#[cfg(test)]
+#[cfg(loom)]
+mod model;
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
 
@@ -247,16 +235,16 @@ mod tests {
         let barrier = Barrier::new(2, Arc::default());
         barrier.shared_cpus.phases_left.store(i32::MAX, Ordering::Relaxed);
         for _ in 0..3 {
-            let phase = barrier.phase.0.load(Ordering::Relaxed);
+            let phase = barrier.phase.0.number().load(Ordering::Relaxed);
             thread::scope(|scope| {
                 let first = scope.spawn(|| barrier.wait());
-                while barrier.phase.0.load(Ordering::Relaxed) != phase | HAS_SLEEPERS {
+                while barrier.phase.0.number().load(Ordering::Relaxed) != phase | HAS_SLEEPERS {
                     thread::yield_now();
                 }
                 assert!(barrier.wait());
                 assert!(!first.join().unwrap());
             });
-            assert_eq!(barrier.phase.0.load(Ordering::Relaxed), phase + NEXT_PHASE);
+            assert_eq!(barrier.phase.0.number().load(Ordering::Relaxed), phase + NEXT_PHASE);
         }
     }
 
@@ -306,7 +294,7 @@ mod tests {
         asleep.shared_cpus.phases_left.store(i32::MAX, Ordering::Relaxed);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| asleep.wait());
-            while asleep.phase.0.load(Ordering::Relaxed) != HAS_SLEEPERS {
+            while asleep.phase.0.number().load(Ordering::Relaxed) != HAS_SLEEPERS {
                 thread::yield_now();
             }
             abandoned.store(true, Ordering::Relaxed);

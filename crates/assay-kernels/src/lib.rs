@@ -26,6 +26,7 @@ pub mod process_counters;
 pub mod rdma;
 pub mod standard_output;
 pub mod storage;
+mod sync;
 pub mod team;
 pub mod timed;
 pub mod timers;

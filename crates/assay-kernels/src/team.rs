@@ -6,22 +6,16 @@
 //! and never becomes a hang. The caller chooses the members' CPUs.
 
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::{Arc, PoisonError};
 
 use crate::barrier::{Barrier, CachePadded};
-use crate::clock;
 use crate::pin;
-
-/// Time that a member or a caller spins before it sleeps. A sleeping thread takes 5 to 50 µs to
-/// wake, so spinning much longer than that does not pay.
-const SPIN_NS: u64 = 30_000;
-/// Pauses between two clock readings and one yield.
-const SPINS_PER_CLOCK_READ: u32 = 32;
+use crate::sync::{
+    self, AtomicBool, AtomicUsize, JoinHandle, Mutex, MutexGuard, Ordering, PublishedCell,
+    SPINS_PER_CLOCK_READ, TEAM_SPIN_NS, Thread, mpsc, thread,
+};
 
 /// Pinned threads that wait for work. Dropping the team ends them.
 #[derive(Debug)]
@@ -50,8 +44,8 @@ impl Team {
         }
         drop(report);
         // Every member reports exactly once; on an error, dropping `team` ends those that started.
-        for result in reports {
-            result?;
+        for _ in cpus {
+            reports.recv().map_err(io::Error::other)??;
         }
         Ok(team)
     }
@@ -121,7 +115,7 @@ struct TeamState {
     generation: CachePadded<AtomicUsize>,
     /// Members that have not yet finished the current work.
     unfinished: CachePadded<AtomicUsize>,
-    work: UnsafeCell<Option<Work>>,
+    work: PublishedCell<Option<Work>>,
     ended: AtomicBool,
     /// Set when a member has panicked in the current work; shared with the team's barriers.
     abandoned: Arc<AtomicBool>,
@@ -146,7 +140,7 @@ impl TeamState {
         self.abandoned.store(false, Ordering::Relaxed);
         // SAFETY: no member is working (the previous run waited for all of them), so no thread
         // reads it.
-        unsafe { *self.work.get() = Some(work) };
+        unsafe { self.work.write(Some(work)) };
         self.unfinished.0.store(members, Ordering::Relaxed);
         self.generation.0.fetch_add(1, Ordering::Release);
     }
@@ -154,7 +148,7 @@ impl TeamState {
     /// Spins only if the caller does not share a member's CPU, otherwise sleeps at once.
     fn wait_until_finished(&self, cpus: &[usize]) {
         let beside_members = pin::current_cpu().is_some_and(|cpu| !cpus.contains(&cpu));
-        let spin_ns = if beside_members { SPIN_NS } else { 0 };
+        let spin_ns = if beside_members { TEAM_SPIN_NS } else { 0 };
         wait_for(spin_ns, || self.unfinished.0.load(Ordering::Acquire) == 0);
     }
 
@@ -162,7 +156,9 @@ impl TeamState {
         let mut seen = 0;
         loop {
             let ended = || self.ended.load(Ordering::Acquire);
-            wait_for(SPIN_NS, || self.generation.0.load(Ordering::Acquire) != seen || ended());
+            wait_for(TEAM_SPIN_NS, || {
+                self.generation.0.load(Ordering::Acquire) != seen || ended()
+            });
             if ended() {
                 return;
             }
@@ -175,7 +171,7 @@ impl TeamState {
         // SAFETY: the caller wrote the work before the generation this member has seen, and does not
         // write again before this member has decremented `unfinished`.
         let work =
-            unsafe { *self.work.get() }.expect("a piece of work is set before its generation");
+            unsafe { self.work.read() }.expect("a piece of work is set before its generation");
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| work(member))) {
             // The order matters: panics caused by `abandoned` must not come first.
             lock(&self.first_panic).get_or_insert(payload);
@@ -211,14 +207,14 @@ fn start_member(
 /// Waits for a condition: spins for about `spin_ns`, then parks. The thread that makes it true must
 /// unpark.
 fn wait_for(spin_ns: u64, condition: impl Fn() -> bool) {
-    let deadline_ns = clock::now_ns() + spin_ns;
+    let deadline_ns = sync::now_ns() + spin_ns;
     while !condition() {
-        if clock::now_ns() >= deadline_ns {
+        if sync::now_ns() >= deadline_ns {
             thread::park();
             continue;
         }
         for _ in 0..SPINS_PER_CLOCK_READ {
-            std::hint::spin_loop();
+            sync::spin_loop();
             if condition() {
                 return;
             }
@@ -233,4 +229,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
+#[cfg(loom)]
+mod model;
+#[cfg(test)]
+#[cfg(not(loom))]
 mod tests;

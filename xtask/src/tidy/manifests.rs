@@ -30,7 +30,7 @@ const CRATE_MAP: &[CrateRule] = &[
     CrateRule {
         name: "assay-kernels",
         internal: &["assay-model"],
-        external: Some(&["hdrhistogram", "io-uring", "libc", "thiserror"]),
+        external: Some(&["hdrhistogram", "io-uring", "libc", "loom", "thiserror"]),
     },
     spoke("assay-stats"),
     spoke("assay-dialects"),

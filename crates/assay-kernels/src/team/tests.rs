@@ -29,7 +29,7 @@ fn members_wake_after_they_have_gone_to_sleep() {
     let mut team = Team::new(&some_cpus(2)).unwrap();
     let count = AtomicUsize::new(0);
     for _ in 0..5 {
-        thread::sleep(std::time::Duration::from_nanos(4 * SPIN_NS));
+        thread::sleep(std::time::Duration::from_nanos(4 * TEAM_SPIN_NS));
         team.run(|_| {
             count.fetch_add(1, Ordering::Relaxed);
         });

@@ -1,8 +1,8 @@
 //! Groups of threads that work on one task: the whole team, or its first few members.
 
+use crate::sync::{AtomicBool, Ordering};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::barrier::Barrier;

@@ -1,0 +1,64 @@
+//! All orders of a caller and two members: no wake-up is lost, and no work is read while written.
+
+use loom::model::Builder;
+
+use super::*;
+
+/// Bounds the switches of an execution from a thread that could go on: almost all defects of
+/// synchronisation need two or fewer.
+const MAX_PREEMPTIONS: usize = 3;
+
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(MAX_PREEMPTIONS);
+    builder.check(model);
+}
+
+#[test]
+fn every_member_works_once_per_run() {
+    check(|| {
+        let cpu = pin::allowed_cpus().unwrap()[0];
+        let mut team = Team::new(&[cpu]).unwrap();
+        for _ in 0..2 {
+            let count = AtomicUsize::new(0);
+            team.run(|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+            assert_eq!(count.load(Ordering::Relaxed), 1);
+        }
+    });
+}
+
+#[test]
+fn caller_waits_for_both_members() {
+    check(|| {
+        let cpu = pin::allowed_cpus().unwrap()[0];
+        let mut team = Team::new(&[cpu, cpu]).unwrap();
+        let count = AtomicUsize::new(0);
+        team.run(|_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 2);
+    });
+}
+
+/// Checks the order of generation and work by itself: a wake-up would order them, too.
+#[test]
+fn spinning_member_sees_the_work_of_its_generation() {
+    check(|| {
+        let state = Arc::new(TeamState::default());
+        let member = {
+            let state = Arc::clone(&state);
+            thread::spawn(move || {
+                while state.generation.0.load(Ordering::Acquire) == 0 {
+                    thread::yield_now();
+                }
+                state.run_work(0);
+            })
+        };
+        state.publish_work(&|member| assert_eq!(member, 0), 1);
+        state.wait_until_finished(&[]);
+        member.join().unwrap();
+        assert!(lock(&state.first_panic).is_none());
+    });
+}
