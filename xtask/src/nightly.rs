@@ -2,12 +2,16 @@
 //!
 //! A check whose tool is missing is listed with the command that installs it.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
 use crate::{command, fuzz};
+
+/// Time of the fuzzer that follows coverage, for each reader.
+const COVERAGE_SECONDS: u32 = 600;
 
 /// Check with the tool that it needs.
 struct NightlyCheck {
@@ -19,12 +23,18 @@ struct NightlyCheck {
     run: fn(&Path) -> Result<()>,
 }
 
-const CHECKS: [NightlyCheck; 4] = [
+const CHECKS: [NightlyCheck; 5] = [
     NightlyCheck {
         name: "fuzz",
         probe: &[],
         install: "",
         run: |root| fuzz::run(root, &["--for", "1h"]),
+    },
+    NightlyCheck {
+        name: "coverage",
+        probe: &["cargo", "+nightly", "fuzz", "--version"],
+        install: "cargo install --locked cargo-fuzz",
+        run: fuzz_by_coverage,
     },
     NightlyCheck {
         name: "mutants",
@@ -84,6 +94,41 @@ fn tool(root: &Path, program: &str) -> Command {
     command
 }
 
+/// Fuzzes each reader with libFuzzer, which mutates what reaches new code. Its corpus stays in
+/// `target`, and what crashes becomes a finding, which the tests run from then on.
+fn fuzz_by_coverage(root: &Path) -> Result<()> {
+    const CRATE: &str = "crates/assay-fuzz";
+    let corpus = root.join("target/coverage-corpus");
+    let seeds = ["run", "--quiet", "--locked", "-p", "assay-fuzz", "--", "--seeds-to"];
+    command::run(command::cargo(root).args(seeds).arg(&corpus))?;
+    let mut failed = Vec::new();
+    for folder in fs::read_dir(&corpus)? {
+        let reader = folder?.file_name().to_string_lossy().into_owned();
+        println!("== coverage: {reader}");
+        let findings = root.join(CRATE).join("findings").join(&reader);
+        fs::create_dir_all(&findings)?;
+        let fuzz = ["+nightly", "fuzz", "run", "--fuzz-dir", "coverage", "reader"];
+        let mut fuzzer = tool(&root.join(CRATE), "cargo");
+        fuzzer.env("ASSAY_FUZZ_READER", &reader).args(fuzz).arg(corpus.join(&reader)).args([
+            "--",
+            &format!("-max_total_time={COVERAGE_SECONDS}"),
+            &format!("-artifact_prefix={}/", findings.display()),
+            "-max_len=32768",
+            "-timeout=10",
+            "-rss_limit_mb=2048",
+        ]);
+        if command::run(&mut fuzzer).is_err() {
+            failed.push(reader);
+        }
+        // Only an empty folder can be removed: one without a finding.
+        let _ = fs::remove_dir(&findings);
+    }
+    if !failed.is_empty() {
+        bail!("findings of {}", failed.join(", "));
+    }
+    Ok(())
+}
+
 /// Changes the code in thousands of places, one at a time; a change that no test notices shows a
 /// missing test.
 fn find_surviving_mutants(root: &Path) -> Result<()> {
@@ -139,7 +184,10 @@ mod tests {
     fn unknown_checks_and_missing_tools_are_named() {
         let root = Path::new("/");
         let error = run(root, &["mutant"]).unwrap_err().to_string();
-        assert_eq!(error, "unknown check: mutant; expected one of fuzz, mutants, loom, miri");
+        assert_eq!(
+            error,
+            "unknown check: mutant; expected one of fuzz, coverage, mutants, loom, miri"
+        );
         assert!(is_installed(root, &[]));
         assert!(is_installed(root, &["true"]));
         assert!(!is_installed(root, &["false"]));

@@ -1,8 +1,10 @@
 //! `assay-fuzz [READER] [--for SECONDS] [--seed N]`: a campaign against one or all readers on all
-//! CPUs. `cargo xtask fuzz` starts it.
+//! CPUs. `cargo xtask fuzz` starts it. With `--seeds-to FOLDER` it writes the seeds of each reader
+//! to a folder of its own instead, for another fuzzer.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is its output")]
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,17 +12,25 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use assay_fuzz::campaign::{self, FuzzOutcome};
+use assay_fuzz::corpus;
 use assay_fuzz::readers::{FuzzedReader, READERS};
+use fs_err as fs;
 
 struct FuzzArguments {
     readers: Vec<&'static FuzzedReader>,
     /// Total time of all campaigns.
     total_s: f64,
     seed: u64,
+    /// Folder to write the seeds to, instead of a campaign.
+    seeds_to: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    match parse_arguments().and_then(|arguments| run(&arguments)) {
+    let outcome = parse_arguments().and_then(|arguments| match &arguments.seeds_to {
+        Some(folder) => write_seeds(&arguments.readers, folder).map(|()| true),
+        None => run(&arguments),
+    });
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -31,14 +41,19 @@ fn main() -> ExitCode {
 }
 
 fn parse_arguments() -> Result<FuzzArguments> {
-    let mut arguments =
-        FuzzArguments { readers: Vec::new(), total_s: 60.0, seed: fastrand::u64(..) };
+    let mut arguments = FuzzArguments {
+        readers: Vec::new(),
+        total_s: 60.0,
+        seed: fastrand::u64(..),
+        seeds_to: None,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
         match word.as_str() {
             "--for" => arguments.total_s = value()?.parse().context("--for takes seconds")?,
             "--seed" => arguments.seed = value()?.parse().context("--seed takes a number")?,
+            "--seeds-to" => arguments.seeds_to = Some(value()?.into()),
             name => match READERS.iter().find(|reader| reader.name == name) {
                 Some(reader) => arguments.readers.push(reader),
                 None => {
@@ -52,6 +67,18 @@ fn parse_arguments() -> Result<FuzzArguments> {
         arguments.readers.extend(READERS);
     }
     Ok(arguments)
+}
+
+/// Writes the seeds of each reader to a folder of its name.
+fn write_seeds(readers: &[&FuzzedReader], folder: &Path) -> Result<()> {
+    for reader in readers {
+        let folder = folder.join(reader.name);
+        fs::create_dir_all(&folder)?;
+        for (number, seed) in corpus::read_seeds(reader)?.iter().enumerate() {
+            fs::write(folder.join(format!("seed-{number}")), seed)?;
+        }
+    }
+    Ok(())
 }
 
 /// Runs the campaigns and returns whether there are no findings.

@@ -9,6 +9,7 @@ fn some_cpus(count: usize) -> Vec<usize> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "the interpreter does not report CPUs")]
 fn every_member_works_once_per_run_on_its_cpu() {
     for members in [1, 2, 3, 9] {
         let cpus = some_cpus(members);
