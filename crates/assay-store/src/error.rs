@@ -185,6 +185,14 @@ pub enum StoreError {
         /// System error.
         source: io::Error,
     },
+    /// What was written could not be brought to the disk.
+    #[error("cannot sync the store in {}", path.display())]
+    Sync {
+        /// Folder of the store.
+        path: PathBuf,
+        /// System error.
+        source: io::Error,
+    },
     /// A raw output was changed after it was stored.
     #[error("{} was changed after it was stored", path.display())]
     RawDamaged {
@@ -212,7 +220,10 @@ impl StoreError {
                 "`assay list` prints the existing runs"
             }
             Self::RunExists { .. } => "begin the run under another identifier",
-            Self::Begin { .. } | Self::Append { .. } | Self::WriteRaw { .. } => {
+            Self::Begin { .. }
+            | Self::Append { .. }
+            | Self::WriteRaw { .. }
+            | Self::Sync { .. } => {
                 "free space or choose another folder with --store; what was stored before is kept"
             }
             Self::Displaced { .. } => "find out what removes it, then measure again",

@@ -68,16 +68,26 @@ pub(crate) fn is_run_id(id: &str) -> bool {
         && id.chars().all(plain)
 }
 
-/// Paths of one store.
+/// Time at which written data must be on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// After each case: a measurement cannot be repeated.
+    EachCase,
+    /// After the last run: the data can be read again from their source.
+    AtEnd,
+}
+
+/// Paths of one store, and the durability of what is written to them.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreLayout {
     folder: PathBuf,
+    durability: Durability,
 }
 
 impl StoreLayout {
     /// Opens the store in `folder`, and creates it if missing.
     pub(crate) fn create(folder: PathBuf) -> Result<Self, StoreError> {
-        let layout = Self { folder };
+        let layout = Self { folder, durability: Durability::EachCase };
         layout.reject_file()?;
         if !layout.check_format()? {
             layout.write_format().map_err(|source| layout.cannot_open(source))?;
@@ -88,12 +98,40 @@ impl StoreLayout {
 
     /// Opens the store in `folder`, which must exist.
     pub(crate) fn open_existing(folder: PathBuf) -> Result<Self, StoreError> {
-        let layout = Self { folder };
+        let layout = Self { folder, durability: Durability::EachCase };
         layout.reject_file()?;
         if layout.check_format()? {
             Ok(layout)
         } else {
             Err(StoreError::NoStore { path: layout.folder })
+        }
+    }
+
+    /// Returns the same paths, whose data are synced by [`Self::sync_all`] only.
+    pub(crate) fn sync_at_end(self) -> Self {
+        Self { durability: Durability::AtEnd, ..self }
+    }
+
+    /// Syncs the file system of the store.
+    pub(crate) fn sync_all(&self) -> Result<(), StoreError> {
+        let synced = fs::File::open(&self.folder)
+            .and_then(|folder| rustix::fs::syncfs(&folder).map_err(io::Error::from));
+        synced.map_err(|source| StoreError::Sync { path: self.folder.clone(), source })
+    }
+
+    /// Syncs the data of a file, unless all are synced at the end.
+    pub(crate) fn sync_file(&self, file: &std::fs::File) -> io::Result<()> {
+        match self.durability {
+            Durability::EachCase => file.sync_data(),
+            Durability::AtEnd => Ok(()),
+        }
+    }
+
+    /// Syncs a folder, so that new names survive a power failure, unless all are synced at the end.
+    pub(crate) fn sync_folder(&self, folder: &Path) {
+        match self.durability {
+            Durability::EachCase => sync_folder(folder),
+            Durability::AtEnd => {}
         }
     }
 
@@ -214,7 +252,7 @@ pub(crate) fn new_temporary_file(folder: &Path) -> io::Result<tempfile::NamedTem
 
 /// Syncs a folder, so that new names survive a power failure. Some file systems cannot sync a
 /// folder; then only this guarantee is lost.
-pub(crate) fn sync_folder(folder: &Path) {
+fn sync_folder(folder: &Path) {
     if let Ok(folder) = fs::File::open(folder) {
         drop(folder.sync_all());
     }

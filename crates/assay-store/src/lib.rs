@@ -86,6 +86,21 @@ impl Store {
         Self { headlines, ..self }
     }
 
+    /// Writes runs that can be made again from their source: they are on the disk only after
+    /// [`Self::sync`].
+    #[must_use]
+    pub fn sync_at_end(self) -> Self {
+        Self { layout: self.layout.sync_at_end(), ..self }
+    }
+
+    /// Brings everything that was written to the disk.
+    ///
+    /// # Errors
+    /// If the file system fails to write.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        self.layout.sync_all()
+    }
+
     /// Returns the folder of the store.
     #[must_use]
     pub fn folder(&self) -> &Path {

@@ -1,12 +1,12 @@
 //! Raw outputs of tools, stored once under the BLAKE3 hash of their content.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
 use crate::error::StoreError;
-use crate::layout::{StoreLayout, new_temporary_file, sync_folder};
+use crate::layout::{StoreLayout, new_temporary_file};
 use crate::regular_file::{self, MAX_BYTES};
 
 /// Stores `bytes` and returns their hash. Storing the same bytes again changes nothing.
@@ -17,7 +17,7 @@ pub(crate) fn write(layout: &StoreLayout, bytes: &[u8]) -> Result<String, StoreE
     if regular_file::read(&path, limit).is_ok_and(|present| present == bytes) {
         return Ok(hash);
     }
-    write_atomically(&path, bytes).map_err(|source| StoreError::WriteRaw { path, source })?;
+    write_atomically(layout, &path, bytes).map_err(|source| StoreError::WriteRaw { path, source })?;
     Ok(hash)
 }
 
@@ -40,13 +40,14 @@ pub(crate) fn path(layout: &StoreLayout, hash: &str) -> PathBuf {
 }
 
 /// Writes a temporary file, syncs and renames it, so that the name never refers to a partial file.
-fn write_atomically(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+/// Without the sync, a power failure can leave one; the next [`write`] of its content replaces it.
+fn write_atomically(layout: &StoreLayout, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().expect("a raw output lies in a folder named by its hash");
     fs::create_dir_all(folder)?;
     let mut file = new_temporary_file(folder)?;
     file.write_all(bytes)?;
-    file.as_file().sync_all()?;
+    layout.sync_file(file.as_file())?;
     file.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder);
+    layout.sync_folder(folder);
     Ok(())
 }

@@ -13,7 +13,7 @@ use fs_err as fs;
 use rustix::fs::OFlags;
 
 use crate::error::StoreError;
-use crate::layout::{EVENTS, StoreLayout, sync_folder};
+use crate::layout::{EVENTS, StoreLayout};
 use crate::{mount, raw, reader, verify};
 
 /// Effect of removing one run.
@@ -127,7 +127,7 @@ fn remove_run(
     }
     let gone = layout.runs().join(format!(".{id}.gone"));
     fs::rename(&path, &gone)?;
-    sync_folder(&layout.runs());
+    layout.sync_folder(&layout.runs());
     if has_events {
         fs::remove_file(gone.join(EVENTS))?;
     }

@@ -11,7 +11,7 @@ use assay_model::run::Run;
 use fs_err as fs;
 
 use crate::error::StoreError;
-use crate::layout::{StoreLayout, is_run_id, sync_folder};
+use crate::layout::{StoreLayout, is_run_id};
 use crate::line;
 use crate::list_entry::HeadlineSource;
 use crate::listing;
@@ -19,7 +19,7 @@ use crate::raw;
 use crate::regular_file::{MAX_BYTES, MAX_LINES};
 
 /// Writer of one run. Every event is one line and one write; the ends of cases and of the run are
-/// synced to disk. Dropping it leaves a run without an end, like a kill.
+/// synced to disk unless the store syncs at the end only. Dropping it leaves a run without an end, like a kill.
 #[derive(Debug)]
 pub struct RunWriter {
     run: String,
@@ -145,14 +145,17 @@ impl RunWriter {
             }
             return Err(self.append_error(source));
         }
+        self.valid_end = if self.has_partial_line {
+            self.file.metadata().map_err(|source| self.append_error(source))?.len()
+        } else {
+            self.valid_end + text.len() as u64
+        };
         (self.has_partial_line, self.number) = (false, self.number + 1);
-        self.valid_end =
-            self.file.metadata().map_err(|source| self.append_error(source))?.len();
         Ok(())
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        self.file.sync_data().map_err(|source| self.append_error(source))
+        self.layout.sync_file(self.file.file()).map_err(|source| self.append_error(source))
     }
 
     fn append_error(&self, source: io::Error) -> StoreError {
@@ -168,8 +171,8 @@ fn create(layout: &StoreLayout, run: &str) -> io::Result<fs::File> {
     // On a file system without locks, others cannot distinguish a running run from a killed one,
     // which is no reason to fail.
     drop(file.file().lock());
-    sync_folder(&layout.run(run));
-    sync_folder(&layout.runs());
+    layout.sync_folder(&layout.run(run));
+    layout.sync_folder(&layout.runs());
     Ok(file)
 }
 

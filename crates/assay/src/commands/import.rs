@@ -66,7 +66,8 @@ pub(crate) fn import(
         host: typed.host.clone(),
         dimensions: parse_dimensions(&typed.set)?,
     };
-    let store = store_access::open(&typed.store)?;
+    // The files can be imported again, and syncing each would take most of the time.
+    let store = store_access::open(&typed.store)?.sync_at_end();
     let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
     let (mut text, mut code) = (String::new(), 0);
     for path in &typed.files {
@@ -88,6 +89,7 @@ pub(crate) fn import(
             }
         }
     }
+    store.sync().map_err(|error| CommandFailure::from_store(&error))?;
     if !typed.answer.is_interactive() {
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
