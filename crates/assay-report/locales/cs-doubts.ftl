@@ -27,8 +27,8 @@ doubt-few-preparations = { $had ->
     [few] času bylo jen na { $had } přípravy místo požadovaných { $asked }
    *[other] času bylo jen na { $had } příprav místo požadovaných { $asked }
 }
-doubt-preparations-differ = { $share } rozptylu připadá na rozdíly mezi přípravami (počet: { $preparations }): vzorků je { $n }, nezávislých by stačilo { $worth }
-doubt-autocorrelated = sousední opakování se sobě podobají: vzorků je { $n }, nezávislých by stačilo { $worth }
+doubt-preparations-differ = { $share } rozptylu připadá na rozdíly mezi přípravami (počet: { $preparations }): vzorků je { $n }, což odpovídá { $worth } nezávislého vzorku
+doubt-autocorrelated = po sobě jdoucí vzorky jsou korelované: vzorků je { $n }, což odpovídá { $worth } nezávislého vzorku
     .advice = výsledek ovlivňuje něco pomalejšího než jedno opakování, například taktovací frekvence, teplota nebo jiný proces; `assay doctor` vypíše, co vidí
 doubt-warm-up-discarded = { $discarded } z { $all } vzorků se liší od následujících; byly vyřazeny jako zahřívání
     .advice = výsledek je z toho, co následovalo; v úložišti jsou všechny vzorky v pořadí měření
@@ -104,9 +104,9 @@ doubt-file-with-holes = { $path } má velikost { $size }, ale uloženo je z toho
 doubt-littles-law = rozpracovaných I/O bylo { $flight }, ale rychlost × latence je { $product }: liší se o { $difference }
     .advice = chybná je latence nebo rychlost; prohlédněte si řady uložené s během
 doubt-rate-missed = požadováno bylo { $asked }, dosaženo { $reached }
-    .advice = omezuje to úložiště nebo hloubka: latence od plánovaného začátku roste po celou dobu měření; požadujte méně, nebo větší hloubku
+    .advice = omezuje to úložiště nebo hloubka fronty: latence od plánovaného začátku roste po celou dobu měření; požadujte méně, nebo větší hloubku fronty
 doubt-not-started = { $n } z { $due } plánovaných požadavků do vypršení času nezačalo
-    .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku, pokud existuje
+    .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku fronty, pokud existuje
 doubt-message-rate-missed = požadováno bylo { $asked } zpráv za sekundu, zodpovězeno { $reached }: rychlosti se nedosáhlo
     .advice = na spojení je na cestě vždy jen jedna zpráva, mezi dvěma tedy uplyne nejméně jedna doba oběhu; latence se počítá od plánovaného okamžiku a roste po celou dobu měření, i u zpráv, které se nestihly odeslat; požadujte méně
 doubt-generator-near = samotný generátor zvládne { $rate }, jen { $factor }krát více, než bylo dosaženo

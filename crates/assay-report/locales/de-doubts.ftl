@@ -27,7 +27,7 @@ doubt-few-preparations = { $had ->
    *[other] die Zeit reichte für { $had } Vorbereitungen statt der geforderten { $asked }
 }
 doubt-preparations-differ = { $share } der Varianz liegt zwischen den { $preparations } Vorbereitungen: { $n } Messwerte sind so viel wert wie { $worth } unabhängige
-doubt-autocorrelated = aufeinanderfolgende Wiederholungen ähneln einander: { $n } Messwerte sind so viel wert wie { $worth } unabhängige
+doubt-autocorrelated = aufeinanderfolgende Messwerte sind korreliert: { $n } Messwerte entsprechen { $worth } unabhängigen
     .advice = etwas, das langsamer ist als eine Wiederholung, beeinflusst das Ergebnis: Taktfrequenz, Wärme, ein anderer Prozess; `assay doctor` zeigt, was davon zu sehen ist
 doubt-warm-up-discarded = { $discarded } von { $all } Messwerten weichen von den folgenden ab und wurden als Aufwärmphase verworfen
     .advice = das Ergebnis stammt aus dem, was danach kam; gespeichert sind alle Messwerte in der Reihenfolge der Messung
@@ -102,9 +102,9 @@ doubt-file-with-holes = { $path } ist { $size } groß, davon sind nur { $stored 
 doubt-littles-law = { $flight } I/Os waren in Bearbeitung, aber Rate × Latenz ergibt { $product }: eine Abweichung von { $difference }
     .advice = Latenz oder Rate stimmt nicht; die mit dem Lauf gespeicherten Reihen ansehen
 doubt-rate-missed = { $asked } wurden angefordert und { $reached } erreicht
-    .advice = Massenspeicher oder Tiefe ist die Grenze: Die Latenz ab Fälligkeit wächst, solange der Test läuft; weniger anfordern oder mehr Tiefe
+    .advice = Massenspeicher oder Warteschlangentiefe ist die Grenze: Die Latenz ab Fälligkeit wächst, solange der Test läuft; weniger anfordern oder die Warteschlangentiefe erhöhen
 doubt-not-started = { $n } von { $due } fälligen Anforderungen hatten noch nicht begonnen, als die Zeit um war
-    .advice = sie zählen mit ihrer bis dahin verstrichenen Wartezeit, sodass die Latenzen ab Fälligkeit mindestens so hoch sind wie ausgegeben; weniger anfordern oder, wo es sie gibt, mehr Tiefe
+    .advice = sie zählen mit ihrer bis dahin verstrichenen Wartezeit, sodass die Latenzen ab Fälligkeit mindestens so hoch sind wie ausgegeben; weniger anfordern oder, wo es sie gibt, die Warteschlangentiefe erhöhen
 doubt-message-rate-missed = { $asked } Nachrichten je Sekunde wurden angefordert und { $reached } beantwortet: Die Rate wurde nicht erreicht
     .advice = auf der Verbindung ist immer nur eine Nachricht unterwegs, zwischen zweien liegt also mindestens eine Umlaufzeit; die Latenz zählt ab Fälligkeit und wächst, solange der Test läuft, auch die der nicht mehr gesendeten; weniger anfordern
 doubt-generator-near = der Generator allein schafft { $rate }, nur das { $factor }-Fache des Erreichten

@@ -27,7 +27,7 @@ doubt-few-preparations = { $had ->
    *[other] le temps n’a suffi qu’à { $had } préparations, pour { $asked } demandées
 }
 doubt-preparations-differ = { $share } de la variance sépare les { $preparations } préparations : { $n } échantillons en valent { $worth } indépendants
-doubt-autocorrelated = les répétitions voisines se ressemblent : { $n } échantillons en valent { $worth } indépendants
+doubt-autocorrelated = les échantillons successifs sont corrélés : { $n } échantillons équivalent à { $worth } échantillons indépendants
     .advice = quelque chose de plus lent qu’une répétition influe sur le résultat : fréquence d’horloge, température, autre processus ; `assay doctor` indique ce qu’il voit
 doubt-warm-up-discarded = { $discarded } échantillons sur { $all } s’écartent de ceux qui les suivent et ont été écartés comme échauffement
     .advice = le résultat porte sur ce qui a suivi ; tous les échantillons sont conservés dans l’ordre des mesures
@@ -102,9 +102,9 @@ doubt-file-with-holes = { $path } fait { $size }, dont seulement { $stored } son
 doubt-littles-law = { $flight } E/S étaient en cours, mais débit × latence donne { $product } : un écart de { $difference }
     .advice = la latence ou le débit est faux ; consulter les séries conservées avec l’exécution
 doubt-rate-missed = { $asked } demandés, { $reached } atteints
-    .advice = le stockage ou la profondeur est la limite : la latence depuis l’échéance croît tant que le test dure ; demander moins, ou plus de profondeur
+    .advice = le stockage ou la profondeur de file est la limite : la latence depuis l’échéance croît tant que le test dure ; demander moins, ou augmenter la profondeur de file
 doubt-not-started = { $n } requêtes sur les { $due } dues n’avaient pas commencé à la fin du temps imparti
-    .advice = elles comptent avec leur attente jusque-là, si bien que les latences depuis l’échéance sont au moins celles affichées ; demander moins, ou plus de profondeur là où elle existe
+    .advice = elles comptent avec leur attente jusque-là, si bien que les latences depuis l’échéance sont au moins celles affichées ; demander moins, ou augmenter la profondeur de file là où elle existe
 doubt-message-rate-missed = { $asked } messages par seconde demandés, { $reached } avec réponse : la cadence n’a pas été atteinte
     .advice = un seul message à la fois circule sur la connexion, deux sont donc séparés d’au moins un aller-retour ; la latence compte depuis l’échéance et croît tant que le test dure, y compris celle des messages non envoyés à temps ; demander moins
 doubt-generator-near = le générateur seul atteint { $rate }, soit seulement { $factor } fois ce qui a été atteint

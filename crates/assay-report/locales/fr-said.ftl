@@ -30,16 +30,16 @@ said-about-device = cette propriété d’un périphérique réseau
 said-half-duplex = semi-duplex
 said-firmware = micrologiciel { $version }
 said-receive-checksum = somme de contrôle en réception
-said-send-checksum = somme de contrôle en émission
+said-send-checksum = somme de contrôle à l’envoi
 said-off-fixed = désactivé (non modifiable)
 said-ring-receive = réception { $now } sur { $most } au plus
-said-ring-send = émission { $now } sur { $most } au plus
+said-ring-send = envoi { $now } sur { $most } au plus
 said-channels = files de réception : { $now } sur { $most } au plus, pour { $cpus } CPU
 said-adaptive = adaptatif
 said-coalescing = réception après { $receive } ou { $packets ->
     [one] { $packets } paquet
    *[other] { $packets } paquets
-}, émission après { $send }
+}, envoi après { $send }
 said-function = par la fonction virtuelle { $function }
 said-no-function = sans fonction virtuelle
 said-queues = { $n ->

@@ -112,14 +112,13 @@ fn row_key(estimate: &MetricEstimate) -> (String, String, String) {
         number(estimate, Attribute::Bytes).map(|it| size(it as u64)).unwrap_or_default();
     let is_random = value(Attribute::Pattern) == "random";
     let part = |share: f64, is_reads: bool| {
-        let operation = match (is_random, is_reads) {
-            (true, true) => word("learn-random-reads"),
-            (true, false) => word("learn-random-writes"),
-            (false, true) => word("learn-sequential-reads"),
-            (false, false) => word("learn-sequential-writes"),
-        };
         let share = in_percent(&group_digits(&format!("{:.0}", 100.0 * share)));
-        format!("{share} {operation}")
+        match (is_random, is_reads) {
+            (true, true) => message!("learn-random-reads", share = share),
+            (true, false) => message!("learn-random-writes", share = share),
+            (false, true) => message!("learn-sequential-reads", share = share),
+            (false, false) => message!("learn-sequential-writes", share = share),
+        }
     };
     let read_share = number(estimate, Attribute::ReadShare).unwrap_or(0.5);
     let operations = match value(Attribute::Operation).as_str() {
