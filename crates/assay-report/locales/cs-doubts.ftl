@@ -10,16 +10,16 @@ depends-pages = výsledek závisí na tom, kde leží stránky; s velkými strá
 depends-connections = výsledek závisí na spojení: na tom, která CPU je obsluhují a co dalšího jde stejnou cestou; za více času se naváže více spojení
 depends-launch = výsledek závisí na spuštění: na paměti a CPU, které jeho procesy dostaly; za více času proběhne více spuštění
 doubt-no-interval = { $n ->
-    [one] žádný interval { $level } mediánu z { $n } vzorku: je k němu třeba nezávislých vzorků: { $needed }
-   *[other] žádný interval { $level } mediánu z { $n } vzorků: je k němu třeba nezávislých vzorků: { $needed }
+    [one] žádný interval spolehlivosti { $level } mediánu z { $n } vzorku: je k němu třeba nezávislých vzorků: { $needed }
+   *[other] žádný interval spolehlivosti { $level } mediánu z { $n } vzorků: je k němu třeba nezávislých vzorků: { $needed }
 }
 doubt-no-interval-worth = { $n ->
-    [one] žádný interval { $level } mediánu z { $n } vzorku, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
-   *[other] žádný interval { $level } mediánu z { $n } vzorků, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
+    [one] žádný interval spolehlivosti { $level } mediánu z { $n } vzorku, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
+   *[other] žádný interval spolehlivosti { $level } mediánu z { $n } vzorků, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
 }
-doubt-wider-than-value = interval { $level } mediánu je širší než samotná hodnota; požadováno bylo ±{ $target } (n = { $n }, efektivně { $worth })
+doubt-wider-than-value = interval spolehlivosti { $level } mediánu je širší než samotná hodnota; požadováno bylo ±{ $target } (n = { $n }, efektivně { $worth })
     .advice = { $first }, nebo počítač zklidněte: `assay doctor` vypíše, co jej ruší
-doubt-wide-interval = interval { $level } mediánu dosahuje ±{ $width } místo požadovaných ±{ $target } (n = { $n }, efektivně { $worth })
+doubt-wide-interval = interval spolehlivosti { $level } mediánu dosahuje ±{ $width } místo požadovaných ±{ $target } (n = { $n }, efektivně { $worth })
     .advice = { $first }, nebo počítač zklidněte: `assay doctor` vypíše, co jej ruší
 doubt-one-preparation = všechny vzorky mají společnou jedinou výchozí podmínku ({ $luck }) místo požadovaných { $asked }; z intervalu není vidět, jak moc na ní záleží
 doubt-few-preparations = { $had ->

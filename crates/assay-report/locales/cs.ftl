@@ -125,6 +125,9 @@ roofline-description = Kód s méně než { $ridge ->
     [many] { $ridge } operace
    *[other] { $ridge } operacemi
 } na bajt čeká na paměť: nemůže překročit počet operací na bajt krát { $bandwidth }. Kód s více operacemi nemůže překročit { $peak }.
+bars-linear = sloupce
+bars-logarithmic = logaritmické sloupce
+bars-legend = { $name } podle: { $axis }; { $bars } od { $low } do { $high }
 axis-operations-per-byte = operací na bajt
 axis-compute-rate = rychlost výpočtu
 mpi-by-distance = { $metric ->
@@ -479,3 +482,4 @@ answer-saturated = Mez může být mezí samotného hostitele: { $hosts }
 answer-finishers = Nejdále od sebe, { $case }: { $first } skončil po { $first_after }, { $last } po { $last_after }
 details-hosts = Vytížení hostitelů
 column-done-after = skončil po
+protocol-metric = { $metric } ({ $protocol })

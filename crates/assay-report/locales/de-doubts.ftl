@@ -10,16 +10,16 @@ depends-pages = das Ergebnis hängt davon ab, wo die Speicherseiten liegen; mit 
 depends-connections = das Ergebnis hängt von der Verbindung ab: davon, welche CPUs sie bedienen und was sonst auf ihrem Weg liegt; mehr Zeit ergibt mehr Verbindungen
 depends-launch = das Ergebnis hängt vom Programmstart ab: davon, welchen Speicher und welche CPUs die Prozesse bekommen; mehr Zeit ergibt mehr Starts
 doubt-no-interval = { $n ->
-    [one] kein { $level }-Intervall des Medians aus { $n } Messwert: Dafür braucht es { $needed } unabhängige
-   *[other] kein { $level }-Intervall des Medians aus { $n } Messwerten: Dafür braucht es { $needed } unabhängige
+    [one] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwert: Dafür braucht es { $needed } unabhängige
+   *[other] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwerten: Dafür braucht es { $needed } unabhängige
 }
 doubt-no-interval-worth = { $n ->
-    [one] kein { $level }-Intervall des Medians aus { $n } Messwert, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
-   *[other] kein { $level }-Intervall des Medians aus { $n } Messwerten, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
+    [one] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwert, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
+   *[other] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwerten, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
 }
-doubt-wider-than-value = das { $level }-Intervall des Medians ist breiter als der Wert selbst; gefordert war ±{ $target } (n = { $n }, effektiv { $worth })
+doubt-wider-than-value = das { $level }-Konfidenzintervall des Medians ist breiter als der Wert selbst; gefordert war ±{ $target } (n = { $n }, effektiv { $worth })
     .advice = { $first }, oder die Maschine zur Ruhe bringen: `assay doctor` zeigt, was stört
-doubt-wide-interval = das { $level }-Intervall des Medians reicht bis ±{ $width } statt der geforderten ±{ $target } (n = { $n }, effektiv { $worth })
+doubt-wide-interval = das { $level }-Konfidenzintervall des Medians reicht bis ±{ $width } statt der geforderten ±{ $target } (n = { $n }, effektiv { $worth })
     .advice = { $first }, oder die Maschine zur Ruhe bringen: `assay doctor` zeigt, was stört
 doubt-one-preparation = alle Messwerte beruhen auf einer einzigen Ausgangslage ({ $luck }) statt der geforderten { $asked }; das Intervall zeigt nicht, wie viel das ausmacht
 doubt-few-preparations = { $had ->

@@ -10,16 +10,16 @@ depends-pages = el resultado depende de dónde están las páginas; con páginas
 depends-connections = el resultado depende de la conexión: de las CPU que la atienden y de qué más circula por su camino; con más tiempo hay más conexiones
 depends-launch = el resultado depende del lanzamiento: de la memoria y las CPU que obtuvieron sus procesos; con más tiempo hay más lanzamientos
 doubt-no-interval = { $n ->
-    [one] no hay intervalo del { $level } de la mediana con { $n } muestra: hacen falta { $needed } independientes
-   *[other] no hay intervalo del { $level } de la mediana con { $n } muestras: hacen falta { $needed } independientes
+    [one] no hay intervalo de confianza del { $level } de la mediana con { $n } muestra: hacen falta { $needed } independientes
+   *[other] no hay intervalo de confianza del { $level } de la mediana con { $n } muestras: hacen falta { $needed } independientes
 }
 doubt-no-interval-worth = { $n ->
-    [one] no hay intervalo del { $level } de la mediana con { $n } muestra, que equivale a { $worth }: hacen falta { $needed } independientes
-   *[other] no hay intervalo del { $level } de la mediana con { $n } muestras, que equivalen a { $worth }: hacen falta { $needed } independientes
+    [one] no hay intervalo de confianza del { $level } de la mediana con { $n } muestra, que equivale a { $worth }: hacen falta { $needed } independientes
+   *[other] no hay intervalo de confianza del { $level } de la mediana con { $n } muestras, que equivalen a { $worth }: hacen falta { $needed } independientes
 }
-doubt-wider-than-value = el intervalo del { $level } de la mediana es más ancho que el propio valor, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
+doubt-wider-than-value = el intervalo de confianza del { $level } de la mediana es más ancho que el propio valor, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
     .advice = { $first }, o liberar la máquina de interferencias: `assay doctor` indica cuáles hay
-doubt-wide-interval = el intervalo del { $level } de la mediana llega a ±{ $width }, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
+doubt-wide-interval = el intervalo de confianza del { $level } de la mediana llega a ±{ $width }, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
     .advice = { $first }, o liberar la máquina de interferencias: `assay doctor` indica cuáles hay
 doubt-one-preparation = todas las muestras comparten una sola condición de partida ({ $luck }), cuando se pidieron { $asked }; el intervalo no muestra cuánto influye
 doubt-few-preparations = { $had ->

@@ -10,16 +10,16 @@ depends-pages = le résultat dépend de l’emplacement des pages ; les grande
 depends-connections = le résultat dépend de la connexion : des CPU qui la servent et de ce qui circule sur le même chemin ; plus de temps permet plus de connexions
 depends-launch = le résultat dépend du lancement : de la mémoire et des CPU qu’ont obtenus ses processus ; plus de temps permet plus de lancements
 doubt-no-interval = { $n ->
-    [one] aucun intervalle à { $level } de la médiane avec { $n } échantillon : il en faut { $needed } indépendants
-   *[other] aucun intervalle à { $level } de la médiane avec { $n } échantillons : il en faut { $needed } indépendants
+    [one] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillon : il en faut { $needed } indépendants
+   *[other] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillons : il en faut { $needed } indépendants
 }
 doubt-no-interval-worth = { $n ->
-    [one] aucun intervalle à { $level } de la médiane avec { $n } échantillon, qui en vaut { $worth } : il en faut { $needed } indépendants
-   *[other] aucun intervalle à { $level } de la médiane avec { $n } échantillons, qui en valent { $worth } : il en faut { $needed } indépendants
+    [one] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillon, qui en vaut { $worth } : il en faut { $needed } indépendants
+   *[other] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillons, qui en valent { $worth } : il en faut { $needed } indépendants
 }
-doubt-wider-than-value = l’intervalle à { $level } de la médiane est plus large que la valeur elle-même, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
+doubt-wider-than-value = l’intervalle de confiance à { $level } de la médiane est plus large que la valeur elle-même, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
     .advice = { $first }, ou calmer la machine : `assay doctor` indique ce qui la perturbe
-doubt-wide-interval = l’intervalle à { $level } de la médiane atteint ±{ $width }, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
+doubt-wide-interval = l’intervalle de confiance à { $level } de la médiane atteint ±{ $width }, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
     .advice = { $first }, ou calmer la machine : `assay doctor` indique ce qui la perturbe
 doubt-one-preparation = tous les échantillons partagent une seule et même condition de départ ({ $luck }), pour { $asked } demandées ; l’intervalle ne montre pas quelle en est l’importance
 doubt-few-preparations = { $had ->

@@ -9,11 +9,11 @@ luck-launch = 起動
 depends-pages = 結果はページの位置に左右されます。ヒュージページを使うと影響が小さくなり、時間を増やすと準備の回数が増えます
 depends-connections = 結果は接続に左右されます。どの CPU が処理するか、同じ経路に何が流れているかによります。時間を増やすと接続の数が増えます
 depends-launch = 結果は起動に左右されます。プロセスに割り当てられたメモリと CPU によります。時間を増やすと起動の回数が増えます
-doubt-no-interval = { $n } 個のサンプルからは中央値の { $level } 区間が得られません。独立したサンプルが { $needed } 個必要です
-doubt-no-interval-worth = { $n } 個のサンプル（{ $worth } 個相当）からは中央値の { $level } 区間が得られません。独立したサンプルが { $needed } 個必要です
-doubt-wider-than-value = 中央値の { $level } 区間が値そのものより広くなっています。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
+doubt-no-interval = { $n } 個のサンプルからは中央値の { $level } 信頼区間が得られません。独立したサンプルが { $needed } 個必要です
+doubt-no-interval-worth = { $n } 個のサンプル（{ $worth } 個相当）からは中央値の { $level } 信頼区間が得られません。独立したサンプルが { $needed } 個必要です
+doubt-wider-than-value = 中央値の { $level } 信頼区間が値そのものより広くなっています。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
     .advice = { $first }。または、マシンの外乱を減らしてください。`assay doctor` が外乱の原因を一覧表示します
-doubt-wide-interval = 中央値の { $level } 区間が ±{ $width } に及びます。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
+doubt-wide-interval = 中央値の { $level } 信頼区間が ±{ $width } に及びます。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
     .advice = { $first }。または、マシンの外乱を減らしてください。`assay doctor` が外乱の原因を一覧表示します
 doubt-one-preparation = 全サンプルが同一の初期条件（{ $luck }）によるもので、要求された { $asked } 通りではありません。その影響の大きさは区間に現れません
 doubt-few-preparations = 準備は { $had } 回しかできませんでした。要求は { $asked } 回です

@@ -9,11 +9,11 @@ luck-launch = 시작
 depends-pages = 결과가 페이지의 위치에 좌우됩니다. 대형 페이지를 쓰면 영향이 줄고, 시간을 더 주면 준비 횟수가 늘어납니다
 depends-connections = 결과가 연결에 좌우됩니다. 어느 CPU가 처리하는지, 같은 경로에 무엇이 오가는지에 달려 있습니다. 시간을 더 주면 연결 수가 늘어납니다
 depends-launch = 결과가 시작에 좌우됩니다. 프로세스가 얻은 메모리와 CPU에 달려 있습니다. 시간을 더 주면 시작 횟수가 늘어납니다
-doubt-no-interval = 표본 { $n }개로는 중앙값의 { $level } 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
-doubt-no-interval-worth = 표본 { $n }개({ $worth }개에 상당)로는 중앙값의 { $level } 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
-doubt-wider-than-value = 중앙값의 { $level } 구간이 값 자체보다 넓음, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
+doubt-no-interval = 표본 { $n }개로는 중앙값의 { $level } 신뢰 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
+doubt-no-interval-worth = 표본 { $n }개({ $worth }개에 상당)로는 중앙값의 { $level } 신뢰 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
+doubt-wider-than-value = 중앙값의 { $level } 신뢰 구간이 값 자체보다 넓음, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
     .advice = { $first }. 또는 머신의 간섭을 줄이십시오. `assay doctor`가 간섭 요인을 나열합니다
-doubt-wide-interval = 중앙값의 { $level } 구간이 ±{ $width }에 달함, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
+doubt-wide-interval = 중앙값의 { $level } 신뢰 구간이 ±{ $width }에 달함, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
     .advice = { $first }. 또는 머신의 간섭을 줄이십시오. `assay doctor`가 간섭 요인을 나열합니다
 doubt-one-preparation = 모든 표본이 하나의 초기 조건({ $luck })을 공유함, 요청은 { $asked }개. 그 영향이 얼마나 큰지는 구간에 나타나지 않음
 doubt-few-preparations = 시간이 부족해 준비를 { $had }번만 수행함, 요청은 { $asked }번

@@ -9,11 +9,11 @@ luck-launch = 启动
 depends-pages = 结果取决于内存页的位置；使用大页可减小这种影响，时间越多，准备的次数也越多
 depends-connections = 结果取决于连接：由哪些 CPU 处理它，以及同一路径上还有什么流量；时间越多，建立的连接也越多
 depends-launch = 结果取决于启动：进程分到了哪些内存和 CPU；时间越多，启动的次数也越多
-doubt-no-interval = { $n } 个样本得不到中位数的 { $level } 区间：需要 { $needed } 个独立样本
-doubt-no-interval-worth = { $n } 个样本（相当于 { $worth } 个）得不到中位数的 { $level } 区间：需要 { $needed } 个独立样本
-doubt-wider-than-value = 中位数的 { $level } 区间比数值本身还宽，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
+doubt-no-interval = { $n } 个样本得不到中位数的 { $level } 置信区间：需要 { $needed } 个独立样本
+doubt-no-interval-worth = { $n } 个样本（相当于 { $worth } 个）得不到中位数的 { $level } 置信区间：需要 { $needed } 个独立样本
+doubt-wider-than-value = 中位数的 { $level } 置信区间比数值本身还宽，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
     .advice = { $first }，或减少机器上的干扰：`assay doctor` 会列出干扰源
-doubt-wide-interval = 中位数的 { $level } 区间达到 ±{ $width }，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
+doubt-wide-interval = 中位数的 { $level } 置信区间达到 ±{ $width }，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
     .advice = { $first }，或减少机器上的干扰：`assay doctor` 会列出干扰源
 doubt-one-preparation = 所有样本共用同一种初始条件（{ $luck }），而要求的是 { $asked } 种；区间体现不出它的影响有多大
 doubt-few-preparations = 时间只够做 { $had } 次准备，而要求的是 { $asked } 次

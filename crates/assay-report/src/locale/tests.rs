@@ -86,8 +86,9 @@ fn every_language_has_every_message() {
             assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
             assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
         }
-        let has_english_in_code =
-            |id: &&String| id.starts_with("check-") || id.starts_with("said-");
+        let has_english_in_code = |id: &&String| {
+            ["check-", "phrase-", "metric-", "headline-"].iter().any(|it| id.starts_with(it))
+        };
         let unknown: Vec<_> = localised.keys().filter(|id| !has_english_in_code(id)).collect();
         let unknown: Vec<_> =
             unknown.into_iter().filter(|id| !english.contains_key(*id)).collect();
@@ -201,11 +202,11 @@ fn every_language_translates_phrases() {
     assert!(english.len() > 130, "{}", english.len());
     for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
         let localised = messages(locale);
-        let phrase_id = |id: &String| id.strip_prefix("said-").map(str::to_owned);
+        let phrase_id = |id: &String| id.strip_prefix("phrase-").map(str::to_owned);
         let ids: BTreeSet<String> = localised.keys().filter_map(phrase_id).collect();
         assert_eq!(ids, english.keys().cloned().collect(), "{locale:?}");
         for (id, template) in &english {
-            let message = &localised[&format!("said-{id}")];
+            let message = &localised[&format!("phrase-{id}")];
             let variables = template.split('{').skip(1);
             let variables: BTreeSet<String> =
                 variables.filter_map(|it| Some(it.split_once('}')?.0.to_owned())).collect();
