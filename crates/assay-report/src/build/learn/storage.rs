@@ -9,7 +9,7 @@ use assay_model::quantity::Unit;
 use assay_model::sizing::{ServiceLevel, VolumeKind, quota_bytes};
 use assay_model::summary::MetricEstimate;
 
-use super::{digits, find_results, number, text, with_qualifier};
+use super::{find_results, number, text, with_qualifier};
 use crate::document::{ColumnAlignment, ReportTable, TableCell};
 use crate::locale::{
     Argument, group_digits, in_percent, localise_symbol, size, with_detail, word,
@@ -143,7 +143,10 @@ fn format_in_unit(estimate: &MetricEstimate, unit: f64) -> String {
     }
     let digits = match estimate.ci {
         Some(_) => precision::estimate_digits(estimate),
-        None => digits(&MetricEstimate { median: estimate.median / unit, ..estimate.clone() }),
+        None => precision::written_digits(&MetricEstimate {
+            median: estimate.median / unit,
+            ..estimate.clone()
+        }),
     };
     let value = precision::round_to_digits(estimate.median / unit, digits);
     with_qualifier(estimate, group_digits(&value.to_string()))
