@@ -335,7 +335,7 @@ held-missed = nedosaženo
 held-count-missed = nedosaženo: { $n } z { $all } výsledků zaostává za tím, co je publikováno o { $name }: { $which }
 held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen části toho, co je publikováno o { $name }: { $which }
 held-count-none = nelze říci: žádná z hodnot publikovaných o { $name } nerozhoduje o tom, co se změřilo
-held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval o více než toleranci ({ $tolerance }, neříká-li zdroj jinak) na horší straně. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
+held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak) na horší straně. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
 references-nothing = nic z toho, co je o { $name } publikováno, se zde neměřilo
 
 ## Stored runs held against what was written

@@ -65,7 +65,7 @@ check-storage-nfs-slots =
     .change = sysctl sunrpc.tcp_max_slot_table_entries=128, potom připojit znovu
 check-network-path =
     .expected = opouští tento stroj a hostitel odpovídá na echo
-    .why = loopback o síti nic neříká a co neodpovídá, nelze posoudit
+    .why = loopback neměří síť a co neodpovídá, nelze posoudit
     .change = uvést hostitele adresou jiného stroje; propouštět ICMP echo
 check-network-path-mtu =
     .expected = stejně velké jako u zařízení, prokázané echem, které se nesmí dělit
@@ -164,7 +164,7 @@ check-kernel-mitigations =
     .change = mitigations= na příkazovém řádku jádra, kde to bezpečnost stroje dovolí
 check-kernel-command-line =
     .expected = žádný parametr, který ubírá CPU, paměť nebo hodiny
-    .why = takový parametr dělá stroj menším nebo pomalejším, než říká jeho název
+    .why = takový parametr dělá stroj menším nebo pomalejším, než udává jeho název
     .change = upravit konfiguraci zavaděče a restartovat
 check-kernel-nmi-watchdog =
     .expected = 0 tam, kde se měří latence
@@ -238,7 +238,7 @@ check-limits-stack =
 check-cpu-governor =
     .why = jiné regulátory sledují zátěž se zpožděním, takže krátká měření běží na nižším taktu
 check-cpu-energy-preference =
-    .why = procesor sám snižuje takt, když má šetřit energii, ať regulátor říká cokoli
+    .why = procesor sám snižuje takt, když má šetřit energii, bez ohledu na regulátor
 check-cpu-boost =
     .expected = zapnuto pro špičkové hodnoty; stejné na obou stranách srovnání
     .why = bez boostu zůstává procesor na jmenovitém taktu; s ním takt závisí na zátěži a teplotě

@@ -29,7 +29,7 @@ doubt-few-preparations = { $had ->
 }
 doubt-preparations-differ = { $share } rozptylu připadá na rozdíly mezi přípravami (počet: { $preparations }): vzorků je { $n }, což odpovídá { $worth } nezávislého vzorku
 doubt-autocorrelated = po sobě jdoucí vzorky jsou korelované: vzorků je { $n }, což odpovídá { $worth } nezávislého vzorku
-    .advice = výsledek ovlivňuje něco pomalejšího než jedno opakování, například taktovací frekvence, teplota nebo jiný proces; `assay doctor` vypíše, co vidí
+    .advice = výsledek ovlivňuje něco pomalejšího než jedno opakování, například taktovací frekvence, teplota nebo jiný proces; `assay doctor` vypíše svá zjištění
 doubt-warm-up-discarded = { $discarded } z { $all } vzorků se liší od následujících; byly vyřazeny jako zahřívání
     .advice = výsledek je z toho, co následovalo; v úložišti jsou všechny vzorky v pořadí měření
 doubt-several-modes = vzorky se dělí na skupiny: { $few } kolem { $low } a { $many } kolem { $high }; jedno číslo nevystihuje žádnou z nich

@@ -65,7 +65,7 @@ check-storage-nfs-slots =
     .change = sysctl sunrpc.tcp_max_slot_table_entries=128, 그다음 다시 마운트
 check-network-path =
     .expected = 이 머신을 벗어나며 호스트가 에코에 응답함
-    .why = 루프백은 네트워크에 대해 아무것도 말해 주지 않으며, 응답하지 않는 것은 판단할 수 없음
+    .why = 루프백은 네트워크를 측정하지 않으며, 응답하지 않는 것은 판단할 수 없음
     .change = 다른 머신의 주소로 호스트를 지정. ICMP 에코를 통과시킴
 check-network-path-mtu =
     .expected = 장치의 값만큼 크며, 분할할 수 없는 에코로 확인됨
