@@ -80,7 +80,7 @@ history-span = { $n }, od { $first } do { $last }
 history-newest = nejnovější
 history-other-results = jiné výsledky
 history-others = { $n } této metriky; rozlišuje je `--where`
-history-explanation = Změnu nachází { $method } s { $permutations } permutacemi (semínko { $seed }): nejvýše { $risk } z nich dělí běhy stejně zřetelně a změna je větší než { $margin }. Běhy mezi dvěma změnami se považují za odlišné jen náhodou.
+history-explanation = Změnu nachází { $method } s { $permutations } permutacemi (počáteční hodnota { $seed }): nejvýše { $risk } z nich dělí běhy stejně zřetelně a změna je větší než { $margin }. Běhy mezi dvěma změnami se považují za odlišné jen náhodou.
 history-plot = { $metric } v průběhu běhů
 history-changed = Změn úrovně: { $n }.
 history-drawn = Jeden bod na běh, v pořadí spuštění; čára je úroveň.
@@ -163,7 +163,7 @@ dimension-asked-gid-index = index GID
 dimension-asked-path-mtu-bytes = MTU cesty
 dimension-service-level = úroveň služby
 dimension-streams = datové toky
-dimension-depth = hloubka
+dimension-depth = hloubka fronty
 dimension-read-share = podíl čtení
 dimension-pattern = vzor přístupu
 dimension-target = cíl
@@ -335,7 +335,7 @@ held-missed = nedosaženo
 held-count-missed = nedosaženo: { $n } z { $all } výsledků zaostává za tím, co je publikováno o { $name }: { $which }
 held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen části toho, co je publikováno o { $name }: { $which }
 held-count-none = nelze říci: žádná z hodnot publikovaných o { $name } nerozhoduje o tom, co se změřilo
-held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval o více než toleranci ({ $tolerance }, neříká-li zdroj jinak) na horší straně. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
+held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval o více než toleranci ({ $tolerance }, neuvádí-li zdroj jinak) na horší straně. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
 references-nothing = nic z toho, co je o { $name } publikováno, se zde neměřilo
 
 ## Stored runs held against what was written

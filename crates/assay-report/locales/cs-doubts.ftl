@@ -10,16 +10,16 @@ depends-pages = výsledek závisí na tom, kde leží stránky; s velkými strá
 depends-connections = výsledek závisí na spojení: na tom, která CPU je obsluhují a co dalšího jde stejnou cestou; za více času se naváže více spojení
 depends-launch = výsledek závisí na spuštění: na paměti a CPU, které jeho procesy dostaly; za více času proběhne více spuštění
 doubt-no-interval = { $n ->
-    [one] žádný interval { $level } mediánu z { $n } vzorku: je k němu třeba nezávislých vzorků: { $needed }
-   *[other] žádný interval { $level } mediánu z { $n } vzorků: je k němu třeba nezávislých vzorků: { $needed }
+    [one] žádný interval spolehlivosti { $level } mediánu z { $n } vzorku: je k němu třeba nezávislých vzorků: { $needed }
+   *[other] žádný interval spolehlivosti { $level } mediánu z { $n } vzorků: je k němu třeba nezávislých vzorků: { $needed }
 }
 doubt-no-interval-worth = { $n ->
-    [one] žádný interval { $level } mediánu z { $n } vzorku, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
-   *[other] žádný interval { $level } mediánu z { $n } vzorků, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
+    [one] žádný interval spolehlivosti { $level } mediánu z { $n } vzorku, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
+   *[other] žádný interval spolehlivosti { $level } mediánu z { $n } vzorků, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
 }
-doubt-wider-than-value = interval { $level } mediánu je širší než samotná hodnota; požadováno bylo ±{ $target } (n = { $n }, efektivně { $worth })
+doubt-wider-than-value = interval spolehlivosti { $level } mediánu je širší než samotná hodnota; požadováno bylo ±{ $target } (n = { $n }, efektivně { $worth })
     .advice = { $first }, nebo počítač zklidněte: `assay doctor` vypíše, co jej ruší
-doubt-wide-interval = interval { $level } mediánu dosahuje ±{ $width } místo požadovaných ±{ $target } (n = { $n }, efektivně { $worth })
+doubt-wide-interval = interval spolehlivosti { $level } mediánu dosahuje ±{ $width } místo požadovaných ±{ $target } (n = { $n }, efektivně { $worth })
     .advice = { $first }, nebo počítač zklidněte: `assay doctor` vypíše, co jej ruší
 doubt-one-preparation = všechny vzorky mají společnou jedinou výchozí podmínku ({ $luck }) místo požadovaných { $asked }; z intervalu není vidět, jak moc na ní záleží
 doubt-few-preparations = { $had ->
@@ -27,9 +27,9 @@ doubt-few-preparations = { $had ->
     [few] času bylo jen na { $had } přípravy místo požadovaných { $asked }
    *[other] času bylo jen na { $had } příprav místo požadovaných { $asked }
 }
-doubt-preparations-differ = { $share } rozptylu připadá na rozdíly mezi přípravami (počet: { $preparations }): vzorků je { $n }, nezávislých by stačilo { $worth }
-doubt-autocorrelated = sousední opakování se sobě podobají: vzorků je { $n }, nezávislých by stačilo { $worth }
-    .advice = výsledek ovlivňuje něco pomalejšího než jedno opakování, například taktovací frekvence, teplota nebo jiný proces; `assay doctor` vypíše, co vidí
+doubt-preparations-differ = { $share } rozptylu připadá na rozdíly mezi přípravami (počet: { $preparations }): vzorků je { $n }, což odpovídá { $worth } nezávislého vzorku
+doubt-autocorrelated = po sobě jdoucí vzorky jsou korelované: vzorků je { $n }, což odpovídá { $worth } nezávislého vzorku
+    .advice = výsledek ovlivňuje něco pomalejšího než jedno opakování, například taktovací frekvence, teplota nebo jiný proces; `assay doctor` vypíše svá zjištění
 doubt-warm-up-discarded = { $discarded } z { $all } vzorků se liší od následujících; byly vyřazeny jako zahřívání
     .advice = výsledek je z toho, co následovalo; v úložišti jsou všechny vzorky v pořadí měření
 doubt-several-modes = vzorky se dělí na skupiny: { $few } kolem { $low } a { $many } kolem { $high }; jedno číslo nevystihuje žádnou z nich
@@ -104,9 +104,9 @@ doubt-file-with-holes = { $path } má velikost { $size }, ale uloženo je z toho
 doubt-littles-law = rozpracovaných I/O bylo { $flight }, ale rychlost × latence je { $product }: liší se o { $difference }
     .advice = chybná je latence nebo rychlost; prohlédněte si řady uložené s během
 doubt-rate-missed = požadováno bylo { $asked }, dosaženo { $reached }
-    .advice = omezuje to úložiště nebo hloubka: latence od plánovaného začátku roste po celou dobu měření; požadujte méně, nebo větší hloubku
+    .advice = omezuje to úložiště nebo hloubka fronty: latence od plánovaného začátku roste po celou dobu měření; požadujte méně, nebo větší hloubku fronty
 doubt-not-started = { $n } z { $due } plánovaných požadavků do vypršení času nezačalo
-    .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku, pokud existuje
+    .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku fronty, pokud existuje
 doubt-message-rate-missed = požadováno bylo { $asked } zpráv za sekundu, zodpovězeno { $reached }: rychlosti se nedosáhlo
     .advice = na spojení je na cestě vždy jen jedna zpráva, mezi dvěma tedy uplyne nejméně jedna doba oběhu; latence se počítá od plánovaného okamžiku a roste po celou dobu měření, i u zpráv, které se nestihly odeslat; požadujte méně
 doubt-generator-near = samotný generátor zvládne { $rate }, jen { $factor }krát více, než bylo dosaženo

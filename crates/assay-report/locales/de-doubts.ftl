@@ -10,16 +10,16 @@ depends-pages = das Ergebnis hängt davon ab, wo die Speicherseiten liegen; mit 
 depends-connections = das Ergebnis hängt von der Verbindung ab: davon, welche CPUs sie bedienen und was sonst auf ihrem Weg liegt; mehr Zeit ergibt mehr Verbindungen
 depends-launch = das Ergebnis hängt vom Programmstart ab: davon, welchen Speicher und welche CPUs die Prozesse bekommen; mehr Zeit ergibt mehr Starts
 doubt-no-interval = { $n ->
-    [one] kein { $level }-Intervall des Medians aus { $n } Messwert: Dafür braucht es { $needed } unabhängige
-   *[other] kein { $level }-Intervall des Medians aus { $n } Messwerten: Dafür braucht es { $needed } unabhängige
+    [one] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwert: Dafür braucht es { $needed } unabhängige
+   *[other] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwerten: Dafür braucht es { $needed } unabhängige
 }
 doubt-no-interval-worth = { $n ->
-    [one] kein { $level }-Intervall des Medians aus { $n } Messwert, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
-   *[other] kein { $level }-Intervall des Medians aus { $n } Messwerten, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
+    [one] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwert, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
+   *[other] kein { $level }-Konfidenzintervall des Medians aus { $n } Messwerten, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
 }
-doubt-wider-than-value = das { $level }-Intervall des Medians ist breiter als der Wert selbst; gefordert war ±{ $target } (n = { $n }, effektiv { $worth })
+doubt-wider-than-value = das { $level }-Konfidenzintervall des Medians ist breiter als der Wert selbst; gefordert war ±{ $target } (n = { $n }, effektiv { $worth })
     .advice = { $first }, oder die Maschine zur Ruhe bringen: `assay doctor` zeigt, was stört
-doubt-wide-interval = das { $level }-Intervall des Medians reicht bis ±{ $width } statt der geforderten ±{ $target } (n = { $n }, effektiv { $worth })
+doubt-wide-interval = das { $level }-Konfidenzintervall des Medians reicht bis ±{ $width } statt der geforderten ±{ $target } (n = { $n }, effektiv { $worth })
     .advice = { $first }, oder die Maschine zur Ruhe bringen: `assay doctor` zeigt, was stört
 doubt-one-preparation = alle Messwerte beruhen auf einer einzigen Ausgangslage ({ $luck }) statt der geforderten { $asked }; das Intervall zeigt nicht, wie viel das ausmacht
 doubt-few-preparations = { $had ->
@@ -27,7 +27,7 @@ doubt-few-preparations = { $had ->
    *[other] die Zeit reichte für { $had } Vorbereitungen statt der geforderten { $asked }
 }
 doubt-preparations-differ = { $share } der Varianz liegt zwischen den { $preparations } Vorbereitungen: { $n } Messwerte sind so viel wert wie { $worth } unabhängige
-doubt-autocorrelated = aufeinanderfolgende Wiederholungen ähneln einander: { $n } Messwerte sind so viel wert wie { $worth } unabhängige
+doubt-autocorrelated = aufeinanderfolgende Messwerte sind korreliert: { $n } Messwerte entsprechen { $worth } unabhängigen
     .advice = etwas, das langsamer ist als eine Wiederholung, beeinflusst das Ergebnis: Taktfrequenz, Wärme, ein anderer Prozess; `assay doctor` zeigt, was davon zu sehen ist
 doubt-warm-up-discarded = { $discarded } von { $all } Messwerten weichen von den folgenden ab und wurden als Aufwärmphase verworfen
     .advice = das Ergebnis stammt aus dem, was danach kam; gespeichert sind alle Messwerte in der Reihenfolge der Messung
@@ -67,7 +67,7 @@ doubt-other-load = schon vor der Messung betrug die Systemlast (Load Average) { 
     .advice = andere Programme beenden; auch eine eben beendete Messung zählt noch eine Minute lang mit
 doubt-another-assay = auf dieser Maschine misst noch ein weiteres assay; beide können einander stören
     .advice = warten, bis es fertig ist, und erneut messen
-doubt-emulated-cpu = der Prozessor wird durch Software emuliert (QEMU ohne KVM): Keine hier gemessene Geschwindigkeit sagt etwas über eine echte Maschine aus
+doubt-emulated-cpu = der Prozessor wird durch Software emuliert (QEMU ohne KVM): Die hier gemessenen Geschwindigkeiten gelten für keine echte Maschine
     .advice = mit diesen Werten nur prüfen, dass das Programm funktioniert, und auf echter Hardware oder unter KVM messen
 doubt-suspended = die Maschine war zwischendurch { $time } lang im Ruhezustand
     .advice = erneut messen: In diesen Ergebnissen stecken Zeiten, in denen niemand gemessen hat
@@ -102,9 +102,9 @@ doubt-file-with-holes = { $path } ist { $size } groß, davon sind nur { $stored 
 doubt-littles-law = { $flight } I/Os waren in Bearbeitung, aber Rate × Latenz ergibt { $product }: eine Abweichung von { $difference }
     .advice = Latenz oder Rate stimmt nicht; die mit dem Lauf gespeicherten Reihen ansehen
 doubt-rate-missed = { $asked } wurden angefordert und { $reached } erreicht
-    .advice = Massenspeicher oder Tiefe ist die Grenze: Die Latenz ab Fälligkeit wächst, solange der Test läuft; weniger anfordern oder mehr Tiefe
+    .advice = Massenspeicher oder Warteschlangentiefe ist die Grenze: Die Latenz ab Fälligkeit wächst, solange der Test läuft; weniger anfordern oder die Warteschlangentiefe erhöhen
 doubt-not-started = { $n } von { $due } fälligen Anforderungen hatten noch nicht begonnen, als die Zeit um war
-    .advice = sie zählen mit ihrer bis dahin verstrichenen Wartezeit, sodass die Latenzen ab Fälligkeit mindestens so hoch sind wie ausgegeben; weniger anfordern oder, wo es sie gibt, mehr Tiefe
+    .advice = sie zählen mit ihrer bis dahin verstrichenen Wartezeit, sodass die Latenzen ab Fälligkeit mindestens so hoch sind wie ausgegeben; weniger anfordern oder, wo es sie gibt, die Warteschlangentiefe erhöhen
 doubt-message-rate-missed = { $asked } Nachrichten je Sekunde wurden angefordert und { $reached } beantwortet: Die Rate wurde nicht erreicht
     .advice = auf der Verbindung ist immer nur eine Nachricht unterwegs, zwischen zweien liegt also mindestens eine Umlaufzeit; die Latenz zählt ab Fälligkeit und wächst, solange der Test läuft, auch die der nicht mehr gesendeten; weniger anfordern
 doubt-generator-near = der Generator allein schafft { $rate }, nur das { $factor }-Fache des Erreichten
@@ -161,7 +161,7 @@ failure-residual-too-large = die Lösung ist falsch: Ihr skaliertes Residuum bet
 failure-unknown-instruction-set = einen Befehlssatz `{ $name }` gibt es nicht
     .advice = der Plan stammt von einer anderen Version von assay; neu erstellen
 failure-skipped = übersprungen: { $lack }
-    .advice = siehe den Fall, bei dem es sich zeigte: Sein Fehlschlag sagt, was zu tun ist
+    .advice = siehe den Fall, bei dem es sich zeigte: Sein Fehlschlag nennt die Abhilfe
 lack-address = der Host { $host } wurde nicht gefunden
 lack-port = Port { $port } von { $host } war nicht erreichbar
 lack-echo = auf { $host } antwortet nichts auf Ping-Pong
@@ -227,7 +227,7 @@ area-linpack = mit `--n` oder `--memory` ein kleineres System wählen
 area-blas = die Bibliothek installieren (Debian: `libopenblas0-pthread`, `libblis4-pthread`) oder ihren vollen Pfad angeben
 area-generator = der Generator allein sollte überall laufen: bitte melden
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` erlaubt allen das Pingen; oder als root ausführen
-area-rdma = `rdma link` listet die RDMA-Geräte und ihren Zustand auf; mehr dazu sagt `assay help rdma`
+area-rdma = `rdma link` listet die RDMA-Geräte und ihren Zustand auf; mehr dazu steht in `assay help rdma`
 area-launcher = prüfen, ob sich der Launcher ausführen lässt
 area-process = den aufgezeichneten Befehl von Hand ausführen, um den Fehler zu sehen
 area-tool = die gespeicherte Rohausgabe ansehen; ist es eine Version des Programms, die assay nicht kennt, bitte mit dieser Ausgabe melden

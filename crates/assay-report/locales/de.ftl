@@ -21,7 +21,7 @@ on-more-hosts = { $n ->
    *[other] … und auf { $n } weiteren Hosts: { $hosts }
 }
 one-and-two = { $one } und { $two }
-what-by = { $what }, gemessen von { $by }
+what-by = { $what }, gemessen mit { $by }
 name-in = { $name } in { $place }
 test-at = { $test } bei { $share }
 is-mean = { $value } (Mittelwert)
@@ -104,7 +104,7 @@ table-round-trips = Umlaufzeiten
 table-mpi-libraries = MPI-Bibliotheken und die tatsächliche Bindung ihrer Ranks
 table-storage = Rate, Bandbreite und Latenz
 table-storage-pairs = Lesen und Schreiben nebeneinander
-table-storage-parameters = Parameter und CPU-Nutzung
+table-storage-parameters = Parameter und CPU-Auslastung
 table-storage-mixes = Lesen und Schreiben gemischter Last, vom Absenden bis zum Abschluss
 table-storage-due = Latenz ab Fälligkeit der I/O
 table-rounds = Runden von { $test }
@@ -118,6 +118,9 @@ roofline-title-of = Roofline-Modell von { $host }
 roofline-measured = gemessen
 roofline-limits = Grenzen
 roofline-description = Code mit weniger als { $ridge } Operationen je Byte wartet auf den Speicher: Er kann seine Operationen je Byte mal { $bandwidth } nicht überschreiten. Code mit mehr Operationen kann { $peak } nicht überschreiten.
+bars-linear = Balken
+bars-logarithmic = logarithmische Balken
+bars-legend = { $name } über { $axis }; { $bars } von { $low } bis { $high }
 axis-operations-per-byte = Operationen je Byte
 axis-compute-rate = Rechenrate
 mpi-by-distance = { $metric ->
@@ -130,7 +133,7 @@ axis-rate-reached = erreichte Rate
 axis-time-measured = Messzeit
 axis-share-at-most = Anteil, der höchstens so lange dauert
 course-of-goodput = Nutzdatenrate über der Zeit
-course-of-cpu-load = CPU-Last über der Zeit
+course-of-cpu-load = CPU-Auslastung über der Zeit
 course-goes = { $name }: { $low } bis { $high }.
 rounds-go = Die Rate geht von { $first } in der ersten Runde auf { $last } in der letzten.
 distribution-of-round-trips = Verteilung der Umlaufzeiten
@@ -139,21 +142,21 @@ axis-latency-from-due = Latenz ab Fälligkeit der I/O
 
 column-bandwidth = Bandbreite
 column-block = Block
-column-by = von
+column-by = Messprogramm
 column-case = Fall
-column-cpu-load = CPU-Last
+column-cpu-load = CPU-Auslastung
 column-cpu-per-io = CPU pro I/O
 column-cpu-system = CPU System
 column-cpu-time = CPU-Zeit
 column-cpu-user = CPU Benutzer
 column-cpus = CPUs
 column-target-size = Zielgröße
-column-depth = Tiefe
+column-depth = Warteschlangentiefe
 column-generator = Generator
 column-goal = Ziel
 column-goodput = Nutzdatenrate
 column-highest = höchster
-column-in = in
+column-in = Messort
 column-in-flight = in Bearbeitung
 column-item = Test
 column-kernel = Kernel
@@ -167,11 +170,11 @@ column-median = Median
 column-median-from-due = Median ab Fälligkeit
 column-middle = mittlerer
 column-note = Anm.
-column-of-limit = der Grenze
-column-of-link = der Linkrate
-column-of-peak = der Spitze
-column-of-provisioned = des Bereitgestellten
-column-of-rpeak = von Rpeak
+column-of-limit = Anteil an der Grenze
+column-of-link = Anteil an der Linkrate
+column-of-peak = Anteil an der Spitze
+column-of-provisioned = Anteil am Bereitgestellten
+column-of-rpeak = Anteil an Rpeak
 column-operation = Operation
 column-place = Ort
 column-ranks-on-cpus = Ranks auf CPUs
@@ -187,8 +190,8 @@ column-test = Test
 column-threads = Threads
 column-transport = Transport
 column-value = Wert
-column-what = was
-column-where = wo
+column-what = Messgröße
+column-where = Ort
 column-writes = Schreiben
 
 machine-hardware = Hardware
@@ -250,14 +253,14 @@ reached = {" "}nach { $finished } von { $planned } Fällen
 status-partial = Der Lauf ist unvollständig: { $n ->
     [one] ein Host fehlt{ $hosts }
    *[other] Hosts fehlen{ $hosts }
-}. Was die anderen gemessen haben, gilt.
+}. Die Ergebnisse der anderen Hosts sind gültig.
 status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Fälle sind gültig.
 status-interrupted-at-once = Der Lauf wurde unterbrochen, bevor sein erster Fall abgeschlossen war.
 status-interrupted-late = Der Lauf wurde unterbrochen: jeder Fall wurde gemessen, manche mit weniger Wiederholungen als geplant.
 status-unfinished = Der Lauf endet{ $reached } ohne Abschluss: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Fälle sind gültig.
-statistics = Die Werte sind Mediane. Konfidenzintervalle beruhen auf Ordnungsstatistiken und setzen keine Verteilung voraus, bei weniger als { $least } effektiven Messwerten auf Students t; weniger als { $least } Messwerte ergeben keines. n ist die Zahl der Messwerte nach dem Aufwärmen, in Klammern die der effektiven, falls sie korreliert sind.
+statistics = Die Werte sind Mediane. Konfidenzintervalle beruhen auf Ordnungsstatistiken und setzen keine Verteilung voraus, bei weniger als { $least } effektiven Messwerten auf der t-Verteilung; weniger als { $least } Messwerte ergeben keines. n ist die Zahl der Messwerte nach dem Aufwärmen, in Klammern die der effektiven, falls sie korreliert sind.
 statistics-version = Version der Statistik: { $version }.
-imported = Dies hat ein anderes Programm gemessen; es wurde aus { $files } importiert, was mit dem Lauf gespeichert ist. Über seine Uhr ist nichts bekannt, über die Maschine nur, was die Datei sagt.
+imported = Dies hat ein anderes Programm gemessen; es wurde aus { $files } importiert, und die Quelle ist mit dem Lauf gespeichert. Die Uhr des Programms ist unbekannt, die Maschine nur so weit bekannt, wie die Quelle sie beschreibt.
 clock = Die Uhr ist { $name }: Auflösung { $resolution }, Dauer eines Ablesens { $cost }. Eine Wiederholung des leeren Null-Kernels dauert { $null }: der Zusatzaufwand jedes gemessenen Durchgangs.
 stolen = Der Hypervisor entzog während des Laufs { $share } der CPU-Zeit.
 throttled-times = { $n ->
@@ -300,9 +303,9 @@ rpeak-factors = { $n ->
    *[other] { $n } Kerne × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
 }
 
-network-items-say = CPU-Last ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Mediane; die Intervalle folgen.
+network-items-say = CPU-Auslastung ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Mediane; die Intervalle folgen.
 network-retransmits-say = Neuübertragungen sind TCP-Segmente.
-network-loopback = All das lief über Loopback innerhalb dieser Maschine: Es sagt nichts über ein Netzwerk.
+network-loopback = All das lief über Loopback innerhalb dieser Maschine: Die Ergebnisse beschreiben kein Netzwerk.
 mpi-rule-best = ◀ kennzeichnet das beste Ergebnis einer Zeile; ×{ $ratio } ist das Verhältnis dazu
 mpi-rule-overlap = ≈: die beiden Intervalle überlappen
 mpi-rule-no-interval = ±?: zu wenige effektive Messwerte für ein Intervall
@@ -343,8 +346,8 @@ engine-best-of-refused = die erste Wahl, und libaio wird verweigert
 engine-refused = io_uring wird verweigert ({ $cause })
 engine-both-refused = io_uring wird verweigert ({ $cause }), libaio ebenso ({ $other })
 engine-refused-and-buffered = io_uring wird verweigert ({ $cause }), libaio blockiert im Seitencache
-engine-contest = der Kernel nimmt hier für io_uring womöglich einen Umweg; von io_uring und libaio war diese hier schneller, { $taken } gegenüber { $other }
-engine-untried-contest = der Kernel nimmt hier für io_uring womöglich einen Umweg; wegen der Prüfung der Daten nicht ausprobiert
+engine-contest = der Kernel weicht hier für io_uring womöglich auf Worker-Threads aus; von io_uring und libaio war diese Engine schneller, { $taken } gegenüber { $other }
+engine-untried-contest = der Kernel weicht hier für io_uring womöglich auf Worker-Threads aus; wegen der Prüfung der Daten nicht ausprobiert
 
 verdict-better = besser
 verdict-worse = schlechter
@@ -379,7 +382,7 @@ learn-description = Gemessene Ergebnisse für { $subject }, mit der Methode und 
 learn-intro = { $n ->
     [one] { $subject } wurde mit { $tool } gemessen.
    *[other] { $subject } wurden mit { $tool } gemessen.
-} Jeder Wert ist ein Median, wenn seine Spalte nichts anderes sagt; Intervalle stehen in einer eigenen Spalte.
+} Jeder Wert ist ein Median, sofern seine Spalte keine andere Statistik nennt; Intervalle stehen in einer eigenen Spalte.
 learn-dates = Gemessen: { $dates }.
 learn-workload = Workload
 learn-linpack = High-Performance Linpack (HPL)
@@ -433,10 +436,10 @@ more-than = über { $value }
 learn-not-measured = nicht gemessen: { $why }
 learn-throughput-in = Durchsatz ({ $unit })
 learn-test = { $what }, { $size }
-learn-random-reads = wahlfreies Lesen
-learn-random-writes = wahlfreies Schreiben
-learn-sequential-reads = sequentielles Lesen
-learn-sequential-writes = sequentielles Schreiben
+learn-random-reads = { $share } wahlfreies Lesen
+learn-random-writes = { $share } wahlfreies Schreiben
+learn-sequential-reads = { $share } sequenzielles Lesen
+learn-sequential-writes = { $share } sequenzielles Schreiben
 learn-heading-quota = Dienstebene und Kontingent
 learn-service-level = Dienstebene
 learn-per-quota = { $unit } je { $quota }
@@ -449,9 +452,10 @@ heat-latency = Latenz von jedem Host (Zeile) zu jedem (Spalte)
 heat-legend = je dunkler, desto weiter vom besten Wert: ·░▒▓█; * ist schlechter als die anderen Paare, und nicht nur zufällig
 heat-description = Von { $worst } ({ $from }) bis { $best } ({ $to }).
 resource-cpus = alle CPUs
-resource-one-cpu = meistbeschäftigte CPU
+resource-one-cpu = CPU mit der höchsten Auslastung
 resource-network = Netzwerk
 answer-saturated = Die Grenze kann die eines Hosts selbst sein: { $hosts }
 answer-finishers = Am weitesten auseinander, { $case }: { $first } war nach { $first_after } fertig, { $last } nach { $last_after }
 details-hosts = Auslastung der Hosts
 column-done-after = fertig nach
+protocol-metric = { $metric } ({ $protocol })

@@ -10,16 +10,16 @@ depends-pages = el resultado depende de dónde están las páginas; con páginas
 depends-connections = el resultado depende de la conexión: de las CPU que la atienden y de qué más circula por su camino; con más tiempo hay más conexiones
 depends-launch = el resultado depende del lanzamiento: de la memoria y las CPU que obtuvieron sus procesos; con más tiempo hay más lanzamientos
 doubt-no-interval = { $n ->
-    [one] no hay intervalo del { $level } de la mediana con { $n } muestra: hacen falta { $needed } independientes
-   *[other] no hay intervalo del { $level } de la mediana con { $n } muestras: hacen falta { $needed } independientes
+    [one] no hay intervalo de confianza del { $level } de la mediana con { $n } muestra: hacen falta { $needed } independientes
+   *[other] no hay intervalo de confianza del { $level } de la mediana con { $n } muestras: hacen falta { $needed } independientes
 }
 doubt-no-interval-worth = { $n ->
-    [one] no hay intervalo del { $level } de la mediana con { $n } muestra, que equivale a { $worth }: hacen falta { $needed } independientes
-   *[other] no hay intervalo del { $level } de la mediana con { $n } muestras, que equivalen a { $worth }: hacen falta { $needed } independientes
+    [one] no hay intervalo de confianza del { $level } de la mediana con { $n } muestra, que equivale a { $worth }: hacen falta { $needed } independientes
+   *[other] no hay intervalo de confianza del { $level } de la mediana con { $n } muestras, que equivalen a { $worth }: hacen falta { $needed } independientes
 }
-doubt-wider-than-value = el intervalo del { $level } de la mediana es más ancho que el propio valor, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
+doubt-wider-than-value = el intervalo de confianza del { $level } de la mediana es más ancho que el propio valor, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
     .advice = { $first }, o liberar la máquina de interferencias: `assay doctor` indica cuáles hay
-doubt-wide-interval = el intervalo del { $level } de la mediana llega a ±{ $width }, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
+doubt-wide-interval = el intervalo de confianza del { $level } de la mediana llega a ±{ $width }, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
     .advice = { $first }, o liberar la máquina de interferencias: `assay doctor` indica cuáles hay
 doubt-one-preparation = todas las muestras comparten una sola condición de partida ({ $luck }), cuando se pidieron { $asked }; el intervalo no muestra cuánto influye
 doubt-few-preparations = { $had ->
@@ -27,8 +27,8 @@ doubt-few-preparations = { $had ->
    *[other] hubo tiempo para { $had } preparaciones, cuando se pidieron { $asked }
 }
 doubt-preparations-differ = el { $share } de la varianza está entre las { $preparations } preparaciones: { $n } muestras equivalen a { $worth } independientes
-doubt-autocorrelated = las repeticiones contiguas se parecen entre sí: { $n } muestras equivalen a { $worth } independientes
-    .advice = algo más lento que una repetición altera el resultado, como la frecuencia de reloj, la temperatura u otro proceso; `assay doctor` indica lo que ve
+doubt-autocorrelated = las muestras sucesivas están correlacionadas: { $n } muestras equivalen a { $worth } independientes
+    .advice = algo más lento que una repetición altera el resultado, como la frecuencia de reloj, la temperatura u otro proceso; `assay doctor` enumera sus hallazgos
 doubt-warm-up-discarded = { $discarded } de { $all } muestras se apartan de las siguientes y se descartaron como calentamiento
     .advice = el resultado corresponde a lo posterior; todas las muestras están guardadas en el orden de medida
 doubt-several-modes = las muestras se dividen en grupos: el { $few } en torno a { $low } y el { $many } en torno a { $high }; un solo número no describe ninguno
@@ -67,7 +67,7 @@ doubt-other-load = la carga media (load average) era de { $load } antes de medir
     .advice = detener otros programas; una medición recién terminada también cuenta durante un minuto
 doubt-another-assay = otro assay está midiendo en esta máquina; pueden interferir entre sí
     .advice = esperar a que termine y volver a medir
-doubt-emulated-cpu = el procesador está emulado por software (QEMU sin KVM): ninguna velocidad medida aquí dice nada de una máquina real
+doubt-emulated-cpu = el procesador está emulado por software (QEMU sin KVM): las velocidades medidas aquí no valen para ninguna máquina real
     .advice = usar estos valores solo para comprobar que el programa funciona y medir en hardware real o con KVM
 doubt-suspended = la máquina estuvo suspendida { $time } entretanto
     .advice = volver a medir: estos resultados incluyen tiempo en que nadie medía
@@ -102,9 +102,9 @@ doubt-file-with-holes = { $path } ocupa { $size } y solo { $stored } están alma
 doubt-littles-law = había { $flight } E/S en curso, pero tasa × latencia es { $product }: difieren en un { $difference }
     .advice = la latencia o la tasa es errónea; consultar las series guardadas con la ejecución
 doubt-rate-missed = se pidieron { $asked } y se alcanzaron { $reached }
-    .advice = el límite es el almacenamiento o la profundidad: la latencia desde el inicio previsto crece mientras dura; pedir menos, o más profundidad
+    .advice = el límite es el almacenamiento o la profundidad de cola: la latencia desde el inicio previsto crece mientras dura; pedir menos, o aumentar la profundidad de cola
 doubt-not-started = { $n } de las { $due } peticiones previstas no habían empezado al acabarse el tiempo
-    .advice = cuentan con el tiempo que llevaban esperando, de modo que las latencias desde el inicio previsto son al menos las mostradas; pedir menos, o más profundidad donde la haya
+    .advice = cuentan con el tiempo que llevaban esperando, de modo que las latencias desde el inicio previsto son al menos las mostradas; pedir menos, o aumentar la profundidad de cola donde la haya
 doubt-message-rate-missed = se pidieron { $asked } mensajes por segundo y se respondieron { $reached }: no se alcanzó la tasa
     .advice = en la conexión hay un solo mensaje en curso, así que entre dos pasa al menos un viaje de ida y vuelta; la latencia cuenta desde el momento previsto y crece mientras dura, también la de los que no se enviaron a tiempo; pedir menos
 doubt-generator-near = el generador por sí solo alcanza { $rate }, apenas { $factor } veces lo alcanzado
@@ -161,7 +161,7 @@ failure-residual-too-large = la solución es errónea: su residuo escalado es { 
 failure-unknown-instruction-set = no existe el conjunto de instrucciones `{ $name }`
     .advice = el plan lo hizo otra versión de assay; hacerlo de nuevo
 failure-skipped = omitido: { $lack }
-    .advice = véase el caso que lo descubrió: su fallo dice qué hacer
+    .advice = véase el caso que lo descubrió: su fallo indica qué hacer
 lack-address = no se encontró el host { $host }
 lack-port = no se pudo acceder al puerto { $port } de { $host }
 lack-echo = nada responde a los ping-pong en { $host }
@@ -206,7 +206,7 @@ failure-no-data = no llegaron datos
 failure-wrong-contents = llegaron mensajes de { $size } con contenido erróneo
     .advice = la biblioteca o la red corrompe los datos: comprobar ambas
 failure-rank-died = murió un rango: { $how }
-    .advice = si nadie lo mató, lo hizo el kernel por falta de memoria (`dmesg` lo dice) o falló la biblioteca; { $see }
+    .advice = si nadie lo mató, lo hizo el kernel por falta de memoria (`dmesg` lo indica) o falló la biblioteca; { $see }
 launcher-ended = el lanzador terminó con el código { $code }
 launcher-killed = una señal terminó el lanzador
 launcher-said = { $how }; su mensaje: { $words }
@@ -219,7 +219,7 @@ failure-other-version = los rangos son assay { $found }, este es { $own }
     .advice = instalar el mismo assay en todos los hosts
 failure-other-rank-count = participaron { $found } rangos cuando se pidieron { $asked }
 failure-launch-broke-off = el lanzamiento terminó antes de medir todos los tamaños
-see-by-hand = ver lo que imprime esta orden (también se guarda con la ejecución): { $command }
+see-by-hand = ver lo que imprime este comando (también se guarda con la ejecución): { $command }
 area-stream = unos vectores más pequeños (`--bytes`) necesitan menos memoria; un contenido erróneo indica memoria defectuosa o una máquina con overclocking
 area-latency = elegir un conjunto de trabajo menor (`to` en un archivo de suite), y ver `assay doctor`
 area-peak-flops = `assay doctor` muestra qué priva a los hilos de sus CPU; una suma errónea indica un procesador defectuoso
@@ -227,9 +227,9 @@ area-linpack = elegir un sistema menor con `--n` o `--memory`
 area-blas = instalar la biblioteca (Debian: `libopenblas0-pthread`, `libblis4-pthread`) o dar su ruta completa
 area-generator = el generador por sí solo debe funcionar en cualquier parte: informar de ello
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` permite a todos usar ping; o ejecutar como root
-area-rdma = `rdma link` lista los dispositivos RDMA y su estado; `assay help rdma` dice más
+area-rdma = `rdma link` lista los dispositivos RDMA y su estado; véase también `assay help rdma`
 area-launcher = comprobar si se puede ejecutar el lanzador
-area-process = ejecutar a mano la orden registrada para ver qué falla
+area-process = ejecutar a mano el comando registrado para ver qué falla
 area-tool = consultar la salida original guardada; si es una versión de la herramienta que assay no conoce, informar de ella con esa salida
 area-temporary-folder = liberar espacio en el directorio de archivos temporales
 area-host = véase la advertencia sobre ese host

@@ -10,16 +10,16 @@ depends-pages = le résultat dépend de l’emplacement des pages ; les grande
 depends-connections = le résultat dépend de la connexion : des CPU qui la servent et de ce qui circule sur le même chemin ; plus de temps permet plus de connexions
 depends-launch = le résultat dépend du lancement : de la mémoire et des CPU qu’ont obtenus ses processus ; plus de temps permet plus de lancements
 doubt-no-interval = { $n ->
-    [one] aucun intervalle à { $level } de la médiane avec { $n } échantillon : il en faut { $needed } indépendants
-   *[other] aucun intervalle à { $level } de la médiane avec { $n } échantillons : il en faut { $needed } indépendants
+    [one] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillon : il en faut { $needed } indépendants
+   *[other] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillons : il en faut { $needed } indépendants
 }
 doubt-no-interval-worth = { $n ->
-    [one] aucun intervalle à { $level } de la médiane avec { $n } échantillon, qui en vaut { $worth } : il en faut { $needed } indépendants
-   *[other] aucun intervalle à { $level } de la médiane avec { $n } échantillons, qui en valent { $worth } : il en faut { $needed } indépendants
+    [one] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillon, qui en vaut { $worth } : il en faut { $needed } indépendants
+   *[other] aucun intervalle de confiance à { $level } de la médiane avec { $n } échantillons, qui en valent { $worth } : il en faut { $needed } indépendants
 }
-doubt-wider-than-value = l’intervalle à { $level } de la médiane est plus large que la valeur elle-même, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
+doubt-wider-than-value = l’intervalle de confiance à { $level } de la médiane est plus large que la valeur elle-même, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
     .advice = { $first }, ou calmer la machine : `assay doctor` indique ce qui la perturbe
-doubt-wide-interval = l’intervalle à { $level } de la médiane atteint ±{ $width }, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
+doubt-wide-interval = l’intervalle de confiance à { $level } de la médiane atteint ±{ $width }, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
     .advice = { $first }, ou calmer la machine : `assay doctor` indique ce qui la perturbe
 doubt-one-preparation = tous les échantillons partagent une seule et même condition de départ ({ $luck }), pour { $asked } demandées ; l’intervalle ne montre pas quelle en est l’importance
 doubt-few-preparations = { $had ->
@@ -27,8 +27,8 @@ doubt-few-preparations = { $had ->
    *[other] le temps n’a suffi qu’à { $had } préparations, pour { $asked } demandées
 }
 doubt-preparations-differ = { $share } de la variance sépare les { $preparations } préparations : { $n } échantillons en valent { $worth } indépendants
-doubt-autocorrelated = les répétitions voisines se ressemblent : { $n } échantillons en valent { $worth } indépendants
-    .advice = quelque chose de plus lent qu’une répétition influe sur le résultat : fréquence d’horloge, température, autre processus ; `assay doctor` indique ce qu’il voit
+doubt-autocorrelated = les échantillons successifs sont corrélés : { $n } échantillons équivalent à { $worth } échantillons indépendants
+    .advice = quelque chose de plus lent qu’une répétition influe sur le résultat : fréquence d’horloge, température, autre processus ; `assay doctor` liste ses constats
 doubt-warm-up-discarded = { $discarded } échantillons sur { $all } s’écartent de ceux qui les suivent et ont été écartés comme échauffement
     .advice = le résultat porte sur ce qui a suivi ; tous les échantillons sont conservés dans l’ordre des mesures
 doubt-several-modes = les échantillons forment des groupes : { $few } autour de { $low } et { $many } autour de { $high } ; un seul nombre n’en décrit aucun
@@ -67,7 +67,7 @@ doubt-other-load = la charge moyenne (load average) était de { $load } avant to
     .advice = arrêter les autres programmes ; une mesure qui vient de se terminer compte aussi pendant une minute
 doubt-another-assay = un autre assay mesure sur cette machine ; les deux peuvent se gêner
     .advice = attendre qu’il ait terminé, puis mesurer à nouveau
-doubt-emulated-cpu = le processeur est émulé par logiciel (QEMU sans KVM) : aucune vitesse mesurée ici ne dit quoi que ce soit d’une vraie machine
+doubt-emulated-cpu = le processeur est émulé par logiciel (QEMU sans KVM) : les vitesses mesurées ici ne valent pour aucune vraie machine
     .advice = n’utiliser ces valeurs que pour vérifier que le programme fonctionne, et mesurer sur du matériel réel ou sous KVM
 doubt-suspended = la machine a été mise en veille pendant { $time } entre-temps
     .advice = mesurer à nouveau : ces résultats comprennent des moments où personne ne mesurait
@@ -102,9 +102,9 @@ doubt-file-with-holes = { $path } fait { $size }, dont seulement { $stored } son
 doubt-littles-law = { $flight } E/S étaient en cours, mais débit × latence donne { $product } : un écart de { $difference }
     .advice = la latence ou le débit est faux ; consulter les séries conservées avec l’exécution
 doubt-rate-missed = { $asked } demandés, { $reached } atteints
-    .advice = le stockage ou la profondeur est la limite : la latence depuis l’échéance croît tant que le test dure ; demander moins, ou plus de profondeur
+    .advice = le stockage ou la profondeur de file est la limite : la latence depuis l’échéance croît tant que le test dure ; demander moins, ou augmenter la profondeur de file
 doubt-not-started = { $n } requêtes sur les { $due } dues n’avaient pas commencé à la fin du temps imparti
-    .advice = elles comptent avec leur attente jusque-là, si bien que les latences depuis l’échéance sont au moins celles affichées ; demander moins, ou plus de profondeur là où elle existe
+    .advice = elles comptent avec leur attente jusque-là, si bien que les latences depuis l’échéance sont au moins celles affichées ; demander moins, ou augmenter la profondeur de file là où elle existe
 doubt-message-rate-missed = { $asked } messages par seconde demandés, { $reached } avec réponse : la cadence n’a pas été atteinte
     .advice = un seul message à la fois circule sur la connexion, deux sont donc séparés d’au moins un aller-retour ; la latence compte depuis l’échéance et croît tant que le test dure, y compris celle des messages non envoyés à temps ; demander moins
 doubt-generator-near = le générateur seul atteint { $rate }, soit seulement { $factor } fois ce qui a été atteint
@@ -161,7 +161,7 @@ failure-residual-too-large = la solution est fausse : son résidu normalisé es
 failure-unknown-instruction-set = il n’existe pas de jeu d’instructions `{ $name }`
     .advice = le plan vient d’une autre version d’assay ; le refaire
 failure-skipped = omis : { $lack }
-    .advice = voir le cas qui l’a révélé : son échec dit que faire
+    .advice = voir le cas qui l’a révélé : son échec indique que faire
 lack-address = l’hôte { $host } n’a pas été trouvé
 lack-port = le port { $port } de { $host } n’a pas pu être joint
 lack-echo = rien ne répond aux ping-pongs sur { $host }
@@ -206,7 +206,7 @@ failure-no-data = aucune donnée n’est arrivée
 failure-wrong-contents = des messages de { $size } sont arrivés avec un contenu erroné
     .advice = la bibliothèque ou le réseau altère les données : tester les deux
 failure-rank-died = un rang est mort : { $how }
-    .advice = si personne ne l’a tué, le noyau l’a fait faute de mémoire (`dmesg` le dit) ou la bibliothèque a échoué ; { $see }
+    .advice = si personne ne l’a tué, le noyau l’a fait faute de mémoire (`dmesg` l’indique) ou la bibliothèque a échoué ; { $see }
 launcher-ended = le lanceur s’est terminé avec le code { $code }
 launcher-killed = le lanceur a été tué par un signal
 launcher-said = { $how } ; il a affiché : { $words }
@@ -227,7 +227,7 @@ area-linpack = choisir un système plus petit avec `--n` ou `--memory`
 area-blas = installer la bibliothèque (Debian : `libopenblas0-pthread`, `libblis4-pthread`) ou en donner le chemin complet
 area-generator = le générateur seul doit fonctionner partout : merci de le signaler
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` autorise tout le monde à utiliser ping ; ou exécuter en tant que root
-area-rdma = `rdma link` liste les périphériques RDMA et leur état ; `assay help rdma` en dit plus
+area-rdma = `rdma link` liste les périphériques RDMA et leur état ; voir aussi `assay help rdma`
 area-launcher = vérifier que le lanceur peut être exécuté
 area-process = exécuter à la main la commande enregistrée pour voir ce qui ne va pas
 area-tool = consulter la sortie brute conservée ; s’il s’agit d’une version de l’outil qu’assay ne connaît pas, la signaler avec cette sortie

@@ -9,16 +9,16 @@ luck-launch = 起動
 depends-pages = 結果はページの位置に左右されます。ヒュージページを使うと影響が小さくなり、時間を増やすと準備の回数が増えます
 depends-connections = 結果は接続に左右されます。どの CPU が処理するか、同じ経路に何が流れているかによります。時間を増やすと接続の数が増えます
 depends-launch = 結果は起動に左右されます。プロセスに割り当てられたメモリと CPU によります。時間を増やすと起動の回数が増えます
-doubt-no-interval = { $n } 個のサンプルからは中央値の { $level } 区間が得られません。独立したサンプルが { $needed } 個必要です
-doubt-no-interval-worth = { $n } 個のサンプル（{ $worth } 個相当）からは中央値の { $level } 区間が得られません。独立したサンプルが { $needed } 個必要です
-doubt-wider-than-value = 中央値の { $level } 区間が値そのものより広くなっています。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
+doubt-no-interval = { $n } 個のサンプルからは中央値の { $level } 信頼区間が得られません。独立したサンプルが { $needed } 個必要です
+doubt-no-interval-worth = { $n } 個のサンプル（{ $worth } 個相当）からは中央値の { $level } 信頼区間が得られません。独立したサンプルが { $needed } 個必要です
+doubt-wider-than-value = 中央値の { $level } 信頼区間が値そのものより広くなっています。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
     .advice = { $first }。または、マシンの外乱を減らしてください。`assay doctor` が外乱の原因を一覧表示します
-doubt-wide-interval = 中央値の { $level } 区間が ±{ $width } に及びます。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
+doubt-wide-interval = 中央値の { $level } 信頼区間が ±{ $width } に及びます。要求は ±{ $target } でした（n = { $n }、有効サンプル { $worth }）
     .advice = { $first }。または、マシンの外乱を減らしてください。`assay doctor` が外乱の原因を一覧表示します
 doubt-one-preparation = 全サンプルが同一の初期条件（{ $luck }）によるもので、要求された { $asked } 通りではありません。その影響の大きさは区間に現れません
 doubt-few-preparations = 準備は { $had } 回しかできませんでした。要求は { $asked } 回です
 doubt-preparations-differ = 分散の { $share } が { $preparations } 回の準備の間の差によるものです。{ $n } 個のサンプルは独立した { $worth } 個に相当します
-doubt-autocorrelated = 隣り合う繰り返しが似ています。{ $n } 個のサンプルは独立した { $worth } 個に相当します
+doubt-autocorrelated = 連続するサンプルに自己相関があります。{ $n } 個のサンプルは独立した { $worth } 個に相当します
     .advice = クロック周波数、熱、他のプロセスなど、一回の繰り返しより遅い変化が結果に影響しています。`assay doctor` が検出したものを一覧表示します
 doubt-warm-up-discarded = { $all } 個中 { $discarded } 個のサンプルが以降のものと明らかに異なるため、ウォームアップとして除外しました
     .advice = 結果はそれ以降のものです。全サンプルは測定順にストアに保存されています
@@ -81,9 +81,9 @@ doubt-file-with-holes = { $path } のサイズは { $size } ですが、実際�
 doubt-littles-law = 処理中の I/O は { $flight } でしたが、レート × レイテンシは { $product } で、{ $difference } の差があります
     .advice = レイテンシかレートが誤っています。実行とともに保存された時系列を確認してください
 doubt-rate-missed = 要求は { $asked }、到達は { $reached } でした
-    .advice = ストレージか深さが限界です。予定時刻からのレイテンシは実行中増え続けます。レートを下げるか、深さを増やしてください
+    .advice = ストレージかキュー深度が限界です。予定時刻からのレイテンシは実行中増え続けます。レートを下げるか、キュー深度を増やしてください
 doubt-not-started = 予定された { $due } 件中 { $n } 件の要求が、時間切れまでに開始されませんでした
-    .advice = それまでの待ち時間で数えるため、予定時刻からのレイテンシは少なくとも表示の値以上です。レートを下げるか、深さがある場合は増やしてください
+    .advice = それまでの待ち時間で数えるため、予定時刻からのレイテンシは少なくとも表示の値以上です。レートを下げるか、キュー深度がある場合は増やしてください
 doubt-message-rate-missed = 毎秒 { $asked } 件のメッセージが要求され、応答は毎秒 { $reached } 件でした。レートに届いていません
     .advice = 接続上のメッセージは一度に一つなので、間隔は往復時間より短くなりません。レイテンシは予定時刻から数え、送信が間に合わなかったものも含めて実行中増え続けます。レートを下げてください
 doubt-generator-near = ジェネレーター単体で { $rate } であり、到達値の { $factor } 倍しかありません

@@ -1,5 +1,5 @@
 advice-more-time = 시간을 더 주십시오(예: `--budget 10m` 또는 더 긴 `--for`)
-advice-tool-repeats = 반복 횟수는 도구가 결정합니다. 사례를 여러 번 실행하십시오
+advice-tool-repeats = 반복 횟수는 도구가 결정합니다. 테스트를 여러 번 실행하십시오
 advice-raw-output = 저장된 원시 출력을 확인하십시오
 advice-kernel-log = `dmesg`로 커널 메시지를 확인한 뒤 다시 실행하십시오
 advice-check-address = 주소와 그 주소로 가는 경로를 확인하십시오
@@ -9,16 +9,16 @@ luck-launch = 시작
 depends-pages = 결과가 페이지의 위치에 좌우됩니다. 대형 페이지를 쓰면 영향이 줄고, 시간을 더 주면 준비 횟수가 늘어납니다
 depends-connections = 결과가 연결에 좌우됩니다. 어느 CPU가 처리하는지, 같은 경로에 무엇이 오가는지에 달려 있습니다. 시간을 더 주면 연결 수가 늘어납니다
 depends-launch = 결과가 시작에 좌우됩니다. 프로세스가 얻은 메모리와 CPU에 달려 있습니다. 시간을 더 주면 시작 횟수가 늘어납니다
-doubt-no-interval = 표본 { $n }개로는 중앙값의 { $level } 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
-doubt-no-interval-worth = 표본 { $n }개({ $worth }개에 상당)로는 중앙값의 { $level } 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
-doubt-wider-than-value = 중앙값의 { $level } 구간이 값 자체보다 넓음, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
+doubt-no-interval = 표본 { $n }개로는 중앙값의 { $level } 신뢰 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
+doubt-no-interval-worth = 표본 { $n }개({ $worth }개에 상당)로는 중앙값의 { $level } 신뢰 구간을 구할 수 없음: 독립 표본 { $needed }개 필요
+doubt-wider-than-value = 중앙값의 { $level } 신뢰 구간이 값 자체보다 넓음, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
     .advice = { $first }. 또는 머신의 간섭을 줄이십시오. `assay doctor`가 간섭 요인을 나열합니다
-doubt-wide-interval = 중앙값의 { $level } 구간이 ±{ $width }에 이름, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
+doubt-wide-interval = 중앙값의 { $level } 신뢰 구간이 ±{ $width }에 달함, 요청은 ±{ $target }(n = { $n }, 유효 표본 { $worth })
     .advice = { $first }. 또는 머신의 간섭을 줄이십시오. `assay doctor`가 간섭 요인을 나열합니다
 doubt-one-preparation = 모든 표본이 하나의 초기 조건({ $luck })을 공유함, 요청은 { $asked }개. 그 영향이 얼마나 큰지는 구간에 나타나지 않음
 doubt-few-preparations = 시간이 부족해 준비를 { $had }번만 수행함, 요청은 { $asked }번
 doubt-preparations-differ = 분산의 { $share }가 준비 { $preparations }번 사이의 차이임: 표본 { $n }개는 독립 표본 { $worth }개에 상당
-doubt-autocorrelated = 이웃한 반복이 서로 비슷함: 표본 { $n }개는 독립 표본 { $worth }개에 상당
+doubt-autocorrelated = 연속된 표본에 상관이 있음: 표본 { $n }개는 독립 표본 { $worth }개에 상당
     .advice = 클록 주파수, 열, 다른 프로세스처럼 한 번의 반복보다 느리게 변하는 요인이 결과에 영향을 줍니다. `assay doctor`가 찾아낸 것을 나열합니다
 doubt-warm-up-discarded = 표본 { $all }개 중 { $discarded }개가 이후의 표본과 뚜렷이 달라 예열로 보고 제외함
     .advice = 결과는 그 이후의 표본에서 구했습니다. 모든 표본은 측정 순서대로 저장소에 있습니다
@@ -55,7 +55,7 @@ doubt-other-load = 측정을 시작하기 전 평균 부하(load average)가 { $
     .advice = 다른 프로그램을 중지하십시오. 방금 끝난 측정도 일 분 동안은 계산에 들어갑니다
 doubt-another-assay = 이 머신에서 다른 assay가 측정 중이며 서로 방해할 수 있음
     .advice = 끝날 때까지 기다렸다가 다시 측정하십시오
-doubt-emulated-cpu = 프로세서가 소프트웨어로 에뮬레이션됨(KVM 없는 QEMU): 여기서 측정한 속도는 실제 머신에 대해 아무것도 말해 주지 않음
+doubt-emulated-cpu = 프로세서가 소프트웨어로 에뮬레이션됨(KVM 없는 QEMU): 여기서 측정한 속도는 실제 머신에 적용되지 않음
     .advice = 이 값은 프로그램이 작동하는지 확인하는 데만 쓰고, 실제 하드웨어나 KVM에서 측정하십시오
 doubt-suspended = 도중에 머신이 { $time } 동안 절전 상태(suspend)였음
     .advice = 다시 측정하십시오. 측정하지 않은 시간이 결과에 포함되어 있습니다
@@ -81,12 +81,12 @@ doubt-file-with-holes = { $path }의 크기는 { $size }인데 그중 { $stored 
 doubt-littles-law = 진행 중인 I/O는 { $flight }인데 속도 × 대기 시간은 { $product }: { $difference } 차이
     .advice = 대기 시간이나 속도가 잘못되었습니다. 실행과 함께 저장된 시계열을 확인하십시오
 doubt-rate-missed = 요청은 { $asked }, 도달은 { $reached }
-    .advice = 스토리지나 깊이가 한계입니다. 예정 시각부터의 대기 시간은 실행되는 동안 계속 늘어납니다. 속도를 낮추거나 깊이를 늘리십시오
+    .advice = 스토리지나 큐 깊이가 한계입니다. 예정 시각부터의 대기 시간은 실행되는 동안 계속 늘어납니다. 속도를 낮추거나 큐 깊이를 늘리십시오
 doubt-not-started = 예정된 요청 { $due }개 중 { $n }개가 시간이 끝날 때까지 시작되지 않음
-    .advice = 그때까지 기다린 시간으로 계산되므로 예정 시각부터의 대기 시간은 적어도 표시된 값 이상입니다. 속도를 낮추거나, 깊이가 있으면 늘리십시오
+    .advice = 그때까지 기다린 시간으로 계산되므로 예정 시각부터의 대기 시간은 적어도 표시된 값 이상입니다. 속도를 낮추거나, 큐 깊이가 있으면 늘리십시오
 doubt-message-rate-missed = 초당 메시지 { $asked }개가 요청되었으나 응답은 초당 { $reached }개로, 속도에 도달하지 못함
     .advice = 연결에는 한 번에 메시지 하나만 오가므로 간격은 왕복 시간보다 짧아질 수 없습니다. 대기 시간은 예정 시각부터 계산되며, 제때 보내지 못한 것까지 포함해 실행되는 동안 계속 늘어납니다. 속도를 낮추십시오
-doubt-generator-near = 생성기 단독 속도가 { $rate }로, 도달한 속도의 { $factor }배에 불과함
+doubt-generator-near = 부하 생성기 단독 속도가 { $rate }로, 도달한 속도의 { $factor }배에 불과함
     .advice = 스레드를 더 주십시오. 대기 시간의 일부가 생성기 때문일 수 있습니다
 doubt-io-failed = { $operation } 실패({ $size }바이트, 오프셋 { $offset }, 대상 { $target }): { $cause }
 doubt-file-operation-failed = { $path }의 { $operation } 실패: { $cause }
@@ -195,7 +195,7 @@ area-latency = 더 작은 작업 집합을 선택하고(스위트 파일의 `to`
 area-peak-flops = 스레드가 CPU를 쓰지 못하는 원인은 `assay doctor`가 보여 줍니다. 합이 틀리면 프로세서 불량입니다
 area-linpack = `--n` 또는 `--memory`로 더 작은 계를 선택하십시오
 area-blas = 라이브러리를 설치하거나(Debian: `libopenblas0-pthread`, `libblis4-pthread`) 전체 경로를 지정하십시오
-area-generator = 생성기 단독은 어디서나 실행되어야 합니다. 보고해 주십시오
+area-generator = 부하 생성기 단독은 어디서나 실행되어야 합니다. 보고해 주십시오
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"`로 모든 사용자에게 ping을 허용하거나 root로 실행하십시오
 area-rdma = `rdma link`가 RDMA 장치와 상태를 나열합니다. 자세한 내용은 `assay help rdma`를 보십시오
 area-launcher = 런처를 실행할 수 있는지 확인하십시오

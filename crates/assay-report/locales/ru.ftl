@@ -4,7 +4,7 @@ on = включено
 off = выключено
 unknown = неизвестно
 interval = интервал
-interval-of-level = интервал { $level }
+interval-of-level = { $level }-й интервал
 no-interval = нет
 no-value = нет значения
 full-stop = .
@@ -101,10 +101,10 @@ table-extremes = Медианы по доменам одного вида
 table-levels = Задержка каждого уровня кэша и памяти
 table-compute = Пик операций умножения-сложения и LINPACK
 table-other = Результаты всех остальных тестов
-table-perftest = Что perftest выводит о тех же сообщениях
+table-perftest = Те же сообщения по правилам perftest
 table-measurers = Медианы и их отношение
 table-copies = Пропускная способность в { $unit } при копировании в память домена его ЦП (строки) из памяти другого домена (столбцы)
-table-network-items = Полезная пропускная способность и затраты ЦП
+table-network-items = Полезная скорость и затраты ЦП
 table-network = Показатели сети с интервалами
 table-round-trips = Время прохождения туда и обратно
 table-mpi-libraries = Библиотеки MPI и фактическая привязка их рангов
@@ -128,6 +128,9 @@ roofline-description = Код, у которого на байт приходи�
     [many] { $ridge } операций
    *[other] { $ridge } операции
 }, ждёт память: его скорость не выше числа операций на байт, умноженного на { $bandwidth }. Остальной код не быстрее { $peak }.
+bars-linear = столбцы
+bars-logarithmic = логарифмические столбцы
+bars-legend = { $name }, по оси — { $axis }; { $bars } от { $low } до { $high }
 axis-operations-per-byte = операций на байт
 axis-compute-rate = скорость вычислений
 mpi-by-distance = { $metric ->
@@ -139,7 +142,7 @@ axis-message-size = размер сообщения
 axis-rate-reached = достигнутая частота операций
 axis-time-measured = время измерения
 axis-share-at-most = доля не дольше этого времени
-course-of-goodput = Полезная пропускная способность во времени
+course-of-goodput = Полезная скорость во времени
 course-of-cpu-load = Загрузка ЦП во времени
 course-goes = { $name }: от { $low } до { $high }.
 rounds-go = Частота операций меняется от { $first } в первом раунде до { $last } в последнем.
@@ -149,7 +152,7 @@ axis-latency-from-due = задержка от планового начала о
 
 column-bandwidth = пропускная способность
 column-block = блок
-column-by = измерено
+column-by = инструмент
 column-case = случай
 column-cpu-load = загрузка ЦП
 column-cpu-per-io = ЦП на операцию
@@ -158,12 +161,12 @@ column-cpu-time = время ЦП
 column-cpu-user = ЦП, пользователь
 column-cpus = ЦП
 column-target-size = размер цели
-column-depth = глубина
+column-depth = глубина очереди
 column-generator = генератор
 column-goal = цель
-column-goodput = полезная пропускная способность
+column-goodput = полезная скорость
 column-highest = наибольшая
-column-in = в
+column-in = место измерения
 column-in-flight = в обработке
 column-item = тест
 column-kernel = вычислительный цикл
@@ -177,11 +180,11 @@ column-median = медиана
 column-median-from-due = медиана от планового начала
 column-middle = средняя
 column-note = прим.
-column-of-limit = от предела
-column-of-link = от скорости канала
-column-of-peak = от пика
-column-of-provisioned = от выделенного
-column-of-rpeak = от Rpeak
+column-of-limit = доля предела
+column-of-link = доля скорости канала
+column-of-peak = доля пика
+column-of-provisioned = доля выделенного
+column-of-rpeak = доля Rpeak
 column-operation = операция
 column-place = место
 column-ranks-on-cpus = ранги на ЦП
@@ -191,14 +194,14 @@ column-reads = чтение
 column-requested = запрошено
 column-retransmits = повторные передачи
 column-round = раунд
-column-service-median = медиана обслуживания
+column-service-median = медиана времени обслуживания
 column-size = размер
 column-test = тест
 column-threads = потоки
 column-transport = транспорт
 column-value = значение
-column-what = что
-column-where = где
+column-what = показатель
+column-where = место
 column-writes = запись
 
 machine-hardware = оборудование
@@ -266,14 +269,14 @@ reached = {" "}после { $finished } из { $planned } случаев
 status-partial = Прогон неполный: { $n ->
     [one] не хватает узла{ $hosts }
    *[other] не хватает узлов{ $hosts }
-}. Измеренное остальными действительно.
+}. Результаты остальных узлов действительны.
 status-interrupted = Прогон прерван{ $reached }; завершённые случаи действительны.
 status-interrupted-at-once = Прогон прерван до завершения первого случая.
 status-interrupted-late = Прогон прерван: измерены все случаи, но некоторые с меньшим числом повторений, чем планировалось.
 status-unfinished = Запись прогона обрывается{ $reached }: assay был остановлен или ещё работает. Завершённые случаи действительны.
-statistics = Значения — медианы. Доверительные интервалы получены из порядковых статистик и не предполагают никакого распределения, а если эффективных замеров меньше { $least }, — по t Стьюдента; если выборка меньше { $least }, интервала нет. n — число замеров после прогрева, в скобках — число эффективных замеров, если они коррелированы.
+statistics = Значения — медианы. Доверительные интервалы получены из порядковых статистик и не предполагают никакого распределения, а если эффективных замеров меньше { $least }, — по t-распределению; если выборка меньше { $least }, интервала нет. n — число замеров после прогрева, в скобках — число эффективных замеров, если они коррелированы.
 statistics-version = Версия статистики: { $version }.
-imported = Это измерено другим инструментом и загружено из { $files }; файл хранится вместе с прогоном. О его часах ничего не известно, а о машине — только то, что сказано в файле.
+imported = Это измерено другим инструментом и загружено из { $files }; файл хранится вместе с прогоном. Часы инструмента неизвестны, а машина известна лишь настолько, насколько её описывает файл.
 clock = Часы: { $name }, разрешение { $resolution }, чтение занимает { $cost }. Повтор пустого цикла занимает { $null }: это накладные расходы каждого измеряемого прохода.
 stolen = Гипервизор отнял { $share } времени ЦП за время прогона.
 throttled-times = { $n ->
@@ -324,7 +327,7 @@ rpeak-factors = { $n ->
 
 network-items-say = Загрузка ЦП — занятая доля всех ЦП, время ЦП — сколько потратила передача, на локальной / на удалённой стороне. Медианы; интервалы ниже.
 network-retransmits-say = Повторные передачи — сегменты TCP.
-network-loopback = Всё это прошло через loopback внутри машины: о сети это ничего не говорит.
+network-loopback = Всё это прошло через loopback внутри машины: результаты не описывают сеть.
 mpi-rule-best = ◀ отмечает лучшее в строке; ×{ $ratio } — отношение к нему
 mpi-rule-overlap = ≈: два интервала перекрываются
 mpi-rule-no-interval = ±?: слишком мало эффективных замеров для интервала
@@ -335,7 +338,7 @@ mpi-standard-abi = { $mpi }, стандартный ABI
 ranks = рангов: { $ranks }
 curve-goes = { $name }: от { $low } при { $small } до { $high } при { $large }.
 
-storage-explanation = Задержка — от отправки до завершения (время обслуживания). Процентили — по каждой отдельной операции. ± — более широкая половина доверительного интервала медианы. Генератор: частота генератора нагрузки без ввода-вывода, делённая на достигнутую.
+storage-explanation = Задержка — от отправки до завершения (время обслуживания). Процентили — по каждой отдельной операции. ± — более широкая половина доверительного интервала медианы. Генератор: скорость генератора нагрузки без ввода-вывода, делённая на достигнутую.
 storage-explanation-due = Задержка от планового начала отсчитывается с момента, когда операция должна была начаться: столько ждёт пользователь, и это показывают кривые отклика.
 storage-cached = Часть этих операций прошла через страничный кэш: они измеряют память не меньше, чем хранилище.
 storage-kind = { $pattern } { $size }, в обработке { $depth }
@@ -365,8 +368,8 @@ engine-best-of-refused = первый выбор: libaio недоступен
 engine-refused = io_uring недоступен ({ $cause })
 engine-both-refused = io_uring недоступен ({ $cause }), libaio тоже ({ $other })
 engine-refused-and-buffered = io_uring недоступен ({ $cause }), libaio блокируется в страничном кэше
-engine-contest = ядро может вести io_uring здесь в обход; из него и libaio этот оказался быстрее, { $taken } против { $other }
-engine-untried-contest = ядро может вести io_uring здесь в обход; не испробовано из-за проверки данных
+engine-contest = ядро может передавать io_uring рабочим потокам; из io_uring и libaio этот механизм оказался быстрее, { $taken } против { $other }
+engine-untried-contest = ядро может передавать io_uring рабочим потокам; не испробовано из-за проверки данных
 
 verdict-better = лучше
 verdict-worse = хуже
@@ -400,7 +403,7 @@ learn-title = Производительность { $subject }
 learn-description = Измеренные результаты для { $subject }, метод и команды для повторения.
 learn-intro = { $n ->
    *[other] { $subject }: измерено с помощью { $tool }.
-} Каждое значение — медиана, если столбец не говорит иного; интервалы стоят в отдельном столбце.
+} Каждое значение — медиана, если в столбце не указано иное; интервалы стоят в отдельном столбце.
 # A date ends in a full stop of its own.
 learn-dates = Измерено: { $dates }
 learn-workload = Рабочая нагрузка
@@ -440,7 +443,7 @@ answer-doubted = под сомнением { $some } из { $all ->
     [one] { $all } значения
    *[other] { $all } значений
 }, первое — { $first } ({ $why })
-answer-untrusted = доверять нельзя: { $reasons }
+answer-untrusted = недостоверно: { $reasons }
 answer-worse = { $n ->
    *[other] Хуже остальных узлов: { $hosts }
 }
@@ -458,10 +461,10 @@ more-than = более { $value }
 learn-not-measured = не измерено: { $why }
 learn-throughput-in = Пропускная способность ({ $unit })
 learn-test = { $what }, { $size }
-learn-random-reads = случайное чтение
-learn-random-writes = случайная запись
-learn-sequential-reads = последовательное чтение
-learn-sequential-writes = последовательная запись
+learn-random-reads = { $share } операций случайного чтения
+learn-random-writes = { $share } операций случайной записи
+learn-sequential-reads = { $share } операций последовательного чтения
+learn-sequential-writes = { $share } операций последовательной записи
 learn-heading-quota = Уровень обслуживания и квота
 learn-service-level = Уровень обслуживания
 learn-per-quota = { $unit } на { $quota }
@@ -485,3 +488,4 @@ answer-saturated = Предел может быть пределом самог�
 answer-finishers = Дальше всего друг от друга, { $case }: { $first } закончил через { $first_after }, { $last } — через { $last_after }
 details-hosts = Загрузка узлов
 column-done-after = закончил через
+protocol-metric = { $metric } ({ $protocol })

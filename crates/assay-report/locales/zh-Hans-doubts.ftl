@@ -1,5 +1,5 @@
 advice-more-time = 增加测量时间，例如 `--budget 10m` 或更长的 `--for`
-advice-tool-repeats = 重复次数由工具自行决定；请多次运行该用例
+advice-tool-repeats = 重复次数由工具自行决定；请多次运行该测试
 advice-raw-output = 查看保存的原始输出
 advice-kernel-log = 用 `dmesg` 查看内核消息，然后重试
 advice-check-address = 检查该地址以及到它的路由
@@ -9,16 +9,16 @@ luck-launch = 启动
 depends-pages = 结果取决于内存页的位置；使用大页可减小这种影响，时间越多，准备的次数也越多
 depends-connections = 结果取决于连接：由哪些 CPU 处理它，以及同一路径上还有什么流量；时间越多，建立的连接也越多
 depends-launch = 结果取决于启动：进程分到了哪些内存和 CPU；时间越多，启动的次数也越多
-doubt-no-interval = { $n } 个样本得不到中位数的 { $level } 区间：需要 { $needed } 个独立样本
-doubt-no-interval-worth = { $n } 个样本（相当于 { $worth } 个）得不到中位数的 { $level } 区间：需要 { $needed } 个独立样本
-doubt-wider-than-value = 中位数的 { $level } 区间比数值本身还宽，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
+doubt-no-interval = { $n } 个样本得不到中位数的 { $level } 置信区间：需要 { $needed } 个独立样本
+doubt-no-interval-worth = { $n } 个样本（相当于 { $worth } 个）得不到中位数的 { $level } 置信区间：需要 { $needed } 个独立样本
+doubt-wider-than-value = 中位数的 { $level } 置信区间比数值本身还宽，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
     .advice = { $first }，或减少机器上的干扰：`assay doctor` 会列出干扰源
-doubt-wide-interval = 中位数的 { $level } 区间达到 ±{ $width }，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
+doubt-wide-interval = 中位数的 { $level } 置信区间达到 ±{ $width }，而要求的是 ±{ $target }（n = { $n }，有效样本 { $worth }）
     .advice = { $first }，或减少机器上的干扰：`assay doctor` 会列出干扰源
 doubt-one-preparation = 所有样本共用同一种初始条件（{ $luck }），而要求的是 { $asked } 种；区间体现不出它的影响有多大
 doubt-few-preparations = 时间只够做 { $had } 次准备，而要求的是 { $asked } 次
 doubt-preparations-differ = 方差的 { $share } 来自 { $preparations } 次准备之间的差异：{ $n } 个样本相当于 { $worth } 个独立样本
-doubt-autocorrelated = 相邻的重复彼此相似：{ $n } 个样本相当于 { $worth } 个独立样本
+doubt-autocorrelated = 相邻样本存在自相关：{ $n } 个样本相当于 { $worth } 个独立样本
     .advice = 有变化比单次重复更慢的因素在影响结果，例如时钟频率、温度或其他进程；`assay doctor` 会列出它所发现的
 doubt-warm-up-discarded = { $all } 个样本中有 { $discarded } 个与其后的样本明显不同，已作为预热丢弃
     .advice = 结果取自其后的样本；全部样本按测量顺序保存在存储库中
@@ -81,13 +81,13 @@ doubt-file-with-holes = { $path } 大小为 { $size }，其中实际存储的只
 doubt-littles-law = 在途 I/O 为 { $flight }，而速率 × 延迟为 { $product }：相差 { $difference }
     .advice = 延迟或速率有误；查看随运行保存的时间序列
 doubt-rate-missed = 要求 { $asked }，达到 { $reached }
-    .advice = 瓶颈在存储或深度：自应发时刻起的延迟会随运行时间不断增长；请降低速率或增大深度
+    .advice = 瓶颈在存储或队列深度：自应发时刻起的延迟会随运行时间不断增长；请降低速率或增大队列深度
 doubt-not-started = 应发的 { $due } 个请求中有 { $n } 个到时间结束仍未开始
-    .advice = 它们按当时已等待的时间计入，因此自应发时刻起的延迟不小于所示数值；请降低速率，或在有深度时增大深度
+    .advice = 它们按当时已等待的时间计入，因此自应发时刻起的延迟不小于所示数值；请降低速率，或在有队列深度时增大它
 doubt-message-rate-missed = 要求每秒 { $asked } 条消息，得到应答 { $reached } 条：未达到该速率
     .advice = 连接上同时只有一条消息，因此两条之间至少相隔一次往返；延迟自应发时刻计起，并随运行时间不断增长，未能及时发出的也计入；请降低速率
-doubt-generator-near = 生成器单独运行可达 { $rate }，仅为所达速率的 { $factor } 倍
-    .advice = 给它更多线程：部分延迟可能来自生成器自身
+doubt-generator-near = 负载生成器单独运行可达 { $rate }，仅为所达速率的 { $factor } 倍
+    .advice = 给它更多线程：部分延迟可能来自负载生成器自身
 doubt-io-failed = { $operation } 失败（{ $size } 字节，偏移 { $offset }，目标 { $target }）：{ $cause }
 doubt-file-operation-failed = 对 { $path } 的 { $operation } 失败：{ $cause }
 doubt-measured-once = { $by } 只测量一次，不寻找稳态
@@ -195,7 +195,7 @@ area-latency = 选择较小的工作集（套件文件中的 `to`），并参见
 area-peak-flops = `assay doctor` 会显示是什么使线程得不到各自的 CPU；求和有误说明处理器有缺陷
 area-linpack = 用 `--n` 或 `--memory` 选择较小的方程组
 area-blas = 安装该库（Debian：`libopenblas0-pthread`、`libblis4-pthread`），或给出其完整路径
-area-generator = 生成器本身应能在任何机器上运行：请报告此问题
+area-generator = 负载生成器本身应能在任何机器上运行：请报告此问题
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` 可允许所有用户使用 ping；或以 root 身份运行
 area-rdma = `rdma link` 会列出 RDMA 设备及其状态；详见 `assay help rdma`
 area-launcher = 检查启动器能否执行

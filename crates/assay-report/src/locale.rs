@@ -22,6 +22,8 @@ pub use quantity::{
 pub(crate) use unit::localise_symbol;
 
 #[cfg(test)]
+mod terms_tests;
+#[cfg(test)]
 mod tests;
 
 /// Separator of list items.

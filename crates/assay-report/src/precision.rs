@@ -1,6 +1,7 @@
 //! Number of printed digits: derived from the interval of an estimate, or from the value of a
 //! setting.
 
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
@@ -13,6 +14,10 @@ const DIGITS_WITHOUT_INTERVAL: usize = 2;
 const DIGITS_AT_ZERO_WIDTH: usize = 4;
 /// Maximum half-width of a printed interval, relative to the value; wider ones only have a doubt.
 const MAX_RELATIVE_HALF_WIDTH: f64 = 1.0;
+/// Maximum number of digits of another tool's value, whose last ones its unit may have brought.
+const MAX_WRITTEN_DIGITS: usize = 4;
+/// Digits that a double represents exactly.
+const MAX_PRINTED_DIGITS: usize = 15;
 /// Maximum number of digits, however narrow the interval.
 const MAX_DIGITS: usize = 6;
 
@@ -44,10 +49,31 @@ pub fn value(estimate: &MetricEstimate) -> String {
     format_value(estimate.median, estimate.unit, estimate_digits(estimate))
 }
 
-/// Returns the significant digits of the median.
+/// Returns the significant digits of the median. Without an interval, a value of another tool keeps
+/// the digits that the tool wrote.
 #[must_use]
 pub fn estimate_digits(estimate: &MetricEstimate) -> usize {
+    if estimate.ci.is_none() && estimate.tool.name != "assay" {
+        return written_digits(estimate);
+    }
     interval_digits(estimate.median, estimate.ci)
+}
+
+/// Returns the stored number of printed digits, otherwise the fewest that represent the value.
+pub(crate) fn written_digits(estimate: &MetricEstimate) -> usize {
+    let printed = estimate.parameters.get(&Attribute::PrintedDigits);
+    match printed.and_then(AttributeValue::as_number) {
+        Some(printed) => (printed as usize).clamp(1, MAX_PRINTED_DIGITS),
+        None => fewest_digits(estimate.median),
+    }
+}
+
+/// Returns the fewest digits that represent the value, within limits.
+fn fewest_digits(value: f64) -> usize {
+    let is_exact =
+        |digits: &usize| (round_to_digits(value, *digits) - value).abs() <= value.abs() * 1e-9;
+    let fewer = DIGITS_WITHOUT_INTERVAL..MAX_WRITTEN_DIGITS;
+    fewer.into_iter().find(is_exact).unwrap_or(MAX_WRITTEN_DIGITS)
 }
 
 /// Returns the significant digits of a value with an interval.
@@ -295,6 +321,16 @@ mod tests {
             (f64::INFINITY, Unit::Second, "inf s"),
         ] {
             assert_eq!(value_without_interval(value, unit).replace('\u{a0}', " "), expected);
+        }
+    }
+
+    /// Four tools' values of 258 to 262 GB/s all became 260 GB/s.
+    #[test]
+    fn values_of_a_tool_keep_its_digits() {
+        for (value, expected) in
+            [(262.3e9, 4), (258.156_25e9, 4), (261e9, 3), (7e9, 2), (0.0, 2), (f64::NAN, 4)]
+        {
+            assert_eq!(fewest_digits(value), expected, "{value}");
         }
     }
 

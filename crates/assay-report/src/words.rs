@@ -17,7 +17,7 @@ pub use choices::{
 pub use doubt::doubt;
 pub use failure::failure;
 pub use hosts::{doubts, host_and_text, hosts, with_other_hosts, worst};
-pub use phrase::{dimension, phrase};
+pub use phrase::{dimension, headline, metric, phrase};
 
 use crate::locale as units;
 use crate::locale::{Argument, NO_BREAK_SPACES, format_fixed, format_message, word};

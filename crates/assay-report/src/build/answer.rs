@@ -81,7 +81,7 @@ fn rows_of_metric<'a>(
         let distrust = DistrustReason::from_estimate(estimate);
         let name = reader_label(
             benchmark,
-            &headline_label(translated_headline(benchmark, name), estimate),
+            &headline_label(&translated_headline(benchmark, name), estimate),
         );
         let joined = |details: Vec<String>| {
             let parts = std::iter::once(name.clone());
@@ -100,11 +100,11 @@ fn rows_of_metric<'a>(
 }
 
 /// Returns the headline translated as on published pages, where a translation exists.
-fn translated_headline(benchmark: Benchmark, name: &'static str) -> &'static str {
+fn translated_headline(benchmark: Benchmark, name: &'static str) -> String {
     match benchmark.id() {
-        "mpi.latency" => word("learn-heading-mpi-latency"),
-        "mpi.bw" => word("learn-heading-mpi-bandwidth"),
-        _ => name,
+        "mpi.latency" => word("learn-heading-mpi-latency").to_owned(),
+        "mpi.bw" => word("learn-heading-mpi-bandwidth").to_owned(),
+        _ => crate::words::headline(name),
     }
 }
 

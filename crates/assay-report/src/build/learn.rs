@@ -216,7 +216,9 @@ fn format_value(estimate: &MetricEstimate) -> String {
     let formatted = match estimate.ci {
         Some(_) => precision::value(estimate),
         // A published figure keeps the digits that it was printed with.
-        None => units::quantity(estimate.median, estimate.unit, digits(estimate)),
+        None => {
+            units::quantity(estimate.median, estimate.unit, precision::written_digits(estimate))
+        }
     };
     with_qualifier(estimate, formatted)
 }
@@ -228,16 +230,6 @@ fn with_qualifier(estimate: &MetricEstimate, value: String) -> String {
         Some("min") => message!("more-than", value = value),
         _ => value,
     }
-}
-
-/// Returns the stored number of printed digits, otherwise the fewest that represent the value.
-fn digits(estimate: &MetricEstimate) -> usize {
-    let printed = number(estimate, Attribute::PrintedDigits).map(|it| it as usize);
-    let exact = |digits: &usize| {
-        let rounded = precision::round_to_digits(estimate.median, *digits);
-        (rounded - estimate.median).abs() <= estimate.median.abs() * 1e-9
-    };
-    printed.unwrap_or_else(|| (2..5).find(exact).unwrap_or(4))
 }
 
 /// Returns a table with one row for each kind of workload.
@@ -347,7 +339,9 @@ fn linpack_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
         .map(|clock| format!("Rpeak{}{clock}", comma()));
     let name = clock.as_deref().unwrap_or("Rpeak");
     let peak = peak.map(|it| format!("{it} ({name})"));
-    let digits = rmax.ci.map_or_else(|| digits(rmax), |_| precision::estimate_digits(rmax));
+    let digits = rmax
+        .ci
+        .map_or_else(|| precision::written_digits(rmax), |_| precision::estimate_digits(rmax));
     let reached = format_gflops(rmax, (rmax.median, digits));
     let values = [peak, Some(format!("{reached} (Rmax)"))];
     let values = values.into_iter().flatten().collect::<Vec<_>>().join(comma());

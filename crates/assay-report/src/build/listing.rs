@@ -145,19 +145,21 @@ fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
 fn format_values(headlines: &[(&str, Quantity)]) -> (String, String) {
     let quantity = |(_, it): &(&str, Quantity)| units::quantity(it.value, it.unit, 3);
     let formatted: Vec<String> = headlines.iter().map(quantity).collect();
-    let (Some((label, _)), Some(first)) = (headlines.first(), formatted.first()) else {
+    let labels: Vec<String> =
+        headlines.iter().map(|(label, _)| crate::words::headline(label)).collect();
+    let (Some(label), Some(first)) = (labels.first(), formatted.first()) else {
         return Default::default();
     };
     let more = if headlines.len() > 1 { " …" } else { "" };
     let first = format!("{label} {}{more}", units::with_no_break_spaces(first));
-    let value = |(index, (label, _)): (usize, &(&str, Quantity))| {
+    let value = |(index, label): (usize, &String)| {
         // Rate and bandwidth of one test share a label.
-        let is_repeated = index > 0 && headlines[index - 1].0 == *label;
+        let is_repeated = index > 0 && labels[index - 1] == *label;
         units::with_no_break_spaces(&if is_repeated {
             formatted[index].clone()
         } else {
             format!("{label} {}", formatted[index])
         })
     };
-    (headlines.iter().enumerate().map(value).collect::<Vec<_>>().join(comma()), first)
+    (labels.iter().enumerate().map(value).collect::<Vec<_>>().join(comma()), first)
 }

@@ -108,7 +108,7 @@ struct Catalogue {
 }
 
 /// Concatenates the Fluent files of a language: reports, doubts and failures, commands. Languages
-/// other than English add the doctor's checks and progress messages.
+/// other than English add the doctor's checks, progress messages, and names of metrics.
 macro_rules! files {
     ($tag:literal $(, $more:literal)*) => {
         concat!(
@@ -124,14 +124,14 @@ macro_rules! files {
 pub(super) const fn source(locale: Locale) -> &'static str {
     match locale {
         Locale::En => files!("en"),
-        Locale::Ru => files!("ru", "-doctor.ftl", "-said.ftl"),
-        Locale::Fr => files!("fr", "-doctor.ftl", "-said.ftl"),
-        Locale::Cs => files!("cs", "-doctor.ftl", "-said.ftl"),
-        Locale::ZhHans => files!("zh-Hans", "-doctor.ftl", "-said.ftl"),
-        Locale::Ko => files!("ko", "-doctor.ftl", "-said.ftl"),
-        Locale::Ja => files!("ja", "-doctor.ftl", "-said.ftl"),
-        Locale::De => files!("de", "-doctor.ftl", "-said.ftl"),
-        Locale::Es => files!("es", "-doctor.ftl", "-said.ftl"),
+        Locale::Ru => files!("ru", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
+        Locale::Fr => files!("fr", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
+        Locale::Cs => files!("cs", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
+        Locale::ZhHans => files!("zh-Hans", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
+        Locale::Ko => files!("ko", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
+        Locale::Ja => files!("ja", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
+        Locale::De => files!("de", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
+        Locale::Es => files!("es", "-doctor.ftl", "-phrases.ftl", "-metrics.ftl"),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::locale as units;
 
 /// Texts and variables of a message, including all plural forms.
 #[derive(Debug, Default)]
-struct Message {
+pub(super) struct Message {
     texts: Vec<String>,
     variables: BTreeSet<String>,
 }
@@ -50,12 +50,12 @@ impl Message {
     }
 
     /// Returns the text outside backticks.
-    fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         self.texts.concat().split('`').step_by(2).collect::<Vec<_>>().join(" ")
     }
 }
 
-fn messages(locale: Locale) -> BTreeMap<String, Message> {
+pub(super) fn messages(locale: Locale) -> BTreeMap<String, Message> {
     let resource = FluentResource::try_new(catalogue::source(locale).to_owned());
     let resource = resource.unwrap_or_else(|(_, errors)| panic!("{locale:?}: {errors:?}"));
     let mut messages = BTreeMap::new();
@@ -73,26 +73,38 @@ fn messages(locale: Locale) -> BTreeMap<String, Message> {
     messages
 }
 
-/// Detects missing messages, missing variables, and changes to literal code.
+/// Lists messages that are printed in English for want of a translation. It fails no test here;
+/// on CI, and so before a release, a skip is a failure.
+fn list_untranslated(test: &str, untranslated: &[String]) {
+    if !untranslated.is_empty() {
+        println!("SKIPPED {test}: printed in English: {}", untranslated.join(", "));
+    }
+}
+
+/// Lists missing messages; detects missing variables, and changes to literal code.
 #[test]
 fn every_language_has_every_message() {
     let english = messages(Locale::En);
+    let mut untranslated = Vec::new();
     for locale in Locale::ALL {
         let localised = messages(locale);
         for (id, message) in &english {
             let Some(translated) = localised.get(id) else {
-                panic!("{locale:?} has no message {id}");
+                untranslated.push(format!("{} {id}", locale.tag()));
+                continue;
             };
             assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
             assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
         }
-        let has_english_in_code =
-            |id: &&String| id.starts_with("check-") || id.starts_with("said-");
+        let has_english_in_code = |id: &&String| {
+            ["check-", "phrase-", "metric-", "headline-"].iter().any(|it| id.starts_with(it))
+        };
         let unknown: Vec<_> = localised.keys().filter(|id| !has_english_in_code(id)).collect();
         let unknown: Vec<_> =
             unknown.into_iter().filter(|id| !english.contains_key(*id)).collect();
         assert_eq!(unknown, Vec::<&String>::new(), "{locale:?}");
     }
+    list_untranslated("every_language_has_every_message", &untranslated);
 }
 
 #[test]
@@ -149,7 +161,7 @@ fn no_line_breaks_before_units_and_french_punctuation() {
 }
 
 /// The doctor's checks contain their English reasons and advice. Every other language must
-/// translate them and keep literal text such as paths and settings.
+/// translate them, or is listed, and keep literal text such as paths and settings.
 #[test]
 fn every_language_translates_doctor_checks() {
     let folder =
@@ -162,6 +174,7 @@ fn every_language_translates_doctor_checks() {
         Some(text.split_whitespace().filter(|it| *it != "\\").collect::<Vec<_>>().join(" "))
     };
     let mut checks = 0;
+    let mut untranslated = Vec::new();
     for check in source.split("    DoctorCheck {\n").skip(1) {
         let id = text(check, "id").unwrap();
         checks += 1;
@@ -172,7 +185,9 @@ fn every_language_translates_doctor_checks() {
                     (catalogue::translate(&key), text(check, part).unwrap())
                 })
             });
-            assert!(translations[0].0.is_some(), "{locale:?}: {id} has no reason");
+            if translations[0].0.is_none() {
+                untranslated.push(format!("{} {id}", locale.tag()));
+            }
             for (translated, english) in translations {
                 let Some(translated) = translated else { continue };
                 let is_literal = |it: &&str| it.contains(['/', '_', '=']) && *it != "I/O";
@@ -186,10 +201,11 @@ fn every_language_translates_doctor_checks() {
         }
     }
     assert!(checks > 70, "{checks}");
+    list_untranslated("every_language_translates_doctor_checks", &untranslated);
 }
 
 /// Progress messages and findings of the doctor have their English text in the code. Every other
-/// language must translate them with the same variables.
+/// language must translate them with the same variables, or is listed.
 #[test]
 fn every_language_translates_phrases() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -199,13 +215,18 @@ fn every_language_translates_phrases() {
     sources(&root.join("../assay-model/src/plan"), &mut code);
     let english = phrases(&code);
     assert!(english.len() > 130, "{}", english.len());
+    let mut untranslated = Vec::new();
     for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
         let localised = messages(locale);
-        let phrase_id = |id: &String| id.strip_prefix("said-").map(str::to_owned);
+        let phrase_id = |id: &String| id.strip_prefix("phrase-").map(str::to_owned);
         let ids: BTreeSet<String> = localised.keys().filter_map(phrase_id).collect();
-        assert_eq!(ids, english.keys().cloned().collect(), "{locale:?}");
+        let unused: Vec<_> = ids.iter().filter(|id| !english.contains_key(*id)).collect();
+        assert_eq!(unused, Vec::<&String>::new(), "{locale:?}");
         for (id, template) in &english {
-            let message = &localised[&format!("said-{id}")];
+            let Some(message) = localised.get(&format!("phrase-{id}")) else {
+                untranslated.push(format!("{} phrase-{id}", locale.tag()));
+                continue;
+            };
             let variables = template.split('{').skip(1);
             let variables: BTreeSet<String> =
                 variables.filter_map(|it| Some(it.split_once('}')?.0.to_owned())).collect();
@@ -214,6 +235,7 @@ fn every_language_translates_phrases() {
             assert_eq!(message.code(), original.code(), "{locale:?}: {id}");
         }
     }
+    list_untranslated("every_language_translates_phrases", &untranslated);
 }
 
 /// Collects the templates of `phrase!` and `Phrase::plural` by identifier. The last template of

@@ -1,6 +1,7 @@
 //! Bar chart for a terminal: one bar per point of the first series, on the same scale as the plot.
 
 use crate::document::{Plot, PlotPoint, PlotSeries, Scale};
+use crate::locale::word;
 use crate::plot::scale::{AxisLayout, tick_label};
 use crate::precision::format_value;
 use crate::words::without_no_break_spaces;
@@ -72,8 +73,9 @@ fn draw_bar(share: f64, room: usize) -> String {
 fn legend(plot: &Plot, series: &PlotSeries, y: &AxisLayout) -> String {
     let [low, high] = y.ends(plot.y.unit);
     let kind = match plot.y.scale {
-        Scale::Linear | Scale::LinearFitted => "bars",
-        Scale::Log2 | Scale::Log10 => "logarithmic bars",
+        Scale::Linear | Scale::LinearFitted => word("bars-linear"),
+        Scale::Log2 | Scale::Log10 => word("bars-logarithmic"),
     };
-    format!("{} over {}; {kind} from {low} to {high}", series.name, plot.x.label)
+    let [name, axis] = [&series.name, &plot.x.label];
+    message!("bars-legend", name = name, axis = axis, bars = kind, low = low, high = high)
 }

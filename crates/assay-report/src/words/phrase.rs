@@ -1,10 +1,12 @@
-//! Translates progress messages, and names of dimensions, into the current language.
+//! Translates progress messages, and names of dimensions and metrics, into the current language.
 
 use assay_model::attribute::Attribute;
 use assay_model::phrase::Phrase;
 
 use crate::locale as units;
-use crate::locale::{Argument, Language, Locale, comma, group_digits, translate_with, word};
+use crate::locale::{
+    Argument, Language, Locale, comma, group_digits, translate, translate_with, word,
+};
 
 /// Translates a phrase. English, and phrases missing in the catalogue, keep their own text.
 #[must_use]
@@ -26,7 +28,7 @@ pub fn phrase(phrase: &Phrase) -> String {
             };
             let with: Vec<_> =
                 with.iter().map(|(name, it)| (name.as_str(), argument(it))).collect();
-            translate_with(&format!("said-{id}"), &with).unwrap_or_else(|| english.clone())
+            translate_with(&format!("phrase-{id}"), &with).unwrap_or_else(|| english.clone())
         }
         Phrase::List { of, between } => {
             let between = if between == ", " { comma() } else { between };
@@ -50,9 +52,28 @@ pub fn dimension(attribute: Attribute) -> &'static str {
     word(&format!("dimension-{}", attribute.name().replace('_', "-")))
 }
 
+/// Returns the translated name of a metric, or `None` in English and for proper names.
+#[must_use]
+pub fn metric(stored_name: &str) -> Option<&'static str> {
+    translate(&format!("metric-{}", stored_name.replace('_', "-")))
+}
+
+/// Translates a headline of the list of runs: `storage rate`, `RDMA latency (domain)`. Proper
+/// names and names of tests are returned unchanged.
+#[must_use]
+pub fn headline(label: &str) -> String {
+    let (name, place) = label.split_once(" (").map_or((label, None), |(a, b)| (a, Some(b)));
+    match (translate(&format!("headline-{}", name.replace(' ', "-").to_lowercase())), place) {
+        (None, _) => label.to_owned(),
+        (Some(name), None) => name.to_owned(),
+        (Some(name), Some(place)) => format!("{name} ({place}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use assay_model::attribute::Role;
+    use assay_model::benchmark::Benchmark;
     use assay_model::phrase;
     use assay_model::quantity::{Quantity, Unit};
 
@@ -74,6 +95,38 @@ mod tests {
         assert_eq!(translated(Locale::Ru, &share), "0,5~%, 1~500~Б");
         let unknown = phrase!("of another version", "as it was said in {n}", n = 7_usize);
         assert_eq!(translated(Locale::De, &unknown), "as it was said in 7");
+    }
+
+    /// Proper names are equal in every language.
+    #[test]
+    fn every_language_translates_metrics_and_headlines() {
+        const PROPER: [&str; 7] = ["copy", "scale", "add", "triad", "rmax", "fp64", "fp32"];
+        let metrics = Benchmark::ALL.into_iter().flat_map(|it| it.definition().metrics.iter());
+        let mut wrong = std::collections::BTreeSet::new();
+        for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
+            Language::for_locale(locale).scope(|| {
+                for metric in metrics.clone() {
+                    let is_proper = PROPER.contains(&metric.name);
+                    if super::metric(metric.name).is_none() != is_proper {
+                        wrong.insert((locale.tag(), metric.name));
+                    }
+                    let is_name = |it: &&str| {
+                        it.starts_with(char::is_lowercase)
+                            || it.contains("RDMA")
+                            || it.contains("MPI")
+                    };
+                    let label = metric.headline.filter(|it| is_name(it) && *it != "ping");
+                    if let Some(label) = label {
+                        assert_ne!(headline(label), label, "{locale:?}");
+                    }
+                }
+            });
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+        Language::for_locale(Locale::De).scope(|| {
+            assert_eq!(headline("storage rate (/data)"), "I/O-Rate (/data)");
+            assert_eq!(headline("TCP"), "TCP");
+        });
     }
 
     #[test]

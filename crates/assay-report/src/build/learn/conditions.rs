@@ -5,7 +5,7 @@ use assay_model::benchmark::Benchmark;
 use assay_model::quantity::Unit;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
-use super::{best, digits, format_value, row, text};
+use super::{best, format_value, row, text};
 use crate::build::run::network::pairs;
 use crate::build::run::network_labels;
 use crate::build::run::words;
@@ -168,7 +168,7 @@ fn format_share(estimate: &MetricEstimate) -> String {
         Unit::Ratio if estimate.ci.is_none() => units::in_percent(&units::quantity(
             100.0 * estimate.median,
             Unit::Ratio,
-            digits(estimate),
+            precision::written_digits(estimate),
         )),
         _ => format_value(estimate),
     }

@@ -9,7 +9,7 @@ use assay_model::quantity::Unit;
 use assay_model::sizing::{ServiceLevel, VolumeKind, quota_bytes};
 use assay_model::summary::MetricEstimate;
 
-use super::{digits, find_results, number, text, with_qualifier};
+use super::{find_results, number, text, with_qualifier};
 use crate::document::{ColumnAlignment, ReportTable, TableCell};
 use crate::locale::{
     Argument, group_digits, in_percent, localise_symbol, size, with_detail, word,
@@ -112,14 +112,13 @@ fn row_key(estimate: &MetricEstimate) -> (String, String, String) {
         number(estimate, Attribute::Bytes).map(|it| size(it as u64)).unwrap_or_default();
     let is_random = value(Attribute::Pattern) == "random";
     let part = |share: f64, is_reads: bool| {
-        let operation = match (is_random, is_reads) {
-            (true, true) => word("learn-random-reads"),
-            (true, false) => word("learn-random-writes"),
-            (false, true) => word("learn-sequential-reads"),
-            (false, false) => word("learn-sequential-writes"),
-        };
         let share = in_percent(&group_digits(&format!("{:.0}", 100.0 * share)));
-        format!("{share} {operation}")
+        match (is_random, is_reads) {
+            (true, true) => message!("learn-random-reads", share = share),
+            (true, false) => message!("learn-random-writes", share = share),
+            (false, true) => message!("learn-sequential-reads", share = share),
+            (false, false) => message!("learn-sequential-writes", share = share),
+        }
     };
     let read_share = number(estimate, Attribute::ReadShare).unwrap_or(0.5);
     let operations = match value(Attribute::Operation).as_str() {
@@ -144,7 +143,10 @@ fn format_in_unit(estimate: &MetricEstimate, unit: f64) -> String {
     }
     let digits = match estimate.ci {
         Some(_) => precision::estimate_digits(estimate),
-        None => digits(&MetricEstimate { median: estimate.median / unit, ..estimate.clone() }),
+        None => precision::written_digits(&MetricEstimate {
+            median: estimate.median / unit,
+            ..estimate.clone()
+        }),
     };
     let value = precision::round_to_digits(estimate.median / unit, digits);
     with_qualifier(estimate, group_digits(&value.to_string()))

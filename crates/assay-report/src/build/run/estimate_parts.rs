@@ -6,15 +6,18 @@ use assay_model::summary::MetricEstimate;
 
 use crate::units;
 
-/// Returns the display name of a metric.
+/// Returns the display name of a metric in the current language; the English ones are here.
 pub(in crate::build) fn metric_name(estimate: &MetricEstimate) -> String {
+    if let Some(translated) = crate::words::metric(&estimate.metric) {
+        return units::with_no_break_spaces(translated);
+    }
     let known = match estimate.metric.as_str() {
         "copy" => "Copy",
         "scale" => "Scale",
         "add" => "Add",
         "triad" => "Triad",
-        "fp64" => "FP64 peak",
-        "fp32" => "FP32 peak",
+        "fp64" => return message!("answer-peak", label = "FP64"),
+        "fp32" => return message!("answer-peak", label = "FP32"),
         "core_clock" => "core clock",
         "rmax" => "Rmax",
         "cpu_load" => "CPU load",

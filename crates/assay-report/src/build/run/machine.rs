@@ -92,14 +92,18 @@ fn topology_facts(host: &HostFacts) -> Vec<(String, String)> {
         format!("{count} × {} L{}", size(kind.1), kind.0)
     };
     let cores = host.topology.one_cpu_per_core(&host.topology.cpu_ids()).len();
+    // Files of other tools describe a machine in part: a count of zero means unknown.
+    let known = |count: usize| Some(count).filter(|count| *count > 0);
+    let memory = Some(host.memory.total_bytes).filter(|bytes| *bytes > 0);
     known_facts([
         (
             "fact-cpus",
-            Some(message!("cpus-on-cores", cpus = host.topology.cpus.len(), cores = cores)),
+            known(host.topology.cpus.len())
+                .map(|cpus| message!("cpus-on-cores", cpus = cpus, cores = cores)),
         ),
         ("fact-caches", Some(kinds.iter().map(cache).collect::<Vec<_>>().join(comma()))),
-        ("fact-numa-nodes", Some(host.topology.numa.len().to_string())),
-        ("fact-memory", Some(quantity(host.memory.total_bytes as f64, Unit::Byte, 4))),
+        ("fact-numa-nodes", known(host.topology.numa.len()).map(|nodes| nodes.to_string())),
+        ("fact-memory", memory.map(|bytes| quantity(bytes as f64, Unit::Byte, 4))),
         (
             "fact-memory-modules",
             host.memory.modules.as_ref().map(|modules| modules.len().to_string()),
@@ -140,6 +144,7 @@ mod tests {
     fn groups_hosts_with_equal_facts() {
         let host = |number: u32| HostFacts {
             name: format!("n{number}"),
+            cpu: CpuFacts { vendor: "x".to_owned(), ..CpuFacts::default() },
             versions: [(
                 "kernel".to_owned(),
                 if number == 7 { "6.2" } else { "6.1" }.to_owned(),

@@ -17,7 +17,7 @@ pub(in crate::build) fn protocol(estimate: &MetricEstimate) -> String {
 
 /// Returns `TCP goodput`, `UDP loss`.
 pub(in crate::build) fn metric_label(estimate: &MetricEstimate) -> String {
-    format!("{} {}", protocol(estimate), metric_name(estimate))
+    message!("protocol-metric", protocol = protocol(estimate), metric = metric_name(estimate))
 }
 
 /// Whether a result belongs to the network section.
