@@ -87,6 +87,8 @@ touch /tmp/asks
 query_size & asking=$!
 /lab/assay storage read /mnt/soft/data-soft --random --bs 4k --rate 5 --arrivals constant --for 60s \
   --engine libaio --quiet --json --store /tmp/soft > /tmp/soft.json & soft=$!
+/lab/assay storage write /mnt/soft/new --size 8MiB --random --bs 4k --rate 5 --arrivals constant --for 60s \
+  --engine libaio --quiet --json --store /tmp/new > /tmp/new.json & writing=$!
 /lab/assay storage read /mnt/volume/data --random --bs 4k --depth 4 --rate 20 --arrivals constant --for 60s \
   --engine libaio --quiet --events --store /tmp/store > /tmp/events & reading=$!
 until grep -q case-started /tmp/events || ! kill -0 $reading; do sleep 1; done
@@ -104,3 +106,11 @@ code=0
 wait $soft || code=$?
 cat /tmp/soft.json
 echo; echo "exit $code"
+echo '== written'
+code=0
+wait $writing || code=$?
+cat /tmp/new.json
+echo; echo "exit $code"
+# The server is back: what could not be removed while it was away is removed now.
+/lab/assay storage clean --store /tmp/new
+if [ -e /mnt/volume/new ]; then echo 'file stays'; else echo 'file gone'; fi

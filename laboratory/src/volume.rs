@@ -58,7 +58,10 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let killed = output_section(output, "killed")?;
     figures.push(check_exit_code("a server that is killed and comes back", killed));
     figures.extend(check_outage(&parse_document(killed)?, killed)?);
-    figures.extend(check_soft_mount(output_section(output, "soft")?)?);
+    figures.extend(check_soft_mount(output_section(output, "soft")?, SoftAccess::READ)?);
+    let written = output_section(output, "written")?;
+    figures.extend(check_soft_mount(written, SoftAccess::WRITE)?);
+    figures.push(check_created_file(written));
     Ok(figures)
 }
 
@@ -70,21 +73,55 @@ fn exit_code(text: &str) -> String {
     text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
 }
 
-/// Checks the errors of a soft mount: the failed read is reported, and no results are stored.
-fn check_soft_mount(text: &str) -> Result<[LabFigure; 2]> {
-    const PREFIX: &str = "read of 4096 bytes at byte ";
-    const REASON: &str = " of /mnt/soft/data-soft: Input/output error";
+/// Access to a soft mount whose server is away.
+struct SoftAccess {
+    /// Name in the rows.
+    name: &'static str,
+    /// Text before the offset of the failed I/O, and after it.
+    failure: [&'static str; 2],
+}
+
+impl SoftAccess {
+    const READ: Self = Self {
+        name: "reads",
+        failure: ["read of 4096 bytes at byte ", " of /mnt/soft/data-soft: Input/output error"],
+    };
+    /// A file that the run created itself.
+    const WRITE: Self = Self {
+        name: "writes",
+        failure: ["write of 4096 bytes at byte ", " of /mnt/soft/new: Input/output error"],
+    };
+}
+
+/// Checks that the file of the failed write is gone once the server is back: on NFS 3 it has
+/// neither a time of birth nor an attribute.
+fn check_created_file(text: &str) -> LabFigure {
+    let found = text.lines().find(|line| line.starts_with("file ")).unwrap_or("nothing");
+    LabFigure::exact(
+        "the file of the failed writes, once the server is back",
+        "file gone",
+        found.to_owned(),
+    )
+}
+
+/// Checks the errors of a soft mount: the failed I/O is reported, and no results are stored.
+fn check_soft_mount(text: &str, access: SoftAccess) -> Result<[LabFigure; 2]> {
+    let SoftAccess { name, failure: [prefix, reason] } = access;
     let report = parse_document(text)?;
     let results = report["results"].as_array().map_or(0, Vec::len);
     let failure = report["failures"][0]["reason"].as_str().unwrap_or("no failure");
     let first = failure.split("; ").next().unwrap_or_default();
-    let offset_text = first.split_once(PREFIX).and_then(|(_, rest)| rest.strip_suffix(REASON));
+    let offset_text = first.split_once(prefix).and_then(|(_, rest)| rest.strip_suffix(reason));
     let is_named = offset_text.is_some_and(|byte| byte.parse::<u64>().is_ok());
     Ok([
-        LabFigure::exact("a mount that gives up (soft): exit code", "4", exit_code(text)),
+        LabFigure::exact(
+            &format!("a mount that gives up (soft), {name}: exit code"),
+            "4",
+            exit_code(text),
+        ),
         LabFigure {
-            name: "a mount that gives up (soft): reads while the server is away".to_owned(),
-            truth: format!("{PREFIX}…{REASON}; 0 results"),
+            name: format!("a mount that gives up (soft): {name} while the server is away"),
+            truth: format!("{prefix}…{reason}; 0 results"),
             reported: format!("{first}; {results} results"),
             verdict: Evidence::Condition(is_named && results == 0).judge(),
         },
@@ -323,10 +360,11 @@ mod tests {
             ),
         ];
         let soft = r#"{"results":[],"failures":[{"reason":"3 I/O of a failed: read of 4096 bytes at byte 8192 of /mnt/soft/data-soft: Input/output error; more"}]}"#;
+        let written = soft.replace("read of", "write of").replace("data-soft", "new");
         format!(
             "\n== doctor\n{{\"findings\":[{}]}}\n== curves\n{curves}\nexit 0\n== connections\nnear 1\nfar 4\n\
              == killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n\
-             == soft\n{soft}\nexit 4\n",
+             == soft\n{soft}\nexit 4\n== written\n{written}\nexit 4\nRemoved 1 file\nfile gone\n",
             findings.join(",")
         )
     }
@@ -369,7 +407,8 @@ mod tests {
             ),
             ("byte 8192", "byte ?", ": reads while the server is away"),
             ("\"results\":[],", "\"results\":[1],", ": reads while the server is away"),
-            ("exit 4", "exit 0", ": exit code"),
+            ("exit 4", "exit 0", ", reads: exit code"),
+            ("byte 8192 of /mnt/soft/new", "byte ?", ": writes while the server is away"),
         ] {
             assert!(guest_output().contains(from), "{from}");
             assert_eq!(
@@ -377,6 +416,8 @@ mod tests {
                 [[gives_up, expected].concat()]
             );
         }
+        let stays = guest_output().replace("file gone", "file stays");
+        assert_eq!(wrong(&stays), ["the file of the failed writes, once the server is back"]);
         let too_fast = guest_output().replace("\"mean\":180.0", "\"mean\":220.0");
         assert_eq!(
             wrong(&too_fast.replace("\"mean\":980.0", "\"mean\":1020.0")),

@@ -17,7 +17,8 @@ pub(crate) fn write(layout: &StoreLayout, bytes: &[u8]) -> Result<String, StoreE
     if regular_file::read(&path, limit).is_ok_and(|present| present == bytes) {
         return Ok(hash);
     }
-    write_atomically(layout, &path, bytes).map_err(|source| StoreError::WriteRaw { path, source })?;
+    write_atomically(layout, &path, bytes)
+        .map_err(|source| StoreError::WriteRaw { path, source })?;
     Ok(hash)
 }
 

@@ -4,10 +4,12 @@
 //!
 //! A record is signed with a key of its store. It identifies a file by path, device, inode, time of
 //! birth and an extended attribute that copies lack, and, while no run uses the file, also by its
-//! time of last change. A file that someone else replaced or changed never counts as assay's own.
+//! time of last change. Where a file system has neither births nor attributes, an open handle shows
+//! during the run that the file is the same, and the time of the last change after it. A file that someone else replaced or changed never counts as assay's own.
 //!
 //! Every process that uses a file holds a lock on its record; no other process removes it then.
 
+mod open_handles;
 mod recognition;
 
 use std::fs::File;
@@ -192,7 +194,8 @@ impl CreatedFiles {
             drop(record.forget());
             cannot(&error)
         })?;
-        let kept = record.set_mark(&file).and_then(|()| record.save());
+        let marked = record.set_mark(&file).and_then(|()| record.keep_open(&file));
+        let kept = marked.and_then(|()| record.save());
         kept.map_err(|error| {
             // The file is empty and was just created.
             drop(fs::remove_file(path));
@@ -486,6 +489,7 @@ impl CreatedRecord {
             if (found.st_dev, found.st_ino) != (self.device, self.inode) {
                 return Ok(CreatedRemoval::Unrecognised(UnrecognisedFile::Replaced));
             }
+            self.close();
             rustix::fs::unlinkat(&opened, name, AtFlags::empty())?;
             if self.made == CreatedKind::TreeAndFolder {
                 // The folder stays if it contains other files.
@@ -502,12 +506,6 @@ impl CreatedRecord {
         match self.recognise() {
             // The file was announced and never created.
             Err(_) if self.announced_ns.is_some() => return self.forget(),
-            // File systems such as NFS without attributes offer no proof of identity; the file stays.
-            Err(UnrecognisedFile::Replaced)
-                if self.born_ns.is_none() && self.mark.is_none() =>
-            {
-                return self.forget();
-            }
             other => other?,
         }
         match self.remove()? {
@@ -535,6 +533,7 @@ impl CreatedRecord {
 
     /// Removes the record and its lock.
     fn forget(&self) -> io::Result<()> {
+        self.close();
         fs::remove_file(&self.record)?;
         drop(fs::remove_file(record_lock::path(&self.record)));
         record_lock::release(&self.record);
@@ -594,181 +593,4 @@ fn now_ns() -> u128 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::recognition::TICK_NS;
-    use super::*;
-
-    #[test]
-    fn removes_only_created_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let [ours, replaced] = ["ours", "replaced"].map(|name| folder.path().join(name));
-        for path in [&ours, &replaced] {
-            created.create(path, 0).unwrap();
-        }
-        // Replaces the file by a rename, so that the inode certainly differs.
-        let foreign = folder.path().join("foreign");
-        std::fs::write(&foreign, "precious").unwrap();
-        std::fs::rename(&foreign, &replaced).unwrap();
-        assert!(created.find(&ours).is_some());
-        assert!(created.find(&replaced).is_none());
-        assert_eq!(reported_paths(&created), std::slice::from_ref(&replaced));
-        assert!(!ours.exists());
-        assert_eq!(std::fs::read_to_string(&replaced).unwrap(), "precious");
-        assert_eq!(created.list().len(), 1, "the record of the other one stays");
-    }
-
-    #[test]
-    fn refuses_to_create_existing_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let path = folder.path().join("foreign");
-        std::fs::write(&path, "precious").unwrap();
-        assert!(created.create(&path, 0).is_err());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
-        assert!(created.list().is_empty());
-    }
-
-    #[test]
-    fn recognises_file_of_announced_record() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let [missing, empty, foreign, older] =
-            ["missing", "empty", "foreign", "older"].map(|name| folder.path().join(name));
-        std::fs::write(&older, "").unwrap();
-        std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
-        for path in [&missing, &empty, &foreign, &older] {
-            created.announce(path, 0).unwrap();
-        }
-        // The simulated crash comes after this.
-        std::fs::write(&empty, "").unwrap();
-        std::fs::write(&foreign, "precious").unwrap();
-        let there: Vec<PathBuf> = created
-            .list()
-            .into_iter()
-            .filter(CreatedRecord::is_unchanged)
-            .map(|record| record.path)
-            .collect();
-        assert_eq!(there, std::slice::from_ref(&empty));
-        assert!(created.remove_created().is_empty());
-        assert!(created.list().is_empty());
-        assert!(!empty.exists() && foreign.exists() && older.exists());
-    }
-
-    #[test]
-    fn ignores_malformed_record() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        created.create(&folder.path().join("ours"), 0).unwrap();
-        std::fs::write(folder.path().join(RECORDS_FOLDER).join("broken.json"), "{").unwrap();
-        assert_eq!(created.list().len(), 1);
-    }
-
-    #[test]
-    fn changed_file_is_not_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let path = folder.path().canonicalize().unwrap().join("kept");
-        created.create(&path, 8).unwrap();
-        std::fs::write(&path, "of assay").unwrap();
-        created.end_all_uses(true).unwrap();
-        assert!(created.find(&path).is_some());
-        std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
-        // Inode, birth, attribute and length stay the same.
-        std::fs::write(&path, "precious").unwrap();
-        assert!(created.find(&path).is_none());
-        assert_eq!(reported_paths(&created), std::slice::from_ref(&path));
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
-    }
-
-    fn reported_paths(created: &CreatedFiles) -> Vec<PathBuf> {
-        created.remove_created().into_iter().map(|(path, _)| path).collect()
-    }
-
-    #[test]
-    fn reports_unrecognised_files_and_keeps_their_records() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
-        let [extended, moved, unmarked] = ["extended", "moved", "unmarked"].map(at);
-        let marked =
-            [&extended, &moved, &unmarked].map(|path| created.create(path, 8).unwrap().0);
-        File::options().write(true).open(&extended).unwrap().set_len(9).unwrap();
-        std::fs::rename(&moved, at("elsewhere")).unwrap();
-        let mut expected = vec![extended.clone(), moved];
-        if marked[2].mark.is_some() {
-            rustix::fs::removexattr(&unmarked, MARK_ATTRIBUTE).unwrap();
-            expected.push(unmarked.clone());
-        }
-        let ended: Vec<PathBuf> =
-            created.end_all_uses(true).unwrap().into_iter().map(|(path, _)| path).collect();
-        assert_eq!(ended, expected);
-        assert_eq!(reported_paths(&created), expected);
-        assert_eq!(created.list().len(), expected.len());
-        assert!(extended.exists() && at("elsewhere").exists());
-    }
-
-    #[test]
-    fn concurrent_saves_have_separate_drafts() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let path = folder.path().canonicalize().unwrap().join("shared");
-        let (record, _) = created.create(&path, 8).unwrap();
-        let save = || (0..50).try_for_each(|_| record.clone().begin_use(8));
-        std::thread::scope(|scope| {
-            let all = [(); 4].map(|()| scope.spawn(save));
-            all.into_iter().for_each(|one| one.join().unwrap().unwrap());
-        });
-        assert!(created.find(&path).is_some());
-    }
-
-    #[test]
-    fn file_is_not_removed_while_its_record_is_locked() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let path = folder.path().canonicalize().unwrap().join("used");
-        let (record, _) = created.create(&path, 8).unwrap();
-        created.end_all_uses(true).unwrap();
-        // Another description of the lock file stands for another process.
-        let other = File::open(record_lock::path(&record.record)).unwrap();
-        other.try_lock_shared().unwrap();
-        let record = created.find(&path).unwrap();
-        assert!(record.is_in_use());
-        assert!(matches!(record.remove().unwrap(), CreatedRemoval::InUse));
-        // Its creator leaves it to the other one.
-        assert!(created.remove_created().is_empty() && path.exists());
-        assert!(created.end_all_uses(false).unwrap().is_empty() && path.exists());
-        drop(other);
-        let draft = record.record.with_extension("1-2-3.draft");
-        std::fs::write(&draft, "{").unwrap();
-        created.remove_drafts();
-        assert!(!draft.exists());
-        // The last user removes it.
-        record.hold().unwrap();
-        assert!(created.end_all_uses(false).unwrap().is_empty());
-        let left = fs::read_dir(folder.path().join(RECORDS_FOLDER)).unwrap().count();
-        assert!(!path.exists() && left == 1, "only the key stays");
-    }
-
-    #[test]
-    fn rejects_edited_and_irregular_records() {
-        let folder = tempfile::tempdir().unwrap();
-        let created = CreatedFiles::open(Some(folder.path())).unwrap();
-        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
-        let (record, _) = created.create(&at("ours"), 0).unwrap();
-        let (other, _) = created.create(&at("other"), 0).unwrap();
-        // A record is edited to cover the other file, with its inode and birth.
-        let edited = CreatedRecord { path: other.path.clone(), ..record.clone() };
-        let text = serde_json::to_string(&edited).unwrap();
-        std::fs::write(&record.record, text).unwrap();
-        let pipe = folder.path().join(RECORDS_FOLDER).join("pipe.json");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).unwrap();
-        let link = folder.path().join(RECORDS_FOLDER).join("link.json");
-        std::os::unix::fs::symlink(&other.record, &link).unwrap();
-        assert_eq!(created.list().len(), 1);
-        assert_eq!(created.invalid_records().len(), 3);
-        // Records signed with a key that others can read are not valid.
-        std::fs::write(folder.path().join(RECORDS_FOLDER).join(KEY_FILE), [7; 32]).unwrap();
-        assert!(created.list().is_empty());
-    }
-}
+mod tests;

@@ -65,9 +65,10 @@ impl CreatedRecord {
             }
             other => other.map_err(UnrecognisedFile::Unreadable)?,
         };
-        // An inode alone proves nothing: numbers are reused.
+        // An inode alone proves nothing: numbers are reused. A file that is open keeps its inode, and
+        // one that replaces it later has another time of change, which is compared below.
         let is_born = match self.born_ns {
-            None => self.mark.is_some(),
+            None => self.mark.is_some() || self.left.is_some() || self.is_open_here(),
             born => born_ns(&found) == born,
         };
         let is_same =
