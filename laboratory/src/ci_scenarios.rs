@@ -17,7 +17,7 @@ const TRIES: usize = 2;
 pub enum ScenarioVerdict {
     /// No figure is wrong.
     Holds,
-    /// Holds in the second try only; what was wrong in the first.
+    /// Holds in the second try only, with the wrong figures of the first.
     HoldsOnRetry(String),
     /// A figure is wrong in both tries, or the scenario cannot run to its end, with the reason.
     Fails(String),

@@ -58,9 +58,9 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let killed = output_section(output, "killed")?;
     figures.push(check_exit_code("a server that is killed and comes back", killed));
     figures.extend(check_outage(&parse_document(killed)?, killed)?);
-    figures.extend(check_soft_mount(output_section(output, "soft")?, SoftAccess::READ)?);
+    figures.extend(check_soft_mount(output_section(output, "soft")?, &SoftAccess::READ)?);
     let written = output_section(output, "written")?;
-    figures.extend(check_soft_mount(written, SoftAccess::WRITE)?);
+    figures.extend(check_soft_mount(written, &SoftAccess::WRITE)?);
     figures.push(check_created_file(written));
     Ok(figures)
 }
@@ -105,8 +105,8 @@ fn check_created_file(text: &str) -> LabFigure {
 }
 
 /// Checks the errors of a soft mount: the failed I/O is reported, and no results are stored.
-fn check_soft_mount(text: &str, access: SoftAccess) -> Result<[LabFigure; 2]> {
-    let SoftAccess { name, failure: [prefix, reason] } = access;
+fn check_soft_mount(text: &str, access: &SoftAccess) -> Result<[LabFigure; 2]> {
+    let SoftAccess { name, failure: [prefix, reason] } = *access;
     let report = parse_document(text)?;
     let results = report["results"].as_array().map_or(0, Vec::len);
     let failure = report["failures"][0]["reason"].as_str().unwrap_or("no failure");

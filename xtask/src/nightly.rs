@@ -94,8 +94,8 @@ fn tool(root: &Path, program: &str) -> Command {
     command
 }
 
-/// Fuzzes each reader with libFuzzer, which mutates what reaches new code. Its corpus stays in
-/// `target`, and what crashes becomes a finding, which the tests run from then on.
+/// Fuzzes each reader with libFuzzer, which mutates the inputs that reach new code. Its corpus
+/// stays in `target`. An input that crashes becomes a finding, which the tests run from then on.
 fn fuzz_by_coverage(root: &Path) -> Result<()> {
     const CRATE: &str = "crates/assay-fuzz";
     let corpus = root.join("target/coverage-corpus");

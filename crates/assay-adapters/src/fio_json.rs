@@ -141,7 +141,7 @@ pub(crate) struct FioGroup {
     pub(crate) began_s: Option<u64>,
     /// Counts of all its entries.
     pub(crate) counts: FioCounts,
-    /// Reads that verified what was written, which the result does not contain.
+    /// Reads that verified written data, which the result does not contain.
     pub(crate) verifying_reads: u64,
     /// Totals of all its entries.
     pub(crate) result: Result<FioResult, ToolError>,
@@ -177,7 +177,7 @@ pub(crate) fn read_run(text: &str) -> Result<FioRun, ToolError> {
     Ok(FioRun { ended_ms, has_ms, groups: document.groups.into_iter().map(convert).collect() })
 }
 
-/// Whether all reads of a job check what it wrote.
+/// Whether all reads of a job check its own writes.
 fn verifies_only(options: &FioOptions) -> bool {
     let option = |name: &str| options.get(name).map(String::as_str);
     let way = option("rw").or_else(|| option("readwrite")).unwrap_or_default();

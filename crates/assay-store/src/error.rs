@@ -185,7 +185,7 @@ pub enum StoreError {
         /// System error.
         source: io::Error,
     },
-    /// What was written could not be brought to the disk.
+    /// Written data could not be brought to the disk.
     #[error("cannot sync the store in {}", path.display())]
     Sync {
         /// Folder of the store.

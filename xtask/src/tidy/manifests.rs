@@ -32,6 +32,8 @@ const CRATE_MAP: &[CrateRule] = &[
         internal: &["assay-model"],
         external: Some(&["hdrhistogram", "io-uring", "libc", "loom", "thiserror"]),
     },
+    // Outside of the workspace: it needs a nightly compiler.
+    CrateRule { name: "assay-fuzz-coverage", internal: &["assay-fuzz"], external: None },
     spoke("assay-stats"),
     spoke("assay-dialects"),
     spoke("assay-adapters"),
@@ -200,7 +202,8 @@ fn dependencies(manifest: &Table) -> Vec<(&'static str, String)> {
 /// it may use `unsafe`.
 fn missing_lints(package: &CargoPackage) -> Option<TidyFinding> {
     let lints = package.table.get("lints").and_then(|lints| lints.get("workspace"));
-    let follows = lints.and_then(Value::as_bool).unwrap_or(false);
+    let follows = lints.and_then(Value::as_bool).unwrap_or(false)
+        || package.table.contains_key("workspace");
     (!follows && package.name != "assay-kernels").then(|| {
         let why = "`[lints] workspace = true` keeps the rules the same everywhere";
         TidyFinding::new(&package.manifest, 1, "does not use the lints of the workspace", why)

@@ -62,7 +62,7 @@ const MEMBERS: [&str; 35] = [
 ];
 /// Members whose names are numbers are kept whole: percentiles, bins and levels of the queue.
 const WHOLE_MEMBERS: [&str; 3] = ["percentile", "bins", "iodepth_level"];
-/// Options that are conditions of a result, or decide what its figures mean.
+/// Options that are conditions of a result, or decide the meaning of its figures.
 const FIO_OPTIONS: [&str; 23] = [
     "rw",
     "readwrite",

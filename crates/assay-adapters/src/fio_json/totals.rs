@@ -143,7 +143,7 @@ impl FioTotals {
         self.latencies.iter().map(|(_, it)| it.bins.len()).sum()
     }
 
-    /// Removes the reads, which only verified what was written before, and returns their number.
+    /// Removes the reads, which only verified earlier writes, and returns their number.
     pub(super) fn remove_reads(&mut self) -> u64 {
         let reads = std::mem::take(&mut self.counts.ios[0]);
         self.counts.bytes[0] = 0.0;

@@ -9,8 +9,8 @@ use super::*;
 /// synchronisation need two or fewer.
 const MAX_PREEMPTIONS: usize = 3;
 
-/// Checks that what each party writes before a phase is visible to all after it, and that one of
-/// them is the last.
+/// Checks that the writes of each party before a phase are visible to all after it, and that one
+/// of them is the last.
 fn check(parties: usize, phases: u64, sleeping_phases: i32) {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(MAX_PREEMPTIONS);
@@ -22,7 +22,8 @@ fn check(parties: usize, phases: u64, sleeping_phases: i32) {
         let others: Vec<_> = (1..parties)
             .map(|party| {
                 let (barrier, counts) = (Arc::clone(&barrier), Arc::clone(&counts));
-                thread::spawn(move || pass_phases(&barrier, &counts, party, phases))
+                let count = move || pass_phases(&barrier, &counts, party, phases);
+                thread::Builder::new().spawn(count).unwrap()
             })
             .collect();
         let mut last = pass_phases(&barrier, &counts, 0, phases);

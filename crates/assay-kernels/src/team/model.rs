@@ -49,12 +49,13 @@ fn spinning_member_sees_the_work_of_its_generation() {
         let state = Arc::new(TeamState::default());
         let member = {
             let state = Arc::clone(&state);
-            thread::spawn(move || {
+            let wait_and_work = move || {
                 while state.generation.0.load(Ordering::Acquire) == 0 {
                     thread::yield_now();
                 }
                 state.run_work(0);
-            })
+            };
+            thread::Builder::new().spawn(wait_and_work).unwrap()
         };
         state.publish_work(&|member| assert_eq!(member, 0), 1);
         state.wait_until_finished(&[]);

@@ -142,7 +142,7 @@ impl TextEntry {
         contents.add_part(lines, what, Ok(measurement));
     }
 
-    /// Removes directions that repeat others, or only verified what was written.
+    /// Removes directions that repeat others, or only verified written data.
     fn remove_repeated(&mut self, contents: &mut FileContents) {
         let has = |at: usize| move |it: &TextDirection| it.at == at && it.bytes > 0.0;
         let (has_reads, has_writes) =
