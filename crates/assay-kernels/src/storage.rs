@@ -43,6 +43,7 @@ mod open_targets;
 mod phase;
 mod phase_runner;
 mod polling;
+mod positioned_io;
 mod precheck;
 mod random;
 mod rotation;

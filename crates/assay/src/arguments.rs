@@ -67,7 +67,7 @@ use crate::data_sheet::DataSheetArguments;
 #[derive(Debug, Parser)]
 #[command(
     name = "assay",
-    version,
+    version = crate::VERSION,
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 100,

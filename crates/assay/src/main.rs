@@ -31,6 +31,12 @@ use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::launcher_env::LauncherEnv;
 
+/// Version, with commit and date in a released program: `cargo xtask dist` sets the variable.
+const VERSION: &str = match option_env!("ASSAY_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 fn main() -> ExitCode {
     file_size_limit::report_as_error();
     let words = insert_command_of_link(std::env::args_os());

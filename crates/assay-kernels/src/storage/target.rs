@@ -18,6 +18,7 @@ use super::engine::TargetDescriptors;
 use super::error::StorageError;
 use super::hard_links;
 use super::offset_pattern::ByteRange;
+use super::positioned_io;
 
 /// Access that a target is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,22 +268,7 @@ fn granule_in_folder(target: &StorageTarget) -> Result<Option<u64>, StorageError
 /// a device, otherwise 4096 B, which every current device accepts.
 fn direct_granule(file: &File) -> io::Result<u64> {
     const SAFE: u64 = 4096;
-    let mut stats = MaybeUninit::<libc::statx>::zeroed();
-    // SAFETY: the path is an empty terminated string, so that the call refers to the descriptor
-    // itself; `stats` is writable, and all-zero bytes are a valid `statx`.
-    let stats = unsafe {
-        let result = libc::statx(
-            file.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH,
-            libc::STATX_DIOALIGN,
-            stats.as_mut_ptr(),
-        );
-        if result != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        stats.assume_init()
-    };
+    let stats = positioned_io::statx(file.as_raw_fd(), libc::STATX_DIOALIGN)?;
     if stats.stx_mask & libc::STATX_DIOALIGN != 0 && stats.stx_dio_offset_align > 0 {
         return Ok(u64::from(stats.stx_dio_offset_align));
     }
@@ -307,7 +293,7 @@ fn supports_nowait(path: &Path, granule: u64, size_bytes: u64) -> bool {
     let offset = if granule > 1 { 0 } else { size_bytes as libc::off_t };
     let (descriptor, flags) = (file.as_raw_fd(), libc::RWF_NOWAIT);
     // SAFETY: `part` refers to memory of ours that nothing else uses during the call.
-    let result = unsafe { libc::preadv2(descriptor, &raw const part, 1, offset, flags) };
+    let result = unsafe { positioned_io::preadv2(descriptor, &part, offset, flags) };
     result >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EOPNOTSUPP)
 }
 

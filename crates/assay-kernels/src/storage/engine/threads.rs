@@ -6,6 +6,7 @@
 use std::io;
 use std::time::Duration;
 
+use super::super::positioned_io;
 use super::{
     EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, TargetDescriptors, Wait,
     trim,
@@ -62,13 +63,9 @@ fn make_call(files: TargetDescriptors, request: &IoRequest) -> i32 {
         let result = match request.action {
             // SAFETY: `part` refers to memory of the slab that belongs to the kernel until this
             // call is over.
-            IoAction::Read => unsafe {
-                libc::preadv2(files.read, &raw const part, 1, offset, 0)
-            },
+            IoAction::Read => unsafe { positioned_io::preadv2(files.read, &part, offset, 0) },
             // SAFETY: as above; the memory is only read.
-            IoAction::Write => unsafe {
-                libc::pwritev2(files.write, &raw const part, 1, offset, 0)
-            },
+            IoAction::Write => unsafe { positioned_io::pwritev2(files.write, &part, offset) },
             // SAFETY: the call takes no memory.
             IoAction::Sync => unsafe { libc::fsync(files.write) as isize },
             // SAFETY: as above.
