@@ -9,6 +9,14 @@ use super::*;
 /// synchronisation need two or fewer.
 const MAX_PREEMPTIONS: usize = 3;
 
+/// Count of one party.
+struct PartyCount(UnsafeCell<u64>);
+
+// SAFETY: the model reports every access that the barrier does not order.
+unsafe impl Sync for PartyCount {}
+// SAFETY: the count is a plain number.
+unsafe impl Send for PartyCount {}
+
 /// Checks that the writes of each party before a phase are visible to all after it, and that one
 /// of them is the last.
 fn check(parties: usize, phases: u64, sleeping_phases: i32) {
@@ -17,8 +25,8 @@ fn check(parties: usize, phases: u64, sleeping_phases: i32) {
     builder.check(move || {
         let barrier = Arc::new(Barrier::new(parties, Arc::new(AtomicBool::new(false))));
         barrier.shared_cpus.phases_left.store(sleeping_phases, Ordering::Relaxed);
-        let counts: Arc<Vec<UnsafeCell<u64>>> =
-            Arc::new((0..parties).map(|_| UnsafeCell::new(0)).collect());
+        let counts: Arc<Vec<PartyCount>> =
+            Arc::new((0..parties).map(|_| PartyCount(UnsafeCell::new(0))).collect());
         let others: Vec<_> = (1..parties)
             .map(|party| {
                 let (barrier, counts) = (Arc::clone(&barrier), Arc::clone(&counts));
@@ -36,20 +44,15 @@ fn check(parties: usize, phases: u64, sleeping_phases: i32) {
 
 /// Counts as one party and returns how often it was the last to arrive. Reads and writes of the
 /// counts are not atomic: the model reports them as races unless the barrier orders them.
-fn pass_phases(
-    barrier: &Barrier,
-    counts: &[UnsafeCell<u64>],
-    party: usize,
-    phases: u64,
-) -> u64 {
+fn pass_phases(barrier: &Barrier, counts: &[PartyCount], party: usize, phases: u64) -> u64 {
     let mut last = 0;
     for phase in 1..=phases {
         // SAFETY: only this party writes its count, and the others read it behind the barrier.
-        counts[party].with_mut(|count| unsafe { *count = phase });
+        counts[party].0.with_mut(|count| unsafe { *count = phase });
         last += u64::from(barrier.wait());
         for count in counts {
             // SAFETY: every party has counted and waits at the next barrier before it writes again.
-            count.with(|count| assert_eq!(unsafe { *count }, phase));
+            count.0.with(|count| assert_eq!(unsafe { *count }, phase));
         }
         // The second barrier of a phase ends the reading.
         if phase < phases {
