@@ -41,7 +41,7 @@ pub(crate) fn path(layout: &StoreLayout, hash: &str) -> PathBuf {
 }
 
 /// Writes a temporary file, syncs and renames it, so that the name never refers to a partial file.
-/// Without the sync, a power failure can leave one; the next [`write`] of its content replaces it.
+/// Without the sync, a power failure can leave one; the next [`write()`] of its content replaces it.
 fn write_atomically(layout: &StoreLayout, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().expect("a raw output lies in a folder named by its hash");
     fs::create_dir_all(folder)?;
