@@ -14,6 +14,7 @@ pub mod hpl_text;
 pub mod import;
 pub mod invocation;
 mod ior_text;
+mod iperf3_document;
 mod json_selection;
 pub mod launcher;
 pub mod likwid_text;

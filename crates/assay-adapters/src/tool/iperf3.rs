@@ -13,51 +13,11 @@ use serde_json::Value;
 
 use super::{ToolDetection, VersionSource, client_invocation, server_address, unsupported};
 use crate::invocation::{Invocation, ToolRequest};
-use crate::json_selection;
+use crate::iperf3_document::{self, REVERSE_SUFFIX};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
 const NAME: &str = "iperf3";
 const PLACE: &str = "the JSON document";
-/// Maximum number of values that are used of one document, which has about fifty.
-const MAX_VALUES: usize = 10_000;
-/// Members that are read, at any depth.
-const MEMBERS: [&str; 35] = [
-    "start",
-    "test_start",
-    "end",
-    "error",
-    "connecting_to",
-    "host",
-    "timestamp",
-    "timesecs",
-    "version",
-    "protocol",
-    "num_streams",
-    "reverse",
-    "duration",
-    "target_bitrate",
-    "omit",
-    "blksize",
-    "cpu_utilization_percent",
-    "host_total",
-    "remote_total",
-    "sender_tcp_congestion",
-    "sum",
-    "sum_sent",
-    "sum_received",
-    "sum_bidir_reverse",
-    "sum_sent_bidir_reverse",
-    "sum_received_bidir_reverse",
-    "bytes",
-    "seconds",
-    "retransmits",
-    "packets",
-    "lost_packets",
-    "jitter_ms",
-    "bits_per_second",
-    "bidir",
-    "tcp_mss_default",
-];
 
 pub(super) const fn detect() -> ToolDetection {
     ToolDetection {
@@ -183,10 +143,7 @@ pub(super) fn parse(
 /// # Errors
 /// If the text is not one whole document, or has more values than one test.
 fn read_document(text: &str) -> Result<Value, ToolError> {
-    json_selection::select(text, &MEMBERS, MAX_VALUES).map_err(|error| {
-        json_selection::limit_error(&error, MAX_VALUES)
-            .unwrap_or_else(|| ToolError::Truncated { missing: error.to_string() })
-    })
+    iperf3_document::read(text, |error| ToolError::Truncated { missing: error.to_string() })
 }
 
 /// Totals of both directions together.
@@ -341,7 +298,7 @@ fn add_datagrams(
 /// Returns the suffixes of the sums' names.
 const fn sum_suffixes(direction: TransferDirection) -> &'static [&'static str] {
     match direction {
-        TransferDirection::Both => &["", "_bidir_reverse"],
+        TransferDirection::Both => &["", REVERSE_SUFFIX],
         TransferDirection::Send | TransferDirection::Receive => &[""],
     }
 }

@@ -8,58 +8,9 @@ use serde_json::{Map, Value};
 use super::super::json_documents::{JsonDocument, split_documents};
 use super::super::{FileContents, FileTime, LineSpan};
 use super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
-use crate::json_selection;
+use crate::iperf3_document::{self, REVERSE_SUFFIX};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
-
-/// Maximum number of values that are used of one document, which has about fifty.
-const MAX_VALUES: usize = 10_000;
-/// Members that are read, at any depth; the intervals are none of them.
-const MEMBERS: &[&str] = &[
-    "event",
-    "data",
-    "start",
-    "test_start",
-    "end",
-    "error",
-    "connecting_to",
-    "accepted_connection",
-    "host",
-    "timestamp",
-    "timesecs",
-    "cookie",
-    "version",
-    "protocol",
-    "num_streams",
-    "reverse",
-    "bidir",
-    "duration",
-    "target_bitrate",
-    "blksize",
-    "skip_rx_copy",
-    "streams",
-    "cpu_utilization_percent",
-    "host_total",
-    "remote_total",
-    "sender_tcp_congestion",
-    "receiver_tcp_congestion",
-    "sum",
-    "sum_sent",
-    "sum_received",
-    "sum_bidir_reverse",
-    "sum_sent_bidir_reverse",
-    "sum_received_bidir_reverse",
-    "bytes",
-    "seconds",
-    "retransmits",
-    "packets",
-    "lost_packets",
-    "jitter_ms",
-];
-/// Name of a repeated member: iperf3 3.7 to 3.11 writes the sums of both directions under one name.
-const REPEATED: &str = "#2";
-/// Suffixes of the second direction's sums.
-const REVERSE_SUFFIXES: [&str; 2] = ["_bidir_reverse", REPEATED];
 
 pub(super) fn is_iperf3_json(text: &str) -> bool {
     let has = |name: &str| text.contains(name);
@@ -112,12 +63,10 @@ fn read_members(document: &JsonDocument<'_>) -> Result<Map<String, Value>, ToolE
         let missing = "the end of iperf3's JSON is missing".to_owned();
         return Err(ToolError::Truncated { missing });
     }
-    let value = json_selection::select_with_repeated(document.text, MEMBERS, MAX_VALUES)
-        .map_err(|error| {
-            json_selection::limit_error(&error, MAX_VALUES).unwrap_or_else(|| {
-                ToolError::Missing { what: format!("valid JSON ({error})"), place: "the file" }
-            })
-        })?;
+    let value = iperf3_document::read(document.text, |error| ToolError::Missing {
+        what: format!("valid JSON ({error})"),
+        place: "the file",
+    })?;
     match value {
         Value::Object(root) => Ok(root),
         Value::Null
@@ -264,7 +213,7 @@ fn add_stream_doubt(root: &Value, parsed: &mut ParsedOutput) {
 fn reverse_suffix(root: &Value) -> Option<&'static str> {
     let has = |name: &str, suffix: &str| sum(root, name, suffix).is_some();
     let names = ["sum_received", "sum_sent", "sum"];
-    REVERSE_SUFFIXES.into_iter().find(|suffix| names.iter().any(|name| has(name, suffix)))
+    names.iter().any(|name| has(name, REVERSE_SUFFIX)).then_some(REVERSE_SUFFIX)
 }
 
 fn sum<'v>(root: &'v Value, name: &str, suffix: &str) -> Option<&'v Value> {
