@@ -112,6 +112,11 @@ impl StoreLayout {
         Self { durability: Durability::AtEnd, ..self }
     }
 
+    /// Whether data are synced by [`Self::sync_all`] only.
+    pub(crate) fn is_synced_at_end(&self) -> bool {
+        self.durability == Durability::AtEnd
+    }
+
     /// Syncs the file system of the store.
     pub(crate) fn sync_all(&self) -> Result<(), StoreError> {
         let synced = fs::File::open(&self.folder)

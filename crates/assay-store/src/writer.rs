@@ -18,6 +18,9 @@ use crate::listing;
 use crate::raw;
 use crate::regular_file::{MAX_BYTES, MAX_LINES};
 
+/// Maximum size of the events that are written together.
+const MAX_PENDING_BYTES: usize = 256 << 10;
+
 /// Writer of one run. Every event is one line and one write; the ends of cases and of the run are
 /// synced to disk unless the store syncs at the end only. Dropping it leaves a run without an end, like a kill.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub struct RunWriter {
     file: fs::File,
     /// Number of the next event.
     number: u64,
+    /// Events that are not written yet; empty if each case is durable.
+    pending: String,
     /// End of the last whole line, in bytes.
     valid_end: u64,
     /// Whether the file ends with a partial line that could not be removed.
@@ -60,6 +65,7 @@ impl RunWriter {
             headlines,
             file,
             number: 1,
+            pending: String::new(),
             valid_end: 0,
             has_partial_line: false,
             has_lost_events: false,
@@ -87,12 +93,26 @@ impl RunWriter {
     pub fn append(&mut self, event: &RunEvent) -> Result<(), StoreError> {
         let line =
             line::encode(self.number, event).inspect_err(|_| self.has_lost_events = true)?;
-        self.write_line(&line).inspect_err(|_| self.has_lost_events = true)?;
+        if self.may_wait(event, &line) {
+            self.pending.push_str(&line);
+            self.number += 1;
+            return Ok(());
+        }
+        let lines = std::mem::take(&mut self.pending) + &line;
+        self.write_line(&lines).inspect_err(|_| self.has_lost_events = true)?;
         if !is_end(event) {
             return Ok(());
         }
         self.sync()?;
         self.check_place().inspect_err(|_| self.has_lost_events = true)
+    }
+
+    /// Whether an event can be written together with later ones: none of a run that is synced at
+    /// its end has to survive a kill.
+    fn may_wait(&self, event: &RunEvent, line: &str) -> bool {
+        self.layout.is_synced_at_end()
+            && !matches!(event, RunEvent::RunFinished { .. })
+            && self.pending.len() + line.len() <= MAX_PENDING_BYTES
     }
 
     /// Checks that the file at the path is the open one.
@@ -122,7 +142,11 @@ impl RunWriter {
     /// a run of many hosts need not be read again. Errors of the index do not concern the stored
     /// run, and are returned as a doubt.
     #[must_use]
-    pub fn finish(self, events: Option<&Run>) -> Option<Doubt> {
+    pub fn finish(mut self, events: Option<&Run>) -> Option<Doubt> {
+        let pending = std::mem::take(&mut self.pending);
+        if !pending.is_empty() && self.write_line(&pending).is_err() {
+            self.has_lost_events = true;
+        }
         let Self { run, layout, headlines, file, has_lost_events: was_refused, .. } = self;
         drop(file);
         // After a failed write only the file has the correct events.
@@ -189,8 +213,44 @@ const fn is_end(event: &RunEvent) -> bool {
 mod tests {
     use std::error::Error as _;
 
+    use assay_model::event::RunStatus;
+    use assay_model::facts::HostState;
+
     use super::*;
     use crate::Store;
+
+    /// Events that are written together are those that are written one by one.
+    #[test]
+    fn pending_events_reach_the_file() {
+        let started = r#"{"format":2,"run":"RUN","started":"","command":[],
+            "plan":{"suite":"s","budget_s":1.0,"cases":[],"omitted":[]}}"#;
+        let write = |store: &Store, run: &str, is_finished: bool| {
+            let mut started: RunStarted = serde_json::from_str(started).unwrap();
+            started.run = run.to_owned();
+            let mut writer = store.begin(started).unwrap();
+            for number in 0..3 {
+                writer
+                    .append(&RunEvent::CaseStarted { case: format!("case {number}") })
+                    .unwrap();
+            }
+            if is_finished {
+                let (finished, status) = (String::new(), RunStatus::Complete);
+                let state = HostState::default();
+                writer.append(&RunEvent::RunFinished { finished, status, state }).unwrap();
+            }
+            assert!(writer.finish(None).is_none());
+            assert!(store.read(run).unwrap().is_whole());
+            fs::read_to_string(store.folder().join("runs").join(run).join("events.jsonl"))
+                .unwrap()
+        };
+        for is_finished in [true, false] {
+            let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+            let [each, end] = folders.each_ref().map(|it| Store::open(it.path()).unwrap());
+            let (each, end) =
+                (write(&each, "a", is_finished), write(&end.sync_at_end(), "a", is_finished));
+            assert_eq!(each, end);
+        }
+    }
 
     /// A run that no reader would accept is not written.
     #[test]
