@@ -189,7 +189,12 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
     let mut at = start + digits(start);
     let first = at - start;
     let mut grouped = 0;
-    while at + 1 < chars.len() && is_group(chars[at].1) {
+    loop {
+        // Markdown escapes a mark: `1\.500`.
+        at += usize::from(is_escape(chars, at));
+        if at + 1 >= chars.len() || !is_group(chars[at].1) {
+            break;
+        }
         let count = digits(at + 1);
         let is_blank = is_blank(chars[at].1);
         let is_of_three = count == 3 && first <= 3;
@@ -211,6 +216,14 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
     at
 }
 
+/// Whether a backslash stands before a mark and a digit.
+fn is_escape(chars: &[(usize, char)], at: usize) -> bool {
+    let next = |offset: usize| chars.get(at + offset).map(|(_, c)| *c);
+    next(0) == Some('\\')
+        && matches!(next(1), Some('.' | ',' | '\''))
+        && next(2).is_some_and(|c| c.is_ascii_digit())
+}
+
 fn parse_figure(
     text: &str,
     chars: &[(usize, char)],
@@ -220,7 +233,8 @@ fn parse_figure(
     let from = chars[at].0;
     let to = chars.get(end).map_or(text.len(), |(byte, _)| *byte);
     let printed = &text[from..to];
-    let marks: Vec<char> = printed.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let marks: Vec<char> =
+        printed.chars().filter(|c| !c.is_ascii_digit() && *c != '\\').collect();
     let last_digits = printed.chars().rev().take_while(char::is_ascii_digit).count();
     let (mark, group) = match marks.as_slice() {
         [] => (None, None),

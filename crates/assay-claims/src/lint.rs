@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::figure::{PageNumberFormat, PrintedFigure, find_figures, heading_unit};
 use crate::page::{LineIndex, LintPage, PageTable, PageText};
 
+mod bounds;
 mod direction;
 mod laws;
 mod names;
@@ -17,6 +18,7 @@ pub mod sarif;
 mod source_comparison;
 mod statistic_order;
 mod units;
+mod words;
 
 /// Maximum size of a page in bytes.
 pub const MAX_PAGE_BYTES: u64 = 4 << 20;
@@ -103,6 +105,8 @@ struct Linter<'t> {
     line_index: LineIndex<'t>,
     /// Number format of the page.
     number_format: PageNumberFormat,
+    /// Whether the words for bounds of its language are known.
+    knows_bounds: bool,
     findings: Vec<LintFinding>,
 }
 
@@ -112,8 +116,9 @@ struct Linter<'t> {
 pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     let page = LintPage::read(text);
     let number_format = page_number_format(&page);
-    let mut lint =
-        Linter { line_index: LineIndex::new(text), number_format, findings: Vec::new() };
+    let knows_bounds = bounds::is_known_language(page.language.as_deref());
+    let line_index = LineIndex::new(text);
+    let mut lint = Linter { line_index, number_format, knows_bounds, findings: Vec::new() };
     units::check(&mut lint, &page);
     numbers::check(&mut lint, &page);
     names::check(&mut lint, &page);
@@ -213,11 +218,14 @@ const fn page_span(text: &PageText, (start, end): (usize, usize)) -> (usize, usi
     (text.start + start, text.start + end)
 }
 
+/// Characters around a figure that only emphasise it in Markdown.
+const EMPHASIS: [char; 5] = [' ', '\u{a0}', '\t', '*', '_'];
+
 /// Returns the only figure of a cell that contains nothing else.
 fn bare_figure(cell: &PageText) -> Option<PrintedFigure> {
     let mut figures = find_figures(&cell.text);
     let figure = figures.pop()?;
-    let cell_length = cell.text.trim().len();
+    let cell_length = cell.text.trim_matches(EMPHASIS).len();
     (figures.is_empty() && figure.number_span.1 - figure.number_span.0 == cell_length)
         .then_some(figure)
 }
@@ -226,10 +234,10 @@ fn bare_figure(cell: &PageText) -> Option<PrintedFigure> {
 fn figure_with_unit(cell: &PageText) -> Option<PrintedFigure> {
     let mut figures = find_figures(&cell.text);
     let figure = figures.pop().filter(|_| figures.is_empty())?;
-    let before = cell.text[..figure.number_span.0].trim();
+    let before = cell.text[..figure.number_span.0].trim_matches(EMPHASIS);
     let end = figure.unit.as_ref().map_or(0, |unit| unit.span.1).max(figure.number_span.1);
     let is_mark = before.is_empty() || figure.is_approximate && before.chars().count() == 1;
-    (is_mark && cell.text[end..].trim().is_empty()).then_some(figure)
+    (is_mark && cell.text[end..].trim_matches(EMPHASIS).is_empty()).then_some(figure)
 }
 
 /// Column of a table whose cells below the heading are bare figures.

@@ -28,6 +28,14 @@ pub struct PageTable {
     pub rule: Option<(usize, usize)>,
 }
 
+impl PageTable {
+    /// Returns all cells with the numbers of their rows, from 0: the heading.
+    pub fn cells(&self) -> impl Iterator<Item = (usize, &PageText)> {
+        let rows = self.rows.iter().enumerate();
+        rows.flat_map(|(row, cells)| cells.iter().map(move |cell| (row, cell)))
+    }
+}
+
 /// Text with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageText {
@@ -240,9 +248,62 @@ fn parse_cells(line: &str, start: usize) -> Vec<PageText> {
     cells
 }
 
-/// Blanks out link targets and code, byte for byte.
+/// Blanks out tags within a line, and raised text with its tags, which is a footnote. Powers of ten
+/// and two stay as they are.
+fn without_tags(line: &str) -> String {
+    const INLINE: [&str; 12] =
+        ["b", "strong", "i", "em", "u", "s", "br", "span", "font", "small", "sup", "sub"];
+    /// Bytes of the longest tag with its attributes, and of the longest footnote.
+    const LONGEST: usize = 200;
+    const LONGEST_NOTE: usize = 16;
+    let small = line.to_ascii_lowercase();
+    let mut out = line.to_owned();
+    let mut at = 0;
+    while let Some(open) = small[at..].find('<').map(|it| it + at) {
+        steps::count(open - at);
+        at = open + 1;
+        let Some(close) = near_text(&small, at, LONGEST).find('>').map(|it| it + at + 1) else {
+            continue;
+        };
+        let name = small[at..close - 1].trim_start_matches('/');
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if !INLINE.contains(&name) {
+            continue;
+        }
+        let is_raised = matches!(name, "sup" | "sub") && !small[at..].starts_with('/');
+        let end = match is_raised {
+            false => close,
+            true if is_power(&small[..open]) => continue,
+            true => {
+                near_text(&small, close, LONGEST_NOTE).find("</").map_or(close, |it| it + close)
+            }
+        };
+        out.replace_range(open..end, &" ".repeat(end - open));
+        at = end;
+    }
+    out
+}
+
+/// Returns about the next `length` bytes of a text.
+fn near_text(text: &str, from: usize, length: usize) -> &str {
+    let end = (from + length).min(text.len());
+    let end = (end..=text.len()).find(|it| text.is_char_boundary(*it)).unwrap_or(text.len());
+    &text[from..end]
+}
+
+/// Whether a text ends with the base of a power.
+fn is_power(before: &str) -> bool {
+    ["10", "2"].iter().any(|base| {
+        let rest = before.strip_suffix(base);
+        rest.is_some_and(|it| {
+            !it.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
+        })
+    })
+}
+
+/// Blanks out link targets, tags and code, byte for byte.
 fn without_links(line: &str) -> String {
-    let mut out = without_code(&with_blanks(line));
+    let mut out = without_tags(&without_code(&with_blanks(line)));
     for (open, close) in [("](", ")"), ("<a ", ">"), ("http", " "), (":::", ":::")] {
         let mut from = 0;
         while let Some(at) =

@@ -366,6 +366,27 @@ pub(crate) fn unit_after_number(text: &str, from: usize) -> Option<PrintedUnit> 
         rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '-', '[', '(']).len();
     let skipped = if skipped > 8 { return None } else { skipped };
     parse_unit(text, from + skipped)
+        .or_else(|| operations_after_words(text, from + skipped, MAX_KINDS))
+}
+
+/// Maximum number of words for the kind of I/O, after the first one.
+const MAX_KINDS: usize = 1;
+
+/// Returns the unit of I/O operations behind words for their kind: `200,000 random read IOPS`.
+fn operations_after_words(text: &str, from: usize, most: usize) -> Option<PrintedUnit> {
+    const KINDS: [&str; 4] = ["read", "write", "random", "sequential"];
+    let rest = &text[from..];
+    let kind = KINDS
+        .iter()
+        .find(|kind| rest.get(..kind.len()).is_some_and(|it| it.eq_ignore_ascii_case(kind)))?;
+    let blanks = rest[kind.len()..].chars().take_while(|c| BLANKS.contains(c));
+    let blanks: usize = blanks.map(char::len_utf8).sum();
+    if blanks == 0 {
+        return None;
+    }
+    let next = from + kind.len() + blanks;
+    let unit = parse_unit(text, next).filter(|it| it.unit == Unit::IoPerSecond);
+    unit.or_else(|| operations_after_words(text, next, most.checked_sub(1)?))
 }
 
 /// Returns the unit in the heading of a column: in brackets, or as its last word.

@@ -3,7 +3,7 @@
 use assay_model::quantity::Unit;
 
 use super::{Linter, Rule, page_span};
-use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
+use crate::figure::{PageNumberFormat, PrintedFigure, find_figures, is_unspaced_script};
 use crate::page::PageText;
 use crate::steps;
 
@@ -150,7 +150,11 @@ pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
 
 /// Reports a direction that differs from that of the source, and swapped figures for reads and
 /// writes.
-pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
+pub(super) fn compare_directions(
+    lint: &mut Linter<'_>,
+    text: &PageText,
+    (source, source_format): (&PageText, PageNumberFormat),
+) {
     let (directions, source_directions) = (
         find_directions(&text.text.to_lowercase()),
         find_directions(&source.text.to_lowercase()),
@@ -177,13 +181,18 @@ pub(super) fn compare_directions(lint: &mut Linter<'_>, text: &PageText, source:
     let ([a, b], [source_a, source_b]) = (&directions[..], &source_directions[..]) else {
         return;
     };
-    if a == b || source_a == source_b || first.base_value() == second.base_value() {
+    let page_format = lint.number_format;
+    let is_one = |it: &PrintedFigure, source: &PrintedFigure| {
+        let others = source_format.possible_values(source);
+        let values = page_format.possible_values(it);
+        values.iter().any(|it| others.iter().any(|other| it.to_bits() == other.to_bits()))
+            && it.unit.as_ref().zip(source.unit.as_ref()).is_some_and(|(a, b)| a.is_same(b))
+    };
+    let is_same_order = is_one(first, source_first) && is_one(second, source_second);
+    let is_reversed = is_one(second, source_first) && is_one(first, source_second);
+    if a == b || source_a == source_b || is_same_order == is_reversed {
         return;
     }
-    let is_same_order = (first.base_value(), second.base_value())
-        == (source_first.base_value(), source_second.base_value());
-    let is_reversed = (second.base_value(), first.base_value())
-        == (source_first.base_value(), source_second.base_value());
     if (is_same_order && a != source_a) || (is_reversed && a == source_a) {
         let message = "reads and writes are swapped".to_owned();
         lint.add(Rule::Direction, page_span(text, first.number_span), message);

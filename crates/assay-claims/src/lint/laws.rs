@@ -5,7 +5,6 @@ use assay_model::quantity::Unit;
 use super::{
     FigureColumn, Linter, Rule, direction, figure_columns, page_span, statistic_order,
 };
-use crate::figure::PrintedFigure;
 use crate::page::{LintPage, PageTable, PageText};
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
@@ -37,6 +36,9 @@ fn check_header_rule(lint: &mut Linter<'_>, table: &PageTable) {
     }
 }
 
+/// Relative tolerance of a conversion from bytes to bits, both rounded.
+const BITS_TOLERANCE: f64 = 1e-3;
+
 /// Checks that columns in bytes and in bits per second agree.
 fn check_bits_and_bytes(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
     let of = |unit: Unit| {
@@ -48,21 +50,32 @@ fn check_bits_and_bytes(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
     let (Some(bytes), Some(bits)) = (of(Unit::BytePerSecond), of(Unit::BitPerSecond)) else {
         return;
     };
-    let base = |column: &FigureColumn<'_>, figure: &PrintedFigure| {
-        figure.value * column.unit.as_ref().map_or(1.0, |unit| unit.factor)
-    };
+    let factor = |column: &FigureColumn<'_>| column.unit.as_ref().map_or(1.0, |it| it.factor);
+    let (byte_factor, bit_factor) = (factor(bytes), factor(bits));
     for ((_, in_bytes), (cell, in_bits)) in bytes.cells.iter().zip(&bits.cells) {
-        let expected = base(bytes, in_bytes) * 8.0;
-        let found = base(bits, in_bits);
-        let unit = bits.unit.as_ref().map_or(1.0, |unit| unit.factor);
-        let half_digit = 0.6 * unit * 10f64.powi(-(in_bits.decimals.min(12) as i32));
-        let tolerance = half_digit + 1e-3 * expected;
-        if (found - expected).abs() > tolerance {
+        let format = lint.number_format;
+        let expected = format.possible_values(in_bytes).map(|it| it * byte_factor * 8.0);
+        let agrees = format.possible_values(in_bits).into_iter().any(|value| {
+            let is_grouped = value.to_bits() != in_bits.value.to_bits();
+            let decimals = if is_grouped { 0 } else { in_bits.decimals.min(12) };
+            let half_digit = 0.6 * bit_factor * 10f64.powi(-(decimals as i32));
+            expected
+                .iter()
+                .any(|it| (value * bit_factor - it).abs() <= half_digit + BITS_TOLERANCE * it)
+        });
+        if !agrees {
+            let expected = expected[0] / bit_factor;
             let message =
-                format!("expected {:.4} (bytes × 8), found {}", expected / unit, in_bits.value);
+                format!("expected {expected:.4} (bytes × 8), found {}", in_bits.value);
             lint.add(Rule::Impossible, page_span(cell, in_bits.number_span), message);
         }
     }
+}
+
+/// Returns the values of a column, if none may be a thousand times larger.
+fn unambiguous_values(lint: &Linter<'_>, column: &FigureColumn<'_>) -> Option<Vec<f64>> {
+    let values = column.cells.iter().map(|(_, it)| lint.number_format.possible_values(it));
+    values.map(|[value, other]| (value.to_bits() == other.to_bits()).then_some(value)).collect()
 }
 
 /// Reports two columns of one kind of unit whose values differ by exactly 8: a letter of one
@@ -75,10 +88,14 @@ fn check_eightfold(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
         if !is_rate || first.unit != second.unit || first.factor >= second.factor {
             continue;
         }
-        let rows = a.cells.iter().zip(&b.cells).filter(|((_, a), _)| a.value >= 1000.0);
-        let ratios: Vec<f64> = rows
-            .map(|((_, a), (_, b))| b.value * second.factor / (a.value * first.factor))
-            .collect();
+        let (Some(less), Some(more)) =
+            (unambiguous_values(lint, a), unambiguous_values(lint, b))
+        else {
+            continue;
+        };
+        let rows = less.iter().zip(&more).filter(|(less, _)| **less >= 1000.0);
+        let ratios: Vec<f64> =
+            rows.map(|(less, more)| more * second.factor / (less * first.factor)).collect();
         if ratios.len() >= 3 && ratios.iter().all(|ratio| (ratio / 8.0 - 1.0).abs() < 0.01) {
             let message = format!(
                 "the column in `{}` is 8 times the one in `{}`: one of them is in bits and the other in bytes",
@@ -116,7 +133,8 @@ fn check_bandwidth_curve(
         it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::BytePerSecond)
     };
     for rates in columns.iter().filter(is_rate) {
-        let share = |at: usize| rates.cells[at + 1].1.value / rates.cells[at].1.value;
+        let Some(values) = unambiguous_values(lint, rates) else { continue };
+        let share = |at: usize| values[at + 1] / values[at];
         let falls: Vec<usize> =
             (0..rates.cells.len() - 1).filter(|at| share(*at) < FALL).collect();
         let [at_size] = falls[..] else { continue };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use assay_model::quantity::Unit;
+
 use super::{Linter, Rule, figure_columns, page_span};
 use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
 use crate::page::{LintPage, PageTable, PageText};
@@ -11,12 +13,14 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
         check_grouping(lint, table);
         check_trailing_zeros(lint, table);
-        for cell in table.rows.iter().flatten() {
+        for (row, cell) in table.cells() {
             let is_bare = super::bare_figure(cell).is_some();
             for figure in find_figures(&cell.text) {
                 // Cells with words may contain versions; a bare figure, or one with a unit, is a
-                // number.
-                if figure.unit.is_some() || is_bare {
+                // number. A percentile in a heading is the name of a tool's column.
+                let is_percentile = row == 0
+                    && figure.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
+                if (figure.unit.is_some() && !is_percentile) || is_bare {
                     check_decimal_mark(lint, cell, &figure);
                 }
                 check_line_break(lint, cell, &figure);

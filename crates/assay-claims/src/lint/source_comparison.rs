@@ -8,7 +8,8 @@ use assay_model::quantity::Unit;
 
 use super::names::{PROTECTED_NAMES, to_cyrillic};
 use super::units::OPERATION_WORDS;
-use super::{Linter, Rule, direction, page_span};
+use super::words::{MAX_ENDING, NO_ENDING, has_word};
+use super::{Linter, Rule, bounds, direction, page_span};
 use crate::figure::{
     BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, find_figures,
     heading_unit,
@@ -27,7 +28,8 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
         compare_tables(lint, table, (source_table, source_format));
     }
     for (text, source_text) in pair_paragraphs(page, source).unwrap_or_default() {
-        direction::compare_directions(lint, text, source_text);
+        direction::compare_directions(lint, text, (source_text, source_format));
+        bounds::compare(lint, text, source_text);
         compare_texts(lint, text, (source_text, source_format));
     }
 }
@@ -80,7 +82,8 @@ fn compare_tables(
     for (row_index, (row, source_row)) in table.rows.iter().zip(&source.rows).enumerate() {
         for (cell, source_cell) in row.iter().zip(source_row) {
             compare_names(lint, cell, source_cell);
-            direction::compare_directions(lint, cell, source_cell);
+            direction::compare_directions(lint, cell, (source_cell, source_format));
+            bounds::compare(lint, cell, source_cell);
             if row_index == 0 {
                 compare_headings(lint, cell, source_cell);
             }
@@ -112,23 +115,6 @@ fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
 fn trimmed_span(text: &PageText) -> (usize, usize) {
     let start = text.text.len() - text.text.trim_start().len();
     page_span(text, (start, text.text.trim_end().len().max(start)))
-}
-
-/// Maximum length of a case ending of a name: Czech `STREAMu`, Hungarian `SSDkon`, Polish
-/// `STREAMem`.
-const MAX_ENDING: usize = 3;
-const NO_ENDING: usize = 0;
-
-fn has_word(text: &str, word: &str, max_ending: usize) -> bool {
-    text.match_indices(word).any(|(position, _)| {
-        let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
-        let after = &text[position + word.len()..];
-        let letters = after.chars().take(max_ending + 1).take_while(|c| c.is_alphabetic());
-        let ending = letters.count();
-        steps::count(ending + 1);
-        let rest = after.chars().nth(if ending <= max_ending { ending } else { 0 });
-        is_edge(text[..position].chars().next_back()) && is_edge(rest)
-    })
 }
 
 /// Compares the units in the headings of a column.

@@ -1,5 +1,7 @@
 //! Order of statistics in the columns of a table: min ≤ mean ≤ max, with headings in any language.
 
+use std::cmp::Ordering;
+
 use super::{Linter, Rule, figure_with_unit, page_span};
 use crate::figure::{PrintedFigure, heading_unit, is_unspaced_script};
 use crate::page::{PageTable, PageText};
@@ -226,6 +228,9 @@ impl<'p> StatisticCell<'p> {
     }
 }
 
+/// Relative rounding of a sum of binary fractions, which programs print with all digits.
+const BINARY_ROUNDING: f64 = 1e-9;
+
 fn check_pair(
     lint: &mut Linter<'_>,
     (less, more): (Statistic, Statistic),
@@ -239,8 +244,14 @@ fn check_pair(
     // Each is rounded separately; equal digits are rounded equally.
     let is_alike = first.decimals == second.decimals && first.unit == second.unit;
     let rounding = |it: &PrintedFigure, value: f64| it.relative_rounding() * value;
-    let tolerance = rounding(first, low) + rounding(second, high);
-    let tolerance = if is_alike || first.unit.is_none() { 0.0 } else { tolerance };
+    let rounding = match (&first.unit, first.decimals.cmp(&second.decimals)) {
+        _ if is_alike => 0.0,
+        (None, Ordering::Less) => rounding(first, low),
+        (None, Ordering::Greater) => rounding(second, high),
+        (None, Ordering::Equal) => 0.0,
+        (Some(_), _) => rounding(first, low) + rounding(second, high),
+    };
+    let tolerance = rounding + BINARY_ROUNDING * high.abs();
     if kind(first) == kind(second) && low > high + tolerance {
         let (less, more) = (less.word(), more.word());
         let message =

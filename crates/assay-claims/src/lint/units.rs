@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_model::quantity::Unit;
 
+use super::words::{MAX_ENDING, has_word};
 use super::{Linter, Rule, direction, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit};
 use crate::page::{LintPage, PageText};
@@ -22,6 +23,14 @@ const THROUGHPUT_BEFORE: [&str; 3] = ["スループットは", "吞吐量为", "
 /// Words for capacities, which are sizes, not rates.
 const CAPACITY_WORDS: [&str; 10] =
     ["quota", "kvót", "квот", "クォータ", "配额", "할당량", "capac", "kapaz", "容量", "용량"];
+/// Words for sizes, of files or of blocks.
+const SIZE_WORDS: [&str; 9] =
+    ["size", "größe", "taille", "tamaño", "velikost", "размер", "大小", "サイズ", "크기"];
+/// Words that join two phrases, whose figures are not of one thing.
+const CONJUNCTIONS: [&str; 15] = [
+    "and", "or", "with", "for", "und", "oder", "mit", "et", "ou", "avec", "y", "con", "e", "и",
+    "с",
+];
 /// Words for throughput, which is a rate.
 const THROUGHPUT_WORDS: [&str; 9] = [
     "throughput",
@@ -39,11 +48,12 @@ pub(super) const OPERATION_WORDS: [&str; 6] =
     ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
+    let has_known_link = page.texts().any(|text| names_several_links(&text.text));
     for table in &page.tables {
         for row in &table.rows {
             let label = row.first().map(|cell| cell.text.to_lowercase()).unwrap_or_default();
             let label = label.replace("триад", "triad").replace("иор", "ior");
-            let subject = RowSubject::of_label(&label);
+            let subject = RowSubject { has_known_link, ..RowSubject::of_label(&label) };
             for cell in row {
                 check_row_units(lint, subject, cell);
             }
@@ -72,21 +82,43 @@ struct RowSubject {
     is_fabric: bool,
     /// Whether it is memory or storage.
     is_bytes: bool,
+    /// Whether the page names several links, whose rates add up.
+    has_known_link: bool,
 }
 
 impl RowSubject {
     /// Returns the subject of a label in lower case.
     fn of_label(label: &str) -> Self {
         steps::count(label.len());
-        let names = |words: &[&str]| words.iter().any(|word| label.contains(word));
+        // `streaming` is no STREAM, and `prior` no IOR.
+        let is_named = |word: &&str| match word.ends_with('_') {
+            true => label.contains(*word),
+            false => {
+                has_word(label, word, MAX_ENDING) && !label.contains(&format!("{word}ing"))
+            }
+        };
+        let names = |words: &[&str]| words.iter().any(is_named);
         let is_fabric = names(&FABRIC_WORDS);
-        Self { is_fabric, is_bytes: !is_fabric && !names(&NETWORK_WORDS) && names(&BYTE_WORDS) }
+        let is_bytes = !is_fabric && !names(&NETWORK_WORDS) && names(&BYTE_WORDS);
+        Self { is_fabric, is_bytes, has_known_link: false }
     }
+}
+
+/// Returns whether a text names several links, as `8 × 400 Gb/s` does.
+fn names_several_links(text: &str) -> bool {
+    let figures = find_figures(text);
+    figures.windows(2).any(|pair| {
+        let [count, rate] = pair else { return false };
+        let between = text.get(count.number_span.1..rate.number_span.0).unwrap_or_default();
+        let is_times = matches!(between.trim(), "x" | "X" | "×" | "*" | "х");
+        let is_link = |it: &PrintedUnit| it.unit == Unit::BitPerSecond && it.factor >= 1e9;
+        is_times && count.value >= 2.0 && rate.unit.as_ref().is_some_and(is_link)
+    })
 }
 
 /// Checks the units of a cell against the subject of its row.
 fn check_row_units(lint: &mut Linter<'_>, subject: RowSubject, cell: &PageText) {
-    let RowSubject { is_fabric, is_bytes } = subject;
+    let RowSubject { is_fabric, is_bytes, has_known_link } = subject;
     for figure in find_figures(&cell.text) {
         let Some(printed) = &figure.unit else { continue };
         let span = page_span(cell, printed.span);
@@ -98,7 +130,7 @@ fn check_row_units(lint: &mut Linter<'_>, subject: RowSubject, cell: &PageText) 
                 );
                 lint.add(Rule::WrongUnit, span, message);
             }
-            Unit::BytePerSecond if is_fabric && printed.factor >= 1e9 => {
+            Unit::BytePerSecond if is_fabric && !has_known_link && printed.factor >= 1e9 => {
                 let gbit_per_s = figure.value * printed.factor * 8.0 / 1e9;
                 let link_rate = LINK_GBIT_PER_S
                     .iter()
@@ -152,10 +184,13 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
         let is_large = printed.factor >= 1e6;
         // `780 MB/s, 780 MB`: a size with the same prefix as a rate nearby is a rate without its
         // time.
+        // A direction follows it, as it follows a rate.
         let has_same_prefix = |it: &PrintedUnit| {
             it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
         };
-        let has_rate = figures.len() <= 3 && rates().any(has_same_prefix);
+        let has_rate = figures.len() <= 3
+            && rates().any(has_same_prefix)
+            && direction::begins_with_direction(following);
         if OPERATION_WORDS.iter().any(|word| following.starts_with(word))
             && !following.starts_with("i/o size")
         {
@@ -178,7 +213,10 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
         } else if is_large && has_rate {
             let message = format!("`{size}` next to a rate: the time is missing");
             lint.add_fix(Rule::WrongUnit, span, message, Some(format!("{size}/s")));
-        } else if is_large && is_near_throughput(&text.text, printed.span) {
+        } else if is_large
+            && !is_in_range(text, figures, figure)
+            && is_near_throughput(&text.text, printed.span)
+        {
             let message = format!(
                 "`{size}` is a size, and the sentence is about throughput: the time is missing"
             );
@@ -187,14 +225,50 @@ fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]
     }
 }
 
-/// Returns whether a word for throughput follows within a few words, without a word for capacity
-/// between. In scripts without blanks, the word may directly precede the figure.
+/// Returns whether a size is one end of a range of sizes, like `256 KB~1 MB`.
+fn is_in_range(text: &PageText, figures: &[PrintedFigure], figure: &PrintedFigure) -> bool {
+    /// Longest mark or word between both ends.
+    const LONGEST: usize = 6;
+    let is_size =
+        |it: &PrintedFigure| it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Byte);
+    let end =
+        |it: &PrintedFigure| it.unit.as_ref().map_or(it.number_span.1, |unit| unit.span.1);
+    let is_one = |low: &PrintedFigure, high: &PrintedFigure| {
+        let between = text.text.get(end(low)..high.number_span.0).unwrap_or_default();
+        is_size(low) && is_size(high) && between.chars().count() <= LONGEST
+    };
+    let at = figures.partition_point(|it| it.number_span.0 < figure.number_span.0);
+    let before = at.checked_sub(1).and_then(|at| figures.get(at));
+    before.is_some_and(|it| is_one(it, figure))
+        || figures.get(at + 1).is_some_and(|it| is_one(figure, it))
+}
+
+/// Returns whether a word for throughput follows in the same phrase, within a few words, without a
+/// word for a size. In scripts without blanks, the word may directly precede the figure.
 fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
+    /// Characters that end a phrase.
+    const ENDS: [char; 14] =
+        ['(', ')', '（', '）', '[', ']', ',', '、', '，', ';', '.', '。', ':', '/'];
+    /// Words of the longest phrase: `é o maior`.
+    const MAX_WORDS: usize = 3;
     let after: String = text[to..].chars().take(40).collect::<String>().to_lowercase();
+    let is_phrase = |between: &str| {
+        !between.contains(ENDS)
+            && !between.contains(|c: char| c.is_ascii_digit())
+            && between.split_whitespace().count() <= MAX_WORDS
+            && !between.split_whitespace().any(|word| CONJUNCTIONS.contains(&word))
+    };
+    let names_size =
+        |it: &str| CAPACITY_WORDS.iter().chain(&SIZE_WORDS).any(|word| it.contains(word));
     let is_near = |word: &str| {
         let between = after.split_once(word).map(|(between, _)| between);
-        between.is_some_and(|it| !CAPACITY_WORDS.iter().any(|word| it.contains(word)))
+        between.is_some_and(|it| is_phrase(it) && !names_size(it))
     };
+    let start = (from.saturating_sub(48)..=from).find(|at| text.is_char_boundary(*at));
+    let phrase = text[start.unwrap_or(from)..from].rsplit(ENDS).next().unwrap_or_default();
+    if names_size(&phrase.to_lowercase()) {
+        return false;
+    }
     let before = text[..from].trim_end_matches(|c: char| !c.is_alphabetic());
     steps::count(from - before.len());
     THROUGHPUT_WORDS.iter().any(|word| is_near(word))

@@ -365,6 +365,31 @@ const UNTUNED_PAGES: [(&str, &[KnownError]); 9] = [
     ("anf.ja.md", &[(Rule::WrongUnit, "MiB です")]),
 ];
 
+/// Tables whose figures are right in one reading, and tables that are wrong in every reading.
+#[test]
+fn tables_are_read_as_the_page_shows_them() {
+    let rates = |rows: &str| {
+        format!("| Type | Throughput (MB/s) | Bandwidth (Mbps) |\n|---|---|---|\n{rows}")
+    };
+    let times = |rows: &str| format!("| Test | min | avg | max |\n|---|---|---|---|\n{rows}");
+    for (page, expected) in [
+        (rates("| a | 437.5 | 3,500 |\n| b | 250 | 2,000 |\n| c | 500 | 4,000 |\n"), 0),
+        (rates("| a | 437.5 | 3,500 |\n| b | 250 | 2,100 |\n| c | 500 | 4,000 |\n"), 1),
+        (times("| a | 26.1 | 26.099999999999998 | 26.1 |\n"), 0),
+        (
+            times("| a | 2\\.24 | 2\\.02 | 6\\.39 |\n| b | **2.24** | **2.02** | **6.39** |\n"),
+            2,
+        ),
+        (times("| a | 2.02<sup>1</sup> | 2.24 | 6.39<sup>2</sup> |\n"), 0),
+        (times("| a | 2.24<sup>1</sup> | 2.02 | 6.39<sup>2</sup> |\n"), 1),
+        (times("| a | 1 | 10<sup>6</sup> | 500 |\n"), 0),
+    ] {
+        let findings = lint(&page, None);
+        let impossible = findings.iter().filter(|it| it.rule == Rule::Impossible).count();
+        assert_eq!(impossible, expected, "{page}: {}", format_findings(&findings));
+    }
+}
+
 /// Sentences of translations that were not used to tune the rules, without false alarms.
 #[test]
 fn other_languages_give_no_false_alarms() {
@@ -385,6 +410,19 @@ fn other_languages_give_no_false_alarms() {
         ("The host has 8 GB/core and 4 GB/vCPU.", 0),
         ("| STREAM | 350 GB/sn (CCX başına 21-23 GB/sn) |", 0),
         ("| RDMA の待機時間と帯域幅 | 1.80 マイクロ秒、96.3 GB/秒 |", 1),
+        // Eight links carry more than one.
+        ("| RDMA bandwidth (8 x 400 Gb/s) | 390 GB/s |", 0),
+        // Words that only contain the name of a tool.
+        ("| prior work | 9.6 Gbit/s |", 0),
+        ("| behavior | 9.6 Gbit/s |", 0),
+        ("| Streaming | 25 Mbit/s |", 0),
+        ("| IOR | 9.6 Gbit/s |", 1),
+        // Sizes beside throughput.
+        ("| Volume | 50 TiB Ultra (6,400 MiB/s throughput) |", 0),
+        ("Blocks of 256 KB~1 MB limit the throughput.", 0),
+        ("A size of 1 MiB - 256 MiB and its throughput are printed.", 0),
+        ("It reads 4 GB at 2 GB/s.", 0),
+        ("Up to 4,500 MiB of throughput.", 1),
     ] {
         let findings = lint(sentence, None);
         assert_eq!(findings.len(), expected, "{sentence}: {}", format_findings(&findings));

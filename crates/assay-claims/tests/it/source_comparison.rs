@@ -66,6 +66,9 @@ fn finds_unit_on_one_side_only() {
         ("en", "12 ms", "12", "wrong-unit ms;"),
         ("en", "100", "100 %", "wrong-unit 100;"),
         ("ru", "300 000", "300,000 IOPS", "wrong-unit 300 000;"),
+        ("es", "~200 000 con", "~200,000 read IOPS", "wrong-unit 200 000;"),
+        ("es", "~200 000 IOPS de lectura", "~200,000 read IOPS", ""),
+        ("ja", "~200,000 の読み取り IOPS", "~200,000 read IOPS", ""),
         // The unit is spelled out, or printed once for two figures.
         ("ru", "300 000 операций ввода-вывода в секунду", "300,000 IOPS", ""),
         ("de", "von 32 bis 33 GB/s", "32-33 GB/s", ""),
@@ -115,6 +118,43 @@ fn finds_swapped_reads_and_writes() {
         ("ja", "書き込み 1.0 GB/秒、読み取り 1.7 GB/秒", "1.7 GB/s reads, 1.0 GB/s writes", ""),
         ("ko", "300,000 IOPS 쓰기", "300,000 read IOPS", "direction 300,000 IOPS 쓰기;"),
         ("en", "threads that are ready write 5 GB/s", "threads write 5 GB/s", ""),
+    ]);
+}
+
+#[test]
+fn finds_changed_bounds_and_percentiles() {
+    check(&[
+        ("es", "5,7 TB/s", "up to 5.7 TB/s", "qualifier 5,7;"),
+        ("es", "como mínimo 2 ms", "at most 2 ms", "qualifier 2;"),
+        ("de", "mehr als 2 ms", "less than 2 ms", "qualifier 2;"),
+        ("de", "p95 2,5 ms", "p99 2.5 ms", "name p95;"),
+        ("es", "hasta 5,7 TB/s", "up to 5.7 TB/s", ""),
+        ("de", "höchstens 2 ms", "at most 2 ms", ""),
+        ("de", "nicht mehr als 2 ms", "no more than 2 ms", ""),
+        ("fr", "jusqu’à 5,7 TB/s", "up to 5.7 TB/s", ""),
+        ("ja", "2 ms 以下", "at most 2 ms", ""),
+        ("ko", "2 ms 이하", "at most 2 ms", ""),
+        ("zh", "不超过 2 ms", "at most 2 ms", ""),
+        ("de", "p99 2,5 ms", "p99 2.5 ms", ""),
+        // A place, not a bound.
+        ("fr", "sur un lien de 100 Gbit/s", "over 100 Gbit/s", ""),
+        ("es", "inferior a 2 ms", "at most 2 ms", ""),
+        // The words of this language are not known.
+        ("pl", "do 5,7 TB/s", "up to 5.7 TB/s", ""),
+    ]);
+}
+
+#[test]
+fn finds_swapped_directions_of_grouped_figures() {
+    let source = "~1,600 MiB/s writes and ~4,500 MiB/s reads";
+    check(&[
+        (
+            "es",
+            "~1600 MiB/s de lecturas y ~4500 MiB/s de escrituras",
+            source,
+            "direction 1600;",
+        ),
+        ("es", "~1600 MiB/s de escrituras y ~4500 MiB/s de lecturas", source, ""),
     ]);
 }
 

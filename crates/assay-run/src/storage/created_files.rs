@@ -25,6 +25,7 @@ use rustix::fs::{AtFlags, OFlags, XattrFlags};
 use serde::{Deserialize, Serialize};
 
 pub use self::recognition::UnrecognisedFile;
+use self::recognition::born_ns;
 use super::record_lock::{self, RecordClaim};
 use super::{created_tree, safe_open};
 use crate::failure::CommandFailure;
@@ -116,6 +117,8 @@ pub enum CreatedKind {
 pub enum CreatedRemoval {
     /// The file was removed.
     Removed,
+    /// The files of the tree were removed; these directories stay with others' files.
+    RemovedAllBut(Vec<PathBuf>),
     /// Another process uses it; file and record stay.
     InUse,
     /// The file stays, if there is one; the record is removed.
@@ -480,10 +483,11 @@ impl CreatedRecord {
                 return Ok(CreatedRemoval::Unrecognised(why));
             }
         }
+        let mut staying = Vec::new();
         if let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) {
             let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
             if self.made != CreatedKind::File {
-                created_tree::remove_tree(folder)?;
+                staying = created_tree::remove_tree(folder)?;
             }
             let found = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
             if (found.st_dev, found.st_ino) != (self.device, self.inode) {
@@ -497,7 +501,10 @@ impl CreatedRecord {
             }
         }
         self.forget()?;
-        Ok(CreatedRemoval::Removed)
+        Ok(match staying.is_empty() {
+            true => CreatedRemoval::Removed,
+            false => CreatedRemoval::RemovedAllBut(staying),
+        })
     }
 
     /// Removes the file at the end of the process that created it. A file that is not recognised
@@ -509,7 +516,7 @@ impl CreatedRecord {
             other => other?,
         }
         match self.remove()? {
-            CreatedRemoval::Removed => Ok(()),
+            CreatedRemoval::Removed | CreatedRemoval::RemovedAllBut(_) => Ok(()),
             CreatedRemoval::InUse => self.abandon(),
             CreatedRemoval::Unrecognised(why) => Err(why.into()),
         }
@@ -567,14 +574,6 @@ impl LeftState {
         let changed_ns = found.ctime().saturating_mul(1_000_000_000);
         Self { changed_ns: changed_ns.saturating_add(found.ctime_nsec()), bytes: found.len() }
     }
-}
-
-fn born_ns(found: &std::fs::Metadata) -> Option<u64> {
-    since_1970_ns(found.created())
-}
-
-fn since_1970_ns(time: io::Result<SystemTime>) -> Option<u64> {
-    u64::try_from(time.ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok()
 }
 
 fn process_key() -> &'static str {

@@ -7,6 +7,7 @@
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -19,15 +20,18 @@ use rustix::io::Errno;
 use super::safe_open;
 
 /// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`; removes nothing if
-/// a file system is mounted inside.
-pub(super) fn remove_tree(folder: &Path) -> io::Result<()> {
+/// a file system is mounted inside. Returns the directories that stay, because they contain others'
+/// files.
+pub(super) fn remove_tree(folder: &Path) -> io::Result<Vec<PathBuf>> {
     if let Some(path) = find_mount(folder)? {
         let why =
             format!("{} is mounted inside, so nothing of the tree is removed", path.display());
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
     }
-    let folder = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
-    remove_in(&folder, folder.metadata()?.dev())
+    let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let mut staying = Vec::new();
+    remove_in((&opened, folder), opened.metadata()?.dev(), &mut staying)?;
+    Ok(staying)
 }
 
 /// Whether a directory or a file of a tree has this name.
@@ -35,29 +39,46 @@ pub(super) fn is_tree_name(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| is_tree_directory(name) || is_tree_file(name))
 }
 
-/// Returns the first directory or file of the tree in `folder` that is on another mount than
-/// `folder`.
+/// Returns the first entry of the tree in `folder` that is on another mount than `folder`: of
+/// `folder` itself only those with names of a tree, of the tree's directories all.
 pub(super) fn find_mount(folder: &Path) -> io::Result<Option<PathBuf>> {
     let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mount = mount::mount_id(&opened)?;
-    find_mount_in(&opened, folder, mount)
+    find_mount_in((&opened, folder), mount, TreePart::Top)
 }
 
-fn find_mount_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathBuf>> {
+/// Part of a tree: its folder may contain others' files and mounts, its directories contain none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TreePart {
+    Top,
+    Directory,
+}
+
+fn find_mount_in(
+    (folder, path): (&File, &Path),
+    mount: u64,
+    part: TreePart,
+) -> io::Result<Option<PathBuf>> {
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        let Ok(text) = name.to_str() else { continue };
-        if !is_tree_directory(text) && !is_tree_file(text) {
+        let text = OsStr::from_bytes(name.to_bytes());
+        // The parent of a mounted folder is on another mount.
+        if text == "." || text == ".." || (part == TreePart::Top && !is_tree_name(text)) {
             continue;
         }
         let path = path.join(text);
-        if mount::entry_mount_id(folder, text)? != mount {
-            return Ok(Some(path));
+        match mount::entry_mount_id(folder, text) {
+            Ok(id) if id == mount => {}
+            Ok(_) => return Ok(Some(path)),
+            // Others may remove their files meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
         }
-        if is_tree_directory(text) && is_directory_entry(folder, &entry)? {
+        let is_ours = name.to_str().is_ok_and(is_tree_directory);
+        if is_ours && is_directory_entry(folder, &entry)? {
             let Some(inner) = open_directory(folder, name)? else { return Ok(Some(path)) };
-            if let Some(path) = find_mount_in(&inner, &path, mount)? {
+            if let Some(path) = find_mount_in((&inner, &path), mount, TreePart::Directory)? {
                 return Ok(Some(path));
             }
         }
@@ -77,7 +98,11 @@ fn is_directory_entry(folder: &File, entry: &DirEntry) -> io::Result<bool> {
     Ok(kind == FileType::Directory)
 }
 
-fn remove_in(folder: &File, device: u64) -> io::Result<()> {
+fn remove_in(
+    (folder, path): (&File, &Path),
+    device: u64,
+    staying: &mut Vec<PathBuf>,
+) -> io::Result<()> {
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -88,7 +113,7 @@ fn remove_in(folder: &File, device: u64) -> io::Result<()> {
                 fs::unlinkat(folder, name, AtFlags::empty())?;
             }
             FileType::Directory if is_tree_directory(text) && found.st_dev == device => {
-                remove_directory(folder, name, device)?;
+                remove_directory(folder, (name, &path.join(text)), device, staying)?;
             }
             _ => {}
         }
@@ -96,13 +121,26 @@ fn remove_in(folder: &File, device: u64) -> io::Result<()> {
     Ok(())
 }
 
-fn remove_directory(folder: &File, name: &CStr, device: u64) -> io::Result<()> {
-    let Some(inner) = open_directory(folder, name)? else { return Ok(()) };
-    if inner.metadata()?.dev() == device {
-        remove_in(&inner, device)?;
+fn remove_directory(
+    folder: &File,
+    (name, path): (&CStr, &Path),
+    device: u64,
+    staying: &mut Vec<PathBuf>,
+) -> io::Result<()> {
+    let before = staying.len();
+    if let Some(inner) = open_directory(folder, name)?
+        && inner.metadata()?.dev() == device
+    {
+        remove_in((&inner, path), device, staying)?;
     }
     match fs::unlinkat(folder, name, AtFlags::REMOVEDIR) {
-        Err(Errno::NOTEMPTY | Errno::BUSY) => Ok(()),
+        Err(Errno::NOTEMPTY | Errno::BUSY) => {
+            // The innermost directory contains what keeps those around it.
+            if staying.len() == before {
+                staying.push(path.to_path_buf());
+            }
+            Ok(())
+        }
         other => Ok(other?),
     }
 }
@@ -189,7 +227,8 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         std_fs::write(elsewhere.path().join("vdb_f0001.file"), "x").unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), at("vdb.1_3.dir")).unwrap();
-        remove_tree(root.path()).unwrap();
+        let staying = remove_tree(root.path()).unwrap();
+        assert_eq!(staying, [at("vdb1_2.dir")]);
         for (path, stays) in [
             ("vdb.1_1.dir", false),
             ("vdb1_2.dir/mine", true),

@@ -131,7 +131,12 @@ fn reject_conditions(typed: &RunArguments) -> Result<(), CommandFailure> {
     if typed.switch.is_none() && typed.measuring.label.len() <= 1 {
         return Ok(());
     }
-    Err(CommandFailure::usage("--switch and cannot use --hosts together")
+    let (what, why) = match typed.switch {
+        Some(_) => ("--switch", "it alternates two conditions of one machine"),
+        None => ("several labels", "a run on hosts has one condition"),
+    };
+    Err(CommandFailure::usage(format!("cannot use --hosts with {what}"))
+        .with_reason(why)
         .advise("measure each condition in a run of its own, with a --label"))
 }
 

@@ -203,6 +203,15 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
             }
             Ok(CreatedRemoval::Removed) if typed.dry_run => report("there", path),
             Ok(CreatedRemoval::Removed) => report("removed", format!("{path} removed")),
+            Ok(CreatedRemoval::RemovedAllBut(staying)) => {
+                let names: Vec<String> =
+                    staying.iter().map(|it| it.display().to_string()).collect();
+                let names = names.join(", ");
+                report(
+                    "removed",
+                    format!("{path} removed, but not {names}: files of others are in there"),
+                );
+            }
             Ok(CreatedRemoval::Unrecognised(why)) => {
                 report("gone", format!("{path} kept: {why}"));
             }

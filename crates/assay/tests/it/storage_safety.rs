@@ -403,8 +403,16 @@ fn mounts_inside_a_tree_are_neither_written_nor_removed() {
     let refused = run_with_mount(&world, TEST, &bind, "\"$ASSAY\" storage clean").unwrap();
     refused.failed_with(4);
     assert!(is_same() && files_below(&tree) == before);
-    clean(&world).succeeded();
-    assert!(is_same() && !tree.exists());
+    // A mount with any name inside a directory of the tree, and a file of others.
+    let theirs = tree.join("vdb.1_1.dir").join("theirs");
+    std::fs::create_dir(&theirs).unwrap();
+    let bind = format!("mount --bind theirs {}", theirs.display());
+    let refused = run_with_mount(&world, TEST, &bind, "\"$ASSAY\" storage clean").unwrap();
+    assert!(refused.failed_with(4).err.contains("theirs is mounted inside"));
+    assert!(is_same() && before.iter().all(|it| it.exists()));
+    let cleaned = clean(&world).succeeded();
+    assert!(cleaned.out.contains("vdb.1_1.dir: files of others are in there"), "{cleaned:?}");
+    assert!(is_same() && theirs.exists() && !tree.join("vdb.1_2.dir").exists());
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
+use std::time::UNIX_EPOCH;
 
 use fs_err as fs;
 use rustix::io::Errno;
 
-use super::{CreatedRecord, LeftState, MARK_ATTRIBUTE, born_ns};
+use super::{CreatedRecord, LeftState, MARK_ATTRIBUTE};
 
 /// Maximum time between the announcement of a file and its birth. A file born later belongs to
 /// someone else.
@@ -110,4 +111,10 @@ impl CreatedRecord {
             self.set_identity(&found);
         }
     }
+}
+
+/// Returns the time of birth of a file, in nanoseconds since 1970, if its file system stores it.
+pub(super) fn born_ns(found: &std::fs::Metadata) -> Option<u64> {
+    let since = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
 }

@@ -1,0 +1,267 @@
+//! Bounds and percentiles of a sentence against those of its source: "up to" that is lost, "at most"
+//! that became "at least", p99 that became p95.
+
+use super::words::{NO_ENDING, has_word};
+use super::{Linter, Rule, page_span};
+use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
+use crate::page::PageText;
+use crate::steps;
+
+/// Side from which a figure is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    AtMost,
+    AtLeast,
+}
+
+/// Words and marks before a figure, in lower case.
+const BEFORE: [(Bound, &[&str]); 2] = [
+    (
+        Bound::AtMost,
+        &[
+            "up to",
+            "at most",
+            "no more than",
+            "less than",
+            "maximum of",
+            "≤",
+            "bis zu",
+            "höchstens",
+            "nicht mehr als",
+            "weniger als",
+            "maximal",
+            "jusqu’à",
+            "jusqu'à",
+            "au plus",
+            "moins de",
+            "au maximum",
+            "hasta",
+            "como máximo",
+            "menos de",
+            "máximo de",
+            "až",
+            "nejvýše",
+            "maximálně",
+            "méně než",
+            "до",
+            "не более",
+            "не больше",
+            "менее",
+            "максимум",
+            "最大",
+            "最高",
+            "至多",
+            "最多",
+            "不超过",
+            "不超過",
+            "高达",
+            "高達",
+            "低于",
+            "最大で",
+            "최대",
+        ],
+    ),
+    (
+        Bound::AtLeast,
+        &[
+            "at least",
+            "more than",
+            "no less than",
+            "minimum of",
+            "≥",
+            "mindestens",
+            "mehr als",
+            "wenigstens",
+            "au moins",
+            "plus de",
+            "au minimum",
+            "como mínimo",
+            "al menos",
+            "por lo menos",
+            "más de",
+            "mínimo de",
+            "alespoň",
+            "nejméně",
+            "minimálně",
+            "více než",
+            "не менее",
+            "не меньше",
+            "более",
+            "минимум",
+            "至少",
+            "不低于",
+            "最少",
+            "超过",
+            "超過",
+            "少なくとも",
+            "최소",
+        ],
+    ),
+];
+/// Words behind a figure in Chinese, Japanese and Korean.
+const BEHIND: [(Bound, &[&str]); 2] = [
+    (Bound::AtMost, &["以下", "以内", "未満", "이하", "미만", "까지"]),
+    (Bound::AtLeast, &["以上", "을 초과", "이상"]),
+];
+/// Words that may express a bound, or a place, or something else. With one of them in a text, no
+/// bound counts as lost.
+const OTHER_BOUNDS: [&str; 45] = [
+    "below",
+    "under",
+    "over",
+    "above",
+    "within",
+    "limit",
+    "maximum",
+    "minimum",
+    "max",
+    "min",
+    "peak",
+    "<",
+    ">",
+    "unter",
+    "über",
+    "bis",
+    "maximal",
+    "jusque",
+    "inférieur",
+    "supérieur",
+    "dépass",
+    "superior",
+    "inferior",
+    "debajo",
+    "encima",
+    "máximo",
+    "mínimo",
+    "pod",
+    "nad",
+    "přes",
+    "свыше",
+    "больше",
+    "меньше",
+    "ниже",
+    "выше",
+    "まで",
+    "超え",
+    "小于",
+    "大于",
+    "少于",
+    "多于",
+    "上限",
+    "下限",
+    "초과",
+    "넘",
+];
+/// Languages whose words for bounds are known.
+const LANGUAGES: [&str; 9] = ["en", "de", "fr", "es", "cs", "ru", "zh", "ja", "ko"];
+
+/// Compares the bounds and the percentiles of a text with those of its source.
+pub(super) fn compare(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
+    compare_percentiles(lint, text, source);
+    let (figures, source_figures) = (find_figures(&text.text), find_figures(&source.text));
+    // With several figures, word order decides which one is bounded.
+    let ([figure], [source_figure]) = (&figures[..], &source_figures[..]) else { return };
+    let Some(expected) = find_bound(&source.text, source_figure) else { return };
+    let message = match find_bound(&text.text, figure) {
+        Some(found) if found != expected => {
+            format!("{}, and the source has {}", found.phrase(), expected.phrase())
+        }
+        None if lint.knows_bounds && !names_bound(&text.text) => {
+            format!("the source has {}, and here is no bound", expected.phrase())
+        }
+        Some(_) | None => return,
+    };
+    lint.add(Rule::Qualifier, page_span(text, figure.number_span), message);
+}
+
+/// Returns whether the words for bounds of a language are known.
+pub(super) fn is_known_language(language: Option<&str>) -> bool {
+    let base = |it: &str| it.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    language.is_some_and(|it| LANGUAGES.contains(&base(it).as_str()))
+}
+
+impl Bound {
+    const fn phrase(self) -> &'static str {
+        match self {
+            Self::AtMost => "\"at most\"",
+            Self::AtLeast => "\"at least\"",
+        }
+    }
+}
+
+/// Returns the bound directly before or behind a figure.
+fn find_bound(text: &str, figure: &PrintedFigure) -> Option<Bound> {
+    const NEAR: usize = 48;
+    let (from, to) = figure.number_span;
+    let start = (from.saturating_sub(NEAR)..=from).find(|at| text.is_char_boundary(*at))?;
+    steps::count(NEAR);
+    let before = text[start..from].to_lowercase();
+    let before = before.trim_end_matches([' ', '\u{a0}', '~', '*', '_']);
+    let ends = |word: &&str| {
+        before.strip_suffix(*word).is_some_and(|rest| {
+            let is_edge = rest.chars().next_back().is_none_or(|c| !c.is_alphabetic());
+            is_edge || word.starts_with(is_unspaced_script)
+        })
+    };
+    let end = figure.unit.as_ref().map_or(to, |unit| unit.span.1.max(to));
+    let behind = text[end..].trim_start();
+    let of_before = BEFORE.iter().flat_map(|(bound, words)| {
+        words.iter().filter(|word| ends(word)).map(move |word| (word.len(), *bound))
+    });
+    // `no more than` ends with `more than`.
+    let longest = of_before.max_by_key(|(length, _)| *length).map(|(_, bound)| bound);
+    longest.or_else(|| {
+        let starts = |words: &[&str]| words.iter().any(|word| behind.starts_with(word));
+        BEHIND.iter().find(|(_, words)| starts(words)).map(|(bound, _)| *bound)
+    })
+}
+
+/// Returns whether a text has a word for a bound anywhere.
+fn names_bound(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let has = |word: &&str| match word.chars().next() {
+        Some(first) if first.is_alphabetic() && !is_unspaced_script(first) => {
+            has_word(&lower, word, NO_ENDING)
+        }
+        _ => lower.contains(*word),
+    };
+    OTHER_BOUNDS.iter().any(|word| lower.contains(word))
+        || BEFORE.iter().chain(&BEHIND).any(|(_, words)| words.iter().any(has))
+}
+
+/// Reports percentiles that differ from those of the source, if there are equally many.
+fn compare_percentiles(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
+    let (here, there) = (find_percentiles(&text.text), find_percentiles(&source.text));
+    if here.len() != there.len() {
+        return;
+    }
+    let sorted = |all: &[(usize, &str)]| {
+        let mut names: Vec<String> = all.iter().map(|(_, name)| (*name).to_owned()).collect();
+        names.sort_unstable();
+        names
+    };
+    if sorted(&here) == sorted(&there) {
+        return;
+    }
+    let other = here.iter().find(|(_, name)| there.iter().all(|(_, it)| it != name));
+    if let Some((at, name)) = other {
+        let names: Vec<&str> = there.iter().map(|(_, name)| *name).collect();
+        let message = format!("p{name}, and the source has p{}", names.join(", p"));
+        lint.add(Rule::Name, page_span(text, (*at, at + 1 + name.len())), message);
+    }
+}
+
+/// Returns the percentiles of a text, like `p99.9`: position and number.
+fn find_percentiles(text: &str) -> Vec<(usize, &str)> {
+    steps::count(text.len());
+    let marks = text.match_indices(['p', 'P']).map(|(at, _)| at);
+    let is_start = |at: &usize| !text[..*at].ends_with(|c: char| c.is_ascii_alphanumeric());
+    let number = |at: usize| {
+        let rest = &text[at + 1..];
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let number = rest[..end].trim_end_matches('.');
+        let is_share = number.parse::<f64>().is_ok_and(|it| (1.0..100.0).contains(&it));
+        (number.len() >= 2 && is_share).then_some((at, number))
+    };
+    marks.filter(is_start).filter_map(number).collect()
+}
