@@ -52,6 +52,17 @@ impl PrintedFigure {
     }
 }
 
+/// Returns the language of a tag without its region: `fr` of `fr-FR`.
+pub(crate) fn base_language(tag: &str) -> String {
+    tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Returns about `length` bytes of a text that end at `to`.
+pub(crate) fn text_before(text: &str, to: usize, length: usize) -> &str {
+    let from = (to.saturating_sub(length)..=to).find(|at| text.is_char_boundary(*at));
+    &text[from.unwrap_or(to)..to]
+}
+
 /// Number format of a page, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PageNumberFormat {
@@ -66,7 +77,7 @@ impl PageNumberFormat {
     /// Returns the format of a language (CLDR 48); unknown for others.
     #[must_use]
     pub fn for_language(language: &str) -> Self {
-        let base = language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+        let base = base_language(language);
         let (decimal, has_groups_of_points) = match base.as_str() {
             "en" | "ja" | "ko" | "zh" => ('.', false),
             "de" | "es" | "it" | "pt" | "nl" | "tr" | "id" | "da" => (',', true),
@@ -216,7 +227,7 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
     at
 }
 
-/// Whether a backslash stands before a mark and a digit.
+/// Whether a backslash precedes a mark and a digit.
 fn is_escape(chars: &[(usize, char)], at: usize) -> bool {
     let next = |offset: usize| chars.get(at + offset).map(|(_, c)| *c);
     next(0) == Some('\\')
@@ -262,8 +273,7 @@ fn parse_figure(
         .collect();
     let decimals = mark.map_or(0, |_| last_digits);
     // Limits the search: the longest word for "about" is shorter, and a page may be one line.
-    let near = (from.saturating_sub(64)..=from).find(|at| text.is_char_boundary(*at));
-    let before = text[near.unwrap_or(from)..from].trim_end();
+    let before = text_before(text, from, 64).trim_end();
     let before = before.strip_suffix('[').unwrap_or(before).to_lowercase();
     let unit = unit::unit_after_number(text, to).or_else(|| percent_before(text, from, to));
     let behind =

@@ -2,7 +2,7 @@
 //! of a model checker instead, which tries all orders in which threads can run and all values that
 //! a load may return (`cargo xtask nightly loom`).
 //!
-//! Under the model a clock stands still and a wait never ends early: a wake-up that is lost becomes
+//! Under the model a clock does not advance and a wait never ends early: a lost wake-up becomes
 //! a deadlock, which the model reports.
 
 #[cfg(not(loom))]

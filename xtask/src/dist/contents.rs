@@ -1,4 +1,4 @@
-//! Files that a release contains beside the program: man pages, completions, licences, contents.
+//! Files of a release other than the program: man pages, completions, licences, contents.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -3,7 +3,9 @@
 
 use super::words::{NO_ENDING, has_word};
 use super::{Linter, Rule, page_span};
-use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
+use crate::figure::{
+    PrintedFigure, base_language, find_figures, is_unspaced_script, text_before,
+};
 use crate::page::PageText;
 use crate::steps;
 
@@ -105,7 +107,7 @@ const BEHIND: [(Bound, &[&str]); 2] = [
 ];
 /// Words that may express a bound, or a place, or something else. With one of them in a text, no
 /// bound counts as lost.
-const OTHER_BOUNDS: [&str; 45] = [
+const OTHER_BOUNDS: [&str; 44] = [
     "below",
     "under",
     "over",
@@ -122,7 +124,6 @@ const OTHER_BOUNDS: [&str; 45] = [
     "unter",
     "über",
     "bis",
-    "maximal",
     "jusque",
     "inférieur",
     "supérieur",
@@ -176,8 +177,7 @@ pub(super) fn compare(lint: &mut Linter<'_>, text: &PageText, source: &PageText)
 
 /// Returns whether the words for bounds of a language are known.
 pub(super) fn is_known_language(language: Option<&str>) -> bool {
-    let base = |it: &str| it.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-    language.is_some_and(|it| LANGUAGES.contains(&base(it).as_str()))
+    language.is_some_and(|it| LANGUAGES.contains(&base_language(it).as_str()))
 }
 
 impl Bound {
@@ -193,9 +193,8 @@ impl Bound {
 fn find_bound(text: &str, figure: &PrintedFigure) -> Option<Bound> {
     const NEAR: usize = 48;
     let (from, to) = figure.number_span;
-    let start = (from.saturating_sub(NEAR)..=from).find(|at| text.is_char_boundary(*at))?;
     steps::count(NEAR);
-    let before = text[start..from].to_lowercase();
+    let before = text_before(text, from, NEAR).to_lowercase();
     let before = before.trim_end_matches([' ', '\u{a0}', '~', '*', '_']);
     let ends = |word: &&str| {
         before.strip_suffix(*word).is_some_and(|rest| {

@@ -6,7 +6,7 @@ use assay_model::quantity::Unit;
 
 use super::words::{MAX_ENDING, has_word};
 use super::{Linter, Rule, direction, page_span};
-use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit};
+use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit, text_before};
 use crate::page::{LintPage, PageText};
 use crate::steps;
 
@@ -48,12 +48,12 @@ pub(super) const OPERATION_WORDS: [&str; 6] =
     ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
-    let has_known_link = page.texts().any(|text| names_several_links(&text.text));
+    let has_several_links = page.texts().any(|text| names_several_links(&text.text));
     for table in &page.tables {
         for row in &table.rows {
             let label = row.first().map(|cell| cell.text.to_lowercase()).unwrap_or_default();
             let label = label.replace("триад", "triad").replace("иор", "ior");
-            let subject = RowSubject { has_known_link, ..RowSubject::of_label(&label) };
+            let subject = RowSubject::of_label(&label, has_several_links);
             for cell in row {
                 check_row_units(lint, subject, cell);
             }
@@ -83,12 +83,12 @@ struct RowSubject {
     /// Whether it is memory or storage.
     is_bytes: bool,
     /// Whether the page names several links, whose rates add up.
-    has_known_link: bool,
+    has_several_links: bool,
 }
 
 impl RowSubject {
     /// Returns the subject of a label in lower case.
-    fn of_label(label: &str) -> Self {
+    fn of_label(label: &str, has_several_links: bool) -> Self {
         steps::count(label.len());
         // `streaming` is no STREAM, and `prior` no IOR.
         let is_named = |word: &&str| match word.ends_with('_') {
@@ -100,7 +100,7 @@ impl RowSubject {
         let names = |words: &[&str]| words.iter().any(is_named);
         let is_fabric = names(&FABRIC_WORDS);
         let is_bytes = !is_fabric && !names(&NETWORK_WORDS) && names(&BYTE_WORDS);
-        Self { is_fabric, is_bytes, has_known_link: false }
+        Self { is_fabric, is_bytes, has_several_links }
     }
 }
 
@@ -118,7 +118,7 @@ fn names_several_links(text: &str) -> bool {
 
 /// Checks the units of a cell against the subject of its row.
 fn check_row_units(lint: &mut Linter<'_>, subject: RowSubject, cell: &PageText) {
-    let RowSubject { is_fabric, is_bytes, has_known_link } = subject;
+    let RowSubject { is_fabric, is_bytes, has_several_links } = subject;
     for figure in find_figures(&cell.text) {
         let Some(printed) = &figure.unit else { continue };
         let span = page_span(cell, printed.span);
@@ -130,7 +130,7 @@ fn check_row_units(lint: &mut Linter<'_>, subject: RowSubject, cell: &PageText) 
                 );
                 lint.add(Rule::WrongUnit, span, message);
             }
-            Unit::BytePerSecond if is_fabric && !has_known_link && printed.factor >= 1e9 => {
+            Unit::BytePerSecond if is_fabric && !has_several_links && printed.factor >= 1e9 => {
                 let gbit_per_s = figure.value * printed.factor * 8.0 / 1e9;
                 let link_rate = LINK_GBIT_PER_S
                     .iter()
@@ -264,8 +264,7 @@ fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
         let between = after.split_once(word).map(|(between, _)| between);
         between.is_some_and(|it| is_phrase(it) && !names_size(it))
     };
-    let start = (from.saturating_sub(48)..=from).find(|at| text.is_char_boundary(*at));
-    let phrase = text[start.unwrap_or(from)..from].rsplit(ENDS).next().unwrap_or_default();
+    let phrase = text_before(text, from, 48).rsplit(ENDS).next().unwrap_or_default();
     if names_size(&phrase.to_lowercase()) {
         return false;
     }

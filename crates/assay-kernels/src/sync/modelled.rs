@@ -8,6 +8,8 @@ pub(crate) use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsiz
 pub(crate) use loom::sync::{Mutex, MutexGuard, mpsc};
 pub(crate) use loom::thread::{self, JoinHandle, Thread};
 
+pub(crate) use self::{ModelledCell as PublishedCell, ModelledFutexWord as FutexWord};
+
 /// One pause of each kind: more of them only repeat states.
 pub(crate) const SPINS_BEFORE_YIELD: u32 = 1;
 pub(crate) const SPINS_PER_CLOCK_READ: u32 = 1;
@@ -22,19 +24,19 @@ pub(crate) fn now_ns() -> u64 {
 /// Number that threads can sleep on. As in the kernel, the comparison and the start of the sleep
 /// are one step for those who wake.
 #[derive(Debug)]
-pub(crate) struct FutexWord {
+pub(crate) struct ModelledFutexWord {
     number: AtomicU32,
     queue: Mutex<()>,
     woken: Condvar,
 }
 
-impl Default for FutexWord {
+impl Default for ModelledFutexWord {
     fn default() -> Self {
         Self { number: AtomicU32::new(0), queue: Mutex::new(()), woken: Condvar::new() }
     }
 }
 
-impl FutexWord {
+impl ModelledFutexWord {
     /// Returns the number itself, to load and change.
     pub(crate) fn number(&self) -> &AtomicU32 {
         &self.number
@@ -57,9 +59,9 @@ impl FutexWord {
 
 /// Value that one thread writes while no other reads it; the model reports any other access.
 #[derive(Debug, Default)]
-pub(crate) struct PublishedCell<T>(UnsafeCell<T>);
+pub(crate) struct ModelledCell<T>(UnsafeCell<T>);
 
-impl<T: Copy> PublishedCell<T> {
+impl<T: Copy> ModelledCell<T> {
     /// Replaces the value.
     ///
     /// # Safety

@@ -14,32 +14,25 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-#[test]
-fn every_member_works_once_per_run() {
-    check(|| {
+/// Checks that each of some members works once in each run.
+fn check_runs(members: usize, runs: usize) {
+    check(move || {
         let cpu = pin::allowed_cpus().unwrap()[0];
-        let mut team = Team::new(&[cpu]).unwrap();
-        for _ in 0..2 {
+        let mut team = Team::new(&vec![cpu; members]).unwrap();
+        for _ in 0..runs {
             let count = AtomicUsize::new(0);
             team.run(|_| {
                 count.fetch_add(1, Ordering::Relaxed);
             });
-            assert_eq!(count.load(Ordering::Relaxed), 1);
+            assert_eq!(count.load(Ordering::Relaxed), members);
         }
     });
 }
 
 #[test]
-fn caller_waits_for_both_members() {
-    check(|| {
-        let cpu = pin::allowed_cpus().unwrap()[0];
-        let mut team = Team::new(&[cpu, cpu]).unwrap();
-        let count = AtomicUsize::new(0);
-        team.run(|_| {
-            count.fetch_add(1, Ordering::Relaxed);
-        });
-        assert_eq!(count.load(Ordering::Relaxed), 2);
-    });
+fn every_member_works_once_per_run() {
+    check_runs(1, 2);
+    check_runs(2, 1);
 }
 
 /// Checks the order of generation and work by itself: a wake-up would order them, too.

@@ -185,18 +185,18 @@ fn run(
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let mut failed = None;
     let (mut lines, mut files) = (Vec::new(), Vec::new());
-    let mut report = |path: &Path, what: &'static str, line: String| {
+    let mut entry = |path: &Path, what: &'static str, line: String| {
         files.push(json!({ "path": path_text::encode(path.as_os_str()), "what": what }));
         lines.push(line);
     };
     let created = CreatedFiles::open(typed.store.folder.as_deref())?;
     for path in created.invalid_records() {
         let line = format!("{} is not valid; the files that it names are kept", path.display());
-        report(&path, "unproven", line);
+        entry(&path, "unproven", line);
     }
     for record in created.list() {
         let path = record.path.display().to_string();
-        let mut report = |what, line| report(&record.path, what, line);
+        let mut report = |what, line| entry(&record.path, what, line);
         match remove_or_look(&record, typed.dry_run) {
             Ok(CreatedRemoval::InUse) => {
                 report("used", format!("{path} kept: another assay uses it"));
@@ -204,13 +204,11 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
             Ok(CreatedRemoval::Removed) if typed.dry_run => report("there", path),
             Ok(CreatedRemoval::Removed) => report("removed", format!("{path} removed")),
             Ok(CreatedRemoval::RemovedAllBut(staying)) => {
-                let names: Vec<String> =
-                    staying.iter().map(|it| it.display().to_string()).collect();
-                let names = names.join(", ");
-                report(
-                    "removed",
-                    format!("{path} removed, but not {names}: files of others are in there"),
-                );
+                report("removed", format!("{path} removed"));
+                for folder in staying {
+                    let why = "it contains files that assay did not create";
+                    entry(&folder, "kept", format!("{} kept: {why}", folder.display()));
+                }
             }
             Ok(CreatedRemoval::Unrecognised(why)) => {
                 report("gone", format!("{path} kept: {why}"));
