@@ -63,6 +63,10 @@ const IPROUTE: SystemPackage =
 const ETHTOOL: SystemPackage =
     package("ethtool", "turns off offloads on the link of known speed");
 
+const RPM: SystemPackage = package("rpm", "`rpmbuild` and `rpm2cpio`, for the RPM package");
+const RPMLINT: SystemPackage = package("rpmlint", "checks the RPM package");
+const LINTIAN: SystemPackage = package("lintian", "checks the Debian package");
+
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
 
 const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a peer");
@@ -81,7 +85,8 @@ const QEMU_USER: SystemPackage =
     package("qemu-user", "`qemu-aarch64`: runs aarch64 programs on this machine");
 const GCC_ARM: SystemPackage = package("gcc-aarch64-linux-gnu", "links aarch64 programs");
 const LIBC_ARM: SystemPackage = package("libc6-dev-arm64-cross", "the C library for aarch64");
-const BINUTILS: SystemPackage = package("binutils", "`strip`: a guest has little memory");
+const BINUTILS: SystemPackage =
+    package("binutils", "`strip`, since a guest has little memory, and `objdump`");
 
 const SHELLCHECK: SystemPackage = package("shellcheck", "checks the shell scripts of the tree");
 const STRACE: SystemPackage =
@@ -102,6 +107,9 @@ pub const FOR_BENCH_COMPUTE: &[SystemPackage] =
 
 /// Packages of `cargo xtask tidy`.
 pub const FOR_TIDY: &[SystemPackage] = &[SHELLCHECK];
+
+/// Packages that pack and check the released files.
+pub const FOR_DIST: &[SystemPackage] = &[GIT, VENV, BINUTILS, CPIO, RPM, RPMLINT, LINTIAN];
 
 /// Packages that inject faults.
 pub const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO, BINDFS];

@@ -4,6 +4,7 @@
 //! Each has its own environment below `target`, because some would overwrite each other's programs.
 //! Nothing outside `target` is changed.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -142,14 +143,24 @@ fn create_environment(
     wheel: &Wheel,
     development: bool,
 ) -> Result<()> {
+    let headers = wheel.development_package.filter(|_| development);
+    let requirements: Vec<_> = std::iter::once(wheel.name)
+        .chain(headers)
+        .map(|name| format!("{name}=={}", wheel.version))
+        .collect();
+    install_into_environment(root, folder, &requirements)
+}
+
+/// Creates the Python environment if it is missing, and installs the requirements into it.
+pub(crate) fn install_into_environment(
+    root: &Path,
+    folder: &Path,
+    requirements: &[impl AsRef<OsStr>],
+) -> Result<()> {
     if !folder.join("bin/pip").is_file() {
         command::run(command::at_root(root, "python3").args(["-m", "venv"]).arg(folder))?;
     }
     let mut pip = command::at_root(root, folder.join("bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check"]);
-    pip.arg(format!("{}=={}", wheel.name, wheel.version));
-    if let (true, Some(name)) = (development, wheel.development_package) {
-        pip.arg(format!("{name}=={}", wheel.version));
-    }
-    command::run(&mut pip)
+    command::run(pip.args(requirements))
 }

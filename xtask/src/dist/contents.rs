@@ -55,7 +55,8 @@ fn write_man_pages(release: &Release, folder: &Path) -> Result<()> {
     for name in commands {
         write_output(release, &["man", name], &pages.join(format!("assay-{name}.1")))?;
     }
-    Ok(())
+    let compress = ["--no-name", "-9", "--recursive"];
+    command::run(release.reproducible("gzip").args(compress).arg(&pages))
 }
 
 /// Returns the names of the commands: the pages `assay\-NAME(1)` that the overview lists.

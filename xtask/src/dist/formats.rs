@@ -1,14 +1,15 @@
-//! Formats of a release: archive, Python wheel, Debian package. Each is unpacked and run once.
+//! Formats of a release for any distribution: archive and Python wheel. Each is unpacked and run
+//! once.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
 use super::Release;
+use super::build::GLIBC;
 use crate::command;
 
-/// Tag of the wheel: glibc 2.17 or newer.
+/// Tag of the wheel, for the glibc that [`super::build::GLIBC`] names.
 const WHEEL_PLATFORM: &str = "manylinux2014_x86_64";
 
 /// Packs the folder as `assay-VERSION-x86_64-linux.tar.gz`.
@@ -30,7 +31,7 @@ pub(super) fn pack_archive(release: &Release, folder: &Path) -> Result<PathBuf> 
 }
 
 /// Unpacks the archive and runs the program from it.
-pub(super) fn try_archive(release: &Release, file: &Path) -> Result<()> {
+pub(super) fn check_archive(release: &Release, file: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut tar = release.reproducible("tar");
     let unpack = ["--extract", "--strip-components=1", "--file"];
@@ -49,10 +50,12 @@ pub(super) fn pack_wheel(release: &Release) -> Result<PathBuf> {
 }
 
 /// Checks the wheel's platform tag, installs it into a fresh environment and runs the program.
-pub(super) fn try_wheel(release: &Release, file: &Path) -> Result<()> {
+pub(super) fn check_wheel(release: &Release, file: &Path) -> Result<()> {
     let mut audit = command::at_root(&release.root, release.tools.join("bin/auditwheel"));
     let audit = command::output(audit.args(["show", "--json"]).arg(file))?;
-    ensure!(audit.contains("manylinux_2_17_x86_64"), "auditwheel reports {audit}");
+    let (major, minor) = GLIBC;
+    let tag = format!("manylinux_{major}_{minor}_x86_64");
+    ensure!(audit.contains(&tag), "auditwheel reports {audit}");
     let folder = tempfile::tempdir()?;
     command::run(release.reproducible("python3").args(["-m", "venv"]).arg(folder.path()))?;
     let mut pip = command::at_root(&release.root, folder.path().join("bin/pip"));
@@ -61,36 +64,8 @@ pub(super) fn try_wheel(release: &Release, file: &Path) -> Result<()> {
     try_program(release, &folder.path().join("bin/assay"))
 }
 
-/// Packs the folder as a Debian package.
-pub(super) fn pack_deb(release: &Release, folder: &Path) -> Result<PathBuf> {
-    let tree = tempfile::tempdir()?;
-    let usr = tree.path().join("usr");
-    command::run(release.reproducible("cp").arg("--recursive").arg(folder).arg(&usr))?;
-    let control = tree.path().join("DEBIAN");
-    fs::create_dir(&control)?;
-    let version = &release.version;
-    let template = fs::read_to_string(release.root.join("packaging/deb/control"))?;
-    fs::write(control.join("control"), template.replace("@VERSION@", version))?;
-    let documents = usr.join("share/doc/assay");
-    fs::copy(release.root.join("packaging/deb/copyright"), documents.join("copyright"))?;
-    let mut chmod = release.reproducible("chmod");
-    command::run(chmod.args(["--recursive", "u=rwX,go=rX"]).arg(tree.path()))?;
-    let file = release.output().join(format!("assay_{version}-1_amd64.deb"));
-    let mut deb = release.reproducible("dpkg-deb");
-    deb.args(["--build", "--root-owner-group", "-Zxz"]).arg(tree.path()).arg(&file);
-    command::run(&mut deb)?;
-    Ok(file)
-}
-
-/// Unpacks the Debian package and runs the program from it.
-pub(super) fn try_deb(release: &Release, file: &Path) -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let mut deb = release.reproducible("dpkg-deb");
-    command::run(deb.arg("--extract").arg(file).arg(folder.path()))?;
-    try_program(release, &folder.path().join("usr/bin/assay"))
-}
-
-fn try_program(release: &Release, program: &Path) -> Result<()> {
+/// Compares the program's version with the release, and plans a run with it.
+pub(super) fn try_program(release: &Release, program: &Path) -> Result<()> {
     let version = command::output(command::at_root(&release.root, program).arg("--version"))?;
     let expected = format!("assay {} (", release.version);
     ensure!(version.starts_with(&expected), "{} prints {version}", program.display());

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail, ensure};
 
 use super::Release;
+use super::build::GLIBC;
 use crate::command;
-
-/// Newest version of glibc whose symbols the program may need.
-const NEWEST: (u32, u32) = (2, 17);
 
 /// Fails if the program needs a symbol of a newer glibc, or another library than glibc's own.
 pub(super) fn check(release: &Release) -> Result<()> {
@@ -20,13 +18,13 @@ pub(super) fn check(release: &Release) -> Result<()> {
         bail!(
             "the program needs symbols of glibc newer than {}.{}: {}\n\
              call the kernel instead, as `storage/positioned_io.rs` does",
-            NEWEST.0,
-            NEWEST.1,
+            GLIBC.0,
+            GLIBC.1,
             names.join(", ")
         );
     }
     ensure!(dump.contains("GLIBC_2."), "objdump prints no symbol of glibc");
-    println!("dist: needs no symbol newer than glibc {}.{}", NEWEST.0, NEWEST.1);
+    println!("dist: needs no symbol newer than glibc {}.{}", GLIBC.0, GLIBC.1);
     Ok(())
 }
 
@@ -35,7 +33,7 @@ fn find_newer_symbols(dump: &str) -> BTreeSet<&str> {
     let is_newer = |line: &&str| {
         let version = line.split("GLIBC_").nth(1);
         let version = version.and_then(|text| text.split([')', ' ', '\t']).next());
-        version.is_some_and(|version| parse_version(version).is_none_or(|it| it > NEWEST))
+        version.is_some_and(|version| parse_version(version).is_none_or(|it| it > GLIBC))
     };
     dump.lines()
         .filter(is_newer)
