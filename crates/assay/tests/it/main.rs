@@ -26,6 +26,7 @@ mod pairs;
 mod planning;
 mod program;
 mod rdma;
+mod reframe;
 mod reports;
 mod several_suites;
 mod slurm;

@@ -21,7 +21,7 @@ const NODE_DAEMON: &str = "/usr/sbin/slurmd";
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Daemons of a cluster, ended when the test ends.
-struct SlurmCluster {
+pub(crate) struct SlurmCluster {
     world: World,
     daemons: Vec<Child>,
 }
@@ -29,7 +29,7 @@ struct SlurmCluster {
 impl SlurmCluster {
     /// Starts a cluster on this machine; prints the reason and returns `None` where that is not
     /// possible. Each of several nodes is a separate daemon.
-    fn start(test: &str, nodes: usize) -> Option<Self> {
+    pub(crate) fn start(test: &str, nodes: usize) -> Option<Self> {
         let skip = |reason: &str| {
             eprintln!("SKIPPED {test}: {reason}");
             None
@@ -128,7 +128,7 @@ impl SlurmCluster {
     }
 
     /// Returns the command of a Slurm program, or of one that uses this Slurm.
-    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(arguments)
