@@ -298,7 +298,7 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
         expand::PlanError::NotEnoughMemory { .. } => {
             failure.advise("request less, or omit the size to let assay choose it")
         }
-        expand::PlanError::UnknownMemory => failure.advise(host_check::MOUNT_PROC),
+        expand::PlanError::UnknownMemory => failure.advise(host_check::advise_on_memory()),
         expand::PlanError::NothingToMeasure { .. } => {
             failure.advise("run `assay help tools` for the benchmarks of each tool")
         }
