@@ -19,6 +19,7 @@ use assay_kernels::clock;
 use assay_kernels::network::pingpong::{self, PingPongSocket};
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::CopyMode;
+use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
@@ -320,7 +321,8 @@ impl QperfServerSession<'_> {
                     }
                 }
             };
-            let watcher = thread::Builder::new().spawn_scoped(scope, watch)?;
+            let started = thread::Builder::new().spawn_scoped(scope, watch);
+            let watcher = started.map_err(ThreadRefusal::wrap)?;
             let echoed = pingpong::echo(&line, bytes, deadline_ns, &stop);
             is_over.store(true, Ordering::Relaxed);
             watcher.thread().unpark();
