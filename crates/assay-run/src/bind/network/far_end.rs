@@ -130,7 +130,7 @@ impl OwnServer {
                 // The client reports other errors of this server.
                 drop(iperf3_server::serve_on(&listener, &service, &server_stop, &mut observe));
             })
-            .map_err(|source| NetworkError::Start { source })?;
+            .map_err(|source| NetworkError::NoThread { source })?;
         Ok(Self { address, stop, refused, thread: Some(thread) })
     }
 }
