@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_dialects::wire::{iperf3, qperf};
+use assay_kernels::clock;
 use assay_model::workload::NetworkWorkload;
 
 use crate::fleet::pair_end::PairEnd;
@@ -120,6 +121,7 @@ impl OwnServer {
             interval_s: None,
             pinned: false,
             gate: None,
+            clock: clock::now_ns,
         };
         let refused = Arc::new(Mutex::new(None));
         let (server_stop, server_refused) = (Arc::clone(&stop), Arc::clone(&refused));
