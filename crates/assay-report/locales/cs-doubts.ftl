@@ -225,6 +225,7 @@ failure-other-version = ranky jsou assay { $found }, zde je { $own }
 failure-other-rank-count = počet zúčastněných ranků je { $found } místo požadovaných { $asked }
 failure-launch-broke-off = spuštění skončilo dříve, než byly změřeny všechny velikosti
 see-by-hand = podívejte se, co vypíše tento příkaz (je to uloženo i s během): { $command }
+area-threads = měřte znovu: CPU mohl být vypnut nebo vyjmut z cpusetu, nebo systém odmítá další vlákna (`ulimit -u`, `pids.max`)
 area-stream = menší pole (`--bytes`) potřebují méně paměti; chybný obsah znamená vadnou paměť nebo přetaktovaný počítač
 area-latency = zvolte menší pracovní množinu (`to` v souboru sady) a podívejte se na `assay doctor`
 area-peak-flops = `assay doctor` ukáže, co vláknům brání v přístupu k jejich CPU; chybný součet znamená vadný procesor

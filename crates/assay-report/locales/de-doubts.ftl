@@ -220,6 +220,7 @@ failure-other-version = die Ranks sind assay { $found }, dieses hier ist { $own 
 failure-other-rank-count = { $found } Ranks nahmen teil statt der geforderten { $asked }
 failure-launch-broke-off = der Start endete, bevor alle Größen gemessen waren
 see-by-hand = die Ausgabe ansehen (auch mit dem Lauf gespeichert): { $command }
+area-threads = noch einmal messen: eine CPU kann abgeschaltet oder aus dem cpuset genommen worden sein, oder das System verweigert weitere Threads (`ulimit -u`, `pids.max`)
 area-stream = kleinere Arrays (`--bytes`) brauchen weniger Speicher; falscher Inhalt bedeutet defekten Speicher oder eine übertaktete Maschine
 area-latency = ein kleineres Working Set wählen (`to` in einer Suite-Datei), und siehe `assay doctor`
 area-peak-flops = `assay doctor` zeigt, was Threads von ihren CPUs fernhält; eine falsche Summe bedeutet einen defekten Prozessor

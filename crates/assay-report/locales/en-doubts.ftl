@@ -219,6 +219,7 @@ failure-other-version = the ranks are assay { $found }, this one is { $own }
 failure-other-rank-count = { $found } ranks took part; { $asked } were requested
 failure-launch-broke-off = the launch ended before all sizes were measured
 see-by-hand = see its output (also stored with the run): { $command }
+area-threads = measure again: a CPU may have gone offline or left the cpuset, or the system refuses further threads (`ulimit -u`, `pids.max`)
 area-stream = smaller arrays (`--bytes`) need less memory; wrong contents mean defective memory or an overclocked machine
 area-latency = choose a smaller working set (`to` in a suite file), and see `assay doctor`
 area-peak-flops = `assay doctor` shows the competing load on these CPUs; a wrong sum means a defective processor

@@ -220,6 +220,7 @@ failure-other-version = los rangos son assay { $found }, este es { $own }
 failure-other-rank-count = participaron { $found } rangos cuando se pidieron { $asked }
 failure-launch-broke-off = el lanzamiento terminó antes de medir todos los tamaños
 see-by-hand = ver lo que imprime este comando (también se guarda con la ejecución): { $command }
+area-threads = medir de nuevo: puede que una CPU se haya desactivado o haya salido del cpuset, o que el sistema rechace más hilos (`ulimit -u`, `pids.max`)
 area-stream = unos vectores más pequeños (`--bytes`) necesitan menos memoria; un contenido erróneo indica memoria defectuosa o una máquina con overclocking
 area-latency = elegir un conjunto de trabajo menor (`to` en un archivo de suite), y ver `assay doctor`
 area-peak-flops = `assay doctor` muestra qué priva a los hilos de sus CPU; una suma errónea indica un procesador defectuoso

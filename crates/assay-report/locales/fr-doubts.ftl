@@ -220,6 +220,7 @@ failure-other-version = les rangs sont assay { $found }, celui-ci est { $own }
 failure-other-rank-count = { $found } rangs ont participé, pour { $asked } demandés
 failure-launch-broke-off = le lancement s’est terminé avant que toutes les tailles soient mesurées
 see-by-hand = voir ce qu’affiche cette commande (conservé aussi avec l’exécution) : { $command }
+area-threads = mesurer à nouveau : un CPU a pu être désactivé ou retiré du cpuset, ou le système refuse d’autres threads (`ulimit -u`, `pids.max`)
 area-stream = des tableaux plus petits (`--bytes`) demandent moins de mémoire ; un contenu erroné signifie une mémoire défectueuse ou une machine surcadencée
 area-latency = choisir un ensemble de travail plus petit (`to` dans un fichier de suite), et voir `assay doctor`
 area-peak-flops = `assay doctor` montre ce qui prive les threads de leurs CPU ; une somme erronée signifie un processeur défectueux

@@ -190,6 +190,7 @@ failure-other-version = ランクの assay は { $found }、こちらは { $own 
 failure-other-rank-count = 参加したランクは { $found } で、要求は { $asked } でした
 failure-launch-broke-off = すべてのサイズを測定する前に起動したジョブが終了しました
 see-by-hand = 次のコマンドの出力を確認してください（実行とともに保存もされています）：{ $command }
+area-threads = もう一度測定してください。CPU がオフラインになったか cpuset から外れた、またはシステムがこれ以上のスレッドを拒否している可能性があります（`ulimit -u`、`pids.max`）
 area-stream = 配列を小さくすると（`--bytes`）必要なメモリが減ります。内容の誤りは、メモリの不良かマシンのオーバークロックを意味します
 area-latency = ワーキングセットを小さくし（スイートファイルの `to`）、`assay doctor` を参照してください
 area-peak-flops = スレッドが CPU を使えない原因は `assay doctor` が示します。合計の誤りはプロセッサの不良を意味します

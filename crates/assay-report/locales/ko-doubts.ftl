@@ -190,6 +190,7 @@ failure-other-version = 랭크의 assay는 { $found }, 여기는 { $own }
 failure-other-rank-count = 랭크 { $found }개가 참여함, 요청은 { $asked }개
 failure-launch-broke-off = 모든 크기를 측정하기 전에 시작된 작업이 끝남
 see-by-hand = 다음 명령의 출력을 보십시오(실행과 함께 저장도 됨): { $command }
+area-threads = 다시 측정하십시오. CPU가 오프라인이 되었거나 cpuset에서 빠졌거나, 시스템이 스레드를 더 허용하지 않을 수 있습니다(`ulimit -u`, `pids.max`)
 area-stream = 배열이 작으면(`--bytes`) 메모리가 덜 필요합니다. 내용이 틀리면 메모리 불량이거나 오버클록된 머신입니다
 area-latency = 더 작은 작업 집합을 선택하고(스위트 파일의 `to`) `assay doctor`를 보십시오
 area-peak-flops = 스레드가 CPU를 쓰지 못하는 원인은 `assay doctor`가 보여 줍니다. 합이 틀리면 프로세서 불량입니다

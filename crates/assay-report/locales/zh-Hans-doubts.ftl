@@ -190,6 +190,7 @@ failure-other-version = 各进程的 assay 为 { $found }，本机为 { $own }
 failure-other-rank-count = 有 { $found } 个进程参与，而要求的是 { $asked } 个
 failure-launch-broke-off = 在测完所有大小之前，启动的进程已结束
 see-by-hand = 查看以下命令的输出（也随运行一同保存）：{ $command }
+area-threads = 请重新测量：某个 CPU 可能已离线或已移出 cpuset，或者系统拒绝更多线程（`ulimit -u`、`pids.max`）
 area-stream = 较小的数组（`--bytes`）所需内存较少；内容有误说明内存有缺陷或机器超频
 area-latency = 选择较小的工作集（套件文件中的 `to`），并参见 `assay doctor`
 area-peak-flops = `assay doctor` 会显示是什么使线程得不到各自的 CPU；求和有误说明处理器有缺陷
