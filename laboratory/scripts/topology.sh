@@ -36,3 +36,35 @@ began=$(cut -d' ' -f1 /proc/uptime)
 timeout 150 /lab/assay linpack --budget 30s --quiet --json --store /tmp/store || echo "exit $?"
 echo
 echo "took $began $(cut -d' ' -f1 /proc/uptime)"
+cat > /tmp/hotplug.toml <<'SUITE'
+name = "hotplug"
+title = "a CPU that leaves"
+budget = "4s"
+[[measure]]
+benchmark = "memory.stream"
+placement = "core:1"
+array-size = "1MiB"
+[[measure]]
+benchmark = "memory.stream"
+placement = "core:2"
+array-size = "1MiB"
+SUITE
+online=/sys/devices/system/cpu/cpu1/online
+# Argument: name of the section.
+run_hotplug() {
+  echo "== $1"
+  code=0
+  timeout 60 /lab/assay run /tmp/hotplug.toml --quiet --json --store /tmp/hotplug 2> /tmp/err || code=$?
+  echo
+  cat /tmp/err
+  echo "exit $code"
+}
+(
+  until grep -qs case-started /tmp/hotplug/runs/*/events.jsonl; do sleep 0.1; done
+  sleep 1
+  echo 0 > $online
+) &
+run_hotplug leaving
+run_hotplug away
+echo 1 > $online
+run_hotplug returned

@@ -16,7 +16,8 @@ pub(super) const SCENARIO: Scenario = Scenario {
     title: "Sockets, NUMA nodes and caches",
     description: "Sixteen virtual CPUs on two sockets of eight cores, each with one L3 of 16 MiB, and three NUMA nodes, of which \
             the third has memory and no CPUs. What is found, where threads are placed, what is measured there and how \
-            long it takes is what is shown; bandwidths under emulation mean nothing and are marked so.",
+            long it takes is what is shown; bandwidths under emulation mean nothing and are marked so. At the end, CPU 1 \
+            goes offline during a measurement on it, and returns.",
     runner: ScenarioRunner::Guest(MACHINE, SCRIPT),
     cpu_use: CpuUse::Busy,
     deadline: Duration::from_secs(600),
@@ -67,6 +68,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
         output_section(output, "allowed")?,
     ));
     figures.extend(check_linpack(output_section(output, "linpack")?)?);
+    figures.extend(check_hotplug(output)?);
     Ok(figures)
 }
 
@@ -252,6 +254,56 @@ fn check_linpack(text: &str) -> Result<[LabFigure; 2]> {
     ])
 }
 
+/// Checks the runs on CPU 1 while it goes offline, without it, and after it has returned.
+fn check_hotplug(output: &str) -> Result<[LabFigure; 3]> {
+    let section = |name: &str| output_section(output, name);
+    let (leaving, away, returned) =
+        (section("leaving")?, section("away")?, section("returned")?);
+    let exit_code = |text: &str| {
+        let code = text.lines().find_map(|line| line.trim().strip_prefix("exit "));
+        code.unwrap_or("none").to_owned()
+    };
+    let doubts = |text: &str| {
+        let report = parse_document(text).unwrap_or_default();
+        let warnings = report["warnings"].as_array().cloned().unwrap_or_default();
+        let ids = warnings.iter().filter_map(|warning| warning["id"].as_str());
+        ids.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let figure = |name: &str, truth: &str, holds: bool, reported: String| LabFigure {
+        name: name.to_owned(),
+        truth: truth.to_owned(),
+        reported,
+        verdict: Evidence::Condition(holds).judge(),
+    };
+    // The case may have started its last threads before the CPU left.
+    let (code, ids) = (exit_code(leaving), doubts(leaving));
+    let is_doubted = ids.iter().any(|id| id == "cpus-taken");
+    let left = figure(
+        "CPU 1 goes offline: exit code, doubts",
+        "0 or 4, cpus-taken among them",
+        matches!(&*code, "0" | "4") && is_doubted,
+        format!("{code}, {}", ids.join(" ")),
+    );
+    let code = exit_code(away);
+    let reason = away.lines().find_map(|line| line.split_once("error: ")).unwrap_or_default().1;
+    let reason = reason.split(';').next().unwrap_or_default().trim();
+    let refused = figure(
+        "a run on CPU 1 while it is offline",
+        "exit code 3, no such core",
+        code == "3" && reason.contains("no usable core 1"),
+        format!("exit code {code}, {reason}"),
+    );
+    let (code, ids) = (exit_code(returned), doubts(returned));
+    let is_undoubted = !ids.iter().any(|id| id == "cpus-taken");
+    let back = figure(
+        "CPU 1 is online again: exit code, doubts",
+        "0, no cpus-taken",
+        code == "0" && is_undoubted,
+        format!("{code}, {}", ids.join(" ")),
+    );
+    Ok([left, refused, back])
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::row_names_where;
@@ -260,6 +312,11 @@ mod tests {
     fn cpus(from: u32, to: u32) -> String {
         format!("[{}]", (from..to).map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","))
     }
+
+    /// Output of the runs on a CPU that goes offline.
+    const HOTPLUG: &str = "== leaving\n{\"warnings\":[{\"id\":\"cpus-taken\"}]}\nexit 4\n\
+                           == away\nerror: there is no usable core 1 on this machine; it has core:0\nexit 3\n\
+                           == returned\n{\"warnings\":[]}\nexit 0\n";
 
     /// Output of a guest of this machine.
     fn guest_output() -> String {
@@ -303,7 +360,7 @@ mod tests {
         format!(
             "\n== facts\n{facts}\n== plan\n{{\"cases\":[{}]}}\n== plan of two\n{two}\n\
              == stream\n{{\"warnings\":[{{\"id\":\"emulated-cpu\"}}],\"results\":[{}]}}\n\
-             == allowed\n{allowed}== linpack\n{{\"results\":[{{\"metric\":\"fp64\"}},{{\"metric\":\"rmax\",\"parameters\":{{\"threads\":16}}}}]}}\ntook 10.0 50.0\n",
+             == allowed\n{allowed}== linpack\n{{\"results\":[{{\"metric\":\"fp64\"}},{{\"metric\":\"rmax\",\"parameters\":{{\"threads\":16}}}}]}}\ntook 10.0 50.0\n{HOTPLUG}",
             cases.join(","),
             results.collect::<Vec<_>>().join(",")
         )
@@ -338,6 +395,9 @@ mod tests {
             ),
             ("\"threads\":16", "\"threads\":8", "threads of LINPACK"),
             ("took 10.0 50.0", "took 10.0 70.0", "LINPACK on them"),
+            ("cpus-taken", "other-load", "CPU 1 goes offline: exit code, doubts"),
+            ("no usable core 1", "no time", "a run on CPU 1 while it is offline"),
+            ("exit 0", "exit 4", "CPU 1 is online again: exit code, doubts"),
         ] {
             assert!(guest_output().contains(from), "{from}");
             assert_eq!(wrong(&guest_output().replace(from, to)), [expected], "{from}");
@@ -361,7 +421,7 @@ mod tests {
             ["threads of LINPACK", "LINPACK on them"]
         );
         let (before, _) = complete.split_once("== linpack").unwrap();
-        let ended = format!("{before}== linpack\nexit 143\ntook 10.0 160.0\n");
+        let ended = format!("{before}== linpack\nexit 143\ntook 10.0 160.0\n{HOTPLUG}");
         assert_eq!(wrong(&ended), ["threads of LINPACK", "LINPACK on them"]);
     }
 }

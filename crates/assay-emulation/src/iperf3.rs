@@ -28,6 +28,7 @@ use crate::store_access;
 use crate::terminal::Terminal;
 use assay_console::failure::render;
 use assay_console::progress_listener::EmulationListener;
+use assay_kernels::clock;
 use assay_kernels::openssl::{OpenSslError, RsaPadding};
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
@@ -348,6 +349,7 @@ fn server(
         interval_s: interval_s(typed),
         pinned: typed.pinned,
         gate: open_login_gate(typed)?.map(Arc::new),
+        clock: clock::now_ns,
     };
     if service.listen.ip().is_loopback() && typed.bind.is_none() {
         terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use assay_dialects::wire::iperf3;
 use assay_dialects::wire::qperf::{self, QperfRequest, QperfTestKind};
+use assay_kernels::clock;
 use assay_kernels::network::pingpong::WaitMode;
 use assay_model::event::RequestedCommand;
 use assay_model::failure::FailureReason as CaseFailure;
@@ -63,6 +64,7 @@ fn server(
         once: typed.one_off,
         idle_limit: typed.idle_timeout.map(Duration::from_secs),
         allow_quit: typed.allow_quit,
+        clock: clock::now_ns,
     };
     let terminal = Mutex::new(terminal);
     qperf_server::serve(&service, cancel, &|outcome| {

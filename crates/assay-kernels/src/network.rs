@@ -16,5 +16,6 @@ mod progress;
 pub mod socket;
 pub mod stream;
 pub mod tcp_info;
+pub mod thread_refusal;
 pub mod transfer;
 mod udp;

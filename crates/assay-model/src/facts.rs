@@ -208,17 +208,18 @@ impl HostFacts {
     }
 
     /// Returns the memory that a measurement may use, in bytes: the available memory, capped by the
-    /// control group.
+    /// control group; 0 = unknown.
     #[must_use]
     pub fn usable_bytes(&self) -> u64 {
-        let limit = self.limits.memory_available_bytes.unwrap_or(u64::MAX);
-        self.memory.available_bytes.min(limit)
+        let available = Some(self.memory.available_bytes).filter(|bytes| *bytes > 0);
+        available.into_iter().chain(self.limits.memory_available_bytes).min().unwrap_or(0)
     }
 
-    /// Whether the memory is known; a host without `/proc` does not report it.
+    /// Whether the memory is known; a host that hides `/proc/meminfo` does not report it, but its
+    /// control group may.
     #[must_use]
     pub const fn has_known_memory(&self) -> bool {
-        self.memory.available_bytes > 0
+        self.memory.available_bytes > 0 || self.limits.memory_available_bytes.is_some()
     }
 }
 

@@ -244,6 +244,8 @@ pub enum MissingHostFeature {
 pub enum ErrorArea {
     /// The kernels of memory bandwidth.
     Stream,
+    /// The pinned threads of a kernel.
+    Threads,
     /// The kernels of memory latency.
     Latency,
     /// The multiply-add peak.

@@ -21,7 +21,8 @@ pub struct Plan {
     pub seed: Option<u64>,
     /// Cases in order of execution.
     pub cases: Vec<Case>,
-    /// Optional measures of the suite that this machine or command line does not allow.
+    /// Optional measures of the suite that this machine or command line does not allow, and all
+    /// measures that need memory if its size is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<OmittedMeasure>,
 }
@@ -55,6 +56,8 @@ pub enum MissingRequirement {
     Cores,
     /// Enough memory.
     Memory,
+    /// Memory whose size the host reports.
+    KnownMemory,
     /// A tool that measures it.
     Tool,
     /// A library that it uses.

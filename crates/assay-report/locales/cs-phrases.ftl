@@ -175,6 +175,7 @@ phrase-other-make = { $path } je jiné implementace než spouštěč { $launcher
 phrase-not-served = { $path } je Open MPI a srun nemá pokyn ji obsluhovat: `--mpi=pmix`
 phrase-served-in-part = { $path } je Intel MPI a spouštěč { $launcher } z MPICH, který tento proces spustil, je obsluhuje jen v některých verzích: pokud selže `MPI_Init`, spouštějte pomocí `mpiexec.hydra` z Intel MPI
 phrase-removing = odstraňuje se, co bylo vytvořeno pro běh
+phrase-directory-kept = adresář { $directory } zůstává: obsahuje soubory, které nevytvořil assay
 phrase-files-left = zůstaly soubory vytvořené pro běh; odstraní je `assay storage clean`
 phrase-preconditioning = { $test }, příprava zápisem { $pass } z { $all }
 phrase-preconditioning-shuffled = { $test }, příprava zápisem v náhodném pořadí

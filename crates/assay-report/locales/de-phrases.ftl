@@ -174,6 +174,7 @@ phrase-other-make = { $path } stammt von einer anderen Implementierung als der L
 phrase-not-served = { $path } ist Open MPI, und srun wurde nicht angewiesen, es zu bedienen: `--mpi=pmix`
 phrase-served-in-part = { $path } ist Intel MPI, und der Launcher { $launcher } von MPICH, der diesen Prozess gestartet hat, bedient es nur in manchen Versionen: wo `MPI_Init` scheitert, mit dem `mpiexec.hydra` von Intel MPI starten
 phrase-removing = was für den Lauf angelegt wurde, wird entfernt
+phrase-directory-kept = { $directory } bleibt: das Verzeichnis enthält Dateien, die assay nicht angelegt hat
 phrase-files-left = für den Lauf angelegte Dateien sind übrig; `assay storage clean` entfernt sie
 phrase-preconditioning = { $test }, Vorkonditionierung { $pass } von { $all }
 phrase-preconditioning-shuffled = { $test }, Vorkonditionierung in zufälliger Reihenfolge

@@ -180,6 +180,7 @@ phrase-other-make = { $path } no es de la misma implementación que { $launcher 
 phrase-not-served = { $path } es Open MPI, y a srun no se le indicó que la atienda: `--mpi=pmix`
 phrase-served-in-part = { $path } es Intel MPI, y { $launcher } de MPICH, que inició este proceso, la atiende solo en algunas versiones: si falla `MPI_Init`, iniciar con el `mpiexec.hydra` de Intel MPI
 phrase-removing = eliminando lo creado para la ejecución
+phrase-directory-kept = { $directory } se conserva: contiene archivos que assay no creó
 phrase-files-left = quedan archivos creados para la ejecución; `assay storage clean` los elimina
 phrase-preconditioning = { $test }, preacondicionamiento { $pass } de { $all }
 phrase-preconditioning-shuffled = { $test }, preacondicionamiento en orden aleatorio

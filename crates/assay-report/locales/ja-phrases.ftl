@@ -153,6 +153,7 @@ phrase-other-make = { $path } は、このプロセスを起動した { $launche
 phrase-not-served = { $path } は Open MPI ですが、srun に対応が指示されていません：`--mpi=pmix`
 phrase-served-in-part = { $path } は Intel MPI で、このプロセスを起動した MPICH の { $launcher } が対応するのは一部のバージョンだけです。`MPI_Init` が失敗する場合は、Intel MPI の `mpiexec.hydra` で起動してください
 phrase-removing = 実行のために作成したものを削除中
+phrase-directory-kept = { $directory } は残ります。assay が作成していないファイルが含まれています
 phrase-files-left = 実行のために作成したファイルが残っています。`assay storage clean` で削除できます
 phrase-preconditioning = { $test }、プリコンディショニング { $pass }/{ $all }
 phrase-preconditioning-shuffled = { $test }、ランダム順のプリコンディショニング

@@ -153,6 +153,7 @@ phrase-other-make = { $path }: 이 프로세스를 시작한 { $launcher } 런�
 phrase-not-served = { $path }: Open MPI이며, srun에 지원하라는 지시가 없음: `--mpi=pmix`
 phrase-served-in-part = { $path }: Intel MPI이며, 이 프로세스를 시작한 MPICH의 { $launcher } 런처는 일부 버전에서만 이를 지원함. `MPI_Init`이 실패하면 Intel MPI의 `mpiexec.hydra`로 시작하십시오
 phrase-removing = 실행을 위해 만든 것 삭제 중
+phrase-directory-kept = { $directory } 유지: assay가 만들지 않은 파일이 들어 있음
 phrase-files-left = 실행을 위해 만든 파일이 남아 있음. `assay storage clean`으로 삭제
 phrase-preconditioning = { $test }, 사전 조건화 { $pass }/{ $all }
 phrase-preconditioning-shuffled = { $test }, 랜덤 순서로 사전 조건화

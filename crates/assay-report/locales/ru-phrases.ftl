@@ -176,6 +176,7 @@ phrase-other-make = { $path } другой реализации, чем прог
 phrase-not-served = { $path }: это Open MPI, а srun не велено её обслуживать: `--mpi=pmix`
 phrase-served-in-part = { $path }: это Intel MPI, а программа запуска { $launcher } из MPICH, запустившая этот процесс, обслуживает её лишь в некоторых версиях: если `MPI_Init` завершается ошибкой, запускайте через `mpiexec.hydra` из Intel MPI
 phrase-removing = удаление созданного для прогона
+phrase-directory-kept = { $directory } остаётся: там есть файлы, созданные не assay
 phrase-files-left = остались файлы, созданные для прогона; их удалит `assay storage clean`
 phrase-preconditioning = { $test }, предварительная подготовка { $pass } из { $all }
 phrase-preconditioning-shuffled = { $test }, предварительная подготовка в случайном порядке

@@ -153,6 +153,7 @@ phrase-other-make = { $path } 与启动本进程的 { $launcher } 不是同一�
 phrase-not-served = { $path } 是 Open MPI，而 srun 未被要求为其提供服务：`--mpi=pmix`
 phrase-served-in-part = { $path } 是 Intel MPI，而启动本进程的是 MPICH 的 { $launcher }，只有部分版本能为其提供服务：若 `MPI_Init` 失败，请用 Intel MPI 的 `mpiexec.hydra` 启动
 phrase-removing = 正在删除为运行而创建的内容
+phrase-directory-kept = { $directory } 保留：其中有不是 assay 创建的文件
 phrase-files-left = 为运行创建的文件仍然存在；可用 `assay storage clean` 删除
 phrase-preconditioning = { $test }，预处理 { $pass }/{ $all }
 phrase-preconditioning-shuffled = { $test }，随机顺序预处理

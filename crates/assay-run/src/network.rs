@@ -6,6 +6,8 @@
 
 mod admission;
 pub mod control;
+#[cfg(test)]
+mod deadline_tests;
 pub mod echoes;
 pub mod error;
 pub mod iperf3_client;

@@ -246,6 +246,7 @@ pub fn measure(
             runner::finish(storage)
         }
     };
+    let finished = finished.map(|directories| note_directories(&directories, listener));
     Ok(MeasuredRun { run: run?, left: finished.err() })
 }
 
@@ -253,7 +254,7 @@ pub fn measure(
 fn finish_soon(
     storage: &RunOptions,
     listener: &mut dyn Listener,
-) -> Result<(), CommandFailure> {
+) -> Result<Vec<PathBuf>, CommandFailure> {
     /// Together with the reaction time of the measurement, one second.
     const PATIENCE: Duration = Duration::from_millis(500);
     let (done, is_done) = mpsc::channel();
@@ -269,8 +270,20 @@ fn finish_soon(
             "files of the run remain; remove them with `assay storage clean`"
         );
         listener.note(None, &left);
-        Ok(())
+        Ok(Vec::new())
     })
+}
+
+/// Names the directories that stay after the run, because they contain others' files.
+fn note_directories(directories: &[PathBuf], listener: &mut dyn Listener) {
+    for directory in directories {
+        let kept = phrase!(
+            "directory-kept",
+            "{directory} kept: it contains files that assay did not create",
+            directory = directory.display().to_string()
+        );
+        listener.note(None, &kept);
+    }
 }
 
 /// Failure of a suite that this host cannot measure.
@@ -298,7 +311,7 @@ fn plan_failure(error: &expand::PlanError, question: &RunRequest<'_>) -> Command
         expand::PlanError::NotEnoughMemory { .. } => {
             failure.advise("request less, or omit the size to let assay choose it")
         }
-        expand::PlanError::UnknownMemory => failure.advise(host_check::MOUNT_PROC),
+        expand::PlanError::UnknownMemory => failure.advise(host_check::advise_on_memory()),
         expand::PlanError::NothingToMeasure { .. } => {
             failure.advise("run `assay help tools` for the benchmarks of each tool")
         }

@@ -51,6 +51,12 @@ const ROWS: &[Row] = &[
         true,
     ),
     (
+        "the control group allows 3 to 7 threads, in `net throughput` and `net latency`",
+        "a failure that names `pids.max`",
+        limit_threads,
+        true,
+    ),
+    (
         "the interface goes down during `net throughput`",
         "the case fails because nothing moves",
         |program| take_interface_down(program, &["net", "throughput", FAR, "--for", "6s"]),
@@ -165,6 +171,44 @@ fn exhaust_memory(program: &Path) -> Result<FaultResult> {
     let is_reported = output.status.code() == Some(4) && stored_run.contains("\"bandwidth\"");
     let reason = err.lines().find(|line| line.contains("why:")).unwrap_or_default().trim();
     Ok(FaultResult::passed_if(is_reported && reason.contains("signal"), reason))
+}
+
+/// Starts the words behind it in a control group with that number of processes; exits with 77 if
+/// there is none.
+const IN_SMALL_GROUP: &str = r#"
+most=$1
+shift
+for at in /sys/fs/cgroup/pids/assay-faults /sys/fs/cgroup/assay-faults; do
+    [ -d "${at%/*}" ] && mkdir -p "$at" && echo "$most" > "$at/pids.max" &&
+        echo $$ > "$at/cgroup.procs" && exec "$@"
+done
+exit 77
+"#;
+
+fn limit_threads(program: &Path) -> Result<FaultResult> {
+    let sandbox = FaultSandbox::new(program)?;
+    let mut failed = Vec::new();
+    for (test, most) in ["throughput", "latency"]
+        .iter()
+        .flat_map(|test| ["3", "4", "5", "6", "7"].map(|most| (test, most)))
+    {
+        let words = ["sh", "-c", IN_SMALL_GROUP, "sh", most];
+        let arguments = ["net", test, "--for", "1s"];
+        let output = sandbox.command(&words, &arguments).output()?;
+        let code = output.status.code();
+        let err = String::from_utf8_lossy(&output.stderr);
+        if code == Some(77) {
+            return Ok(FaultResult::NotTried("cannot create a group of processes".to_owned()));
+        }
+        let is_named = code == Some(4) && err.contains("pids.max");
+        if err.contains("panicked") || !(is_named || code == Some(0)) {
+            failed.push(format!("{test} with {most}: {code:?}"));
+        }
+    }
+    for group in ["/sys/fs/cgroup/pids/assay-faults", "/sys/fs/cgroup/assay-faults"] {
+        drop(fs::remove_dir(group));
+    }
+    Ok(FaultResult::passed_if(failed.is_empty(), failed.join("; ")))
 }
 
 fn abort_file_system(program: &Path) -> Result<FaultResult> {

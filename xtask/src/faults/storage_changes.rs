@@ -80,7 +80,7 @@ fn copy_over_kept_file(program: &Path) -> Result<FaultResult> {
     let is_unchanged =
         fs::read_to_string(sandbox.path("file")).is_ok_and(|text| text == PRECIOUS);
     Ok(FaultResult::passed_if(
-        is_unchanged && run.code == Some(2) && clean.code == Some(0),
+        is_unchanged && run.code == Some(2) && clean.code == Some(4),
         error_line(&run.err),
     ))
 }

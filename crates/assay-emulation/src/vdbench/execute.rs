@@ -99,7 +99,10 @@ pub(super) fn execute(
     }
     let verdict = verdict.and(runner::finish(&options));
     write_closing(report, verdict.is_ok())?;
-    verdict.map(|()| 0)
+    for directory in verdict? {
+        terminal.note(&format!("{} kept: {}", directory.display(), runner::OTHERS_FILES));
+    }
+    Ok(0)
 }
 
 /// Writes the final lines of all pages and the console, and checks for write errors.

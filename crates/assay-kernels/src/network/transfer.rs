@@ -13,6 +13,7 @@ use super::pace::SendRate;
 use super::progress::{StreamProgress, TransferControl};
 use super::stream::{self, CopyMode};
 use super::tcp_info::{self, TcpInfo};
+use super::thread_refusal::ThreadRefusal;
 use super::{cpu, socket, udp};
 use crate::pin;
 
@@ -191,12 +192,14 @@ fn start_flow(index: usize, flow: Flow, control: &Arc<TransferControl>) -> io::R
     };
     let (sends, progress) = (flow.sends, Arc::new(StreamProgress::default()));
     let (shared, control) = (Arc::clone(&progress), Arc::clone(control));
-    let thread = thread::Builder::new().name(format!("stream-{index}")).spawn(move || {
+    let builder = thread::Builder::new().name(format!("stream-{index}"));
+    let started = builder.spawn(move || {
         let result = run(&flow, (&shared, &control));
         let cpu_ns = cpu::own_time_ns();
         shared.end(cpu_ns);
         (cpu_ns, result)
-    })?;
+    });
+    let thread = started.map_err(ThreadRefusal::wrap)?;
     Ok(Running { sends, progress, monitor: look, thread })
 }
 

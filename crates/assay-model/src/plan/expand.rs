@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use thiserror::Error;
-
 use super::{Case, CasePair, MissingRequirement, OmittedMeasure, Plan, StoppingRule};
 use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
@@ -18,6 +16,7 @@ use crate::workload::{
 };
 
 mod domains;
+mod error;
 mod files;
 mod measurers;
 mod mpi;
@@ -27,6 +26,7 @@ mod rdma;
 pub(super) mod sizes;
 mod storage;
 
+pub use error::PlanError;
 pub use measurers::Measurer;
 pub use mpi::pair_distances;
 pub use pairs::{PairChoices, PairTurn, is_between_hosts};
@@ -73,143 +73,6 @@ pub struct MpiChoices {
     pub preset: MpiPreset,
 }
 
-/// Reason why a suite cannot be expanded on this host.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum PlanError {
-    /// The host has no such domain.
-    #[error("there is no {asked} on this machine; it has {existing}")]
-    NoSuchDomain {
-        /// Requested domain.
-        asked: String,
-        /// Existing domains.
-        existing: String,
-    },
-    /// More threads or ranks than cores.
-    #[error(
-        "{asked} {what} do not fit {placement}, which has {cores} core{}",
-        if *cores == 1 { "" } else { "s" }
-    )]
-    TooManyThreads {
-        /// Requested number.
-        asked: u32,
-        /// `threads` or `ranks`.
-        what: &'static str,
-        /// Placement.
-        placement: String,
-        /// Number of cores there.
-        cores: usize,
-    },
-    /// A number is zero that must be positive.
-    #[error("{what} must be at least 1")]
-    Zero {
-        /// `N`, `the number of threads` …
-        what: &'static str,
-    },
-    /// Not enough memory.
-    #[error("{what} needs {needed}, but only {usable} of memory is usable")]
-    NotEnoughMemory {
-        /// The object that needs it.
-        what: String,
-        /// Required size.
-        needed: String,
-        /// Usable size.
-        usable: String,
-    },
-    /// The host does not report its memory.
-    #[error("the usable memory is unknown: /proc/meminfo has no MemAvailable")]
-    UnknownMemory,
-    /// A value is too small to be measured.
-    #[error("{what} is too small: {given} given, at least {minimum} needed")]
-    TooSmall {
-        /// Name of the value.
-        what: &'static str,
-        /// Given value.
-        given: String,
-        /// Minimum.
-        minimum: String,
-    },
-    /// A size exceeds its maximum.
-    #[error("{what} is too large: {given} given, at most {most} possible")]
-    SizeTooLarge {
-        /// Name of the size.
-        what: &'static str,
-        /// Given size.
-        given: Bytes,
-        /// Maximum.
-        most: Bytes,
-    },
-    /// A number exceeds its maximum.
-    #[error("{what} is {given}, but must be at most {most}")]
-    NumberTooLarge {
-        /// Name of the number.
-        what: String,
-        /// Given number.
-        given: u64,
-        /// Maximum.
-        most: u64,
-    },
-    /// A rate exceeds its maximum.
-    #[error("the rate is {given:e} per second, but must be at most {most:e}")]
-    RateTooLarge {
-        /// Given rate.
-        given: f64,
-        /// Maximum.
-        most: f64,
-    },
-    /// The depth is below the number of threads.
-    #[error(
-        "a depth of {depth} is too small for {threads} threads, each of which needs an I/O in flight"
-    )]
-    DepthBelowThreads {
-        /// I/O in flight on each target.
-        depth: u32,
-        /// Threads that share the depth.
-        threads: u32,
-    },
-    /// A requested measurer was not found.
-    #[error("`{name}` was not found on this machine; found: {found}")]
-    NoSuchMeasurer {
-        /// Requested measurer.
-        name: String,
-        /// Available measurers.
-        found: String,
-    },
-    /// Storage has no default target.
-    #[error(
-        "no storage target: name a file, a folder or a device (`assay run … --target DIR`)"
-    )]
-    NoTarget,
-    /// No measurer can measure any part of the suite.
-    #[error("nothing to measure: {by} supports no benchmark of suite {suite}")]
-    NothingToMeasure {
-        /// Requested measurers.
-        by: String,
-        /// Name of the suite.
-        suite: String,
-    },
-}
-
-impl PlanError {
-    /// Returns the requirement that this machine lacks, if another machine could meet it.
-    const fn missing_requirement(&self) -> Option<MissingRequirement> {
-        match self {
-            Self::NoSuchDomain { .. } => Some(MissingRequirement::Domain),
-            Self::TooManyThreads { .. } => Some(MissingRequirement::Cores),
-            Self::NotEnoughMemory { .. } => Some(MissingRequirement::Memory),
-            Self::NoSuchMeasurer { .. } => Some(MissingRequirement::Tool),
-            Self::NoTarget => Some(MissingRequirement::Target),
-            Self::Zero { .. }
-            | Self::UnknownMemory
-            | Self::TooSmall { .. }
-            | Self::SizeTooLarge { .. }
-            | Self::NumberTooLarge { .. }
-            | Self::RateTooLarge { .. }
-            | Self::DepthBelowThreads { .. }
-            | Self::NothingToMeasure { .. } => None,
-        }
-    }
-}
-
 /// Maximum number of cases; at one second each they take three hours.
 pub const MAX_CASES: usize = 10_000;
 
@@ -251,6 +114,9 @@ pub fn expand(
     }
     // A host that starts no pair may be the other end of one.
     if cases.is_empty() && choices.pairs.is_none() {
+        if omitted.iter().any(|it| it.reason == MissingRequirement::KnownMemory) {
+            return Err(PlanError::UnknownMemory);
+        }
         let by = choices.by.join(", ");
         return Err(PlanError::NothingToMeasure { by, suite: suite.name.clone() });
     }
@@ -260,7 +126,7 @@ pub fn expand(
 }
 
 /// Whether a measure has cases here. Records the missing requirement of an optional measure in
-/// `omitted`.
+/// `omitted`, and that of any measure whose size follows from memory that is unknown.
 fn has_cases(
     measure: &Measure,
     host: &HostFacts,
@@ -276,7 +142,12 @@ fn has_cases(
         }
     };
     if !measure.optional {
-        return Ok(true);
+        let is_unsized = measure_cases(measure, host, choices, budget_s)
+            .is_err_and(|error| error == PlanError::UnknownMemory);
+        if is_unsized {
+            omit(benchmark.to_owned(), MissingRequirement::KnownMemory);
+        }
+        return Ok(!is_unsized);
     }
     let absent = measurers::missing_measurers(measure, choices);
     let is_nobody_left =

@@ -69,6 +69,7 @@ fn missing_requirement(missing: MissingRequirement) -> Explanation {
         MissingRequirement::Domain => explanation!("missing-domain"),
         MissingRequirement::Cores => explanation!("missing-cores"),
         MissingRequirement::Memory => explanation!("missing-memory"),
+        MissingRequirement::KnownMemory => explanation!("missing-known-memory"),
         MissingRequirement::Tool => explanation!("missing-tool"),
         MissingRequirement::Library => explanation!("missing-library"),
         MissingRequirement::RdmaDevice => explanation!("missing-rdma-device"),
@@ -84,6 +85,7 @@ const fn enabling_option(missing: MissingRequirement) -> Option<&'static str> {
         MissingRequirement::Domain
         | MissingRequirement::Cores
         | MissingRequirement::Memory
+        | MissingRequirement::KnownMemory
         | MissingRequirement::Tool
         | MissingRequirement::Library
         | MissingRequirement::RdmaDevice => None,

@@ -202,6 +202,7 @@ fn failures() -> Vec<FailureReason> {
     all.extend(lacks.map(|lack| FailureReason::Skipped { host: name(), lack }));
     let areas = [
         ErrorArea::Stream,
+        ErrorArea::Threads,
         ErrorArea::Latency,
         ErrorArea::PeakFlops,
         ErrorArea::Linpack,

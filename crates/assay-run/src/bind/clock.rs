@@ -1,5 +1,7 @@
 //! Characterises the clock and the null kernel: resolution and overhead of timing.
 
+use std::io::ErrorKind;
+
 use assay_kernels::timed::TimedTeam;
 use assay_kernels::{clock, null};
 use assay_model::event::HostClock;
@@ -13,7 +15,11 @@ const PASSES: usize = 101;
 pub(crate) fn characterise_clock(cpus: &[u32]) -> Result<HostClock, CommandFailure> {
     let character = clock::measure_properties();
     let mut team = TimedTeam::new(&super::cpu_numbers(cpus)).map_err(|error| {
-        CommandFailure::measurement("no thread can be pinned").with_cause(&error)
+        // The system refuses a thread with `EAGAIN` (pthread_create(3)).
+        match error.kind() {
+            ErrorKind::WouldBlock => CommandFailure::from_thread_error(&error),
+            _ => CommandFailure::measurement("no thread can be pinned").with_cause(&error),
+        }
     })?;
     let mut passes: Vec<f64> = (0..PASSES).map(|_| null::time_repetition(&mut team)).collect();
     passes.sort_unstable_by(f64::total_cmp);

@@ -84,6 +84,7 @@ fn choose_kernel(
 fn case_error(error: &StreamError) -> CaseError {
     match error {
         StreamError::Cancelled => CaseError::Interrupted,
+        StreamError::StartTeam(_) => CaseError::from_error(ErrorArea::Threads, error),
         other => CaseError::from_error(ErrorArea::Stream, other),
     }
 }

@@ -49,6 +49,7 @@ fn turn(
 fn case_error(error: &LatencyError) -> CaseError {
     match error {
         LatencyError::Cancelled => CaseError::Interrupted,
+        LatencyError::StartThread(_) => CaseError::from_error(ErrorArea::Threads, error),
         other => CaseError::from_error(ErrorArea::Latency, other),
     }
 }

@@ -115,6 +115,7 @@ fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(
 fn case_error(error: LinpackError) -> CaseError {
     match error {
         LinpackError::Cancelled => CaseError::Interrupted,
+        LinpackError::Team(_) => CaseError::from_error(ErrorArea::Threads, &error),
         other => CaseError::from_error(ErrorArea::Linpack, &other),
     }
 }

@@ -2,7 +2,7 @@
 
 use assay_kernels::compute::core_clock::{CoreClock, CoreClockConfig};
 use assay_kernels::compute::isa::Isa;
-use assay_kernels::compute::peak_flops::{Peak, PeakConfig, Precision};
+use assay_kernels::compute::peak_flops::{Peak, PeakConfig, PeakError, Precision};
 use assay_model::event::StopReason;
 use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::workload::PeakFlopsWorkload;
@@ -43,8 +43,10 @@ fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<PeakPreparation, CaseEr
     let cpus = super::cpu_numbers(&work.domain.cpus);
     let peak = |precision| {
         let config = PeakConfig { cpus: cpus.clone(), precision, isa };
-        let peak = Peak::prepare(&config)
-            .map_err(|error| CaseError::from_error(ErrorArea::PeakFlops, &error))?;
+        let peak = Peak::prepare(&config).map_err(|error| match error {
+            PeakError::Team(_) => CaseError::from_error(ErrorArea::Threads, &error),
+            other => CaseError::from_error(ErrorArea::PeakFlops, &other),
+        })?;
         Ok::<_, CaseError>((precision, peak))
     };
     let peaks = [peak(Precision::Fp64)?, peak(Precision::Fp32)?];

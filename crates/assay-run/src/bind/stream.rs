@@ -139,6 +139,7 @@ fn repetition(
 fn case_error(error: &StreamError) -> CaseError {
     match error {
         StreamError::Cancelled => CaseError::Interrupted,
+        StreamError::StartTeam(_) => CaseError::from_error(ErrorArea::Threads, error),
         other => CaseError::from_error(ErrorArea::Stream, other),
     }
 }

@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use assay_fleet::remote::calls::Call;
+use assay_kernels::clock;
 use assay_kernels::network::device;
 use assay_model::failure::FailureReason;
 
@@ -104,5 +105,6 @@ const fn service(listen: SocketAddr) -> Iperf3Service {
         interval_s: None,
         pinned: false,
         gate: None,
+        clock: clock::now_ns,
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use assay_kernels::heap;
 use assay_kernels::mapping::{Mapping, PageAdvice};
 use assay_kernels::network::socket;
+use assay_kernels::network::thread_refusal::ThreadRefusal;
 
 use super::error::NetworkError;
 
@@ -190,7 +191,7 @@ pub(super) fn spawn_connection<'scope>(
     const SPARE_BYTES: usize = 16 << 20;
     // Mapped directly: the heap would keep the freed memory and hand it out to the next check.
     drop(Mapping::new(SPARE_BYTES, PageAdvice::Default).map_err(|error| error.source)?);
-    Builder::new().spawn_scoped(scope, work).map(drop)
+    Builder::new().spawn_scoped(scope, work).map(drop).map_err(ThreadRefusal::wrap)
 }
 
 fn is_transient(error: &io::Error) -> bool {

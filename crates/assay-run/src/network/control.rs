@@ -1,9 +1,12 @@
 //! Control connections: listening, sending and receiving, always with a time limit.
+//!
+//! A connection has its own clock, in nanoseconds: the monotonic one, or one that a test moves.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use assay_kernels::clock;
 use assay_kernels::network::socket;
 
 use super::error::NetworkError;
@@ -12,6 +15,8 @@ use super::error::NetworkError;
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time in which a peer must accept one whole message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Interval of checks for cancellation and for the deadline.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum number of bytes per read; results of many streams take several reads.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -19,18 +24,26 @@ const READ_BYTES: usize = 16 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub struct StepDeadline {
     timeout: Duration,
-    deadline: Instant,
+    deadline_ns: u64,
+    clock: fn() -> u64,
 }
 
 impl StepDeadline {
     /// Starts a step now.
     #[must_use]
     pub fn new(timeout: Duration) -> Self {
-        Self { timeout, deadline: Instant::now() + timeout }
+        Self::from_clock(timeout, clock::now_ns)
+    }
+
+    /// Starts a step now, by this clock in nanoseconds.
+    #[must_use]
+    pub fn from_clock(timeout: Duration, clock: fn() -> u64) -> Self {
+        let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        Self { timeout, deadline_ns: clock().saturating_add(timeout_ns), clock }
     }
 
     fn remaining(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now())
+        Duration::from_nanos(self.deadline_ns.saturating_sub((self.clock)()))
     }
 
     /// Returns the error for a peer that missed the deadline.
@@ -57,11 +70,21 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, NetworkError> {
 pub struct ControlConnection {
     stream: TcpStream,
     pub peer: String,
+    clock: fn() -> u64,
 }
 
 impl ControlConnection {
     pub fn new(stream: TcpStream, peer: String) -> Result<Self, NetworkError> {
-        let control = Self { stream, peer };
+        Self::with_clock(stream, peer, clock::now_ns)
+    }
+
+    /// Like [`Self::new`], with deadlines by this clock in nanoseconds.
+    pub fn with_clock(
+        stream: TcpStream,
+        peer: String,
+        clock: fn() -> u64,
+    ) -> Result<Self, NetworkError> {
+        let control = Self { stream, peer, clock };
         control
             .stream
             .set_nodelay(true)
@@ -69,12 +92,18 @@ impl ControlConnection {
         Ok(control)
     }
 
+    /// Starts a step of the protocol now.
+    #[must_use]
+    pub fn start_step(&self, timeout: Duration) -> StepDeadline {
+        StepDeadline::from_clock(timeout, self.clock)
+    }
+
     pub fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), NetworkError> {
-        let step = StepDeadline::new(SEND_TIMEOUT);
+        let step = self.start_step(SEND_TIMEOUT);
         let mut rest = bytes;
         while !rest.is_empty() {
             let left = step.remaining();
@@ -83,7 +112,7 @@ impl ControlConnection {
             }
             let written = self
                 .stream
-                .set_write_timeout(Some(left))
+                .set_write_timeout(Some(left.min(CHECK_INTERVAL)))
                 .and_then(|()| self.stream.write(rest));
             match written {
                 Ok(bytes) => rest = &rest[bytes..],
@@ -126,8 +155,6 @@ impl ControlConnection {
         expected: &str,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, NetworkError> {
-        /// Interval of checks for cancellation.
-        const CANCEL_CHECK: Duration = Duration::from_millis(50);
         loop {
             if is_cancelled() {
                 return Err(NetworkError::Interrupted);
@@ -135,7 +162,7 @@ impl ControlConnection {
             if step.is_over() {
                 return Err(step.timeout_error(&self.peer, expected));
             }
-            if let Some(bytes) = self.poll(CANCEL_CHECK, READ_BYTES, expected)? {
+            if let Some(bytes) = self.poll(CHECK_INTERVAL, READ_BYTES, expected)? {
                 return Ok(bytes);
             }
         }
@@ -163,29 +190,31 @@ fn is_retryable(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
 
+    /// Bytes that arrive now and then do not move the deadline.
     #[test]
     fn step_deadline_covers_all_reads() {
+        static NOW_NS: AtomicU64 = AtomicU64::new(0);
+        let now_ns = || NOW_NS.load(Ordering::Relaxed);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let stream = listener.accept().unwrap().0;
         let mut control =
-            ControlConnection::new(listener.accept().unwrap().0, "peer".to_owned()).unwrap();
-        let sender = std::thread::spawn(move || {
-            // Ends when the other end closes the connection.
-            while peer.write_all(b"x").is_ok() {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        });
-        let step = StepDeadline::new(Duration::from_millis(300));
+            ControlConnection::with_clock(stream, "peer".to_owned(), now_ns).unwrap();
+        let step = control.start_step(Duration::from_secs(300));
+        let mut pieces = 0;
         let message = loop {
+            peer.write_all(b"x").unwrap();
+            NOW_NS.fetch_add(1_000_000_000, Ordering::Relaxed);
             match control.receive(&step, "a whole message", &|| false) {
-                Ok(piece) => assert!(piece.len() < 1000, "the peer goes on for ever"),
+                Ok(_) => pieces += 1,
                 Err(error) => break error.to_string(),
             }
         };
-        assert_eq!(message, "a whole message did not come from peer within 0.3 s");
-        drop(control);
-        sender.join().unwrap();
+        assert_eq!(message, "a whole message did not come from peer within 300 s");
+        assert_eq!(pieces, 299);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::wire::{iperf3, qperf};
 use assay_fleet::remote::calls::CallError;
+use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHostFeature};
 use thiserror::Error;
 
@@ -107,6 +108,37 @@ impl NetworkError {
         if cancel.load(Ordering::Relaxed) { Self::Interrupted } else { self }
     }
 
+    /// Whether the system refused a thread at this end.
+    pub fn is_thread_refusal(&self) -> bool {
+        match self {
+            Self::NoThread { .. } => true,
+            Self::Serve { source, .. }
+            | Self::Start { source }
+            | Self::PingPong { source, .. } => ThreadRefusal::is_cause(source),
+            Self::Known(_)
+            | Self::Listen { .. }
+            | Self::Timeout { .. }
+            | Self::Accept { .. }
+            | Self::Memory { .. }
+            | Self::Quit { .. }
+            | Self::Closed { .. }
+            | Self::Broken { .. }
+            | Self::Iperf3 { .. }
+            | Self::NotAdmitted { .. }
+            | Self::NoLogin { .. }
+            | Self::ClosedAfterLogin { .. }
+            | Self::Qperf { .. }
+            | Self::Implausible { .. }
+            | Self::Stream { .. }
+            | Self::OpenStream { .. }
+            | Self::Call(_)
+            | Self::FarEnd { .. }
+            | Self::SameMachine { .. }
+            | Self::SameName { .. }
+            | Self::Interrupted => false,
+        }
+    }
+
     /// Service that the host lacks, if that is the reason.
     pub fn lack(&self) -> Option<MissingHostFeature> {
         let failure = match self {
@@ -153,6 +185,9 @@ impl NetworkError {
 
     /// Advice on errors that are not a stored failure.
     fn advice(&self) -> &'static str {
+        if self.is_thread_refusal() {
+            return NO_THREAD_ADVICE;
+        }
         match self {
             Self::Listen { address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => {
@@ -188,10 +223,6 @@ impl NetworkError {
                 "the packets are lost on the way: open the firewall for UDP, and for ping-pongs for every port of that server"
             }
             Self::NoThread { .. } => NO_THREAD_ADVICE,
-            // The system refuses a thread with `EAGAIN` (pthread_create(3)).
-            Self::Start { source } if source.kind() == io::ErrorKind::WouldBlock => {
-                NO_THREAD_ADVICE
-            }
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
                 "omit or change the option or address named above"
             }
@@ -229,6 +260,26 @@ fn is_link_local(address: &SocketAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refused_threads_are_named_with_their_limit() {
+        let refused = || ThreadRefusal::wrap(io::Error::from_raw_os_error(11));
+        let (peer, would_block) = (String::from("peer"), io::ErrorKind::WouldBlock);
+        for (error, is_refusal) in [
+            (NetworkError::Serve { peer: peer.clone(), source: refused() }, true),
+            (NetworkError::PingPong { peer: peer.clone(), source: refused() }, true),
+            (NetworkError::Start { source: refused() }, true),
+            (NetworkError::PingPong { peer, source: would_block.into() }, false),
+        ] {
+            assert_eq!(error.is_thread_refusal(), is_refusal, "{error:?}");
+            let FailureReason::Error { causes, advice, .. } = error.to_case_failure() else {
+                panic!("{error:?}")
+            };
+            assert_eq!(advice.contains("pids.max"), is_refusal, "{advice}");
+            let expected = ["cannot start a thread", "Resource temporarily unavailable"];
+            assert_eq!(causes.len() == 3 && causes[1] == expected[0], is_refusal, "{causes:?}");
+        }
+    }
 
     #[test]
     fn listen_advice_matches_reason() {

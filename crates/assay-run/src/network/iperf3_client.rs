@@ -321,7 +321,7 @@ impl Iperf3Session<'_> {
     ) -> Result<Option<u64>, NetworkError> {
         let limit_bytes = iperf3_flows::limit_bytes(&self.test.parameters);
         let sends = self.test.parameters.direction != DataDirection::Reverse;
-        let mut idle = IdleTimer::new(self.test.idle_timeout);
+        let mut idle = IdleTimer::new(self.test.idle_timeout, clock::now_ns);
         loop {
             meter.tick(report);
             let left_s = match self.test.parameters.limit {

@@ -12,7 +12,7 @@ use assay_kernels::network::pace::SendRate;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::CopyMode;
 use assay_kernels::network::transfer::{Flow, Socket};
-use assay_kernels::{clock, pin};
+use assay_kernels::pin;
 use assay_model::failure::FailureReason;
 
 use super::error::NetworkError;
@@ -23,15 +23,17 @@ pub(super) struct IdleTimer {
     timeout: Duration,
     moved_bytes: u64,
     since_ns: u64,
+    clock: fn() -> u64,
 }
 
 impl IdleTimer {
-    pub(super) fn new(timeout: Duration) -> Self {
-        Self { timeout, moved_bytes: 0, since_ns: clock::now_ns() }
+    /// Starts now, by this clock in nanoseconds.
+    pub(super) fn new(timeout: Duration, clock: fn() -> u64) -> Self {
+        Self { timeout, moved_bytes: 0, since_ns: clock(), clock }
     }
 
     pub(super) fn is_expired(&mut self, moved_bytes: u64) -> bool {
-        let now_ns = clock::now_ns();
+        let now_ns = (self.clock)();
         if moved_bytes != self.moved_bytes {
             self.moved_bytes = moved_bytes;
             self.since_ns = now_ns;

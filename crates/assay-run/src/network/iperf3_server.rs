@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start};
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Iperf3Server, Iperf3ServerEvent};
@@ -17,7 +17,7 @@ use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Iperf3Server, Iperf3Ser
 use super::admission::{
     self, Admission, Admissions, BoundedListener, ConnectionResources, POLL_INTERVAL,
 };
-use super::control::{self, ControlConnection, StepDeadline};
+use super::control::{self, ControlConnection};
 use super::error::NetworkError;
 use super::iperf3_login::{LoginGate, LoginRefusal};
 use super::qperf_server;
@@ -42,6 +42,8 @@ pub struct Iperf3Service {
     pub pinned: bool,
     /// Authentication; `None` admits everyone, including qperf, which has no authentication.
     pub gate: Option<Arc<LoginGate>>,
+    /// Clock of all deadlines in nanoseconds: the monotonic one, or one that a test moves.
+    pub clock: fn() -> u64,
 }
 
 /// Event of a server.
@@ -88,8 +90,8 @@ pub fn serve_on(
     observe(Iperf3ServerReport::Listening(address.port(), 1));
     thread::scope(|scope| {
         let mut door = BoundedListener::new(listener, &desk.connections);
-        let (mut number, mut last_busy) = (0, Instant::now());
-        while !desk.is_done(&mut last_busy) {
+        let (mut number, mut last_busy_ns) = (0, (service.clock)());
+        while !desk.is_done(&mut last_busy_ns) {
             reported.try_iter().for_each(&mut *observe);
             let (stream, peer, guest) = match door.accept_next() {
                 Ok(Some(arrived)) => arrived,
@@ -173,11 +175,13 @@ impl<'a> Iperf3ServerState<'a> {
         self.closing.load(Ordering::Relaxed) || self.cancel.load(Ordering::Relaxed)
     }
 
-    fn is_done(&self, last_busy: &mut Instant) -> bool {
+    fn is_done(&self, last_busy_ns: &mut u64) -> bool {
+        let now_ns = (self.service.clock)();
         if !self.connections.is_empty() {
-            *last_busy = Instant::now();
+            *last_busy_ns = now_ns;
         }
-        let too_idle = self.service.idle_limit.is_some_and(|it| last_busy.elapsed() > it);
+        let idle = Duration::from_nanos(now_ns.saturating_sub(*last_busy_ns));
+        let too_idle = self.service.idle_limit.is_some_and(|limit| idle > limit);
         let is_enough = self.service.once && self.served.load(Ordering::Relaxed) > 0;
         self.cancel.load(Ordering::Relaxed) || too_idle || is_enough
     }
@@ -189,7 +193,7 @@ impl<'a> Iperf3ServerState<'a> {
         _place: Admission<'_>,
         number: u64,
     ) {
-        let outcome = ControlConnection::new(stream, peer)
+        let outcome = ControlConnection::with_clock(stream, peer, self.service.clock)
             .and_then(|control| self.identify(control, number));
         match outcome {
             Ok(()) | Err(NetworkError::Interrupted) => {}
@@ -204,7 +208,7 @@ impl<'a> Iperf3ServerState<'a> {
     ) -> Result<(), NetworkError> {
         let mut server = Iperf3Server::default();
         let mut taken = Vec::new();
-        let step = StepDeadline::new(IDENTIFY_TIMEOUT);
+        let step = control.start_step(IDENTIFY_TIMEOUT);
         while taken.len() < COOKIE_BYTES {
             let expected = "the beginning of a test";
             // Reads the cookie only: the following bytes belong to the stream.
@@ -291,7 +295,7 @@ impl<'a> Iperf3ServerState<'a> {
     ) -> ConnectionRole {
         /// Time that a test may take to end after its client has requested the end.
         const ENDING: Duration = Duration::from_secs(5);
-        let deadline = Instant::now() + ENDING;
+        let step = control.start_step(ENDING);
         loop {
             let mut active = lock(&self.active);
             match &mut *active {
@@ -302,9 +306,7 @@ impl<'a> Iperf3ServerState<'a> {
                     drop(stream.map(|stream| test.streams.send((number, stream))));
                     return ConnectionRole::Stream;
                 }
-                Some(test)
-                    if test.is_ending && test.cookie != cookie && Instant::now() < deadline => {
-                }
+                Some(test) if test.is_ending && test.cookie != cookie && !step.is_over() => {}
                 Some(_) => return ConnectionRole::Rejected,
                 None => {
                     let (streams, receiver) = mpsc::channel();

@@ -9,7 +9,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use assay_dialects::wire::qperf::{
     MessageCounts, QperfConfiguration, QperfRequest, QperfServer, QperfServerEvent,
@@ -19,13 +19,14 @@ use assay_kernels::clock;
 use assay_kernels::network::pingpong::{self, PingPongSocket};
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::CopyMode;
+use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
 use super::admission::{
     self, Admission, Admissions, BoundedListener, ConnectionResources, POLL_INTERVAL,
 };
-use super::control::{self, ControlConnection, StepDeadline};
+use super::control::{self, ControlConnection};
 use super::error::NetworkError;
 use super::qperf_client::{cpu_count, host_times};
 
@@ -51,6 +52,8 @@ pub struct QperfService {
     pub idle_limit: Option<Duration>,
     /// Whether other hosts may stop the server.
     pub allow_quit: bool,
+    /// Clock of all deadlines in nanoseconds: the monotonic one, or one that a test moves.
+    pub clock: fn() -> u64,
 }
 
 /// Admission control of qperf's connections.
@@ -68,10 +71,10 @@ pub fn serve(
     let (guests, served, quit) =
         (request_admissions(), AtomicBool::new(false), AtomicBool::new(false));
     let is_closing = || cancel.load(Ordering::Relaxed) || quit.load(Ordering::Relaxed);
-    let mut last_busy = Instant::now();
+    let mut last_busy_ns = (service.clock)();
     let mut door = BoundedListener::new(&listener, &guests);
     let answer = |stream: TcpStream, peer: SocketAddr, guest: Admission<'_>| {
-        let outcome = ControlConnection::new(stream, peer.to_string())
+        let outcome = ControlConnection::with_clock(stream, peer.to_string(), service.clock)
             .and_then(|control| serve_one((control, guest), &[], &is_closing))
             .and_then(|request| check_quit(service, request, peer));
         if outcome.as_ref().is_ok_and(|request| request.test == QperfTestKind::Quit) {
@@ -82,11 +85,13 @@ pub fn serve(
     };
     thread::scope(|scope| {
         loop {
+            let now_ns = (service.clock)();
             if !guests.is_empty() {
-                last_busy = Instant::now();
+                last_busy_ns = now_ns;
             }
+            let idle = Duration::from_nanos(now_ns.saturating_sub(last_busy_ns));
             let is_enough = service.once && served.load(Ordering::Relaxed);
-            let too_idle = service.idle_limit.is_some_and(|limit| last_busy.elapsed() > limit);
+            let too_idle = service.idle_limit.is_some_and(|limit| idle > limit);
             if is_closing() || is_enough || too_idle {
                 return;
             }
@@ -163,7 +168,7 @@ enum DataListener {
 
 impl QperfServerSession<'_> {
     fn next_event(&mut self, expected: &str) -> Result<QperfServerEvent, NetworkError> {
-        let step = StepDeadline::new(STEP_TIMEOUT);
+        let step = self.control.start_step(STEP_TIMEOUT);
         loop {
             let peer = &self.control.peer;
             let broke = |source| NetworkError::Qperf { peer: peer.clone(), source };
@@ -234,7 +239,7 @@ impl QperfServerSession<'_> {
             DataListener::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
             DataListener::Tcp(listener) => listener,
         };
-        let step = StepDeadline::new(STEP_TIMEOUT);
+        let step = self.control.start_step(STEP_TIMEOUT);
         let stream = loop {
             if (self.is_closing)() {
                 return Err(NetworkError::Interrupted);
@@ -320,7 +325,8 @@ impl QperfServerSession<'_> {
                     }
                 }
             };
-            let watcher = thread::Builder::new().spawn_scoped(scope, watch)?;
+            let started = thread::Builder::new().spawn_scoped(scope, watch);
+            let watcher = started.map_err(ThreadRefusal::wrap)?;
             let echoed = pingpong::echo(&line, bytes, deadline_ns, &stop);
             is_over.store(true, Ordering::Relaxed);
             watcher.thread().unpark();

@@ -5,12 +5,14 @@
 //! A record is signed with a key of its store. It identifies a file by path, device, inode, time of
 //! birth and an extended attribute that copies lack, and, while no run uses the file, also by its
 //! time of last change. Where a file system has neither births nor attributes, an open handle shows
-//! during the run that the file is the same, and the time of the last change after it. A file that someone else replaced or changed never counts as assay's own.
+//! during the run that the file is the same, and the time of the last change after it. A file that
+//! someone else replaced or changed never counts as assay's own.
 //!
 //! Every process that uses a file holds a lock on its record; no other process removes it then.
 
 mod open_handles;
 mod recognition;
+mod removal;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -21,13 +23,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
-use rustix::fs::{AtFlags, OFlags, XattrFlags};
+use rustix::fs::{OFlags, XattrFlags};
 use serde::{Deserialize, Serialize};
 
 pub use self::recognition::UnrecognisedFile;
 use self::recognition::born_ns;
-use super::record_lock::{self, RecordClaim};
-use super::{created_tree, safe_open};
+pub use self::removal::{CreatedRemoval, LeftFiles};
+use super::{record_lock, safe_open};
 use crate::failure::CommandFailure;
 
 /// Folder of the records in the store.
@@ -110,19 +112,6 @@ pub enum CreatedKind {
     Tree,
     /// That tree and its folder.
     TreeAndFolder,
-}
-
-/// Result of removing a created file.
-#[derive(Debug)]
-pub enum CreatedRemoval {
-    /// The file was removed.
-    Removed,
-    /// The files of the tree were removed; these directories stay with others' files.
-    RemovedAllBut(Vec<PathBuf>),
-    /// Another process uses it; file and record stay.
-    InUse,
-    /// The file stays, if there is one; the record is removed.
-    Unrecognised(UnrecognisedFile),
 }
 
 impl CreatedFiles {
@@ -259,49 +248,6 @@ impl CreatedFiles {
             CommandFailure::measurement(format!("cannot create the mark {}", path.display()))
                 .with_cause(&error)
         })
-    }
-
-    /// Removes every file that this process created, and its record; returns those that were not
-    /// removed, with the reason. Their records stay.
-    pub fn remove_created(&self) -> Vec<(PathBuf, io::Error)> {
-        let own = |record: &CreatedRecord| record.started == process_key();
-        let records = self.list().into_iter().filter(own);
-        records
-            .filter_map(|record| {
-                let error = record.remove_own().err()?;
-                Some((record.path, error))
-            })
-            .collect()
-    }
-
-    /// Records the state of every file that this process was the last to use: any later change is
-    /// not assay's. Removes those that their creators left to it, unless it `keeps` files. Returns
-    /// the files that are not recognised, with the reason; their records stay as they are.
-    ///
-    /// # Errors
-    /// If a record cannot be written.
-    pub fn end_all_uses(&self, keeps: bool) -> io::Result<Vec<(PathBuf, io::Error)>> {
-        let mut unrecognised = Vec::new();
-        for mut record in self.list() {
-            let Some(is_written) = record_lock::own_use(&record.record) else { continue };
-            if !is_written && !record.is_abandoned {
-                continue;
-            }
-            // Another process that uses the file will be the last one.
-            let Some(claim) = record_lock::claim(&record.record)? else { continue };
-            let ended = match record.recognise() {
-                Ok(()) if record.is_abandoned && !keeps => {
-                    record.remove_claimed(&claim).map(drop)
-                }
-                Ok(()) => record.end_use(),
-                Err(why) => Err(why.into()),
-            };
-            if let Err(error) = ended {
-                unrecognised.push((record.path, error));
-            }
-        }
-        record_lock::release_all(&self.folder);
-        Ok(unrecognised)
     }
 
     /// Removes drafts of records, which only a killed process leaves.
@@ -457,94 +403,6 @@ impl CreatedRecord {
     pub fn clear_laid_out(&mut self) -> io::Result<()> {
         self.laid_out_bytes = None;
         self.save()
-    }
-
-    /// Removes the file if it is still the one that was created and no other process uses it. The
-    /// record stays as long as it can serve to remove the file later.
-    ///
-    /// # Errors
-    /// The system's error; the record stays.
-    pub fn remove(&self) -> io::Result<CreatedRemoval> {
-        if self.is_in_use() {
-            return Ok(CreatedRemoval::InUse);
-        }
-        let Some(claim) = record_lock::claim(&self.record)? else {
-            return Ok(CreatedRemoval::InUse);
-        };
-        self.remove_claimed(&claim)
-    }
-
-    fn remove_claimed(&self, _: &RecordClaim) -> io::Result<CreatedRemoval> {
-        match self.recognise() {
-            Ok(()) => {}
-            Err(UnrecognisedFile::Unreadable(error)) => return Err(error),
-            Err(why) => {
-                self.forget()?;
-                return Ok(CreatedRemoval::Unrecognised(why));
-            }
-        }
-        let mut staying = Vec::new();
-        if let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) {
-            let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
-            if self.made != CreatedKind::File {
-                staying = created_tree::remove_tree(folder)?;
-            }
-            let found = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            if (found.st_dev, found.st_ino) != (self.device, self.inode) {
-                return Ok(CreatedRemoval::Unrecognised(UnrecognisedFile::Replaced));
-            }
-            self.close();
-            rustix::fs::unlinkat(&opened, name, AtFlags::empty())?;
-            if self.made == CreatedKind::TreeAndFolder {
-                // The folder stays if it contains other files.
-                drop(std::fs::remove_dir(folder));
-            }
-        }
-        self.forget()?;
-        Ok(match staying.is_empty() {
-            true => CreatedRemoval::Removed,
-            false => CreatedRemoval::RemovedAllBut(staying),
-        })
-    }
-
-    /// Removes the file at the end of the process that created it. A file that is not recognised
-    /// is an error, and its record stays: the file may be elsewhere, or become readable.
-    fn remove_own(&self) -> io::Result<()> {
-        match self.recognise() {
-            // The file was announced and never created.
-            Err(_) if self.announced_ns.is_some() => return self.forget(),
-            other => other?,
-        }
-        match self.remove()? {
-            CreatedRemoval::Removed | CreatedRemoval::RemovedAllBut(_) => Ok(()),
-            CreatedRemoval::InUse => self.abandon(),
-            CreatedRemoval::Unrecognised(why) => Err(why.into()),
-        }
-    }
-
-    /// Leaves the removal to the last process that uses the file.
-    fn abandon(&self) -> io::Result<()> {
-        // With this lock, no other process is the last one yet.
-        self.hold()?;
-        let is_it = |it: &Self| it.record == self.record;
-        let Some(mut record) = self.store().list().into_iter().find(is_it) else {
-            return Ok(());
-        };
-        record.is_abandoned = true;
-        record.save()?;
-        match record_lock::claim(&self.record)? {
-            Some(claim) => record.remove_claimed(&claim).map(drop),
-            None => Ok(()),
-        }
-    }
-
-    /// Removes the record and its lock.
-    fn forget(&self) -> io::Result<()> {
-        self.close();
-        fs::remove_file(&self.record)?;
-        drop(fs::remove_file(record_lock::path(&self.record)));
-        record_lock::release(&self.record);
-        Ok(())
     }
 
     /// Returns a copy with its correct signature.

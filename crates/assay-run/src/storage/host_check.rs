@@ -11,7 +11,10 @@ use assay_model::workload::storage::{EngineChoice, StoragePlan};
 use crate::failure::CommandFailure;
 
 /// Advice where `/proc` is missing.
-pub(crate) const MOUNT_PROC: &str = "mount it with `mount -t proc proc /proc`";
+const MOUNT_PROC: &str = "mount it with `mount -t proc proc /proc`";
+/// Advice where `/proc` hides the memory, as under systemd's `ProcSubset=pid`.
+const SHOW_MEMINFO: &str = "make /proc/meminfo readable here, or limit the memory of the control \
+                            group: a container or `ProcSubset=pid` of systemd may hide the file";
 /// Folder through which targets that are open are opened again.
 const DESCRIPTORS: &str = "/proc/thread-self/fd";
 
@@ -19,6 +22,11 @@ const DESCRIPTORS: &str = "/proc/thread-self/fd";
 pub(super) fn check(plan: &StoragePlan) -> Result<(), CommandFailure> {
     check_memory(plan, &facts::read(&Root::machine()))?;
     check_descriptors(plan, Path::new(DESCRIPTORS))
+}
+
+/// Returns the advice on memory whose size is unknown.
+pub(crate) fn advise_on_memory() -> &'static str {
+    if Path::new(DESCRIPTORS).exists() { SHOW_MEMINFO } else { MOUNT_PROC }
 }
 
 fn check_memory(plan: &StoragePlan, host: &HostFacts) -> Result<(), CommandFailure> {

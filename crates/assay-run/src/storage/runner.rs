@@ -21,7 +21,7 @@ use assay_model::workload::storage::{
     EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
 };
 
-use super::created_files::{CreatedFiles, CreatedRecord};
+use super::created_files::{CreatedFiles, CreatedRecord, LeftFiles};
 use super::held_targets;
 use super::host_check;
 use super::options::RunOptions;
@@ -197,8 +197,11 @@ fn trimmed_targets(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
 
 /// Records which of the files that assay created this run writes.
 fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), CommandFailure> {
-    let mut records: BTreeMap<PathBuf, CreatedRecord> =
-        created.list().into_iter().map(|record| (record.path.clone(), record)).collect();
+    // A record that does not describe the file may have the same path.
+    let mut records: BTreeMap<PathBuf, CreatedRecord> = {
+        let unchanged = created.list().into_iter().filter(CreatedRecord::is_unchanged);
+        unchanged.map(|record| (record.path.clone(), record)).collect()
+    };
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
         if workload.engine == EngineChoice::Null {
             continue;
@@ -206,8 +209,7 @@ fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), Command
         for (index, target) in workload.targets.iter().enumerate() {
             let path = target_path::resolve_path(&target.path)?;
             // Laying out a file is writing it.
-            let record = records.remove(&path).filter(CreatedRecord::is_unchanged);
-            let Some(mut record) = record else { continue };
+            let Some(mut record) = records.remove(&path) else { continue };
             let bytes = target.size_bytes.unwrap_or(0);
             let lacks = record.laid_out_bytes.is_none_or(|it| it < bytes);
             if lacks || target_path::is_written(workload, index) {
@@ -222,48 +224,61 @@ fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), Command
     Ok(())
 }
 
+/// Reason for which a directory of a removed tree stays.
+pub const OTHERS_FILES: &str = "it contains files that assay did not create";
+
 /// Finishes a run: removes created files, unless they are to be kept, and records the state of the
-/// others.
+/// others. Returns the directories of removed trees that stay, because they contain others' files.
 ///
 /// # Errors
 /// Names the files that could not be removed or are not recognised; their records stay.
-pub fn finish(options: &RunOptions) -> Result<(), CommandFailure> {
-    let removed = if options.keep { Ok(()) } else { remove_created(options) };
-    let unrecognised = CreatedFiles::open(options.store.as_deref())?.end_all_uses(options.keep);
-    removed?;
-    match unrecognised {
-        Err(error) => check_recorded(Err(error)),
-        Ok(files) => files_failure("cannot recognise", &files).map_or(Ok(()), |failure| {
-            Err(failure
-                .advise("find out what changed it; assay never writes or removes it again"))
-        }),
+pub fn finish(options: &RunOptions) -> Result<Vec<PathBuf>, CommandFailure> {
+    let removed = if options.keep { Ok(Vec::new()) } else { remove_created(options) };
+    let ended = CreatedFiles::open(options.store.as_deref())?.end_all_uses(options.keep);
+    let mut directories = removed?;
+    let left = match ended {
+        Err(error) => return check_recorded(Err(error)).map(|()| directories),
+        Ok(left) => left,
+    };
+    match files_failure("cannot recognise", &left) {
+        None => {
+            directories.extend(left.directories);
+            Ok(directories)
+        }
+        Some(failure) => Err(failure
+            .advise("find out what changed it; assay never writes or removes it again")
+            .advise("`assay storage clean --forget` leaves the file and removes its record")),
     }
 }
 
-/// Removes the files that this process created.
+/// Removes the files that this process created. Returns the directories of trees that stay, because
+/// they contain others' files.
 ///
 /// # Errors
 /// Names the files that could not be removed; their records stay.
-pub fn remove_created(options: &RunOptions) -> Result<(), CommandFailure> {
+pub fn remove_created(options: &RunOptions) -> Result<Vec<PathBuf>, CommandFailure> {
     let is_device =
         |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_block_device());
     options.held.retain(|_, file| is_device(file));
     let left = CreatedFiles::open(options.store.as_deref())?.remove_created();
-    files_failure("cannot remove", &left).map_or(Ok(()), |failure| {
+    files_failure("cannot remove", &left).map_or(Ok(left.directories), |failure| {
         Err(failure
             .advise("run `assay storage clean` once it can be removed, or remove it yourself"))
     })
 }
 
 /// Returns the failure that names these files; `None` without any.
-fn files_failure(what: &str, files: &[(PathBuf, std::io::Error)]) -> Option<CommandFailure> {
-    let ((path, error), others) = files.split_first()?;
+fn files_failure(what: &str, left: &LeftFiles) -> Option<CommandFailure> {
+    let ((path, error), others) = left.failed.split_first()?;
     let first = CommandFailure::measurement(format!("{what} the file {}", path.display()))
         .with_cause(error);
     let add = |failure: CommandFailure, (path, error): &(PathBuf, std::io::Error)| {
         failure.with_reason(format!("nor {}: {error}", path.display()))
     };
-    Some(others.iter().fold(first, add))
+    let failure = others.iter().fold(first, add);
+    Some(left.directories.iter().fold(failure, |failure, directory| {
+        failure.with_reason(format!("{} stays: {OTHERS_FILES}", directory.display()))
+    }))
 }
 
 /// Returns the failure for I/O errors of a plan; `None` if all I/O succeeded.

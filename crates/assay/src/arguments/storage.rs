@@ -209,6 +209,9 @@ pub(crate) struct StorageCleanArguments {
     /// Only list the files
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Remove the records of files that are not recognised; the files stay
+    #[arg(long)]
+    pub(crate) forget: bool,
     #[command(flatten)]
     pub(crate) answer: BriefPageArguments,
     #[command(flatten)]

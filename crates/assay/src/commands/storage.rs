@@ -25,6 +25,7 @@ use assay_run::failure::CommandFailure;
 use assay_run::run_request::RunRequest;
 use assay_run::storage::created_files::{CreatedFiles, CreatedRecord, CreatedRemoval};
 use assay_run::storage::options::RunOptions;
+use assay_run::storage::runner;
 use assay_run::storage::target_overrides::StorageOverrides;
 
 /// Target relative half-width of the interval, as for figures of a remote volume.
@@ -183,7 +184,7 @@ fn run(
 
 /// Removes files created by assay, unless another assay is using them.
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    let mut failed = None;
+    let (mut failed, mut unrecognised) = (None, 0_usize);
     let (mut lines, mut files) = (Vec::new(), Vec::new());
     let mut entry = |path: &Path, what: &'static str, line: String| {
         files.push(json!({ "path": path_text::encode(path.as_os_str()), "what": what }));
@@ -201,18 +202,26 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
             Ok(CreatedRemoval::InUse) => {
                 report("used", format!("{path} kept: another assay uses it"));
             }
+            Ok(CreatedRemoval::NeverCreated) => {}
             Ok(CreatedRemoval::Removed) if typed.dry_run => report("there", path),
             Ok(CreatedRemoval::Removed) => report("removed", format!("{path} removed")),
             Ok(CreatedRemoval::RemovedAllBut(staying)) => {
                 report("removed", format!("{path} removed"));
                 for folder in staying {
-                    let why = "it contains files that assay did not create";
-                    entry(&folder, "kept", format!("{} kept: {why}", folder.display()));
+                    let line = format!("{} kept: {}", folder.display(), runner::OTHERS_FILES);
+                    entry(&folder, "kept", line);
                 }
             }
-            Ok(CreatedRemoval::Unrecognised(why)) => {
-                report("gone", format!("{path} kept: {why}"));
-            }
+            Ok(CreatedRemoval::Unrecognised(why)) => match forget(&record, typed) {
+                Ok(true) => {
+                    report("forgotten", format!("{path} kept: {why}; its record is removed"));
+                }
+                Ok(false) => {
+                    unrecognised += 1;
+                    report("gone", format!("{path} kept: {why}"));
+                }
+                Err(error) => failed = failed.or(Some(cannot_forget(&path, &error))),
+            },
             Err(error) => failed = failed.or(Some(cannot_remove(&path, &error))),
         }
     }
@@ -229,7 +238,26 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
         &typed.answer,
         terminal,
     )?;
-    failed.map_or(Ok(0), Err)
+    failed.or_else(|| unrecognised_failure(unrecognised)).map_or(Ok(0), Err)
+}
+
+/// Removes the record of a file that is not recognised, if the user wants that.
+fn forget(record: &CreatedRecord, typed: &StorageCleanArguments) -> io::Result<bool> {
+    if typed.forget && !typed.dry_run { record.forget_unrecognised() } else { Ok(false) }
+}
+
+/// Returns the failure for files that stay because they are not recognised; `None` without any.
+fn unrecognised_failure(files: usize) -> Option<CommandFailure> {
+    let what = match files {
+        0 => return None,
+        1 => "one file is not recognised as made by assay".to_owned(),
+        more => format!("{more} files are not recognised as made by assay"),
+    };
+    Some(
+        CommandFailure::measurement(what)
+            .with_reason("such a file may contain others' data; it stays, and so does its record")
+            .advise("once you have looked at it, run `assay storage clean --forget`: the file stays, and its record goes"),
+    )
 }
 
 /// Removes the file of a record; only checks in a `dry_run` what would happen.
@@ -244,6 +272,12 @@ fn remove_or_look(record: &CreatedRecord, dry_run: bool) -> io::Result<CreatedRe
         Ok(()) => CreatedRemoval::Removed,
         Err(why) => CreatedRemoval::Unrecognised(why),
     })
+}
+
+fn cannot_forget(path: &str, error: &io::Error) -> CommandFailure {
+    CommandFailure::measurement(format!("cannot remove the record of {path}"))
+        .with_cause(error)
+        .with_known_advice()
 }
 
 fn cannot_remove(path: &str, error: &io::Error) -> CommandFailure {

@@ -117,7 +117,15 @@ fn foreign_data_in_kept_file_is_preserved() {
     let refused =
         world.assay(&[&["storage", "write", "file"], SHORT_OPTIONS].concat()).failed_with(2);
     assert!(refused.err.contains("--destroy-data="), "{refused:?}");
-    assert!(clean(&world).succeeded().out.contains("kept: another program has changed it"));
+    // The record stays until the user gives it up.
+    for _ in 0..2 {
+        let failed = clean(&world).failed_with(4);
+        assert!(failed.out.contains("kept: another program has changed it"), "{failed:?}");
+        assert!(failed.err.contains("storage clean --forget"), "{failed:?}");
+    }
+    let forgotten = world.assay(&["storage", "clean", "--forget"]).succeeded();
+    assert!(forgotten.out.contains("its record is removed"), "{forgotten:?}");
+    assert!(clean(&world).succeeded().out.contains("no files"));
     assert_eq!(std::fs::read(world.path("file")).unwrap(), precious);
 }
 

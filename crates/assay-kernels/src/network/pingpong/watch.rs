@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::super::progress::STOP_CHECK_INTERVAL;
+use super::super::thread_refusal::ThreadRefusal;
 use crate::clock;
 
 /// Limits of the wait of a receive.
@@ -55,12 +56,13 @@ pub(super) fn run_watched<T: Send>(
     const ENOUGH: Duration = Duration::from_millis(500);
     let watcher = thread::current();
     let finished = thread::scope(|scope| {
-        let worker = thread::Builder::new().spawn_scoped(scope, || {
+        let started = thread::Builder::new().spawn_scoped(scope, || {
             isolate_descriptors(socket);
             let result = work();
             watcher.unpark();
             result
-        })?;
+        });
+        let worker = started.map_err(ThreadRefusal::wrap)?;
         if let Some(stream) = stream {
             watch(bounds, beat, || worker.is_finished());
             if !worker.is_finished() {

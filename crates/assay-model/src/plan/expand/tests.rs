@@ -580,6 +580,30 @@ fn hidden_memory_is_named() {
     }
 }
 
+/// The rest of the suite is measured; without a rest, the error remains.
+#[test]
+fn omits_what_needs_unknown_memory() {
+    let mut hidden = host();
+    hidden.memory.available_bytes = 0;
+    let measure = |benchmark: &str| format!("[[measure]]\nbenchmark = \"{benchmark}\"\n");
+    let outcome = |benchmarks: &[&str], host: &HostFacts| {
+        let measures: String = benchmarks.iter().map(|it| measure(it)).collect();
+        let text = format!("name = \"x\"\nbudget = \"60s\"\n{measures}");
+        expand(&crate::suite::parse_suite(&text).unwrap(), host, &choices("assay"))
+    };
+    let plan = outcome(&["memory.stream", "compute.peak_flops", "memory.latency"], &hidden);
+    let plan = plan.unwrap();
+    let omitted: Vec<_> =
+        plan.omitted.iter().map(|it| (it.benchmark.as_str(), it.reason)).collect();
+    let unknown = MissingRequirement::KnownMemory;
+    assert_eq!(omitted, [("memory.stream", unknown), ("memory.latency", unknown)]);
+    assert!(plan.cases.iter().all(|it| it.id.starts_with("compute.peak_flops")));
+    assert_eq!(outcome(&["memory.stream"], &hidden), Err(PlanError::UnknownMemory));
+    // The limit of the control group is a known size.
+    hidden.limits.memory_available_bytes = Some(8 << 30);
+    assert_eq!(outcome(&["memory.stream"], &hidden).unwrap().omitted, []);
+}
+
 #[test]
 fn file_operations_prepare_their_trees() {
     let files = |levels, width, size, steps: &[FileStep]| {

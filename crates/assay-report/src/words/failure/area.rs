@@ -8,6 +8,7 @@ use crate::locale::word;
 pub(super) fn advice(area: ErrorArea, causes: &[String]) -> String {
     let id = match area {
         ErrorArea::Stream => "area-stream",
+        ErrorArea::Threads => "area-threads",
         ErrorArea::Latency => "area-latency",
         ErrorArea::PeakFlops => "area-peak-flops",
         ErrorArea::Linpack => "area-linpack",

@@ -2,18 +2,19 @@
 //! this process that runs as long as the case.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_dialects::wire::{iperf3, qperf};
+use assay_kernels::clock;
 use assay_model::workload::NetworkWorkload;
 
 use crate::fleet::pair_end::PairEnd;
 use crate::network::control;
 use crate::network::error::NetworkError;
-use crate::network::iperf3_server::{self, Iperf3Service};
+use crate::network::iperf3_server::{self, Iperf3ServerReport, Iperf3Service};
 use crate::network::target::NetworkTarget;
 use crate::recorder::Recorder;
 
@@ -21,7 +22,7 @@ use crate::recorder::Recorder;
 pub(super) struct NetworkFarEnd {
     pub(super) host: String,
     port: Option<u16>,
-    _server: Option<OwnServer>,
+    server: Option<OwnServer>,
     _pair: Option<PairEnd>,
 }
 
@@ -34,19 +35,33 @@ impl NetworkFarEnd {
     ) -> Result<Self, NetworkError> {
         if let Some(pair) = PairEnd::open(recorder)? {
             let (host, port) = (pair.address.ip().to_string(), Some(pair.address.port()));
-            return Ok(Self { host, port, _server: None, _pair: Some(pair) });
+            return Ok(Self { host, port, server: None, _pair: Some(pair) });
         }
         match &work.to {
             Some(host) => {
-                Ok(Self { host: host.clone(), port: work.port, _server: None, _pair: None })
+                Ok(Self { host: host.clone(), port: work.port, server: None, _pair: None })
             }
             None => {
                 let server = OwnServer::start()?;
                 let address = server.address;
                 let (host, port) = (address.ip().to_string(), Some(address.port()));
-                Ok(Self { host, port, _server: Some(server), _pair: None })
+                Ok(Self { host, port, server: Some(server), _pair: None })
             }
         }
+    }
+
+    /// Returns the error of a failed test, or its cause if the server in this process got no
+    /// thread: the test only sees that a connection ends. The server ends.
+    pub(super) fn find_cause(&mut self, error: NetworkError) -> NetworkError {
+        if matches!(error, NetworkError::Interrupted) {
+            return error;
+        }
+        let Some(server) = self.server.take() else { return error };
+        let refused = Arc::clone(&server.refused);
+        // The server records a refusal after the connection has ended.
+        drop(server);
+        let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+        refused.unwrap_or(error)
     }
 
     /// Sets host and port of a workload that an external tool will measure.
@@ -85,6 +100,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 struct OwnServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
+    /// First connection that got no thread.
+    refused: Arc<Mutex<Option<NetworkError>>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -104,16 +121,32 @@ impl OwnServer {
             interval_s: None,
             pinned: false,
             gate: None,
+            clock: clock::now_ns,
         };
-        let server_stop = Arc::clone(&stop);
+        let refused = Arc::new(Mutex::new(None));
+        let (server_stop, server_refused) = (Arc::clone(&stop), Arc::clone(&refused));
         let thread = std::thread::Builder::new()
             .name("far-end".to_owned())
             .spawn(move || {
-                // The client reports errors of this server.
-                drop(iperf3_server::serve_on(&listener, &service, &server_stop, &mut drop));
+                let mut observe = |report| keep_refusal(report, &server_refused);
+                // The client reports other errors of this server.
+                drop(iperf3_server::serve_on(&listener, &service, &server_stop, &mut observe));
             })
-            .map_err(|source| NetworkError::Start { source })?;
-        Ok(Self { address, stop, thread: Some(thread) })
+            .map_err(|source| NetworkError::NoThread { source })?;
+        Ok(Self { address, stop, refused, thread: Some(thread) })
+    }
+}
+
+fn keep_refusal(report: Iperf3ServerReport, refused: &Mutex<Option<NetworkError>>) {
+    match report {
+        Iperf3ServerReport::Failed(error) if error.is_thread_refusal() => {
+            refused.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+        Iperf3ServerReport::Failed(_)
+        | Iperf3ServerReport::Listening(..)
+        | Iperf3ServerReport::Start(_)
+        | Iperf3ServerReport::Interval(_)
+        | Iperf3ServerReport::End(_) => {}
     }
 }
 

@@ -62,7 +62,7 @@ impl PingPongCase<'_> {
             0 => self.exchange(recorder.cancel()),
             streams => self.exchange_under_load(streams, recorder.cancel()),
         };
-        let latency = measured.map_err(case_error)?;
+        let latency = measured.map_err(|error| case_error(self.far_end.find_cause(error)))?;
         let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
         recorder.record_all(qperf_record::round_trip_entries(
             &latency,

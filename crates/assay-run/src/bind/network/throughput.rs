@@ -49,19 +49,17 @@ struct ThroughputProgress {
 /// Returns the turns of a throughput case; each turn is a preparation with all its repetitions.
 pub(super) fn turns(
     workload: &NetworkThroughput,
-    far_end: NetworkFarEnd,
+    mut far_end: NetworkFarEnd,
     protocol: TransportProtocol,
 ) -> Turns<'_> {
     let test = iperf3_test(workload, &far_end, protocol);
     let mut progress = ThroughputProgress::default();
     Box::new(move |recorder| {
-        // Keeps the far end alive until the last turn is over.
-        let _: &NetworkFarEnd = &far_end;
         let mut measurement = Measurement {
             // Every repetition opens new connections; there is nothing to prepare.
             prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
             repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
-                measure_repetition(&test, &mut progress, recorder)
+                measure_repetition((&test, &mut far_end), &mut progress, recorder)
             },
             check: &mut |(), _| Ok(()),
         };
@@ -136,7 +134,7 @@ fn block_bytes(workload: &NetworkThroughput) -> u32 {
 }
 
 fn measure_repetition(
-    test: &Iperf3ClientTest,
+    (test, far_end): (&Iperf3ClientTest, &mut NetworkFarEnd),
     progress: &mut ThroughputProgress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
@@ -149,7 +147,7 @@ fn measure_repetition(
     let outcome = run_test(test, &mut report, recorder);
     let span = MeasuredSpan::from_seconds(start_s, recorder.elapsed_s() - start_s, false);
     store_document(&report, progress, recorder)?;
-    let outcome = outcome.map_err(case_error)?;
+    let outcome = outcome.map_err(|error| case_error(far_end.find_cause(error)))?;
     let test = CompletedIperf3Test {
         parameters: &test.parameters,
         outcome: &outcome,

@@ -85,7 +85,7 @@ impl Iperf3ServerTest<'_> {
         timeout: Duration,
         expected: &str,
     ) -> Result<Iperf3ServerEvent, NetworkError> {
-        let step = StepDeadline::new(timeout);
+        let step = self.control.start_step(timeout);
         loop {
             let event =
                 self.server.next_event().map_err(|it| protocol_error(&self.control, it))?;
@@ -152,7 +152,7 @@ impl Iperf3ServerTest<'_> {
             active.awaited = count;
         }
         self.control.send(&Iperf3Server::streams_request())?;
-        let step = StepDeadline::new(STREAMS_TIMEOUT);
+        let step = self.control.start_step(STREAMS_TIMEOUT);
         let mut numbered = Vec::new();
         while numbered.len() < count {
             match self.streams.recv_timeout(POLL_INTERVAL) {
@@ -185,7 +185,7 @@ impl Iperf3ServerTest<'_> {
         // Binds the socket for the next hello before the client may send it.
         let mut next = socket::bind_udp(address).map_err(|source| self.open_error(source))?;
         self.control.send(&Iperf3Server::streams_request())?;
-        let step = StepDeadline::new(STREAMS_TIMEOUT);
+        let step = self.control.start_step(STREAMS_TIMEOUT);
         let mut sockets = Vec::new();
         while sockets.len() < count {
             self.check_waiting(&step)?;
@@ -289,8 +289,9 @@ impl Iperf3ServerTest<'_> {
             TestLimit::Seconds(_) | TestLimit::Bytes(_) | TestLimit::Blocks(_) => TIME_LIMIT_S,
         };
         let counted = Duration::from_secs(u64::from(counted_s + parameters.omit_s));
-        let longest = StepDeadline::new(counted + GRACE);
-        let mut idle = IdleTimer::new(self.shared.service.idle_timeout);
+        let longest = self.control.start_step(counted + GRACE);
+        let service = self.shared.service;
+        let mut idle = IdleTimer::new(service.idle_timeout, service.clock);
         loop {
             meter.tick(report);
             let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));

@@ -55,7 +55,7 @@ fn recognises_file_of_announced_record() {
         .map(|record| record.path)
         .collect();
     assert_eq!(there, std::slice::from_ref(&empty));
-    assert!(created.remove_created().is_empty());
+    assert!(created.remove_created().failed.is_empty());
     assert!(created.list().is_empty());
     assert!(!empty.exists() && foreign.exists() && older.exists());
 }
@@ -87,7 +87,7 @@ fn changed_file_is_not_own() {
 }
 
 fn reported_paths(created: &CreatedFiles) -> Vec<PathBuf> {
-    created.remove_created().into_iter().map(|(path, _)| path).collect()
+    created.remove_created().failed.into_iter().map(|(path, _)| path).collect()
 }
 
 #[test]
@@ -105,11 +105,42 @@ fn reports_unrecognised_files_and_keeps_their_records() {
         expected.push(unmarked.clone());
     }
     let ended: Vec<PathBuf> =
-        created.end_all_uses(true).unwrap().into_iter().map(|(path, _)| path).collect();
+        created.end_all_uses(true).unwrap().failed.into_iter().map(|(path, _)| path).collect();
     assert_eq!(ended, expected);
     assert_eq!(reported_paths(&created), expected);
     assert_eq!(created.list().len(), expected.len());
     assert!(extended.exists() && at("elsewhere").exists());
+}
+
+#[test]
+fn record_of_unrecognised_file_stays_until_it_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    created.create(&at("moved"), 8).unwrap();
+    created.create(&at("ours"), 8).unwrap();
+    created.announce(&at("announced"), 8).unwrap();
+    created.end_all_uses(true).unwrap();
+    std::fs::rename(at("moved"), at("elsewhere")).unwrap();
+    let outcomes = || created.list().iter().map(|it| it.remove().unwrap()).collect::<Vec<_>>();
+    assert!(matches!(
+        outcomes().as_slice(),
+        [
+            CreatedRemoval::NeverCreated,
+            CreatedRemoval::Unrecognised(UnrecognisedFile::Missing),
+            CreatedRemoval::Removed
+        ]
+    ));
+    for _ in 0..2 {
+        assert!(matches!(outcomes().as_slice(), [CreatedRemoval::Unrecognised(_)]));
+    }
+    let [record] = created.list().try_into().unwrap();
+    std::fs::rename(at("elsewhere"), at("moved")).unwrap();
+    let is_changed = !record.is_unchanged();
+    assert_eq!(record.forget_unrecognised().unwrap(), is_changed, "only if not recognised");
+    std::fs::rename(at("moved"), at("elsewhere")).unwrap();
+    assert!(is_changed || record.forget_unrecognised().unwrap());
+    assert!(created.list().is_empty() && at("elsewhere").exists());
 }
 
 #[test]
@@ -140,8 +171,8 @@ fn file_is_not_removed_while_its_record_is_locked() {
     assert!(record.is_in_use());
     assert!(matches!(record.remove().unwrap(), CreatedRemoval::InUse));
     // Its creator leaves it to the other one.
-    assert!(created.remove_created().is_empty() && path.exists());
-    assert!(created.end_all_uses(false).unwrap().is_empty() && path.exists());
+    assert!(created.remove_created().failed.is_empty() && path.exists());
+    assert!(created.end_all_uses(false).unwrap().failed.is_empty() && path.exists());
     drop(other);
     let draft = record.record.with_extension("1-2-3.draft");
     std::fs::write(&draft, "{").unwrap();
@@ -149,7 +180,7 @@ fn file_is_not_removed_while_its_record_is_locked() {
     assert!(!draft.exists());
     // The last user removes it.
     record.hold().unwrap();
-    assert!(created.end_all_uses(false).unwrap().is_empty());
+    assert!(created.end_all_uses(false).unwrap().failed.is_empty());
     let left = fs::read_dir(folder.path().join(RECORDS_FOLDER)).unwrap().count();
     assert!(!path.exists() && left == 1, "only the key stays");
 }

@@ -99,10 +99,14 @@ fn keeps_foreign_files() {
     // Marked files can be found and removed; the folder itself only if assay created it.
     std::fs::create_dir(new.join("vdb.1_1.dir")).unwrap();
     std::fs::write(new.join("vdb.1_1.dir/vdb_f0001.file"), "x").unwrap();
+    std::fs::write(full.join("vdb.1_1.dir"), "not a directory").unwrap();
+    std::fs::write(deep.join("others"), "x").unwrap();
     let made = CreatedFiles::open(Some(store.path())).unwrap();
-    assert!(made.remove_created().is_empty() && made.list().is_empty());
+    let left = made.remove_created();
+    assert!(left.failed.is_empty() && made.list().is_empty());
+    assert_eq!(left.directories, [deep.canonicalize().unwrap()], "others' file is in it");
     assert!(full.join("precious").exists() && !full.join(MARK_FILE).exists());
-    assert!(!new.exists() && !deep.exists());
+    assert!(!new.exists() && deep.join("others").exists());
 }
 
 #[test]

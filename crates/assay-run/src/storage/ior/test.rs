@@ -135,7 +135,7 @@ impl<'a> RunningIorTest<'a> {
         let options = &self.test.options;
         let has_errors = is_broken || self.failed.is_some();
         if options.keep || (options.keep_with_error && has_errors) {
-            return runner::finish(&self.run_options());
+            return runner::finish(&self.run_options()).map(drop);
         }
         runner::finish(&RunOptions { keep: false, ..self.run_options() })?;
         for folder in self.folders.iter().rev() {

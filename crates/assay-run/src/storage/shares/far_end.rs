@@ -117,7 +117,7 @@ impl StorageFarEnd {
     /// # Errors
     /// When the record cannot be written.
     pub fn finish(&self) -> Result<(), CommandFailure> {
-        runner::finish(&self.options)
+        runner::finish(&self.options).map(drop)
     }
 }
 
