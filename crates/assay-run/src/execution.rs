@@ -17,7 +17,6 @@ use assay_model::facts::{HostFacts, HostState};
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
-use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
@@ -257,16 +256,7 @@ fn keep_interrupted(
     state: &mut CaseState,
     log: &mut RunLog<'_>,
 ) -> Result<(), CommandFailure> {
-    let as_far_as_it_came = case.by != "assay"
-        || matches!(
-            case.workload,
-            Workload::Linpack(_)
-                | Workload::NetworkTcp(_)
-                | Workload::NetworkUdp(_)
-                | Workload::NetworkIcmp(_)
-                | Workload::Storage(_)
-                | Workload::Files(_)
-        );
+    let as_far_as_it_came = case.by != "assay" || case.workload.checks_each_result();
     let is_kept = match as_far_as_it_came {
         true => state.has_samples(),
         false => state.preparations_ended() > 0,
