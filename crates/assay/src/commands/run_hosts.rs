@@ -19,7 +19,6 @@ use assay_report::build::{self, UnreachableHost};
 use assay_report::words;
 use serde_json::json;
 
-use super::doctor_hosts::{self, HostAccess};
 use super::limits::{self, LimitResults};
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
 use crate::arguments::{PageFormat, RunArguments};
@@ -28,6 +27,7 @@ use crate::pipeline::{ForecastDocument, ReportExtent, RunRequirements};
 use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
 use crate::{output_file, pipeline, signals, store_access, suites};
+use assay_console::host_access::{HostAccess, describe_unreachable};
 use assay_console::options::command_arguments;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{self, FleetPlan, FleetRequest};
@@ -48,15 +48,15 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let suite = suites::read_joined(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     ProgressListener::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
-    let mut access = doctor_hosts::reach_hosts(&typed.fleet.hosts, &cancel, terminal)?;
+    let mut access = HostAccess::resolve(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = requested_pairs(typed, &suite, &access.hosts)?;
     if pairs.is_empty() {
         access.hosts.retain(|host| !host.is_far_end);
     }
-    let HostAccess { hosts, via, program, .. } = &access;
-    let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
+    let (hosts, names) = (&access.hosts, access.names());
     limit_heap_arenas(names.len());
-    let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
+    let relays = parse_relays(&typed.fleet, &names)?;
+    let options = access.connection_options(&relays, &cancel);
     let request = FleetRequest {
         names: &names,
         labels: hosts.iter().map(|host| host.labels.clone()).collect(),
@@ -67,12 +67,9 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         label: typed.measuring.label.first().cloned(),
         note: typed.measuring.note.clone(),
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
-        deadline,
+        deadline: options.deadline,
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
-    let relays = parse_relays(&typed.fleet, &names)?;
-    let options =
-        ConnectionOptions { via, program, relays: &relays, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
         return plan_run(&request, &options, typed, terminal);
     }
@@ -254,7 +251,7 @@ fn print_plan(
     let forecast = planned.forecast();
     let lost = planned.lost.iter();
     let lost: Vec<UnreachableHost<'_>> =
-        lost.map(|lost| doctor_hosts::unreachable_host(&lost.host, &lost.failure)).collect();
+        lost.map(|lost| describe_unreachable(&lost.host, &lost.failure)).collect();
     let format_hosts = |hosts: &Vec<String>| {
         host_names::format_host_list(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
     };
