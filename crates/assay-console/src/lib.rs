@@ -1,5 +1,5 @@
 //! Console layer shared by all commands: terminal, failures and exit codes, access to the store,
-//! files named by the user, and common options.
+//! files and hosts named by the user, and common options.
 //!
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 
@@ -7,6 +7,7 @@ pub mod failure;
 pub mod file_size_limit;
 mod headlines;
 mod heartbeat;
+pub mod host_access;
 pub mod job_file;
 pub mod live_progress;
 mod message_dedup;

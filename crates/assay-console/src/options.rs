@@ -1,4 +1,4 @@
-//! Options shared by commands: the folder of the store, and whether a run is stored.
+//! Options shared by commands: the folder of the store, whether a run is stored, and other hosts.
 
 #![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use assay_model::path_text;
 use assay_model::quantity::{self, Quantity, Unit};
 use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{ArgPredicate, OsStringValueParser, TypedValueParser};
 
 /// Location of the stored runs.
 #[derive(Debug, Args)]
@@ -28,6 +28,54 @@ pub struct RecordArguments {
     /// Label of the condition, for `assay compare`
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
+}
+
+/// Transport to nodes allocated by Slurm: an additional step of the job.
+const SLURM_VIA: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
+
+/// Hosts and the transport to them.
+#[derive(Debug, Args)]
+pub struct HostsArguments {
+    /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
+    #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts", value_parser = word_parser())]
+    pub hosts: Option<String>,
+    /// Allocate nodes from Slurm with options of salloc, like 'partition=hpc,nodes=24', and release
+    /// them at the end
+    #[arg(long, value_name = "OPTIONS", group = "several", help_heading = "Hosts")]
+    pub slurm: Option<String>,
+    /// Command that opens a pipe to a process on a host, like 'kubectl exec -i {host} --'; {job} is
+    /// the job of --slurm
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "ssh -o BatchMode=yes {host}",
+        default_value_if("slurm", ArgPredicate::IsPresent, SLURM_VIA),
+        requires = "several",
+        help_heading = "Hosts"
+    )]
+    pub via: String,
+    /// Executable of this version of assay for hosts of another architecture, which is read from
+    /// the file; repeatable
+    #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
+    pub binary: Vec<PathBuf>,
+    /// Maximum time that a host may take to answer
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "60s",
+        value_parser = parse_seconds,
+        requires = "several",
+        help_heading = "Hosts"
+    )]
+    pub host_deadline: f64,
+}
+
+impl HostsArguments {
+    /// Whether other hosts are requested.
+    #[must_use]
+    pub const fn has_hosts(&self) -> bool {
+        self.hosts.is_some() || self.slurm.is_some()
+    }
 }
 
 /// Parses a duration with a unit.

@@ -109,6 +109,26 @@ impl Workload {
         self.as_storage().is_some() || self.as_files().is_some()
     }
 
+    /// Whether assay checks every single result, so that those before an interruption count.
+    #[must_use]
+    pub const fn checks_each_result(&self) -> bool {
+        match self {
+            Self::Linpack(_)
+            | Self::NetworkTcp(_)
+            | Self::NetworkUdp(_)
+            | Self::NetworkIcmp(_)
+            | Self::Storage(_)
+            | Self::Files(_) => true,
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::Copy(_)
+            | Self::PeakFlops(_)
+            | Self::Imported(_)
+            | Self::Mpi(_)
+            | Self::Rdma(_) => false,
+        }
+    }
+
     /// Returns its benchmark.
     #[must_use]
     pub const fn benchmark(&self) -> Benchmark {

@@ -14,10 +14,7 @@ use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::{
     AgentReply, AgentRequest, HostFailure, ReadyReport, RelayedMessage, RemoteRunRequest,
 };
-use assay_fleet::root::Root;
-use assay_fleet::state;
-use assay_model::event::{FORMAT, RunStarted, RunStatus};
-use assay_model::facts::{HostFacts, HostState};
+use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::host_names::format_host_list;
 use assay_model::phrase;
@@ -27,14 +24,13 @@ use assay_model::plan::expand::MAX_CASES;
 use assay_model::run::Run;
 use assay_model::seed;
 use assay_store::Store;
-use jiff::Timestamp;
 
 use crate::coordinator::Alone;
-use crate::execution;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::pauses::WallClockWatch;
 use crate::run_request::PlanForecast;
+use crate::session::{Session, SessionRequest};
 
 mod case_usage;
 pub(crate) mod clocks;
@@ -180,26 +176,22 @@ pub fn measure(
         .advise(failure.advice())
         .advise("leave out --on-host-failure stop to measure without it"));
     }
-    let now = Timestamp::now();
-    let started = RunStarted {
-        format: FORMAT,
-        run: execution::new_run_id(now),
+    let request = SessionRequest {
+        plan: &merged.plan,
         label: question.label.clone(),
         note: question.note.clone(),
-        started: now.to_string(),
-        plan: merged.plan.clone(),
         command: question.arguments.clone(),
         asked: None,
         turn: None,
-        after: None,
+        store,
     };
-    let log = execution::open_log(started, store, listener, Box::new(Alone))?;
+    let session = Session::open(request, listener, Box::new(Alone))?;
     let mut steps = Lockstep::new(takes_part.len());
     let absent = (0..takes_part.len()).filter(|host| !takes_part[*host]);
     absent.for_each(|host| steps.mark_gone(host));
     let mut fleet = FleetRun {
         question,
-        records: FleetRecord::new(question, merged, log, hosts.now_ns()),
+        records: FleetRecord::new(question, merged, session, hosts.now_ns()),
         clocks: vec![RemoteClock::default(); takes_part.len()],
         steps,
         usage: CaseUsage::new(takes_part.len(), hosts.now_ns()),
@@ -216,11 +208,7 @@ pub fn measure(
     if let Some(doubt) = fleet.wall_clock.doubt() {
         fleet.records.add_own_doubt(doubt)?;
     }
-    let status = match cancel.load(Ordering::Relaxed) {
-        true => RunStatus::Interrupted,
-        false => fleet.records.status(),
-    };
-    fleet.records.finish(status)
+    fleet.records.finish(cancel.load(Ordering::Relaxed))
 }
 
 /// State of the hosts until all of them have planned.
@@ -563,9 +551,4 @@ impl FleetRun<'_, '_, '_> {
         self.is_ending |= self.question.stops_on_failure;
         self.records.lose_host(host, failure)
     }
-}
-
-/// State of this machine, which measures nothing, at the end of the run.
-fn own_state() -> HostState {
-    state::read(&Root::machine())
 }

@@ -22,11 +22,11 @@ use jiff::Timestamp;
 
 use crate::bind;
 use crate::coordinator::Alone;
-use crate::execution::entropy;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::log::RunLog;
 use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::session::entropy;
 
 /// Suite of imported runs.
 pub const SUITE: &str = "import";

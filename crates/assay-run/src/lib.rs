@@ -27,6 +27,7 @@ mod recorder;
 pub mod recording;
 pub mod round_trips;
 pub mod run_request;
+mod session;
 pub mod storage;
 pub mod switching;
 pub mod tools;

@@ -6,15 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
+use assay_fleet::facts;
 use assay_fleet::root::Root;
-use assay_fleet::{facts, state};
-use assay_kernels::clock;
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::entry::MeasurementEntry;
-use assay_model::event::{
-    Fact, FactSubject, RequestedCommand, RunEvent, RunStatus, StopReason,
-};
-use assay_model::facts::{HostFacts, HostState};
+use assay_model::event::{Fact, FactSubject, RequestedCommand, RunEvent, StopReason};
+use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
@@ -22,13 +19,10 @@ use assay_model::workload::Workload;
 use assay_store::Store;
 
 use crate::coordinator::Alone;
-use crate::execution::{self, RunOpening};
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
-use crate::log::RunLog;
-use crate::pauses::PauseWatch;
-use crate::presence::{self, InstanceMarker};
-use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::recorder::{CaseError, CaseState};
+use crate::session::{Session, SessionRequest};
 
 /// Relative interval width above which a result is doubtful.
 const TARGET_WIDTH: f64 = 0.05;
@@ -51,18 +45,13 @@ pub struct RecordingRequest<'a> {
 /// Recording in progress.
 #[expect(missing_debug_implementations, reason = "a listener has no text")]
 pub struct Recording<'t> {
-    log: RunLog<'t>,
+    session: Session<'t>,
     plan: Plan,
     host: String,
-    before: HostState,
-    started_ns: u64,
-    status: RunStatus,
     /// Numbers of the cases that have begun.
     begun: BTreeSet<usize>,
     /// Never set: a recording is interrupted only by its caller.
     cancel: AtomicBool,
-    pauses: PauseWatch,
-    _presence: InstanceMarker,
 }
 
 impl<'t> Recording<'t> {
@@ -75,10 +64,7 @@ impl<'t> Recording<'t> {
         listener: &'t mut dyn Listener,
     ) -> Result<Self, CommandFailure> {
         let host: HostFacts = facts::read(&Root::machine());
-        let (presence, company) = presence::announce();
-        let before = state::read(&Root::machine());
-        let started_ns = clock::now_ns();
-        let beginning = RunOpening {
+        let request = SessionRequest {
             plan: &opening.plan,
             label: opening.label,
             note: None,
@@ -86,33 +72,25 @@ impl<'t> Recording<'t> {
             command: Vec::new(),
             asked: Some(opening.asked),
             turn: None,
-            host: &host,
             store: opening.store,
         };
-        let mut log =
-            execution::begin_run(beginning, before.clone(), listener, Box::new(Alone))?;
-        log.add_doubts(company)?;
+        let mut session = Session::open_on(&host, request, listener, Box::new(Alone))?;
         for (name, bytes) in opening.files {
-            log.add_raw_output(name, &bytes)?;
+            session.log.add_raw_output(name, &bytes)?;
         }
         Ok(Self {
-            log,
+            session,
             plan: opening.plan,
             host: host.name,
-            before,
-            started_ns,
-            status: RunStatus::Complete,
             begun: BTreeSet::new(),
             cancel: AtomicBool::new(false),
-            pauses: PauseWatch::start(),
-            _presence: presence,
         })
     }
 
     /// Identifier of the run.
     #[must_use]
     pub fn id(&self) -> &str {
-        self.log.run_id()
+        self.session.log.run_id()
     }
 
     /// Begins a case of the plan, by its number.
@@ -123,11 +101,8 @@ impl<'t> Recording<'t> {
     /// # Panics
     /// If the plan has no such case.
     pub fn start_case(&mut self, number: usize) -> Result<(), CommandFailure> {
-        let case = self.plan.cases[number].id.clone();
-        if self.begun.insert(number) {
-            self.log.add(RunEvent::CaseStarted { case })?;
-        }
-        Ok(())
+        let case = &self.plan.cases[number].id;
+        if self.begun.insert(number) { self.session.start_case(case) } else { Ok(()) }
     }
 
     /// Records the entries and raw outputs of an interrupted case, without an end; begins the case
@@ -146,8 +121,7 @@ impl<'t> Recording<'t> {
     ) -> Result<(), CommandFailure> {
         self.start_case(number)?;
         let mut state = CaseState::new(&self.plan.cases[number], &self.host);
-        let mut recorder =
-            Recorder::new(&mut state, &mut self.log, &self.cancel, self.started_ns);
+        let mut recorder = self.session.recorder(&mut state, &self.cancel);
         recorder.record_all(entries);
         for (name, bytes) in raw {
             recorder.store_raw(name, bytes).map_err(store_failure)?;
@@ -185,14 +159,8 @@ impl<'t> Recording<'t> {
         number: usize,
         ending: Result<StopReason, CaseFailure>,
     ) -> Result<(), CommandFailure> {
-        let case = self.plan.cases[number].id.clone();
-        match ending {
-            Ok(stopped) => self.log.add(RunEvent::CaseFinished { case, stopped }),
-            Err(failure) => {
-                self.status = RunStatus::Failed;
-                self.log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })
-            }
-        }
+        let ending = ending.map_err(|failure| (failure, None));
+        self.session.end_case(&self.plan.cases[number].id, ending)
     }
 
     /// Records a fact about this host.
@@ -205,7 +173,7 @@ impl<'t> Recording<'t> {
         value: AttributeValue,
     ) -> Result<(), CommandFailure> {
         let about = FactSubject::Host(self.host.clone());
-        self.log.add(RunEvent::Fact(Fact { about, name, value }))
+        self.session.log.add(RunEvent::Fact(Fact { about, name, value }))
     }
 
     /// Stores a raw output of the run as a whole.
@@ -213,7 +181,7 @@ impl<'t> Recording<'t> {
     /// # Errors
     /// Fails if the store cannot be used.
     pub fn store_raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CommandFailure> {
-        self.log.add_raw_output(name.to_owned(), bytes)
+        self.session.log.add_raw_output(name.to_owned(), bytes)
     }
 
     /// Records a case that had nothing to do.
@@ -230,8 +198,7 @@ impl<'t> Recording<'t> {
         raw: &[(String, Vec<u8>)],
     ) -> Result<(), CommandFailure> {
         self.record_partial(number, entries, raw)?;
-        let (case, stopped) = (self.plan.cases[number].id.clone(), StopReason::NotNeeded);
-        self.log.add(RunEvent::CaseFinished { case, stopped })
+        self.end_case(number, Ok(StopReason::NotNeeded))
     }
 
     /// Marks all cases that have not begun as not needed, as the results of the others imply.
@@ -242,9 +209,7 @@ impl<'t> Recording<'t> {
         for number in 0..self.plan.cases.len() {
             if !self.begun.contains(&number) {
                 self.start_case(number)?;
-                let (case, stopped) =
-                    (self.plan.cases[number].id.clone(), StopReason::NotNeeded);
-                self.log.add(RunEvent::CaseFinished { case, stopped })?;
+                self.end_case(number, Ok(StopReason::NotNeeded))?;
             }
         }
         Ok(())
@@ -252,22 +217,15 @@ impl<'t> Recording<'t> {
 
     /// Marks the run as failed, because it ends early unintentionally.
     pub const fn mark_failed(&mut self) {
-        self.status = RunStatus::Failed;
+        self.session.mark_failed();
     }
 
     /// Ends the run and returns it as stored.
     ///
     /// # Errors
     /// Fails if the store cannot be used.
-    pub fn finish(mut self, interrupted: bool) -> Result<Run, CommandFailure> {
-        self.log.add_doubts(self.pauses.take_doubts())?;
-        let after = state::read(&Root::machine());
-        let elapsed_s = clock::seconds_between(self.started_ns, clock::now_ns());
-        self.log.add_doubts(state::find_disturbances(&self.before, &after, elapsed_s))?;
-        let finished = self.log.current_time();
-        let status = if interrupted { RunStatus::Interrupted } else { self.status };
-        self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
-        Ok(self.log.finish())
+    pub fn finish(self, interrupted: bool) -> Result<Run, CommandFailure> {
+        self.session.close(interrupted)
     }
 }
 

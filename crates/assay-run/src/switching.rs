@@ -19,10 +19,10 @@ use assay_store::Store;
 use jiff::Timestamp;
 
 use crate::coordinator::Alone;
-use crate::execution::new_run_id;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::run_request::{self, RunRequest, prepare};
+use crate::session::new_run_id;
 
 /// Time limit of a command: switching through a cloud's API may take minutes, and a command may
 /// hang.

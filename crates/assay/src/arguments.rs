@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::options::{
-    self, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
+    self, HostsArguments, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
 };
 use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
@@ -46,7 +46,7 @@ pub(crate) mod removal;
 pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
-use hosts::{FleetArguments, HostsArguments};
+use hosts::FleetArguments;
 use import::ImportArguments;
 use language::LanguageArguments;
 pub(crate) use language::terminal_language;

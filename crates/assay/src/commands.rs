@@ -9,7 +9,6 @@ mod doctor_topics;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
-mod limits;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod mpi;

@@ -7,6 +7,8 @@ mod arguments;
 mod commands;
 mod companions;
 mod data_sheet;
+mod delivery;
+mod gates;
 mod page;
 mod pipeline;
 mod published_figures;

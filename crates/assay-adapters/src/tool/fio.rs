@@ -35,7 +35,7 @@ fn parse_version(printed: &str) -> Option<String> {
 }
 
 pub(super) fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(test) if unsupported_reason(&test.workload).is_none())
+    workload.as_storage().is_some_and(|test| unsupported_reason(&test.workload).is_none())
 }
 
 /// Returns the reason why fio does not support a workload.
@@ -87,9 +87,8 @@ const fn is_unsupported_pattern(pattern: &AccessPattern) -> bool {
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let Workload::Storage(test) = request.workload else {
-        return Err(unsupported("fio", request.workload));
-    };
+    let test =
+        request.workload.as_storage().ok_or_else(|| unsupported("fio", request.workload))?;
     let ask = |why: &str| ToolError::UnsupportedWorkload { tool: "fio", why: why.to_owned() };
     if let Some(why) = unsupported_reason(&test.workload) {
         return Err(ask(why));
@@ -295,9 +294,8 @@ pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
 ) -> Result<ParsedOutput, ToolError> {
-    let Workload::Storage(test) = &invocation.workload else {
-        return Err(unsupported("fio", &invocation.workload));
-    };
+    let workload = &invocation.workload;
+    let test = workload.as_storage().ok_or_else(|| unsupported("fio", workload))?;
     outputs.check_exit()?;
     let time: Vec<f64> = test.workload.timing.duration_s.into_iter().collect();
     storage::convert_fio_result(FioResult::read(&outputs.stdout)?, &time)

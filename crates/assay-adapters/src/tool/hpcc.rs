@@ -29,16 +29,18 @@ pub(super) const fn detect() -> ToolDetection {
 }
 
 pub(super) fn supports(workload: &Workload) -> bool {
-    if let Workload::Linpack(work) = workload {
+    if let Some(work) = workload.as_linpack() {
         let matrix_bytes = work.n.saturating_mul(work.n).saturating_mul(8);
         return work.blas.is_none()
             && work.n <= MAX_N
             && has_enough_memory(matrix_bytes, &work.cpus);
     }
-    matches!(workload, Workload::Stream(work) if matches!(
-        work.domains.as_slice(),
-        [domain] if has_enough_memory(work.bytes_per_array.saturating_mul(3), &domain.cpus)
-    ))
+    workload.as_stream().is_some_and(|work| {
+        matches!(
+            work.domains.as_slice(),
+            [domain] if has_enough_memory(work.bytes_per_array.saturating_mul(3), &domain.cpus)
+        )
+    })
 }
 
 /// Whether every rank gets enough memory for all tests. With a few elements, some of hpcc's tests
@@ -54,13 +56,13 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     }
     let cpus = request.workload.cpus();
     let launch = Launch::for_cpus(&request.tool.path, request.tool.launcher.as_ref(), &cpus);
-    let input = if let Workload::Linpack(work) = request.workload {
+    let input = if let Some(work) = request.workload.as_linpack() {
         let (p, q) = process_grid(launch.ranks as u64);
         let rows = request.repetitions.clamp(1, MAX_SYSTEMS);
         HplInput { n: work.n, rows, block: block_size(work.n, q), p, q }
     } else if launch.ranks != cpus.len() {
         return Err(ToolError::NoLauncher { tool: "hpcc", cpus: cpus.len() });
-    } else if let Workload::Stream(work) = request.workload {
+    } else if let Some(work) = request.workload.as_stream() {
         stream_input(work, launch.ranks as u64)
     } else {
         return Err(unsupported("hpcc", request.workload));
@@ -123,9 +125,9 @@ pub(super) fn parse(
     let summary = HpccSummary::read(text)?;
     let mut parsed =
         ParsedOutput { version: Some(summary.version()?), ..ParsedOutput::default() };
-    if let Workload::Linpack(work) = &invocation.workload {
+    if let Some(work) = invocation.workload.as_linpack() {
         add_linpack(text, &summary, work, &mut parsed)?;
-    } else if let Workload::Stream(work) = &invocation.workload {
+    } else if let Some(work) = invocation.workload.as_stream() {
         add_stream(text, &summary, work, &mut parsed)?;
     } else {
         return Err(unsupported("hpcc", &invocation.workload));

@@ -59,15 +59,17 @@ pub(super) const fn imb_name(test: MpiTest) -> Option<&'static str> {
 
 /// Whether IMB has the test, under a library that its program can be linked with: `libmpi.so.12`.
 pub(super) fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Mpi(work)
-        if work.mpi.abi == MpiAbi::Mpich && imb_name(work.test).is_some())
+    supported_test(workload).is_some()
+}
+
+fn supported_test(workload: &Workload) -> Option<(&MpiWorkload, &'static str)> {
+    let work = workload.as_mpi().filter(|work| work.mpi.abi == MpiAbi::Mpich)?;
+    Some((work, imb_name(work.test)?))
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let (Workload::Mpi(work), true) = (request.workload, supports(request.workload)) else {
-        return Err(unsupported("imb", request.workload));
-    };
-    let test = imb_name(work.test).ok_or_else(|| unsupported("imb", request.workload))?;
+    let refused = || unsupported("imb", request.workload);
+    let (work, test) = supported_test(request.workload).ok_or_else(refused)?;
     let mut options = vec!["-npmin".to_owned(), work.ranks.to_string()];
     if work.test.has_sizes() {
         let log = |bytes: u64| bytes.max(1).ilog2();
@@ -91,9 +93,8 @@ pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
 ) -> Result<ParsedOutput, ToolError> {
-    let Workload::Mpi(work) = &invocation.workload else {
-        return Err(unsupported("imb", &invocation.workload));
-    };
+    let workload = &invocation.workload;
+    let work = workload.as_mpi().ok_or_else(|| unsupported("imb", workload))?;
     outputs.check_exit()?;
     let lines: Vec<&str> = outputs.stdout.lines().map(str::trim).collect();
     check_test_and_ranks(&lines, work)?;

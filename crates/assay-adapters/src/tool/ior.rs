@@ -34,7 +34,7 @@ pub(super) const fn detect() -> ToolDetection {
 }
 
 pub(super) fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(test) if unsupported_reason(&test.workload).is_none())
+    workload.as_storage().is_some_and(|test| unsupported_reason(&test.workload).is_none())
 }
 
 /// Returns the reason why IOR does not support a workload.
@@ -99,9 +99,8 @@ fn transfer_bytes(stream: &StorageStream) -> Option<u64> {
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let Workload::Storage(test) = request.workload else {
-        return Err(unsupported(NAME, request.workload));
-    };
+    let test =
+        request.workload.as_storage().ok_or_else(|| unsupported(NAME, request.workload))?;
     let work = &test.workload;
     let ask = |why: &str| ToolError::UnsupportedWorkload { tool: NAME, why: why.to_owned() };
     if let Some(why) = unsupported_reason(work) {
@@ -186,11 +185,10 @@ pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
 ) -> Result<ParsedOutput, ToolError> {
-    let Workload::Storage(test) = &invocation.workload else {
-        return Err(unsupported(NAME, &invocation.workload));
-    };
+    let workload = &invocation.workload;
+    let test = workload.as_storage().ok_or_else(|| unsupported(NAME, workload))?;
     let [stream] = test.workload.streams.as_slice() else {
-        return Err(unsupported(NAME, &invocation.workload));
+        return Err(unsupported(NAME, workload));
     };
     outputs.check_exit()?;
     let text = IorText::read(&outputs.stdout)?;

@@ -43,9 +43,7 @@ pub(super) fn supports(workload: &Workload) -> bool {
 
 /// Returns the requested throughput test of a TCP or UDP workload.
 fn requested_throughput(workload: &Workload) -> Option<(&NetworkWorkload, &NetworkThroughput)> {
-    let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
-        return None;
-    };
+    let work = workload.as_tcp().or_else(|| workload.as_udp())?;
     match &work.question {
         NetworkTest::Throughput(asked) => Some((work, asked)),
         NetworkTest::Latency(_) => None,
@@ -53,7 +51,7 @@ fn requested_throughput(workload: &Workload) -> Option<(&NetworkWorkload, &Netwo
 }
 
 const fn is_udp(workload: &Workload) -> bool {
-    matches!(workload, Workload::NetworkUdp(_))
+    workload.as_udp().is_some()
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {

@@ -27,8 +27,13 @@ fn parse_version(printed: &str) -> Option<String> {
 }
 
 pub(super) fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Stream(work)
-        if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
+    supported_arrays(workload).is_some()
+}
+
+fn supported_arrays(workload: &Workload) -> Option<&StreamWorkload> {
+    let is_one_domain =
+        |work: &&StreamWorkload| work.domains.len() == 1 && !work.domains[0].cpus.is_empty();
+    workload.as_stream().filter(is_one_domain)
 }
 
 /// Metric with its number of arrays, bytes per element and kernel of each family. LIKWID calls
@@ -73,9 +78,8 @@ const OPERATIONS: [LikwidOperation; 4] = [
 ];
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let (Workload::Stream(work), true) = (request.workload, supports(request.workload)) else {
-        return Err(unsupported("likwid-bench", request.workload));
-    };
+    let work = supported_arrays(request.workload)
+        .ok_or_else(|| unsupported("likwid-bench", request.workload))?;
     let cpus = request.workload.cpus();
     let has = |flag: &&str| request.cpu_flags.iter().any(|have| have == flag);
     let family = FAMILIES.iter().position(|flags| flags.iter().all(has));
@@ -117,9 +121,8 @@ pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
 ) -> Result<ParsedOutput, ToolError> {
-    let Workload::Stream(work) = &invocation.workload else {
-        return Err(unsupported("likwid-bench", &invocation.workload));
-    };
+    let workload = &invocation.workload;
+    let work = workload.as_stream().ok_or_else(|| unsupported("likwid-bench", workload))?;
     outputs.check_exit()?;
     let text = LikwidText::read(&outputs.stdout)?;
     let kernel =

@@ -52,13 +52,11 @@ const LABELS: &ColumnLabels = &[
 ];
 
 pub(super) const fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Mpi(_))
+    workload.as_mpi().is_some()
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let Workload::Mpi(work) = request.workload else {
-        return Err(unsupported("osu", request.workload));
-    };
+    let work = request.workload.as_mpi().ok_or_else(|| unsupported("osu", request.workload))?;
     let program = program_path(&request.tool.path, work.test);
     let mut options = Vec::new();
     if work.test.has_sizes() {
@@ -109,9 +107,8 @@ pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
 ) -> Result<ParsedOutput, ToolError> {
-    let Workload::Mpi(work) = &invocation.workload else {
-        return Err(unsupported("osu", &invocation.workload));
-    };
+    let workload = &invocation.workload;
+    let work = workload.as_mpi().ok_or_else(|| unsupported("osu", workload))?;
     outputs.check_exit()?;
     let text = &outputs.stdout;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();

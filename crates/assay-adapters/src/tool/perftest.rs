@@ -45,9 +45,10 @@ fn parse_version(printed: &str) -> Option<String> {
 
 /// Whether a workload is this test, over a connection that perftest supports.
 pub(super) fn supports(workload: &Workload, test: RdmaTest) -> bool {
-    let Workload::Rdma(work) = workload else { return false };
     let is_of_sends = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
-    work.test == test && (is_of_sends || work.connection == RdmaConnection::Rc)
+    workload.as_rdma().is_some_and(|work| {
+        work.test == test && (is_of_sends || work.connection == RdmaConnection::Rc)
+    })
 }
 
 /// Builds the arguments of both ends for messages of one size; the client's are followed by the
@@ -103,9 +104,7 @@ pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
 }
 
 fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let Workload::Rdma(work) = request.workload else {
-        return Err(unsupported(NAME, request.workload));
-    };
+    let work = request.workload.as_rdma().ok_or_else(|| unsupported(NAME, request.workload))?;
     let one = |bytes: &u64| {
         let mut words = arguments(work, *bytes);
         words.push(work.to.clone().unwrap_or_else(|| "127.0.0.1".to_owned()));
@@ -127,9 +126,8 @@ fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
 }
 
 fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<ParsedOutput, ToolError> {
-    let Workload::Rdma(work) = &invocation.workload else {
-        return Err(unsupported(NAME, &invocation.workload));
-    };
+    let workload = &invocation.workload;
+    let work = workload.as_rdma().ok_or_else(|| unsupported(NAME, workload))?;
     outputs.check_exit()?;
     let table = parse_rows(&outputs.stdout)?;
     let mut parsed = ParsedOutput::default();

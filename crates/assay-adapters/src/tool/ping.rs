@@ -33,7 +33,7 @@ pub(super) fn supports(workload: &Workload) -> bool {
 }
 
 fn requested_latency(workload: &Workload) -> Option<(&NetworkWorkload, &NetworkLatency)> {
-    let Workload::NetworkIcmp(work) = workload else { return None };
+    let work = workload.as_icmp()?;
     match &work.question {
         NetworkTest::Latency(it) => Some((work, it)),
         NetworkTest::Throughput(_) => None,

@@ -48,10 +48,8 @@ const TCP_BANDWIDTH: QperfFigure =
 /// Returns the equivalent test: idle ping-pongs with a sleeping thread, or one unlimited stream
 /// from this host.
 fn find_test(workload: &Workload) -> Option<(&NetworkWorkload, &'static QperfFigure)> {
-    let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
-        return None;
-    };
-    let is_tcp = matches!(workload, Workload::NetworkTcp(_));
+    let work = workload.as_tcp().or_else(|| workload.as_udp())?;
+    let is_tcp = workload.as_tcp().is_some();
     let latency = if is_tcp { &TCP_LATENCY } else { &UDP_LATENCY };
     match &work.question {
         NetworkTest::Latency(it) => {

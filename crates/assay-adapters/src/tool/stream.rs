@@ -24,8 +24,9 @@ pub(super) const fn detect() -> ToolDetection {
 
 /// Whether the workload has a single domain: STREAM is one process, timed by one clock.
 pub(super) fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Stream(work)
-        if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
+    workload
+        .as_stream()
+        .is_some_and(|work| work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
@@ -61,9 +62,8 @@ pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
 ) -> Result<ParsedOutput, ToolError> {
-    let Workload::Stream(work) = &invocation.workload else {
-        return Err(unsupported("stream", &invocation.workload));
-    };
+    let workload = &invocation.workload;
+    let work = workload.as_stream().ok_or_else(|| unsupported("stream", workload))?;
     outputs.check_exit()?;
     let text = StreamText::read(&outputs.stdout)?;
     let mut parsed = ParsedOutput { version: text.version.clone(), ..ParsedOutput::default() };

@@ -37,7 +37,7 @@ pub(super) const fn detect() -> ToolDetection {
 }
 
 pub(super) fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(test) if unsupported_reason(&test.workload).is_none())
+    workload.as_storage().is_some_and(|test| unsupported_reason(&test.workload).is_none())
 }
 
 /// Returns the reason why Vdbench does not support a workload.
@@ -139,9 +139,8 @@ fn format_percent(share: f64) -> String {
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let Workload::Storage(test) = request.workload else {
-        return Err(unsupported(NAME, request.workload));
-    };
+    let test =
+        request.workload.as_storage().ok_or_else(|| unsupported(NAME, request.workload))?;
     let reject = |why: &str| ToolError::UnsupportedWorkload { tool: NAME, why: why.to_owned() };
     if let Some(why) = unsupported_reason(&test.workload) {
         return Err(reject(why));

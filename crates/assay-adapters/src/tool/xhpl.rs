@@ -1,7 +1,7 @@
 //! Adapter of a user's `xhpl`: HPL with the BLAS and the MPI it was built with.
 
 use assay_model::attribute::Attribute;
-use assay_model::workload::Workload;
+use assay_model::workload::{LinpackWorkload, Workload};
 
 use super::{ToolDetection, VersionSource, unsupported};
 use crate::hpl_text::{HplInput, HplLog, MAX_N, block_size, process_grid};
@@ -23,14 +23,18 @@ pub(super) const fn detect() -> ToolDetection {
 
 /// Whether xhpl supports the workload. The workload must not name a BLAS: xhpl is linked to one.
 pub(super) fn supports(workload: &Workload) -> bool {
-    matches!(workload, Workload::Linpack(work)
-        if work.blas.is_none() && !work.cpus.is_empty() && (1..=MAX_N).contains(&work.n))
+    supported_system(workload).is_some()
+}
+
+fn supported_system(workload: &Workload) -> Option<&LinpackWorkload> {
+    workload.as_linpack().filter(|work| {
+        work.blas.is_none() && !work.cpus.is_empty() && (1..=MAX_N).contains(&work.n)
+    })
 }
 
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let (Workload::Linpack(work), true) = (request.workload, supports(request.workload)) else {
-        return Err(unsupported("xhpl", request.workload));
-    };
+    let work = supported_system(request.workload)
+        .ok_or_else(|| unsupported("xhpl", request.workload))?;
     let Launch { program, arguments, mut environment, ranks } =
         Launch::for_cpus(&request.tool.path, request.tool.launcher.as_ref(), &work.cpus);
     let (p, q) = process_grid(ranks as u64);
@@ -54,9 +58,10 @@ pub(super) fn parse(
     invocation: &Invocation,
     outputs: &Outputs,
 ) -> Result<ParsedOutput, ToolError> {
-    let Workload::Linpack(work) = &invocation.workload else {
-        return Err(unsupported("xhpl", &invocation.workload));
-    };
+    let work = invocation
+        .workload
+        .as_linpack()
+        .ok_or_else(|| unsupported("xhpl", &invocation.workload))?;
     outputs.check_exit()?;
     let log = HplLog::read(&outputs.stdout)?;
     let mut parsed = ParsedOutput { version: log.version.clone(), ..ParsedOutput::default() };

@@ -7,16 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_console::host_access::read_program;
 use assay_dialects::vdbench::diagnostic::Diagnostic;
 use assay_dialects::vdbench::{
     self, PathInfo, UsedHost, VdbenchEnv, VdbenchExecution, VdbenchInput, host_path,
 };
+use assay_fleet::remote::Via;
 use assay_fleet::remote::agents;
 use assay_fleet::remote::connection_options::ConnectionOptions;
 use assay_fleet::remote::host_events::HostConnections;
-use assay_fleet::remote::{Program, Via};
 use assay_kernels::clock;
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
 use assay_run::storage::shares::storage_hosts::StorageHosts;
 use fs_err as fs;
 
@@ -115,10 +116,7 @@ impl RemoteHosts {
         input: &VdbenchInput,
         terminal: &mut Terminal,
     ) -> Result<u8, CommandFailure> {
-        let program = Program::running().map_err(|error| {
-            CommandFailure::new(FailureKind::Internal, "cannot read this executable")
-                .with_cause(&error)
-        })?;
+        let program = read_program(&[])?;
         let stop = signals::cancel_on_signals()?;
         let deadline = Duration::from_secs_f64(typed.host_deadline);
         let options = ConnectionOptions {

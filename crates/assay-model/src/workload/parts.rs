@@ -50,6 +50,21 @@ impl Workload {
         not Stream Latency Copy PeakFlops Linpack Storage Files Imported Mpi Rdma
     }
     accessor! {
+        /// Returns the workload over TCP, if it is one.
+        as_tcp -> NetworkWorkload: NetworkTcp,
+        not Stream Latency Copy PeakFlops Linpack NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the workload over UDP, if it is one.
+        as_udp -> NetworkWorkload: NetworkUdp,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkIcmp Storage Files Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the ICMP echoes, if it is that.
+        as_icmp -> NetworkWorkload: NetworkIcmp,
+        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp Storage Files Imported Mpi Rdma
+    }
+    accessor! {
         /// Returns the test of files or devices, if it is one.
         as_storage -> StorageTest: Storage,
         not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Files Imported Mpi Rdma

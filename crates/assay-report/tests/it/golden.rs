@@ -194,7 +194,7 @@ curve = [10, 50]
     };
     let mut plan = expand(&suite, &node::host(), &choices).unwrap();
     for case in plan.cases.iter_mut().take(1) {
-        let Workload::Storage(test) = &mut case.workload else { panic!("{case:?}") };
+        let Some(test) = case.workload.as_storage_mut() else { panic!("{case:?}") };
         test.workload.targets.iter_mut().for_each(|it| it.sync_at_end = true);
     }
     let document = build::plan(&plan, &[], false);

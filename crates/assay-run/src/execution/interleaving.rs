@@ -7,19 +7,17 @@
 
 use std::cell::RefCell;
 
-use assay_kernels::clock;
-use assay_model::event::{RunEvent, RunStatus};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
-use super::{PlanExecution, end_case, keep_interrupted};
+use super::{CasesEnd, PlanExecution, end_case, keep_interrupted};
 use crate::bind;
 use crate::failure::CommandFailure;
-use crate::log::RunLog;
 use crate::measurement_loop::Turns;
-use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::recorder::{CaseError, CaseState};
+use crate::session::Session;
 use crate::tools::Tools;
 
 /// Groups neighbouring cases that may take turns; every other case is a group of its own. The order
@@ -65,12 +63,11 @@ pub(super) fn measure(
     cases: &[Case],
     execution: &PlanExecution<'_>,
     known: &RefCell<bind::RunCache>,
-    log: &mut RunLog<'_>,
-    started_ns: u64,
-) -> Result<RunStatus, CommandFailure> {
+    session: &mut Session<'_>,
+) -> Result<CasesEnd, CommandFailure> {
     let mut open: Vec<OpenCase<'_>> = Vec::new();
     for case in cases {
-        log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
+        session.start_case(&case.id)?;
         let state = CaseState::new(case, &execution.host.name);
         open.extend(bind::turns(case, execution.tools, known).map(|turns| OpenCase {
             case,
@@ -78,20 +75,18 @@ pub(super) fn measure(
             turns,
         }));
     }
-    let mut status = RunStatus::Complete;
     for turn in 1.. {
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
         while let Some(mut present) = waiting.next() {
             let name = present.case.id.as_str();
             let turn = phrase!("preparation", "preparation {n}", n = turn.to_string());
-            log.progress(&Phrase::list(", ", [name.into(), turn]));
-            let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
-            if let Some(words) = known.borrow_mut().forecast.check_budget(elapsed_s) {
-                log.warn(&words);
+            session.log.progress(&Phrase::list(", ", [name.into(), turn]));
+            if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
+                session.log.warn(&words);
             }
             let state = &mut present.state;
-            let mut recorder = Recorder::new(state, log, execution.cancel, started_ns);
+            let mut recorder = session.recorder(state, execution.cancel);
             let outcome = (present.turns)(&mut recorder);
             let spent_s = recorder.elapsed_s();
             recorder.end_turn();
@@ -104,13 +99,10 @@ pub(super) fn measure(
                 None => left.push(present),
                 Some(Err(CaseError::Interrupted)) => {
                     let begun = left.into_iter().chain([present]).chain(waiting);
-                    return keep_all(begun, log);
+                    return keep_all(begun, session);
                 }
                 Some(outcome) => {
-                    match end_case(present.case, outcome, &mut present.state, log)? {
-                        RunStatus::Complete => {}
-                        other => status = other,
-                    }
+                    end_case(present.case, outcome, &mut present.state, session)?;
                 }
             }
         }
@@ -120,18 +112,18 @@ pub(super) fn measure(
         left.reverse();
         open = left;
     }
-    Ok(status)
+    Ok(CasesEnd::Whole)
 }
 
 /// Keeps the results of all cases that had begun.
 fn keep_all<'c>(
     begun: impl Iterator<Item = OpenCase<'c>>,
-    log: &mut RunLog<'_>,
-) -> Result<RunStatus, CommandFailure> {
+    session: &mut Session<'_>,
+) -> Result<CasesEnd, CommandFailure> {
     for OpenCase { case, mut state, .. } in begun {
-        keep_interrupted(case, &mut state, log)?;
+        keep_interrupted(case, &mut state, session)?;
     }
-    Ok(RunStatus::Interrupted)
+    Ok(CasesEnd::Interrupted)
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_fleet::facts;
 use assay_fleet::pairs::PairRounds;
 use assay_fleet::remote::{HostFailure, SecondReport};
 use assay_fleet::root::Root;
+use assay_fleet::{facts, state};
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::event::{
@@ -18,20 +18,20 @@ use assay_model::run::Run;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::FleetRequest;
 use super::clocks::{self, RemoteClock};
 use super::lockstep::CaseStep;
 use super::merging::MergedPlan;
-use super::{FleetRequest, own_state};
 use crate::failure::CommandFailure;
 use crate::listener::SecondFigures;
-use crate::log::RunLog;
+use crate::session::Session;
 
 /// Record of a run with several hosts.
 pub(super) struct FleetRecord<'t> {
     names: &'t [String],
     /// Groups of each host.
     labels: Vec<Vec<String>>,
-    log: RunLog<'t>,
+    session: Session<'t>,
     /// For each host: its case identifiers → position in the plan.
     positions: Vec<BTreeMap<String, usize>>,
     /// Case identifiers in plan order, with the round if the case is of a pair.
@@ -50,9 +50,8 @@ pub(super) struct FleetRecord<'t> {
     starting: Vec<usize>,
     starting_at: CaseStep,
     late_s: BTreeMap<usize, (f64, f64)>,
-    /// Whether part of the run is missing, and whether a case has failed on all of its hosts.
+    /// Whether part of the run is missing.
     is_partial: bool,
-    has_failed: bool,
     /// State of the first host that has finished.
     state: Option<HostState>,
     run_started_ns: u64,
@@ -77,14 +76,14 @@ impl<'t> FleetRecord<'t> {
     pub(super) fn new(
         question: &FleetRequest<'t>,
         merged: MergedPlan,
-        log: RunLog<'t>,
+        session: Session<'t>,
         run_started_ns: u64,
     ) -> Self {
         let (names, cases) = (question.names, merged.plan.cases.into_iter());
         Self {
             names,
             labels: question.labels.clone(),
-            log,
+            session,
             positions: merged.positions,
             cases: cases.map(|case| (case.id, case.pair.map(|pair| pair.round))).collect(),
             pairs: question.pairs.clone(),
@@ -96,7 +95,6 @@ impl<'t> FleetRecord<'t> {
             starting_at: CaseStep::default(),
             late_s: BTreeMap::new(),
             is_partial: false,
-            has_failed: false,
             state: None,
             run_started_ns,
         }
@@ -127,7 +125,7 @@ impl<'t> FleetRecord<'t> {
             self.started_cases().for_each(|open| open.skew_s = None);
         }
         let joined = std::mem::take(&mut self.joined);
-        joined.into_values().try_for_each(|it| self.log.add(RunEvent::HostJoined(it)))
+        joined.into_values().try_for_each(|it| self.session.log.add(RunEvent::HostJoined(it)))
     }
 
     /// Notes the start of a host; the last one determines the skew.
@@ -207,7 +205,7 @@ impl<'t> FleetRecord<'t> {
             }
             other => return self.add_series_event(host, other, clock),
         };
-        self.log.add(event)
+        self.session.log.add(event)
     }
 
     /// Stores an event of a series; opening a series gives it a number that is unique in the run.
@@ -219,7 +217,7 @@ impl<'t> FleetRecord<'t> {
     ) -> Result<(), CommandFailure> {
         let event = match event {
             RunEvent::SeriesOpened(mut opened) => {
-                let number = self.log.next_series();
+                let number = self.session.log.next_series();
                 self.series[host].insert(opened.series, number);
                 opened.series = number;
                 opened.case = self.case_id(host, &opened.case);
@@ -245,7 +243,7 @@ impl<'t> FleetRecord<'t> {
             }
             other => other,
         };
-        self.log.add(event)
+        self.session.log.add(event)
     }
 
     /// Returns the number in the run; a series that was never opened gets an unused number, as in a
@@ -267,7 +265,7 @@ impl<'t> FleetRecord<'t> {
         if std::mem::replace(&mut open.begun, true) {
             return Ok(());
         }
-        self.log.add(RunEvent::CaseStarted { case })
+        self.session.start_case(&case)
     }
 
     fn case_ended(
@@ -290,7 +288,12 @@ impl<'t> FleetRecord<'t> {
                 let because = because.map(|it| self.case_id(host, &it));
                 let (case, name) =
                     (self.cases[place].0.clone(), Some(self.names[host].clone()));
-                self.log.add(RunEvent::CaseFailed { case, failure, because, host: name })?;
+                self.session.log.add(RunEvent::CaseFailed {
+                    case,
+                    failure,
+                    because,
+                    host: name,
+                })?;
             }
         }
         self.leave_case(host, place)
@@ -318,18 +321,15 @@ impl<'t> FleetRecord<'t> {
             for (name, value) in facts {
                 let (about, value) =
                     (FactSubject::Case(case.clone()), AttributeValue::Number(value));
-                self.log.add(RunEvent::Fact(Fact { about, name, value }))?;
+                self.session.log.add(RunEvent::Fact(Fact { about, name, value }))?;
             }
         }
         match (stopped, failure) {
             (Some(stopped), failure) => {
                 self.is_partial |= failure.is_some();
-                self.log.add(RunEvent::CaseFinished { case, stopped })
+                self.session.end_case(&case, Ok(stopped))
             }
-            (None, Some(failure)) => {
-                self.has_failed = true;
-                self.log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })
-            }
+            (None, Some(failure)) => self.session.end_case(&case, Err((failure, None))),
             // The case was interrupted.
             (None, None) => Ok(()),
         }
@@ -339,7 +339,7 @@ impl<'t> FleetRecord<'t> {
     pub(super) fn add_own_doubt(&mut self, doubt: Doubt) -> Result<(), CommandFailure> {
         let doubt =
             Doubt::OnHost { host: facts::host_name(&Root::machine()), doubt: Box::new(doubt) };
-        self.log.add_doubts([doubt])
+        self.session.log.add_doubts([doubt])
     }
 
     /// Failure of the other host of a pair, if the coordinator lost it; it is more specific than
@@ -370,7 +370,7 @@ impl<'t> FleetRecord<'t> {
             advice: failure.advice().to_owned(),
         };
         self.is_partial = true;
-        self.log.add(RunEvent::Doubt { case: None, doubt })?;
+        self.session.log.add(RunEvent::Doubt { case: None, doubt })?;
         let advice = failure.advice().to_owned();
         let failed = CaseFailure::Error { area: ErrorArea::Host, causes, advice };
         self.lost.insert(host, failed.clone());
@@ -403,7 +403,7 @@ impl<'t> FleetRecord<'t> {
     /// Stores a raw output; the event with its name follows.
     pub(super) fn store_raw(&mut self, text: &str) -> Result<(), CommandFailure> {
         match STANDARD.decode(text) {
-            Ok(bytes) => self.log.store_raw(&bytes).map(drop),
+            Ok(bytes) => self.session.log.store_raw(&bytes).map(drop),
             Err(_) => Ok(()),
         }
     }
@@ -412,7 +412,7 @@ impl<'t> FleetRecord<'t> {
     /// rates is limited.
     pub(super) fn second(&mut self, host: usize, said: &SecondReport) {
         const RATES: usize = 4;
-        self.log.report_second(&SecondFigures {
+        self.session.log.report_second(&SecondFigures {
             host: Some(&self.names[host]),
             case: &self.case_id(host, &said.case),
             at_s: said.at_s,
@@ -424,20 +424,17 @@ impl<'t> FleetRecord<'t> {
 
     pub(super) fn note(&mut self, host: usize, said: Phrase) {
         let host = self.names[host].as_str();
-        self.log.note(Some(host), &Phrase::list(": ", [host.into(), said]));
-    }
-
-    /// Status of the run according to its cases and hosts.
-    pub(super) const fn status(&self) -> RunStatus {
-        match (self.has_failed, self.is_partial) {
-            (true, _) => RunStatus::Failed,
-            (false, true) => RunStatus::Partial,
-            (false, false) => RunStatus::Complete,
-        }
+        self.session.log.note(Some(host), &Phrase::list(": ", [host.into(), said]));
     }
 
     /// Ends the run. A case that some hosts completed counts, even if it was interrupted on others.
-    pub(super) fn finish(mut self, status: RunStatus) -> Result<Run, CommandFailure> {
+    pub(super) fn finish(mut self, is_interrupted: bool) -> Result<Run, CommandFailure> {
+        let status = match (is_interrupted, self.session.has_failed(), self.is_partial) {
+            (true, _, _) => RunStatus::Interrupted,
+            (false, true, _) => RunStatus::Failed,
+            (false, false, true) => RunStatus::Partial,
+            (false, false, false) => RunStatus::Complete,
+        };
         let half =
             |(_, open): &(&usize, &FleetCaseProgress)| !open.ended && open.stopped.is_some();
         let half: Vec<usize> = self.open.iter().filter(half).map(|(at, _)| *at).collect();
@@ -450,10 +447,9 @@ impl<'t> FleetRecord<'t> {
                 self.fail_cases(host, &failure)?;
             }
         }
-        let (finished, state) =
-            (self.log.current_time(), self.state.take().unwrap_or_else(own_state));
-        self.log.add(RunEvent::RunFinished { finished, status, state })?;
-        Ok(self.log.finish())
+        // This machine measures nothing, but no host has reported its state.
+        let state = self.state.take().unwrap_or_else(|| state::read(&Root::machine()));
+        self.session.close_as(status, state)
     }
 }
 

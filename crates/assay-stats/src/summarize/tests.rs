@@ -112,7 +112,7 @@ impl CaseScript {
 
     /// Adds the same values in three preparations.
     fn samples(self, metric: &str, placement: Option<&str>, values: &[f64]) -> Self {
-        let domain = if let Workload::Stream(work) = &self.case.workload {
+        let domain = if let Some(work) = self.case.workload.as_stream() {
             placement
                 .map_or_else(Vec::new, |it| work.domain_dimensions(it).into_iter().collect())
         } else {

@@ -2,51 +2,11 @@
 
 use std::path::PathBuf;
 
+use assay_console::options::HostsArguments;
 use assay_fleet::pairs::PairMatrix;
-use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
-use super::{parse_seconds, word_parser};
-
-/// Transport to nodes allocated by Slurm: an additional step of the job.
-const SLURM_VIA: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
-
-/// Hosts and the transport to them.
-#[derive(Debug, Args)]
-pub(crate) struct HostsArguments {
-    /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
-    #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts", value_parser = word_parser())]
-    pub(crate) hosts: Option<String>,
-    /// Allocate nodes from Slurm with options of salloc, like 'partition=hpc,nodes=24', and release
-    /// them at the end
-    #[arg(long, value_name = "OPTIONS", group = "several", help_heading = "Hosts")]
-    pub(crate) slurm: Option<String>,
-    /// Command that opens a pipe to a process on a host, like 'kubectl exec -i {host} --'; {job} is
-    /// the job of --slurm
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        default_value = "ssh -o BatchMode=yes {host}",
-        default_value_if("slurm", ArgPredicate::IsPresent, SLURM_VIA),
-        requires = "several",
-        help_heading = "Hosts"
-    )]
-    pub(crate) via: String,
-    /// Executable of this version of assay for hosts of another architecture, which is read from
-    /// the file; repeatable
-    #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
-    pub(crate) binary: Vec<PathBuf>,
-    /// Maximum time that a host may take to answer
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "60s",
-        value_parser = parse_seconds,
-        requires = "several",
-        help_heading = "Hosts"
-    )]
-    pub(crate) host_deadline: f64,
-}
+use super::parse_seconds;
 
 /// Options of a run on several hosts.
 #[derive(Debug, Args)]
@@ -144,11 +104,4 @@ pub(crate) enum OnHostFailure {
     Continue,
     /// Stop the run; keep completed measurements
     Stop,
-}
-
-impl HostsArguments {
-    /// Whether other hosts are requested.
-    pub(crate) const fn has_hosts(&self) -> bool {
-        self.hosts.is_some() || self.slurm.is_some()
-    }
 }

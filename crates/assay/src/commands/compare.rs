@@ -11,12 +11,10 @@ use assay_stats::summarize::summarize;
 use crate::arguments::{CompareArguments, PageFormat};
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::OutputPage;
-use crate::published_figures;
 use crate::store_access::{self, OrderedRuns};
 use crate::terminal::Terminal;
+use crate::{gates, published_figures};
 use assay_run::failure::CommandFailure;
-
-pub(super) mod gates;
 
 pub(crate) fn compare(
     typed: &CompareArguments,

@@ -1,7 +1,5 @@
 //! `assay run --hosts`: measures a suite on many hosts at once and stores it as one run.
 
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
 use assay_fleet::fleet_file::FleetHost;
@@ -10,28 +8,26 @@ use assay_fleet::pairs::{PairMatrix, PairRounds};
 use assay_fleet::remote::agents;
 use assay_fleet::remote::connection_options::ConnectionOptions;
 use assay_kernels::{clock, heap};
-use assay_model::doubt::Doubt;
 use assay_model::host_names;
 use assay_model::plan::expand;
 use assay_model::suite::{MeasureRequest, Suite};
-use assay_model::summary::RunSummary;
 use assay_report::build::{self, UnreachableHost};
 use assay_report::words;
 use serde_json::json;
 
-use super::doctor_hosts::{self, HostAccess};
-use super::limits::{self, LimitResults};
+use crate::arguments::RunArguments;
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
-use crate::arguments::{PageFormat, RunArguments};
-use crate::failure::{REGRESSION, exit_code};
-use crate::pipeline::{ForecastDocument, ReportExtent, RunRequirements};
+use crate::delivery::{ReportExtent, RunDelivery};
+use crate::failure::exit_code;
+use crate::pipeline::{self, ForecastDocument};
 use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
-use crate::{output_file, pipeline, signals, store_access, suites};
+use crate::{signals, suites};
+use assay_console::host_access::{HostAccess, describe_unreachable};
 use assay_console::options::command_arguments;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{self, FleetPlan, FleetRequest};
-use assay_run::run_request::random_seed;
+use assay_run::run_request::{MeasuredRun, random_seed};
 
 /// Number of hosts above which the heap has a single arena. It saves memory (150 agents: 93 MB
 /// instead of 104 MB), although threads wait for each other.
@@ -39,24 +35,23 @@ const SINGLE_ARENA_HOSTS: usize = 64;
 
 pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     reject_conditions(typed)?;
-    let requirements = RunRequirements::from_options(&typed.measuring)?;
-    typed.fleet.drain_list.as_deref().map(output_file::check_writable).transpose()?;
-    let limits = typed.fleet.limits.as_deref().map(limits::read_limits).transpose()?;
-    let data_sheet = typed.measuring.data_sheet.read()?;
+    let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
+    let delivery =
+        RunDelivery::from_options(&typed.measuring, extent)?.with_hosts(&typed.fleet)?;
     // Errors of the suite itself are reported once here, not by every host.
     let texts = suites::read_texts(&typed.suites)?;
     let suite = suites::read_joined(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
     ProgressListener::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
-    let mut access = doctor_hosts::reach_hosts(&typed.fleet.hosts, &cancel, terminal)?;
+    let mut access = HostAccess::resolve(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = requested_pairs(typed, &suite, &access.hosts)?;
     if pairs.is_empty() {
         access.hosts.retain(|host| !host.is_far_end);
     }
-    let HostAccess { hosts, via, program, .. } = &access;
-    let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
+    let (hosts, names) = (&access.hosts, access.names());
     limit_heap_arenas(names.len());
-    let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
+    let relays = parse_relays(&typed.fleet, &names)?;
+    let options = access.connection_options(&relays, &cancel);
     let request = FleetRequest {
         names: &names,
         labels: hosts.iter().map(|host| host.labels.clone()).collect(),
@@ -67,40 +62,18 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         label: typed.measuring.label.first().cloned(),
         note: typed.measuring.note.clone(),
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
-        deadline,
+        deadline: options.deadline,
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
-    let relays = parse_relays(&typed.fleet, &names)?;
-    let options =
-        ConnectionOptions { via, program, relays: &relays, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
         return plan_run(&request, &options, typed, terminal);
     }
-    let store = store_access::open(&typed.measuring.store)?;
-    let mut listener = pipeline::report_listener(terminal, &typed.measuring);
-    listener.begin_with_text(&waiting_message(&names));
-    let run = agents::with_hosts(&names, &options, clock::now_ns, |hosts| {
-        fleet::measure(&request, hosts, Some(&store), &cancel, &mut listener)
-    })?;
-    let summary = data_sheet.summarize(&run);
-    let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
-    pipeline::publish_run(&run, &summary, &typed.measuring, extent, terminal)?;
-    let worse = worse_than_peers(&summary);
-    let limit_results = limits.map(|limits| limits::check_limits(&limits, &summary));
-    if let Some(limit_results) = &limit_results {
-        limit_results.print_failed(terminal, typed.measuring.page.format() == PageFormat::Text);
-    }
-    if let Some(file) = &typed.fleet.drain_list {
-        let failed_hosts = limit_results.iter().flat_map(LimitResults::failed_hosts);
-        write_drain_list(file, &summary, worse.iter().copied().chain(failed_hosts))?;
-    }
-    pipeline::check_result(&summary)?;
-    let code = match limit_results.map_or(0, |limit_results| limit_results.exit_code()) {
-        0 => requirements.check(&summary, terminal)?,
-        code => code,
-    };
-    let is_uneven = !worse.is_empty() || is_worse_in_pairs(&summary);
-    Ok(if typed.measuring.strict && is_uneven { REGRESSION } else { code })
+    delivery.measure(Some(&waiting_message(&names)), terminal, |store, listener| {
+        let run = agents::with_hosts(&names, &options, clock::now_ns, |hosts| {
+            fleet::measure(&request, hosts, Some(store), &cancel, listener)
+        })?;
+        Ok(MeasuredRun { run, left: None })
+    })
 }
 
 /// Prints the plan of all hosts without a measurement.
@@ -145,11 +118,6 @@ fn waiting_message(names: &[String]) -> String {
         [name] => words::sentence("progress-waiting-for", &[("host", name)]),
         names => words::count_message("progress-waiting", names.len()),
     }
-}
-
-fn is_worse_in_pairs(summary: &RunSummary) -> bool {
-    let mut doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
-    doubts.any(|doubt| matches!(doubt, Doubt::WorseThanPairs { .. }))
 }
 
 /// Returns the machines through which the hosts are reached; none if they are reached directly.
@@ -214,37 +182,6 @@ fn requested_pairs(
         .advise("use `assay run network`, `assay run rdma` or `assay run mpi` for pairs"))
 }
 
-/// Writes the names of lost hosts and `others` to a file, each once, as a host list in one line.
-fn write_drain_list<'s>(
-    file: &Path,
-    summary: &'s RunSummary,
-    others: impl Iterator<Item = &'s str>,
-) -> Result<(), CommandFailure> {
-    let lost = summary.warnings.iter().filter_map(lost_host);
-    let mut hosts: Vec<&str> = lost.chain(others).collect();
-    let mut seen = BTreeSet::new();
-    hosts.retain(|host| seen.insert(*host));
-    let line = if hosts.is_empty() {
-        String::new()
-    } else {
-        host_names::format_host_list(&hosts) + "\n"
-    };
-    output_file::write(file, &line)
-}
-
-fn lost_host(doubt: &Doubt) -> Option<&str> {
-    if let Doubt::HostLost { host, .. } = doubt { Some(host) } else { None }
-}
-
-/// Returns the hosts that a result marks as worse than their peers.
-fn worse_than_peers(summary: &RunSummary) -> Vec<&str> {
-    let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
-    let hosts = doubts.filter_map(|doubt| {
-        if let Doubt::WorseThanPeers { host, .. } = doubt { Some(host.as_str()) } else { None }
-    });
-    hosts.collect()
-}
-
 /// Prints the plan of each host without measuring.
 fn print_plan(
     planned: &FleetPlan,
@@ -254,7 +191,7 @@ fn print_plan(
     let forecast = planned.forecast();
     let lost = planned.lost.iter();
     let lost: Vec<UnreachableHost<'_>> =
-        lost.map(|lost| doctor_hosts::unreachable_host(&lost.host, &lost.failure)).collect();
+        lost.map(|lost| describe_unreachable(&lost.host, &lost.failure)).collect();
     let format_hosts = |hosts: &Vec<String>| {
         host_names::format_host_list(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
     };

@@ -15,7 +15,7 @@ use super::compare::{self, comparison_exit_code};
 use crate::arguments::{PageFormat, RunArguments};
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
 use crate::terminal::Terminal;
-use crate::{page, pipeline, signals, store_access};
+use crate::{delivery, page, pipeline, signals, store_access};
 
 /// Measures both conditions in turns, stores every run and prints the comparison. Returns its exit
 /// code.
@@ -50,7 +50,7 @@ pub(super) fn run(
         switching::measure(request, conditions, schedule, (&store, &cancel), &mut listener)?;
     let code = print_comparison(typed, conditions, &runs, terminal)?;
     let failure =
-        runs.iter().flatten().find_map(|run| pipeline::check_result(&summarize(run)).err());
+        runs.iter().flatten().find_map(|run| delivery::check_result(&summarize(run)).err());
     failure.map_or(Ok(code), Err)
 }
 

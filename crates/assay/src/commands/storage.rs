@@ -17,8 +17,9 @@ use crate::arguments::storage::{
     EngineArgument, StorageArguments, StorageCleanArguments, StorageCommand,
     StorageFilesArguments, StoragePermissions, StorageTestArguments,
 };
+use crate::delivery::ReportExtent;
 use crate::page;
-use crate::pipeline::{self, ReportExtent};
+use crate::pipeline;
 use crate::terminal::Terminal;
 use assay_console::options::StoreArguments;
 use assay_run::failure::CommandFailure;

@@ -111,10 +111,8 @@ mod tests {
                 has_explicit_length: is_length_told,
             };
             let resolved = resolve(&request, None, budget_s).unwrap();
-            let Workload::NetworkTcp(NetworkWorkload {
-                question: NetworkTest::Throughput(it),
-                ..
-            }) = &resolved[0].1
+            let Some(NetworkWorkload { question: NetworkTest::Throughput(it), .. }) =
+                resolved[0].1.as_tcp()
             else {
                 panic!("{resolved:?}")
             };

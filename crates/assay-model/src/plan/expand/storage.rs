@@ -54,7 +54,7 @@ pub(super) fn resolve(
         check_buffers(&test.workload, host)?;
     }
     // Only the first case preconditions the targets, which all cases share.
-    if let Some((_, Workload::Storage(first))) = named.first_mut() {
+    if let Some(first) = named.first_mut().and_then(|(_, work)| work.as_storage_mut()) {
         first.precondition_passes = request.precondition_passes;
     }
     Ok(named)

@@ -33,7 +33,7 @@ fn host() -> HostFacts {
 
 const ASSAY: Measurer = Measurer { name: "assay", supports: |_| true };
 const STREAM_ONLY: Measurer =
-    Measurer { name: "stream", supports: |workload| matches!(workload, Workload::Stream(_)) };
+    Measurer { name: "stream", supports: |workload| workload.as_stream().is_some() };
 
 fn plan(by: &str, request: MeasureRequest) -> Result<Plan, PlanError> {
     plan_with(by, request, &host(), MpiChoices::default())
@@ -668,7 +668,7 @@ fn rdma_has_one_size_or_doubles_the_first() {
     let sizes = |request| {
         let plan = plan("assay", request).map_err(|error| error.to_string())?;
         let [case] = &plan.cases[..] else { panic!("{:?}", plan.cases) };
-        let Workload::Rdma(work) = &case.workload else { panic!("{case:?}") };
+        let Some(work) = case.workload.as_rdma() else { panic!("{case:?}") };
         Ok::<_, String>((case.id.clone(), work.sizes.clone()))
     };
     let one = MeasureRequest::Rdma(asked.clone());

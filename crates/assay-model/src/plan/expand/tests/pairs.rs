@@ -6,7 +6,9 @@ use super::*;
 fn equal_workloads_share_a_number() {
     const PERFTEST: Measurer = Measurer {
         name: "ib_send_lat",
-        supports: |workload| matches!(workload, Workload::Rdma(rdma) if rdma.test == RdmaTest::SendLatency),
+        supports: |workload| {
+            workload.as_rdma().is_some_and(|work| work.test == RdmaTest::SendLatency)
+        },
     };
     let turn = |peer: &str, round| PairTurn {
         peer: peer.to_owned(),

@@ -1,4 +1,4 @@
-//! `assay compare --gate`: thresholds that determine the exit code, with reports for CI systems.
+//! `--gate` and `--limits`: thresholds that determine the exit code, with reports for CI systems.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -18,16 +18,14 @@ use crate::{job_file, output_file};
 const SUMMARY_VARIABLE: &str = "GITHUB_STEP_SUMMARY";
 
 /// Reads the gates of the user's file; `None` without one.
-pub(super) fn read_gates(
+pub(crate) fn read_gates(
     typed: &GateArguments,
 ) -> Result<Option<Vec<MetricGate>>, CommandFailure> {
     typed.gate.as_deref().map(read_gate_file).transpose()
 }
 
 /// Reads the gates of a file.
-pub(in crate::commands) fn read_gate_file(
-    path: &Path,
-) -> Result<Vec<MetricGate>, CommandFailure> {
+pub(crate) fn read_gate_file(path: &Path) -> Result<Vec<MetricGate>, CommandFailure> {
     let text =
         job_file::read_text(path).map_err(|error| job_file::unreadable_error(path, &error))?;
     gate::parse_gates(&text).map_err(|error| {
@@ -47,7 +45,7 @@ pub(in crate::commands) fn read_gate_file(
 
 /// Applies the gates and reports their outcome. The table is printed only if the comparison is
 /// printed as text.
-pub(super) fn decide(
+pub(crate) fn decide(
     typed: &GateArguments,
     gates: &[MetricGate],
     comparison: &Comparison,
@@ -88,7 +86,7 @@ pub(super) fn decide(
     })
 }
 
-pub(in crate::commands) fn outcome_word(outcome: GateOutcome) -> &'static str {
+pub(crate) fn outcome_word(outcome: GateOutcome) -> &'static str {
     message(match outcome {
         GateOutcome::Passed => "gate-passed",
         GateOutcome::Failed => "gate-failed",

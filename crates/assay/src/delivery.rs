@@ -1,0 +1,162 @@
+//! Delivery of a measured run, of one host or several: its data sheet, its report, and the verdict
+//! that becomes the exit code.
+//!
+//! All demands are read before the measurement, so that an invalid one wastes none.
+
+use assay_claims::reference::Claim;
+use assay_model::summary::RunSummary;
+use assay_report::words::sentence;
+use assay_report::{build, words};
+use assay_run::failure::CommandFailure;
+use assay_run::listener::Listener;
+use assay_run::run_request::{self, MeasuredRun};
+use assay_store::Store;
+
+use crate::arguments::hosts::FleetArguments;
+use crate::arguments::{MeasuringArguments, PageFormat};
+use crate::data_sheet::DataSheet;
+use crate::failure::{REGRESSION, UNDECIDED};
+use crate::progress_listener::ProgressListener;
+use crate::terminal::Terminal;
+use crate::{page, published_figures, store_access};
+
+mod hosts;
+mod report;
+
+use hosts::HostDemands;
+
+/// Extent of the printed report of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReportExtent {
+    /// One screen: a row for each value that characterizes the machine.
+    OneScreen,
+    /// The whole report.
+    Full,
+}
+
+/// Demands on a run, and the form of its report.
+pub(crate) struct RunDelivery<'a> {
+    typed: &'a MeasuringArguments,
+    extent: ReportExtent,
+    data_sheet: DataSheet,
+    /// Published figures to compare the results with, and their name on the command line.
+    claims: Option<(Vec<Claim>, &'a str)>,
+    hosts: HostDemands<'a>,
+}
+
+impl<'a> RunDelivery<'a> {
+    /// Reads the demands. Unknown references and impossible pages are reported before the
+    /// measurement.
+    pub(crate) fn from_options(
+        typed: &'a MeasuringArguments,
+        extent: ReportExtent,
+    ) -> Result<Self, CommandFailure> {
+        page::check_output(&typed.page)?;
+        let claims = typed.expect.as_deref().map(|name| {
+            let claims = published_figures::find_named_claims(name)
+                .unwrap_or_else(|| published_figures::system_claims(name));
+            claims.map(|claims| (claims, name))
+        });
+        let (claims, data_sheet) = (claims.transpose()?, typed.data_sheet.read()?);
+        Ok(Self { typed, extent, data_sheet, claims, hosts: HostDemands::default() })
+    }
+
+    /// Adds the demands on every host of a run with several.
+    pub(crate) fn with_hosts(self, typed: &'a FleetArguments) -> Result<Self, CommandFailure> {
+        Ok(Self { hosts: HostDemands::from_options(typed)?, ..self })
+    }
+
+    /// Opens the store, measures, and delivers the run. `first_text` is shown until the run
+    /// begins. Returns the exit code.
+    pub(crate) fn measure(
+        &self,
+        first_text: Option<&str>,
+        terminal: &mut Terminal,
+        measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<MeasuredRun, CommandFailure>,
+    ) -> Result<u8, CommandFailure> {
+        let typed = self.typed;
+        let store = store_access::open(&typed.store)?;
+        let has_report = prints_report(typed) && terminal.is_stdout_terminal();
+        let mut listener =
+            ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
+        if let Some(text) = first_text {
+            listener.begin_with_text(text);
+        }
+        let measured = measure(&store, &mut listener)?;
+        self.deliver(measured, terminal)
+    }
+
+    /// Prints the report and decides on the exit code.
+    fn deliver(
+        &self,
+        measured: MeasuredRun,
+        terminal: &mut Terminal,
+    ) -> Result<u8, CommandFailure> {
+        let MeasuredRun { run, left } = measured;
+        let is_text = self.typed.page.format() == PageFormat::Text;
+        let summary = self.data_sheet.summarize(&run);
+        // If the only case of a single host failed, there is nothing to print but the reason.
+        let is_lost =
+            run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
+        if !is_lost || !is_text {
+            report::publish_run(&run, &summary, (self.typed, self.extent), terminal)?;
+        }
+        let code = self.hosts.judge(&summary, is_text, terminal)?;
+        check_result(&summary)?;
+        left.map_or(Ok(()), Err)?;
+        let code = if code == 0 { self.check(&summary, terminal) } else { code };
+        let is_uneven = self.typed.strict && hosts::is_uneven(&summary);
+        Ok(if is_uneven { REGRESSION } else { code })
+    }
+
+    /// Checks the demands on the run as a whole. Returns the exit code: a missed figure takes
+    /// precedence over an undecided one.
+    fn check(&self, summary: &RunSummary, terminal: &mut Terminal) -> u8 {
+        let reasons = build::distrust_reasons(summary);
+        let is_doubted = self.typed.strict && !reasons.is_empty();
+        // A report on the screen begins with the reasons; they are not repeated.
+        if is_doubted && !prints_report(self.typed) {
+            let reason = sentence("answer-untrusted", &[("reasons", &reasons.join("; "))]);
+            terminal.note(&format!("--strict: {reason}"));
+        }
+        let published = match &self.claims {
+            Some((claims, name)) => self.check_published(summary, (claims, name), terminal),
+            None => 0,
+        };
+        if is_doubted && published == 0 { UNDECIDED } else { published }
+    }
+
+    fn check_published(
+        &self,
+        summary: &RunSummary,
+        (claims, name): (&[Claim], &str),
+        terminal: &mut Terminal,
+    ) -> u8 {
+        let Some((document, outcome, code)) =
+            published_figures::compare_with_claims(summary, claims, name)
+        else {
+            terminal.note(&sentence("references-nothing", &[("name", name)]));
+            return UNDECIDED;
+        };
+        if prints_report(self.typed) {
+            let text = terminal.render_document(&document);
+            terminal.print(&text);
+        } else if !outcome.is_empty() {
+            terminal.note(&outcome);
+        }
+        code
+    }
+}
+
+/// Whether the report is printed as text on standard output.
+fn prints_report(typed: &MeasuringArguments) -> bool {
+    typed.page.format() == PageFormat::Text && typed.page.output.is_none() && !typed.events
+}
+
+/// Returns a failure if the run was interrupted, a case failed or nothing was measured.
+pub(crate) fn check_result(summary: &RunSummary) -> Result<(), CommandFailure> {
+    run_request::check_summary(summary, |failure| {
+        let message = words::failure(failure);
+        (message.text, message.advice)
+    })
+}
