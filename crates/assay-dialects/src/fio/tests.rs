@@ -173,20 +173,20 @@ fn parses_numbers_like_fio() {
 
 #[test]
 fn every_option_has_one_row_and_a_reason() {
-    let mut names: Vec<&str> = option::all_options()
-        .flat_map(|row| [row.name, row.alias])
-        .filter(|n| !n.is_empty())
-        .collect();
+    let mut names: Vec<&str> =
+        option::all_options().flat_map(|row| row.names).copied().collect();
     names.sort_unstable();
     let count = names.len();
     names.dedup();
     assert_eq!(names.len(), count);
     for row in option::all_options() {
-        assert_eq!(option::find(row.name), Some(row));
+        for name in row.names {
+            assert_eq!(option::find(name), Some((row, row.main_name(name))));
+        }
         match row.support {
-            OptionSupport::Implemented => {}
+            OptionSupport::Implemented(_) => {}
             OptionSupport::Ignored(why) | OptionSupport::Rejected { why, .. } => {
-                assert!(!why.is_empty() && !why.ends_with('.'), "{}", row.name);
+                assert!(!why.is_empty() && !why.ends_with('.'), "{:?}", row.names);
             }
         }
     }
@@ -493,8 +493,8 @@ fn faults_have_a_place_and_a_hint() {
         "--server",
         "",
         &expect![[r#"
-            command line:1:1: assay does not support fio's `--server`: hosts are driven by assay's own agents
-            remove it, or run this job with fio itself; docs/fio.md lists the supported options
+            command line:1:1: `assay fio` does not support --server: hosts are driven by assay's own agents
+            use `assay run storage-volume --hosts …`
         "#]],
     );
     check_refused(
@@ -555,7 +555,7 @@ fn arithmetic_expands_machine_keywords() {
 
 /// Generates nearly valid lines: they reach deeper into the parser than noise.
 fn line() -> impl Strategy<Value = String> {
-    let names: Vec<&str> = option::all_options().map(|row| row.name).collect();
+    let names: Vec<&str> = option::all_options().flat_map(|row| row.names).copied().collect();
     let value = prop_oneof![
         "[0-9]{1,20}[kmgtp%]?i?b?",
         "[(0-9k+*/^)-]{0,80}",

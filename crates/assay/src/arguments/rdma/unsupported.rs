@@ -1,104 +1,106 @@
 //! Options of perftest 26.x that `assay rdma` does not support, each with the reason and an
 //! alternative.
 
-/// All spellings of an option, reason, alternative.
-type UnsupportedPerftestOption = (&'static [&'static str], &'static str, &'static str);
+use assay_dialects::option::UnsupportedOption;
+use assay_emulation::unsupported_options::{
+    RefusedOption, describe_tool, find_refused, reject,
+};
 
-const LEAVE_OUT: &str = "leave it out";
 const USE_PERFTEST: &str = "use perftest itself";
-const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
-    (
+
+const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
+    reject(
         &["-C", "--report-cycles"],
         "times are in ns of the system clock; cycles have no known length",
         "leave it out; -U prints every result",
     ),
-    (
+    reject(
         &["-e", "--events", "-X", "--vector"],
         "both ends spin: a sleep would be included in the latency",
-        LEAVE_OUT,
+        "",
     ),
-    (
+    reject(
         &["--run_infinitely"],
         "every measurement ends; in perftest the option repeats it",
         "repeat it with `while assay rdma …; do :; done`, and use --forever at the far end",
     ),
-    (
+    reject(
         &["-R", "--rdma_cm", "-z", "--comm_rdma_cm", "-T", "--tos", "--retry_count"],
         "queue pairs are connected over TCP, not by the RDMA connection manager",
         "leave it out; --tclass sets the traffic class",
     ),
-    (
+    reject(
         &["-l", "--post_list", "--recv_post_list"],
         "requests are posted one by one, as most programs do",
         "leave it out; use -t for more requests in flight, -Q for fewer completions",
     ),
-    (
+    reject(
         &["-g", "--mcg", "-M", "--MGID", "--connectionless"],
         "one end sends to one other, never to a group",
         "leave it out; `assay run rdma --hosts … --pairs …` measures many pairs",
     ),
-    (
+    reject(
         &["-O", "--dualport", "--report-per-port"],
         "a test uses one port",
         "run two tests at once, each with its own -i and -p",
     ),
-    (
+    reject(
         &["--reversed"],
         "the end with a host leads",
         "start the test at the other end, or use -b for both directions",
     ),
-    (
+    reject(
         &["--report-both"],
         "the rates of both ends are added",
         "run two tests without -b, one from each end",
     ),
-    (&["-L", "--hop_limit"], "the hop limit is 255, the maximum", LEAVE_OUT),
-    (
+    reject(&["-L", "--hop_limit"], "the hop limit is 255, the maximum", ""),
+    reject(
         &["-w", "--limit_bw", "-y", "--limit_msgrate"],
         "stored runs are compared with limits, including their uncertainty",
         "use `assay compare`, or `assay run rdma --expect SYSTEM`",
     ),
-    (
+    reject(
         &["-W", "--report-counters"],
         "port counters are not part of a result",
         "use `assay doctor rdma` to see counters that increase",
     ),
-    (&["--cpu_util"], "both ends spin, so that their CPUs are always busy", LEAVE_OUT),
-    (
+    reject(&["--cpu_util"], "both ends spin, so that their CPUs are always busy", ""),
+    reject(
         &["--output"],
         "the table is printed in full",
         "use --json for every figure in base units",
     ),
-    (&["-V", "--version"], "the version is that of assay", "use `assay --version`"),
-    (
+    reject(&["-V", "--version"], "the version is that of assay", "use `assay --version`"),
+    reject(
         &["--data_validation", "--data_validation_debug"],
         "contents are compared after every size anyway",
-        LEAVE_OUT,
+        "",
     ),
-    (&["--use_hugepages"], "memory is in huge pages anyway, if the kernel has them", LEAVE_OUT),
-    (
+    reject(&["--use_hugepages"], "memory is in huge pages anyway, if the kernel has them", ""),
+    reject(
         &["--pin_cores", "--numa_node", "--disable_numa", "--cpu_id"],
         "each end runs on the CPUs of its device's NUMA node",
         "use `taskset -c LIST assay rdma …` to restrict them",
     ),
-    (&["--ipv6"], "an IPv6 GID is used if there is none of IPv4", "use -x for any other"),
-    (&["--ipv6-addr"], "addresses of both kinds are supported", LEAVE_OUT),
-    (
+    reject(&["--ipv6"], "an IPv6 GID is used if there is none of IPv4", "use -x for any other"),
+    reject(&["--ipv6-addr"], "addresses of both kinds are supported", ""),
+    reject(
         &["--bind_source_ip"],
         "the route selects the source address",
         "show it with `ip route get HOST`; set the listening address with -B",
     ),
-    (
+    reject(
         &["--force-link"],
         "the driver reports the link type of a port",
         "select another port with -d and -i",
     ),
-    (
+    reject(
         &["--dont_xchg_versions"],
         "both ends need the same version, because their exchange differs between versions",
         "use the same version of assay at both ends",
     ),
-    (
+    reject(
         &[
             "--use_cuda",
             "--use_cuda_bus_id",
@@ -125,12 +127,12 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
         "messages are in host memory, never in that of an accelerator",
         "use perftest itself, built for that accelerator",
     ),
-    (
+    reject(
         &["--mmap", "--mmap-offset", "--payload_file_path"],
         "memory and contents are assay's own, so that they can be compared",
-        LEAVE_OUT,
+        "",
     ),
-    (
+    reject(
         &[
             "-v",
             "--mac_fwd",
@@ -173,7 +175,7 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
         "raw Ethernet is not supported",
         "use perftest's raw_ethernet_bw or a similar program",
     ),
-    (
+    reject(
         &[
             "--burst_size",
             "--typical_pkt_size",
@@ -184,8 +186,8 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
         "the number of requests in flight (-t) determines the rate",
         USE_PERFTEST,
     ),
-    (&["--latency_gap"], "messages follow each other without a pause", USE_PERFTEST),
-    (
+    reject(&["--latency_gap"], "messages follow each other without a pause", USE_PERFTEST),
+    reject(
         &[
             "--use-srq",
             "--no_lock",
@@ -225,11 +227,9 @@ const UNSUPPORTED_OPTIONS: &[UnsupportedPerftestOption] = &[
     ),
 ];
 
-/// Returns why this option of perftest is not supported, and an alternative.
-pub(crate) fn find_reason(option: &str) -> Option<(&'static str, &'static str)> {
-    let name = option.split('=').next().unwrap_or(option);
-    let row = UNSUPPORTED_OPTIONS.iter().find(|row| row.0.contains(&name))?;
-    Some((row.1, row.2))
+/// Finds the refusal of this option of perftest.
+pub(crate) fn find_refusal(option: &str) -> Option<UnsupportedOption> {
+    find_refused(UNSUPPORTED_OPTIONS, &describe_tool("rdma"), option)
 }
 
 #[cfg(test)]
@@ -275,15 +275,15 @@ mod tests {
         }
         let words = PERFTEST_OPTIONS.split_whitespace().map(|name| format!("--{name}"));
         for option in words.chain(PERFTEST_LETTERS.chars().map(|letter| format!("-{letter}"))) {
-            let is_refused = find_reason(&option).is_some();
+            let is_refused = find_refusal(&option).is_some();
             assert_ne!(taken.contains(&option), is_refused, "{option}");
         }
         let mut seen = BTreeSet::new();
-        for option in UNSUPPORTED_OPTIONS.iter().flat_map(|row| row.0) {
+        for option in UNSUPPORTED_OPTIONS.iter().flat_map(|row| row.names) {
             assert!(!taken.contains(*option), "{option} is taken");
             assert!(seen.insert(option), "{option} has two rows");
         }
-        assert_eq!(find_reason("--output=bandwidth"), find_reason("--output"));
-        assert!(find_reason("--nonsense").is_none());
+        assert_eq!(find_refusal("--output=bandwidth"), find_refusal("--output"));
+        assert!(find_refusal("--nonsense").is_none());
     }
 }
