@@ -9,8 +9,8 @@ use thiserror::Error;
 /// Option of a tool. `A` is the function that applies its value to a job or to options.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionSpec<A: 'static> {
-    /// Spellings, the main one first. Unsupported options of one kind share a row.
-    pub names: &'static [&'static str],
+    /// Spellings between spaces, the main one first. Rejected options of one kind share a row.
+    pub names: &'static str,
     /// Form of the value.
     pub value: ValueKind,
     /// Treatment by assay.
@@ -78,7 +78,7 @@ pub struct UnsupportedOption {
 impl<A> OptionSpec<A> {
     /// Creates the row of an implemented option.
     #[must_use]
-    pub const fn implement(names: &'static [&'static str], value: ValueKind, apply: A) -> Self
+    pub const fn implement(names: &'static str, value: ValueKind, apply: A) -> Self
     where
         A: Copy,
     {
@@ -87,18 +87,14 @@ impl<A> OptionSpec<A> {
 
     /// Creates the row of an option that is accepted without effect.
     #[must_use]
-    pub const fn ignore(
-        names: &'static [&'static str],
-        value: ValueKind,
-        why: &'static str,
-    ) -> Self {
+    pub const fn ignore(names: &'static str, value: ValueKind, why: &'static str) -> Self {
         Self { names, value, support: OptionSupport::Ignored(why), since: None }
     }
 
     /// Creates the row of a rejected option.
     #[must_use]
     pub const fn reject(
-        names: &'static [&'static str],
+        names: &'static str,
         value: ValueKind,
         why: &'static str,
         instead: &'static str,
@@ -129,13 +125,20 @@ impl<A> OptionSpec<A> {
         self
     }
 
+    /// Returns all spellings, the main one first.
+    pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split_whitespace()
+    }
+
     /// Returns the main name of the option that is spelled so; every name of a rejected row is an
     /// option.
     #[must_use]
-    pub const fn main_name(&self, spelling: &'static str) -> &'static str {
+    pub fn main_name(&self, spelling: &'static str) -> &'static str {
         match self.support {
             OptionSupport::Rejected { .. } => spelling,
-            OptionSupport::Implemented(_) | OptionSupport::Ignored(_) => self.names[0],
+            OptionSupport::Implemented(_) | OptionSupport::Ignored(_) => {
+                self.spellings().next().unwrap_or(spelling)
+            }
         }
     }
 
@@ -191,7 +194,7 @@ pub fn nearest_option<'r, A: 'static>(
     rows: impl IntoIterator<Item = &'r OptionSpec<A>>,
     name: &str,
 ) -> Option<&'static str> {
-    nearest_word(name, rows.into_iter().flat_map(|row| row.names).copied())
+    nearest_word(name, rows.into_iter().flat_map(OptionSpec::spellings))
 }
 
 /// Checks that no name has two rows, and that every treatment has its reason.
@@ -199,8 +202,8 @@ pub fn nearest_option<'r, A: 'static>(
 pub(crate) fn check_rows<A: 'static>(rows: impl IntoIterator<Item = &'static OptionSpec<A>>) {
     let mut seen = std::collections::BTreeSet::new();
     for row in rows {
-        for name in row.names {
-            assert!(seen.insert(*name), "{name} has two rows");
+        for name in row.spellings() {
+            assert!(seen.insert(name), "{name} has two rows");
         }
         match row.support {
             OptionSupport::Implemented(_) => {}

@@ -167,8 +167,11 @@ fn find_origin<'r>(
     let clone = clones().find(clone_of(stream.phase)).or_else(previous)?;
     let section = request.sections.get(clone.section)?;
     let settings = || section.globals.iter().chain(&section.own).rev();
-    let find_setting =
-        |name: &&str| settings().find(|it| it.option.names.contains(name)).map(|it| &it.origin);
+    let find_setting = |name: &&str| {
+        settings()
+            .find(|it| it.option.spellings().any(|known| known == *name))
+            .map(|it| &it.origin)
+    };
     names.iter().find_map(find_setting).or(Some(&section.origin))
 }
 

@@ -36,7 +36,7 @@ pub(super) fn find_option<A: 'static>(
     name: &str,
 ) -> Option<(&'static OptionSpec<A>, &'static str)> {
     rows.find_map(|row| {
-        let spelling = row.names.iter().find(|candidate| is_same_name(candidate, name))?;
+        let spelling = row.spellings().find(|candidate| is_same_name(candidate, name))?;
         Some((row, row.main_name(spelling)))
     })
 }

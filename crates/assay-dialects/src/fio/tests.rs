@@ -176,11 +176,11 @@ fn parses_numbers_like_fio() {
 fn every_option_has_one_row_and_a_reason() {
     check_rows(option::all_options());
     for row in option::all_options() {
-        for name in row.names {
+        for name in row.spellings() {
             assert_eq!(option::find(name), Some((row, row.main_name(name))));
         }
     }
-    let count = option::all_options().map(|row| row.names.len()).sum::<usize>();
+    let count = option::all_options().map(|row| row.spellings().count()).sum::<usize>();
     assert!(count > 250, "fio has more options than {count}");
 }
 
@@ -546,7 +546,7 @@ fn arithmetic_expands_machine_keywords() {
 
 /// Generates nearly valid lines: they reach deeper into the parser than noise.
 fn line() -> impl Strategy<Value = String> {
-    let names: Vec<&str> = option::all_options().flat_map(|row| row.names).copied().collect();
+    let names: Vec<&str> = option::all_options().flat_map(|row| row.spellings()).collect();
     let value = prop_oneof![
         "[0-9]{1,20}[kmgtp%]?i?b?",
         "[(0-9k+*/^)-]{0,80}",

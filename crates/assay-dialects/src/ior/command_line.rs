@@ -80,7 +80,8 @@ fn parse_short_options(
         if name == DIRECTIVES {
             return value().split(',').try_for_each(|part| directives::apply(options, part));
         }
-        let Some(row) = OPTIONS.iter().find(|row| row.names.contains(&&*name)) else {
+        let Some(row) = OPTIONS.iter().find(|row| row.spellings().any(|known| known == name))
+        else {
             return Err(unknown_option(name, &format!("--{cluster}")));
         };
         if takes_word(row) {
@@ -102,8 +103,8 @@ fn parse_long_option(
     };
     // A name that ends in a dot stands for all options of an engine.
     let is_named =
-        |known: &&str| *known == name || (known.ends_with('.') && name.starts_with(known));
-    let Some(row) = OPTIONS.iter().find(|row| row.names.iter().any(is_named)) else {
+        |known: &str| known == name || (known.ends_with('.') && name.starts_with(known));
+    let Some(row) = OPTIONS.iter().find(|row| row.spellings().any(is_named)) else {
         return Err(unknown_option(name.to_owned(), name));
     };
     let value = match takes_word(row) {
@@ -141,6 +142,7 @@ fn apply(
 
 /// Returns the error for an unknown option, with the long name nearest to `long`.
 fn unknown_option(name: String, long: &str) -> IorOptionsError {
-    let known = OPTIONS.iter().flat_map(|row| row.names).filter(|it| it.starts_with("--"));
-    IorOptionsError::UnknownOption { name, near: nearest_word(long, known.copied()) }
+    let known =
+        OPTIONS.iter().flat_map(|row| row.spellings()).filter(|it| it.starts_with("--"));
+    IorOptionsError::UnknownOption { name, near: nearest_word(long, known) }
 }

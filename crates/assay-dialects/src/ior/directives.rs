@@ -19,8 +19,8 @@ pub(super) fn apply(options: &mut IorOptions, text: &str) -> Result<(), IorOptio
     }
     let is_directive = |known: &&str| !known.starts_with('-');
     let is_named = |known: &&str| is_directive(known) && known.eq_ignore_ascii_case(name);
-    let Some(row) = OPTIONS.iter().find(|row| row.names.iter().any(is_named)) else {
-        let all = OPTIONS.iter().flat_map(|row| row.names).copied();
+    let Some(row) = OPTIONS.iter().find(|row| row.spellings().any(|it| is_named(&it))) else {
+        let all = OPTIONS.iter().flat_map(|row| row.spellings());
         let near = nearest_word(name, all.filter(is_directive));
         return Err(IorOptionsError::UnknownOption { name: name.to_owned(), near });
     };

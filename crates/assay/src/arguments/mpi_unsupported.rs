@@ -11,101 +11,86 @@ const USE_OSU: &str = "leave it out, or use OSU's own programs for accelerators"
 /// Letter, long name, value; the values of `unless` are assay's behaviour.
 const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
     OptionSpec::reject(
-        &["-v", "--version"],
+        "-v --version",
         Switch,
         "the version is that of assay",
         "use assay --version",
     ),
     OptionSpec::reject(
-        &["-s", "--sync-option"],
+        "-s --sync-option",
         Text,
         "put and get are completed by MPI_Win_flush under one lock, OSU's default",
         "leave it out or write -s flush",
     )
     .unless(&["flush"]),
     OptionSpec::reject(
-        &["-w", "--win-options"],
+        "-w --win-options",
         Text,
         "windows are created by MPI_Win_allocate, OSU's default",
         "leave it out or write -w allocate",
     )
     .unless(&["allocate"]),
     OptionSpec::reject(
-        &["-k", "--root-rank"],
+        "-k --root-rank",
         Text,
         "rank 0 is the root, OSU's default",
         "leave it out or write -k fixed:0; to measure another root, bind rank 0 elsewhere",
     )
     .unless(&["fixed:0"]),
     OptionSpec::reject(
-        &["-R", "--print-rate"],
+        "-R --print-rate",
         Text,
         "the message rate is always printed",
         "leave it out and cut the column off",
     )
     .unless(&["1"]),
     OptionSpec::reject(
-        &["-p", "--num-pairs"],
+        "-p --num-pairs",
         Text,
         "every rank takes part",
         "start twice as many ranks as pairs: mpirun -n 8 for 4 pairs",
     ),
     OptionSpec::reject(
-        &["-V", "--vary-window"],
+        "-V --vary-window",
         Switch,
         "one run has one window",
         "run it once per window: for w in 1 2 4 8 16 32 64; do mpirun … -W $w; done",
     ),
     OptionSpec::reject(
-        &["-M", "--mem-limit"],
+        "-M --mem-limit",
         Text,
         "the memory for a size is compared with the free memory before it is measured",
         "set the largest message: -m :1MiB",
     ),
+    OptionSpec::reject("-a --array-size", Text, "all messages are in host memory", USE_OSU),
+    OptionSpec::reject("-d --accelerator", Text, "all messages are in host memory", USE_OSU),
+    OptionSpec::reject("-r --cuda-target", Text, "all messages are in host memory", USE_OSU),
     OptionSpec::reject(
-        &["-a", "--array-size"],
-        Text,
-        "all messages are in host memory",
-        USE_OSU,
-    ),
-    OptionSpec::reject(
-        &["-d", "--accelerator"],
-        Text,
-        "all messages are in host memory",
-        USE_OSU,
-    ),
-    OptionSpec::reject(
-        &["-r", "--cuda-target"],
-        Text,
-        "all messages are in host memory",
-        USE_OSU,
-    ),
-    OptionSpec::reject(
-        &["-G", "--graph"],
+        "-G --graph",
         Text,
         "graphs are part of the report",
         "use assay run mpi, then assay report latest --format html --output mpi.html",
     ),
     OptionSpec::reject(
-        &["-P", "--papi"],
+        "-P --papi",
         Text,
         "hardware counters are not read",
         "use perf stat around the ranks to count over the whole run",
     ),
     OptionSpec::reject(
-        &["-D", "--ddt"],
+        "-D --ddt",
         Text,
         "messages are contiguous bytes",
         "leave it out, or use OSU's own programs for derived types",
     ),
     OptionSpec::reject(
-        &["-N", "--nhbr"],
+        "-N --nhbr",
         Text,
         "neighbourhood collectives are not supported",
         "use OSU's own programs for them",
     ),
     OptionSpec::reject(
-        &["-l", "--in-place"],
+        "-l --in-place",
         Switch,
         "send and receive buffers are separate, OSU's default",
         "leave it out, or use OSU's own programs for MPI_IN_PLACE",
@@ -115,12 +100,12 @@ const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
 /// Returns the option for clap, hidden from the help.
 fn to_argument(row: &RefusedOption) -> Arg {
     let action = if row.value == Switch { ArgAction::SetTrue } else { ArgAction::Set };
-    let letter = row.names[0].chars().nth(1);
+    let letter = row.names.chars().nth(1);
     Arg::new(identifier(row)).short(letter).long(identifier(row)).hide(true).action(action)
 }
 
 fn identifier(row: &RefusedOption) -> &'static str {
-    row.names[1].trim_start_matches('-')
+    row.names.split_once(" --").map_or(row.names, |(_, name)| name)
 }
 
 /// Returns the refusal if the option is given with a value that is not supported.
@@ -130,7 +115,8 @@ fn find_given(row: &RefusedOption, typed: &ArgMatches) -> Option<UnsupportedOpti
         Switch => None,
         Flag | Text | OptionalText => Some(typed.get_one::<String>(identifier(row))?.as_str()),
     };
-    row.find_refusal(&describe_tool("mpi"), row.names[0], value)
+    let letter = row.spellings().next().unwrap_or_default();
+    row.find_refusal(&describe_tool("mpi"), letter, value)
 }
 
 /// First unsupported option on the command line.
