@@ -17,4 +17,7 @@ pub mod text;
 mod units;
 
 #[cfg(test)]
+pub(crate) use self::option::OPTIONS;
+
+#[cfg(test)]
 mod tests;

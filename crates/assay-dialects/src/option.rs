@@ -197,19 +197,5 @@ pub fn nearest_option<'r, A: 'static>(
     nearest_word(name, rows.into_iter().flat_map(OptionSpec::spellings))
 }
 
-/// Checks that no name has two rows, and that every treatment has its reason.
 #[cfg(test)]
-pub(crate) fn check_rows<A: 'static>(rows: impl IntoIterator<Item = &'static OptionSpec<A>>) {
-    let mut seen = std::collections::BTreeSet::new();
-    for row in rows {
-        for name in row.spellings() {
-            assert!(seen.insert(name), "{name} has two rows");
-        }
-        match row.support {
-            OptionSupport::Implemented(_) => {}
-            OptionSupport::Ignored(why) | OptionSupport::Rejected { why, .. } => {
-                assert!(!why.ends_with('.'), "{:?}", row.names);
-            }
-        }
-    }
-}
+mod rows_tests;

@@ -13,7 +13,8 @@ use assay_model::spelling::nearest_word;
 
 mod program_options;
 
-use self::program_options::{PROGRAM_OPTIONS, ProgramOption};
+pub(crate) use self::program_options::PROGRAM_OPTIONS;
+use self::program_options::ProgramOption;
 
 /// Parsed command line with all job files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -15,7 +15,6 @@ use super::jobfile::FioParseContext;
 use super::option;
 use super::section_options::FioOptions;
 use super::value::{self, NumberBase, SizeOrPercent};
-use crate::option::check_rows;
 
 mod behaviour;
 mod report;
@@ -170,18 +169,6 @@ fn parses_numbers_like_fio() {
         assert_eq!(value::parse_seconds(text), Some(expected), "{text}");
     }
     assert_eq!(value::parse_seconds("1w"), None);
-}
-
-#[test]
-fn every_option_has_one_row_and_a_reason() {
-    check_rows(option::all_options());
-    for row in option::all_options() {
-        for name in row.spellings() {
-            assert_eq!(option::find(name), Some((row, row.main_name(name))));
-        }
-    }
-    let count = option::all_options().map(|row| row.spellings().count()).sum::<usize>();
-    assert!(count > 250, "fio has more options than {count}");
 }
 
 /// fio's own examples `waitfor.fio` and `steadystate.fio` contain it.

@@ -7,7 +7,7 @@ use crate::option::ValueKind::{Flag, OptionalText, Switch, Text};
 use crate::option::{EmulatedTool, OptionSpec};
 
 /// Option of IOR.
-pub(super) type IorOption = OptionSpec<ApplyIor>;
+pub(crate) type IorOption = OptionSpec<ApplyIor>;
 
 /// Function that applies a value; a switch given by its letter or long name has none. An error
 /// describes the expected value.
@@ -28,7 +28,7 @@ const NO_HDF5: &str = "there are no data sets, alignment and files of HDF5";
 const NO_MEMORY: &str = "no memory is reserved";
 const USE_DIRECT: &str = "--posix.odirect or useO_DIRECT=1 avoids the page cache";
 
-pub(super) const OPTIONS: &[IorOption] = &[
+pub(crate) const OPTIONS: &[IorOption] = &[
     switch("-B --posix.odirect useO_DIRECT", |o, text| turn(&mut o.direct, text)),
     switch("-C reorderTasks reorderTasksConstant", |o, text| turn(&mut o.reorder, text)),
     switch("-e fsync", |o, text| turn(&mut o.fsync, text)),

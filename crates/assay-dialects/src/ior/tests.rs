@@ -10,11 +10,9 @@ use serde_json::Value;
 use super::command_line;
 use super::compile::{self, IorAccess, compile};
 use super::json;
-use super::option::OPTIONS;
 use super::options::{IorOptions, IorOptionsError};
 use super::result::{AccessResult, IorTestResult, Stonewall};
 use super::text::{self, IorRunInfo};
-use crate::option::check_rows;
 use assay_model::facts::FileSystemCapacity;
 
 fn words(line: &str) -> Vec<String> {
@@ -39,11 +37,6 @@ fn error_with_location(error: &IorOptionsError) -> String {
 fn check_refused(line: &str, expected: &Expect) {
     let error = read(&words(line)).unwrap_err();
     expected.assert_eq(&format!("{}\n{}\n", error_with_location(&error), error.hint()));
-}
-
-#[test]
-fn every_option_has_one_row() {
-    check_rows(OPTIONS);
 }
 
 #[test]

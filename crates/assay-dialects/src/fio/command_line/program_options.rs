@@ -5,11 +5,11 @@ use crate::option::OptionSpec;
 use crate::option::ValueKind::{self, Switch, Text};
 
 /// Option of the program.
-pub(super) type ProgramOption = OptionSpec<ApplyProgramOption>;
+pub(crate) type ProgramOption = OptionSpec<ApplyProgramOption>;
 
 type ApplyProgramOption = fn(&mut FioRequest, &str) -> Result<(), String>;
 
-pub(super) const PROGRAM_OPTIONS: &[ProgramOption] = &[
+pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     implement("output", Text, |request, path| {
         request.output.file = Some(path.to_owned());
         Ok(())
