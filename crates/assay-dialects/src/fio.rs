@@ -1,7 +1,7 @@
 //! fio's job language and its three output formats.
 //!
-//! `command_line` parses arguments and job files into sections. `section_options` parses the
-//! options of a section, and `compile` turns them into a plan. `statistics` derives fio's figures
+//! `command_line` parses arguments and job files into sections. `option` has a row for each option;
+//! `section` applies those of a section, and `compile` turns them into a plan. `statistics` derives fio's figures
 //! from the outcomes; `text`, `json` and `terse` render them. Nothing here opens a file or reads a
 //! clock.
 
@@ -15,6 +15,7 @@ mod json_value;
 pub mod log;
 mod number;
 pub mod option;
+mod section;
 pub mod section_options;
 pub mod statistics;
 pub mod steady;

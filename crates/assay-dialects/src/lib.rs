@@ -10,6 +10,7 @@
 pub mod fio;
 pub mod ior;
 pub mod iperf3;
+pub mod option;
 pub mod osu;
 pub mod perftest;
 pub mod vdbench;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use assay_dialects::fio::command_line::{COMMAND_LINE, FioFormat, FioRequest};
 use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
-use assay_dialects::fio::job_error::{FioJobError, FioLocation};
+use assay_dialects::fio::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use assay_dialects::fio::{log, text};
 use assay_model::event::RequestedCommand;
 use assay_model::failure::ErrorArea;
@@ -24,6 +24,7 @@ use self::record::FinishedFioRun;
 use crate::options::fio::FioArguments;
 use crate::storage_plan::print_storage_plan;
 use crate::terminal::Terminal;
+use crate::unsupported_options::to_failure;
 use crate::{output_file, signals, store_access};
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::{RecordArguments, StoreArguments};
@@ -108,7 +109,10 @@ fn locate_fault(
         COMMAND_LINE => (FailureKind::Usage, words.join(" ")),
         file => (FailureKind::Suite, invocation.read_file(file).unwrap_or_default()),
     };
-    let failure = CommandFailure::new(kind, fault.kind.to_string()).advise(fault.hint());
+    let failure = match &*fault.kind {
+        FioJobErrorKind::Unsupported(refusal) => to_failure(refusal, kind),
+        described => CommandFailure::new(kind, described.to_string()).advise(fault.hint()),
+    };
     let (start, end) = origin.span;
     if end > text.len() || start == end {
         return failure;
@@ -165,7 +169,7 @@ fn find_origin<'r>(
     let settings = || section.globals.iter().chain(&section.own).rev();
     let find_setting = |name: &&str| {
         settings()
-            .find(|it| it.option.name == *name || it.option.alias == *name)
+            .find(|it| it.option.spellings().any(|known| known == *name))
             .map(|it| &it.origin)
     };
     names.iter().find_map(find_setting).or(Some(&section.origin))

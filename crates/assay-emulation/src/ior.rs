@@ -12,7 +12,7 @@ use assay_model::event::RequestedCommand;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::workload::file_set::FilePlan;
-use assay_run::failure::CommandFailure;
+use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::listener::Listener;
 use assay_run::recording::RecordingRequest;
 use assay_run::storage::ior::{self as driver, IorEvent};
@@ -27,6 +27,7 @@ use crate::signals;
 use crate::storage_plan::print_storage_plan;
 use crate::store_access;
 use crate::terminal::Terminal;
+use crate::unsupported_options::to_failure;
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::RecordArguments;
 use assay_console::progress_listener::EmulationListener;
@@ -166,7 +167,10 @@ fn parse_tests(
     load: &mut command_line::ScriptLoader<'_>,
 ) -> Result<Vec<IorOptions>, CommandFailure> {
     command_line::parse(words, load).map_err(|error| {
-        let failure = CommandFailure::usage(error.to_string()).advise(error.hint());
+        let failure = match error.without_location() {
+            IorOptionsError::Unsupported(refusal) => to_failure(refusal, FailureKind::Usage),
+            described => CommandFailure::usage(described.to_string()).advise(error.hint()),
+        };
         match error {
             IorOptionsError::Words { at, .. } => with_words(failure, words, at),
             IorOptionsError::Line { file, line, .. } => match load(&file) {

@@ -7,8 +7,14 @@ use std::fmt::Write as _;
 
 use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
 use super::jobfile::{FioParseContext, FioSection, FioSetting, JobfileReader, parse_setting};
-use super::option;
+use super::option::{self, OptionSupport, ValueKind};
+use crate::option::nearest_option;
 use assay_model::spelling::nearest_word;
+
+mod program_options;
+
+pub(crate) use self::program_options::PROGRAM_OPTIONS;
+use self::program_options::ProgramOption;
 
 /// Parsed command line with all job files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,6 +25,8 @@ pub struct FioRequest {
     pub globals: Vec<FioSetting>,
     /// Output formats and destination of the results.
     pub output: FioOutput,
+    /// Jobs to run; empty = all.
+    pub selected: Vec<String>,
     /// Devices and files that may be overwritten.
     pub destroy_data: Vec<String>,
     /// Whether targets may be on the root file system where a volume was expected.
@@ -85,83 +93,6 @@ impl Default for FioOutput {
 /// Name of the command line in error locations.
 pub const COMMAND_LINE: &str = "command line";
 
-/// Ignored options of the program itself: name, whether a value follows, and a reason where the
-/// user would miss an effect.
-const IGNORED: &[(&str, bool, &str)] = &[
-    ("eta", true, ""),
-    ("eta-interval", true, ""),
-    ("eta-newline", true, ""),
-    ("status-interval", true, "results are printed at the end, or at Ctrl-C"),
-    ("warnings-fatal", false, "notes never end a run"),
-    ("max-jobs", true, ""),
-    ("alloc-size", true, ""),
-    ("aux-path", true, "no state is kept between runs"),
-];
-
-/// Rejected options of the program itself, because they would change what is done.
-const REJECTED: &[(&str, &str)] = &[
-    ("server", "hosts are driven by assay's own agents"),
-    ("client", "hosts are driven by assay's own agents"),
-    ("remote-config", "hosts are driven by assay's own agents"),
-    ("daemonize", "assay does not leave the terminal"),
-    ("profile", "profiles are not supported"),
-    ("latency-log", "the option of a job is write_lat_log"),
-    ("bandwidth-log", "the option of a job is write_bw_log"),
-    ("inflate-log", "logs are not compressed, so there is nothing to inflate"),
-    ("cpuclock-test", "it tests fio itself"),
-    ("crctest", "it tests fio itself"),
-    ("memcpytest", "it tests fio itself"),
-    ("idle-prof", "idle time is not profiled"),
-    ("trigger-file", "triggers are not supported"),
-    ("trigger-timeout", "triggers are not supported"),
-    ("trigger", "triggers are not supported"),
-    ("trigger-remote", "triggers are not supported"),
-    ("merge-blktrace-only", "recorded I/O is not replayed"),
-    ("debug", "fio's debugging output is not supported"),
-    ("cmdhelp", "`man fio` describes the options, docs/fio.md lists the supported ones"),
-    ("enghelp", "`man fio` describes the options, docs/fio.md lists the supported ones"),
-];
-
-/// Implemented options of the program itself: name, and whether a value follows.
-const IMPLEMENTED: &[(&str, bool)] = &[
-    ("output", true),
-    ("output-format", true),
-    ("append-terse", false),
-    ("minimal", false),
-    ("terse-version", true),
-    ("section", true),
-    ("parse-only", false),
-    ("showcmd", false),
-    ("readonly", false),
-    ("version", false),
-    ("dry-run", false),
-    ("destroy-data", true),
-    ("target-on-root", false),
-    ("no-store", false),
-    ("store", true),
-    ("label", true),
-];
-
-/// Job options without a value.
-const WITHOUT_VALUE: &[&str] = &[
-    "norandommap",
-    "time_based",
-    "group_reporting",
-    "thread",
-    "stonewall",
-    "new_group",
-    "zero_buffers",
-    "refill_buffers",
-    "exitall",
-    "bs_unaligned",
-    "fixedbufs",
-    "registerfiles",
-    "nonvectored",
-    "hipri",
-    "sqthread_poll",
-    "userspace_reap",
-];
-
 impl FioRequest {
     /// Returns the jobs as one command line; every option is repeated for each job.
     #[must_use]
@@ -170,8 +101,8 @@ impl FioRequest {
         for section in &self.sections {
             let _ = write!(line, " --name={}", quote_for_shell(&section.name));
             let settings = section.globals.iter().chain(&section.own);
-            for setting in settings.filter(|setting| setting.option.name != "name") {
-                let _ = write!(line, " --{}", setting.option.name);
+            for setting in settings.filter(|setting| setting.name != option::NAME) {
+                let _ = write!(line, " --{}", setting.name);
                 if let Some(value) = &setting.value {
                     let _ = write!(line, "={}", quote_for_shell(value));
                 }
@@ -206,13 +137,12 @@ pub fn parse(
         offset: 0,
         request: FioRequest::default(),
         files: vec![],
-        names: vec![],
         surroundings,
     };
     while reading.next < words.len() {
         reading.parse_word()?;
     }
-    let CommandLineParser { mut request, files, names, .. } = reading;
+    let CommandLineParser { mut request, files, .. } = reading;
     request.texts.push((COMMAND_LINE.to_owned(), text.clone()));
     let mut reader = JobfileReader::new(surroundings, request.globals.clone());
     for (path, origin) in &files {
@@ -222,9 +152,8 @@ pub fn parse(
     request.sections.extend(sections);
     request.globals = globals;
     request.texts.extend(texts);
-    if let Some(name) =
-        names.iter().find(|name| request.sections.iter().all(|it| it.name != **name))
-    {
+    let is_missing = |name: &&String| request.sections.iter().all(|it| it.name != **name);
+    if let Some(name) = request.selected.iter().find(is_missing) {
         let near = nearest_word(name, request.sections.iter().map(|it| it.name.as_str()));
         let kind = FioJobErrorKind::UnknownSection {
             name: name.clone(),
@@ -235,8 +164,8 @@ pub fn parse(
             kind,
         ));
     }
-    if !names.is_empty() {
-        request.sections.retain(|section| names.contains(&section.name));
+    if !request.selected.is_empty() {
+        request.sections.retain(|section| request.selected.contains(&section.name));
     }
     if request.sections.is_empty() && !request.version {
         let origin = FioLocation::locate(COMMAND_LINE, &text, 0, text.len());
@@ -253,7 +182,6 @@ struct CommandLineParser<'a> {
     offset: usize,
     request: FioRequest,
     files: Vec<(String, FioLocation)>,
-    names: Vec<String>,
     surroundings: &'a FioParseContext<'a>,
 }
 
@@ -278,27 +206,12 @@ impl CommandLineParser<'_> {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (option, None),
         };
-        let dashed = name.replace('_', "-");
-        let idle = IGNORED.iter().find(|(known, ..)| *known == dashed);
-        if let Some((known, takes_value, why)) = idle {
-            if *takes_value && value.is_none() {
-                self.take_value();
+        match option::find_option(PROGRAM_OPTIONS.iter(), name) {
+            Some((row, main_name)) => {
+                self.parse_program_option(row, format!("--{main_name}"), value, origin)
             }
-            if !why.is_empty() {
-                self.request.notes.push(format!("--{known} has no effect: {why}"));
-            }
-            return Ok(());
+            None => self.parse_section_option(name, value, origin),
         }
-        let implemented = IMPLEMENTED.iter().find(|(known, _)| *known == dashed);
-        if let Some((known, takes_value)) = implemented {
-            let value = if *takes_value { value.or_else(|| self.take_value()) } else { value };
-            return self.parse_program_option(known, value.as_deref(), &origin);
-        }
-        if let Some((known, why)) = REJECTED.iter().find(|(known, _)| *known == dashed) {
-            let name = format!("--{known}");
-            return Err(FioJobError::new(origin, FioJobErrorKind::Unsupported { name, why }));
-        }
-        self.parse_section_option(name, value, origin)
     }
 
     /// Takes the next word if it can be a value.
@@ -314,20 +227,29 @@ impl CommandLineParser<'_> {
         value: Option<String>,
         origin: FioLocation,
     ) -> Result<(), FioJobError> {
-        let Some(row) = option::find(name) else {
-            let idle = IGNORED.iter().map(|(known, ..)| *known);
-            let program = IMPLEMENTED.iter().map(|(known, _)| *known).chain(idle);
-            let near = option::nearest_option(name).or_else(|| nearest_word(name, program));
+        let Some((row, main_name)) = option::find(name) else {
+            let near = nearest_option(option::all_options(), name);
+            let near = near.or_else(|| {
+                let is_usable = |row: &&ProgramOption| {
+                    !matches!(row.support, OptionSupport::Rejected { .. })
+                };
+                nearest_option(PROGRAM_OPTIONS.iter().filter(is_usable), name)
+            });
             let kind = FioJobErrorKind::UnknownOption { name: name.to_owned(), near };
             return Err(FioJobError::new(origin, kind));
         };
-        let bare = WITHOUT_VALUE.contains(&row.name);
-        let value = if bare { value } else { value.or_else(|| self.take_value()) };
-        if row.name == "name" {
+        let value = match row.value {
+            ValueKind::Switch => value,
+            ValueKind::Flag | ValueKind::Text | ValueKind::OptionalText => {
+                value.or_else(|| self.take_value())
+            }
+        };
+        if main_name == option::NAME {
             let name = value.unwrap_or_default();
             let globals = self.request.globals.clone();
             let own = vec![FioSetting {
                 option: row,
+                name: main_name,
                 value: Some(name.clone()),
                 origin: origin.clone(),
             }];
@@ -345,65 +267,38 @@ impl CommandLineParser<'_> {
 
     fn parse_program_option(
         &mut self,
-        name: &'static str,
-        value: Option<&str>,
-        origin: &FioLocation,
+        row: &ProgramOption,
+        name: String,
+        value: Option<String>,
+        origin: FioLocation,
     ) -> Result<(), FioJobError> {
-        let refuse = |why: &str| {
-            let value = value.unwrap_or_default().to_owned();
-            let kind = FioJobErrorKind::InvalidValue {
-                name: format!("--{name}"),
-                value,
-                why: why.to_owned(),
-            };
-            Err(FioJobError::new(origin.clone(), kind))
-        };
-        let request = &mut self.request;
-        match (name, value) {
-            ("output", Some(path)) => request.output.file = Some(path.to_owned()),
-            ("output-format", Some(list)) => match parse_formats(list) {
-                Some(formats) => request.output.formats = formats,
-                None => return refuse("it must be normal, json, json+ or terse"),
-            },
-            ("append-terse", _) => request.output.formats.push(FioFormat::Terse),
-            ("minimal", _) => request.output.formats = vec![FioFormat::Terse],
-            ("terse-version", Some(number)) => match number.parse() {
-                Ok(version @ 3..=5) => request.output.terse_version = version,
-                _ => return refuse("it must be 3, 4 or 5"),
-            },
-            ("section", Some(section)) => self.names.push(section.to_owned()),
-            ("destroy-data", Some(path)) => request.destroy_data.push(path.to_owned()),
-            ("parse-only", _) => request.parse_only = true,
-            ("showcmd", _) => request.show_command = true,
-            ("readonly", _) => request.read_only = true,
-            ("version", _) => request.version = true,
-            ("dry-run", _) => request.dry_run = true,
-            ("target-on-root", _) => request.target_on_root = true,
-            ("no-store", _) if request.store_options.store.is_some() => {
-                return refuse("--store is given");
-            }
-            ("no-store", _) => request.store_options.no_store = true,
-            ("store", Some(_)) if request.store_options.no_store => {
-                return refuse("--no-store is given");
-            }
-            ("store", Some(folder)) => request.store_options.store = Some(folder.to_owned()),
-            ("label", Some(name)) => request.store_options.label = Some(name.to_owned()),
-            (_, None) if IMPLEMENTED.contains(&(name, true)) => {
-                return refuse("a value is missing");
-            }
-            _ => {}
+        if let Some(refusal) = row.find_refusal(&option::FIO, &name, value.as_deref()) {
+            return Err(FioJobError::new(origin, FioJobErrorKind::Unsupported(refusal)));
         }
-        Ok(())
+        let (value, expects_value) = match row.value {
+            ValueKind::Switch => (value, false),
+            ValueKind::Flag | ValueKind::Text | ValueKind::OptionalText => {
+                (value.or_else(|| self.take_value()), true)
+            }
+        };
+        let applied = match (row.support, &value) {
+            (OptionSupport::Implemented(_), None) if expects_value => {
+                Err("a value is missing".to_owned())
+            }
+            (OptionSupport::Implemented(apply), _) => {
+                apply(&mut self.request, value.as_deref().unwrap_or_default())
+            }
+            (OptionSupport::Ignored(why), _) => {
+                if !why.is_empty() {
+                    self.request.notes.push(format!("{name} has no effect: {why}"));
+                }
+                Ok(())
+            }
+            (OptionSupport::Rejected { .. }, _) => Ok(()),
+        };
+        applied.map_err(|why| {
+            let value = value.unwrap_or_default();
+            FioJobError::new(origin, FioJobErrorKind::InvalidValue { name, value, why })
+        })
     }
-}
-
-fn parse_formats(list: &str) -> Option<Vec<FioFormat>> {
-    let one = |name: &str| match name.trim() {
-        "normal" => Some(FioFormat::Normal),
-        "json" => Some(FioFormat::Json),
-        "json+" => Some(FioFormat::JsonPlus),
-        "terse" | "minimal" => Some(FioFormat::Terse),
-        _ => None,
-    };
-    list.split(',').map(one).collect()
 }

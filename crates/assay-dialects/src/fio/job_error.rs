@@ -4,6 +4,8 @@
 
 use thiserror::Error;
 
+use crate::option::UnsupportedOption;
+
 /// Location in a named source text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FioLocation {
@@ -39,13 +41,8 @@ pub enum FioJobErrorKind {
         near: Option<&'static str>,
     },
     /// Option of fio that would change the result and is not supported.
-    #[error("assay does not support fio's `{name}`: {why}")]
-    Unsupported {
-        /// Option, with its value if only that value is not supported.
-        name: String,
-        /// Reason.
-        why: &'static str,
-    },
+    #[error(transparent)]
+    Unsupported(UnsupportedOption),
     /// Invalid value of an option.
     #[error("invalid value `{value}` for `{name}`: {why}")]
     InvalidValue {
@@ -140,9 +137,7 @@ impl FioJobError {
             FioJobErrorKind::UnknownOption { near: None, .. } => {
                 "see `man fio` for fio's options and docs/fio.md for the supported ones".to_owned()
             }
-            FioJobErrorKind::Unsupported { .. } => {
-                "remove it, or run this job with fio itself; docs/fio.md lists the supported options".to_owned()
-            }
+            FioJobErrorKind::Unsupported(refusal) => refusal.instead.to_owned(),
             FioJobErrorKind::InvalidValue { .. } => "see `man fio` for the values of this option".to_owned(),
             FioJobErrorKind::MalformedLine { .. } => {
                 "a job file has lines `[name]`, `option=value`, `option` and comments with ; or #"

@@ -4,7 +4,8 @@
 //! Opens nothing: included files are read through [`FioParseContext`].
 
 use super::job_error::{FioJobError, FioJobErrorKind, FioLocation};
-use super::option::{self, FioOption, OptionSupport};
+use super::option::{self, FioOption};
+use crate::option::nearest_option;
 
 /// Files, variables and machine facts that a job file may refer to.
 pub struct FioParseContext<'a> {
@@ -23,8 +24,10 @@ pub struct FioParseContext<'a> {
 /// Option as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FioSetting {
-    /// Entry in the option table.
+    /// Row of the option.
     pub option: &'static FioOption,
+    /// Main name of the option.
+    pub name: &'static str,
     /// Text after the `=`, if any.
     pub value: Option<String>,
     /// Location.
@@ -223,22 +226,18 @@ pub(super) fn parse_setting(
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (written, None),
     };
-    let Some(row) = option::find(name) else {
-        let kind = FioJobErrorKind::UnknownOption {
-            name: name.to_owned(),
-            near: option::nearest_option(name),
-        };
+    let Some((row, main_name)) = option::find(name) else {
+        let near = nearest_option(option::all_options(), name);
+        let kind = FioJobErrorKind::UnknownOption { name: name.to_owned(), near };
         return Err(FioJobError::new(origin, kind));
     };
     let value = value
         .map(|value| expand_keywords(&expand_variables(value, surroundings), surroundings));
-    if let OptionSupport::Rejected { why, unless } = row.support
-        && !unless.contains(&value.as_deref().unwrap_or("1"))
-    {
-        let name = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
-        return Err(FioJobError::new(origin, FioJobErrorKind::Unsupported { name, why }));
+    let written = value.as_ref().map_or(name.to_owned(), |value| format!("{name}={value}"));
+    match row.find_refusal(&option::FIO, &written, Some(value.as_deref().unwrap_or("1"))) {
+        Some(refusal) => Err(FioJobError::new(origin, FioJobErrorKind::Unsupported(refusal))),
+        None => Ok(FioSetting { option: row, name: main_name, value, origin }),
     }
-    Ok(FioSetting { option: row, value, origin })
 }
 
 /// Expands `${NAME}`; unset variables are empty, as in fio.

@@ -56,9 +56,9 @@ fn settings(settings: &[FioSetting]) -> JsonValue {
     for setting in settings {
         let Some(value) = &setting.value else { continue };
         let value = JsonValue::text(value);
-        match entries.iter_mut().find(|(name, _)| name == setting.option.name) {
+        match entries.iter_mut().find(|(name, _)| name == setting.name) {
             Some(entry) => entry.1 = value,
-            None => entries.push((setting.option.name.to_owned(), value)),
+            None => entries.push((setting.name.to_owned(), value)),
         }
     }
     JsonValue::Object(entries)

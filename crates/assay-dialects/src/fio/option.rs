@@ -1,52 +1,53 @@
-//! Options of fio 3.33, and how assay treats each.
+//! Options of fio's jobs as of version 3.33 (`fio --cmdhelp=all`) and of its engines: one row each.
 
-use assay_model::spelling::nearest_word;
+use super::section_options::FioOptions;
+pub(super) use crate::option::{EmulatedTool, OptionSpec, OptionSupport, ValueKind};
 
-mod table;
+mod ignored;
+mod implemented;
+mod rejected;
 
-/// Option of fio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FioOption {
-    /// Option name.
-    pub name: &'static str,
-    /// Alternative name, or empty.
-    pub alias: &'static str,
-    /// Treatment by assay.
-    pub support: OptionSupport,
-}
+/// Option of a job.
+pub type FioOption = OptionSpec<ApplyFio>;
 
-/// Treatment of an option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OptionSupport {
-    /// Implemented.
-    Implemented,
-    /// Accepted without effect; the user gets the reason.
-    Ignored(&'static str),
-    /// Rejected because it would change the result, unless it has one of the harmless values.
-    Rejected {
-        /// Reason.
-        why: &'static str,
-        /// Values that have no effect in fio either.
-        unless: &'static [&'static str],
-    },
-}
+/// Function that applies a value to a job; an error describes the expected value.
+pub type ApplyFio = fn(&mut FioOptions, &str) -> Result<(), String>;
 
-/// Finds an option by name or alias; fio treats `-` and `_` as equal.
+pub(super) const FIO: EmulatedTool = EmulatedTool {
+    command: "fio",
+    otherwise: "remove it, or run this job with fio itself; docs/fio.md lists the supported options",
+};
+
+/// Option with the name of a job; on the command line it begins one.
+pub(super) const NAME: &str = "name";
+/// Option with the base of unit prefixes, which applies to all other numbers of a job.
+pub(super) const BASE: &str = "kb_base";
+
+/// Finds an option by any of its names, and returns the name that fio prints for it; fio treats `-`
+/// and `_` as equal.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static FioOption> {
-    let name = name.replace('-', "_");
-    let same = |candidate: &str| candidate.replace('-', "_") == name;
-    table::rows().find(|row| same(row.name) || (!row.alias.is_empty() && same(row.alias)))
+pub fn find(name: &str) -> Option<(&'static FioOption, &'static str)> {
+    find_option(all_options(), name)
 }
 
-/// Returns the nearest option, for "did you mean".
-#[must_use]
-pub fn nearest_option(name: &str) -> Option<&'static str> {
-    let names = table::rows().flat_map(|row| [row.name, row.alias]);
-    nearest_word(name, names.filter(|name| !name.is_empty()))
+/// Finds an option among these, as [`find`] does.
+pub(super) fn find_option<A: 'static>(
+    mut rows: impl Iterator<Item = &'static OptionSpec<A>>,
+    name: &str,
+) -> Option<(&'static OptionSpec<A>, &'static str)> {
+    rows.find_map(|row| {
+        let spelling = row.spellings().find(|candidate| is_same_name(candidate, name))?;
+        Some((row, row.main_name(spelling)))
+    })
+}
+
+/// Returns whether two names are equal except for `-` and `_`.
+fn is_same_name(one: &str, other: &str) -> bool {
+    let unify = |byte| if byte == b'-' { b'_' } else { byte };
+    one.len() == other.len() && one.bytes().map(unify).eq(other.bytes().map(unify))
 }
 
 /// Returns all options.
 pub fn all_options() -> impl Iterator<Item = &'static FioOption> {
-    table::rows()
+    implemented::IMPLEMENTED.iter().chain(ignored::IGNORED).chain(rejected::REJECTED)
 }

@@ -1,17 +1,14 @@
 //! Parsed options of one job: access pattern, targets and run time.
 //!
-//! Options are applied in fio's order: globals first, then the job's own.
+//! `section` applies the options of a section to them.
 
 use assay_model::workload::storage::{SizeShare, WriteSync};
 
-use super::job_error::{FioJobError, FioJobErrorKind};
-use super::jobfile::{FioSection, FioSetting};
 use super::value::{NumberBase, SizeOrPercent};
 
-mod apply;
-mod behaviour;
+pub(super) mod behaviour;
 mod logs;
-mod parse_values;
+pub(super) mod parse_values;
 
 pub use self::behaviour::{
     FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
@@ -173,28 +170,8 @@ const DEFAULT_PERCENTILES: [f64; 17] = [
 ];
 
 impl FioOptions {
-    /// Parses the settings of a section.
-    ///
-    /// # Errors
-    /// A value that its option cannot have.
-    pub fn from_section(section: &FioSection) -> Result<Self, FioJobError> {
-        let mut job = Self::new(&section.name);
-        let settings = || section.globals.iter().chain(&section.own);
-        // The base applies to all other numbers, even before its own line.
-        for setting in settings().filter(|setting| setting.option.name == "kb_base") {
-            job.kb_base = match setting.value.as_deref() {
-                Some("1000") => 1000,
-                Some("1024") => 1024,
-                _ => return Err(invalid_value(setting, "it must be 1000 or 1024")),
-            };
-        }
-        for setting in settings() {
-            job.apply(setting).map_err(|why| invalid_value(setting, &why))?;
-        }
-        Ok(job)
-    }
-
-    fn new(name: &str) -> Self {
+    /// Returns the options of a job without settings: fio's defaults.
+    pub(super) fn new(name: &str) -> Self {
         let four_kib = vec![SizeShare::single(4096)];
         Self {
             name: name.to_owned(),
@@ -260,7 +237,7 @@ impl FioOptions {
         }
     }
 
-    const fn base(&self) -> NumberBase {
+    pub(super) const fn base(&self) -> NumberBase {
         NumberBase { kb: self.kb_base }
     }
 
@@ -286,14 +263,4 @@ impl FioOptions {
             _ => (&self.sizes.write, &[]),
         }
     }
-}
-
-fn invalid_value(setting: &FioSetting, why: &str) -> FioJobError {
-    let value = setting.value.clone().unwrap_or_default();
-    let kind = FioJobErrorKind::InvalidValue {
-        name: setting.option.name.to_owned(),
-        value,
-        why: why.to_owned(),
-    };
-    FioJobError::new(setting.origin.clone(), kind)
 }

@@ -12,7 +12,7 @@ use super::command_line::{FioRequest, parse};
 use super::compile::{FioCompileEnv, FioPlan, compile};
 use super::job_error::FioJobError;
 use super::jobfile::FioParseContext;
-use super::option::{self, OptionSupport};
+use super::option;
 use super::section_options::FioOptions;
 use super::value::{self, NumberBase, SizeOrPercent};
 
@@ -169,28 +169,6 @@ fn parses_numbers_like_fio() {
         assert_eq!(value::parse_seconds(text), Some(expected), "{text}");
     }
     assert_eq!(value::parse_seconds("1w"), None);
-}
-
-#[test]
-fn every_option_has_one_row_and_a_reason() {
-    let mut names: Vec<&str> = option::all_options()
-        .flat_map(|row| [row.name, row.alias])
-        .filter(|n| !n.is_empty())
-        .collect();
-    names.sort_unstable();
-    let count = names.len();
-    names.dedup();
-    assert_eq!(names.len(), count);
-    for row in option::all_options() {
-        assert_eq!(option::find(row.name), Some(row));
-        match row.support {
-            OptionSupport::Implemented => {}
-            OptionSupport::Ignored(why) | OptionSupport::Rejected { why, .. } => {
-                assert!(!why.is_empty() && !why.ends_with('.'), "{}", row.name);
-            }
-        }
-    }
-    assert!(names.len() > 250, "fio has more options than {}", names.len());
 }
 
 /// fio's own examples `waitfor.fio` and `steadystate.fio` contain it.
@@ -493,8 +471,8 @@ fn faults_have_a_place_and_a_hint() {
         "--server",
         "",
         &expect![[r#"
-            command line:1:1: assay does not support fio's `--server`: hosts are driven by assay's own agents
-            remove it, or run this job with fio itself; docs/fio.md lists the supported options
+            command line:1:1: `assay fio` does not support --server: hosts are driven by assay's own agents
+            use `assay run storage-volume --hosts …`
         "#]],
     );
     check_refused(
@@ -555,7 +533,7 @@ fn arithmetic_expands_machine_keywords() {
 
 /// Generates nearly valid lines: they reach deeper into the parser than noise.
 fn line() -> impl Strategy<Value = String> {
-    let names: Vec<&str> = option::all_options().map(|row| row.name).collect();
+    let names: Vec<&str> = option::all_options().flat_map(|row| row.spellings()).collect();
     let value = prop_oneof![
         "[0-9]{1,20}[kmgtp%]?i?b?",
         "[(0-9k+*/^)-]{0,80}",

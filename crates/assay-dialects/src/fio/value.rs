@@ -108,12 +108,12 @@ pub(super) fn parse_decimal(text: &str) -> Option<f64> {
     value.filter(|_| digits && !text.is_empty())
 }
 
-/// Parses `1` or `0`; an option without a value means 1.
-pub(super) fn parse_flag(text: Option<&str>) -> Option<bool> {
-    match text.map(str::trim) {
-        None | Some("1") => Some(true),
-        Some("0") => Some(false),
-        Some(_) => None,
+/// Parses `1` or `0`.
+pub(super) fn parse_flag(text: &str) -> Option<bool> {
+    match text.trim() {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
     }
 }
 

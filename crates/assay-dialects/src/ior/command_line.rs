@@ -1,50 +1,13 @@
-//! IOR's command line: supported options, and reasons for rejecting the others.
+//! IOR's command line: letters, long options and the script.
 
+use super::option::{IOR, IorOption, OPTIONS, takes_word};
 use super::options::{IorOptions, IorOptionsError};
-use super::{directives, script, units};
+use super::{directives, script};
+use crate::option::OptionSupport;
 use assay_model::spelling::nearest_word;
 
-/// Switches that are implemented or ignored.
-const FLAGS: &str = "CeEFgkKmqrRuvwWxYzZB";
-/// Options with a value.
-const VALUED: &str = "abtsiodDTQGNAOXjl";
-/// Rejected options with the reason.
-const REJECTED: &[(char, &str)] = &[
-    ('c', "POSIX I/O is never collective"),
-    ('f', "a script needs a separate option `-f FILE`"),
-    ('H', "there are no MPI hints"),
-    ('I', "there are no data sets without HDF5"),
-    ('J', "there is no alignment of HDF5"),
-    ('M', "no memory is reserved; --posix.odirect avoids the page cache"),
-    ('n', "there are no files of HDF5"),
-    ('p', "space is not preallocated; files are written in full"),
-    ('P', "there are no shared file pointers without MPI-IO"),
-    ('S', "there are no strided types without MPI-IO"),
-    ('U', "there are no MPI hints"),
-    ('V', "there are no file views without MPI-IO"),
-    ('y', "there is one mount point"),
-];
-/// Rejected long options with the reason; a name matches by its prefix.
-const REJECTED_LONG: &[(&str, &str)] = &[
-    ("collective", "POSIX I/O is never collective"),
-    ("posix.rangelocks", "range locks have no effect between ranks of one process"),
-    ("dummy.", "only POSIX is supported"),
-    ("mpiio.", "only POSIX is supported"),
-    ("mmap.", "only POSIX is supported"),
-];
-/// Implemented long options.
-const LONG: &[&str] = &[
-    "posix.odirect",
-    "dryRun",
-    "dataPacketType",
-    "warningAsErrors",
-    "random-offset-seed",
-    "randomPrefill",
-    "ranks",
-    "collective",
-    "destroy-data",
-    "target-on-root",
-];
+/// Letter whose value is directives.
+const DIRECTIVES: &str = "-O";
 
 /// Reads the text of a script.
 pub type ScriptLoader<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
@@ -75,8 +38,8 @@ pub fn parse(
             script = Some((file.unwrap_or_default(), placed(at, count - words.len())));
             continue;
         }
-        let read = if let Some(long) = word.strip_prefix("--") {
-            parse_long_option(&mut options, long, &mut words)
+        let read = if word.starts_with("--") {
+            parse_long_option(&mut options, word, &mut words)
         } else if let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
             parse_short_options(&mut options, cluster, &mut words)
         } else {
@@ -108,79 +71,78 @@ fn parse_short_options(
 ) -> Result<(), IorOptionsError> {
     for (at, letter) in cluster.char_indices() {
         let name = format!("-{letter}");
-        if let Some((_, why)) = REJECTED.iter().find(|(known, _)| *known == letter) {
-            return Err(IorOptionsError::Unsupported { name, why });
-        }
-        if FLAGS.contains(letter) {
-            options.apply_switch(letter);
-            continue;
-        }
-        if !VALUED.contains(letter) {
-            let near = nearest_word(cluster, LONG.iter().copied());
-            return Err(IorOptionsError::UnknownOption { name, near });
-        }
         let rest = &cluster[at + letter.len_utf8()..];
         let glued = rest.strip_prefix('=').unwrap_or(rest);
-        let value = match glued {
+        let mut value = || match glued {
             "" => words.next().cloned().unwrap_or_default(),
             glued => glued.to_owned(),
         };
-        return match letter {
-            'O' => value.split(',').try_for_each(|part| directives::apply(options, part)),
-            _ => options.apply_value(letter, &value),
+        if name == DIRECTIVES {
+            return value().split(',').try_for_each(|part| directives::apply(options, part));
+        }
+        let Some(row) = OPTIONS.iter().find(|row| row.spellings().any(|known| known == name))
+        else {
+            return Err(unknown_option(name, &format!("--{cluster}")));
         };
+        if takes_word(row) {
+            return apply(options, row, &name, Some(value()));
+        }
+        apply(options, row, &name, None)?;
     }
     Ok(())
 }
 
 fn parse_long_option(
     options: &mut IorOptions,
-    long: &str,
+    word: &str,
     words: &mut Words<'_>,
 ) -> Result<(), IorOptionsError> {
-    let (name, glued) = match long.split_once('=') {
+    let (name, glued) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
-        None => (long, None),
+        None => (word, None),
     };
-    if let Some((_, why)) = REJECTED_LONG.iter().find(|(start, _)| name.starts_with(start)) {
-        return Err(IorOptionsError::Unsupported { name: format!("--{name}"), why });
+    // A name that ends in a dot stands for all options of an engine.
+    let is_named =
+        |known: &str| known == name || (known.ends_with('.') && name.starts_with(known));
+    let Some(row) = OPTIONS.iter().find(|row| row.spellings().any(is_named)) else {
+        return Err(unknown_option(name.to_owned(), name));
+    };
+    let value = match takes_word(row) {
+        true => Some(glued.or_else(|| words.next().cloned()).unwrap_or_default()),
+        false => None,
+    };
+    apply(options, row, name, value)
+}
+
+/// Applies an option as written on the command line.
+fn apply(
+    options: &mut IorOptions,
+    row: &IorOption,
+    name: &str,
+    value: Option<String>,
+) -> Result<(), IorOptionsError> {
+    if let Some(refusal) = row.find_refusal(&IOR, name, None) {
+        return Err(IorOptionsError::Unsupported(refusal));
     }
-    let mut value = || glued.clone().or_else(|| words.next().cloned()).unwrap_or_default();
-    match name {
-        "posix.odirect" => options.direct = true,
-        "dryRun" | "dry-run" => options.dry_run = true,
-        "target-on-root" => options.target_on_root = true,
-        "destroy-data" => options.destroy_data.push(value()),
-        "ranks" => return options.apply_value('N', &value()),
-        "dataPacketType" => return options.apply_value('l', &value()),
-        "warningAsErrors" => {
-            options.notes.push("--warningAsErrors has no effect: there are no warnings".into());
+    match row.support {
+        OptionSupport::Implemented(apply) => {
+            apply(options, value.as_deref()).map_err(|why| IorOptionsError::InvalidValue {
+                name: name.to_owned(),
+                value: value.unwrap_or_default(),
+                why,
+            })
         }
-        "random-offset-seed" => match units::parse_size(&value()) {
-            Some(seed) => options.signature = seed,
-            None => {
-                let (name, value) = (format!("--{name}"), glued.unwrap_or_default());
-                return Err(IorOptionsError::InvalidValue {
-                    name,
-                    value,
-                    why: "it must be a number",
-                });
-            }
-        },
-        "randomPrefill" => match units::parse_size(&value()) {
-            Some(bytes) => options.prefill_bytes = bytes,
-            None => {
-                return Err(IorOptionsError::InvalidValue {
-                    name: format!("--{name}"),
-                    value: glued.unwrap_or_default(),
-                    why: "it must be a size like 2m",
-                });
-            }
-        },
-        _ => {
-            let near = nearest_word(name, LONG.iter().copied());
-            return Err(IorOptionsError::UnknownOption { name: format!("--{name}"), near });
+        OptionSupport::Ignored(why) => {
+            options.notes.push(format!("{name} has no effect: {why}"));
+            Ok(())
         }
+        OptionSupport::Rejected { .. } => Ok(()),
     }
-    Ok(())
+}
+
+/// Returns the error for an unknown option, with the long name nearest to `long`.
+fn unknown_option(name: String, long: &str) -> IorOptionsError {
+    let known =
+        OPTIONS.iter().flat_map(|row| row.spellings()).filter(|it| it.starts_with("--"));
+    IorOptionsError::UnknownOption { name, near: nearest_word(long, known) }
 }

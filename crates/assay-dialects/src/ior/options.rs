@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::units;
+use crate::option::UnsupportedOption;
 
 /// Options of a test; the fields are named as in IOR's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,13 +117,8 @@ pub enum IorOptionsError {
         near: Option<&'static str>,
     },
     /// Option of IOR that would change the result and is not supported.
-    #[error("assay does not support IOR's `{name}`: {why}")]
-    Unsupported {
-        /// Option name.
-        name: String,
-        /// Reason.
-        why: &'static str,
-    },
+    #[error(transparent)]
+    Unsupported(UnsupportedOption),
     /// Invalid value of an option.
     #[error("{}: {why}", describe_value_error(name, value))]
     InvalidValue {
@@ -176,6 +171,15 @@ fn describe_value_error(name: &str, value: &str) -> String {
 }
 
 impl IorOptionsError {
+    /// Returns the error without its location.
+    #[must_use]
+    pub fn without_location(&self) -> &Self {
+        match self {
+            Self::Words { what, .. } | Self::Line { what, .. } => what.without_location(),
+            located => located,
+        }
+    }
+
     /// Returns advice on how to fix the error.
     #[must_use]
     pub fn hint(&self) -> String {
@@ -185,9 +189,7 @@ impl IorOptionsError {
                 "see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE"
                     .to_owned()
             }
-            Self::Unsupported { .. } => {
-                "remove it, or run this test with IOR itself; docs/ior.md lists the supported options".to_owned()
-            }
+            Self::Unsupported(refusal) => refusal.instead.to_owned(),
             Self::UnreadableScript { .. } => {
                 "give it as -f FILE: lines of NAME=VALUE between `IOR START` and `IOR STOP`".to_owned()
             }
@@ -247,89 +249,6 @@ impl Default for IorOptions {
 }
 
 impl IorOptions {
-    /// Applies a switch; letters without a function here add a note.
-    pub(super) fn apply_switch(&mut self, letter: char) {
-        let note = match letter {
-            'C' => return self.reorder = true,
-            'e' => return self.fsync = true,
-            'E' => return self.use_existing = true,
-            'F' => return self.file_per_rank = true,
-            'k' => return self.keep = true,
-            'r' => return self.read = true,
-            'R' => return self.check_read = true,
-            'w' => return self.write = true,
-            'W' => return self.check_write = true,
-            'Y' => return self.fsync_per_write = true,
-            'z' => return self.random += 1,
-            'Z' => return self.reorder_random += 1,
-            'm' => return self.multi_file = true,
-            'u' => return self.unique_dir = true,
-            'K' => return self.keep_with_error = true,
-            'B' => return self.direct = true,
-            'v' => return self.verbose += 1,
-            'g' => "-g has no effect: all ranks begin and end a phase together",
-            'q' => "-q has no effect: damaged data always fails the test",
-            _ => "-x has no effect: a short transfer is an error",
-        };
-        self.notes.push(note.to_owned());
-    }
-
-    /// Applies an option with a value, except `-O`, whose values are options themselves.
-    pub(super) fn apply_value(
-        &mut self,
-        letter: char,
-        value: &str,
-    ) -> Result<(), IorOptionsError> {
-        let refuse = |why| {
-            Err(IorOptionsError::InvalidValue {
-                name: format!("-{letter}"),
-                value: value.to_owned(),
-                why,
-            })
-        };
-        let bytes = units::parse_size(value);
-        let Some(number) = bytes.or_else(|| "aolX".contains(letter).then_some(0)) else {
-            return refuse("it must be a number, or a size like 4k, 1m or 2g");
-        };
-        let small = u32::try_from(number).unwrap_or(u32::MAX);
-        match letter {
-            'a' if value.eq_ignore_ascii_case("POSIX") => {}
-            'a' => return refuse("only POSIX is supported"),
-            'o' if value.is_empty() || value.contains('@') => {
-                return refuse("it must be one file");
-            }
-            'o' => value.clone_into(&mut self.test_file),
-            'l' => match value.chars().next().filter(|first| "toir".contains(*first)) {
-                Some(first) => self.packet = first,
-                None => {
-                    return refuse("it must be offset, incompressible, timestamp or random");
-                }
-            },
-            'X' => match value.parse() {
-                Ok(seed) => self.reorder_seed = seed,
-                Err(_) => return refuse("it must be a whole number"),
-            },
-            'b' | 't' | 's' | 'N' | 'i' if number == 0 => return refuse("it must be above 0"),
-            'N' if number > 4096 => return refuse("at most 4096 ranks are supported"),
-            'i' if number > 100_000 => {
-                return refuse("at most 100,000 repetitions are supported");
-            }
-            'b' => self.block_bytes = number,
-            't' => self.transfer_bytes = number,
-            's' => self.segments = number,
-            'N' => self.ranks = small,
-            'i' => self.repetitions = small,
-            'd' => self.delay_s = small,
-            'D' => self.deadline_s = small,
-            'T' => self.max_minutes = small,
-            'Q' => self.reorder_offset = small,
-            'G' => self.signature = number,
-            'A' => self.ref_num = number,
-            _ => self.notes.push("-j has no effect: all times are reported".to_owned()),
-        }
-        Ok(())
-    }
-
     /// Fills in defaults and checks for conflicts.
     pub(super) fn complete(mut self) -> Result<Self, IorOptionsError> {
         if !(self.write || self.read || self.check_write || self.check_read) {

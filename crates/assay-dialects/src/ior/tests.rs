@@ -77,7 +77,7 @@ fn rejects_unsupported_options_by_name() {
     check_refused(
         "-c",
         &expect![[r#"
-            0..1: assay does not support IOR's `-c`: POSIX I/O is never collective
+            0..1: `assay ior` does not support -c: POSIX I/O is never collective
             remove it, or run this test with IOR itself; docs/ior.md lists the supported options
         "#]],
     );
@@ -85,7 +85,7 @@ fn rejects_unsupported_options_by_name() {
         "--posix.odirct",
         &expect![[r#"
             0..1: IOR has no option `--posix.odirct`
-            did you mean `posix.odirect`?
+            did you mean `--posix.odirect`?
         "#]],
     );
     check_refused(
@@ -150,8 +150,8 @@ fn rejects_unsupported_options_by_name() {
         -O stoneWallingWearOut=2 -D 1: 0..2: invalid value `2` for `stoneWallingWearOut`: it must be 0 or 1
         -O stoneWallingStatusFile=x: 0..2: -O stoneWallingStatusFile needs kept files, -k
         -O stoneWallingStatusFile=x -k -w -D 1: 0..6: -O stoneWallingStatusFile needs -O stoneWallingWearOut=1 when writing
-        -O minTimeDuration=5: 0..2: assay does not support IOR's `minTimeDuration=5`: a repetition is done once
-        -O savePerOpDataCSV=x: 0..2: assay does not support IOR's `savePerOpDataCSV=x`: single transfers are not logged
+        -O minTimeDuration=5: 0..2: `assay ior` does not support minTimeDuration=5: a repetition is done once
+        -O savePerOpDataCSV=x: 0..2: `assay ior` does not support savePerOpDataCSV=x: single transfers are not logged
         -O keepFile=yes: 0..2: invalid value `yes` for `keepFile`: it must be 0 or 1
         -O checkRea=1: 0..2: IOR has no option `checkRea`
         -O: 0..1: `-O` has no value: it must be NAME=VALUE, like blockSize=4m
@@ -160,13 +160,13 @@ fn rejects_unsupported_options_by_name() {
         --randomPrefill=1m: 0..1: --randomPrefill needs -z
         --randomPrefill=3m -z -b 4m: 0..4: --randomPrefill must divide the block size (-b)
         --randomPrefill=x -z: 0..1: invalid value `x` for `--randomPrefill`: it must be a size like 2m
-        --posix.rangelocks: 0..1: assay does not support IOR's `--posix.rangelocks`: range locks have no effect between ranks of one process
-        --mmap.madv_dont_need: 0..1: assay does not support IOR's `--mmap.madv_dont_need`: only POSIX is supported
+        --posix.rangelocks: 0..1: `assay ior` does not support --posix.rangelocks: range locks have no effect between ranks of one process
+        --mmap.madv_dont_need: 0..1: `assay ior` does not support --mmap.madv_dont_need: only POSIX is supported
         -l x: 0..2: invalid value `x` for `-l`: it must be offset, incompressible, timestamp or random
         -X a: 0..2: invalid value `a` for `-X`: it must be a whole number
         -z -D 1 -O stoneWallingWearOut=1: 0..5: -O stoneWallingWearOut needs -z -z; the order of a single -z ends at the deadline
         -f script: 0..2: cannot read the script `script`: entity not found
-        -kf script: 0..1: assay does not support IOR's `-f`: a script needs a separate option `-f FILE`
+        -kf script: 0..1: `assay ior` does not support -f: a script needs a separate option
         -f: 0..1: cannot read the script ``: entity not found
     "#]].assert_eq(&shown);
     check_refused(
@@ -421,7 +421,7 @@ fn parses_script_with_several_tests() {
     assert_eq!([all.first().map(key), all.last().map(key)], expected);
     let wrong = tests("ior start\nRUN\nblockSize=7x\n").unwrap_err();
     expect![[r#"
-        s:3: invalid value `7x` for `-b`: it must be a number, or a size like 4k, 1m or 2g
+        s:3: invalid value `7x` for `blockSize`: it must be a number, or a size like 4k, 1m or 2g
         see docs/ior.md for the supported options, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
     "#]]
     .assert_eq(&format!("{}\n{}\n", error_with_location(&wrong), wrong.hint()));

@@ -1,152 +1,133 @@
 //! Options of OSU's programs that `assay mpi` does not support. Each is rejected by name with a
 //! reason and an alternative, so that an OSU command line never means something else.
 
+use assay_dialects::option::ValueKind::{Flag, OptionalText, Switch, Text};
+use assay_dialects::option::{OptionSpec, UnsupportedOption};
+use assay_emulation::unsupported_options::{RefusedOption, describe_tool};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// Unsupported option, with the reason and an alternative.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct UnsupportedMpiOption {
-    pub(crate) option: char,
-    long: &'static str,
-    value: OptionValue,
-    pub(crate) reason: &'static str,
-    pub(crate) instead: &'static str,
-}
+const USE_OSU: &str = "leave it out, or use OSU's own programs for accelerators";
 
-/// Value of an option.
-#[derive(Debug, Clone, Copy)]
-enum OptionValue {
-    /// No value.
-    None,
-    /// Any value; all are rejected.
-    Any,
-    /// Any value; all are rejected except this one, which is assay's behaviour.
-    AnyBut(&'static str),
-}
-
-const ACCELERATOR_REASON: &str = "all messages are in host memory";
-const ACCELERATOR_INSTEAD: &str = "leave it out, or use OSU's own programs for accelerators";
-
-const UNSUPPORTED_OPTIONS: [UnsupportedMpiOption; 16] = [
-    unsupported(
-        ('v', "version", OptionValue::None),
+/// Letter, long name, value; the values of `unless` are assay's behaviour.
+const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
+    OptionSpec::reject(
+        "-v --version",
+        Switch,
         "the version is that of assay",
         "use assay --version",
     ),
-    unsupported(
-        ('s', "sync-option", OptionValue::AnyBut("flush")),
+    OptionSpec::reject(
+        "-s --sync-option",
+        Text,
         "put and get are completed by MPI_Win_flush under one lock, OSU's default",
         "leave it out or write -s flush",
-    ),
-    unsupported(
-        ('w', "win-options", OptionValue::AnyBut("allocate")),
+    )
+    .unless(&["flush"]),
+    OptionSpec::reject(
+        "-w --win-options",
+        Text,
         "windows are created by MPI_Win_allocate, OSU's default",
         "leave it out or write -w allocate",
-    ),
-    unsupported(
-        ('k', "root-rank", OptionValue::AnyBut("fixed:0")),
+    )
+    .unless(&["allocate"]),
+    OptionSpec::reject(
+        "-k --root-rank",
+        Text,
         "rank 0 is the root, OSU's default",
         "leave it out or write -k fixed:0; to measure another root, bind rank 0 elsewhere",
-    ),
-    unsupported(
-        ('R', "print-rate", OptionValue::AnyBut("1")),
+    )
+    .unless(&["fixed:0"]),
+    OptionSpec::reject(
+        "-R --print-rate",
+        Text,
         "the message rate is always printed",
         "leave it out and cut the column off",
-    ),
-    unsupported(
-        ('p', "num-pairs", OptionValue::Any),
+    )
+    .unless(&["1"]),
+    OptionSpec::reject(
+        "-p --num-pairs",
+        Text,
         "every rank takes part",
         "start twice as many ranks as pairs: mpirun -n 8 for 4 pairs",
     ),
-    unsupported(
-        ('V', "vary-window", OptionValue::None),
+    OptionSpec::reject(
+        "-V --vary-window",
+        Switch,
         "one run has one window",
         "run it once per window: for w in 1 2 4 8 16 32 64; do mpirun … -W $w; done",
     ),
-    unsupported(
-        ('M', "mem-limit", OptionValue::Any),
+    OptionSpec::reject(
+        "-M --mem-limit",
+        Text,
         "the memory for a size is compared with the free memory before it is measured",
         "set the largest message: -m :1MiB",
     ),
-    unsupported(('a', "array-size", OptionValue::Any), ACCELERATOR_REASON, ACCELERATOR_INSTEAD),
-    unsupported(
-        ('d', "accelerator", OptionValue::Any),
-        ACCELERATOR_REASON,
-        ACCELERATOR_INSTEAD,
-    ),
-    unsupported(
-        ('r', "cuda-target", OptionValue::Any),
-        ACCELERATOR_REASON,
-        ACCELERATOR_INSTEAD,
-    ),
-    unsupported(
-        ('G', "graph", OptionValue::Any),
+    OptionSpec::reject("-a --array-size", Text, "all messages are in host memory", USE_OSU),
+    OptionSpec::reject("-d --accelerator", Text, "all messages are in host memory", USE_OSU),
+    OptionSpec::reject("-r --cuda-target", Text, "all messages are in host memory", USE_OSU),
+    OptionSpec::reject(
+        "-G --graph",
+        Text,
         "graphs are part of the report",
         "use assay run mpi, then assay report latest --format html --output mpi.html",
     ),
-    unsupported(
-        ('P', "papi", OptionValue::Any),
+    OptionSpec::reject(
+        "-P --papi",
+        Text,
         "hardware counters are not read",
         "use perf stat around the ranks to count over the whole run",
     ),
-    unsupported(
-        ('D', "ddt", OptionValue::Any),
+    OptionSpec::reject(
+        "-D --ddt",
+        Text,
         "messages are contiguous bytes",
         "leave it out, or use OSU's own programs for derived types",
     ),
-    unsupported(
-        ('N', "nhbr", OptionValue::Any),
+    OptionSpec::reject(
+        "-N --nhbr",
+        Text,
         "neighbourhood collectives are not supported",
         "use OSU's own programs for them",
     ),
-    unsupported(
-        ('l', "in-place", OptionValue::None),
+    OptionSpec::reject(
+        "-l --in-place",
+        Switch,
         "send and receive buffers are separate, OSU's default",
         "leave it out, or use OSU's own programs for MPI_IN_PLACE",
     ),
 ];
 
-const fn unsupported(
-    (option, long, value): (char, &'static str, OptionValue),
-    reason: &'static str,
-    instead: &'static str,
-) -> UnsupportedMpiOption {
-    UnsupportedMpiOption { option, long, value, reason, instead }
+/// Returns the option for clap, hidden from the help.
+fn to_argument(row: &RefusedOption) -> Arg {
+    let action = if row.value == Switch { ArgAction::SetTrue } else { ArgAction::Set };
+    let letter = row.names.chars().nth(1);
+    Arg::new(identifier(row)).short(letter).long(identifier(row)).hide(true).action(action)
 }
 
-impl UnsupportedMpiOption {
-    /// Returns the option for clap, hidden from the help.
-    fn argument(&self) -> Arg {
-        let action = match self.value {
-            OptionValue::None => ArgAction::SetTrue,
-            OptionValue::Any | OptionValue::AnyBut(_) => ArgAction::Set,
-        };
-        Arg::new(self.long).short(self.option).long(self.long).hide(true).action(action)
-    }
+fn identifier(row: &RefusedOption) -> &'static str {
+    row.names.split_once(" --").map_or(row.names, |(_, name)| name)
+}
 
-    fn is_given(&self, typed: &ArgMatches) -> bool {
-        let value = || typed.get_one::<String>(self.long);
-        match self.value {
-            OptionValue::None => typed.get_flag(self.long),
-            OptionValue::Any => value().is_some(),
-            OptionValue::AnyBut(usual) => {
-                value().is_some_and(|it| !it.eq_ignore_ascii_case(usual))
-            }
-        }
-    }
+/// Returns the refusal if the option is given with a value that is not supported.
+fn find_given(row: &RefusedOption, typed: &ArgMatches) -> Option<UnsupportedOption> {
+    let value = match row.value {
+        Switch if !typed.get_flag(identifier(row)) => return None,
+        Switch => None,
+        Flag | Text | OptionalText => Some(typed.get_one::<String>(identifier(row))?.as_str()),
+    };
+    let letter = row.spellings().next().unwrap_or_default();
+    row.find_refusal(&describe_tool("mpi"), letter, value)
 }
 
 /// First unsupported option on the command line.
 #[derive(Debug)]
 pub(crate) struct UnsupportedMpiArguments {
-    pub(crate) first: Option<UnsupportedMpiOption>,
+    pub(crate) first: Option<UnsupportedOption>,
 }
 
 impl FromArgMatches for UnsupportedMpiArguments {
     fn from_arg_matches(typed: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self {
-            first: UNSUPPORTED_OPTIONS.into_iter().find(|refusal| refusal.is_given(typed)),
-        })
+        Ok(Self { first: UNSUPPORTED_OPTIONS.iter().find_map(|row| find_given(row, typed)) })
     }
 
     fn update_from_arg_matches(&mut self, typed: &ArgMatches) -> Result<(), clap::Error> {
@@ -157,7 +138,7 @@ impl FromArgMatches for UnsupportedMpiArguments {
 
 impl Args for UnsupportedMpiArguments {
     fn augment_args(command: Command) -> Command {
-        command.args(UNSUPPORTED_OPTIONS.iter().map(UnsupportedMpiOption::argument))
+        command.args(UNSUPPORTED_OPTIONS.iter().map(to_argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -189,7 +170,7 @@ mod tests {
                 UnsupportedOnly::try_parse_from(["x"].into_iter().chain(words.split(' ')))
                     .unwrap();
             let refusal = only.refused.first.unwrap();
-            let is_named = words[1..].starts_with(refusal.option) || words == "--in-place";
+            let is_named = words.starts_with(&refusal.option) || words == "--in-place";
             assert!(is_named, "{words} {refusal:?}");
         }
         let usual = ["x", "-s", "flush", "-w", "ALLOCATE", "-k", "fixed:0", "-R", "1"];

@@ -128,7 +128,7 @@ fn script_runs_several_tests() {
     assert_eq!(document["tests"].as_array().unwrap().len(), 2);
     world.write("script", "IOR START\nblockSize=1x\n");
     let reported = ior(&world, "-f script").failed_with(2).err;
-    for says in ["invalid value `1x` for `-b`", "script:2:1"] {
+    for says in ["invalid value `1x` for `blockSize`", "script:2:1"] {
         assert!(reported.contains(says), "{reported}");
     }
 }
@@ -138,7 +138,7 @@ fn rejects_unsupported_options() {
     let world = World::new();
     let table = [
         ("-a MPIIO -o x", "only POSIX is supported"),
-        ("-M 1g -o x", "does not support IOR's `-M`: no memory is reserved"),
+        ("-M 1g -o x", "does not support -M\n"),
         ("-f nowhere", "cannot read the script `nowhere`"),
         ("-O stoneWallingWearOut=1 -o x", "-O stoneWallingWearOut needs a deadline, -D"),
         ("-b 1m -t 300k -o x", "must be a multiple"),

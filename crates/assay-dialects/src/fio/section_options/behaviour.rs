@@ -3,7 +3,7 @@
 use assay_model::workload::storage::{ExpectedOrder, NewFile, TargetRotation};
 
 use super::super::value::{self, NumberBase};
-use super::parse_values::{parse_integer, parse_percentage};
+use super::parse_values::parse_percentage;
 
 /// Behaviour of a job's I/O; the defaults are fio's.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,80 +154,10 @@ pub struct SteadyCriterion {
     pub in_percent: bool,
 }
 
-/// fio's maximum of `flow`.
-const MAX_FLOW: u64 = 1000;
 /// Maximum CPU number; no machine has more.
 const MAX_CPUS: usize = 8192;
 
-impl IoBehaviour {
-    /// Applies one option; returns whether `name` belongs to this group.
-    pub(super) fn apply(
-        &mut self,
-        name: &str,
-        text: Option<&str>,
-        base: NumberBase,
-    ) -> Result<bool, String> {
-        let needed = || text.filter(|text| !text.is_empty()).ok_or("a value is missing");
-        let bytes =
-            || base.parse_bytes(needed()?).ok_or("it must be a size like 64m".to_owned());
-        let seconds = || {
-            value::parse_seconds(needed()?).ok_or("it must be a time like 30s or 5m".to_owned())
-        };
-        match name {
-            "random_distribution" => self.distribution = parse_distribution(needed()?, base)?,
-            "thinktime" => self.think_ns = parse_microseconds(needed()?)?,
-            "thinktime_blocks" => {
-                self.think_after_ios = parse_integer(needed()?, 1, u32::MAX.into())? as u32;
-            }
-            "cpus_allowed" => self.cpus = parse_list(needed()?, MAX_CPUS)?,
-            "cpumask" => self.cpus = parse_cpu_mask(needed()?)?,
-            "cpus_allowed_policy" => {
-                self.splits_cpus =
-                    super::parse_values::parse_choice(needed()?, &["shared", "split"])? == 1;
-            }
-            "numa_cpu_nodes" => self.nodes = parse_nodes(needed()?)?,
-            "max_latency" => {
-                let first = super::parse_values::first_of_list(needed()?);
-                self.max_latency_ns = Some(parse_microseconds(first)?).filter(|ns| *ns > 0);
-            }
-            "exitall" => self.ends_all = value::parse_flag(text).ok_or("it must be 0 or 1")?,
-            "flow" => self.flow = parse_integer(needed()?, 0, MAX_FLOW)?,
-            "flow_id" => self.flow_id = parse_integer(needed()?, 0, i32::MAX as u64)?,
-            "wait_for" => self.waits_for = Some(needed()?.to_owned()),
-            "file_service_type" => self.turns = Some(parse_turns(needed()?)?),
-            "zonemode" => self.strided = parse_zone_mode(needed()?)?,
-            "zonesize" => {
-                self.zone_bytes = bytes()?;
-                // According to fio's manual, `zonesize` alone implies strided mode.
-                self.strided |= self.zone_bytes > 0;
-            }
-            "zonerange" => self.zone_range_bytes = bytes()?,
-            "zoneskip" => self.zone_skip_bytes = bytes()?,
-            "steadystate" => self.steady = Some(parse_steady(needed()?, base)?),
-            "steadystate_duration" => self.steady_duration_s = seconds()?,
-            "steadystate_ramp_time" => self.steady_ramp_s = seconds()?,
-            _ => return self.apply_to_files(name, text),
-        }
-        Ok(true)
-    }
-
-    /// Applies options on files and memory before the first I/O; returns whether `name` is one.
-    fn apply_to_files(&mut self, name: &str, text: Option<&str>) -> Result<bool, String> {
-        let needed = || text.filter(|text| !text.is_empty()).ok_or("a value is missing");
-        let flag = || value::parse_flag(text).ok_or("it must be 0 or 1");
-        match name {
-            "invalidate" => self.keeps_cache = !flag()?,
-            "overwrite" => self.overwrites = flag()?,
-            "fadvise_hint" => self.hint = parse_hint(needed()?)?,
-            "fallocate" => self.new_file = parse_new_file(needed()?)?,
-            "mem" => self.huge_pages = parse_memory(needed()?)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-fn parse_hint(text: &str) -> Result<FadviseHint, String> {
+pub(in crate::fio) fn parse_hint(text: &str) -> Result<FadviseHint, String> {
     match text {
         "0" => Ok(FadviseHint::None),
         "1" => Ok(FadviseHint::ByOrder),
@@ -237,7 +167,7 @@ fn parse_hint(text: &str) -> Result<FadviseHint, String> {
     }
 }
 
-fn parse_new_file(text: &str) -> Result<NewFile, String> {
+pub(in crate::fio) fn parse_new_file(text: &str) -> Result<NewFile, String> {
     match text {
         "native" | "posix" | "1" => Ok(NewFile::Allocated),
         "keep" => Ok(NewFile::AllocatedPastEnd),
@@ -248,7 +178,7 @@ fn parse_new_file(text: &str) -> Result<NewFile, String> {
 }
 
 /// Returns whether `mem` selects huge pages; ignores the file after a colon.
-fn parse_memory(text: &str) -> Result<bool, String> {
+pub(in crate::fio) fn parse_memory(text: &str) -> Result<bool, String> {
     match text.split(':').next().unwrap_or_default() {
         "malloc" | "shm" | "mmap" | "mmapshared" => Ok(false),
         "shmhuge" | "mmaphuge" => Ok(true),
@@ -257,7 +187,7 @@ fn parse_memory(text: &str) -> Result<bool, String> {
 }
 
 /// Parses a time into nanoseconds; a bare number is in microseconds.
-fn parse_microseconds(text: &str) -> Result<u64, String> {
+pub(in crate::fio) fn parse_microseconds(text: &str) -> Result<u64, String> {
     let seconds = match value::parse_decimal(text.trim()) {
         Some(bare) => Some(bare / 1e6),
         None => value::parse_seconds(text),
@@ -284,20 +214,24 @@ fn parse_list(text: &str, most: usize) -> Result<Vec<usize>, String> {
     Ok(numbers)
 }
 
-fn parse_cpu_mask(text: &str) -> Result<Vec<usize>, String> {
+pub(in crate::fio) fn parse_cpus(text: &str) -> Result<Vec<usize>, String> {
+    parse_list(text, MAX_CPUS)
+}
+
+pub(in crate::fio) fn parse_cpu_mask(text: &str) -> Result<Vec<usize>, String> {
     let mask = value::parse_whole(text).filter(|mask| *mask > 0);
     let mask = mask.ok_or("it must be a mask of bits like 0x3")?;
     Ok((0..64).filter(|bit| mask >> bit & 1 == 1).collect())
 }
 
-fn parse_nodes(text: &str) -> Result<Vec<usize>, String> {
+pub(in crate::fio) fn parse_nodes(text: &str) -> Result<Vec<usize>, String> {
     if text.trim_start().starts_with('!') {
         return Err("nodes can be named, not excluded".to_owned());
     }
     parse_list(text, 1024)
 }
 
-fn parse_turns(text: &str) -> Result<TargetRotation, String> {
+pub(in crate::fio) fn parse_turns(text: &str) -> Result<TargetRotation, String> {
     let (word, count) = text.split_once(':').unwrap_or((text, "1"));
     let turns = match word {
         "roundrobin" => TargetRotation::Round,
@@ -311,7 +245,7 @@ fn parse_turns(text: &str) -> Result<TargetRotation, String> {
     }
 }
 
-fn parse_zone_mode(text: &str) -> Result<bool, String> {
+pub(in crate::fio) fn parse_zone_mode(text: &str) -> Result<bool, String> {
     match text {
         "none" => Ok(false),
         "strided" => Ok(true),
@@ -320,7 +254,10 @@ fn parse_zone_mode(text: &str) -> Result<bool, String> {
     }
 }
 
-fn parse_distribution(text: &str, base: NumberBase) -> Result<OffsetDistribution, String> {
+pub(in crate::fio) fn parse_distribution(
+    text: &str,
+    base: NumberBase,
+) -> Result<OffsetDistribution, String> {
     let (law, rest) = text.split_once(':').unwrap_or((text, ""));
     let parameter = |default: f64, is_valid: fn(f64) -> bool, expected: &str| {
         if rest.contains(':') {
@@ -391,7 +328,10 @@ fn parse_direction_zones(
 }
 
 /// Parses `iops:0.5%`, `bw_slope:100`.
-fn parse_steady(text: &str, base: NumberBase) -> Result<SteadyCriterion, String> {
+pub(in crate::fio) fn parse_steady(
+    text: &str,
+    base: NumberBase,
+) -> Result<SteadyCriterion, String> {
     let failed =
         || "it must be iops, iops_slope, bw or bw_slope with a limit, like iops:2%".to_owned();
     let (what, limit) = text.split_once(':').ok_or_else(failed)?;

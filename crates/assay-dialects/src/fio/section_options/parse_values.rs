@@ -4,11 +4,16 @@
 
 use assay_model::workload::storage::{SizeShare, WriteSync};
 
-use super::super::value::{self, NumberBase};
-use super::PerDirection;
+use super::super::value::{self, NumberBase, SizeOrPercent};
+use super::{PerDirection, RwMode, VerifyMode};
+
+/// Parses any text.
+pub(in crate::fio) fn parse_text(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
 
 /// Splits at colons that are not escaped by a backslash, as fio does.
-pub(super) fn split_at_colons(text: &str) -> Vec<String> {
+pub(in crate::fio) fn parse_names(text: &str) -> Result<Vec<String>, String> {
     let mut parts = vec![];
     let mut part = String::new();
     let mut characters = text.chars().peekable();
@@ -23,38 +28,43 @@ pub(super) fn split_at_colons(text: &str) -> Vec<String> {
     }
     parts.push(part);
     parts.retain(|part| !part.is_empty());
-    parts
+    Ok(parts)
 }
 
-/// Parses `bs`, `bsrange` or `bssplit`: sizes of reads, writes and trims, separated by commas.
-pub(super) fn parse_sizes(
-    name: &str,
+/// Parses the sizes of `bs`, `bsrange` or `bssplit` for reads, writes and trims, separated by commas.
+pub(in crate::fio) fn parse_sizes(
     text: &str,
     base: NumberBase,
+    parse: fn(&str, NumberBase) -> Result<Vec<SizeShare>, String>,
 ) -> Result<PerDirection<Vec<SizeShare>>, String> {
-    let one = |part: &str| match name {
-        "bs" => base
-            .parse_bytes(part)
-            .filter(|bytes| *bytes > 0)
-            .map(|bytes| vec![SizeShare::single(bytes)])
-            .ok_or_else(|| "it must be a size like 4k".to_owned()),
-        "bsrange" => parse_size_range(part, base),
-        _ => parse_size_split(part, base),
-    };
     let mut parts = text.split(',').map(str::trim);
     let read = match parts.next().unwrap_or_default() {
         "" => vec![SizeShare::single(4096)],
-        part => one(part)?,
+        part => parse(part, base)?,
     };
     let write = match parts.next().unwrap_or_default() {
         "" => read.clone(),
-        part => one(part)?,
+        part => parse(part, base)?,
     };
     Ok(PerDirection { read, write })
 }
 
+/// Parses `4k`: one size.
+pub(in crate::fio) fn parse_fixed_size(
+    text: &str,
+    base: NumberBase,
+) -> Result<Vec<SizeShare>, String> {
+    let bytes = base.parse_bytes(text).filter(|bytes| *bytes > 0);
+    bytes
+        .map(|it| vec![SizeShare::single(it)])
+        .ok_or_else(|| "it must be a size like 4k".to_owned())
+}
+
 /// Parses `1k-4k`: uniformly distributed multiples of the minimum.
-fn parse_size_range(text: &str, base: NumberBase) -> Result<Vec<SizeShare>, String> {
+pub(in crate::fio) fn parse_size_range(
+    text: &str,
+    base: NumberBase,
+) -> Result<Vec<SizeShare>, String> {
     let (minimum, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
     match (base.parse_bytes(minimum), base.parse_bytes(most)) {
         (Some(min_bytes), Some(max_bytes)) if 0 < min_bytes && min_bytes <= max_bytes => {
@@ -65,7 +75,10 @@ fn parse_size_range(text: &str, base: NumberBase) -> Result<Vec<SizeShare>, Stri
 }
 
 /// Parses `4k/10:64k/50:32k/`: sizes with percentages; sizes without one share the rest.
-fn parse_size_split(text: &str, base: NumberBase) -> Result<Vec<SizeShare>, String> {
+pub(in crate::fio) fn parse_size_split(
+    text: &str,
+    base: NumberBase,
+) -> Result<Vec<SizeShare>, String> {
     let entry = |part: &str| {
         let (size, percent) = part.split_once('/').unwrap_or((part, ""));
         let bytes = base.parse_bytes(size).filter(|bytes| *bytes > 0);
@@ -89,7 +102,7 @@ fn parse_size_split(text: &str, base: NumberBase) -> Result<Vec<SizeShare>, Stri
 }
 
 /// Parses rates for reads and writes; an omitted rate keeps its value.
-pub(super) fn parse_rates(
+pub(in crate::fio) fn parse_rates(
     text: &str,
     base: NumberBase,
     before: &PerDirection<Option<f64>>,
@@ -112,7 +125,7 @@ pub(super) fn parse_rates(
 }
 
 /// Parses numbers separated by colons, at most 20; returns them in ascending order.
-pub(super) fn parse_percentiles(text: &str) -> Result<Vec<f64>, String> {
+pub(in crate::fio) fn parse_percentiles(text: &str) -> Result<Vec<f64>, String> {
     let inside = |value: &f64| *value > 0.0 && *value <= 100.0;
     let list = text.split(':').map(|part| value::parse_decimal(part.trim()).filter(inside));
     let list = list.collect::<Option<Vec<_>>>();
@@ -124,7 +137,40 @@ pub(super) fn parse_percentiles(text: &str) -> Result<Vec<f64>, String> {
     Ok(list)
 }
 
-pub(super) fn parse_sync(text: &str) -> Result<WriteSync, String> {
+/// Parses `1` or `0`.
+pub(in crate::fio) fn parse_flag(text: &str) -> Result<bool, String> {
+    value::parse_flag(text).ok_or_else(|| "it must be 0 or 1".to_owned())
+}
+
+/// Parses bytes or a percentage.
+pub(in crate::fio) fn parse_size(
+    text: &str,
+    base: NumberBase,
+) -> Result<SizeOrPercent, String> {
+    let size = base.parse_size(text);
+    size.ok_or_else(|| "it must be a size like 4k or 1g, or a percentage".to_owned())
+}
+
+/// Parses bytes, or a number with their prefixes.
+pub(in crate::fio) fn parse_bytes(text: &str, base: NumberBase) -> Result<u64, String> {
+    base.parse_bytes(text).ok_or_else(|| "it must be a size like 4k or 1g".to_owned())
+}
+
+/// Parses a time into seconds.
+pub(in crate::fio) fn parse_time(text: &str) -> Result<f64, String> {
+    value::parse_seconds(text).ok_or_else(|| "it must be a time like 30s or 5m".to_owned())
+}
+
+/// Parses `kb_base`.
+pub(in crate::fio) fn parse_kb_base(text: &str) -> Result<u32, String> {
+    match text {
+        "1000" => Ok(1000),
+        "1024" => Ok(1024),
+        _ => Err("it must be 1000 or 1024".to_owned()),
+    }
+}
+
+pub(in crate::fio) fn parse_sync(text: &str) -> Result<WriteSync, String> {
     match text {
         "none" | "0" => Ok(WriteSync::None),
         "sync" | "1" => Ok(WriteSync::All),
@@ -133,18 +179,22 @@ pub(super) fn parse_sync(text: &str) -> Result<WriteSync, String> {
     }
 }
 
-pub(super) fn parse_choice(text: &str, words: &[&str]) -> Result<usize, String> {
+pub(in crate::fio) fn parse_choice(text: &str, words: &[&str]) -> Result<usize, String> {
     let index = words.iter().position(|word| *word == text);
     index.ok_or_else(|| format!("it must be {}", words.join(" or ")))
 }
 
-pub(super) fn parse_percentage(text: &str) -> Result<f64, String> {
+pub(in crate::fio) fn parse_percentage(text: &str) -> Result<f64, String> {
     let number = value::parse_decimal(text.trim().trim_end_matches('%'));
     let inside = number.filter(|percent| (0.0..=100.0).contains(percent));
     inside.ok_or_else(|| "it must be a percentage from 0 to 100".to_owned())
 }
 
-pub(super) fn parse_integer(text: &str, minimum: u64, most: u64) -> Result<u64, String> {
+pub(in crate::fio) fn parse_integer(
+    text: &str,
+    minimum: u64,
+    most: u64,
+) -> Result<u64, String> {
     let value = value::parse_whole(text).filter(|value| (minimum..=most).contains(value));
     value.ok_or_else(|| match most {
         u64::MAX => format!("it must be a whole number from {minimum}"),
@@ -153,16 +203,82 @@ pub(super) fn parse_integer(text: &str, minimum: u64, most: u64) -> Result<u64, 
 }
 
 /// Parses one size; of a list for reads, writes and trims, takes the first.
-pub(super) fn parse_single_size(text: &str, base: NumberBase) -> Result<u64, String> {
+pub(in crate::fio) fn parse_single_size(text: &str, base: NumberBase) -> Result<u64, String> {
     base.parse_bytes(first_of_list(text))
         .ok_or_else(|| "it must be one size like 4k or 1g".to_owned())
 }
 
 /// Parses milliseconds into seconds; at least 10 ms, because shorter samples hold too few I/O.
-pub(super) fn parse_milliseconds(text: &str) -> Result<f64, String> {
+pub(in crate::fio) fn parse_milliseconds(text: &str) -> Result<f64, String> {
     parse_integer(text, 10, 3_600_000).map(|value| value as f64 / 1e3)
 }
 
-pub(super) fn first_of_list(text: &str) -> &str {
+pub(in crate::fio) fn first_of_list(text: &str) -> &str {
     text.split(',').next().unwrap_or_default()
+}
+
+/// Parses `rw`, and returns it also as text for the report.
+pub(in crate::fio) fn parse_rw(
+    text: &str,
+    base: NumberBase,
+) -> Result<(RwMode, String), String> {
+    let (word, gap) = text.split_once(':').unwrap_or((text, ""));
+    let known = [
+        ("read", true, false, false),
+        ("write", false, true, false),
+        ("trim", false, true, false),
+        ("rw", true, true, false),
+        ("readwrite", true, true, false),
+        ("randread", true, false, true),
+        ("randwrite", false, true, true),
+        ("randtrim", false, true, true),
+        ("randrw", true, true, true),
+    ];
+    let Some((_, reads, writes, random)) = known.iter().find(|row| row.0 == word) else {
+        return Err(match word.contains("trim") {
+            true => "trims cannot be combined with reads or writes".to_owned(),
+            false => "it must be read, write, rw, trim, randread, randwrite, randrw or \
+                      randtrim"
+                .to_owned(),
+        });
+    };
+    let gap_bytes = match (gap, random) {
+        ("", _) | ("1", true) => 0,
+        (_, true) => return Err("a new offset is drawn for every I/O".to_owned()),
+        (gap, false) => base.parse_bytes(gap).ok_or("expected a size after the colon")?,
+    };
+    let trims = word.ends_with("trim");
+    let mode = RwMode { reads: *reads, writes: *writes, trims, random: *random, gap_bytes };
+    let word = if word == "readwrite" { "rw" } else { word };
+    Ok((mode, word.to_owned()))
+}
+
+pub(in crate::fio) fn parse_verify(text: &str) -> Result<VerifyMode, String> {
+    const METHODS: [&str; 16] = [
+        "md5",
+        "crc64",
+        "crc32c",
+        "crc32c-intel",
+        "crc32",
+        "crc16",
+        "crc7",
+        "xxhash",
+        "sha512",
+        "sha256",
+        "sha1",
+        "sha3-224",
+        "sha3-256",
+        "sha3-384",
+        "sha3-512",
+        "meta",
+    ];
+    match text {
+        "0" | "none" => Ok(VerifyMode::Off),
+        "null" => Err("it checks nothing".to_owned()),
+        "pattern" | "pattern_hdr" => {
+            Err("blocks hold numbers drawn anew, not a pattern".to_owned())
+        }
+        method if METHODS.contains(&method) => Ok(VerifyMode::On),
+        _ => Err(format!("it must be 0 or one of {}", METHODS.join(", "))),
+    }
 }

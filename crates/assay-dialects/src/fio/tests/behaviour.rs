@@ -294,8 +294,8 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\nlatency_target=10ms\n",
             expect![[r#"
-                job:3:1: assay does not support fio's `latency_target=10ms`: latency does not steer the depth; `assay run storage-volume` finds the rate that a latency allows
-                remove it, or run this job with fio itself; docs/fio.md lists the supported options
+                job:3:1: `assay fio` does not support latency_target=10ms: latency does not steer the depth
+                `assay run storage-volume` finds the rate that a latency allows
             "#]],
         ),
         (
@@ -315,7 +315,7 @@ fn rejects_conflicts_with_location() {
         (
             "[a]\nsize=1m\nexit_what=all\n",
             expect![[r#"
-                job:3:1: assay does not support fio's `exit_what=all`: jobs that come later still run
+                job:3:1: `assay fio` does not support exit_what=all: jobs that come later still run
                 remove it, or run this job with fio itself; docs/fio.md lists the supported options
             "#]],
         ),

@@ -1,8 +1,8 @@
 //! Suggestions for unknown commands and options. Only suggests; never substitutes a word.
 
-use assay_emulation::unsupported_options::find_unsupported_reason;
+use assay_emulation::unsupported_options::{find_refusal, to_failure};
 use assay_model::spelling::nearest_word;
-use assay_run::failure::CommandFailure;
+use assay_run::failure::{CommandFailure, FailureKind};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
@@ -51,11 +51,11 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
             CommandFailure::usage(format!("`assay` does not support {option}")).advise(advice),
         );
     }
-    let failure = CommandFailure::usage(format!("`assay {command}` does not support {option}"));
-    let of_rdma = || (command == "rdma").then(|| rdma::unsupported::find_reason(option))?;
-    if let Some((why, instead)) = find_unsupported_reason(command, option).or_else(of_rdma) {
-        return Some(failure.with_reason(why).advise(instead));
+    let of_rdma = || (command == "rdma").then(|| rdma::unsupported::find_refusal(option))?;
+    if let Some(refusal) = find_refusal(command, option).or_else(of_rdma) {
+        return Some(to_failure(&refusal, FailureKind::Usage));
     }
+    let failure = CommandFailure::usage(format!("`assay {command}` does not support {option}"));
     if command == "run" && ["--suite", "--suites", "-s"].contains(&option) {
         return Some(failure.advise("name suites without an option: `assay run quick`"));
     }

@@ -1,7 +1,8 @@
 //! Converts the options of `assay mpi` for the engine, and rejects those that have no effect.
 
+use assay_emulation::unsupported_options::to_failure;
 use assay_kernels::mpi::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
-use assay_run::failure::CommandFailure;
+use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::method::{benchmark_kind, is_reduction};
 use assay_run::mpi::options::MpiOptions;
 
@@ -40,13 +41,8 @@ pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
 
 /// Rejects options that do not apply to this benchmark or are not supported, with the reason.
 pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> {
-    if let Some(refusal) = typed.refused.first {
-        return Err(CommandFailure::usage(format!(
-            "assay mpi does not support -{}",
-            refusal.option
-        ))
-        .with_reason(refusal.reason)
-        .advise(refusal.instead));
+    if let Some(refusal) = &typed.refused.first {
+        return Err(to_failure(refusal, FailureKind::Usage));
     }
     let (kind, name) = (benchmark_kind(typed.test), typed.test.name());
     let senseless = [
@@ -132,11 +128,11 @@ mod tests {
     #[test]
     fn rejects_options_of_other_benchmarks() {
         for (words, expected) in [
-            ("latency -G png", "assay mpi does not support -G"),
+            ("latency -G png", "`assay mpi` does not support -G"),
             ("allreduce -b multiple", "allreduce has no -b"),
             ("bw -t 100", "bw has no -t"),
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
-            ("put_latency -s fence", "assay mpi does not support -s"),
+            ("put_latency -s fence", "`assay mpi` does not support -s"),
             ("latency -W 8", "latency has no -W"),
             ("allreduce -W 64", "allreduce has no -W"),
             ("bw -f", "bw has no -f"),

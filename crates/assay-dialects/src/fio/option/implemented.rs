@@ -1,0 +1,254 @@
+//! Implemented options, each with the function that applies its value to a job.
+
+use super::super::section_options::behaviour::{
+    parse_cpu_mask, parse_cpus, parse_distribution, parse_hint, parse_memory,
+    parse_microseconds, parse_new_file, parse_nodes, parse_steady, parse_turns,
+    parse_zone_mode,
+};
+use super::super::section_options::parse_values::{
+    first_of_list, parse_bytes, parse_choice, parse_fixed_size, parse_flag, parse_integer,
+    parse_kb_base, parse_milliseconds, parse_names, parse_percentage, parse_percentiles,
+    parse_rates, parse_rw, parse_single_size, parse_size, parse_size_range, parse_size_split,
+    parse_sizes, parse_sync, parse_text, parse_time, parse_verify,
+};
+use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
+
+/// Maximum number of clones: each is a thread.
+const MAX_CLONES: u64 = 4096;
+/// Maximum depth: the limit of the kernel's rings.
+const MAX_DEPTH: u64 = 32_768;
+/// fio's maximum of `flow`.
+const MAX_FLOW: u64 = 1000;
+/// Maximum interval of a log: above a day, the value is a mistake.
+const DAY_MS: u64 = 86_400_000;
+
+pub(super) const IMPLEMENTED: &[FioOption] = &[
+    // The job and its report.
+    text(NAME, |job, text| parse_text(text).map(|it| job.name = it)),
+    text("description", |job, text| parse_text(text).map(|it| job.description = it)),
+    text(BASE, |job, text| parse_kb_base(text).map(|it| job.kb_base = it)),
+    switch("group_reporting", |job, text| parse_flag(text).map(|it| job.group_reporting = it)),
+    switch("new_group", |job, text| parse_flag(text).map(|it| job.new_group = it)),
+    flag("clat_percentiles", |job, text| parse_flag(text).map(|it| job.clat_percentiles = it)),
+    flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
+    text("percentile_list", |job, text| parse_percentiles(text).map(|it| job.percentiles = it)),
+    text("bwavgtime", |job, text| parse_milliseconds(text).map(|it| job.sample_s = it)),
+    // Files.
+    text("filename", |job, text| parse_names(text).map(|it| job.files = it)),
+    text("directory", |job, text| parse_names(text).map(|it| job.directories = it)),
+    text("filename_format", |job, text| parse_text(text).map(|it| job.name_format = it)),
+    text("nrfiles nr_files", |job, text| {
+        parse_integer(text, 1, 100_000).map(|it| job.file_count = it)
+    }),
+    text("file_service_type", |job, text| {
+        parse_turns(text).map(|it| job.behaviour.turns = Some(it))
+    }),
+    text("size", |job, text| parse_size(text, job.base()).map(|it| job.size = Some(it))),
+    text("filesize", |job, text| {
+        parse_single_size(text, job.base()).map(|it| job.file_size_bytes = Some(it))
+    }),
+    text("io_size io_limit", |job, text| {
+        parse_size(text, job.base()).map(|it| job.io_size = Some(it))
+    }),
+    text("offset fileoffset", |job, text| {
+        parse_size(text, job.base()).map(|it| job.offset = it)
+    }),
+    text("offset_increment", |job, text| {
+        parse_size(text, job.base()).map(|it| job.offset_increment = it)
+    }),
+    text("loops", |job, text| parse_integer(text, 1, u64::MAX).map(|it| job.loops = it)),
+    text("number_ios", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.ios = Some(it).filter(|count| *count > 0))
+    }),
+    text("zonemode", |job, text| parse_zone_mode(text).map(|it| job.behaviour.strided = it)),
+    text("zonesize", |job, text| {
+        job.behaviour.zone_bytes = parse_bytes(text, job.base())?;
+        // According to fio's manual, `zonesize` alone implies strided mode.
+        job.behaviour.strided |= job.behaviour.zone_bytes > 0;
+        Ok(())
+    }),
+    text("zonerange", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.behaviour.zone_range_bytes = it)
+    }),
+    text("zoneskip", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.behaviour.zone_skip_bytes = it)
+    }),
+    flag("unlink", |job, text| parse_flag(text).map(|it| job.unlink = it)),
+    text("fallocate", |job, text| parse_new_file(text).map(|it| job.behaviour.new_file = it)),
+    flag("overwrite", |job, text| parse_flag(text).map(|it| job.behaviour.overwrites = it)),
+    flag("invalidate", |job, text| parse_flag(text).map(|it| job.behaviour.keeps_cache = !it)),
+    text("fadvise_hint", |job, text| parse_hint(text).map(|it| job.behaviour.hint = it)),
+    // I/O.
+    text("rw readwrite", |job, text| {
+        parse_rw(text, job.base()).map(|it| (job.rw, job.rw_text) = it)
+    }),
+    text("rwmixread", |job, text| parse_percentage(text).map(|it| job.read_percent = it)),
+    text("rwmixwrite", |job, text| {
+        parse_percentage(text).map(|it| job.read_percent = 100.0 - it)
+    }),
+    text("bs blocksize", |job, text| {
+        parse_sizes(text, job.base(), parse_fixed_size).map(|it| job.sizes = it)
+    }),
+    text("bsrange blocksize_range", |job, text| {
+        parse_sizes(text, job.base(), parse_size_range).map(|it| job.sizes = it)
+    }),
+    text("bssplit", |job, text| {
+        parse_sizes(text, job.base(), parse_size_split).map(|it| job.sizes = it)
+    }),
+    text("ba blockalign", |job, text| {
+        let bytes = parse_single_size(text, job.base())?;
+        job.align_bytes = Some(bytes).filter(|bytes| *bytes > 0);
+        Ok(())
+    }),
+    text("percentage_random", |job, text| {
+        parse_percentage(first_of_list(text)).map(|it| job.random_percent = it)
+    }),
+    switch("norandommap", |job, text| parse_flag(text).map(|it| job.random_map = !it)),
+    text("random_distribution", |job, text| {
+        parse_distribution(text, job.base()).map(|it| job.behaviour.distribution = it)
+    }),
+    flag("randrepeat", |job, text| parse_flag(text).map(|it| job.repeats_offsets = it)),
+    flag("allrandrepeat", |job, text| parse_flag(text).map(|it| job.repeats_offsets = it)),
+    text("randseed", |job, text| parse_bytes(text, job.base()).map(|it| job.seed = it)),
+    flag("direct", |job, text| parse_flag(text).map(|it| job.direct = it)),
+    flag("buffered", |job, text| parse_flag(text).map(|it| job.direct = !it)),
+    text("sync", |job, text| parse_sync(text).map(|it| job.sync = it)),
+    text("fsync", |job, text| {
+        job.behaviour.syncs_data_only = false;
+        parse_integer(text, 0, u64::MAX).map(|it| job.sync_every = it)
+    }),
+    text("fdatasync", |job, text| {
+        job.behaviour.syncs_data_only = true;
+        parse_integer(text, 0, u64::MAX).map(|it| job.sync_every = it)
+    }),
+    flag("end_fsync", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
+    flag("fsync_on_close", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
+    text("buffer_compress_percentage", |job, text| {
+        parse_percentage(text).map(|it| job.compress_percent = it)
+    }),
+    switch("zero_buffers", |job, text| {
+        job.compress_percent = if parse_flag(text)? { 100.0 } else { job.compress_percent };
+        Ok(())
+    }),
+    // Load.
+    text("ioengine", |job, text| parse_text(text).map(|it| job.engine = it)),
+    text("iodepth", |job, text| {
+        parse_integer(text, 1, MAX_DEPTH).map(|it| job.depth = it as u32)
+    }),
+    text("numjobs", |job, text| {
+        parse_integer(text, 1, MAX_CLONES).map(|it| job.clones = it as u32)
+    }),
+    switch("hipri", |job, text| parse_flag(text).map(|it| job.polls = it)),
+    flag("serialize_overlap", |job, text| parse_flag(text).map(|it| job.no_overlap = it)),
+    text("rate", |job, text| {
+        parse_rates(text, job.base(), &job.rate_bytes).map(|it| job.rate_bytes = it)
+    }),
+    text("rate_iops", |job, text| {
+        parse_rates(text, job.base(), &job.rate_iops).map(|it| job.rate_iops = it)
+    }),
+    text("rate_process", |job, text| {
+        parse_choice(text, &["linear", "poisson"]).map(|it| job.poisson = it == 1)
+    }),
+    text("flow", |job, text| {
+        parse_integer(text, 0, MAX_FLOW).map(|it| job.behaviour.flow = it)
+    }),
+    text("flow_id", |job, text| {
+        parse_integer(text, 0, i32::MAX as u64).map(|it| job.behaviour.flow_id = it)
+    }),
+    text("thinktime", |job, text| {
+        parse_microseconds(text).map(|it| job.behaviour.think_ns = it)
+    }),
+    text("thinktime_blocks", |job, text| {
+        parse_integer(text, 1, u32::MAX.into())
+            .map(|it| job.behaviour.think_after_ios = it as u32)
+    }),
+    text("cpus_allowed", |job, text| parse_cpus(text).map(|it| job.behaviour.cpus = it)),
+    text("cpumask", |job, text| parse_cpu_mask(text).map(|it| job.behaviour.cpus = it)),
+    text("cpus_allowed_policy", |job, text| {
+        parse_choice(text, &["shared", "split"]).map(|it| job.behaviour.splits_cpus = it == 1)
+    }),
+    text("numa_cpu_nodes", |job, text| parse_nodes(text).map(|it| job.behaviour.nodes = it)),
+    text("mem iomem", |job, text| parse_memory(text).map(|it| job.behaviour.huge_pages = it)),
+    // Time.
+    text("runtime timeout", |job, text| {
+        parse_time(text).map(|it| job.runtime_s = Some(it).filter(|seconds| *seconds > 0.0))
+    }),
+    switch("time_based", |job, text| parse_flag(text).map(|it| job.time_based = it)),
+    text("ramp_time", |job, text| parse_time(text).map(|it| job.ramp_s = it)),
+    text("startdelay", |job, text| parse_time(text).map(|it| job.delay_s = it)),
+    switch("stonewall wait_for_previous", |job, text| {
+        parse_flag(text).map(|it| job.stonewall = it)
+    }),
+    text("wait_for", |job, text| parse_text(text).map(|it| job.behaviour.waits_for = Some(it))),
+    switch("exitall", |job, text| parse_flag(text).map(|it| job.behaviour.ends_all = it)),
+    text("max_latency", |job, text| {
+        let ns = parse_microseconds(first_of_list(text))?;
+        job.behaviour.max_latency_ns = Some(ns).filter(|ns| *ns > 0);
+        Ok(())
+    }),
+    text("steadystate ss", |job, text| {
+        parse_steady(text, job.base()).map(|it| job.behaviour.steady = Some(it))
+    }),
+    text("steadystate_duration ss_dur", |job, text| {
+        parse_time(text).map(|it| job.behaviour.steady_duration_s = it)
+    }),
+    text("steadystate_ramp_time ss_ramp", |job, text| {
+        parse_time(text).map(|it| job.behaviour.steady_ramp_s = it)
+    }),
+    // Checking.
+    text("verify", |job, text| parse_verify(text).map(|it| job.verify = it)),
+    flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
+    text("verify_backlog", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.verify_at_once = it > 0)
+    }),
+    // Logs.
+    optional("write_bw_log", |job, text| {
+        parse_text(text).map(|it| job.logs.bandwidth = Some(it))
+    }),
+    optional("write_iops_log", |job, text| parse_text(text).map(|it| job.logs.rate = Some(it))),
+    optional("write_lat_log", |job, text| {
+        parse_text(text).map(|it| job.logs.latency = Some(it))
+    }),
+    optional("write_hist_log", |job, text| {
+        parse_text(text).map(|it| job.logs.histogram = Some(it))
+    }),
+    flag("per_job_logs", |job, text| parse_flag(text).map(|it| job.logs.per_clone = it)),
+    text("log_avg_msec", |job, text| {
+        parse_integer(text, 0, DAY_MS).map(|it| job.logs.average_ms = it)
+    }),
+    text("log_hist_msec", |job, text| {
+        parse_integer(text, 0, DAY_MS).map(|it| job.logs.histogram_ms = it)
+    }),
+    text("log_hist_coarseness", |job, text| {
+        parse_integer(text, 0, 6).map(|it| job.logs.coarseness = it as u32)
+    }),
+    flag("log_max_value", |job, text| parse_flag(text).map(|it| job.logs.maximum = it)),
+    flag("log_offset", |job, text| parse_flag(text).map(|it| job.logs.offset = it)),
+    flag("log_unix_epoch", |job, text| parse_flag(text).map(|it| job.logs.unix_epoch = it)),
+    flag("log_alternate_epoch", |job, text| {
+        parse_flag(text).map(|it| job.logs.unix_epoch = it)
+    }),
+    flag("disable_lat", |job, text| parse_flag(text).map(|it| job.logs.disabled[0] = it)),
+    flag("disable_slat", |job, text| parse_flag(text).map(|it| job.logs.disabled[1] = it)),
+    flag("disable_clat", |job, text| parse_flag(text).map(|it| job.logs.disabled[2] = it)),
+];
+
+/// Creates the row of an option that never takes the next word as its value.
+const fn switch(names: &'static str, apply: ApplyFio) -> FioOption {
+    OptionSpec::implement(names, ValueKind::Switch, apply)
+}
+
+/// Creates the row of an on/off option; without a value it is on.
+const fn flag(names: &'static str, apply: ApplyFio) -> FioOption {
+    OptionSpec::implement(names, ValueKind::Flag, apply)
+}
+
+/// Creates the row of an option with a value.
+const fn text(names: &'static str, apply: ApplyFio) -> FioOption {
+    OptionSpec::implement(names, ValueKind::Text, apply)
+}
+
+/// Creates the row of an option whose value may be missing.
+const fn optional(names: &'static str, apply: ApplyFio) -> FioOption {
+    OptionSpec::implement(names, ValueKind::OptionalText, apply)
+}

@@ -1,0 +1,171 @@
+//! Options that are rejected because they would change the result. Options with the same reason share
+//! a row.
+
+use super::{FioOption, OptionSpec, ValueKind};
+
+pub(super) const REJECTED: &[FioOption] = &[
+    reject(
+        "allow_mounted_write",
+        "a mounted device is never written",
+        "unmount it, or write to a file on it",
+    )
+    .unless(&["0"]),
+    reject(
+        "arguments bindname brick busy_poll busy_wait_polling chunk_size clientname \
+         clustername cmd_type conf cont cpuchunks cpuload cpumode cuda_io \
+         direct_write_to_pmem donorname dummy exit_on_io_done gpu_dev_ids grace_time \
+         hdfs_use_direct hdfsdirectory hipri_percentage hostname http_host http_mode \
+         http_pass http_s3_key http_s3_keyid http_s3_region \
+         http_s3_sse_customer_algorithm http_s3_sse_customer_key http_s3_storage_class \
+         http_swift_auth_token http_user http_verbose https initiator inplace interface \
+         listen mss namenode nfs_url no_completion_thread nodelay object_class pingpong \
+         pool port program protocol rbdname serverip sg_write_mode single_instance \
+         skip_bad stat_type std_redirect stream_id svcl thp touch_objects ttl uri verb \
+         proto volume window_size xnvme_admin xnvme_async xnvme_be xnvme_dev_nsid \
+         xnvme_iovec xnvme_sync",
+        "it belongs to an engine that assay does not have",
+        "run this job with fio itself",
+    ),
+    reject("atomic", "no file system of Linux offers it", "").unless(&["0"]),
+    reject("bs_is_seq_rand", "a job has one list of sizes", "").unless(&["0"]),
+    OptionSpec::reject(
+        "bs_unaligned blocksize_unaligned",
+        ValueKind::Switch,
+        "every I/O begins at a multiple of its size",
+        "use blockalign for another alignment",
+    )
+    .unless(&["0"]),
+    reject(
+        "buffer_pattern",
+        "blocks are filled with numbers drawn anew",
+        "use zero_buffers or buffer_compress_percentage",
+    ),
+    reject(
+        "cgroup cgroup_nodelete cgroup_weight gid ioscheduler uid",
+        "assay changes no setting of the machine",
+        "set it before the run",
+    ),
+    reject(
+        "cmdprio cmdprio_bssplit cmdprio_class cmdprio_percentage",
+        "all I/O has one priority",
+        "",
+    )
+    .unless(&["0"]),
+    reject("create_only", "files are created when they are used", "run a job that writes them")
+        .unless(&["0"]),
+    reject("dedupe_percentage", "blocks are never repeated", "").unless(&["0"]),
+    reject(
+        "exec_postrun exec_prerun",
+        "assay starts no command that a job file names",
+        "start it before or after assay",
+    ),
+    reject("exit_what", "jobs that come later still run", "").unless(&["group", "stonewall"]),
+    reject(
+        "experimental_verify verify_interval verify_offset verify_pattern",
+        "stamps lie where assay puts them",
+        "",
+    ),
+    reject("file_append", "files have a size before they are used", "").unless(&["0"]),
+    reject(
+        "fill_device fill_fs",
+        "it fills the device until no space is left",
+        "set size, like size=100%",
+    )
+    .unless(&["0"]),
+    reject(
+        "force_async nowait readfua uncached writefua",
+        "I/O is handed over as the kernel does by default",
+        "",
+    )
+    .unless(&["0"]),
+    reject("gpu_dev_id", "memory of graphics cards is not used", "").unless(&["0"]),
+    reject("ignore_error", "every error counts", ""),
+    reject(
+        "ignore_zone_limits job_max_open_zones max_open_zones read_beyond_wp \
+         zone_reset_frequency zone_reset_threshold zonecapacity",
+        "zoned block devices are not supported",
+        "",
+    )
+    .unless(&["0"]),
+    reject(
+        "latency_percentile latency_run latency_target latency_window",
+        "latency does not steer the depth",
+        "`assay run storage-volume` finds the rate that a latency allows",
+    )
+    .unless(&["0"]),
+    reject("lockfile", "files are not locked against other jobs", "").unless(&["none"]),
+    reject(
+        "merge_blktrace_file merge_blktrace_iters merge_blktrace_scalars read_iolog \
+         read_iolog_chunked replay_align replay_no_stall replay_redirect replay_scale \
+         replay_skip replay_time_scale write_iolog",
+        "recorded I/O is neither written nor replayed",
+        "",
+    ),
+    reject("nice", "priorities of processes are not set", "start assay under `nice`")
+        .unless(&["0"]),
+    reject(
+        "numa_mem_policy",
+        "threads touch their buffers first",
+        "start assay under `numactl`",
+    )
+    .unless(&["default", "local"]),
+    reject("offset_align", "every I/O begins at a multiple of its size, or of blockalign", "")
+        .unless(&["0"]),
+    reject("opendir", "it opens all files of a folder", "name the files with filename"),
+    reject(
+        "pre_read",
+        "files are not read before they are used",
+        "read them with a job before a stonewall",
+    )
+    .unless(&["0"]),
+    reject("prio prioclass", "priorities of I/O are not set", "start assay under `ionice`")
+        .unless(&["0"]),
+    reject(
+        "profile",
+        "profiles are not supported",
+        "write the jobs of the profile into a job file",
+    ),
+    reject(
+        "rate_ignore_thinktime",
+        "pauses and a rate are mutually exclusive",
+        "leave out thinktime or the rate",
+    )
+    .unless(&["0"]),
+    reject("rw_sequencer", "reads and writes are drawn one by one", "").unless(&["sequential"]),
+    OptionSpec::reject("sqthread_poll", ValueKind::Switch, "the engine does not poll", "")
+        .unless(&["0"]),
+    reject("sqthread_poll_cpu", "the engine does not poll", "").unless(&["0"]),
+    reject("stats", "every job is reported", "").unless(&["1"]),
+    reject(
+        "sync_file_range",
+        "it is a call of its own between writes",
+        "use fsync or fdatasync",
+    ),
+    reject("thinktime_blocks_type", "it is complete or issue", "")
+        .unless(&["complete", "issue"]),
+    reject("thinktime_iotime", "pauses come after a number of I/O", "use thinktime_blocks")
+        .unless(&["0"]),
+    reject("thinktime_spin", "a job sleeps while it pauses", "").unless(&["0"]),
+    reject(
+        "trim_backlog trim_backlog_batch trim_percentage trim_verify_zero",
+        "what was written is not trimmed",
+        "",
+    )
+    .unless(&["0"]),
+    reject(
+        "unified_rw_reporting",
+        "reads and writes are reported apart",
+        "add the two figures",
+    )
+    .unless(&["none", "0"]),
+    reject("unlink_each_loop", "files stay until the run is over", "use unlink=1")
+        .unless(&["0"]),
+    reject("verify_only", "it checks without reading", "").unless(&["0"]),
+    reject("write_barrier", "it is a call of its own between writes", "use fsync or fdatasync")
+        .unless(&["0"]),
+    reject("write_hint", "it has no meaning for most devices", "").unless(&["none"]),
+];
+
+const fn reject(names: &'static str, why: &'static str, instead: &'static str) -> FioOption {
+    OptionSpec::reject(names, ValueKind::Flag, why, instead)
+}
