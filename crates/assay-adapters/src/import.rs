@@ -322,6 +322,15 @@ struct TextPart {
     lines: LineSpan,
 }
 
+impl TextPart {
+    /// Returns the lines of the part without the copied heading, with their numbers in the file.
+    fn own_lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let own = self.lines.clone().count();
+        let copied = self.text.lines().count().saturating_sub(own);
+        self.lines.clone().zip(self.text.lines().skip(copied))
+    }
+}
+
 /// Splits a text at lines that satisfy `begins`. Each part starts with a copy of the text before
 /// the first of them.
 ///

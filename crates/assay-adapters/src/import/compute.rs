@@ -5,6 +5,7 @@ use super::{ImportFormat, format};
 mod babelstream;
 mod hpcg;
 mod hpl;
+mod hpl_mxp;
 mod linpack;
 mod mlc;
 mod nccl;
@@ -14,6 +15,17 @@ mod stream;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
+    format(
+        "hpl-mxp",
+        "hpl-mxp",
+        "HPL-MxP and HPL-AI: ICL's reference, NVIDIA's, rocHPL-MxP",
+        hpl_mxp::is_hpl_mxp,
+        hpl_mxp::read_hpl_mxp,
+    )
+    .with_contents(
+        "rate of the solution and of the factorisation, time, residual",
+        "rows of HPL in the same file",
+    ),
     format("hpl", "xhpl", "HPL's log, also NVIDIA's and Intel's", hpl::is_hpl, hpl::read_hpl)
         .with_contents("rate and residual of each parameter set", ""),
     format(

@@ -14,6 +14,11 @@ mod vdbench;
 mod vdbench_heading;
 mod vdbench_summary;
 
+/// Contents of elbencho's three formats.
+const ELBENCHO_FIGURES: &str = "rate, bandwidth, latency, files of each phase";
+const ELBENCHO_OTHERS: &str =
+    "figures of the fastest thread, CPU, histograms, phases without data and entries";
+
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
     format(
@@ -34,7 +39,7 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         elbencho::is_csv,
         elbencho::read_csv,
     )
-    .with_contents("rate, bandwidth, latency of each phase", "phases without data and entries"),
+    .with_contents(ELBENCHO_FIGURES, ELBENCHO_OTHERS),
     format(
         "elbencho-json",
         "elbencho",
@@ -42,7 +47,15 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         elbencho::is_json,
         elbencho::read_json,
     )
-    .with_contents("rate, bandwidth, latency of each phase", "phases without data and entries"),
+    .with_contents(ELBENCHO_FIGURES, ELBENCHO_OTHERS),
+    format(
+        "elbencho",
+        "elbencho",
+        "elbencho's console and --resfile, of versions 1 to 3",
+        elbencho::is_console,
+        elbencho::read_console,
+    )
+    .with_contents(ELBENCHO_FIGURES, ELBENCHO_OTHERS),
     format(
         "io500",
         "io500",

@@ -74,8 +74,23 @@ fn read_result(part: &TextPart, contents: &mut FileContents) {
         found
     });
     contents.add_part(lines, "HPCG", measurement);
+    leave_out_verdicts(part, contents);
     let others = ["GFLOP/s Summary", "GB/s Summary", "Benchmark Time Summary"];
     for name in others.into_iter().filter(|name| text.contains(name)) {
         contents.leave_out(None, name, "parts of the run that the rating sums up");
+    }
+}
+
+/// Names HPCG's remarks on a valid result: a run below its official length, reference code.
+fn leave_out_verdicts(part: &TextPart, contents: &mut FileContents) {
+    let remarks = ["Results are valid but execution time", "Reference version of"];
+    for (at, line) in part.own_lines() {
+        if let Some(remark) = remarks.iter().find_map(|it| line.find(it).map(|at| &line[at..]))
+        {
+            contents.leave_out(Some(at..=at), remark, "a remark of HPCG on its result");
+        } else if let Some(at_text) = line.find("HPCG 2.4 ") {
+            let why = "the rating by older rules; the valid one is imported";
+            contents.leave_out(Some(at..=at), &line[at_text..], why);
+        }
     }
 }

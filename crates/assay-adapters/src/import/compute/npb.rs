@@ -5,7 +5,7 @@ use assay_model::attribute::Attribute;
 
 use super::super::foreign::foreign_measurement;
 use super::super::{FileContents, ImportedMeasurement, TextPart, missing, split_parts};
-use crate::outputs::{ToolError, parse_positive_scaled};
+use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled};
 
 pub(super) fn is_npb(text: &str) -> bool {
     text.contains("Mop/s total") || text.contains("NAS Parallel Benchmarks")
@@ -52,16 +52,23 @@ fn read_result(part: &TextPart) -> Result<ImportedMeasurement, ToolError> {
     let rate = parse_positive_scaled("Mop/s total", need("Mop/s total")?, 6)?;
     let is_flop = find("Operation type").is_some_and(|kind| kind.contains("floating point"));
     let metric = if is_flop { "flop_rate" } else { "event_rate" };
+    // DT's title contains its class: `DT_BH.S Benchmark Completed`.
+    let kernel =
+        kernel.strip_suffix(class).and_then(|it| it.strip_suffix('.')).unwrap_or(kernel);
     let mut found = foreign_measurement(&format!("NPB {kernel} {class}"), metric, vec![rate]);
-    let time_s = parse_positive_scaled("Time in seconds", need("Time in seconds")?, 0)?;
-    found.parsed.add_samples("time", vec![time_s]);
+    // Two decimals are printed: small classes take 0.00 s.
+    let time_s = parse_non_negative("Time in seconds", need("Time in seconds")?)?;
+    if time_s > 0.0 {
+        found.parsed.add_samples("time", vec![time_s]);
+    }
     found.parsed.version = find("Version").map(str::to_owned);
     let counts = [(Attribute::Ranks, "Total processes"), (Attribute::Threads, "Total threads")];
     for (attribute, name) in counts {
         let count = find(name).and_then(|it| it.parse::<u64>().ok());
         found.dimensions.extend(count.map(|it| (attribute, it.into())));
     }
-    if let Some(iterations) = find("Iterations").and_then(|it| it.parse::<u64>().ok()) {
+    let iterations = find("Iterations").and_then(|it| it.parse::<u64>().ok());
+    if let Some(iterations) = iterations.filter(|count| *count > 0) {
         found.parsed.set_attribute(Attribute::Iterations, iterations);
     }
     Ok(found)

@@ -68,6 +68,23 @@ struct ImbTable {
 struct ImbHead {
     version: Option<String>,
     began: Option<FileTime>,
+    /// Types and operations other than the default ones.
+    settings: Vec<String>,
+}
+
+/// Lines of the head with conditions, and the values that IMB prints when nobody asked for another.
+const HEAD_SETTINGS: [(&str, &str); 3] = [
+    ("MPI_Datatype", "MPI_BYTE"),
+    ("MPI_Datatype for reductions", "MPI_FLOAT"),
+    ("MPI_Op", "MPI_SUM"),
+];
+
+/// Returns the setting of a line of the head, `# MPI_Datatype : MPI_FLOAT`, if it is not the default.
+fn parse_head_setting(line: &str) -> Option<String> {
+    let (name, value) = line.strip_prefix('#')?.split_once(':')?;
+    let (name, value) = (name.trim(), value.trim());
+    let (_, default) = HEAD_SETTINGS.iter().find(|(known, _)| *known == name)?;
+    (value != *default).then(|| format!("{name} {value}"))
 }
 
 pub(super) fn read_imb(text: &str) -> Result<FileContents, ToolError> {
@@ -87,11 +104,14 @@ pub(super) fn read_imb(text: &str) -> Result<FileContents, ToolError> {
             table = Some(ImbTable { name, first_line: number, ..ImbTable::default() });
         } else if line.contains("Intel(R) MPI Benchmark") {
             finish_table(table.take(), &head, &mut contents);
-            head = ImbHead { version: parse_version(line), began: None };
+            head = ImbHead { version: parse_version(line), ..ImbHead::default() };
             contents.recognise(number..=number, line, "version");
         } else if let Some(date) = line.strip_prefix("# Date ") {
             head.began = FileTime::parse_ctime(date.trim_start_matches([' ', ':']));
             contents.recognise(number..=number, line, "time");
+        } else if let Some(setting) = parse_head_setting(line) {
+            contents.recognise(number..=number, line, "condition");
+            head.settings.push(setting);
         } else if let Some(current) = &mut table {
             let next = read_line(current, line, number, &mut contents);
             if let Some(next) = next {
@@ -194,8 +214,10 @@ fn finish_table(table: Option<ImbTable>, head: &ImbHead, contents: &mut FileCont
     let mut dimensions = Attributes::new();
     dimensions.extend(table.ranks.map(|ranks| (Attribute::Ranks, ranks.into())));
     dimensions.extend(table.threads.map(|it| (Attribute::Threads, it.into())));
-    if !table.settings.is_empty() {
-        dimensions.insert(Attribute::Loops, table.settings.join(", ").into());
+    let settings: Vec<&str> =
+        head.settings.iter().chain(&table.settings).map(String::as_str).collect();
+    if !settings.is_empty() {
+        dimensions.insert(Attribute::Loops, settings.join(", ").into());
     }
     let name = table.name.clone();
     let test = TableTest {

@@ -1,234 +1,296 @@
-//! Import of elbencho's results in CSV (`--csvfile`) and JSON (`--jsonfile`): a row for each phase.
+//! Import of elbencho's results in CSV (`--csvfile`), JSON (`--jsonfile`) and as its console and
+//! `--resfile` print them: a row, an object or a block for each phase.
 //!
-//! `[last]` is the time at which the slowest thread was done, so that its figures cover all the
-//! work. elbencho cuts rates to whole numbers; the bandwidth follows from `MiB [last]` and
-//! `time ms [last]`, and the rate from it where all blocks have one size.
-
-use std::collections::BTreeMap;
+//! `[last]` and `LAST DONE` are the time at which the slowest thread was done, so that their figures
+//! cover all the work. elbencho cuts rates to whole numbers: total and time give more digits.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
+use assay_model::doubt::Doubt;
 use assay_model::event::ToolFigures;
-use serde_json::Value;
 
-use super::super::json_documents::split_documents;
-use super::super::{FileContents, FileTime, ImportedMeasurement, missing};
-use crate::limits::{MAX_MEASUREMENTS, check_limit};
-use crate::outputs::{ParsedOutput, ToolError, parse_non_negative, parse_whole};
+use super::super::foreign::foreign_measurement;
+use super::super::{FileContents, FileTime, ImportedMeasurement, LineSpan, check_limit};
+use crate::limits::MAX_MEASUREMENTS;
+use crate::outputs::{ParsedOutput, ToolError};
+
+mod console;
+mod json;
+mod table;
+
+pub(super) use console::{is_console, read_console};
+pub(super) use json::{is_json, read_json};
+pub(super) use table::{is_csv, read_csv};
 
 const MEBI: f64 = 1_048_576.0;
-/// Maximum number of columns; elbencho has about 40 beside its options.
-const MAX_COLUMNS: usize = 1000;
+/// Last digit of most times in seconds.
+const TIME_DIGIT_S: f64 = 1e-3;
+/// Half the distance of the limits of a percentile's bucket, of which elbencho has four for each
+/// power of two (`LATHISTO_BUCKETFRACTION`), as a share of the limit: (1 − 2^(−1/4)) / 2.
+const BUCKET_SHARE: f64 = 0.08;
 
 /// Phases on entries, and their operations in assay.
-const ENTRY_PHASES: [(&str, &str); 5] = [
+const ENTRY_PHASES: [(&str, &str); 6] = [
     ("MKDIRS", "mkdir"),
     ("RMDIRS", "rmdir"),
     ("STAT", "stat"),
+    ("STATDIRS", "stat-directory"),
     ("RMFILES", "delete"),
     ("LISTDIRS", "list"),
 ];
 
-/// Row of a phase: texts by the names of their columns. Empty cells are left out.
-type PhaseRow = BTreeMap<String, String>;
-
-pub(super) fn is_csv(text: &str) -> bool {
-    let heading = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    heading.contains("ISO date,") && heading.contains(",operation,")
+/// Result of a phase.
+#[derive(Debug, Default)]
+struct Phase {
+    name: String,
+    label: Option<String>,
+    began: Option<FileTime>,
+    version: Option<String>,
+    conditions: PhaseConditions,
+    /// Figures of all I/O, or of the writes of a mix.
+    main: PhaseFigures,
+    /// Figures of the reads of a mix.
+    mix_reads: PhaseFigures,
 }
 
-/// Reads each row below a heading; appended runs may repeat the heading.
-pub(super) fn read_csv(text: &str) -> Result<FileContents, ToolError> {
-    let mut contents = FileContents::default();
-    let mut columns: Vec<String> = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let cells = split_cells(line);
-        check_limit(cells.len(), ("columns", MAX_COLUMNS))?;
-        if cells.iter().any(|cell| cell == "ISO date") {
-            contents.recognise(number..=number, "heading", "names of the columns");
-            columns = cells;
-        } else if cells.len() == columns.len() {
-            let row = columns.iter().cloned().zip(cells).filter(|(_, cell)| !cell.is_empty());
-            add_phase(&row.collect(), number..=number, &mut contents)?;
-        } else {
-            let (are, expected) = (cells.len(), columns.len());
-            let missing = format!("the row has {are} of {expected} columns");
-            let lines = Some(number..=number);
-            contents.add_part(lines, "row", Err(ToolError::Truncated { missing }));
-        }
+/// Conditions that the file contains.
+#[derive(Debug, Default, Clone)]
+struct PhaseConditions {
+    bytes: Option<u64>,
+    file_bytes: Option<u64>,
+    threads: Option<u64>,
+    depth: Option<u64>,
+    is_random: Option<bool>,
+    uses_page_cache: Option<bool>,
+}
+
+/// Figures of one direction, in base units.
+#[derive(Debug, Default)]
+struct PhaseFigures {
+    io_rate: Option<RefinedRate>,
+    bandwidth: Option<RefinedRate>,
+    io_latency: ToolFigures,
+    entry_rate: Option<RefinedRate>,
+    entries: Option<u64>,
+    entry_latency: ToolFigures,
+}
+
+impl PhaseFigures {
+    fn has_io(&self) -> bool {
+        self.io_rate.is_some() || self.bandwidth.is_some()
     }
-    Ok(contents)
 }
 
-pub(super) fn is_json(text: &str) -> bool {
-    text.contains("\"ISO date\"") && text.contains("\"MiB/s [last]\"")
+/// Rate in base units, and the amount by which it may be too low: elbencho cuts digits.
+#[derive(Debug, Clone, Copy)]
+struct RefinedRate {
+    per_s: f64,
+    cut_off: f64,
 }
 
-/// Reads each object of the file.
-pub(super) fn read_json(text: &str) -> Result<FileContents, ToolError> {
-    let mut contents = FileContents::default();
-    for document in split_documents(text) {
-        let lines = document.lines();
-        let parsed: Result<BTreeMap<String, Value>, _> = serde_json::from_str(document.text);
-        match parsed {
-            Ok(members) => add_phase(&texts(members), lines, &mut contents)?,
-            Err(error) => {
-                let missing = format!("its JSON is damaged: {error}");
-                contents.add_part(Some(lines), "row", Err(ToolError::Truncated { missing }));
-            }
-        }
+impl RefinedRate {
+    /// Makes a rate that is printed in whole units.
+    const fn from_whole(per_s: f64) -> Self {
+        Self { per_s, cut_off: 1.0 }
     }
-    Ok(contents)
-}
 
-fn texts(members: BTreeMap<String, Value>) -> PhaseRow {
-    let text = |(name, value): (String, Value)| {
-        let text = match value {
-            Value::String(text) => text,
-            Value::Number(number) => number.to_string(),
-            Value::Bool(flag) => u8::from(flag).to_string(),
-            _ => return None,
-        };
-        (!text.is_empty()).then_some((name, text))
-    };
-    members.into_iter().filter_map(text).collect()
-}
-
-/// Splits a line of CSV; cells may be quoted, with doubled quotes inside.
-fn split_cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut is_quoted = false;
-    for letter in line.chars() {
-        match letter {
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => cells.push(String::new()),
-            letter => {
-                let last = cells.len() - 1;
-                cells[last].push(letter);
-            }
+    /// Returns total / time where it has more digits than the printed rate. All three are cut to
+    /// whole units, of which the time's is `digit_s`.
+    ///
+    /// # Errors
+    /// If total and time cannot give the printed rate.
+    fn refine(
+        printed: f64,
+        total: Option<f64>,
+        time: Option<(f64, f64)>,
+    ) -> Result<Self, ToolError> {
+        let whole = Self::from_whole(printed);
+        let Some((total, (time_s, digit_s))) = total.zip(time) else { return Ok(whole) };
+        let slowest = total / (time_s + digit_s);
+        let fastest = (total + 1.0) / time_s;
+        if fastest < printed || slowest >= printed + 1.0 {
+            let what = format!("{total} in {time_s} s are not {printed} per second");
+            return Err(ToolError::Contradiction { what });
         }
+        let exact = Self { per_s: total / time_s, cut_off: fastest - slowest };
+        Ok(if exact.cut_off < 1.0 { exact } else { whole })
     }
-    cells.iter_mut().for_each(|cell| *cell = cell.trim().to_owned());
-    cells
+
+    /// Multiplies by a unit.
+    fn scale(self, unit: f64) -> Self {
+        Self { per_s: self.per_s * unit, cut_off: self.cut_off * unit }
+    }
+
+    /// Returns this rate with the digits of another one, `other` × `unit`, if it has more and agrees.
+    fn improve_by(self, other: Self, unit: f64) -> Self {
+        let other = other.scale(unit);
+        let is_better = other.cut_off * self.per_s < self.cut_off * other.per_s;
+        let distance = (other.per_s - self.per_s).abs();
+        if is_better && distance <= self.cut_off + other.cut_off { other } else { self }
+    }
 }
 
+/// Adds the measurements of a phase, or the reason for leaving it out.
 fn add_phase(
-    row: &PhaseRow,
-    lines: std::ops::RangeInclusive<usize>,
+    phase: &Phase,
+    lines: LineSpan,
     contents: &mut FileContents,
 ) -> Result<(), ToolError> {
-    check_limit(contents.measurements.len() + 1, ("rows", MAX_MEASUREMENTS))?;
-    let operation = row.get("operation").map(String::as_str).unwrap_or_default();
-    let entry = ENTRY_PHASES.iter().find(|(phase, _)| *phase == operation);
-    let part = match (operation, entry) {
-        ("WRITE" | "READ" | "RWMIX", _) => read_io_phase(row, operation),
-        (_, Some((_, name))) => read_entry_phase(row, name),
-        (phase, None) => {
-            let why = "the phase transfers no data and counts no entries";
-            contents.leave_out(Some(lines), format!("phase {phase:?}"), why);
-            return Ok(());
-        }
+    check_limit(contents.measurements.len() + 1, ("phases", MAX_MEASUREMENTS))?;
+    let base = phase.name.split('+').next().unwrap_or_default();
+    let what = format!("phase {:?}", phase.name);
+    let is_mix = base.starts_with("RWMIX") || base.starts_with("MIX-T");
+    let operation = match base {
+        "READ" => Some("read"),
+        "WRITE" => Some("write"),
+        _ if is_mix => Some("mix"),
+        _ => None,
     };
-    let part = part.map(|mut measurement| {
-        measurement.began = row.get("ISO date").and_then(|text| FileTime::parse_iso(text));
-        measurement.name = row.get("label").cloned().unwrap_or(measurement.name);
-        measurement
-    });
-    contents.add_part(Some(lines), format!("phase {operation:?}"), part);
+    let mut found = Vec::new();
+    if let Some(operation) = operation.filter(|_| phase.main.has_io()) {
+        found.push(build_io_measurement(phase, operation));
+    } else if phase.main.has_io() {
+        found.push(build_foreign(phase));
+    }
+    if is_mix && phase.main.entry_rate.is_some() {
+        let why = "entries of reads and of writes have no common operation";
+        contents.leave_out(Some(lines.clone()), format!("entries/s of {what}"), why);
+    } else if phase.main.entry_rate.is_some() {
+        found.extend(build_entry_measurement(phase, base));
+    }
+    if found.is_empty() {
+        let why = "it transfers no data and counts no entries";
+        contents.leave_out(Some(lines), what, why);
+        return Ok(());
+    }
+    for mut measurement in found {
+        measurement.began = phase.began;
+        measurement.name = phase.label.clone().unwrap_or(measurement.name);
+        measurement.parsed.version.clone_from(&phase.version);
+        if let Some((_, suffix)) = phase.name.split_once('+') {
+            let settings = format!("+{suffix}");
+            measurement.dimensions.insert(Attribute::Loops, settings.into());
+        }
+        contents.add_part(Some(lines.clone()), &what, Ok(measurement));
+    }
     Ok(())
 }
 
-/// Returns the figure of a column; `None` for an empty cell.
-fn figure(row: &PhaseRow, name: &'static str) -> Result<Option<f64>, ToolError> {
-    row.get(name).map(|text| parse_non_negative(name, text)).transpose()
-}
-
-fn whole(row: &PhaseRow, name: &'static str) -> Result<Option<u64>, ToolError> {
-    row.get(name).map(|text| parse_whole(name, text)).transpose()
-}
-
-fn read_io_phase(row: &PhaseRow, phase: &str) -> Result<ImportedMeasurement, ToolError> {
-    let operation = match phase {
-        "READ" => "read",
-        "WRITE" => "write",
-        _ => "mix",
-    };
+fn build_io_measurement(phase: &Phase, operation: &'static str) -> ImportedMeasurement {
+    let given = &phase.conditions;
     let mut dimensions = Attributes::from([(Attribute::Operation, operation.into())]);
-    let bytes = whole(row, "block size")?;
-    dimensions.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
-    let hosts = whole(row, "hosts")?.unwrap_or(1).max(1);
-    if let Some(threads) = whole(row, "threads")? {
-        let threads = threads.saturating_mul(hosts);
-        dimensions.insert(Attribute::Threads, threads.into());
-        if let Some(depth) = whole(row, "IO depth")? {
-            dimensions.insert(Attribute::Depth, threads.saturating_mul(depth).into());
-        }
-    }
-    if let Some(random) = whole(row, "random")? {
-        let pattern = if random > 0 { "random" } else { "sequential" };
-        dimensions.insert(Attribute::Pattern, pattern.into());
-    }
-    if whole(row, "direct IO")? == Some(0) {
-        dimensions.insert(Attribute::PageCache, true.into());
-    }
+    dimensions.extend(given.bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
+    dimensions.extend(given.threads.map(|threads| (Attribute::Threads, threads.into())));
+    let depth = given.threads.zip(given.depth);
+    let depth = depth.map(|(threads, depth)| threads.saturating_mul(depth));
+    dimensions.extend(depth.map(|depth| (Attribute::Depth, depth.into())));
+    let pattern = given.is_random.map(|it| if it { "random" } else { "sequential" });
+    dimensions.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
+    let uses_page_cache = given.uses_page_cache.filter(|it| *it);
+    dimensions.extend(uses_page_cache.map(|it| (Attribute::PageCache, it.into())));
     let mut parsed = ParsedOutput::default();
-    let printed_rate = figure(row, "IOPS [last]")?;
-    let bandwidth = exact_bandwidth(row)?;
-    let rate = match (bandwidth, bytes, printed_rate) {
-        // A block size of 0, or blocks of several sizes, give no rate.
-        (Some(bandwidth), Some(bytes), Some(printed)) if bytes > 0 => {
-            let exact = bandwidth / bytes as f64;
-            if (exact - printed).abs() <= 1.0 + 0.02 * printed { exact } else { printed }
+    if operation == "mix" {
+        let rates = phase.mix_reads.io_rate.zip(phase.main.io_rate);
+        let share = rates.map(|(reads, writes)| reads.per_s / (reads.per_s + writes.per_s));
+        let share = share.filter(|share| share.is_finite());
+        // Rates in whole numbers give two digits.
+        let share = share.map(|share| (share * 100.0).round() / 100.0);
+        dimensions.extend(share.map(|share| (Attribute::ReadShare, share.into())));
+        for (name, figures) in [("write", &phase.main), ("read", &phase.mix_reads)] {
+            let own = Attributes::from([(Attribute::Operation, name.into())]);
+            add_figures(&mut parsed, &own, given.bytes, figures);
         }
-        (_, _, Some(printed)) => printed,
-        _ => return Err(missing("value of IOPS [last]")),
+    } else {
+        add_figures(&mut parsed, &Attributes::new(), given.bytes, &phase.main);
+    }
+    ImportedMeasurement::new(operation, Benchmark::Storage, dimensions, parsed)
+}
+
+/// Adds rate, bandwidth and latency of one direction. A block size that explains both gives one of
+/// them the digits of the other; blocks of several sizes do not.
+fn add_figures(
+    parsed: &mut ParsedOutput,
+    own: &Attributes,
+    bytes: Option<u64>,
+    figures: &PhaseFigures,
+) {
+    let (mut rate, mut bandwidth) = (figures.io_rate, figures.bandwidth);
+    if let (Some(bytes), Some(ios), Some(transferred)) = (bytes, rate, bandwidth) {
+        let bytes = bytes as f64;
+        rate = Some(ios.improve_by(transferred, 1.0 / bytes));
+        bandwidth = Some(transferred.improve_by(ios, bytes));
+    }
+    for (metric, rate) in [("rate", rate), ("bandwidth", bandwidth)] {
+        let per_s = rate.map(|rate| rate.per_s);
+        per_s.into_iter().for_each(|it| parsed.add_series(metric, own.clone(), vec![it]));
+    }
+    add_latency(parsed, own, "latency", &figures.io_latency);
+}
+
+/// Adds a mean latency with its limits and percentiles, which are upper limits of buckets.
+fn add_latency(
+    parsed: &mut ParsedOutput,
+    own: &Attributes,
+    metric: &'static str,
+    figures: &ToolFigures,
+) {
+    let Some(mean) = figures.mean.filter(|mean| *mean > 0.0) else { return };
+    parsed.add_series(metric, own.clone(), vec![mean]);
+    parsed.set_figures(metric, figures.clone());
+    parsed.set_metric_attribute(metric, Attribute::Statistic, "mean");
+    if !figures.percentiles.is_empty() {
+        let at = "percentiles".to_owned();
+        let metric = metric.to_owned();
+        parsed.doubts.push(Doubt::RoundedOutput { metric, at, share: BUCKET_SHARE });
+    }
+}
+
+/// Builds the measurement of the entries that a phase counts. Writes create the files.
+fn build_entry_measurement(phase: &Phase, base: &str) -> Option<ImportedMeasurement> {
+    let figures = &phase.main;
+    let rate = figures.entry_rate?.per_s;
+    let file_operation = match base {
+        "WRITE" => Some("create"),
+        "READ" => Some("read"),
+        _ => None,
     };
-    parsed.add_samples("rate", vec![rate]);
-    bandwidth.into_iter().for_each(|value| parsed.add_samples("bandwidth", vec![value]));
-    add_latency(row, "IO", &mut parsed)?;
-    Ok(ImportedMeasurement::new(operation, Benchmark::Storage, dimensions, parsed))
-}
-
-/// Returns the bandwidth in B/s from bytes and time, or as printed.
-fn exact_bandwidth(row: &PhaseRow) -> Result<Option<f64>, ToolError> {
-    let printed = figure(row, "MiB/s [last]")?.map(|rate| rate * MEBI);
-    let total = figure(row, "MiB [last]")?.zip(figure(row, "time ms [last]")?);
-    let exact = total.filter(|(mib, ms)| *mib > 0.0 && *ms > 0.0);
-    let exact = exact.map(|(mib, ms)| mib * MEBI / (ms / 1e3));
-    // Short phases have too few milliseconds.
-    let agree = |(exact, printed): &(f64, f64)| (exact / printed - 1.0).abs() < 0.02;
-    Ok(exact.zip(printed).filter(agree).map(|(exact, _)| exact).or(printed))
-}
-
-fn read_entry_phase(row: &PhaseRow, operation: &str) -> Result<ImportedMeasurement, ToolError> {
+    let named = ENTRY_PHASES.iter().find(|(name, _)| *name == base);
+    let Some(operation) = named.map(|(_, operation)| *operation).or(file_operation) else {
+        return (!figures.has_io()).then(|| build_foreign(phase));
+    };
+    let given = &phase.conditions;
     let mut dimensions = Attributes::from([(Attribute::Operation, operation.into())]);
-    let hosts = whole(row, "hosts")?.unwrap_or(1).max(1);
-    let threads = whole(row, "threads")?.map(|threads| threads.saturating_mul(hosts));
-    dimensions.extend(threads.map(|threads| (Attribute::Threads, threads.into())));
-    let entries = whole(row, "entries [last]")?;
-    dimensions.extend(entries.map(|entries| (Attribute::Files, entries.into())));
+    dimensions.extend(given.threads.map(|threads| (Attribute::Threads, threads.into())));
+    dimensions.extend(figures.entries.map(|entries| (Attribute::Files, entries.into())));
+    let file_bytes = given.file_bytes.filter(|_| file_operation.is_some());
+    dimensions.extend(file_bytes.map(|bytes| (Attribute::FileBytes, bytes.into())));
     let mut parsed = ParsedOutput::default();
-    let rate = figure(row, "entries/s [last]")?.filter(|rate| *rate > 0.0);
-    let rate = rate.ok_or_else(|| missing("value of entries/s [last]"))?;
     parsed.add_samples("rate", vec![rate]);
-    add_latency(row, "Ent", &mut parsed)?;
-    Ok(ImportedMeasurement::new(operation, Benchmark::StorageFiles, dimensions, parsed))
+    add_latency(&mut parsed, &Attributes::new(), "latency", &figures.entry_latency);
+    Some(ImportedMeasurement::new(operation, Benchmark::StorageFiles, dimensions, parsed))
 }
 
-/// Adds the mean latency of `IO` or `Ent`, if the row has it.
-fn add_latency(row: &PhaseRow, kind: &str, parsed: &mut ParsedOutput) -> Result<(), ToolError> {
-    let microseconds = |statistic: &str| {
-        let text = row.get(&format!("{kind} lat us [{statistic}]"));
-        text.map(|text| parse_non_negative("latency", text).map(|us| us * 1e-6)).transpose()
+/// Builds the measurement of a phase without an equivalent: objects, buckets, networks.
+fn build_foreign(phase: &Phase) -> ImportedMeasurement {
+    let figures = &phase.main;
+    let test = format!("elbencho {}", phase.name);
+    let rates = [
+        ("io_rate", figures.io_rate),
+        ("bandwidth", figures.bandwidth),
+        ("event_rate", figures.entry_rate),
+    ];
+    let mut rates = rates.into_iter().filter_map(|(metric, rate)| Some((metric, rate?.per_s)));
+    let (metric, rate) = rates.next().unwrap_or(("event_rate", 0.0));
+    let mut found = foreign_measurement(&test, metric, vec![rate]);
+    rates.for_each(|(metric, rate)| found.parsed.add_samples(metric, vec![rate]));
+    let latency = match figures.has_io() {
+        true => &figures.io_latency,
+        false => &figures.entry_latency,
     };
-    let Some(mean) = microseconds("avg")?.filter(|mean| *mean > 0.0) else { return Ok(()) };
-    parsed.add_samples("latency", vec![mean]);
-    parsed.set_metric_attribute("latency", Attribute::Statistic, "mean");
-    let (min, max) = (microseconds("min")?, microseconds("max")?);
-    let figures = ToolFigures { min, mean: Some(mean), max, ..ToolFigures::default() };
-    parsed.set_figures("latency", figures);
-    Ok(())
+    add_latency(&mut found.parsed, &Attributes::new(), "time", latency);
+    let given = &phase.conditions;
+    let bytes = given.bytes.filter(|_| figures.has_io());
+    found.dimensions.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
+    found.dimensions.extend(given.threads.map(|it| (Attribute::Threads, it.into())));
+    found
 }
