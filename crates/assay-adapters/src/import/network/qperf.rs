@@ -2,11 +2,13 @@
 //!
 //! Units are decimal: `GB/sec` are 10⁹ B/s, `Gb/sec` 10⁹ bit/s; sizes in `KiB` and `MiB` are binary.
 
+use std::collections::BTreeSet;
+
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::benchmark::Benchmark;
 use assay_model::workload::TransferDirection;
 
-use super::super::{FileContents, ImportedMeasurement, LineSpan, missing};
+use super::super::{FileContents, ImportedMeasurement, LineSpan, missing, mixed_lines};
 use super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError, parse_positive_scaled};
@@ -229,6 +231,10 @@ fn parse_amount(text: &str) -> Option<f64> {
 }
 
 fn measure(section: &QperfSection<'_>) -> Result<ImportedMeasurement, ToolError> {
+    let mut names = BTreeSet::new();
+    if let Some((name, _)) = section.rows.iter().find(|(name, _)| !names.insert(*name)) {
+        return Err(mixed_lines(&format!("{name} occurs twice in {}", section.name)));
+    }
     if let Some(latency_s) = section.seconds("latency")? {
         return Ok(measure_latency(section, latency_s));
     }

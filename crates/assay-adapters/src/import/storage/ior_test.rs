@@ -7,7 +7,7 @@ use assay_model::benchmark::Benchmark;
 use assay_model::event::ToolFigures;
 
 use super::super::contents::LineSpan;
-use super::super::{FileContents, FileTime, ImportedMeasurement};
+use super::super::{FileContents, FileTime, ImportedMeasurement, mixed_lines};
 use crate::ior_text::IorRow;
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::tool::ior_rows;
@@ -113,10 +113,13 @@ impl IorTest {
         let repetitions = summary.and_then(|it| it.repetitions);
         if let Some(expected) = repetitions
             && !rows.is_empty()
-            && expected > rows.len() as u64
+            && expected != rows.len() as u64
         {
             let missing = format!("{} of {expected} repetitions of {operation}", rows.len());
-            return Err(ToolError::Truncated { missing });
+            return Err(match expected > rows.len() as u64 {
+                true => ToolError::Truncated { missing },
+                false => mixed_lines(&missing),
+            });
         }
         let read: Result<Vec<&IorRow>, ToolError> =
             rows.iter().map(|row| row.row.as_ref().map_err(Clone::clone)).collect();
