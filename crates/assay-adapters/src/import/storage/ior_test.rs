@@ -139,9 +139,14 @@ impl IorTest {
         }
         dimensions.extend(self.tasks.map(|tasks| (Attribute::Depth, tasks.into())));
         let option = |name: &str| self.options.get(name).map(String::as_str);
-        let order = option("ordering in a file");
-        let pattern =
-            order.map(|it| if it.starts_with("random") { "random" } else { "sequential" });
+        // Tasks that share a file each have a part of it.
+        let is_shared = option("access").is_some_and(|it| it.starts_with("single-shared"));
+        let has_parts = is_shared && self.tasks.is_some_and(|tasks| tasks > 1);
+        let pattern = option("ordering in a file").map(|order| match has_parts {
+            _ if order.starts_with("random") => "random",
+            true => "parts",
+            false => "sequential",
+        });
         dimensions.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
         let target = option("test filename").or_else(|| option("testFileName"));
         dimensions.extend(target.map(|name| (Attribute::Target, name.into())));
