@@ -103,6 +103,11 @@ const fn format(
 }
 
 impl ImportFormat {
+    /// Whether the syntax of the format shows that a file is whole.
+    fn has_own_end(&self) -> bool {
+        self.name.ends_with("-json") || self.name.ends_with("-xml")
+    }
+
     /// Adds the contents for the documentation: imported figures, and parts that are left out.
     const fn with_contents(self, imported: &'static str, left_out: &'static str) -> Self {
         Self { imported, left_out, ..self }
@@ -112,6 +117,12 @@ impl ImportFormat {
 /// Reasons to reject a file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImportError {
+    /// The file is not a text.
+    #[error("not a text file: line {line} contains a NUL byte")]
+    NulByte {
+        /// Its line, from 1.
+        line: usize,
+    },
     /// No known tool writes this text.
     #[error("unknown format{}", begins(.first))]
     UnknownFormat {
@@ -135,6 +146,7 @@ impl ImportError {
     #[must_use]
     pub const fn line(&self) -> Option<usize> {
         match self {
+            Self::NulByte { line } => Some(*line),
             Self::UnknownFormat { .. } => Some(1),
             Self::Malformed { line, .. } => *line,
         }
@@ -144,6 +156,9 @@ impl ImportError {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
+            Self::NulByte { .. } => {
+                "a crash or a full disk may have damaged the file: copy it again"
+            }
             Self::UnknownFormat { .. } => {
                 "give the output as the tool wrote it, whole and with its heading; `assay help \
                  formats` lists the supported formats"
@@ -194,6 +209,7 @@ pub struct ReadFile {
 /// # Errors
 /// If no known tool writes such a text, or its output has no measurement.
 pub fn read(text: &str) -> Result<ReadFile, ImportError> {
+    reject_nul(text)?;
     let prepared = prepare_text(text);
     let text = prepared.text.as_str();
     let Some(format) = formats().find(|format| (format.matches)(text)) else {
@@ -207,12 +223,14 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     };
     check_lines(format, text).map_err(|error| refused(None, error))?;
     let mut contents = (format.read)(text).map_err(|error| refused(None, error))?;
+    fail_cut_measurements(format, text, &mut contents);
     if contents.measurements.is_empty()
         && let Some(failed) = contents.failed.first()
     {
         return Err(refused(failed.lines.as_ref(), failed.error.clone()));
     }
-    check_measurements(text, &contents).map_err(|error| refused(None, error))?;
+    let omitted = contents.left_out.first().and_then(|part| part.lines.as_ref());
+    check_measurements(text, &contents).map_err(|error| refused(omitted, error))?;
     for measurement in &mut contents.measurements {
         laws::explain_figures(measurement, format.tool == "ior");
         measurement.began = measurement.began.or(prepared.first_time);
@@ -223,6 +241,36 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     }
     contents.map_lines(|line| prepared.file_line(line));
     Ok(ReadFile { format, prefixes: prepared.prefixes, contents })
+}
+
+/// Rejects a text with a NUL byte, which no tool prints.
+fn reject_nul(text: &str) -> Result<(), ImportError> {
+    match text.find('\0') {
+        None => Ok(()),
+        Some(at) => Err(ImportError::NulByte { line: 1 + text[..at].matches('\n').count() }),
+    }
+}
+
+/// Moves measurements of the last line to the failed parts if the file ends within a number. Their
+/// last figure may lack digits.
+fn fail_cut_measurements(format: &ImportFormat, text: &str, contents: &mut FileContents) {
+    if format.has_own_end() {
+        return;
+    }
+    let Err(error) = reject_cut_number(text) else { return };
+    let last_line = text.lines().count();
+    let is_last = |it: &ImportedMeasurement| {
+        it.lines.as_ref().is_none_or(|lines| *lines.end() >= last_line)
+    };
+    let found = std::mem::take(&mut contents.measurements);
+    for measurement in found {
+        if is_last(&measurement) {
+            let lines = Some(last_line..=last_line);
+            contents.add_part(lines, measurement.name, Err(error.clone()));
+        } else {
+            contents.measurements.push(measurement);
+        }
+    }
 }
 
 /// Checks that there are figures, not too many, and that each of them is plausible.
@@ -280,8 +328,14 @@ const fn max_samples(text: &str) -> usize {
 }
 
 /// Locates an error: the line that contains its text, or the last line of a truncated part. Without
-/// either it is the first line of the part.
+/// either it is the first line of the part, and without a part the last line of the file.
 fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Option<usize> {
+    let last_line = text.lines().count().max(1);
+    let located = locate_text(text, lines, error).unwrap_or(last_line);
+    Some(located.min(last_line))
+}
+
+fn locate_text(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Option<usize> {
     let token = match error {
         ToolError::InvalidNumber { text, .. } => text.trim_matches('"'),
         ToolError::UnknownColumn { name } => name,
@@ -302,7 +356,7 @@ fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Opti
 
 /// Refuses a format of lines with too many or too long ones: each costs memory of its own.
 fn check_lines(format: &ImportFormat, text: &str) -> Result<(), ToolError> {
-    if format.name.ends_with("-json") || format.name.ends_with("-xml") {
+    if format.has_own_end() {
         return Ok(());
     }
     let (mut count, mut longest) = (0, 0);
@@ -366,6 +420,7 @@ fn split_parts(text: &str, begins: impl Fn(&str) -> bool) -> Result<Vec<TextPart
 /// Rejects a text that ends within a number: digits may be missing. For formats in which any row
 /// may be the last.
 fn reject_cut_number(text: &str) -> Result<(), ToolError> {
+    let text = text.trim_end_matches(' ');
     if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') {
         return Err(ToolError::Truncated { missing: "its last line is incomplete".to_owned() });
     }
@@ -382,6 +437,11 @@ fn missing(what: &str) -> ToolError {
     ToolError::Missing { what: what.to_owned(), place: "the file" }
 }
 
+/// Returns the error for lines of several processes in one test.
+fn mixed_lines(what: &str) -> ToolError {
+    ToolError::Contradiction { what: format!("{what}: several processes printed at once") }
+}
+
 /// Shortens a line for a message.
 fn shorten(line: &str) -> String {
     line.chars().take(60).collect()
@@ -389,6 +449,8 @@ fn shorten(line: &str) -> String {
 
 #[cfg(test)]
 mod bounds_tests;
+#[cfg(test)]
+mod damage_tests;
 #[cfg(test)]
 mod documentation;
 #[cfg(test)]

@@ -6,7 +6,8 @@ use super::contents::ImportedMeasurement;
 use super::foreign::{foreign_measurement, parse_unit, to_base_unit};
 use super::prepared_text::prepare_text;
 use super::{
-    FileContents, ImportError, ImportFormat, ReadFile, check_lines, check_measurements, missing,
+    FileContents, ImportError, ImportFormat, ReadFile, check_lines, check_measurements,
+    missing, reject_nul,
 };
 use crate::outputs::ToolError;
 
@@ -61,6 +62,7 @@ impl FigureRule {
 /// # Errors
 /// If a rule finds nothing, or a match is no number.
 pub fn read_figures(text: &str, rules: &[FigureRule]) -> Result<ReadFile, ImportError> {
+    reject_nul(text)?;
     let prepared = prepare_text(text);
     let refused = |line: Option<usize>, error: ToolError| ImportError::Malformed {
         about: ANY_TEXT.about,

@@ -23,7 +23,7 @@ fn files_become_their_expected_measurements() {
     }
 }
 
-fn collect_inputs(folder: &Path, files: &mut Vec<PathBuf>) {
+pub(super) fn collect_inputs(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
         let is_input = path.extension().is_none_or(|it| it != "expected" && it != "md");

@@ -171,12 +171,17 @@ impl SourceFile {
                 .advise("write it to a file first, and import the file"));
         }
         if status.len() > MAX_BYTES {
-            return Err(CommandFailure::usage(format!("{name} has {}", Bytes(status.len())))
-                .with_reason(format!("at most {} are read", Bytes(MAX_BYTES)))
+            return Err(CommandFailure::measurement(format!("{name} was not imported"))
+                .with_reason(format!(
+                    "it has {}, and at most {} are read",
+                    Bytes(status.len()),
+                    Bytes(MAX_BYTES)
+                ))
                 .advise("import the tool's summary, not its log of single I/O"));
         }
-        if !is_text(path).map_err(read_error)? {
-            return Err(not_text(&name, "not a text file (contains a NUL byte)"));
+        if let Some(line) = find_nul_line(path).map_err(read_error)? {
+            let reason = format!("not a text file: line {line} contains a NUL byte");
+            return Err(not_text(&name, &reason));
         }
         let bytes = job_file::read(path).map_err(read_error)?;
         // Each invalid byte is replaced by a character of three bytes.
@@ -201,12 +206,17 @@ impl SourceFile {
     }
 }
 
-/// Whether the start of a file is text. The rest is not read: it may be a disk image.
-fn is_text(path: &Path) -> std::io::Result<bool> {
+/// Returns the line of a NUL byte in the start of a file. The rest is not read: it may be a disk
+/// image.
+fn find_nul_line(path: &Path) -> std::io::Result<Option<usize>> {
     const BEGINNING: u64 = 64 << 10;
     let mut head = Vec::new();
     File::open(path)?.take(BEGINNING).read_to_end(&mut head)?;
-    Ok(import::is_text_beginning(&head))
+    if import::is_text_beginning(&head) {
+        return Ok(None);
+    }
+    let before = head.iter().take_while(|byte| **byte != 0);
+    Ok(Some(1 + before.filter(|byte| **byte == b'\n').count()))
 }
 
 fn import_file(

@@ -128,7 +128,7 @@ fn unreadable_files_are_reported_and_others_imported() {
     {
         assert!(outcome.err.contains(reported), "{reported}: {}", outcome.err);
     }
-    assert!(outcome.err.contains("not a text file (contains a NUL byte)"), "{}", outcome.err);
+    assert!(outcome.err.contains("line 1 contains a NUL byte"), "{}", outcome.err);
     assert!(outcome.err.contains("cannot read absent"), "{}", outcome.err);
     assert!(outcome.err.contains(". is a folder, not a file"), "{}", outcome.err);
     let refused = world.assay(&["import", "--set", "colour=red", "good.txt"]).failed_with(2);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::doubt::Doubt;
 
 use super::super::foreign::{foreign_measurement, to_base_unit};
 use super::super::{
@@ -94,6 +95,12 @@ pub(super) fn read_reframe(text: &str) -> Result<FileContents, ToolError> {
         let count = contents.measurements.len() + contents.failed.len();
         check_limit(count, ("performance variables", MAX_MEASUREMENTS))?;
     }
+    let ends_within_line =
+        !text.ends_with('\n') && text.lines().last().is_some_and(is_old_line);
+    if let Some(last) = reader.contents.measurements.last_mut().filter(|_| ends_within_line) {
+        // The unit is the last cell, and may be missing.
+        last.parsed.doubts.push(Doubt::BrokeOff);
+    }
     Ok(reader.contents)
 }
 
@@ -166,6 +173,15 @@ impl LogReader {
         };
         // The unit follows the reference.
         let reference = cells.iter().skip(job + 2).position(|cell| cell.starts_with("ref="));
+        let next = cells.get(job + 2);
+        let is_open = |cell: &&str| cell.contains('(') && !cell.contains(')');
+        let is_cut = reference.and_then(|at| cells.get(job + 2 + at)).is_some_and(is_open);
+        if is_cut || next.is_none_or(|cell| reference.is_none() && "ref=".starts_with(cell)) {
+            let missing = "the line ends behind its figure".to_owned();
+            let error = ToolError::Truncated { missing };
+            self.contents.add_part(Some(number..=number), test, Err(error));
+            return Ok(());
+        }
         let unit = cells.get(reference.map_or(job + 2, |at| job + 3 + at)).copied();
         let what = format!("{test} {name}");
         let made = convert_figure(&what, (name, value, unit.unwrap_or_default()))?;

@@ -56,7 +56,10 @@ fn parse_single_bandwidth(line: &str) -> Option<(f64, &str)> {
 
 pub(super) fn read_babelstream(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
-    let runs = split_parts(text, |line| line == "BabelStream")?;
+    let mut runs = split_parts(text, |line| line == "BabelStream")?;
+    if runs.is_empty() {
+        runs = split_parts(text, is_heading)?;
+    }
     let runs = if runs.is_empty() {
         let lines = 1..=text.lines().count().max(1);
         vec![TextPart { text: text.to_owned(), lines }]

@@ -3,6 +3,7 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
+use assay_model::doubt::Doubt;
 
 use super::super::{FileContents, ImportedMeasurement, check_limit, missing, word_after};
 use crate::limits::{MAX_MEASUREMENTS, MAX_SERIES};
@@ -27,6 +28,8 @@ struct NcclTable {
     first_line: usize,
     last_line: usize,
     parsed: ParsedOutput,
+    /// Whether the lines behind the last row were read: the verdict, or the mean.
+    has_end: bool,
     error: Option<ToolError>,
 }
 
@@ -61,6 +64,9 @@ pub(super) fn read_nccl(text: &str) -> Result<FileContents, ToolError> {
                 current.error.get_or_insert(error);
             }
         } else if let Some(rest) = line.strip_prefix("# Out of bounds values") {
+            if let Some(current) = &mut table {
+                current.has_end = true;
+            }
             if rest.contains("FAILED")
                 && let Some(current) = &mut table
             {
@@ -69,6 +75,9 @@ pub(super) fn read_nccl(text: &str) -> Result<FileContents, ToolError> {
             }
             contents.recognise(number..=number, line, "verdict");
         } else if line.starts_with("# Avg bus bandwidth") {
+            if let Some(current) = &mut table {
+                current.has_end = true;
+            }
             let why = "a mean over all sizes; the figures of each size are imported";
             contents.leave_out(Some(number..=number), "Avg bus bandwidth", why);
         } else if begins_run(line) || table.is_none() {
@@ -202,7 +211,10 @@ fn finish_table(
         Some(error) => Err(error),
         None if table.parsed.values.is_empty() => Err(missing("row of the table")),
         None => {
-            let parsed = ParsedOutput { version: head.version.clone(), ..table.parsed };
+            let mut parsed = ParsedOutput { version: head.version.clone(), ..table.parsed };
+            if !table.has_end {
+                parsed.doubts.push(Doubt::BrokeOff);
+            }
             Ok(ImportedMeasurement::new(name.clone(), Benchmark::Foreign, dimensions, parsed))
         }
     };

@@ -2,7 +2,7 @@
 
 use assay_model::attribute::Attribute;
 
-use super::super::{FileContents, FileTime, LineSpan};
+use super::super::{FileContents, FileTime, LineSpan, mixed_lines};
 use super::printed_rate::{parse_datagrams, parse_rate};
 use super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
@@ -53,7 +53,22 @@ struct OpenTest<'t> {
     began: Option<FileTime>,
     reordered: u64,
     message: Option<&'t str>,
+    /// Whether a client and a server announced themselves.
+    has_client: bool,
+    has_server: bool,
     damage: Option<ToolError>,
+}
+
+impl OpenTest<'_> {
+    /// Records the heading of an end. A second one before any row belongs to another process.
+    fn note_heading(&mut self, is_server: bool) {
+        let known = if is_server { &mut self.has_server } else { &mut self.has_client };
+        if *known {
+            let what = "two tests begin before the first result";
+            self.damage.get_or_insert(mixed_lines(what));
+        }
+        *known = true;
+    }
 }
 
 /// Reads every test of a file.
@@ -65,11 +80,14 @@ pub(super) fn read_iperf2(text: &str) -> Result<FileContents, ToolError> {
         let line = line.trim();
         let is_header = line.starts_with("Client connecting to ")
             || line.starts_with("Server listening on ");
-        if (is_header || line.contains(" connected with ")) && test.rows > 0 {
+        let has_failed = test.message.is_some_and(|it| it.contains(" failed"));
+        let is_over = test.rows > 0 || (is_header && has_failed);
+        if (is_header || line.contains(" connected with ")) && is_over {
             finish_test(std::mem::take(&mut test), &mut contents);
             check_limit(contents.measurements.len() + 1, ("tests", MAX_MEASUREMENTS))?;
         }
         if is_header {
+            test.note_heading(line.starts_with("Server"));
             let name = if line.contains("UDP port") { Protocol::Udp } else { Protocol::Tcp };
             protocol = Some(name);
             if line.starts_with("Server") {
@@ -107,6 +125,10 @@ fn read_line<'t>(line: &'t str, server_port: Option<&str>, test: &mut OpenTest<'
         test.heading = line;
     } else if let Some((before, behind)) = rest.split_once(" connected with ") {
         let mut local = before.split_whitespace().skip_while(|word| *word != "port").skip(1);
+        if test.connections.iter().any(|it| it.id == id) {
+            let what = format!("stream {id} connects twice");
+            test.damage.get_or_insert(mixed_lines(&what));
+        }
         test.connections.push(Connection {
             id,
             is_accepted: server_port.is_some() && local.next() == server_port,
@@ -229,6 +251,15 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
         return Err(ToolError::Truncated { missing: "the totals are missing".to_owned() });
     }
     let is_sum_only = test.totals.iter().all(|it| it.id == "SUM");
+    // A star marks the other direction of a connection.
+    let has_total = |id: &str| {
+        let base = id.trim_start_matches('*');
+        is_sum_only || test.totals.iter().any(|it| it.id.trim_start_matches('*') == base)
+    };
+    if let Some(lost) = test.connections.iter().find(|it| !has_total(it.id)) {
+        let missing = format!("the total of stream {} is missing", lost.id);
+        return Err(ToolError::Truncated { missing });
+    }
     let (mut sent, mut received, mut reported) = (Vec::new(), Vec::new(), Vec::new());
     for row in test.totals.iter().filter(|it| it.id != "SUM" || is_sum_only) {
         let id =

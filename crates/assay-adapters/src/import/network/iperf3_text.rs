@@ -2,10 +2,12 @@
 //!
 //! Its bits are decimal (`Gbits/sec` are 10⁹ bit/s), its bytes are binary (units.c).
 
+use std::collections::BTreeSet;
+
 use assay_model::attribute::Attribute;
 use assay_model::workload::TransferDirection;
 
-use super::super::{FileContents, FileTime, LineSpan, word_after};
+use super::super::{FileContents, FileTime, LineSpan, mixed_lines, word_after};
 use super::iperf3_json::add_cpu;
 use super::transfer::{MeanRate, Protocol, Transfer};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
@@ -59,6 +61,8 @@ struct OpenTest<'t> {
     heading: &'t str,
     totals: Vec<Iperf3Row<'t>>,
     first_id: &'t str,
+    /// Streams with intervals: their identifiers and roles.
+    streams: BTreeSet<(&'t str, Option<bool>)>,
     /// Interval of the last row of the first stream.
     last_interval: &'t str,
     /// Whether an interval was printed twice: a server does so when its client is stopped.
@@ -81,6 +85,7 @@ struct OpenTest<'t> {
 impl<'t> OpenTest<'t> {
     /// Records the interval of the first stream, and whether it was printed before.
     fn note_interval(&mut self, row: &Iperf3Row<'t>) {
+        self.streams.insert((row.id, row.sends));
         if self.first_id.is_empty() {
             self.first_id = row.id;
         }
@@ -88,6 +93,40 @@ impl<'t> OpenTest<'t> {
             self.is_repeated |= self.last_interval == row.interval;
             self.last_interval = row.interval;
         }
+    }
+
+    /// Adds the total of a stream at one end; a second one belongs to another process.
+    fn add_total(&mut self, row: Iperf3Row<'t>) {
+        let is_same =
+            |it: &Iperf3Row<'_>| (it.id, it.sends, it.end) == (row.id, row.sends, row.end);
+        if self.totals.iter().any(is_same) {
+            let what = format!("stream {} has two totals", row.id);
+            self.damage.get_or_insert(mixed_lines(&what));
+        }
+        self.totals.push(row);
+    }
+
+    /// Begins another block of rows. With several streams each interval has a block, so that rows
+    /// without an end were no totals.
+    fn begin_block(&mut self) {
+        self.is_behind_separator = true;
+        let (totals, intervals) =
+            std::mem::take(&mut self.totals).into_iter().partition(|row| row.end.is_some());
+        self.totals = totals;
+        let intervals: Vec<Iperf3Row<'t>> = intervals;
+        intervals.iter().for_each(|row| self.note_interval(row));
+    }
+
+    /// Returns a stream with intervals whose total is missing, at either end that counted.
+    fn find_lost_stream(&self) -> Option<&'t str> {
+        let lost = self.streams.iter().find(|(id, sends)| {
+            let ends = |of: &dyn Fn(&&Iperf3Row<'_>) -> bool| -> BTreeSet<Option<bool>> {
+                self.totals.iter().filter(of).map(|it| it.end).collect()
+            };
+            let all = ends(&|it| it.sends == *sends);
+            all.is_empty() || all != ends(&|it| (it.id, it.sends) == (*id, *sends))
+        });
+        lost.map(|(id, _)| *id)
     }
 }
 
@@ -119,6 +158,7 @@ pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
         }
         read_line(line, &mut test);
         check_limit(test.totals.len(), ("lines of totals", MAX_MEASUREMENTS))?;
+        check_limit(test.streams.len(), ("streams of a test", MAX_MEASUREMENTS))?;
     }
     finish_test(test, &mut contents);
     Ok(contents)
@@ -155,8 +195,11 @@ fn read_line<'t>(line: &'t str, test: &mut OpenTest<'t>) {
     if line.starts_with('[') {
         read_bracketed(line, test);
     } else if line.starts_with("- - - -") {
-        test.is_behind_separator = true;
+        test.begin_block();
     } else if let Some(rest) = line.strip_prefix("Connecting to host ") {
+        if test.to.is_some() && !test.is_server {
+            test.damage.get_or_insert(mixed_lines("two tests begin before the first result"));
+        }
         test.to = Some(rest.split(", port").next().unwrap_or(rest).trim_end_matches(','));
     } else if let Some(rest) = line.strip_prefix("Accepted connection from ") {
         test.is_server = true;
@@ -216,7 +259,7 @@ fn read_bracketed<'t>(line: &'t str, test: &mut OpenTest<'t>) {
         Ok(Some(row)) => {
             test.rows += 1;
             if row.end.is_some() || test.is_behind_separator {
-                test.totals.push(row);
+                test.add_total(row);
             } else if !line.ends_with("(omitted)") {
                 test.note_interval(&row);
             }
@@ -275,6 +318,16 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
     if test.totals.is_empty() {
         return Err(ToolError::Truncated { missing: "the totals are missing".to_owned() });
     }
+    let names_end = |row: &Iperf3Row<'_>| row.end.is_some();
+    let has_ends = test.totals.iter().any(names_end) || test.protocol != Some(Protocol::Udp);
+    if has_ends && !test.totals.iter().all(names_end) {
+        let missing = "a total names neither sender nor receiver".to_owned();
+        return Err(ToolError::Truncated { missing });
+    }
+    if let Some(stream) = test.find_lost_stream() {
+        let missing = format!("the total of stream {stream} is missing");
+        return Err(ToolError::Truncated { missing });
+    }
     let roles: Vec<bool> = row::list_roles(&test.totals);
     let is_both = roles.len() > 1;
     let mut transfer = read_conditions(&test, is_both);
@@ -309,7 +362,9 @@ fn add_totals(
     let is_cut = transfer.received.is_none() && transfer.sent.is_some() && !test.is_server;
     let is_stopped = test.message.is_some_and(|it| it.contains("terminated"));
     // A server's messages may stand before or behind the test that they are about.
-    transfer.broke_off = !test.is_server && (is_stopped || (is_cut && !test.is_done));
+    let has_end = test.is_done || test.totals.iter().any(|it| it.end.is_some());
+    transfer.broke_off =
+        !test.is_server && (is_stopped || !has_end || (is_cut && !test.is_done));
     for (mark, end) in [("local/", "local"), ("remote/", "remote")] {
         let share = test.cpu.and_then(|line| line.split_once(mark)).map(|it| it.1);
         let percent = share.and_then(|rest| rest.split_whitespace().nth(1));

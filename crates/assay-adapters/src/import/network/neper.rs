@@ -117,7 +117,11 @@ fn measure_stream(values: &Values<'_>) -> Result<ImportedMeasurement, ToolError>
         (Some(value), Some(unit)) => {
             parse_positive("throughput", value)? * bits_per_unit(unit)?
         }
-        _ => 0.0,
+        (Some(_), None) => {
+            let missing = "throughput_units is missing".to_owned();
+            return Err(ToolError::Truncated { missing });
+        }
+        (None, _) => 0.0,
     };
     // The reading end counts; each end also prints the other's rate in bits per second.
     let is_client = is_on(values, "client");

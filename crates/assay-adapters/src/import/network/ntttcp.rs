@@ -5,7 +5,7 @@
 
 use assay_model::workload::TransferDirection;
 
-use super::super::{FileContents, ImportedMeasurement, LineSpan, missing};
+use super::super::{FileContents, ImportedMeasurement, LineSpan, missing, mixed_lines};
 use super::transfer::{MeanRate, Protocol, Transfer};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_positive};
@@ -33,6 +33,8 @@ struct NtttcpResult {
     requested_s: Option<f64>,
     version: Option<String>,
     errors: f64,
+    /// Whether lines behind the bytes are missing.
+    broke_off: bool,
 }
 
 fn measure(result: NtttcpResult) -> Result<ImportedMeasurement, ToolError> {
@@ -71,6 +73,7 @@ fn measure(result: NtttcpResult) -> Result<ImportedMeasurement, ToolError> {
         sent: is_sender.then_some(rate),
         received: (!is_sender).then_some(rate),
         retransmits: result.retransmits.filter(|_| !result.is_udp && is_sender),
+        broke_off: result.broke_off,
         problems,
         ..Transfer::default()
     }

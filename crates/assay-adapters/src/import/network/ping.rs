@@ -8,7 +8,7 @@ use super::super::{FileContents, ImportedMeasurement, missing, split_parts};
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative};
 
 pub(super) fn is_ping(text: &str) -> bool {
-    text.lines().any(is_heading)
+    text.lines().any(|line| is_heading(line) || parse_statistics_host(line).is_some())
         && ["packets transmitted", "Packets: Sent = ", "time=", "time<"]
             .iter()
             .any(|mark| text.contains(mark))
@@ -21,11 +21,20 @@ fn is_heading(line: &str) -> bool {
         || (line.starts_with("Pinging ") && line.contains(" bytes of data"))
 }
 
-/// Reads every run of a file.
+/// Parses the host of `--- host ping statistics ---`, where a pasted summary begins.
+fn parse_statistics_host(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("--- ")?.strip_suffix(" ping statistics ---")
+}
+
+/// Reads every run of a file. Without a heading each summary is one.
 pub(super) fn read_ping(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
-    for part in split_parts(text, is_heading)? {
-        let body = part.text.lines().skip_while(|line| !is_heading(line));
+    let begins: fn(&str) -> bool = match text.lines().any(is_heading) {
+        true => is_heading,
+        false => |line| parse_statistics_host(line).is_some(),
+    };
+    for part in split_parts(text, begins)? {
+        let body = part.text.lines().skip_while(|line| !begins(line));
         contents.add_part(Some(part.lines), "ping", measure(body));
     }
     Ok(contents)
@@ -44,6 +53,11 @@ fn measure<'t>(lines: impl Iterator<Item = &'t str>) -> Result<ImportedMeasureme
                 .and_then(|it| it.as_text())
                 .unwrap_or("ping")
                 .to_owned();
+        } else if let (Some(host), true) = (parse_statistics_host(line), name.is_empty()) {
+            host.clone_into(&mut name);
+            dimensions.insert(Attribute::To, host.into());
+        } else if let Some(percentiles) = line.strip_prefix("rtt p") {
+            add_percentiles(percentiles, figures.get_or_insert_default())?;
         } else if line.contains("packets transmitted") || line.starts_with("Packets: Sent = ") {
             counts = Some(parse_counts(line)?);
         } else if line.contains("min/avg/max") || line.starts_with("Minimum = ") {
@@ -81,6 +95,18 @@ fn measure<'t>(lines: impl Iterator<Item = &'t str>) -> Result<ImportedMeasureme
     }
     parsed.add_ratio("loss", counts);
     Ok(ImportedMeasurement::new(name, Benchmark::NetworkIcmp, dimensions, parsed))
+}
+
+/// Adds the percentiles that `assay ping` prints: `50 0.007, p90 0.012 ms, full round trip`.
+fn add_percentiles(text: &str, figures: &mut ToolFigures) -> Result<(), ToolError> {
+    let listed = text.split_once(" ms").map_or(text, |(listed, _)| listed);
+    for part in listed.split(", ") {
+        let (name, value) = part.split_once(' ').unwrap_or((part, ""));
+        let name = format!("p{}", name.trim_start_matches('p'));
+        let time_s = parse_non_negative("a percentile of ping", value)? * 1e-3;
+        figures.percentiles.insert(name, time_s);
+    }
+    Ok(())
 }
 
 /// Reads host and payload: `PING host (10.0.0.2) 56(84) bytes`, `PING host (10.0.0.2): 56 data

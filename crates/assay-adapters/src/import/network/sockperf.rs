@@ -5,10 +5,13 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
+use assay_model::doubt::Doubt;
 use assay_model::event::{EventCount, ToolFigures};
 use assay_model::workload::TransferDirection;
 
-use super::super::{FileContents, ImportedMeasurement, LineSpan, missing, word_after};
+use super::super::{
+    FileContents, ImportedMeasurement, LineSpan, missing, mixed_lines, word_after,
+};
 use super::transfer::{MeanRate, Protocol, Transfer};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{
@@ -49,6 +52,10 @@ struct SockperfRun<'t> {
     statistics: Vec<(&'t str, &'t str)>,
     /// Rows of single messages in a full log; `None` before their heading.
     single_rows: Option<usize>,
+    /// Whether a client announced itself, and whether its summary was read.
+    is_client: bool,
+    has_summary: bool,
+    damage: Option<ToolError>,
 }
 
 /// Maximum number of statistics of a run: minimum, maximum and nine percentiles.
@@ -106,6 +113,13 @@ impl SockperfRun<'_> {
 }
 
 fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolError> {
+    let is_client = line.contains("sockperf[CLIENT]");
+    let is_begun = (is_client && run.is_client)
+        || (line.contains("== version #") && run.version.is_some());
+    if is_begun {
+        run.damage.get_or_insert(mixed_lines("two runs begin before the first result"));
+    }
+    run.is_client |= is_client;
     if let Some(version) = word_after(line, "== version #") {
         run.version = Some(version.trim_end_matches('='));
     }
@@ -150,6 +164,9 @@ fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolErr
     } else if let Some((_, rest)) = line.split_once("---> ") {
         if let Some((name, value)) = rest.split_once('=') {
             let name = name.trim_start_matches("percentile").trim();
+            if run.statistics.iter().any(|(known, _)| *known == name) {
+                run.damage.get_or_insert(mixed_lines("a percentile occurs twice"));
+            }
             run.statistics.push((name, value.trim()));
         }
     } else if let Some((_, summary)) = line.split_once("Summary:") {
@@ -167,6 +184,9 @@ fn read_mean(line: &str, run: &mut SockperfRun<'_>) -> Result<(), ToolError> {
     ];
     for (mark, metric) in means {
         if let Some(value) = word_after(line, mark) {
+            if run.has_summary {
+                run.damage.get_or_insert(mixed_lines("a mean follows the summary"));
+            }
             run.latency = Some((metric, parse_positive("the latency", value)? * 1e-6));
         }
     }
@@ -174,6 +194,11 @@ fn read_mean(line: &str, run: &mut SockperfRun<'_>) -> Result<(), ToolError> {
 }
 
 fn read_summary<'t>(summary: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolError> {
+    let is_latency = summary.contains("Latency is") || summary.contains("Round trip is");
+    if is_latency && run.has_summary {
+        run.damage.get_or_insert(mixed_lines("two summaries follow one heading"));
+    }
+    run.has_summary |= is_latency;
     for (mark, metric) in [("Latency is", "half_round_trip"), ("Round trip is", "round_trip")] {
         if let Some(value) = word_after(summary, mark) {
             run.latency = Some((metric, parse_positive("the latency", value)? * 1e-6));
@@ -215,9 +240,10 @@ fn finish_run(run: &SockperfRun<'_>, contents: &mut FileContents) {
         let why = "the percentiles of all of them are imported";
         contents.leave_out(Some(lines.clone()), what, why);
     }
-    let measured = match run.latency {
-        Some((metric, mean_s)) => measure_latency(run, metric, mean_s),
-        None => measure_transfer(run),
+    let measured = match (&run.damage, run.latency) {
+        (Some(damage), _) => Err(damage.clone()),
+        (None, Some((metric, mean_s))) => measure_latency(run, metric, mean_s),
+        (None, None) => measure_transfer(run),
     };
     contents.add_part(Some(lines), "sockperf run", measured);
 }
@@ -245,6 +271,10 @@ fn measure_latency(
     let statistic = if median.is_some() { "median" } else { "mean" };
     parsed.set_metric_attribute(metric, Attribute::Statistic, statistic);
     parsed.set_figures(metric, figures);
+    // The minimum is the last line of every run.
+    if !run.statistics.iter().any(|(name, _)| *name == "<MIN> observation") {
+        parsed.doubts.push(Doubt::BrokeOff);
+    }
     add_counts(run, metric, &mut parsed)?;
     let mut dimensions = Attributes::from([(Attribute::LoadStreams, 0_u64.into())]);
     dimensions.extend(run.to.map(|to| (Attribute::To, to.into())));

@@ -16,6 +16,8 @@ struct LineReader {
     /// Names of the columns of the summary; empty outside of it.
     summary: Vec<String>,
     is_csv: bool,
+    /// Line of the last title without results.
+    open_title: Option<usize>,
 }
 
 /// Reads the tests of a text.
@@ -28,6 +30,9 @@ pub(super) fn read_lines(
         reader.read_line(at + 1, line, contents);
         check_limit(reader.tests.len(), ("tests", MAX_MEASUREMENTS))?;
     }
+    if !reader.tests.is_empty() {
+        reader.fail_open_title(contents);
+    }
     reader.end_test();
     Ok(reader.tests)
 }
@@ -37,6 +42,15 @@ const OPTIONS: [&str; 6] =
     ["test filename", "ordering in a file", "api", "access", "type", "blocksize"];
 
 impl LineReader {
+    /// Adds a title without results to the damaged parts.
+    fn fail_open_title(&mut self, contents: &mut FileContents) {
+        if let Some(line) = self.open_title.take() {
+            let missing = "the results below the title are missing".to_owned();
+            let error = Err(ToolError::Truncated { missing });
+            contents.add_part(Some(line..=line), "IOR run", error);
+        }
+    }
+
     fn end_test(&mut self) {
         let mut done = std::mem::take(&mut self.test);
         self.test.version.clone_from(&done.version);
@@ -52,7 +66,9 @@ impl LineReader {
         let lines = number..=number;
         if let Some(version) = line.strip_prefix("IOR-").and_then(|it| it.split_once(": MPI")) {
             self.end_test();
+            self.fail_open_title(contents);
             *self = Self { tests: std::mem::take(&mut self.tests), ..Self::default() };
+            self.open_title = Some(number);
             self.test.version = Some(version.0.to_owned());
             contents.recognise(lines, "title", "version of the tool");
         } else if line.starts_with("access") && line.contains("bw(MiB/s)") {
@@ -88,6 +104,7 @@ impl LineReader {
     }
 
     fn fail(&mut self, error: &ToolError) {
+        self.open_title = None;
         for (verdict, is_write) in self.test.verdicts.iter_mut().zip([true, false]) {
             let has_rows = self.test.rows.iter().any(|row| row.is_write == is_write);
             let has_other = self.test.rows.iter().any(|row| row.is_write != is_write);
@@ -99,6 +116,7 @@ impl LineReader {
 
     /// Records that data was wrong: `Incorrect data on read (16 errors found)`.
     fn fail_check(&mut self, line: &str) {
+        self.open_title = None;
         record_wrong_data(&mut self.test.verdicts, line);
     }
 
@@ -143,6 +161,7 @@ impl LineReader {
                 return;
             }
         };
+        self.open_title = None;
         if self.summary.is_empty() {
             self.add_result(number, is_write, &cells);
         } else {

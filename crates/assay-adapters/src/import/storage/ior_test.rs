@@ -7,7 +7,7 @@ use assay_model::benchmark::Benchmark;
 use assay_model::event::ToolFigures;
 
 use super::super::contents::LineSpan;
-use super::super::{FileContents, FileTime, ImportedMeasurement};
+use super::super::{FileContents, FileTime, ImportedMeasurement, mixed_lines};
 use crate::ior_text::IorRow;
 use crate::outputs::{ParsedOutput, ToolError};
 use crate::tool::ior_rows;
@@ -113,10 +113,13 @@ impl IorTest {
         let repetitions = summary.and_then(|it| it.repetitions);
         if let Some(expected) = repetitions
             && !rows.is_empty()
-            && expected > rows.len() as u64
+            && expected != rows.len() as u64
         {
             let missing = format!("{} of {expected} repetitions of {operation}", rows.len());
-            return Err(ToolError::Truncated { missing });
+            return Err(match expected > rows.len() as u64 {
+                true => ToolError::Truncated { missing },
+                false => mixed_lines(&missing),
+            });
         }
         let read: Result<Vec<&IorRow>, ToolError> =
             rows.iter().map(|row| row.row.as_ref().map_err(Clone::clone)).collect();
@@ -136,9 +139,14 @@ impl IorTest {
         }
         dimensions.extend(self.tasks.map(|tasks| (Attribute::Depth, tasks.into())));
         let option = |name: &str| self.options.get(name).map(String::as_str);
-        let order = option("ordering in a file");
-        let pattern =
-            order.map(|it| if it.starts_with("random") { "random" } else { "sequential" });
+        // Tasks that share a file each have a part of it.
+        let is_shared = option("access").is_some_and(|it| it.starts_with("single-shared"));
+        let has_parts = is_shared && self.tasks.is_some_and(|tasks| tasks > 1);
+        let pattern = option("ordering in a file").map(|order| match has_parts {
+            _ if order.starts_with("random") => "random",
+            true => "parts",
+            false => "sequential",
+        });
         dimensions.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
         let target = option("test filename").or_else(|| option("testFileName"));
         dimensions.extend(target.map(|name| (Attribute::Target, name.into())));

@@ -58,6 +58,8 @@ struct MdtestReader {
     contents: FileContents,
     table: TableKind,
     has_ranks: bool,
+    /// Line of the last title without a table.
+    open_title: Option<usize>,
     version: Option<String>,
     began: Option<FileTime>,
     ranks: Option<u64>,
@@ -77,6 +79,9 @@ pub(super) fn read_mdtest(text: &str) -> Result<FileContents, ToolError> {
         reader.read_line(at + 1, line.trim());
         check_limit(reader.contents.measurements.len(), ("rows", MAX_MEASUREMENTS))?;
     }
+    if !reader.contents.measurements.is_empty() {
+        reader.fail_open_title();
+    }
     let contents = reader.contents;
     if contents.measurements.is_empty() && contents.failed.is_empty() {
         return Err(match reader.failures.into_values().next() {
@@ -91,6 +96,15 @@ pub(super) fn read_mdtest(text: &str) -> Result<FileContents, ToolError> {
 }
 
 impl MdtestReader {
+    /// Adds a title without a table to the damaged parts.
+    fn fail_open_title(&mut self) {
+        if let Some(line) = self.open_title.take() {
+            let missing = "the summary below the title is missing".to_owned();
+            let error = Err(ToolError::Truncated { missing });
+            self.contents.add_part(Some(line..=line), "mdtest run", error);
+        }
+    }
+
     fn read_line(&mut self, number: usize, line: &str) {
         if self.read_condition(number, line) {
             return;
@@ -125,13 +139,16 @@ impl MdtestReader {
         let mut about = None;
         if let Some(time) = word_time(line, "started at") {
             // A further run begins; the title follows.
+            self.fail_open_title();
             *self = Self { contents: std::mem::take(&mut self.contents), ..Self::default() };
             self.began = Some(time);
             about = Some("time of the start");
         } else if line.contains("was launched with") {
             let began = self.began.take();
+            self.fail_open_title();
             *self = Self { contents: std::mem::take(&mut self.contents), ..Self::default() };
             self.began = began;
+            self.open_title = Some(number);
             self.version = word_after(line, "mdtest-").map(str::to_owned);
             self.ranks = word_after(line, "launched with").and_then(|it| it.parse().ok());
             about = Some("version and ranks");
@@ -145,6 +162,7 @@ impl MdtestReader {
             self.table = if is_time { TableKind::Times } else { TableKind::Rates };
             self.iterations = word_after(rest, "(of").and_then(|it| it.parse().ok());
             self.has_ranks = false;
+            self.open_title = None;
             about = Some("kind of the table");
         } else if line.starts_with("Operation") {
             self.has_ranks = line.contains("per Rank:");

@@ -2,7 +2,7 @@
 
 use assay_model::workload::TransferDirection;
 
-use super::super::super::{FileContents, FileTime, LineSpan};
+use super::super::super::{FileContents, FileTime, LineSpan, mixed_lines};
 use super::super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_non_negative, parse_number};
@@ -13,6 +13,8 @@ struct CsvRow<'t> {
     time: &'t str,
     local_port: &'t str,
     peer: &'t str,
+    /// Number of the stream; −1 is the sum of all.
+    id: &'t str,
     is_sum: bool,
     from_s: f64,
     to_s: f64,
@@ -20,6 +22,13 @@ struct CsvRow<'t> {
     is_udp: bool,
     sends: bool,
     datagrams: Option<DatagramCounts>,
+}
+
+impl<'t> CsvRow<'t> {
+    /// Returns the number of the stream, and whether it is sent.
+    fn stream(&self) -> (&'t str, bool) {
+        (self.id, self.sends)
+    }
 }
 
 pub(in super::super) fn is_iperf2_csv(text: &str) -> bool {
@@ -64,11 +73,33 @@ pub(in super::super) fn read_iperf2_csv(text: &str) -> Result<FileContents, Tool
         check_limit(totals.len(), ("tests", MAX_MEASUREMENTS))?;
     }
     for rows in totals.chunk_by(|a, b| a.time == b.time && a.is_udp == b.is_udp) {
-        let (first, last) = (rows[0].line, rows[rows.len() - 1].line);
-        let lines: LineSpan = first..=last;
-        contents.add_part(Some(lines), "iperf test", measure(rows));
+        let length = count_streams(rows);
+        for test in rows.chunks(length) {
+            let (first, last) = (test[0].line, test[test.len() - 1].line);
+            let lines: LineSpan = first..=last;
+            let measured = check_streams(test, &rows[..length]).and_then(|()| measure(test));
+            contents.add_part(Some(lines), "iperf test", measured);
+        }
     }
     Ok(contents)
+}
+
+/// Counts the rows of the first test among rows of one time. Some versions print the same time for
+/// every test, whose streams are numbered from the same number.
+fn count_streams(rows: &[CsvRow<'_>]) -> usize {
+    let first = rows.first().map(CsvRow::stream);
+    let again = rows.iter().skip(1).position(|row| Some(row.stream()) == first);
+    again.map_or(rows.len(), |at| at + 1)
+}
+
+/// Checks that a test has the streams of the first one.
+fn check_streams(test: &[CsvRow<'_>], first: &[CsvRow<'_>]) -> Result<(), ToolError> {
+    let is_same = test.len() == first.len()
+        && test.iter().zip(first).all(|(row, known)| row.stream() == known.stream());
+    let is_mixed = !is_same
+        || (1..test.len())
+            .any(|at| test[..at].iter().any(|row| row.stream() == test[at].stream()));
+    if is_mixed { Err(mixed_lines("the streams of a test are not in order")) } else { Ok(()) }
 }
 
 fn parse_row<'t>(line: usize, fields: &[&'t str]) -> Result<CsvRow<'t>, ToolError> {
@@ -87,6 +118,7 @@ fn parse_row<'t>(line: usize, fields: &[&'t str]) -> Result<CsvRow<'t>, ToolErro
         time: field(0),
         local_port: field(2),
         peer: field(3),
+        id: field(5),
         is_sum: field(5) == "-1",
         from_s,
         to_s,

@@ -11,7 +11,7 @@ pub(super) struct Iperf3Row<'t> {
     /// Its beginning and end: `0.00-1.00`.
     pub interval: &'t str,
     /// Whether this end sends the stream, in a test of both directions.
-    sends: Option<bool>,
+    pub sends: Option<bool>,
     /// Whether the receiver counted; `None` = the row does not tell.
     pub end: Option<bool>,
     rate: Option<MeanRate>,

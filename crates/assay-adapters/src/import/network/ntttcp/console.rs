@@ -2,7 +2,7 @@
 
 use super::{
     FileContents, LineSpan, MAX_MEASUREMENTS, NtttcpResult, ToolError, check_limit, measure,
-    parse_non_negative, parse_positive,
+    mixed_lines, parse_non_negative, parse_positive,
 };
 
 const MEG: f64 = 1_048_576.0;
@@ -26,6 +26,9 @@ struct OpenRun<'t> {
     columns: Vec<(usize, usize)>,
     unused: Vec<String>,
     threads: u64,
+    /// Whether the totals are those of Linux, which end with the throughput.
+    is_linux: bool,
+    damage: Option<ToolError>,
     packets_sent: f64,
 }
 
@@ -56,21 +59,24 @@ pub(in super::super) fn read_ntttcp_console(text: &str) -> Result<FileContents, 
     Ok(contents)
 }
 
-fn finish_run(run: OpenRun<'_>, contents: &mut FileContents) {
+fn finish_run(mut run: OpenRun<'_>, contents: &mut FileContents) {
     let Some(lines) = run.lines.clone() else { return };
     if !run.unused.is_empty() {
         let what = run.unused.join(", ");
         contents.leave_out(Some(lines.clone()), what, "assay has no figure for them");
     }
-    let measured = match (run.result.bytes, run.message) {
-        (None, Some(message)) => Err(ToolError::ProcessFailed {
+    let truncated = |missing: &str| Err(ToolError::Truncated { missing: missing.to_owned() });
+    let measured = match (run.damage, run.result.bytes, run.message) {
+        (Some(damage), ..) => Err(damage),
+        (None, None, Some(message)) => Err(ToolError::ProcessFailed {
             how: "ntttcp reported".to_owned(),
             last_words: message.to_owned(),
         }),
-        (None, None) => {
-            Err(ToolError::Truncated { missing: "the totals are missing".to_owned() })
+        (None, None, None) => truncated("the totals are missing"),
+        (None, Some(_), _) => {
+            run.result.broke_off = run.is_linux && run.result.printed_bit_per_s.is_none();
+            measure(run.result)
         }
-        (Some(_), _) => measure(run.result),
     };
     contents.add_part(Some(lines), "ntttcp run", measured);
 }
@@ -130,7 +136,7 @@ fn read_linux_value(name: &str, value: &str, run: &mut OpenRun<'_>) -> Result<()
         }
         "total bytes" => {
             run.result.bytes = Some(parse_non_negative("the total bytes", value)?);
-            run.is_ended = true;
+            (run.is_ended, run.is_linux) = (true, true);
         }
         "throughput" => run.result.printed_bit_per_s = parse_rate(value)?,
         "retrans segs" => {
@@ -181,9 +187,16 @@ fn read_windows_row<'t>(line: &'t str, run: &mut OpenRun<'t>) -> Result<(), Tool
     let names: Vec<String> = columns.iter().map(|it| name_of(it).to_owned()).collect();
     let words: Vec<&str> = line.split_whitespace().collect();
     if words.len() != names.len() || names.iter().all(String::is_empty) {
+        // Further rows are not read, so that their number is unknown.
+        if names.first().is_some_and(|name| name == "Thread") && !line.starts_with('#') {
+            run.result.streams = None;
+        }
         return Ok(());
     }
     if names.first().is_some_and(|name| name == "Thread") {
+        if words.first().and_then(|it| it.parse().ok()) != Some(run.threads) {
+            run.damage.get_or_insert(mixed_lines("the threads are not in order"));
+        }
         run.threads += 1;
         run.result.streams = Some(run.threads);
         // Further threads follow below the same heading.

@@ -77,6 +77,7 @@ fn read_document(text: &str) -> Result<super::ImportedMeasurement, ToolError> {
         requested_s: text_of("run_time").and_then(parse_run_time),
         version: Some(version.to_owned()).filter(|it| !it.is_empty()),
         errors: number("errors", "")?.unwrap_or(0.0),
+        broke_off: false,
     })
 }
 
