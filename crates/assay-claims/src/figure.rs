@@ -71,6 +71,12 @@ pub struct PageNumberFormat {
     /// Whether its language groups digits by points. French does not: there `1.234` has a decimal
     /// mark left from English.
     pub has_groups_of_points: bool,
+    /// Whether its language groups digits by blanks.
+    pub has_groups_of_blanks: bool,
+    /// Whether its compounds have hyphens: `8-KiB-Block`.
+    pub has_compounds: bool,
+    /// Whether the page declares a language with a known format.
+    pub is_declared: bool,
 }
 
 impl PageNumberFormat {
@@ -84,7 +90,15 @@ impl PageNumberFormat {
             "fr" | "ru" | "cs" | "pl" | "sv" | "hu" | "uk" => (',', false),
             _ => return Self::default(),
         };
-        Self { decimal: Some(decimal), has_groups_of_points }
+        let has_groups_of_blanks = decimal == ',' && !has_groups_of_points;
+        let has_compounds = matches!(base.as_str(), "en" | "de" | "nl" | "sv" | "da");
+        Self {
+            decimal: Some(decimal),
+            has_groups_of_points,
+            has_groups_of_blanks,
+            has_compounds,
+            is_declared: true,
+        }
     }
 
     /// Returns the possible values of a number: a comma or a point before three digits may be a

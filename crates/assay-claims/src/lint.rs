@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 
-use crate::figure::{PageNumberFormat, PrintedFigure, find_figures, heading_unit};
+use crate::figure::{
+    PageNumberFormat, PrintedFigure, base_language, find_figures, heading_unit,
+};
 use crate::page::{LineIndex, LintPage, PageTable, PageText};
 
 mod bounds;
@@ -38,11 +40,37 @@ pub struct LintFinding {
     pub end: usize,
     /// Violated rule.
     pub rule: Rule,
+    /// Probability class that it is an error of the page.
+    pub confidence: Confidence,
     /// Description of the error, with the printed text.
     pub message: String,
     /// Replacement text, if it is unambiguous.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<String>,
+}
+
+/// Confidence in a finding, from the measured precision of its check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// Style, or a check with a measured precision below 0.9: reported on request only.
+    Possible,
+    /// Check of words around figures, with a measured precision of at least 0.9.
+    Likely,
+    /// Arithmetic, or a difference from the source.
+    Certain,
+}
+
+impl Confidence {
+    /// Returns the stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
 }
 
 /// Rules; their names are stable.
@@ -107,6 +135,8 @@ struct Linter<'t> {
     number_format: PageNumberFormat,
     /// Whether the words for bounds of its language are known.
     knows_bounds: bool,
+    /// Whether the page names a language other than English.
+    is_translated: bool,
     findings: Vec<LintFinding>,
 }
 
@@ -118,7 +148,9 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     let number_format = page_number_format(&page);
     let knows_bounds = bounds::is_known_language(page.language.as_deref());
     let line_index = LineIndex::new(text);
-    let mut lint = Linter { line_index, number_format, knows_bounds, findings: Vec::new() };
+    let is_translated = page.language.as_deref().is_some_and(|it| base_language(it) != "en");
+    let findings = Vec::new();
+    let mut lint = Linter { line_index, number_format, knows_bounds, is_translated, findings };
     units::check(&mut lint, &page);
     numbers::check(&mut lint, &page);
     names::check(&mut lint, &page);
@@ -170,13 +202,19 @@ fn page_number_format(page: &LintPage) -> PageNumberFormat {
 }
 
 impl Linter<'_> {
-    fn add(&mut self, rule: Rule, (start, end): (usize, usize), message: String) {
-        self.add_fix(rule, (start, end), message, None);
+    /// Adds a finding of arithmetic or of a comparison.
+    fn add(&mut self, rule: Rule, span: (usize, usize), message: String) {
+        self.add_finding((rule, Confidence::Certain), span, message, None);
     }
 
-    fn add_fix(
+    /// Adds a finding that depends on the words around a figure.
+    fn add_likely(&mut self, rule: Rule, span: (usize, usize), message: String) {
+        self.add_finding((rule, Confidence::Likely), span, message, None);
+    }
+
+    fn add_finding(
         &mut self,
-        rule: Rule,
+        (rule, confidence): (Rule, Confidence),
         (start, end): (usize, usize),
         message: String,
         replacement: Option<String>,
@@ -192,9 +230,15 @@ impl Linter<'_> {
             start,
             end,
             rule,
+            confidence,
             message,
             replacement,
         });
+    }
+
+    /// Returns `Likely` if a condition of the page holds, otherwise `Possible`.
+    const fn likely_if(holds: bool) -> Confidence {
+        if holds { Confidence::Likely } else { Confidence::Possible }
     }
 }
 
@@ -247,12 +291,18 @@ struct FigureColumn<'p> {
     cells: Vec<(&'p PageText, PrintedFigure)>,
 }
 
+/// Returns the rows below the heading that have as many cells: in shorter rows, a cell belongs to
+/// no single column.
+fn full_rows(table: &PageTable) -> impl Iterator<Item = &Vec<PageText>> + Clone {
+    let cells = table.rows.first().map_or(0, Vec::len);
+    table.rows.iter().skip(1).filter(move |row| row.len() == cells)
+}
+
 /// Returns the columns of a table that contain only bare figures, in at least three rows.
 fn figure_columns(table: &PageTable) -> Vec<FigureColumn<'_>> {
-    let Some((heading, rows)) = table.rows.split_first() else { return Vec::new() };
+    let Some(heading) = table.rows.first() else { return Vec::new() };
     let column = |(index, heading)| {
-        let cells: Option<Vec<(&PageText, PrintedFigure)>> = rows
-            .iter()
+        let cells: Option<Vec<(&PageText, PrintedFigure)>> = full_rows(table)
             .map(|row| {
                 let cell = row.get(index)?;
                 Some((cell, bare_figure(cell)?))

@@ -115,8 +115,8 @@ fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
             let message =
                 format!("`{word}` is a transliteration of {name}: names are not translated");
             let fix = (lower == to_cyrillic(name)).then(|| (*name).to_owned());
-            lint.add_fix(
-                Rule::Name,
+            lint.add_finding(
+                (Rule::Name, Linter::likely_if(lint.is_translated)),
                 page_span(text, (start, start + word.len())),
                 message,
                 fix,
@@ -124,6 +124,9 @@ fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
         }
     }
 }
+
+/// Minimum number of letters of a Latin name with a Cyrillic ending.
+const MIN_NAME: usize = 3;
 
 /// Reports words with Latin and Cyrillic letters.
 fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
@@ -134,7 +137,16 @@ fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
         if latin && cyrillic {
             let message =
                 format!("`{word}` mixes Latin and Cyrillic letters: searches do not find it");
-            lint.add(Rule::MixedScripts, page_span(text, (start, start + word.len())), message);
+            // `Redisом` is a name with its ending.
+            let name = word.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+            let is_inflected = word.len() - name.len() >= MIN_NAME
+                && !name.contains(|c: char| c.is_ascii_alphabetic());
+            lint.add_finding(
+                (Rule::MixedScripts, Linter::likely_if(!is_inflected)),
+                page_span(text, (start, start + word.len())),
+                message,
+                None,
+            );
         }
     }
 }
@@ -157,7 +169,7 @@ fn check_product_names(lint: &mut Linter<'_>, text: &PageText) {
         if has_azure {
             let message =
                 "the product is Azure NetApp Files; Azure Files is a different one".to_owned();
-            lint.add(Rule::Name, page_span(text, (*start, start + word.len())), message);
+            lint.add_likely(Rule::Name, page_span(text, (*start, start + word.len())), message);
         }
     }
 }

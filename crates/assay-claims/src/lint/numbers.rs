@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::quantity::Unit;
 
-use super::{Linter, Rule, figure_columns, page_span};
+use super::{Confidence, Linter, Rule, figure_columns, page_span};
 use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
@@ -52,12 +52,14 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
         let corrected = format!("{head}{expected}{tail}");
         let message =
             format!("`{printed}` has the decimal mark of another language: {corrected}");
-        lint.add_fix(
-            Rule::DecimalMark,
-            page_span(text, figure.number_span),
-            message,
-            Some(corrected),
-        );
+        // Without a declared language, the majority of the figures decides, and a list may be
+        // written as `1,2`.
+        let (confidence, fix) = match lint.number_format.is_declared {
+            true => (Confidence::Certain, Some(corrected)),
+            false => (Confidence::Likely, None),
+        };
+        let span = page_span(text, figure.number_span);
+        lint.add_finding((Rule::DecimalMark, confidence), span, message, fix);
     }
 }
 
@@ -77,7 +79,7 @@ fn check_grouping(lint: &mut Linter<'_>, table: &PageTable) {
                 printed(other, figure),
                 printed(cell, grouped_figure)
             );
-            lint.add(Rule::Grouping, page_span(other, figure.number_span), message);
+            lint.add_likely(Rule::Grouping, page_span(other, figure.number_span), message);
         }
     }
 }
@@ -89,8 +91,10 @@ fn check_line_break(lint: &mut Linter<'_>, cell: &PageText, figure: &PrintedFigu
         let printed = &cell.text[figure.number_span.0..figure.number_span.1];
         let corrected = printed.replace(' ', "\u{a0}");
         let message = format!("`{printed}` may break over two lines: use a no-break space");
-        lint.add_fix(
-            Rule::Grouping,
+        // In other languages, a blank may separate a count from a size: `1 500 GB`.
+        let confidence = Linter::likely_if(lint.number_format.has_groups_of_blanks);
+        lint.add_finding(
+            (Rule::Grouping, confidence),
             page_span(cell, figure.number_span),
             message,
             Some(corrected),
@@ -100,23 +104,43 @@ fn check_line_break(lint: &mut Linter<'_>, cell: &PageText, figure: &PrintedFigu
 
 /// Reports a whole number among fractions, which has lost its trailing zeros.
 fn check_trailing_zeros(lint: &mut Linter<'_>, table: &PageTable) {
+    /// Maximum ratio of figures of one quantity; rows of unlike units differ by more.
+    const MAX_RATIO: f64 = 100.0;
     for column in figure_columns(table) {
         // Three digits after the other mark are a group.
         let is_group = |it: &PrintedFigure| {
             lint.number_format.decimal.is_some() && it.mark != lint.number_format.decimal
         };
-        let has_fraction = |it: &PrintedFigure| it.decimals >= 2 && !is_group(it);
-        let fractions = column.cells.iter().filter(|(_, it)| has_fraction(it)).count();
+        let has_fraction = |it: &&PrintedFigure| it.decimals >= 2 && !is_group(it);
+        let figures = || column.cells.iter().map(|(_, figure)| figure);
+        let fractions: Vec<&PrintedFigure> = figures().filter(has_fraction).collect();
         let whole = column.cells.iter().find(|(_, it)| it.decimals == 0 && it.value > 0.0);
-        if let (true, Some((cell, figure))) = (2 * fractions > column.cells.len(), whole) {
-            let printed = &cell.text[figure.number_span.0..figure.number_span.1];
-            let message = format!(
-                "`{printed}` among figures with decimals: trailing zeros show the precision"
-            );
-            lint.add(Rule::Precision, page_span(cell, figure.number_span), message);
-        }
+        let (true, Some((cell, figure))) = (2 * fractions.len() > column.cells.len(), whole)
+        else {
+            continue;
+        };
+        let printed = &cell.text[figure.number_span.0..figure.number_span.1];
+        let message = format!(
+            "`{printed}` among figures with decimals: trailing zeros show the precision"
+        );
+        let is_near = |it: &&PrintedFigure| {
+            it.value < figure.value * MAX_RATIO && figure.value < it.value * MAX_RATIO
+        };
+        // A column whose numbers of decimals vary anyway was not printed with one precision.
+        let is_even = fractions.len() >= MIN_FRACTIONS
+            && figures().all(|it| it.decimals == 0 || it.decimals == fractions[0].decimals)
+            && fractions.iter().all(is_near);
+        lint.add_finding(
+            (Rule::Precision, Linter::likely_if(is_even && lint.is_translated)),
+            page_span(cell, figure.number_span),
+            message,
+            None,
+        );
     }
 }
+
+/// Minimum number of figures that show the precision of a column.
+const MIN_FRACTIONS: usize = 4;
 
 /// Reports words between a number and its unit that turn "about" into a count, and marks that look
 /// like a range.
@@ -128,7 +152,7 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
         if ["MB", "GB", "Gb", "KB"].iter().any(|unit| rest.starts_with(unit)) {
             let start = text.text[..position].rfind("최대").unwrap_or(position);
             let message = "a counter between number and unit: \"about\" has become \"at most\"";
-            lint.add(
+            lint.add_likely(
                 Rule::Qualifier,
                 page_span(text, (start, position + "개의".len())),
                 message.to_owned(),
@@ -139,18 +163,24 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
         text.text.match_indices('~').map(|(position, _)| position).collect();
     for pair in tildes.windows(2) {
         let next = figures.partition_point(|it| it.number_span.0 < pair[0]);
-        let figure = figures.get(next).filter(|it| it.number_span.0 < pair[1]);
+        // In `1~99, 1~69`, each mark is a range.
+        let is_range = text.text[..pair[0]].ends_with(|c: char| c.is_ascii_digit());
+        let figure = figures.get(next).filter(|it| !is_range && it.number_span.0 < pair[1]);
         let end = |it: &PrintedFigure| {
             it.unit.as_ref().map_or(0, |unit| unit.span.1).max(it.number_span.1)
         };
         let between = figure.and_then(|it| text.text.get(end(it)..pair[1]));
-        if between.is_some_and(|between| !is_list(between)) {
+        if let Some(between) = between.filter(|between| !is_list(between)) {
             let message =
                 "two figures with ~ and nothing between them: the second mark reads as a range";
-            lint.add(
-                Rule::Qualifier,
+            lint.add_finding(
+                (
+                    Rule::Qualifier,
+                    Linter::likely_if(lint.is_translated && is_wordless(between)),
+                ),
                 page_span(text, (pair[1], pair[1] + 1)),
                 message.to_owned(),
+                None,
             );
         }
     }
@@ -160,9 +190,38 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
         {
             let span = page_span(text, (head.len(), figure.number_span.0));
             let message = "a blank between ~ and its number, where a line may break".to_owned();
-            lint.add_fix(Rule::Qualifier, span, message, Some("~".to_owned()));
+            // In `2 MB ~ 64 MB`, the mark separates the ends of a range.
+            let is_range = head.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == '%')
+                && figures.iter().any(|it| !it.is_approximate && is_directly_before(it, head));
+            let is_clear = lint.is_translated && figure.unit.is_some();
+            if !is_range {
+                let confidence = Linter::likely_if(is_clear);
+                let fix = Some("~".to_owned());
+                lint.add_finding((Rule::Qualifier, confidence), span, message, fix);
+            }
         }
     }
+}
+
+/// Returns whether a text ends with this figure and its unit.
+fn is_directly_before(figure: &PrintedFigure, text: &str) -> bool {
+    let end = figure.unit.as_ref().map_or(0, |unit| unit.span.1).max(figure.number_span.1);
+    text.get(end..).is_some_and(|between| between.trim().is_empty())
+}
+
+/// Returns whether two figures with this text between them are joined by no word, as in
+/// `~725 MB/s 읽기 ~780 MB`: scripts without blanks may have a noun there.
+fn is_wordless(between: &str) -> bool {
+    let is_word = |c: char| c.is_alphabetic() && !is_unspaced_script(c);
+    !between.contains('|') && outside_brackets(between).all(|part| !part.contains(is_word))
+}
+
+/// Returns the parts of a text outside of brackets, which describe the figure before.
+fn outside_brackets(text: &str) -> impl Iterator<Item = &str> {
+    text.split('(').enumerate().map(|(index, part)| {
+        let after_bracket = if index == 0 { None } else { part.split_once(')') };
+        after_bracket.map_or(part, |(_, after)| after)
+    })
 }
 
 /// Returns whether the text between two figures separates them: a comma, or several words.
@@ -171,11 +230,7 @@ fn is_list(between: &str) -> bool {
     if between.contains([',', ';', '/', '·', '、', '，', '；']) {
         return true;
     }
-    // A name in brackets belongs to the figure before.
-    let outside = between.split('(').enumerate().map(|(index, part)| {
-        let after_bracket = if index == 0 { None } else { part.split_once(')') };
-        after_bracket.map_or(part, |(_, after)| after)
-    });
+    let outside = outside_brackets(between);
     let letters = |word: &str| word.chars().filter(|c| c.is_alphabetic()).count();
     let words = |word: &str| match word.chars().next() {
         // Two letters count as a word in scripts without blanks.
@@ -194,7 +249,8 @@ fn check_genitive(lint: &mut Linter<'_>, text: &PageText) {
         };
         let genitive = "микросекунды".to_owned();
         let message = format!("`{}` after a fraction must be {genitive}", unit.text);
-        lint.add_fix(Rule::UnitSpelling, page_span(text, unit.span), message, Some(genitive));
+        let found = (Rule::UnitSpelling, Confidence::Likely);
+        lint.add_finding(found, page_span(text, unit.span), message, Some(genitive));
     }
 }
 
@@ -230,6 +286,13 @@ fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
         let printed = &text.text[figure.number_span.0..end];
         let message =
             format!("`{printed}` is also written with a blank on this page: use one form");
-        lint.add(Rule::UnitSpelling, page_span(text, (figure.number_span.0, end)), message);
+        // English and German compounds have hyphens.
+        let has_compounds = !lint.is_translated || lint.number_format.has_compounds;
+        lint.add_finding(
+            (Rule::UnitSpelling, Linter::likely_if(!has_compounds)),
+            page_span(text, (figure.number_span.0, end)),
+            message,
+            None,
+        );
     }
 }

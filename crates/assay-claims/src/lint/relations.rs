@@ -3,8 +3,8 @@
 
 use assay_model::quantity::Unit;
 
-use super::{Linter, Rule, figure_with_unit, page_span};
-use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit};
+use super::{Linter, Rule, figure_with_unit, full_rows, page_span};
+use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 
 /// Maximum ratio between a value and its conversion in brackets that is explained by confusion of
@@ -107,7 +107,7 @@ fn check_peak_columns(lint: &mut Linter<'_>, table: &PageTable) {
         UnitColumn::from_table(table, number)
     };
     let (Some(peak), Some(reached)) = (column_of("rpeak"), column_of("rmax")) else { return };
-    for row in table.rows.iter().skip(1) {
+    for row in full_rows(table) {
         if let (Some(peak), Some(figure), Some(cell)) =
             (peak.figure(row), reached.figure(row), row.get(reached.number))
         {
@@ -170,7 +170,7 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
     let columns: Vec<UnitColumn> =
         (0..MAX_COLUMNS).map_while(|number| UnitColumn::from_table(table, number)).collect();
     let Some(latency) = UnitColumn::from_table(table, latency) else { return };
-    for row in table.rows.iter().skip(1) {
+    for row in full_rows(table) {
         let value_of = |unit: Unit, column: &UnitColumn| {
             let figure = column.figure(row)?;
             let printed = figure.unit.as_ref().filter(|it| it.unit == unit)?;
@@ -220,6 +220,10 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
         let (Some(first), Some(second)) = (&a.unit, &b.unit) else { continue };
         let between = text.text.get(first.span.1..b.number_span.0).unwrap_or_default();
         let between = between.trim().trim_end_matches(['~', '≈', ' ']);
+        // In `1000 x 256 KiB = 250 MiB`, the first figure is a factor.
+        if is_operand(&text.text, a.number_span.0) {
+            continue;
+        }
         let is_equal = matches!(between, "=" | "＝")
             || between.is_empty() && is_equated(text, first.span.1, b.number_span.0);
         let is_bracketed = matches!(between, "(" | "（")
@@ -246,7 +250,12 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
                 .map(|b| (a * first.factor * first_bits) / (b * second.factor * second_bits))
         });
         let ratios = ratios.as_flattened();
-        let is_correct = ratios.iter().any(|it| (it - 1.0).abs() <= tolerance);
+        let is_size = first.unit == Unit::Byte && second.unit == Unit::Byte;
+        let is_correct = ratios.iter().any(|it| {
+            let binary = BINARY_SIZES.iter().filter(|_| is_size);
+            let mut factors = binary.flat_map(|factor| [*factor, 1.0 / factor]).chain([1.0]);
+            factors.any(|factor| (it * factor - 1.0).abs() <= tolerance)
+        });
         let is_near = ratios.iter().any(|it| (1.0 / MAX_CONFUSION..MAX_CONFUSION).contains(it));
         if !is_correct && (is_equal || is_near) {
             let converted = ratios[0] * b.value;
@@ -259,6 +268,22 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
             lint.add(Rule::Impossible, page_span(text, b.number_span), message);
         }
     }
+}
+
+/// Factors between decimal and binary prefixes. Sizes such as `64 KB (65536 bytes)` are common;
+/// rates have decimal prefixes.
+const BINARY_SIZES: [f64; 4] = [1.024, 1.048_576, 1.073_741_824, 1.099_511_627_776];
+
+/// Returns whether an operator precedes a figure.
+fn is_operand(text: &str, from: usize) -> bool {
+    let before = text_before(text, from, 16).trim_end();
+    let before = before.strip_suffix('\\').unwrap_or(before).trim_end();
+    let digits = before.trim_end_matches(['x', 'X', 'х']).trim_end();
+    before.ends_with(['*', '×', '·', '+', '/', '÷', '−'])
+        || digits.len() < before.len()
+            && digits.ends_with(|c: char| c.is_ascii_digit() || c == ' ')
+        || before.ends_with(" x")
+        || before.ends_with(" -")
 }
 
 /// Returns whether `≈` separates both figures: alone it means "equal" and "about".

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{LintFinding, Rule};
+use super::{Confidence, LintFinding, Rule};
 
 /// Returns the SARIF document for these pages.
 #[must_use]
@@ -16,7 +16,8 @@ pub fn document(pages: &[(String, Vec<LintFinding>)], version: &str) -> String {
     let result = |file: &str, it: &LintFinding| {
         json!({
             "ruleId": it.rule.name(),
-            "level": "warning",
+            "level": if it.confidence == Confidence::Possible { "note" } else { "warning" },
+            "properties": {"confidence": it.confidence.name()},
             "message": {"text": it.message},
             "locations": [{"physicalLocation": {
                 "artifactLocation": {"uri": uri(file)},

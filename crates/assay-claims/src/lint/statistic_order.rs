@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Linter, Rule, figure_with_unit, page_span};
+use super::{Linter, Rule, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, heading_unit, is_unspaced_script};
 use crate::page::{PageTable, PageText};
 
@@ -174,7 +174,7 @@ struct StatisticColumn {
 }
 
 pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable) {
-    let Some((heading, rows)) = table.rows.split_first() else { return };
+    let Some(heading) = table.rows.first() else { return };
     let column = |(number, heading): (usize, &PageText)| {
         let (statistic, what) = heading_statistic(&heading.text)?;
         let factor = heading_unit(&heading.text).map_or(1.0, |unit| unit.factor);
@@ -193,7 +193,7 @@ pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable) {
         .flat_map(|less| all.clone().map(move |more| (less, more)))
         .filter(is_of_one)
         .collect();
-    for row in rows {
+    for row in full_rows(table) {
         let cells: Vec<Option<StatisticCell<'_>>> =
             columns.iter().map(|column| StatisticCell::of_row(lint, row, column)).collect();
         for (less, more) in &pairs {

@@ -1,20 +1,21 @@
 //! Unit rules: bits for bytes, sizes for rates, non-standard spellings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::quantity::Unit;
 
 use super::words::{MAX_ENDING, has_word};
-use super::{Linter, Rule, direction, page_span};
+use super::{Confidence, Linter, Rule, direction, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit, text_before};
 use crate::page::{LintPage, PageText};
 use crate::steps;
 
 /// Link rates in Gbit/s: Ethernet and InfiniBand.
 const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
-/// Words for memory and storage, which are measured in bytes.
-const BYTE_WORDS: [&str; 10] =
-    ["stream", "triad", "fio", "ior", "nvme", "ssd", "raid0", "vdbench", "hdd", "mlc"];
+/// Benchmarks of memory and storage, whose rates are in bytes.
+const BYTE_TOOLS: [&str; 6] = ["stream", "triad", "fio", "ior", "vdbench", "mlc"];
+/// Devices, whose rates are in bytes and whose interfaces are in bits.
+const BYTE_DEVICES: [&str; 4] = ["nvme", "ssd", "raid0", "hdd"];
 /// Words for networks, which are measured in bits. They take precedence over the words for bytes.
 const NETWORK_WORDS: [&str; 3] = ["tcp", "udp", "iperf"];
 const FABRIC_WORDS: [&str; 3] = ["rdma", "infiniband", "ib_"];
@@ -43,19 +44,22 @@ const THROUGHPUT_WORDS: [&str; 9] = [
     "スループット",
     "처리량",
 ];
+/// Words after "throughput" that make it an attribute.
+const ATTRIBUTES: [&str; 9] =
+    ["optimi", "tier", "class", "hdd", "volume", "limit", "mode", "test", "collection"];
 /// Words for I/O operations, which are counted, not measured in bytes.
 pub(super) const OPERATION_WORDS: [&str; 6] =
     ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
-    let has_several_links = page.texts().any(|text| names_several_links(&text.text));
+    let links = PageLinks::of_page(page);
     for table in &page.tables {
         for row in &table.rows {
             let label = row.first().map(|cell| cell.text.to_lowercase()).unwrap_or_default();
             let label = label.replace("триад", "triad").replace("иор", "ior");
-            let subject = RowSubject::of_label(&label, has_several_links);
+            let subject = RowSubject::of_label(&label);
             for cell in row {
-                check_row_units(lint, subject, cell);
+                check_row_units(lint, subject, &links, cell);
             }
         }
         for heading in table.rows.first().into_iter().flatten() {
@@ -64,6 +68,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
             }
         }
     }
+    let rates = rates_of_page(page);
     for text in page.texts() {
         let figures = find_figures(&text.text);
         for figure in &figures {
@@ -71,24 +76,66 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
                 check_spelling(lint, text, unit);
             }
         }
-        check_sizes(lint, text, &figures);
+        for figure in &figures {
+            check_size(lint, text, &figures, figure, &rates);
+        }
     }
     check_several_spellings(lint, page);
+}
+
+/// Values of a page in bytes per second, as bits.
+type PageRates = BTreeSet<u64>;
+
+/// Returns the values of a page in bytes per second.
+fn rates_of_page(page: &LintPage) -> PageRates {
+    let figures = page.texts().flat_map(|text| find_figures(&text.text));
+    let values = figures.filter_map(|it| it.base_value());
+    values
+        .filter(|(_, unit)| *unit == Unit::BytePerSecond)
+        .map(|(value, _)| value.to_bits())
+        .collect()
+}
+
+/// Links that a page names.
+struct PageLinks {
+    /// Rates in Gbit/s.
+    gbit_per_s: Vec<f64>,
+    /// Whether it names several links, whose rates add up.
+    are_several: bool,
+}
+
+impl PageLinks {
+    fn of_page(page: &LintPage) -> Self {
+        let figures = page.texts().flat_map(|text| find_figures(&text.text));
+        let rates = figures.filter_map(|it| it.base_value());
+        let gbit_per_s = rates
+            .filter(|(value, unit)| *unit == Unit::BitPerSecond && *value >= 1e9)
+            .map(|(value, _)| value / 1e9)
+            .collect();
+        let are_several = page.texts().any(|text| names_several_links(&text.text));
+        Self { gbit_per_s, are_several }
+    }
+
+    /// Returns whether this is the rate of the fastest link of the page.
+    fn is_fastest(&self, gbit_per_s: f64) -> bool {
+        self.gbit_per_s.contains(&gbit_per_s)
+            && self.gbit_per_s.iter().all(|it| *it <= gbit_per_s)
+    }
 }
 
 /// Subject of a row according to its label, as far as it determines the units.
 #[derive(Debug, Clone, Copy)]
 struct RowSubject {
     is_fabric: bool,
-    /// Whether it is memory or storage.
+    /// Whether it is a benchmark of memory or storage.
     is_bytes: bool,
-    /// Whether the page names several links, whose rates add up.
-    has_several_links: bool,
+    /// Whether it is a device of storage.
+    is_device: bool,
 }
 
 impl RowSubject {
     /// Returns the subject of a label in lower case.
-    fn of_label(label: &str, has_several_links: bool) -> Self {
+    fn of_label(label: &str) -> Self {
         steps::count(label.len());
         // `streaming` is no STREAM, and `prior` no IOR.
         let is_named = |word: &&str| match word.ends_with('_') {
@@ -99,8 +146,12 @@ impl RowSubject {
         };
         let names = |words: &[&str]| words.iter().any(is_named);
         let is_fabric = names(&FABRIC_WORDS);
-        let is_bytes = !is_fabric && !names(&NETWORK_WORDS) && names(&BYTE_WORDS);
-        Self { is_fabric, is_bytes, has_several_links }
+        let is_network = is_fabric || names(&NETWORK_WORDS);
+        Self {
+            is_fabric,
+            is_bytes: !is_network && names(&BYTE_TOOLS),
+            is_device: !is_network && names(&BYTE_DEVICES),
+        }
     }
 }
 
@@ -110,45 +161,77 @@ fn names_several_links(text: &str) -> bool {
     figures.windows(2).any(|pair| {
         let [count, rate] = pair else { return false };
         let between = text.get(count.number_span.1..rate.number_span.0).unwrap_or_default();
-        let is_times = matches!(between.trim(), "x" | "X" | "×" | "*" | "х");
+        let is_times = matches!(between.trim(), "x" | "X" | "×" | "*" | "х" | "\\*");
         let is_link = |it: &PrintedUnit| it.unit == Unit::BitPerSecond && it.factor >= 1e9;
         is_times && count.value >= 2.0 && rate.unit.as_ref().is_some_and(is_link)
     })
 }
 
 /// Checks the units of a cell against the subject of its row.
-fn check_row_units(lint: &mut Linter<'_>, subject: RowSubject, cell: &PageText) {
-    let RowSubject { is_fabric, is_bytes, has_several_links } = subject;
-    for figure in find_figures(&cell.text) {
+fn check_row_units(
+    lint: &mut Linter<'_>,
+    subject: RowSubject,
+    links: &PageLinks,
+    cell: &PageText,
+) {
+    let RowSubject { is_fabric, is_bytes, is_device } = subject;
+    let figures = find_figures(&cell.text);
+    for figure in &figures {
         let Some(printed) = &figure.unit else { continue };
-        let span = page_span(cell, printed.span);
         match printed.unit {
-            Unit::BitPerSecond if is_bytes => {
+            Unit::BitPerSecond
+                if (is_bytes || is_device) && !is_conversion(figure, &figures) =>
+            {
                 let message = format!(
                     "`{}` is in bits, but memory and storage are published in bytes: a factor of 8",
                     printed.text
                 );
-                lint.add(Rule::WrongUnit, span, message);
+                // The interface of a device is in bits: SATA has 6 Gbit/s.
+                let found = (Rule::WrongUnit, Linter::likely_if(is_bytes));
+                lint.add_finding(found, page_span(cell, printed.span), message, None);
             }
-            Unit::BytePerSecond if is_fabric && !has_several_links && printed.factor >= 1e9 => {
-                let gbit_per_s = figure.value * printed.factor * 8.0 / 1e9;
-                let link_rate = LINK_GBIT_PER_S
-                    .iter()
-                    .find(|link| (0.8..=1.0).contains(&(figure.value / **link)));
-                if let Some(link) = link_rate.filter(|link| gbit_per_s > 2.0 * **link) {
-                    let message = format!(
-                        "`{}` would be {gbit_per_s:.0} Gbit/s, above the link rate: the figure is \
-                         that of a link of {link} Gbit/s",
-                        printed.text
-                    );
-                    let replacement =
-                        if printed.text.starts_with('Г') { "Гбит/с" } else { "Gbit/s" };
-                    lint.add_fix(Rule::WrongUnit, span, message, Some(replacement.to_owned()));
-                }
+            Unit::BytePerSecond if is_fabric && !links.are_several && printed.factor >= 1e9 => {
+                check_fabric_rate(lint, links, cell, (figure, printed));
             }
             _ => {}
         }
     }
+}
+
+/// Returns whether a rate in bits is one of these rates in bytes, rounded: `12.5 GB/s (100 Gb/s)`.
+fn is_conversion(bits: &PrintedFigure, figures: &[PrintedFigure]) -> bool {
+    const ROUNDING: f64 = 0.05;
+    let Some((value, _)) = bits.base_value() else { return false };
+    let bytes = figures.iter().filter_map(PrintedFigure::base_value);
+    let mut rates = bytes.filter(|(_, unit)| *unit == Unit::BytePerSecond);
+    rates.any(|(rate, _)| (8.0 * rate / value - 1.0).abs() <= ROUNDING)
+}
+
+/// Reports a rate of a fabric in bytes with the digits of a link's rate in bits.
+fn check_fabric_rate(
+    lint: &mut Linter<'_>,
+    links: &PageLinks,
+    cell: &PageText,
+    (figure, printed): (&PrintedFigure, &PrintedUnit),
+) {
+    let gbit_per_s = figure.value * printed.factor * 8.0 / 1e9;
+    let is_near = |link: &&f64| (0.8..=1.0).contains(&(figure.value / **link));
+    let link_rate = LINK_GBIT_PER_S.iter().find(is_near);
+    let Some(link) = link_rate.filter(|link| gbit_per_s > 2.0 * **link) else { return };
+    let message = format!(
+        "`{}` would be {gbit_per_s:.0} Gbit/s, above the link rate: the figure is \
+         that of a link of {link} Gbit/s",
+        printed.text
+    );
+    // Without the link's rate on the page, a faster link or several may be meant.
+    let is_known = links.is_fastest(*link);
+    let replacement = if printed.text.starts_with('Г') { "Гбит/с" } else { "Gbit/s" };
+    lint.add_finding(
+        (Rule::WrongUnit, Linter::likely_if(is_known || lint.is_translated)),
+        page_span(cell, printed.span),
+        message,
+        is_known.then(|| replacement.to_owned()),
+    );
 }
 
 /// Reports non-standard spellings of a unit.
@@ -165,64 +248,101 @@ fn check_spelling(lint: &mut Linter<'_>, text: &PageText, unit: &PrintedUnit) {
     let rule =
         if unit.text.ends_with("Б/c") { Rule::MixedScripts } else { Rule::UnitSpelling };
     let message = format!("`{}` is written {standard}", unit.text);
-    lint.add_fix(rule, page_span(text, unit.span), message, Some(standard));
+    // `Mbits/sec` is the label of iperf.
+    let confidence = Linter::likely_if(!unit.text.ends_with("/sec"));
+    let span = page_span(text, unit.span);
+    lint.add_finding((rule, confidence), span, message, Some(standard));
 }
 
-/// Reports sizes that should be rates or counts.
-fn check_sizes(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
-    let rates = || figures.iter().filter_map(|it| it.unit.as_ref());
-    for figure in figures {
-        let Some(printed) = figure.unit.as_ref().filter(|it| it.unit == Unit::Byte) else {
-            continue;
-        };
-        // Only the next characters are the context of a unit; a page may be one line.
-        let after: String = text.text[printed.span.1..].chars().take(40).collect();
-        let after = after.to_lowercase();
-        let following = after.trim_start_matches([' ', '\u{a0}', '-']);
-        let span = page_span(text, printed.span);
-        let size = &printed.text;
-        let is_large = printed.factor >= 1e6;
-        // `780 MB/s, 780 MB`: a size with the same prefix as a rate nearby is a rate without its
-        // time.
-        // A direction follows it, as it follows a rate.
-        let has_same_prefix = |it: &PrintedUnit| {
-            it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
-        };
-        let has_rate = figures.len() <= 3
-            && rates().any(has_same_prefix)
-            && direction::begins_with_direction(following);
-        if OPERATION_WORDS.iter().any(|word| following.starts_with(word))
-            && !following.starts_with("i/o size")
-        {
-            let count = format!("{}", figure.value * 1000.0);
-            if matches!(size.as_str(), "kB" | "KB" | "кБ" | "ko") {
-                let message = format!(
-                    "operations have no byte unit: the k of {count} has become `{size}`"
-                );
-                lint.add(Rule::WrongUnit, span, message);
-            }
-        } else if let Some(rest) = after.strip_prefix('/') {
-            let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-            // `8 GB/core` is a valid ratio.
-            let is_operation = OPERATION_WORDS.iter().any(|word| noun.starts_with(word));
-            if is_operation || direction::begins_with_direction(&noun) {
-                let message =
-                    format!("`{size}/{noun}` is not a unit: expected `{size}` per time");
-                lint.add(Rule::WrongUnit, span, message);
-            }
-        } else if is_large && has_rate {
-            let message = format!("`{size}` next to a rate: the time is missing");
-            lint.add_fix(Rule::WrongUnit, span, message, Some(format!("{size}/s")));
-        } else if is_large
-            && !is_in_range(text, figures, figure)
-            && is_near_throughput(&text.text, printed.span)
-        {
-            let message = format!(
-                "`{size}` is a size, and the sentence is about throughput: the time is missing"
-            );
-            lint.add_fix(Rule::WrongUnit, span, message, Some(format!("{size}/s")));
+/// Reports a size that should be a rate or a count.
+fn check_size(
+    lint: &mut Linter<'_>,
+    text: &PageText,
+    figures: &[PrintedFigure],
+    figure: &PrintedFigure,
+    rates: &PageRates,
+) {
+    let Some(printed) = figure.unit.as_ref().filter(|it| it.unit == Unit::Byte) else {
+        return;
+    };
+    // Only the next characters are the context of a unit; a page may be one line.
+    let after: String = text.text[printed.span.1..].chars().take(80).collect();
+    let after = after.to_lowercase();
+    let span = page_span(text, printed.span);
+    let size = &printed.text;
+    if is_count_of_operations(figure, &after, lint.is_translated) {
+        let count = format!("{}", figure.value * 1000.0);
+        let message =
+            format!("operations have no byte unit: the k of {count} has become `{size}`");
+        lint.add_likely(Rule::WrongUnit, span, message);
+    } else if let Some(rest) = after.strip_prefix('/') {
+        let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+        // `8 GB/core` is a valid ratio, and `64 KB/read` is a size in English.
+        let is_operation = OPERATION_WORDS.iter().any(|word| noun.starts_with(word));
+        if is_operation || direction::begins_with_direction(&noun) {
+            let message = format!("`{size}/{noun}` is not a unit: expected `{size}` per time");
+            let found = (Rule::WrongUnit, Linter::likely_if(lint.is_translated));
+            lint.add_finding(found, span, message, None);
         }
+    } else if printed.factor < 1e6 {
+    } else if is_between_rates(figures, printed, &after) {
+        let message = format!("`{size}` next to a rate: the time is missing");
+        let fix = lint.is_translated.then(|| format!("{size}/s"));
+        let found = (Rule::WrongUnit, Linter::likely_if(lint.is_translated));
+        lint.add_finding(found, span, message, fix);
+    } else if !is_in_range(text, figures, figure)
+        && is_near_throughput(lint, &text.text, printed.span)
+    {
+        let message = format!(
+            "`{size}` is a size, and the sentence is about throughput: the time is missing"
+        );
+        // The same rate elsewhere on the page leaves no other reading.
+        let is_repeated = rates.contains(&(figure.value * printed.factor).to_bits());
+        let found = (Rule::WrongUnit, Confidence::Likely);
+        lint.add_finding(found, span, message, is_repeated.then(|| format!("{size}/s")));
     }
+}
+
+/// Returns whether a size in kilobytes is a number of operations. `after` is the text behind it, in
+/// lower case. English pages write block sizes so: `100 KB I/Os`.
+fn is_count_of_operations(figure: &PrintedFigure, after: &str, is_translated: bool) -> bool {
+    /// Words for "per second", and the unit that contains it.
+    const PER_SECOND: [&str; 11] = [
+        "per second",
+        "/s",
+        "za sekundu",
+        "pro sekunde",
+        "par seconde",
+        "por segundo",
+        "в секунду",
+        "iops",
+        "每秒",
+        "毎秒",
+        "초당",
+    ];
+    let following = after.trim_start_matches([' ', '\u{a0}', '-']);
+    let is_kilo = figure
+        .unit
+        .as_ref()
+        .is_some_and(|it| matches!(it.text.as_str(), "kB" | "KB" | "кБ" | "ko"));
+    let is_block = figure.value <= 4096.0 && figure.value.log2().fract() == 0.0;
+    let sentence = after.split(['.', '。', ';']).next().unwrap_or_default();
+    is_kilo
+        && !is_block
+        && OPERATION_WORDS.iter().any(|word| following.starts_with(word))
+        && (is_translated || PER_SECOND.iter().any(|word| sentence.contains(word)))
+}
+
+/// Returns whether a size has the prefix of a rate in the same text and is followed by a
+/// direction, as a rate is: `780 MB/s, 780 MB`.
+fn is_between_rates(figures: &[PrintedFigure], printed: &PrintedUnit, after: &str) -> bool {
+    let has_same_prefix = |it: &PrintedUnit| {
+        it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
+    };
+    let following = after.trim_start_matches([' ', '\u{a0}', '-']);
+    figures.len() <= 3
+        && figures.iter().filter_map(|it| it.unit.as_ref()).any(has_same_prefix)
+        && direction::begins_with_direction(following)
 }
 
 /// Returns whether a size is one end of a range of sizes, like `256 KB~1 MB`.
@@ -245,7 +365,7 @@ fn is_in_range(text: &PageText, figures: &[PrintedFigure], figure: &PrintedFigur
 
 /// Returns whether a word for throughput follows in the same phrase, within a few words, without a
 /// word for a size. In scripts without blanks, the word may directly precede the figure.
-fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
+fn is_near_throughput(lint: &Linter<'_>, text: &str, (from, to): (usize, usize)) -> bool {
     /// Characters that end a phrase.
     const ENDS: [char; 14] =
         ['(', ')', '（', '）', '[', ']', ',', '、', '，', ';', '.', '。', ':', '/'];
@@ -260,9 +380,21 @@ fn is_near_throughput(text: &str, (from, to): (usize, usize)) -> bool {
     };
     let names_size =
         |it: &str| CAPACITY_WORDS.iter().chain(&SIZE_WORDS).any(|word| it.contains(word));
+    // `throughput-optimized` describes a device, and "premium throughput tier" a product.
+    let is_noun = |after: &str| {
+        let rest = after.trim_start_matches(|c: char| c.is_alphabetic());
+        !ATTRIBUTES.iter().any(|word| rest.trim_start_matches([' ', '-']).starts_with(word))
+    };
     let is_near = |word: &str| {
-        let between = after.split_once(word).map(|(between, _)| between);
-        between.is_some_and(|it| is_phrase(it) && !names_size(it))
+        let found = after.split_once(word);
+        found.is_some_and(|(between, rest)| {
+            // English names the quantity first: "4 GiB of throughput".
+            let is_english = word == "throughput" && !lint.is_translated;
+            is_phrase(between)
+                && !names_size(between)
+                && is_noun(rest)
+                && (!is_english || between.split_whitespace().any(|it| it == "of"))
+        })
     };
     let phrase = text_before(text, from, 48).rsplit(ENDS).next().unwrap_or_default();
     if names_size(&phrase.to_lowercase()) {
@@ -289,7 +421,9 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
                     "`{}` next to `{}`: the letter's case is a factor of 8",
                     pair[1].text, pair[0].text
                 );
-                lint.add(Rule::UnitSpelling, page_span(cell, pair[1].span), message);
+                // `100 Gb/s (12.5 GB/s)` is a conversion.
+                let found = (Rule::UnitSpelling, Linter::likely_if(lint.is_translated));
+                lint.add_finding(found, page_span(cell, pair[1].span), message, None);
             }
         }
     }
@@ -305,6 +439,7 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
     }
     if let (Some(span), true) = (spellings.get("usec"), spellings.len() > 1) {
         let message = "`usec` next to another spelling: the symbol is µs".to_owned();
-        lint.add_fix(Rule::UnitSpelling, *span, message, Some("µs".to_owned()));
+        let found = (Rule::UnitSpelling, Linter::likely_if(lint.is_translated));
+        lint.add_finding(found, *span, message, Some("µs".to_owned()));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_claims::lint::{LintFinding, Rule, apply_fixes, lint, sarif};
+use assay_claims::lint::{Confidence, LintFinding, Rule, apply_fixes, lint, sarif};
 use expect_test::expect_file;
 
 fn page(name: &str) -> String {
@@ -18,8 +18,10 @@ fn format_findings(findings: &[LintFinding]) -> String {
         let fix =
             finding.replacement.as_ref().map_or_else(String::new, |to| format!(" => {to:?}"));
         let (line, column) = (finding.line, finding.column);
-        writeln!(text, "{line}:{column} {}: {}{fix}", finding.rule.name(), finding.message)
-            .unwrap();
+        let hidden =
+            if finding.confidence == Confidence::Possible { " (possible)" } else { "" };
+        let (rule, message) = (finding.rule.name(), &finding.message);
+        writeln!(text, "{line}:{column} {rule}: {message}{fix}{hidden}").unwrap();
     }
     text
 }
@@ -320,6 +322,56 @@ fn unseen_translations_give_few_false_alarms() {
         assert!(false_alarms <= 1, "{name}: {}", format_findings(&findings));
     }
 }
+
+/// Kinds of text of public pages that are right: none is reported without being asked for.
+#[test]
+fn right_pages_have_no_likely_errors() {
+    let mut failures = String::new();
+    for text in RIGHT_TEXTS {
+        let findings = lint(text, None);
+        let likely = findings.iter().filter(|it| it.confidence > Confidence::Possible);
+        let likely: Vec<LintFinding> = likely.cloned().collect();
+        if !likely.is_empty() {
+            writeln!(failures, "{text:?}: {}", format_findings(&likely)).unwrap();
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// One text for each kind of false finding on public pages.
+const RIGHT_TEXTS: [&str; 31] = [
+    "About 2 MB ~ 64 MB.",
+    "XTRIM mystream MAXLEN ~ 10",
+    "It stalls between ~40% and ~70% of the time.",
+    "A file (~120 GB) contains ~960 groups.",
+    "Encoding ~3.27 GB/s | ~1.65 GB/s decoding",
+    "如果是 1~99 的数字，1~69 换算成 2001~2069。",
+    "A 4-byte ID; others have 4 bytes.",
+    "A delay of 60-second steps, 60 seconds in the past.",
+    "16,383 \\* 512 KiB = 7\\.99 GiB",
+    "1000 x 256 KiB = 250 MiB",
+    "4 x 5 x 128MB = 2.5GB",
+    "When 64KB (65536 bytes) are read",
+    "1 TB (1024 GB)",
+    "- Disk: 200 GiB throughput optimized HDD (st1)",
+    "## How About 4KB I/Os?",
+    "The tool reads with 100 KB I/Os.",
+    "Monitoring: 8GB * 1 500GB (ssd)",
+    "| Rate | A | B | C | D | E |\n|-|-|-|-|-|-|\n| ms | 0.27 | 0.30 | 1 | 2 | 3 |",
+    "| t | a |\n|-|-|\n| Loops per second | 32860262 |\n| s | 1.25 |\n| h | 2.25 |\n| d | 3.75 |",
+    "| SATA SSD | 6 Gb/s |",
+    "| RDMA, NDR | 48.2 GB/s |",
+    "| STREAM | 12.5 GB/s (100 Gb/s) |\n",
+    "| Disk | 1.2 GB/s reads (600 MB/s per drive) |",
+    "Reads of 64 KB/read and 8 GB/core",
+    "It wrote at 2 GB/s, 4 GB read in all.",
+    "| n | Net (Gbit/s) | Disk (MB/s) |\n|-|-|-|\n| a | 10 | 200 |\n| b | 25 | 400 |\n| c | 40 | 800 |",
+    "| n | Mbit/s | Mbit/s max | MB/s | MB/s max | IOPS |\n|-|-|-|-|-|-|\n| a | 800 | 8 | 100 | 1 | 5 |\n| b | 80 | 8 | 10 | 1 | 5 |\n| c | 8 | 8 | 1 | 1 | 5 |\n| d | 3500 | 437.5 | 20000 |",
+    "940 Mbits/sec",
+    "| a |\n|-|\n| usec |\n| 5 usec |\n| 5 µs |",
+    "Redisом измерено 5 мс",
+    "| prior | 9.6 Gbit/s |",
+];
 
 /// Code hosts resolve the name of a page as a URI.
 #[test]

@@ -41,6 +41,9 @@ pub(crate) struct LintArguments {
     /// Apply unambiguous corrections to the page
     #[arg(long)]
     pub(crate) fix: bool,
+    /// Report also possible errors: style, and checks that are right less than 9 times in 10
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Output format [default: by FILE's extension, otherwise text]
     #[arg(long, value_enum)]
     format: Option<LintFormat>,

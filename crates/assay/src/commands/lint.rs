@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_claims::figure::find_figures;
-use assay_claims::lint::{self, LintFinding, MAX_PAGE_BYTES, Rule, sarif};
+use assay_claims::lint::{self, Confidence, LintFinding, MAX_PAGE_BYTES, Rule, sarif};
 use assay_claims::page::LintPage;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
@@ -44,13 +44,13 @@ pub(crate) fn lint(
         if let Some(reason) = source.as_deref().and_then(|it| lint::comparison_gap(&text, it)) {
             terminal.note(&format!("{name}: {reason}"));
         }
-        let mut findings = lint::lint(&text, source.as_deref());
+        let mut findings = find_errors(&text, source.as_deref(), typed.all);
         if typed.fix {
             let (fixed, count) = lint::apply_fixes(&text, &findings);
             if count > 0 {
                 output_file::write(path, &fixed)?;
                 terminal.note(&format!("{name}: {count} fixed"));
-                findings = lint::lint(&fixed, source.as_deref());
+                findings = find_errors(&fixed, source.as_deref(), typed.all);
             }
         }
         pages.push((name, findings));
@@ -75,6 +75,17 @@ pub(crate) fn lint(
     Ok(if pages.iter().all(|(_, findings)| findings.is_empty()) { 0 } else { REGRESSION })
 }
 
+/// Returns the findings of a page; possible ones on request only.
+fn find_errors(
+    text: &str,
+    source: Option<&str>,
+    are_possible_included: bool,
+) -> Vec<LintFinding> {
+    let mut findings = lint::lint(text, source);
+    findings.retain(|it| are_possible_included || it.confidence > Confidence::Possible);
+    findings
+}
+
 /// Formats findings, such as `page.md:7:24: wrong-unit: …`. A page with another language's decimal
 /// marks has them everywhere, so only the first few are printed.
 fn format_findings(name: &str, findings: &[LintFinding]) -> String {
@@ -88,7 +99,9 @@ fn format_findings(name: &str, findings: &[LintFinding]) -> String {
         }
         let LintFinding { line, column, message, .. } = it;
         let fix = it.replacement.as_ref().map_or("", |_| " (--fix)");
-        lines.push(format!("{name}:{line}:{column}: {}: {message}{fix}\n", it.rule.name()));
+        let confidence = it.confidence.name();
+        let rule = it.rule.name();
+        lines.push(format!("{name}:{line}:{column}: {rule}: {message} [{confidence}]{fix}\n"));
     }
     if marks > MAX_MARKS {
         let (rule, omitted) = (Rule::DecimalMark.name(), marks - MAX_MARKS);
