@@ -28,5 +28,6 @@ pub mod recording;
 pub mod round_trips;
 pub mod run_request;
 pub mod storage;
+pub mod stored_outcome;
 pub mod switching;
 pub mod tools;

@@ -45,9 +45,9 @@ pub(super) fn print_tool_output(
     };
     let of_fio = |format| fio::render_stored(run, asked, store, &[format]);
     let text = match shape {
-        ToolShape::Iperf3 => iperf3::render_stored(run, store, asked, false),
-        ToolShape::Iperf3Json => iperf3::render_stored(run, store, asked, true),
-        ToolShape::Qperf => qperf::render_stored(run, store, asked),
+        ToolShape::Iperf3 => iperf3::render_stored(run, store, false),
+        ToolShape::Iperf3Json => iperf3::render_stored(run, store, true),
+        ToolShape::Qperf => qperf::render_stored(run, store),
         ToolShape::Ping => ping::render_stored(run, asked),
         ToolShape::Perftest => rdma::render_stored(run, store, false),
         ToolShape::PerftestJson => rdma::render_stored(run, store, true),
