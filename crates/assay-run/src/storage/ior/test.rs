@@ -17,10 +17,7 @@ use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
-use super::{
-    IorEvent, IorListener, IorStep, IorTestStart, TEST_START_FILE, format_now, target_capacity,
-    transfers_by_rank,
-};
+use super::{IorEvent, IorListener, IorStep, format_now, target_capacity, transfers_by_rank};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
@@ -103,7 +100,6 @@ struct IorTestRecorder<'r, 's, 'l> {
     steps: &'r [IorStep],
     recording: &'r mut Recording<'s>,
     listener: &'r mut IorListener<'l>,
-    start: IorTestStart,
 }
 
 impl<'a> RunningIorTest<'a> {
@@ -116,14 +112,6 @@ impl<'a> RunningIorTest<'a> {
         let capacity = target_capacity(&options);
         let test = IorTestResult { options, began: format_now(), capacity, results: vec![] };
         Self { test, number, store, stop, failed: None, folders: vec![], held: Arc::default() }
-    }
-
-    pub(super) fn start_info(&self) -> IorTestStart {
-        IorTestStart {
-            began: self.test.began.clone(),
-            capacity: self.test.capacity,
-            wear_out_transfers: self.test.options.wear_out_transfers,
-        }
     }
 
     fn run_options(&self) -> RunOptions {
@@ -154,8 +142,7 @@ impl<'a> RunningIorTest<'a> {
         let began = Instant::now();
         let most_s = u64::from(self.test.options.max_minutes) * 60;
         self.read_status();
-        let found = self.start_info();
-        let mut record = IorTestRecorder { steps, recording, listener: on, start: found };
+        let mut record = IorTestRecorder { steps, recording, listener: on };
         for repetition in 0..self.test.options.repetitions {
             if most_s > 0 && began.elapsed().as_secs() >= most_s {
                 (record.listener)(IorEvent::TimeIsUp { repetitions: repetition });
@@ -349,14 +336,8 @@ impl IorTestRecorder<'_, '_, '_> {
         let entries = outcome.to_entries().into_iter().chain(series::stretch_samples(outcome));
         let entries = entries.chain(volume::workload_facts(&phase.workload));
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
-        let found = serde_json::to_vec(&self.start).expect("names and numbers are JSON");
         let failure = series::io_case_failure(&phase.workload, outcome);
-        self.recording.record_case(
-            number,
-            entries,
-            &[(TEST_START_FILE.to_owned(), found)],
-            failure,
-        )
+        self.recording.record_case(number, entries, &[], failure)
     }
 
     fn store_failed(&mut self, step: IorStep) -> Result<(), CommandFailure> {
