@@ -2,8 +2,8 @@
 //!
 //! `command_line` parses arguments and job files into sections. `section_options` parses the
 //! options of a section, and `compile` turns them into a plan. `statistics` derives fio's figures
-//! from the outcomes; `text`, `json` and `terse` render them. Nothing here opens a file or reads a
-//! clock.
+//! from the outcomes of its phases; `outcome` contains all that `text`, `json` and `terse` render.
+//! Nothing here opens a file or reads a clock.
 
 mod arithmetic;
 pub mod command_line;
@@ -15,6 +15,7 @@ mod json_value;
 pub mod log;
 mod number;
 pub mod option;
+pub mod outcome;
 pub mod section_options;
 pub mod statistics;
 pub mod steady;

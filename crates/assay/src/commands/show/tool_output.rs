@@ -43,7 +43,7 @@ pub(super) fn print_tool_output(
         ))
         .advise("leave out --as for assay's own report"));
     };
-    let of_fio = |format| fio::render_stored(run, asked, store, &[format]);
+    let of_fio = |format| fio::render_stored(run, store, &[format]);
     let text = match shape {
         ToolShape::Iperf3 => iperf3::render_stored(run, store, false),
         ToolShape::Iperf3Json => iperf3::render_stored(run, store, true),
