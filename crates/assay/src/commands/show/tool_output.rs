@@ -51,7 +51,7 @@ pub(super) fn print_tool_output(
         ToolShape::Ping => ping::render_stored(run, asked),
         ToolShape::Perftest => rdma::render_stored(run, store, false),
         ToolShape::PerftestJson => rdma::render_stored(run, store, true),
-        ToolShape::Osu => mpi::render_stored(run, asked),
+        ToolShape::Osu => mpi::render_stored(run, store),
         ToolShape::Ior => ior::render_stored(run, store, false),
         ToolShape::IorJson => ior::render_stored(run, store, true),
         ToolShape::FioNormal => of_fio(FioFormat::Normal),
