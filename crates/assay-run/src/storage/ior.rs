@@ -202,23 +202,22 @@ pub fn plan(tests: &[IorOptions]) -> Plan {
             workload: phase.workload,
         };
         let rest = step.rest.map_or_else(String::new, |rest| format!("/rest-{rest}"));
-        let name = format!("{}/{}/{}{rest}", step.test, phase.name, step.repetition);
+        let name = format!("{}/{}{rest}", step.test, phase.name);
         (name, Workload::Storage(Box::new(test)))
     });
     recording::phase_plan(LANGUAGE, phases.collect())
 }
 
-/// Returns every phase of every test, in order.
+/// Returns the phases of the first repetition of every test, in order. Each is a case, of which
+/// the repetitions are samples.
 fn plan_steps(tests: &[IorOptions]) -> Vec<IorStep> {
     let mut steps = Vec::new();
     for (test, options) in tests.iter().enumerate() {
-        for repetition in 0..options.repetitions {
-            for access in compile(options, repetition).1 {
-                let step = |rest| IorStep { test, repetition, access, rest };
-                steps.push(step(None));
-                if options.wear_out {
-                    steps.extend([0, 1].map(|rest| step(Some(rest))));
-                }
+        for access in compile(options, 0).1 {
+            let step = |rest| IorStep { test, repetition: 0, access, rest };
+            steps.push(step(None));
+            if options.wear_out {
+                steps.extend([0, 1].map(|rest| step(Some(rest))));
             }
         }
     }
