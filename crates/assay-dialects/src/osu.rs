@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
+use serde::{Deserialize, Serialize};
 
 /// Width of the first column and of most others.
 const SIZE_WIDTH: usize = 10;
@@ -15,7 +16,8 @@ const COUNT_WIDTH: usize = 12;
 const GAP: usize = 2;
 
 /// Layout of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OsuLayout {
     /// OSU 5.4.3.
     Osu5,
@@ -26,7 +28,7 @@ pub enum OsuLayout {
 }
 
 /// Description of a table without its values.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OsuTable {
     /// Measured test.
     pub test: MpiTest,
@@ -44,11 +46,11 @@ pub struct OsuTable {
     /// Number of messages in flight.
     pub window: u32,
     /// C name of the data type that reductions sum: `MPI_FLOAT`.
-    pub element: &'static str,
+    pub element: String,
 }
 
 /// Row of a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OsuRow {
     /// Message size.
     pub bytes: u64,
@@ -170,7 +172,7 @@ impl OsuTable {
         if self.layout == OsuLayout::Osu7 && self.test.has_sizes() {
             let reduces =
                 matches!(self.test.name(), "reduce" | "allreduce" | "ireduce" | "iallreduce");
-            let element = if reduces { self.element } else { "MPI_CHAR" };
+            let element = if reduces { &self.element } else { "MPI_CHAR" };
             let _ = writeln!(text, "# Datatype: {element}.");
         }
         text

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Serialize};
+
 /// Number of slowest values that are cut off: perftest's `LAT_MEASURE_TAIL`.
 const TAIL: usize = 2;
 const RULE: &str =
@@ -16,7 +18,7 @@ const MEAN_HEADER: &str = " #bytes        #iterations       t_avg[usec]    tps a
 const LATENCY_HEADER: &str = " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n";
 
 /// Row of a latency table, in µs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyRow {
     /// Message size.
     pub bytes: u64,
@@ -86,7 +88,7 @@ impl std::fmt::Display for LatencyRow {
 }
 
 /// Row of a latency table in duration mode.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MeanRow {
     /// Message size.
     pub bytes: u64,
@@ -121,7 +123,7 @@ impl std::fmt::Display for MeanRow {
 }
 
 /// Row of a bandwidth table.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BandwidthRow {
     /// Message size.
     pub bytes: u64,
@@ -130,14 +132,15 @@ pub struct BandwidthRow {
     /// Payload per second of the fastest window; `None` if not requested, printed as 0.00 like
     /// perftest with `-N`.
     pub peak_bytes_per_s: Option<f64>,
-    /// Payload per second of the whole test.
-    pub bytes_per_s: f64,
+    /// Payload per second of the whole test; `None` if nothing arrived, printed as `NaN`.
+    pub bytes_per_s: Option<f64>,
     /// Unit of printed rates.
     pub unit: RateUnit,
 }
 
 /// Unit of printed rates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RateUnit {
     /// 2²⁰ B/s.
     Mebibytes,
@@ -164,9 +167,10 @@ impl RateUnit {
 impl std::fmt::Display for BandwidthRow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { bytes, iterations, unit, .. } = self;
-        let average = self.bytes_per_s / unit.bytes_per_s();
+        let bytes_per_s = self.bytes_per_s.unwrap_or(f64::NAN);
+        let average = bytes_per_s / unit.bytes_per_s();
         let peak = self.peak_bytes_per_s.unwrap_or(0.0) / unit.bytes_per_s();
-        let millions = self.bytes_per_s / *bytes as f64 * 1e-6;
+        let millions = bytes_per_s / *bytes as f64 * 1e-6;
         // Below 0.1 Gb/s, two decimals are too coarse (`REPORT_FMT_EXT`).
         if *unit == RateUnit::Gigabits && average < 0.1 {
             return writeln!(
@@ -182,18 +186,19 @@ impl std::fmt::Display for BandwidthRow {
 }
 
 /// Text above a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerftestHead {
     /// Title: `Send Latency Test`.
     pub title: String,
     /// Names and values, one per line.
-    pub facts: Vec<(&'static str, String)>,
+    pub facts: Vec<(String, String)>,
     /// Kind of columns.
     pub columns: PerftestColumns,
 }
 
 /// Kind of columns of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PerftestColumns {
     /// Latencies in iteration mode.
     Times,
@@ -220,6 +225,28 @@ impl std::fmt::Display for PerftestHead {
             }
         };
         write!(f, "{RULE}                    {}\n{lines}{RULE}{columns}", self.title)
+    }
+}
+
+/// Row of any table.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PerftestTableRow {
+    /// Latencies in iteration mode.
+    Times(LatencyRow),
+    /// Mean latencies in duration mode.
+    Means(MeanRow),
+    /// Bandwidths and message rates.
+    Rates(BandwidthRow),
+}
+
+impl std::fmt::Display for PerftestTableRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Times(row) => row.fmt(f),
+            Self::Means(row) => row.fmt(f),
+            Self::Rates(row) => row.fmt(f),
+        }
     }
 }
 
@@ -285,6 +312,7 @@ mod tests {
     fn bandwidth_rows_match_perftest() {
         let row = |peak_bytes_per_s, bytes_per_s, unit| {
             let (bytes, iterations) = (65_536, 1000);
+            let bytes_per_s = Some(bytes_per_s);
             BandwidthRow { bytes, iterations, peak_bytes_per_s, bytes_per_s, unit }.to_string()
         };
         let mebi = 1_048_576.0;

@@ -178,7 +178,7 @@ pub struct UsedHost {
 }
 
 /// Description of a run for the reports.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunLabel {
     /// Position among all runs, from 0.
     pub number: usize,
@@ -220,7 +220,8 @@ impl RunLabel {
 pub(crate) const FORMAT_PREFIX: &str = "format_for_";
 
 /// Kind of rate limit of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RateLabel {
     /// Maximum rate.
     UncontrolledMax,
@@ -237,7 +238,7 @@ pub enum RateLabel {
 }
 
 /// Parameters of a run; `None` where they differ among workloads or storage.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunParameters {
     /// Bytes of one I/O.
     pub xfer_bytes: Option<f64>,
@@ -258,7 +259,7 @@ pub struct RunParameters {
 }
 
 /// Number of definitions that a run uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ResourceCounts {
     /// Storage definitions.
     pub storages: usize,

@@ -8,19 +8,18 @@ use std::sync::atomic::Ordering;
 use assay_dialects::fio::command_line::{COMMAND_LINE, FioFormat, FioRequest};
 use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
 use assay_dialects::fio::job_error::{FioJobError, FioJobErrorKind, FioLocation};
+use assay_dialects::fio::outcome::{self, FioOutcome};
 use assay_dialects::fio::{log, text};
 use assay_model::event::RequestedCommand;
-use assay_model::failure::ErrorArea;
 use assay_model::path_text;
 use assay_model::plan::Plan;
-use assay_model::run::Run;
 use assay_model::storage_outcome::{EndReason, StorageOutcome};
 use assay_model::workload::file_set::FilePlan;
 use assay_store::Store;
 
 use self::invocation::FioInvocation;
 use self::monitor::FioRunMonitor;
-use self::record::FinishedFioRun;
+use self::record::StoredFioOutcome;
 use crate::options::fio::FioArguments;
 use crate::storage_plan::print_storage_plan;
 use crate::terminal::Terminal;
@@ -30,7 +29,6 @@ use assay_console::live_progress::LiveProgress;
 use assay_console::options::{RecordArguments, StoreArguments};
 use assay_console::progress_listener::EmulationListener;
 use assay_run::failure::{CommandFailure, FailureKind};
-use assay_run::listener::SilentListener;
 use assay_run::recording::{Recording, RecordingRequest};
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::plan_check::{
@@ -193,10 +191,11 @@ impl FioRun<'_> {
         let planned = record::record_plan(plan);
         let mut quiet = EmulationListener::new(&record_arguments(request));
         let mut recording =
-            Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
+            Recording::begin(self.opening(&planned, store.as_ref()), &mut quiet)?;
         let on_screen =
             request.output.file.is_none() && request.output.formats == [FioFormat::Normal];
-        let start = if on_screen { text::render_start(plan, VERSION) } else { String::new() };
+        let jobs = outcome::reported_jobs(request, plan);
+        let start = if on_screen { text::render_start(&jobs, VERSION) } else { String::new() };
         terminal.print(&start);
         let mut monitor = FioRunMonitor::new(options.end_phase.clone());
         let mut live = LiveProgress::default();
@@ -210,34 +209,27 @@ impl FioRun<'_> {
         let (outcomes, left) = match result {
             Ok(results) => (results.phases, results.left),
             Err(failure) => {
-                let is_interrupted = cancel.load(Ordering::Relaxed);
-                if !is_interrupted {
-                    recording.record_case(
-                        0,
-                        [],
-                        &[],
-                        Some(failure.to_case_failure(ErrorArea::Storage)),
-                    )?;
-                }
-                recording.finish(is_interrupted)?;
+                record::record_abort(recording, &failure, cancel.load(Ordering::Relaxed))?;
                 return Err(failure);
             }
         };
         let is_interrupted = outcomes.len() < plan.plan.phases.len()
             || outcomes.iter().flatten().any(|outcome| outcome.ended == EndReason::Interrupted);
-        let journals = store.is_some();
-        let finished = FinishedFioRun {
-            plan,
-            outcomes: &outcomes,
-            run_info: &run_info,
-            interrupted: is_interrupted,
-            journals,
+        // Results are printed even if they could not be stored.
+        let stored =
+            record::record_phases(&mut recording, (plan, &outcomes), &planned, store.is_some());
+        let outcomes: Vec<StorageOutcome> = match outcomes.into_iter().collect() {
+            Ok(outcomes) => outcomes,
+            Err(failure) => {
+                stored.and_then(|()| recording.finish(is_interrupted))?;
+                return Err(failure);
+            }
         };
-        let (run, unstored) = self.store(&finished, recording, &planned)?;
-        let raw = finished.raw_outputs(self.invocation)?;
-        let outcomes: Vec<StorageOutcome> = outcomes.into_iter().collect::<Result<_, _>>()?;
+        let reported = StoredFioOutcome(FioOutcome::new(request, plan, &outcomes, run_info));
+        let stored = stored.and_then(|()| recording.store_outcome(&reported));
+        let unstored = stored.and_then(|()| recording.finish(is_interrupted)).err();
         write_logs(plan, &outcomes, &monitor.measured_from_ms)?;
-        let output = record::render_run(&run, self.words, raw, None)?;
+        let output = reported.0.render(&request.output.formats);
         match &request.output.file {
             None => terminal.print(output.strip_prefix(&start).unwrap_or(&output)),
             Some(path) => output_file::write(&path_text::decode_path(path), &output)?,
@@ -249,37 +241,14 @@ impl FioRun<'_> {
         }
     }
 
-    fn opening<'s>(
-        &self,
-        plan: &Plan,
-        store: Option<&'s Store>,
-    ) -> Result<RecordingRequest<'s>, CommandFailure> {
-        let mut files = self.invocation.read_files();
-        files.push((record::ANSWERS.to_owned(), record::properties_output(self.invocation)?));
+    fn opening<'s>(&self, plan: &Plan, store: Option<&'s Store>) -> RecordingRequest<'s> {
+        let files = self.invocation.read_files();
         let asked = RequestedCommand {
             language: record::LANGUAGE.to_owned(),
             words: self.words.to_vec(),
         };
         let label = self.request.store_options.label.clone();
-        Ok(RecordingRequest { plan: plan.clone(), asked, label, files, store })
-    }
-
-    /// Stores the results. If the store fails, they are kept in memory, so that they can be printed
-    /// before the failure is reported.
-    fn store(
-        &self,
-        finished: &FinishedFioRun<'_>,
-        recording: Recording<'_>,
-        plan: &Plan,
-    ) -> Result<(Run, Option<CommandFailure>), CommandFailure> {
-        match finished.store(recording, plan) {
-            Ok(run) => Ok((run, None)),
-            Err(failure) => {
-                let mut silent = SilentListener;
-                let unstored = Recording::begin(self.opening(plan, None)?, &mut silent)?;
-                Ok((finished.store(unstored, plan)?, Some(failure)))
-            }
-        }
+        RecordingRequest { plan: plan.clone(), asked, label, files, store }
     }
 }
 

@@ -15,9 +15,10 @@ use assay_model::workload::file_set::FilePlan;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::listener::Listener;
 use assay_run::recording::RecordingRequest;
-use assay_run::storage::ior::{self as driver, IorEvent};
+use assay_run::storage::ior::{self as driver, IorEvent, IorOutcome};
 use assay_run::storage::plan_check::{PlanRefusal, RefusedAspect, RequiredPhases};
 use assay_run::storage::volume;
+use assay_run::stored_outcome;
 use assay_store::Store;
 
 use crate::job_file;
@@ -42,8 +43,6 @@ const LAUNCHER_VARIABLES: [&str; 5] = [
     "SLURM_STEP_NUM_TASKS",
     "PMIX_SIZE",
 ];
-/// Name of the raw output with the run information.
-const RUN_INFO: &str = "circumstances.json";
 
 /// Files named on the command line, with their contents.
 type NamedFiles = Vec<(String, Vec<u8>)>;
@@ -92,8 +91,6 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
     }
     let store = store_access::open_for_recording(&keep)?;
     let run_info = run_info(&words);
-    let json = serde_json::to_vec(&run_info).expect("text is JSON");
-    files.push((RUN_INFO.to_owned(), json));
     let opening = RecordingRequest {
         plan: driver::plan(&tests),
         asked: RequestedCommand { language: driver::LANGUAGE.to_owned(), words },
@@ -214,51 +211,39 @@ fn execute(
     };
     let mut quiet = EmulationListener::new(keep);
     let recording = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Listener);
-    let outcome = driver::run_tests(tests, recording, &stop, &mut handle_event)?;
-    if outcome.tests.iter().all(|test| test.results.is_empty()) {
-        return Err(outcome
+    let completed = driver::run_tests((run_info, tests), recording, &stop, &mut handle_event)?;
+    let IorOutcome { tests: results, finished, .. } = &completed.outcome;
+    if results.iter().all(|test| test.results.is_empty()) {
+        return Err(completed
             .io_failure
             .unwrap_or_else(|| CommandFailure::measurement("nothing was measured")));
     }
-    let end_time = driver::format_end(&outcome.run);
     let output = match format {
-        IorFormat::Text if on_screen => text::render_end(&outcome.tests, &end_time),
-        IorFormat::Text => text::document(run_info, &outcome.tests, &end_time),
-        IorFormat::Json => json::document(run_info, &outcome.tests, &end_time),
-        IorFormat::Csv => csv(&outcome.tests),
+        IorFormat::Text if on_screen => text::render_end(results, finished),
+        IorFormat::Text => text::document(run_info, results, finished),
+        IorFormat::Json => json::document(run_info, results, finished),
+        IorFormat::Csv => csv(results),
     };
     match file {
         None => terminal.print(&output),
         Some(path) => output_file::write(&path_text::decode_path(&path), &output)?,
     }
-    outcome.io_failure.map_or(Ok(0), Err)
+    completed.io_failure.map_or(Ok(0), Err)
 }
 
 /// Renders a stored run as IOR would have printed it.
+///
+/// # Errors
+/// The outcome of the run cannot be read.
 pub fn render_stored(
     run: &Run,
-    command: &RequestedCommand,
     store: &Store,
     as_json: bool,
 ) -> Result<String, CommandFailure> {
-    let raw = |hash: &str| store.read_raw(hash).ok();
-    let file = |name: &str| run.raw.get(name).and_then(|hash| raw(hash));
-    let mut read_script = |path: &str| {
-        let bytes = file(path).ok_or(std::io::ErrorKind::NotFound)?;
-        String::from_utf8(bytes).map_err(std::io::Error::other)
-    };
-    let tests = parse_tests(&command.words, &mut read_script)?;
-    let run_info = file(RUN_INFO);
-    let run_info: IorRunInfo = run_info
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .ok_or_else(|| {
-        CommandFailure::measurement(format!("{} has no raw output {RUN_INFO}", run.started.run))
-    })?;
-    let tests = driver::stored_tests(run, &tests, &raw);
-    let end_time = driver::format_end(run);
+    let IorOutcome { info, tests, finished } = stored_outcome::read(run, store)?;
     Ok(match as_json {
-        true => json::document(&run_info, &tests, &end_time),
-        false => text::document(&run_info, &tests, &end_time),
+        true => json::document(&info, &tests, &finished),
+        false => text::document(&info, &tests, &finished),
     })
 }
 

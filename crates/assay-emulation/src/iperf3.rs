@@ -17,12 +17,11 @@ use assay_dialects::wire::iperf3::parameters::{
 use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
 
 use assay_model::entry::MeasurementEntry;
-use assay_model::event::RequestedCommand;
-use assay_model::run::{CaseOutcome, CaseRecord, Run};
+use assay_model::run::Run;
 use assay_report::words;
 use assay_store::Store;
+use serde::{Deserialize, Serialize};
 
-use crate::options;
 use crate::options::network::{Iperf3Arguments, Iperf3TestArguments as Typed};
 use crate::store_access;
 use crate::terminal::Terminal;
@@ -38,8 +37,9 @@ use assay_run::network::iperf3_client::{
 use assay_run::network::iperf3_login::{Credentials, LoginError, LoginGate};
 use assay_run::network::iperf3_server::{self, Iperf3ServerReport, Iperf3Service};
 use assay_run::network::target::{AddressFamily, NetworkTarget};
-use assay_run::network::{iperf3_flows, iperf3_record, iperf3_series};
+use assay_run::network::{iperf3_flows, iperf3_record};
 use assay_run::recording::Recording;
+use assay_run::stored_outcome::{self, ToolOutcome};
 
 /// Error of an interrupted test in the JSON document.
 pub(super) const INTERRUPTED: &str = "interrupted";
@@ -84,15 +84,15 @@ pub fn network_failure(error: &NetworkError) -> CommandFailure {
 pub(super) fn record_end(
     recording: &mut Recording<'_>,
     number: usize,
-    (entries, raw): (Vec<MeasurementEntry>, &[(String, Vec<u8>)]),
+    entries: Vec<MeasurementEntry>,
     error: Option<&NetworkError>,
 ) -> Result<(), CommandFailure> {
     match error {
-        Some(NetworkError::Interrupted) => recording.record_partial(number, entries, raw),
+        Some(NetworkError::Interrupted) => recording.record_partial(number, entries, &[]),
         error => recording.record_case(
             number,
             entries,
-            raw,
+            &[],
             error.map(NetworkError::to_case_failure),
         ),
     }
@@ -165,10 +165,23 @@ fn client(
         }
     }
     terminal.print(&output.format_outcome(&report));
-    let (entries, raw) = iperf3_record::collect_results(&test, &report, &outcome);
-    record_end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
+    let entries = iperf3_record::entries(&test, &report, &outcome);
+    record_end(&mut recording, 0, entries, outcome.as_ref().err())?;
+    recording.store_outcome(&Iperf3TestOutcome { style: output.style, report })?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| network_failure(&error))
+}
+
+/// Outcome of a client's test.
+#[derive(Debug, Serialize, Deserialize)]
+struct Iperf3TestOutcome {
+    style: Iperf3TextStyle,
+    report: Iperf3Report,
+}
+
+impl ToolOutcome for Iperf3TestOutcome {
+    const TOOL: &'static str = "iperf3";
+    const VERSION: u32 = 1;
 }
 
 const fn padding(typed: &Iperf3Arguments) -> RsaPadding {
@@ -231,45 +244,22 @@ fn login_failure(error: &LoginError) -> CommandFailure {
 }
 
 /// Renders a stored test as text or, with `as_document`, as JSON.
+///
+/// # Errors
+/// The outcome of the test cannot be read.
 pub fn render_stored(
     run: &Run,
     store: &Store,
-    command: &RequestedCommand,
     as_document: bool,
 ) -> Result<String, CommandFailure> {
-    let no_test =
-        || CommandFailure::measurement(format!("{} contains no test", run.started.run));
-    let record = run.cases.first().ok_or_else(no_test)?;
-    let typed: Iperf3Arguments = options::parse_stored("iperf3", command)?;
-    let raw = |name: &str| store_access::read_raw(store, &record.raw, name).ok();
-    let report = match raw(iperf3_record::REPORTED_FILE) {
-        Some(bytes) => {
-            serde_json::from_slice(&bytes).map_err(|error| no_test().with_cause(&error))?
-        }
-        None => {
-            let parameters = titled_parameters(&typed)?;
-            let peer = (typed.client.clone().unwrap_or_default(), typed.port);
-            let start = iperf3_flows::requested_start(&parameters, peer, true);
-            iperf3_series::restore_reports(record, start, &raw, stored_error(record))
-        }
-    };
+    let Iperf3TestOutcome { style, report } = stored_outcome::read(run, store)?;
     let shape = if as_document { Iperf3OutputShape::Document } else { Iperf3OutputShape::Text };
-    let mut output = Iperf3Output { shape, ..Iperf3Output::new(&typed, true) };
+    let title = report.start.as_ref().and_then(|start| start.title.clone());
+    let mut output = Iperf3Output { shape, style, title, start: None, intervals: Vec::new() };
     let mut text =
         report.start.clone().map_or(String::new(), |start| output.format_start(start));
     text.extend(report.intervals.iter().map(|it| output.format_interval(it.clone())));
     Ok(text + &output.format_outcome(&report))
-}
-
-/// Returns the error of a stored test; `None` if it finished. A test without an end was interrupted.
-pub(super) fn stored_error(record: &CaseRecord) -> Option<String> {
-    match &record.outcome {
-        Some(CaseOutcome::Finished(_)) => None,
-        Some(CaseOutcome::Failed { failure, .. }) => {
-            Some(words::failure(failure).without_no_break_spaces().text)
-        }
-        None => Some(INTERRUPTED.to_owned()),
-    }
 }
 
 fn titled_parameters(typed: &Iperf3Arguments) -> Result<Iperf3Parameters, CommandFailure> {

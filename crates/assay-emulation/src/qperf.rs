@@ -9,15 +9,14 @@ use assay_dialects::wire::iperf3;
 use assay_dialects::wire::qperf::{self, QperfRequest, QperfTestKind};
 use assay_kernels::clock;
 use assay_kernels::network::pingpong::WaitMode;
-use assay_model::event::RequestedCommand;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::run::Run;
 use assay_report::words;
 use assay_store::Store;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::iperf3::{INTERRUPTED, network_failure, record_end, stored_error};
-use crate::options;
+use super::iperf3::{INTERRUPTED, network_failure, record_end};
 use crate::options::network::QperfArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
@@ -26,10 +25,11 @@ use assay_console::progress_listener::EmulationListener;
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::qperf_client::{self, QperfOutcome, QperfTest};
-use assay_run::network::qperf_record::{self, QperfCpuTime, QperfFigures, QperfReport};
+use assay_run::network::qperf_record::{self, QperfCpuTime, QperfFigures};
 use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::NetworkTarget;
 use assay_run::recording::Recording;
+use assay_run::stored_outcome::{self, ToolOutcome};
 
 /// Last line of a test that was interrupted after its first results.
 const INCOMPLETE: &str =
@@ -104,6 +104,7 @@ fn client(
             Some(Recording::begin(opening, &mut quiet)?)
         }
     };
+    let style = QperfStyle::from_options(typed);
     let (mut results, mut number) = (Vec::new(), 0);
     let mut failure = None;
     for test in &tests {
@@ -115,21 +116,22 @@ fn client(
         let (outcome, error) = run_test(test, cancel);
         let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
         if let Some(recording) = case_recording {
-            record_end(recording, number, (entries.unwrap_or_default(), &[]), error.as_ref())?;
+            record_end(recording, number, entries.unwrap_or_default(), error.as_ref())?;
             number += 1;
         }
         let result = QperfTestResult {
-            request: test.request,
-            figures: outcome.map(|it| QperfReport::from_outcome(&test.request, &it)),
+            test: test.request.test.name().to_owned(),
+            message_bytes: test.request.message_bytes,
+            figures: outcome.as_ref().map(QperfFigures::from_outcome),
             error: error.as_ref().map(error_text),
         };
-        if let (Some(recording), Some(reported)) = (&mut recording, &result.figures) {
-            for (name, value) in reported.configuration_facts() {
+        if let (Some(recording), Some(figures)) = (&mut recording, &result.figures) {
+            for (name, value) in figures.configuration_facts() {
                 recording.add_host_fact(name, value)?;
             }
         }
-        if !typed.json {
-            terminal.print(&result.format_text(typed));
+        if !style.json {
+            terminal.print(&result.format_text(style));
         }
         results.push(result);
         failure = error;
@@ -137,10 +139,11 @@ fn client(
             break;
         }
     }
-    if typed.json {
-        terminal.print(&render_json(&results, typed));
+    if style.json {
+        terminal.print(&render_json(&results, style));
     }
-    if let Some(recording) = recording {
+    if let Some(mut recording) = recording {
+        recording.store_outcome(&QperfRunOutcome { style, tests: results })?;
         recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
     }
     failure.map_or(Ok(0), |error| Err(client_failure(&error, typed)))
@@ -164,84 +167,142 @@ fn run_test(
 }
 
 /// Renders a stored run as qperf's output.
-pub fn render_stored(
-    run: &Run,
-    store: &Store,
-    command: &RequestedCommand,
-) -> Result<String, CommandFailure> {
-    let typed: QperfArguments = options::parse_stored("qperf", command)?;
-    let tests = expand_tests(&typed)?;
-    let results: Vec<QperfTestResult> =
-        match store_access::read_raw(store, &run.raw, qperf_record::REPORTED_FILE) {
-            Ok(bytes) => {
-                let results: Vec<QperfReport> =
-                    serde_json::from_slice(&bytes).map_err(|error| {
-                        CommandFailure::measurement(format!(
-                            "cannot read {}",
-                            qperf_record::REPORTED_FILE
-                        ))
-                        .with_cause(&error)
-                    })?;
-                let to_result = |(test, reported): (&QperfTest, QperfReport)| QperfTestResult {
-                    request: test.request,
-                    figures: Some(reported),
-                    error: None,
-                };
-                tests.iter().zip(results).map(to_result).collect()
-            }
-            Err(_) => stored_results(run, &tests),
-        };
-    Ok(match typed.json {
-        true => render_json(&results, &typed),
-        false => results.iter().map(|result| result.format_text(&typed)).collect(),
+///
+/// # Errors
+/// The outcome of the tests cannot be read.
+pub fn render_stored(run: &Run, store: &Store) -> Result<String, CommandFailure> {
+    let QperfRunOutcome { style, tests } = stored_outcome::read(run, store)?;
+    Ok(match style.json {
+        true => render_json(&tests, style),
+        false => tests.iter().map(|result| result.format_text(style)).collect(),
     })
 }
 
-/// Returns the results of a stored run, up to the first failed test. Later tests did not run.
-fn stored_results(run: &Run, tests: &[QperfTest]) -> Vec<QperfTestResult> {
-    let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
-    let mut records = run.cases.iter();
-    let mut results = Vec::new();
-    for test in tests {
-        let request = test.request;
-        let (report, error) = if qperf_record::phase(test).is_none() {
-            (facts.and_then(|facts| QperfReport::from_configuration(&request, facts)), None)
-        } else {
-            let Some(record) = records.next() else { break };
-            (QperfReport::from_record(&request, record), stored_error(record))
-        };
-        let result = QperfTestResult { request, figures: report, error };
-        let continues = result.figures.is_some() && result.error.is_none();
-        results.push(result);
-        if !continues {
-            break;
-        }
+/// Outcome of all tests.
+#[derive(Debug, Serialize, Deserialize)]
+struct QperfRunOutcome {
+    style: QperfStyle,
+    /// Results, up to the first failed test.
+    tests: Vec<QperfTestResult>,
+}
+
+impl ToolOutcome for QperfRunOutcome {
+    const TOOL: &'static str = "qperf";
+    const VERSION: u32 = 1;
+}
+
+/// Options that change the output.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct QperfStyle {
+    verbose: bool,
+    json: bool,
+    /// Whether each test was repeated over message sizes.
+    sweeps: bool,
+}
+
+impl QperfStyle {
+    const fn from_options(typed: &QperfArguments) -> Self {
+        Self { verbose: typed.verbose, json: typed.json, sweeps: typed.sweep.is_some() }
     }
-    results
 }
 
 /// Result of one test.
+#[derive(Debug, Serialize, Deserialize)]
 struct QperfTestResult {
-    request: QperfRequest,
+    /// Name of the test: `tcp_lat`.
+    test: String,
+    message_bytes: u32,
     /// Figures, possibly of an incomplete test.
-    figures: Option<QperfReport>,
+    figures: Option<QperfFigures>,
     /// Reason why the test is incomplete.
     error: Option<String>,
 }
 
 impl QperfTestResult {
-    fn format_text(&self, typed: &QperfArguments) -> String {
-        let Some(report) = &self.figures else { return String::new() };
+    fn format_text(&self, style: QperfStyle) -> String {
+        let Some(figures) = &self.figures else { return String::new() };
         let incomplete = if self.error.is_some() { INCOMPLETE } else { "" };
-        format_lines(report, typed) + incomplete
+        self.format_lines(figures, style) + incomplete
     }
 
     fn to_json(&self) -> Value {
-        let mut value = self.figures.as_ref().map_or(json!({}), |it| figures_json(&it.figures));
+        let mut value = self.figures.as_ref().map_or(json!({}), figures_json);
         if let Some(error) = &self.error {
             value["error"] = json!(error);
         }
         value
+    }
+
+    /// Formats qperf's lines: name, `=`, value and unit. Values that qperf does not print come
+    /// last.
+    fn format_lines(&self, figures: &QperfFigures, style: QperfStyle) -> String {
+        let mut rows: Vec<(String, String)> = match figures {
+            QperfFigures::Configuration { here, there } => {
+                let names = ["node", "cpu", "os", "qperf"];
+                let ends = [("loc", here), ("rem", there)];
+                let rows_of_end =
+                    |(end, values): (&str, &[String; 4])| -> Vec<(String, String)> {
+                        let values = names.iter().zip(values.clone());
+                        values.map(|(name, value)| (format!("{end}_{name}"), value)).collect()
+                    };
+                ends.into_iter().flat_map(rows_of_end).collect()
+            }
+            QperfFigures::Latency { .. } => {
+                with_owned_names(latency_rows(figures, style.verbose))
+            }
+            QperfFigures::Bandwidth { .. } => {
+                with_owned_names(self.bandwidth_rows(figures, style.verbose))
+            }
+        };
+        if style.sweeps && rows.iter().all(|(name, _)| name != "msg_size") {
+            rows.push(("msg_size".to_owned(), format!("{} bytes", self.message_bytes)));
+        }
+        let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let rows: String = rows
+            .iter()
+            .map(|(name, value)| format!("    {name:width$}  =  {value}\n"))
+            .collect();
+        format!("{}:\n{rows}", self.test)
+    }
+
+    fn bandwidth_rows(&self, figures: &QperfFigures, verbose: bool) -> Rows {
+        let QperfFigures::Bandwidth {
+            sent_bytes,
+            received_bytes,
+            received_messages,
+            elapsed_s,
+            here,
+            there,
+        } = figures
+        else {
+            return Rows::new();
+        };
+        let rate = |bytes: u64| format_three_digits(bytes as f64 / elapsed_s, "B/sec");
+        let is_udp = self.test == QperfTestKind::UdpBandwidth.name();
+        let mut rows = Rows::new();
+        // Sent data may not have arrived; it is printed for UDP, and if the received amount is unknown.
+        rows.extend(
+            (is_udp || received_bytes.is_none()).then(|| ("send_bw", rate(*sent_bytes))),
+        );
+        let arrived = if is_udp { "recv_bw" } else { "bw" };
+        rows.extend(received_bytes.map(|bytes| (arrived, rate(bytes))));
+        if verbose {
+            let messages = received_messages.map(|it| it as f64 / elapsed_s);
+            rows.extend(messages.map(|rate| ("msg_rate", format_three_digits(rate, "/sec"))));
+            rows.push(("msg_size", format!("{} B", self.message_bytes)));
+            rows.push(("send_cost", format_cost(here, *sent_bytes)));
+            let received = there.as_ref().zip(*received_bytes);
+            rows.extend(
+                received.map(|(there, bytes)| ("recv_cost", format_cost(there, bytes))),
+            );
+            rows.push(("send_cpus_used", format_cpus_used(here)));
+            rows.extend(
+                there.as_ref().map(|there| ("recv_cpus_used", format_cpus_used(there))),
+            );
+            rows.push(("send_bytes", sent_bytes.to_string()));
+            rows.extend(received_bytes.map(|bytes| ("recv_bytes", bytes.to_string())));
+        }
+        rows
     }
 }
 
@@ -266,16 +327,16 @@ fn expand_tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, CommandFailure
 }
 
 /// Renders each test with its figures as JSON; several sizes become a list.
-fn render_json(results: &[QperfTestResult], typed: &QperfArguments) -> String {
+fn render_json(results: &[QperfTestResult], style: QperfStyle) -> String {
     let mut tests = serde_json::Map::new();
     for result in results {
-        let (mut value, name) = (result.to_json(), result.request.test.name());
-        if typed.sweep.is_none() {
-            tests.insert(name.to_owned(), value);
+        let (mut value, name) = (result.to_json(), &result.test);
+        if !style.sweeps {
+            tests.insert(name.clone(), value);
             continue;
         }
-        value["msg_size_bytes"] = json!(result.request.message_bytes);
-        let list = tests.entry(name).or_insert_with(|| json!([]));
+        value["msg_size_bytes"] = json!(result.message_bytes);
+        let list = tests.entry(name.clone()).or_insert_with(|| json!([]));
         list.as_array_mut().expect("it was made as a list").push(value);
     }
     format!("{:#}\n", Value::Object(tests))
@@ -346,34 +407,6 @@ fn build_request(
     Ok(request)
 }
 
-/// Formats qperf's lines: name, `=`, value and unit. Values that qperf does not print come last.
-fn format_lines(report: &QperfReport, typed: &QperfArguments) -> String {
-    let mut rows: Vec<(String, String)> = match &report.figures {
-        QperfFigures::Configuration { here, there } => {
-            let names = ["node", "cpu", "os", "qperf"];
-            let ends = [("loc", here), ("rem", there)];
-            let rows_of_end = |(end, values): (&str, &[String; 4])| -> Vec<(String, String)> {
-                let values = names.iter().zip(values.clone());
-                values.map(|(name, value)| (format!("{end}_{name}"), value)).collect()
-            };
-            ends.into_iter().flat_map(rows_of_end).collect()
-        }
-        QperfFigures::Latency { .. } => {
-            with_owned_names(latency_rows(&report.figures, typed.verbose))
-        }
-        QperfFigures::Bandwidth { .. } => {
-            with_owned_names(bandwidth_rows(report, typed.verbose))
-        }
-    };
-    if typed.sweep.is_some() && rows.iter().all(|(name, _)| name != "msg_size") {
-        rows.push(("msg_size".to_owned(), format!("{} bytes", report.message_bytes)));
-    }
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let rows: String =
-        rows.iter().map(|(name, value)| format!("    {name:width$}  =  {value}\n")).collect();
-    format!("{}:\n{rows}", report.test)
-}
-
 type Rows = Vec<(&'static str, String)>;
 
 fn with_owned_names(rows: Rows) -> Vec<(String, String)> {
@@ -392,40 +425,6 @@ fn latency_rows(figures: &QperfFigures, verbose: bool) -> Rows {
         let rate = round_trips.n as f64 / total_s.max(1e-9);
         rows.push(("msg_rate", format_three_digits(2.0 * rate, "/sec")));
         rows.push(("lost_msgs", lost.to_string()));
-    }
-    rows
-}
-
-fn bandwidth_rows(report: &QperfReport, verbose: bool) -> Rows {
-    let QperfFigures::Bandwidth {
-        sent_bytes,
-        received_bytes,
-        received_messages,
-        elapsed_s,
-        here,
-        there,
-    } = &report.figures
-    else {
-        return Rows::new();
-    };
-    let rate = |bytes: u64| format_three_digits(bytes as f64 / elapsed_s, "B/sec");
-    let is_udp = report.test == QperfTestKind::UdpBandwidth.name();
-    let mut rows = Rows::new();
-    // Sent data may not have arrived; it is printed for UDP, and if the received amount is unknown.
-    rows.extend((is_udp || received_bytes.is_none()).then(|| ("send_bw", rate(*sent_bytes))));
-    let arrived = if is_udp { "recv_bw" } else { "bw" };
-    rows.extend(received_bytes.map(|bytes| (arrived, rate(bytes))));
-    if verbose {
-        let messages = received_messages.map(|it| it as f64 / elapsed_s);
-        rows.extend(messages.map(|rate| ("msg_rate", format_three_digits(rate, "/sec"))));
-        rows.push(("msg_size", format!("{} B", report.message_bytes)));
-        rows.push(("send_cost", format_cost(here, *sent_bytes)));
-        let received = there.as_ref().zip(*received_bytes);
-        rows.extend(received.map(|(there, bytes)| ("recv_cost", format_cost(there, bytes))));
-        rows.push(("send_cpus_used", format_cpus_used(here)));
-        rows.extend(there.as_ref().map(|there| ("recv_cpus_used", format_cpus_used(there))));
-        rows.push(("send_bytes", sent_bytes.to_string()));
-        rows.extend(received_bytes.map(|bytes| ("recv_bytes", bytes.to_string())));
     }
     rows
 }

@@ -34,7 +34,6 @@ mod hosts;
 mod output_folder;
 pub mod render_stored;
 mod report;
-mod stored_input;
 
 /// Maximum number of diagnostics printed: a file for another tool would fill screens.
 const MAX_PRINTED: usize = 20;

@@ -264,10 +264,11 @@ fn compile_fio(words: &[String], job: &str) -> String {
         cpus_of_node: &cpus_of_node,
         fresh_seed: 7,
     };
-    let plan = fio::command_line::parse(words, &context)
-        .and_then(|request| fio::compile::compile(&request, &env));
-    describe_result(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
-        fio::text::render_start(&plan, "3.36").len()
+    let compiled = fio::command_line::parse(words, &context)
+        .and_then(|request| Ok((fio::compile::compile(&request, &env)?, request)));
+    describe_result(compiled.map_err(|fault| format!("{fault} {}", fault.hint())), |it| {
+        let (plan, request) = it;
+        fio::text::render_start(&fio::outcome::reported_jobs(&request, &plan), "3.36").len()
             + plan.clones.len()
             + fio::log::log_files(&plan).len()
     })

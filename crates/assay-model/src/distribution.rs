@@ -166,20 +166,26 @@ pub fn new_histogram() -> Histogram<u64> {
 }
 
 /// Serde format for a histogram in a message: the text of [`EncodedHistogram`].
-pub(crate) mod as_text {
+pub mod as_text {
     use super::{Deserialize, EncodedHistogram, Histogram, Serialize, decode};
     use serde::{Deserializer, Serializer, de};
 
-    pub(crate) fn serialize<S: Serializer>(
+    /// Serializes the histogram as text.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(
         histogram: &Histogram<u64>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
         EncodedHistogram::from_histogram(histogram).serialize(to)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Histogram<u64>, D::Error> {
+    /// Deserializes the histogram from text.
+    ///
+    /// # Errors
+    /// A text that is no histogram.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram<u64>, D::Error> {
         let text = String::deserialize(from)?;
         let mut histogram = decode(&text).map_err(de::Error::custom)?;
         histogram.auto(true);

@@ -45,6 +45,29 @@ pub struct StorageOutcome {
     pub streams: Vec<StreamDetails>,
 }
 
+impl StorageOutcome {
+    /// Returns the totals of the phase, without its intervals and further results of streams.
+    #[must_use]
+    pub fn to_totals(&self) -> Self {
+        Self {
+            elapsed_s: self.elapsed_s,
+            open_s: self.open_s,
+            close_s: self.close_s,
+            tallies: self.tallies.clone(),
+            intervals: Vec::new(),
+            cpu_user_s: self.cpu_user_s,
+            cpu_system_s: self.cpu_system_s,
+            engine: self.engine.clone(),
+            engine_reason: self.engine_reason.clone(),
+            errors: self.errors.clone(),
+            error_count: self.error_count,
+            not_started: self.not_started,
+            ended: self.ended,
+            streams: Vec::new(),
+        }
+    }
+}
+
 /// Results of a stream other than its reads and writes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StreamDetails {

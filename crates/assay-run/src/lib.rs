@@ -29,5 +29,6 @@ pub mod round_trips;
 pub mod run_request;
 mod session;
 pub mod storage;
+pub mod stored_outcome;
 pub mod switching;
 pub mod tools;

@@ -14,7 +14,7 @@ pub mod iperf3_client;
 pub mod iperf3_flows;
 pub mod iperf3_login;
 pub mod iperf3_record;
-pub mod iperf3_series;
+mod iperf3_series;
 pub mod iperf3_server;
 pub mod meter;
 pub(crate) mod path;

@@ -23,6 +23,7 @@ use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
 use crate::session::{Session, SessionRequest};
+use crate::stored_outcome::{self, OUTCOME_FILE, ToolOutcome};
 
 /// Relative interval width above which a result is doubtful.
 const TARGET_WIDTH: f64 = 0.05;
@@ -182,6 +183,14 @@ impl<'t> Recording<'t> {
     /// Fails if the store cannot be used.
     pub fn store_raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CommandFailure> {
         self.session.log.add_raw_output(name.to_owned(), bytes)
+    }
+
+    /// Stores the outcome of the run as a whole, from which the tool's output is rendered.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be used.
+    pub fn store_outcome<T: ToolOutcome>(&mut self, outcome: &T) -> Result<(), CommandFailure> {
+        self.store_raw(OUTCOME_FILE, &stored_outcome::encode(outcome)?)
     }
 
     /// Records a case that had nothing to do.

@@ -1,9 +1,7 @@
 //! fio's JSON output, key by key as fio 3.33 writes it.
 
-use super::command_line::FioRequest;
-use super::compile::FioPlan;
-use super::jobfile::FioSetting;
 use super::json_value::JsonValue;
+use super::outcome::FioOutcome;
 use super::statistics::{
     DirectionStatistics, DiskUse, EntryResult, FioLatencyStatistics, FioRunInfo, SampleSummary,
     groups,
@@ -12,36 +10,28 @@ use super::steady::FioSteadyWindow;
 
 /// Renders the document; with `bins` (`json+`), it includes every latency that occurred.
 #[must_use]
-pub fn document(
-    request: &FioRequest,
-    plan: &FioPlan,
-    results: &[EntryResult<'_>],
-    circumstances: &FioRunInfo,
-    bins: bool,
-) -> String {
+pub fn document(outcome: &FioOutcome, bins: bool) -> String {
+    let FioOutcome { info, globals, jobs, entries: results, .. } = outcome;
     let mut entries = vec![
-        ("fio version", JsonValue::text(&circumstances.version)),
-        ("timestamp", JsonValue::Whole(circumstances.ended_ms / 1000)),
-        ("timestamp_ms", JsonValue::Whole(circumstances.ended_ms)),
-        ("time", JsonValue::text(&circumstances.ended)),
+        ("fio version", JsonValue::text(&info.version)),
+        ("timestamp", JsonValue::Whole(info.ended_ms / 1000)),
+        ("timestamp_ms", JsonValue::Whole(info.ended_ms)),
+        ("time", JsonValue::text(&info.ended)),
     ];
-    let globals = settings(&request.globals);
-    if globals != JsonValue::Object(vec![]) {
-        entries.push(("global options", globals));
+    if !globals.is_empty() {
+        entries.push(("global options", settings(globals)));
     }
     let bandwidths = groups(results);
-    let entry = |result: &EntryResult<'_>| {
-        let group = bandwidths.iter().find(|group| group.0 == result.row.group);
+    let entry = |result: &EntryResult| {
+        let group = bandwidths.iter().find(|group| group.0 == result.group);
         let of_group = group.map_or([0; 3], |(_, sides)| {
             sides.map(|side| side.map_or(0, |side| side.bytes_per_s))
         });
-        let own =
-            request.sections.get(result.row.section).map(|section| section.own.as_slice());
-        entry_json(result, own.unwrap_or_default(), of_group, circumstances, bins)
+        entry_json(result, of_group, info, bins)
     };
     entries.push(("jobs", JsonValue::List(results.iter().map(entry).collect())));
-    if plan.options.iter().any(|job| job.engine != "null") && !circumstances.disks.is_empty() {
-        let disks = circumstances.disks.iter().map(disk).collect();
+    if jobs.iter().any(|job| job.engine != "null") && !info.disks.is_empty() {
+        let disks = info.disks.iter().map(disk).collect();
         entries.push(("disk_util", JsonValue::List(disks)));
     }
     JsonValue::Object(
@@ -50,34 +40,24 @@ pub fn document(
     .render()
 }
 
-/// Lists options with their last values; fio omits options without a value.
-fn settings(settings: &[FioSetting]) -> JsonValue {
-    let mut entries: Vec<(String, JsonValue)> = vec![];
-    for setting in settings {
-        let Some(value) = &setting.value else { continue };
-        let value = JsonValue::text(value);
-        match entries.iter_mut().find(|(name, _)| name == setting.name) {
-            Some(entry) => entry.1 = value,
-            None => entries.push((setting.name.to_owned(), value)),
-        }
-    }
-    JsonValue::Object(entries)
+fn settings(settings: &[(String, String)]) -> JsonValue {
+    let entry = |(name, value): &(String, String)| (name.clone(), JsonValue::text(value));
+    JsonValue::Object(settings.iter().map(entry).collect())
 }
 
 fn entry_json(
-    result: &EntryResult<'_>,
-    own: &[FioSetting],
+    result: &EntryResult,
     of_group: [u64; 3],
     circumstances: &FioRunInfo,
     bins: bool,
 ) -> JsonValue {
     let mut entries = vec![
-        ("jobname", JsonValue::text(&result.options.name)),
-        ("groupid", JsonValue::Whole(result.row.group as u64)),
+        ("jobname", JsonValue::text(&result.job.name)),
+        ("groupid", JsonValue::Whole(result.group as u64)),
         ("error", JsonValue::Whole(result.error.0.unsigned_abs().into())),
         ("eta", JsonValue::Whole(0)),
         ("elapsed", JsonValue::Whole(circumstances.elapsed_ms / 1000 + 1)),
-        ("job options", settings(own)),
+        ("job options", settings(&result.job.settings)),
         ("read", direction_json(result, &result.read, of_group[0], bins)),
         ("write", direction_json(result, &result.write, of_group[1], bins)),
         ("trim", direction_json(result, &result.trim, of_group[2], bins)),
@@ -101,13 +81,13 @@ fn entry_json(
         ("latency_ns", shares(&below, &result.below_us)),
         ("latency_us", shares(&below, &result.below_ms)),
         ("latency_ms", shares(&from, &result.from_ms)),
-        ("latency_depth", JsonValue::Whole(u64::from(result.options.depth))),
+        ("latency_depth", JsonValue::Whole(u64::from(result.job.depth))),
         ("latency_target", JsonValue::Whole(0)),
         ("latency_percentile", JsonValue::Number(100.0)),
         ("latency_window", JsonValue::Whole(0)),
     ]);
-    if !result.options.description.is_empty() {
-        entries.push(("desc", JsonValue::text(&result.options.description)));
+    if !result.job.description.is_empty() {
+        entries.push(("desc", JsonValue::text(&result.job.description)));
     }
     entries.extend(result.steady.as_ref().map(|window| ("steadystate", steady(window))));
     JsonValue::Object(
@@ -115,8 +95,8 @@ fn entry_json(
     )
 }
 
-fn syncs(result: &EntryResult<'_>, bins: bool) -> JsonValue {
-    let job = result.options;
+fn syncs(result: &EntryResult, bins: bool) -> JsonValue {
+    let job = &result.job;
     let list = (job.clat_percentiles || job.lat_percentiles).then_some(&job.percentiles);
     let (count, latency) = result.syncs.as_ref().map_or_else(
         || (0, no_latency()),
@@ -157,7 +137,7 @@ fn shares(names: &[&str], values: &[f64]) -> JsonValue {
 }
 
 fn direction_json(
-    result: &EntryResult<'_>,
+    result: &EntryResult,
     side: &DirectionStatistics,
     of_group: u64,
     bins: bool,
@@ -165,7 +145,7 @@ fn direction_json(
     if side.ios == 0 {
         return counts(side, [no_latency(), no_latency(), no_latency()], 0.0);
     }
-    let job = result.options;
+    let job = &result.job;
     let clat =
         latency_json(side.completion(), job.clat_percentiles.then_some(&job.percentiles), bins);
     let lat =

@@ -3,11 +3,13 @@
 //! `lat` begins just before the submitting call. If that call is timed separately, `slat` is its
 //! duration and `clat` begins at its end, as in fio. Otherwise `clat` equals `lat`.
 
+use assay_model::distribution::as_text;
 use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::compile::{FioPlan, ReportRow, StreamRef};
+use super::outcome::ReportedJob;
 use super::section_options::FioOptions;
 use super::steady::FioSteadyWindow;
 
@@ -75,11 +77,7 @@ impl DiskUse {
 pub struct FioRunInfo {
     /// End of the run, in milliseconds since 1970.
     pub ended_ms: u64,
-    /// Offset of the local time from UTC at that time.
-    pub utc_offset_s: i32,
-    /// Local end time as text, `Sat Nov 21 14:34:43 2026`; not stored, derived from the two fields
-    /// above.
-    #[serde(skip)]
+    /// Local end time as text, `Sat Nov 21 14:34:43 2026`.
     pub ended: String,
     /// Process ID.
     pub process: u32,
@@ -94,7 +92,7 @@ pub struct FioRunInfo {
 }
 
 /// Reads, writes or trims of one report entry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DirectionStatistics {
     /// Number of completed I/O.
     pub ios: u64,
@@ -117,9 +115,10 @@ pub struct DirectionStatistics {
 }
 
 /// Latencies of one kind, in nanoseconds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FioLatencyStatistics {
     /// Histogram of all values.
+    #[serde(with = "as_text")]
     pub all: Histogram<u64>,
     /// Mean.
     pub mean_ns: f64,
@@ -190,12 +189,14 @@ impl DirectionStatistics {
 }
 
 /// Results of one report entry.
-#[derive(Debug, Clone)]
-pub struct EntryResult<'a> {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EntryResult {
     /// Options of the (first) job.
-    pub options: &'a FioOptions,
-    /// Its entry in the plan.
-    pub row: &'a ReportRow,
+    pub job: ReportedJob,
+    /// fio's group.
+    pub group: usize,
+    /// Number of jobs in the entry.
+    pub members: u32,
     /// Reads.
     pub read: DirectionStatistics,
     /// Writes.
@@ -246,22 +247,25 @@ pub struct GroupTotals {
 }
 
 /// Returns the results of all report entries, in order.
-#[must_use]
-pub fn results<'a>(
-    plan: &'a FioPlan,
+pub(super) fn results(
+    plan: &FioPlan,
+    jobs: &[ReportedJob],
     outcomes: &[StorageOutcome],
     circumstances: &FioRunInfo,
-) -> Vec<EntryResult<'a>> {
-    plan.reports.iter().map(|row| entry_result(plan, row, outcomes, circumstances)).collect()
+) -> Vec<EntryResult> {
+    let entry = |row: &ReportRow| {
+        entry_result((plan, row, &jobs[row.section]), outcomes, circumstances)
+    };
+    plan.reports.iter().map(entry).collect()
 }
 
 /// Returns the groups of a report: number, then totals of reads, writes and trims.
 #[must_use]
-pub fn groups(results: &[EntryResult<'_>]) -> Vec<(usize, [Option<GroupTotals>; 3])> {
-    let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
+pub fn groups(results: &[EntryResult]) -> Vec<(usize, [Option<GroupTotals>; 3])> {
+    let mut numbers: Vec<usize> = results.iter().map(|result| result.group).collect();
     numbers.dedup();
-    let side = |number: usize, of: fn(&EntryResult<'_>) -> DirectionStatistics| {
-        let members = results.iter().filter(|result| result.row.group == number);
+    let side = |number: usize, of: fn(&EntryResult) -> DirectionStatistics| {
+        let members = results.iter().filter(|result| result.group == number);
         let sides: Vec<DirectionStatistics> =
             members.map(of).filter(|side| side.bytes > 0).collect();
         let longest_ms = sides.iter().map(|side| side.runtime_ms).max()?;
@@ -283,12 +287,11 @@ pub fn groups(results: &[EntryResult<'_>]) -> Vec<(usize, [Option<GroupTotals>; 
     numbers.into_iter().map(each).collect()
 }
 
-fn entry_result<'a>(
-    plan: &'a FioPlan,
-    row: &'a ReportRow,
+fn entry_result(
+    (plan, row, job): (&FioPlan, &ReportRow, &ReportedJob),
     outcomes: &[StorageOutcome],
     circumstances: &FioRunInfo,
-) -> EntryResult<'a> {
+) -> EntryResult {
     let worker = &plan.options[row.section];
     let read = direction_statistics(worker, row, outcomes, IoOperation::Read);
     let (mut write, mut trim) = (
@@ -322,8 +325,9 @@ fn entry_result<'a>(
     }
     let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
     EntryResult {
-        options: worker,
-        row,
+        job: job.clone(),
+        group: row.group,
+        members: row.members,
         depths: depth::levels(row, outcomes),
         read,
         write,

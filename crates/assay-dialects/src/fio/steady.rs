@@ -4,6 +4,7 @@
 //! Evaluated on the series of a run: once during the run, to end it, and once for the report.
 
 use assay_model::storage_outcome::IntervalTally;
+use serde::{Deserialize, Serialize};
 
 use super::section_options::{IoBehaviour, SteadyCriterion};
 
@@ -11,7 +12,7 @@ use super::section_options::{IoBehaviour, SteadyCriterion};
 const SAMPLE_S: f64 = 1.0;
 
 /// Sliding window of samples.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FioSteadyWindow {
     steady: SteadyCriterion,
     length: usize,

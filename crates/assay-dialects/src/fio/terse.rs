@@ -12,17 +12,17 @@ const PERCENTILES: usize = 20;
 
 /// Renders one line per report entry.
 #[must_use]
-pub fn lines(results: &[EntryResult<'_>], circumstances: &FioRunInfo, version: u32) -> String {
+pub fn lines(results: &[EntryResult], circumstances: &FioRunInfo, version: u32) -> String {
     let groups = groups(results);
     let mut text = String::new();
     for result in results {
-        let group = groups.iter().find(|group| group.0 == result.row.group);
+        let group = groups.iter().find(|group| group.0 == result.group);
         let (_, sides) = group.copied().unwrap_or_default();
         let [read, write, trim] = sides.map(|side| side.map_or(0, |side| side.bytes_per_s));
         let _ = write!(
             text,
             "{version};{};{};{};{}",
-            circumstances.version, result.options.name, result.row.group, result.error.0
+            circumstances.version, result.job.name, result.group, result.error.0
         );
         side(&mut text, result, &result.read, read, version);
         side(&mut text, result, &result.write, write, version);
@@ -34,7 +34,7 @@ pub fn lines(results: &[EntryResult<'_>], circumstances: &FioRunInfo, version: u
     text
 }
 
-fn totals(text: &mut String, result: &EntryResult<'_>, circumstances: &FioRunInfo) {
+fn totals(text: &mut String, result: &EntryResult, circumstances: &FioRunInfo) {
     let used = &result.usage;
     let _ = write!(
         text,
@@ -60,8 +60,8 @@ fn totals(text: &mut String, result: &EntryResult<'_>, circumstances: &FioRunInf
     for disk in &circumstances.disks {
         let _ = write!(text, ";{};{}", disk.name, disk.figures().join(";"));
     }
-    if !result.options.description.is_empty() {
-        let _ = write!(text, ";{}", result.options.description);
+    if !result.job.description.is_empty() {
+        let _ = write!(text, ";{}", result.job.description);
     }
     text.push('\n');
 }
@@ -69,7 +69,7 @@ fn totals(text: &mut String, result: &EntryResult<'_>, circumstances: &FioRunInf
 /// Appends one direction; latencies in microseconds, bandwidths in KiB/s.
 fn side(
     text: &mut String,
-    result: &EntryResult<'_>,
+    result: &EntryResult,
     side: &DirectionStatistics,
     of_group: u64,
     version: u32,
@@ -90,7 +90,7 @@ fn side(
     };
     text.push_str(&reported(done.and_then(|side| side.submission.as_ref())));
     text.push_str(&reported(done.map(DirectionStatistics::completion)));
-    let list = &result.options.percentiles;
+    let list = &result.job.percentiles;
     for index in 0..PERCENTILES {
         let _ = match list.get(index) {
             None => write!(text, ";0%=0"),

@@ -2,13 +2,11 @@
 
 use std::fmt::Write as _;
 
-use assay_model::workload::storage::SizeShare;
 use hdrhistogram::Histogram;
 
-use super::compile::FioPlan;
 use super::json::group_percent;
 use super::number::{SHORT_WIDTH, TimeUnit, UnitPrefixes, format_short};
-use super::section_options::FioOptions;
+use super::outcome::ReportedJob;
 use super::statistics::{
     DirectionStatistics, EntryResult, FioLatencyStatistics, FioRunInfo, GroupTotals, groups,
 };
@@ -16,19 +14,16 @@ use super::steady::FioSteadyWindow;
 
 /// Renders the text before the first job begins.
 #[must_use]
-pub fn render_start(plan: &FioPlan, version: &str) -> String {
+pub fn render_start(jobs: &[ReportedJob], version: &str) -> String {
     let mut text = String::new();
     let mut clones = 0;
-    let mut group = 0;
-    for (index, job) in plan.options.iter().enumerate() {
-        let of_job = plan.reports.iter().find(|row| row.section == index);
-        group = of_job.map_or(group, |row| row.group);
+    for job in jobs {
         let (reads, writes) =
-            (format_size_range(&job.sizes.read, job), format_size_range(&job.sizes.write, job));
+            (format_size_range(job.read_bytes, job), format_size_range(job.write_bytes, job));
         let _ = writeln!(
             text,
-            "{}: (g={group}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {reads}, ioengine={}, iodepth={}",
-            job.name, job.rw_text, job.engine, job.depth
+            "{}: (g={}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {reads}, ioengine={}, iodepth={}",
+            job.name, job.group, job.rw, job.engine, job.depth
         );
         if job.clones > 1 {
             text.push_str("...\n");
@@ -40,28 +35,26 @@ pub fn render_start(plan: &FioPlan, version: &str) -> String {
     text
 }
 
-fn format_size_range(sizes: &[SizeShare], job: &FioOptions) -> String {
-    let minimum = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(0);
-    let most = sizes.iter().map(|size| size.max_bytes).max().unwrap_or(0);
-    format!("{}-{}", format_bytes(minimum, job, false), format_bytes(most, job, false))
+fn format_size_range((minimum, maximum): (u64, u64), job: &ReportedJob) -> String {
+    format!("{}-{}", format_bytes(minimum, job, false), format_bytes(maximum, job, false))
 }
 
 /// Renders the results of all jobs and groups.
 #[must_use]
-pub fn render_end(results: &[EntryResult<'_>], circumstances: &FioRunInfo) -> String {
+pub fn render_end(results: &[EntryResult], circumstances: &FioRunInfo) -> String {
     let mut text = String::from("\n");
     let groups = groups(results);
     for result in results {
-        let group = groups.iter().find(|group| group.0 == result.row.group);
+        let group = groups.iter().find(|group| group.0 == result.group);
         let (_, sides) = group.copied().unwrap_or_default();
         entry(&mut text, result, sides, circumstances);
     }
     for (number, [read, write, trim]) in &groups {
         let _ = writeln!(text, "\nRun status group {number} (all jobs):");
-        let base = results.iter().find(|result| result.row.group == *number);
+        let base = results.iter().find(|result| result.group == *number);
         for (name, side) in [("   READ", read), ("  WRITE", write), ("   TRIM", trim)] {
             if let (Some(side), Some(result)) = (side, base) {
-                group_line(&mut text, name, side, result.options);
+                group_line(&mut text, name, side, &result.job);
             }
         }
     }
@@ -82,7 +75,7 @@ pub fn render_end(results: &[EntryResult<'_>], circumstances: &FioRunInfo) -> St
 
 fn entry(
     text: &mut String,
-    result: &EntryResult<'_>,
+    result: &EntryResult,
     of_group: [Option<GroupTotals>; 3],
     circumstances: &FioRunInfo,
 ) {
@@ -91,14 +84,14 @@ fn entry(
     let _ = writeln!(
         text,
         "{}: (groupid={}, jobs={}): err={number:2}{reason}: pid={}: {}",
-        result.options.name,
-        result.row.group,
-        result.row.members,
+        result.job.name,
+        result.group,
+        result.members,
         circumstances.process,
         circumstances.ended
     );
-    if !result.options.description.is_empty() {
-        let _ = writeln!(text, "  Description  : [{}]", result.options.description);
+    if !result.job.description.is_empty() {
+        let _ = writeln!(text, "  Description  : [{}]", result.job.description);
     }
     side(text, "read", "", result, &result.read, of_group[0]);
     side(text, "write", "; 0 zone resets", result, &result.write, of_group[1]);
@@ -112,7 +105,7 @@ fn entry(
     totals(text, result);
 }
 
-fn totals(text: &mut String, result: &EntryResult<'_>) {
+fn totals(text: &mut String, result: &EntryResult) {
     let used = &result.usage;
     let _ = writeln!(
         text,
@@ -145,14 +138,14 @@ fn totals(text: &mut String, result: &EntryResult<'_>) {
     let _ = writeln!(
         text,
         "     latency   : target=0, window=0, percentile=100.00%, depth={}",
-        result.options.depth
+        result.job.depth
     );
     if let Some(window) = &result.steady {
-        steady(text, window, result.options);
+        steady(text, window, &result.job);
     }
 }
 
-fn steady(text: &mut String, window: &FioSteadyWindow, job: &FioOptions) {
+fn steady(text: &mut String, window: &FioSteadyWindow, job: &ReportedJob) {
     let (rate, bandwidth) = window.means();
     let (one, other) = format_both_prefixes(bandwidth, job, "B/s");
     let kind = if window.steady().by_slope { "slope" } else { "mean dev" };
@@ -167,11 +160,11 @@ fn steady(text: &mut String, window: &FioSteadyWindow, job: &FioOptions) {
     );
 }
 
-fn syncs(text: &mut String, result: &EntryResult<'_>) {
+fn syncs(text: &mut String, result: &EntryResult) {
     let Some(times) = &result.syncs else { return };
     text.push_str("  fsync/fdatasync/sync_file_range:\n");
     latency_line(text, "sync", times);
-    percentiles(text, "sync", &times.all, &result.options.percentiles);
+    percentiles(text, "sync", &times.all, &result.job.percentiles);
 }
 
 fn latency_line(
@@ -197,14 +190,14 @@ fn side(
     text: &mut String,
     name: &str,
     behind: &str,
-    result: &EntryResult<'_>,
+    result: &EntryResult,
     side: &DirectionStatistics,
     group: Option<GroupTotals>,
 ) {
     if side.bytes == 0 {
         return;
     }
-    let job = result.options;
+    let job = &result.job;
     let rate = format_short(side.ios_per_s() as u64, SHORT_WIDTH, UnitPrefixes::Decimal, "");
     let (one, other) = format_both_prefixes(side.bytes_per_s(), job, "B/s");
     let total = format_bytes(side.bytes, job, false);
@@ -281,7 +274,7 @@ fn classes(text: &mut String, unit: &str, names: &[&str], shares: &[f64]) {
     }
 }
 
-fn group_line(text: &mut String, name: &str, side: &GroupTotals, job: &FioOptions) {
+fn group_line(text: &mut String, name: &str, side: &GroupTotals, job: &ReportedJob) {
     let (all, all_other) = format_both_prefixes(side.bytes_per_s, job, "B/s");
     let (minimum, minimum_other) = format_both_prefixes(side.minimum, job, "B/s");
     let (most, most_other) = format_both_prefixes(side.maximum, job, "B/s");
@@ -294,7 +287,7 @@ fn group_line(text: &mut String, name: &str, side: &GroupTotals, job: &FioOption
     );
 }
 
-fn format_bytes(value: u64, job: &FioOptions, other: bool) -> String {
+fn format_bytes(value: u64, job: &ReportedJob, other: bool) -> String {
     let binary = (job.kb_base == 1024) != other;
     format_short(
         value,
@@ -305,7 +298,7 @@ fn format_bytes(value: u64, job: &FioOptions, other: bool) -> String {
 }
 
 /// Formats a value with the job's unit prefixes and with the other kind.
-fn format_both_prefixes(value: u64, job: &FioOptions, unit: &str) -> (String, String) {
+fn format_both_prefixes(value: u64, job: &ReportedJob, unit: &str) -> (String, String) {
     let rest = unit.strip_prefix('B').unwrap_or_default();
     (format_bytes(value, job, false) + rest, format_bytes(value, job, true) + rest)
 }

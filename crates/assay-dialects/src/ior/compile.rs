@@ -11,11 +11,13 @@ use assay_model::workload::storage::{
     StorageStream, StorageTarget, StorageTiming, StorageWorkload, TargetOpening, Verify,
     WriteSync,
 };
+use serde::{Deserialize, Serialize};
 
 use super::options::IorOptions;
 
 /// Purpose of a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum IorAccess {
     /// Timed writes.
     Write,

@@ -1,11 +1,12 @@
 //! IOR's options, letter by letter, with checks for conflicts.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::option::UnsupportedOption;
 
 /// Options of a test; the fields are named as in IOR's output.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IorOptions {
     /// Script that contains the test, and the line that ends it there, counted from 1.
     pub script: Option<(String, usize)>,
@@ -95,7 +96,8 @@ pub struct IorOptions {
 }
 
 /// Format of the results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum IorFormat {
     /// Human-readable text.
     Text,

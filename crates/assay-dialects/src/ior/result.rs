@@ -2,12 +2,13 @@
 
 use assay_model::facts::FileSystemCapacity;
 use assay_model::storage_outcome::StorageOutcome;
+use serde::{Deserialize, Serialize};
 
 use super::compile::IorAccess;
 use super::options::IorOptions;
 
 /// Test with its results.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IorTestResult {
     /// Requested options.
     pub options: IorOptions,
@@ -20,7 +21,7 @@ pub struct IorTestResult {
 }
 
 /// Progress of the ranks at the deadline.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stonewall {
     /// Seconds until the deadline.
     pub elapsed_s: f64,
@@ -33,7 +34,7 @@ pub struct Stonewall {
 }
 
 /// Result of one timed phase in one repetition.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AccessResult {
     /// Writes or reads.
     pub access: IorAccess,

@@ -4,11 +4,13 @@
 
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Serialize};
+
 use super::units::{self, RateFormat};
 use super::{Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval};
 
 /// Options that change the format of the lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Iperf3TextStyle {
     /// Unit of the rates.
     pub format: RateFormat,

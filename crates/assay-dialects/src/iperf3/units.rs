@@ -2,9 +2,11 @@
 //! case of the letter.
 
 use assay_model::quantity;
+use serde::{Deserialize, Serialize};
 
 /// Unit of rates in the output (`-f`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RateFormat {
     /// Largest prefix that fits.
     #[default]

@@ -11,7 +11,7 @@ fn table(test: MpiTest, shape: OsuLayout) -> OsuTable {
         validation: false,
         ranks: 2,
         window: 64,
-        element: "MPI_INT",
+        element: "MPI_INT".to_owned(),
     }
 }
 

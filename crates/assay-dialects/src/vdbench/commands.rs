@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Commands before the first and after the last run, or around each run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Commands {
     /// Commands before.
     pub start: Option<CommandLines>,
@@ -14,7 +14,7 @@ pub struct Commands {
 }
 
 /// Shell commands in order; `$output` in them is replaced by the output folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandLines {
     /// Command lines.
     pub lines: Vec<String>,
@@ -44,7 +44,7 @@ pub enum LoopLimit {
 }
 
 /// Bytes after which a run ends, without the warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DataLimits {
     /// Bytes read.
     pub read_bytes: Option<u64>,

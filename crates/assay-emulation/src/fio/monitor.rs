@@ -93,8 +93,7 @@ impl FioRunMonitor {
             self.began.map_or(0, |began| began.elapsed().as_millis().min(u128::from(u64::MAX)));
         FioRunInfo {
             ended_ms: u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0),
-            utc_offset_s: now.offset().seconds(),
-            ended: String::new(),
+            ended: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
             process: std::process::id(),
             version: VERSION.to_owned(),
             uses: self.uses.clone(),

@@ -1,15 +1,18 @@
 //! Executes the runs of a parameter file with Vdbench's console output and folder, and stores them.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use assay_dialects::vdbench::output::{self, flat_file};
 use assay_dialects::vdbench::{self, VdbenchExecution, VdbenchInput};
 use assay_model::event::RequestedCommand;
+use assay_model::path_text;
 use assay_run::failure::CommandFailure;
 use assay_run::recording::RecordingRequest;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
 use assay_run::storage::shares::storage_hosts::StorageHosts;
+use assay_run::storage::vdbench::outcome::{TimedVdbenchEvent, VdbenchOpening, now_us};
 use assay_run::storage::vdbench::repeat::RunRepetition;
 use assay_run::storage::vdbench::{self as driver, VdbenchRequest};
 use assay_run::storage::volume;
@@ -17,7 +20,6 @@ use assay_run::storage::volume;
 use super::CompiledSources;
 use super::output_folder::OutputFolder;
 use super::report::VdbenchReport;
-use super::stored_input::StoredInput;
 use crate::options::vdbench::VdbenchArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
@@ -72,13 +74,17 @@ pub(super) fn execute(
             terminal.note(&message.to_string());
         }
     }
-    let mut report = VdbenchReport::new(folder, terminal, execution);
-    write_opening(&mut report, (input, execution), inputs);
+    let opening_pages = opening_pages((input, execution), inputs, &output);
+    let mut report = VdbenchReport::new(folder, terminal, &opening_pages);
+    write_opening(&mut report, &opening_pages);
+    let files = inputs.files.iter();
+    let files = files.map(|(path, bytes)| (path_text::encode(path.as_os_str()), bytes.clone()));
     let request = VdbenchRequest {
         execution,
         repeat: RunRepetition::parse(typed.again.as_ref())?.or_from_files(execution.repetition),
         options: options.clone(),
         output: &output,
+        opening_pages,
         opening: RecordingRequest {
             plan: driver::plan(execution),
             asked: RequestedCommand {
@@ -86,12 +92,12 @@ pub(super) fn execute(
                 words: command_arguments(),
             },
             label: typed.keep.label.clone(),
-            files: StoredInput::raw_outputs(input, inputs)?,
+            files: files.collect(),
             store: store.as_ref(),
         },
     };
     let mut quiet = EmulationListener::new(&typed.keep);
-    let mut handle_event = |notice: driver::VdbenchEvent<'_>| report.handle_event(&notice);
+    let mut handle_event = |event: &TimedVdbenchEvent| report.handle_event(event);
     let verdict = driver::run_all((&request, &mut quiet), hosts, stop, &mut handle_event);
     if typed.test.is_some() {
         // Vdbench's installation test leaves no files behind.
@@ -123,31 +129,52 @@ pub(super) fn write_closing(
 }
 
 /// Writes all pages up to the first run.
-pub(super) fn write_opening(
-    report: &mut VdbenchReport<'_>,
-    (input, execution): (&VdbenchInput, &VdbenchExecution),
-    inputs: &CompiledSources,
-) {
-    let heading = match execution.files.phases.is_empty() {
-        true => flat_file::heading(),
-        false => output::files::flat_heading(),
+pub(super) fn write_opening(report: &mut VdbenchReport<'_>, opening: &VdbenchOpening) {
+    let heading = match opening.is_on_trees {
+        true => output::files::flat_heading(),
+        false => flat_file::heading(),
     };
     report.write_heads();
     report.folder.flat_file.write_text(&heading);
-    for (path, bytes) in &inputs.files {
-        report.folder.parameters.write_text(&format!("* {}", path.display()));
-        report.folder.parameters.write_text(&String::from_utf8_lossy(bytes));
+    for (path, text) in &opening.files {
+        report.folder.parameters.write_text(&format!("* {path}"));
+        report.folder.parameters.write_text(text);
     }
     // Parameter files once more, line by line.
-    let scan = inputs.with_env(|env| vdbench::scan(input, env));
-    report.folder.scan.write_text(&scan);
+    report.folder.scan.write_text(&opening.scan);
     report.folder.log.write_text("Differences from Vdbench:");
     for difference in DIFFERENCES {
         report.folder.log.write_text(&format!("- {difference}"));
     }
-    for note in &execution.notes {
-        report.folder.log.write_text(&note.to_string());
+    for note in &opening.notes {
+        report.folder.log.write_text(note);
     }
     report.write_status("Starting slaves", None);
     report.write_status("Slaves connected", None);
+}
+
+/// Returns the part of the output that is known before the first run.
+fn opening_pages(
+    (input, execution): (&VdbenchInput, &VdbenchExecution),
+    inputs: &CompiledSources,
+    folder: &Path,
+) -> VdbenchOpening {
+    let is_distributed = !execution.host_indices.is_empty();
+    let hosts = execution.hosts.iter().filter(|_| is_distributed);
+    let files = inputs.files.iter();
+    VdbenchOpening {
+        began_us: now_us(),
+        output: folder.display().to_string(),
+        runs: execution.runs.clone(),
+        hosts: hosts.map(|host| host.label.clone()).collect(),
+        is_on_trees: !execution.files.phases.is_empty(),
+        operation_columns: output::files::table_operations(&execution.files),
+        files: files
+            .map(|(path, bytes)| {
+                (path.display().to_string(), String::from_utf8_lossy(bytes).into_owned())
+            })
+            .collect(),
+        scan: inputs.with_env(|env| vdbench::scan(input, env)),
+        notes: execution.notes.iter().map(ToString::to_string).collect(),
+    }
 }

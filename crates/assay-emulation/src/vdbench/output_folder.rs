@@ -62,10 +62,10 @@ impl OutputFolder {
         })
     }
 
-    /// Creates a folder that discards everything, for console output only.
-    pub(super) fn discard() -> Result<Self, CommandFailure> {
+    /// Creates a folder that discards everything, for console output only; `path` is printed.
+    pub(super) fn discard(path: &str) -> Result<Self, CommandFailure> {
         let page = |_: &str| Ok(VdbenchPage { file: None, first_error: None });
-        Self::with_pages(PathBuf::new(), &page)
+        Self::with_pages(PathBuf::from(path), &page)
     }
 
     fn with_pages(

@@ -4,15 +4,15 @@ use assay_dialects::vdbench::commands::CommandOutput;
 use assay_dialects::vdbench::output::{
     self, Average, RowTime, StorageTotals, flat_file, histogram, pages, skew,
 };
-use assay_dialects::vdbench::{RateLabel, RunLabel, VdbenchExecution};
+use assay_dialects::vdbench::{RateLabel, RunLabel};
 use assay_model::sanitize;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::StoragePhase;
 use assay_report::words;
-use assay_run::storage::vdbench::VdbenchEvent;
+use assay_run::storage::vdbench::outcome::{TimedVdbenchEvent, VdbenchEvent, VdbenchOpening};
 use assay_run::storage::vdbench::run_notes::RunNote;
-use jiff::{Zoned, tz::TimeZone};
+use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 use super::output_folder::OutputFolder;
 use crate::terminal::Terminal;
@@ -24,8 +24,8 @@ mod trees;
 pub(super) struct VdbenchReport<'t> {
     pub(super) folder: OutputFolder,
     pub(super) terminal: &'t mut Terminal,
-    /// Time of the current event of a stored run; `None` for a live run.
-    replay_time: Option<Zoned>,
+    /// Time of the current event.
+    time: Zoned,
     current: Option<CurrentRun>,
     /// Links to the anchors of all runs, at the top of a page.
     run_links: String,
@@ -50,31 +50,29 @@ impl<'t> VdbenchReport<'t> {
     pub(super) fn new(
         folder: OutputFolder,
         terminal: &'t mut Terminal,
-        execution: &VdbenchExecution,
+        opening: &VdbenchOpening,
     ) -> Self {
         Self {
             folder,
             terminal,
-            replay_time: None,
+            time: local_time(opening.began_us),
             current: None,
-            run_links: pages::run_links(&execution.runs),
+            run_links: pages::run_links(&opening.runs),
             started_runs: 0,
-            hosts: hosts::HostPages::from_execution(execution),
-            operation_columns: output::files::table_operations(&execution.files),
+            hosts: hosts::HostPages::new(&opening.hosts),
+            operation_columns: opening.operation_columns.clone(),
         }
     }
 
     /// Writes the output for an event.
-    pub(super) fn handle_event(&mut self, event: &VdbenchEvent<'_>) {
-        match event {
-            VdbenchEvent::Time(time) => {
-                self.replay_time = Some(time.to_zoned(TimeZone::system()));
-            }
+    pub(super) fn handle_event(&mut self, event: &TimedVdbenchEvent) {
+        self.time = local_time(event.at_us);
+        match &event.event {
             VdbenchEvent::Note(reported) => self.print_note(reported),
             VdbenchEvent::Starts { label, rate_per_s } => self.start_run(label, *rate_per_s),
             VdbenchEvent::HostInterval { host, tally } => self.add_host_interval(host, tally),
             VdbenchEvent::Interval(tally) => self.write_interval(tally),
-            VdbenchEvent::Done { phase, outcome, average, is_stopped, .. } => {
+            VdbenchEvent::Done { phase, outcome, average, is_stopped } => {
                 let current = self.current.take();
                 if let (Some(current), Some(average)) = (current, average) {
                     self.write_average(&current, (phase, outcome), average, *is_stopped);
@@ -88,9 +86,10 @@ impl<'t> VdbenchReport<'t> {
                 self.add_trees_host_interval(host, interval);
             }
             VdbenchEvent::TreesInterval(interval) => self.write_trees_interval(interval),
-            VdbenchEvent::TreesDone { outcome, average, is_stopped, .. } => {
-                self.end_trees_run(outcome, *average, *is_stopped);
+            VdbenchEvent::TreesDone { outcome, average, is_stopped } => {
+                self.end_trees_run(outcome, average.as_ref(), *is_stopped);
             }
+            VdbenchEvent::End => {}
         }
     }
 
@@ -137,7 +136,7 @@ impl<'t> VdbenchReport<'t> {
 
     /// Writes the first lines of each page.
     pub(super) fn write_heads(&mut self) {
-        let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
+        let created = self.time.strftime("%H:%M:%S %b %d %Y %Z");
         self.folder.summary.write_text(&format!("Vdbench summary report, created {created}\n"));
         for (words, name) in LINKS {
             self.folder.summary.write_markup(&pages::link(words, name));
@@ -202,24 +201,19 @@ impl<'t> VdbenchReport<'t> {
         self.print_line(&format!("{} {text}", self.time_of_day()));
     }
 
-    /// Returns the current time, or that of the stored event.
-    fn time(&self) -> Zoned {
-        self.replay_time.clone().unwrap_or_else(Zoned::now)
-    }
-
     /// Returns the time of day for the start of a line.
     fn time_of_day(&self) -> String {
-        self.time().strftime("%H:%M:%S%.3f").to_string()
+        self.time.strftime("%H:%M:%S%.3f").to_string()
     }
 
     /// Returns date, time and zone in the format of the files for scripts.
     fn timestamp(&self) -> String {
-        self.time().strftime("%m/%d/%Y-%H:%M:%S-%Z").to_string()
+        self.time.strftime("%m/%d/%Y-%H:%M:%S-%Z").to_string()
     }
 
     /// Returns the date, such as `Nov 21, 2026`.
     fn today(&self) -> String {
-        self.time().strftime("%b %d, %Y").to_string()
+        self.time.strftime("%b %d, %Y").to_string()
     }
 
     /// Returns the table heading with the date, after an empty line.
@@ -382,6 +376,11 @@ impl<'t> VdbenchReport<'t> {
             self.print_timed(&format!("{count} I/O failed; see errorlog.html"));
         }
     }
+}
+
+/// Returns the local time of a number of microseconds since 1970.
+fn local_time(us: i64) -> Zoned {
+    Timestamp::from_microsecond(us).unwrap_or_default().to_zoned(TimeZone::system())
 }
 
 /// Links at the top of the summary.

@@ -1,20 +1,15 @@
-//! Conversion of a file phase's outcome to measurement entries, and back.
+//! Conversion of a file phase's outcome to measurement entries.
 //!
 //! The latency of the requested operations is a result. Each kind of operation is a result, too, by
 //! its exact moments.
 
-use std::collections::BTreeMap;
-
 use hdrhistogram::Histogram;
 
-use super::{FileFailure, FileInterval, FileOutcome, FileTally, OperationCount};
+use super::{FileInterval, FileOutcome, FileTally, OperationCount};
 use crate::attribute::{Attribute, AttributeValue, Attributes};
 use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
 use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
-use crate::event::StretchRecord;
-use crate::run::{CaseRecord, SeriesRecord};
-use crate::storage_outcome::EndReason;
 use crate::workload::file_set::FileOperation;
 
 const LATENCY: &str = "latency";
@@ -49,41 +44,6 @@ impl FileOutcome {
         entries.extend(intervals.iter().flat_map(FileInterval::to_entries));
         entries
     }
-
-    /// Reads the intervals of every host in the total, in the order in which they were stored.
-    #[must_use]
-    pub fn member_intervals_from_record(
-        record: &CaseRecord,
-    ) -> Vec<(String, Vec<FileInterval>)> {
-        let mut hosts: Vec<&str> = Vec::new();
-        for host in record.series.iter().filter_map(member_host) {
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
-        }
-        let own =
-            |host: &str| (host.to_owned(), read_intervals(&member_series(record, Some(host))));
-        hosts.into_iter().map(own).collect()
-    }
-
-    /// Reads the outcome and its intervals from a stored case.
-    #[must_use]
-    pub fn from_record(record: &CaseRecord) -> Option<(Self, Vec<FileInterval>)> {
-        let number = |name| record.facts.get(&name).and_then(AttributeValue::as_number);
-        let ended = record.facts.get(&Attribute::Ended).and_then(AttributeValue::as_text)?;
-        let series = member_series(record, None);
-        let outcome = Self {
-            elapsed_s: number(Attribute::ElapsedS)?,
-            total: read_tallies(&series, None)
-                .pop_first()
-                .map(|(_, tally)| tally)
-                .unwrap_or_default(),
-            errors: record.doubts.iter().filter_map(to_failure).collect(),
-            error_count: number(Attribute::Errors)? as u64,
-            ended: EndReason::from_name(ended)?,
-        };
-        Some((outcome, read_intervals(&series)))
-    }
 }
 
 impl FileInterval {
@@ -105,33 +65,6 @@ impl FileInterval {
         }
         entries
     }
-}
-
-/// Returns the host of a series, if several hosts share the outcome.
-fn member_host(series: &SeriesRecord) -> Option<&str> {
-    series.dimensions.get(&Attribute::Member).and_then(AttributeValue::as_text)
-}
-
-fn member_series<'r>(record: &'r CaseRecord, host: Option<&str>) -> Vec<&'r SeriesRecord> {
-    record.series.iter().filter(|series| member_host(series) == host).collect()
-}
-
-fn read_intervals(series: &[&SeriesRecord]) -> Vec<FileInterval> {
-    let [user, system] = ["cpu_user", "cpu_system"].map(|metric| sample_values(series, metric));
-    let share = |all: &[f64], index: usize| all.get(index).copied().unwrap_or(0.0);
-    let intervals = read_tallies(series, Some(INTERVAL)).into_iter().enumerate();
-    let intervals = intervals.map(|(index, (span, tally))| {
-        let (start_s, length_s) = span.to_seconds();
-        FileInterval {
-            start_s,
-            length_s,
-            warmup: span.warmup,
-            tally,
-            cpu_user: share(&user, index),
-            cpu_system: share(&system, index),
-        }
-    });
-    intervals.collect()
 }
 
 fn add_tally_entries(
@@ -182,73 +115,13 @@ fn moments(
     }
 }
 
-/// Returns the tallies of a stage by time span.
-fn read_tallies(
-    series: &[&SeriesRecord],
-    stage: Option<&str>,
-) -> BTreeMap<MeasuredSpan, FileTally> {
-    let mut found: BTreeMap<MeasuredSpan, FileTally> = BTreeMap::new();
-    for series in series {
-        let text = |name| series.dimensions.get(&name).and_then(AttributeValue::as_text);
-        if text(Attribute::Stage) != stage {
-            continue;
-        }
-        let word = text(Attribute::Operation);
-        let operation = FileOperation::ALL.into_iter().find(|it| Some(it.name()) == word);
-        for stretch in &series.distributions {
-            let tally = found.entry(stretch_span(stretch)).or_default();
-            restore_tally(tally, &series.metric, operation, &stretch.seen);
-        }
-    }
-    found
-}
-
-fn stretch_span(stretch: &StretchRecord<LatencyDistribution>) -> MeasuredSpan {
-    MeasuredSpan { from_ns: stretch.from_ns, to_ns: stretch.to_ns, warmup: stretch.warmup }
-}
-
-fn restore_tally(
-    tally: &mut FileTally,
-    metric: &str,
-    operation: Option<FileOperation>,
-    seen: &LatencyDistribution,
-) {
-    let count = OperationCount { count: seen.count, sum_ns: seen.sum_ns as u64 };
-    let values = || seen.histogram.as_ref().map(|_| seen.decode_histogram());
-    match (metric, operation) {
-        (INTENDED, _) => tally.from_intended_ns = values(),
-        (LATENCY, None) => {
-            tally.requested = count;
-            tally.service_ns = values();
-        }
-        (LATENCY, Some(operation)) => {
-            tally.operations[operation.index()] = count;
-            match operation {
-                FileOperation::Read => tally.read_bytes = seen.bytes.unwrap_or(0),
-                FileOperation::Write => tally.written_bytes = seen.bytes.unwrap_or(0),
-                _ => {}
-            }
-        }
-        _ => {}
-    }
-}
-
-fn sample_values(series: &[&SeriesRecord], metric: &str) -> Vec<f64> {
-    let matching = series.iter().filter(|series| series.metric == metric);
-    matching.flat_map(|series| series.samples.iter().map(|sample| sample.value)).collect()
-}
-
-fn to_failure(doubt: &Doubt) -> Option<FileFailure> {
-    let Doubt::FileOperationFailed { path, operation, cause } = doubt else { return None };
-    let operation = FileOperation::ALL.into_iter().find(|it| it.name() == operation)?;
-    Some(FileFailure { path: path.clone(), operation, reason: cause.clone() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::distribution::new_histogram;
+    use crate::file_outcome::FileFailure;
     use crate::run::record_for_tests;
+    use crate::storage_outcome::EndReason;
 
     fn tally(n: u64, kept: bool) -> FileTally {
         let mut tally = FileTally { read_bytes: 4096 * n, ..FileTally::default() };
@@ -265,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn outcome_round_trips_through_record() {
+    fn records_totals_and_intervals() {
         let interval = |start_s, warmup, n| FileInterval {
             start_s,
             length_s: 1.0,
@@ -292,12 +165,19 @@ mod tests {
             entries.extend(intervals.iter().flat_map(|it| it.to_member_entries(host)));
         }
         let record = record_for_tests(entries);
-        let (back, series) = FileOutcome::from_record(&record).unwrap();
-        assert!(back == outcome, "{back:?}");
-        assert!(series == intervals, "{series:?}");
-        let hosts = FileOutcome::member_intervals_from_record(&record);
-        let names: Vec<&str> = hosts.iter().map(|(host, _)| host.as_str()).collect();
-        assert_eq!(names, ["vm2", "vm1"]);
-        assert!(hosts.iter().all(|(_, own)| *own == intervals), "{hosts:?}");
+        let count = |dimensions: &[(Attribute, AttributeValue)]| -> u64 {
+            let wanted = Attributes::from_iter(dimensions.iter().cloned());
+            let series = record.series.iter().filter(|it| it.metric == LATENCY);
+            let series = series.filter(|it| it.dimensions == wanted);
+            series.flat_map(|it| &it.distributions).map(|it| it.seen.count).sum()
+        };
+        let read = (Attribute::Operation, AttributeValue::from("read"));
+        let interval = (Attribute::Stage, AttributeValue::from(INTERVAL));
+        let member = (Attribute::Member, AttributeValue::from("vm1"));
+        assert_eq!(count(&[]), 7);
+        assert_eq!(count(std::slice::from_ref(&read)), 7);
+        assert_eq!(count(std::slice::from_ref(&interval)), 5);
+        assert_eq!(count(&[read, interval, member]), 5);
+        assert_eq!(record.facts.get(&Attribute::Errors), Some(&9_u64.into()));
     }
 }

@@ -1,18 +1,15 @@
-//! Conversion of an MPI job's outcome to measurement entries, and back. A stored run printed as an
-//! OSU table has the same values as the live output.
+//! Conversion of an MPI job's outcome to measurement entries.
 //!
 //! Batches are the samples of a metric. Single messages are a distribution or samples of their own
 //! (dimension `timed`). Validation results are counts that do not belong to a result.
 
-use super::{FORMAT, MpiLibrary, MpiOutcome, MpiRank, MpiSizeResult, MpiValidation};
-use crate::attribute::{Attribute, AttributeValue, Attributes, RankBinding};
+use super::{MpiLibrary, MpiOutcome, MpiRank, MpiSizeResult, MpiValidation};
+use crate::attribute::{Attribute, AttributeValue, RankBinding};
 use crate::benchmark::{Benchmark, MpiTest};
 use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
 use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use crate::event::EventCount;
-use crate::run::{CaseRecord, SeriesRecord};
-use crate::workload::MpiWorkload;
 
 /// Values of [`Attribute::Timed`].
 const BATCH: &str = "batch";
@@ -140,68 +137,6 @@ impl MpiOutcome {
         });
         stretches.collect()
     }
-
-    /// Reads a stored job, with all values that its table needs; `None` if the case is not an MPI
-    /// test.
-    #[must_use]
-    pub fn from_record(record: &CaseRecord, host: &str) -> Option<Self> {
-        let work = record.case.workload.as_mpi()?;
-        let text = |name: Attribute| Some(record.facts.get(&name)?.as_text()?.to_owned());
-        let number = |name: Attribute| record.facts.get(&name)?.as_number();
-        let mut outcome = Self {
-            format: FORMAT,
-            assay: String::new(),
-            benchmark: work.test.name().to_owned(),
-            preset: work.preset.name().to_owned(),
-            library: Some(MpiLibrary {
-                name: work.mpi.name.clone(),
-                version: work.mpi.version.clone(),
-                banner: String::new(),
-                path: work.mpi.library.clone(),
-                abi: work.mpi.abi,
-                standard: text(Attribute::Standard).unwrap_or_default(),
-            }),
-            launcher: text(Attribute::Launcher).unwrap_or_default(),
-            ranks: read_ranks(record.facts.get(&Attribute::Cpus), host),
-            environment: std::collections::BTreeMap::new(),
-            window: number(Attribute::Window).map_or(0, |it| it as u32),
-            sizes: Vec::new(),
-            complete: true,
-            failure: None,
-        };
-        for series in &record.series {
-            outcome.add_series(work, series);
-        }
-        Some(outcome)
-    }
-
-    fn add_series(&mut self, work: &MpiWorkload, series: &SeriesRecord) {
-        let bytes =
-            series.dimensions.get(&Attribute::Bytes).and_then(AttributeValue::as_number);
-        let bytes = bytes.map_or(0, |bytes| bytes as u64);
-        let window_bytes = self.window_bytes(work.test, bytes);
-        let index =
-            self.sizes.iter().position(|size| size.bytes == bytes).unwrap_or_else(|| {
-                self.sizes.push(MpiSizeResult { bytes, ..MpiSizeResult::default() });
-                self.sizes.len() - 1
-            });
-        let size = &mut self.sizes[index];
-        let values = series.samples.iter().map(|sample| sample.value);
-        if let Some(count) = series.counts.first() {
-            let EventCount { part: wrong, whole: messages } = count.seen;
-            size.validation = Some(MpiValidation { messages, wrong });
-        } else if !has_text(&series.dimensions, Attribute::Timed, SINGLE) {
-            let iterations =
-                series.facts.get(&Attribute::Iterations).and_then(AttributeValue::as_number);
-            size.iterations = iterations.map_or(size.iterations, |it| it as u64);
-            size.samples.insert(series.metric.clone(), values.collect());
-        } else if is_windowed(work.test) {
-            size.messages_s = values.map(|value| window_bytes / value).collect();
-        } else {
-            let parts = series.distributions.iter();
-            size.messages_s = parts.flat_map(|part| expand_values(&part.seen)).collect();
-        }
-    }
 }
 
 fn batch_entries(test: MpiTest, size: &MpiSizeResult) -> Vec<MeasurementEntry> {
@@ -273,49 +208,13 @@ fn expand_values(distribution: &LatencyDistribution) -> Vec<f64> {
         .collect()
 }
 
-fn has_text(attributes: &Attributes, name: Attribute, word: &str) -> bool {
-    attributes.get(&name).and_then(AttributeValue::as_text) == Some(word)
-}
-
-/// Reads the ranks from the result of [`MpiOutcome::rank_bindings`]; ranks without a host are on
-/// `host`.
-fn read_ranks(bound: Option<&AttributeValue>, host: &str) -> Vec<MpiRank> {
-    let one = |(rank, bound): (u32, RankBinding)| MpiRank {
-        rank,
-        host: bound.host.unwrap_or_else(|| host.to_owned()),
-        cpus: bound.cpus,
-        seen_on: Vec::new(),
-    };
-    let bound = match bound {
-        Some(AttributeValue::Ranks(bound)) => bound.clone(),
-        Some(AttributeValue::Text(line)) => parse_rank_line(line),
-        _ => Vec::new(),
-    };
-    (0..).zip(bound).map(one).collect()
-}
-
-/// Parses the line format of the first runs of format 2.
-fn parse_rank_line(line: &str) -> Vec<RankBinding> {
-    let one = |text: &str| {
-        let (host, cpus) = text
-            .rsplit_once(':')
-            .map_or((None, text), |(host, cpus)| (Some(host.to_owned()), cpus));
-        let cpus = cpus.split(',').filter_map(|cpu| cpu.parse().ok()).collect();
-        RankBinding { host, cpus }
-    };
-    line.split("; ").map(one).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::mpi_installation::{MpiInstallation, MpiLauncherKind};
-    use crate::mpi_outcome::MpiAbi;
+    use crate::mpi_outcome::{FORMAT, MpiAbi};
     use crate::run::record_for_tests;
-    use crate::workload::Workload;
-    use crate::workload::{Domain, MpiHosts, MpiPreset};
 
     fn outcome(test: MpiTest, metric: &str, value: f64) -> MpiOutcome {
         let size = |bytes: u64| MpiSizeResult {
@@ -352,45 +251,6 @@ mod tests {
         }
     }
 
-    fn work(test: MpiTest, library: &MpiLibrary) -> MpiWorkload {
-        MpiWorkload {
-            test,
-            mpi: MpiInstallation {
-                key: String::new(),
-                name: library.name.clone(),
-                version: library.version.clone(),
-                prefix: String::new(),
-                library: library.path.clone(),
-                abi: library.abi,
-                launcher: String::new(),
-                starter: MpiLauncherKind::Orte,
-            },
-            ranks: 2,
-            placement: Domain { placement: "launcher".to_owned(), cpus: Vec::new() },
-            hosts: MpiHosts::default(),
-            from_bytes: 8,
-            to_bytes: 16,
-            preset: MpiPreset::Assay,
-        }
-    }
-
-    #[test]
-    fn job_round_trips_through_record() {
-        for (test, metric, value) in [
-            (MpiTest::Latency, "latency", 0.25e-6),
-            (MpiTest::BothWays, "bandwidth", 1e9),
-            (MpiTest::Iallreduce, "overlap", 0.5),
-        ] {
-            let before = outcome(test, metric, value);
-            let parts = [before.to_facts(), before.to_entries(), before.to_single_entries()];
-            let mut record = record_for_tests(parts.concat());
-            let library = before.library.as_ref().unwrap();
-            record.case.workload = Workload::Mpi(work(test, library));
-            let after = MpiOutcome::from_record(&record, "a").unwrap();
-            assert_eq!(after, before, "{}", test.name());
-        }
-    }
-
     /// The interval of a median takes at least six values.
     #[test]
     fn single_messages_form_adjacent_stretches() {
@@ -414,12 +274,6 @@ mod tests {
             host.clone_into(&mut outcome.ranks[1].host);
             let line = RankBinding::format_line(&outcome.rank_bindings());
             assert_eq!(line, expected);
-            // Older runs contain only the line.
-            for stored in
-                [AttributeValue::Ranks(outcome.rank_bindings()), AttributeValue::Text(line)]
-            {
-                assert_eq!(read_ranks(Some(&stored), "a"), outcome.ranks);
-            }
         };
         check("a", "0,1; 4");
         check("b", "a:0,1; b:4");

@@ -1,15 +1,11 @@
-//! Conversion of a storage phase's outcome to measurement entries, and back. So a stored run,
-//! printed again in a tool's output format, has the same values as the live output.
+//! Conversion of a storage phase's outcome to measurement entries.
 //!
 //! Series without a dimension of [`Role::Part`](crate::attribute::Role::Part) become results:
-//! latencies per interval, of reads and of writes. Series with one are parts, which only the output
-//! formats of tools need: latencies per stream, target and operation, `fsync` calls, submission
-//! times, streams within intervals, and the intervals of each host in a total.
+//! latencies per interval, of reads and of writes. Series with one are parts of them: latencies per
+//! stream, target and operation, `fsync` calls, submission times, streams within intervals, and the
+//! intervals of each host in a total.
 
 mod journal;
-mod member_series;
-
-use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     EndReason, IntervalTally, IoOperation, IoTally, StorageOutcome, StreamCount, StreamDetails,
@@ -19,9 +15,7 @@ use crate::attribute::{Attribute, AttributeValue, Attributes};
 use crate::distribution::{LatencyDistribution, new_histogram};
 use crate::doubt::Doubt;
 use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
-use crate::run::{CaseRecord, SeriesRecord};
-use journal::{format_journal, journal_name, parse_journal};
-use member_series::{MemberSeries, find_parts, member_series};
+use journal::{format_journal, journal_name};
 
 const LATENCY: &str = "latency";
 const LATENCY_FROM_INTENDED: &str = "latency_from_intended";
@@ -41,10 +35,6 @@ impl IoOperation {
             Self::Read => "read",
             Self::Write => "write",
         }
-    }
-
-    fn from_name(word: &str) -> Option<Self> {
-        READ_AND_WRITE.into_iter().find(|operation| operation.name() == word)
     }
 }
 
@@ -106,67 +96,11 @@ impl StorageOutcome {
         entries
     }
 
-    /// Reads the intervals of every host in the total, in the order in which they were stored.
-    #[must_use]
-    pub fn member_intervals_from_record(
-        record: &CaseRecord,
-    ) -> Vec<(String, Vec<IntervalTally>)> {
-        let member_host = |it: &SeriesRecord| {
-            it.dimensions
-                .get(&Attribute::Member)
-                .and_then(AttributeValue::as_text)
-                .map(str::to_owned)
-        };
-        let mut hosts: Vec<String> = Vec::new();
-        for host in record.series.iter().filter_map(member_host) {
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
-        }
-        let with_intervals = |host: String| {
-            let intervals = read_intervals(&member_series(record, Some(&host)));
-            (host, intervals)
-        };
-        hosts.into_iter().map(with_intervals).collect()
-    }
-
     /// Returns the journals of the streams as raw outputs: names and contents.
     #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
         let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
         kept.map(|(stream, it)| (journal_name(stream), format_journal(&it.journal))).collect()
-    }
-
-    /// Reads the outcome from a stored case. `raw` reads a raw output of the case by its name.
-    #[must_use]
-    pub fn from_record(
-        record: &CaseRecord,
-        raw: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Option<Self> {
-        let series = &member_series(record, None);
-        let number = |name| record.facts.get(&name).and_then(AttributeValue::as_number);
-        let text = |name| record.facts.get(&name).and_then(AttributeValue::as_text);
-        let elapsed_s = number(Attribute::ElapsedS)?;
-        let engine_reason = match record.facts.get(&Attribute::EngineReason)? {
-            AttributeValue::Reason(reason) => reason.clone(),
-            _ => return None,
-        };
-        Some(Self {
-            elapsed_s,
-            open_s: number(Attribute::OpenS)?,
-            close_s: number(Attribute::CloseS)?,
-            tallies: read_tallies(series),
-            intervals: read_intervals(series),
-            cpu_user_s: number(Attribute::CpuUserS)?,
-            cpu_system_s: number(Attribute::CpuSystemS)?,
-            engine: text(Attribute::Engine)?.to_owned(),
-            engine_reason,
-            errors: record.doubts.iter().filter_map(to_failure).collect(),
-            error_count: number(Attribute::Errors)? as u64,
-            not_started: number(Attribute::NotStarted).unwrap_or(0.0) as u64,
-            ended: EndReason::from_name(text(Attribute::Ended)?)?,
-            streams: read_streams(series, raw),
-        })
     }
 
     fn to_fact_entries(&self) -> Vec<MeasurementEntry> {
@@ -255,21 +189,6 @@ impl IoTally {
 
     fn intended_distribution(&self) -> LatencyDistribution {
         LatencyDistribution::from_histogram(&self.from_intended_ns)
-    }
-
-    fn from_distributions(
-        service: &LatencyDistribution,
-        intended: Option<&LatencyDistribution>,
-    ) -> Self {
-        Self {
-            count: service.count,
-            bytes: service.bytes.unwrap_or(0),
-            service_ns: service.decode_histogram(),
-            from_intended_ns: intended
-                .map_or_else(new_histogram, LatencyDistribution::decode_histogram),
-            service_square_sum: service.square_sum.unwrap_or(0.0),
-            service_sum_ns: service.sum_ns as u64,
-        }
     }
 }
 
@@ -394,21 +313,6 @@ impl StreamCount {
             ),
         ]
     }
-
-    fn set_moments(&mut self, operation: IoOperation, moments: &LatencyDistribution) {
-        let (sum_ns, bytes) = (moments.sum_ns as u64, moments.bytes.unwrap_or(0));
-        let max_ns = moments.max_ns.unwrap_or(0);
-        match operation {
-            IoOperation::Read => {
-                (self.reads, self.read_bytes) = (moments.count, bytes);
-                (self.read_service_ns, self.read_maximum_ns) = (sum_ns, max_ns);
-            }
-            IoOperation::Write => {
-                (self.writes, self.write_bytes) = (moments.count, bytes);
-                (self.write_service_ns, self.write_maximum_ns) = (sum_ns, max_ns);
-            }
-        }
-    }
 }
 
 fn add_stream(
@@ -440,157 +344,6 @@ fn add_stream(
         let recorded = pairs.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
         entries.extend(recorded.map(|(operation, it)| entry(operation, stage, it)));
     }
-}
-
-fn read_tallies(series: &MemberSeries<'_>) -> Vec<StreamTally> {
-    let intended: BTreeMap<_, _> = find_parts(series, LATENCY_FROM_INTENDED)
-        .filter(|part| part.stage.is_none())
-        .filter_map(|part| {
-            Some(((part.stream?, part.target?, part.operation?), part.first_distribution()?))
-        })
-        .collect();
-    find_parts(series, LATENCY)
-        .filter(|part| part.stage.is_none())
-        .filter_map(|part| {
-            let (stream, target, operation) = (part.stream?, part.target?, part.operation?);
-            let intended = intended.get(&(stream, target, operation)).copied();
-            let tally = IoTally::from_distributions(part.first_distribution()?, intended);
-            Some(StreamTally { stream, target, operation, tally })
-        })
-        .collect()
-}
-
-/// Distributions of one operation by interval.
-type DistributionsBySpan<'r> = BTreeMap<MeasuredSpan, &'r LatencyDistribution>;
-
-fn distributions_by_span<'r>(
-    series: &'r MemberSeries<'_>,
-    metric: &'r str,
-    operation: IoOperation,
-) -> DistributionsBySpan<'r> {
-    find_parts(series, metric)
-        .filter(|part| {
-            part.operation == Some(operation) && part.stream.is_none() && part.stage.is_none()
-        })
-        .flat_map(|part| &part.series.distributions)
-        .map(|it| {
-            let span = MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup };
-            (span, &it.seen)
-        })
-        .collect()
-}
-
-fn read_intervals(series: &MemberSeries<'_>) -> Vec<IntervalTally> {
-    let service =
-        READ_AND_WRITE.map(|operation| distributions_by_span(series, LATENCY, operation));
-    let intended = READ_AND_WRITE
-        .map(|operation| distributions_by_span(series, LATENCY_FROM_INTENDED, operation));
-    let spans: BTreeSet<MeasuredSpan> =
-        service.iter().flat_map(|intervals| intervals.keys().copied()).collect();
-    let states = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
-        find_parts(series, metric)
-            .filter(|part| part.stage == Some(INTERVAL))
-            .flat_map(|part| part.series.samples.iter().map(|sample| sample.value))
-            .collect::<Vec<f64>>()
-    });
-    let stream_count =
-        1 + find_parts(series, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
-    let state = |metric: usize, index: usize| states[metric].get(index).copied().unwrap_or(0.0);
-    let mut intervals: Vec<IntervalTally> = spans
-        .into_iter()
-        .enumerate()
-        .map(|(index, span)| {
-            let tally = |op: usize| {
-                service[op].get(&span).map_or_else(IoTally::empty, |it| {
-                    IoTally::from_distributions(it, intended[op].get(&span).copied())
-                })
-            };
-            let (start_s, length_s) = span.to_seconds();
-            IntervalTally {
-                start_s,
-                length_s,
-                warmup: span.warmup,
-                reads: tally(0),
-                writes: tally(1),
-                streams: vec![StreamCount::default(); stream_count],
-                in_flight: state(0, index),
-                cpu_user: state(1, index),
-                cpu_system: state(2, index),
-            }
-        })
-        .collect();
-    add_stream_counts(series, &mut intervals);
-    intervals
-}
-
-fn add_stream_counts(series: &MemberSeries<'_>, intervals: &mut [IntervalTally]) {
-    for part in find_parts(series, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
-        let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
-        let mut index = 0;
-        for it in &part.series.distributions {
-            let (start_s, _) =
-                MeasuredSpan { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup }
-                    .to_seconds();
-            // Distributions and intervals are in ascending order of time.
-            while intervals.get(index).is_some_and(|interval| interval.start_s < start_s) {
-                index += 1;
-            }
-            let interval = intervals.get_mut(index);
-            let count = interval.and_then(|interval| interval.streams.get_mut(stream));
-            if let Some(count) = count {
-                count.set_moments(operation, &it.seen);
-            }
-        }
-    }
-}
-
-fn read_streams(
-    series: &MemberSeries<'_>,
-    raw: &dyn Fn(&str) -> Option<Vec<u8>>,
-) -> Vec<StreamDetails> {
-    let mut streams: Vec<StreamDetails> = Vec::new();
-    for part in find_parts(series, "in_flight") {
-        let (Some(stream), Some("whole")) = (part.stream, part.stage) else { continue };
-        let active_s =
-            part.series.facts.get(&Attribute::ActiveS).and_then(AttributeValue::as_number);
-        let name = journal_name(stream);
-        streams.push(StreamDetails {
-            active_s: active_s.unwrap_or(0.0),
-            journal: raw(&name).map_or_else(Vec::new, |bytes| parse_journal(&bytes)),
-            ..StreamDetails::default()
-        });
-    }
-    for part in find_parts(series, LATENCY) {
-        let Some(details) = part.stream.and_then(|stream| streams.get_mut(stream)) else {
-            continue;
-        };
-        let tally =
-            || part.first_distribution().map(|it| IoTally::from_distributions(it, None));
-        match (part.stage, part.operation) {
-            (Some(SYNC), _) => details.syncs = tally(),
-            (Some(SUBMISSION), Some(operation)) => {
-                details.submissions[operation as usize] = tally();
-            }
-            (Some(COMPLETION), Some(operation)) => {
-                details.completions[operation as usize] = tally();
-            }
-            _ => {}
-        }
-    }
-    streams
-}
-
-fn to_failure(doubt: &Doubt) -> Option<super::IoFailure> {
-    let Doubt::IoFailed { target, operation, offset, bytes, cause } = doubt else {
-        return None;
-    };
-    Some(super::IoFailure {
-        target: *target,
-        operation: IoOperation::from_name(operation)?,
-        offset: *offset,
-        bytes: *bytes,
-        reason: cause.clone(),
-    })
 }
 
 #[cfg(test)]

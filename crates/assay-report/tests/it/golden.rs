@@ -14,7 +14,6 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_model::suite::parse_suite;
 use assay_model::summary::{CaseFailure, MetricEstimate, RunSummary};
-use assay_model::workload::Workload;
 use assay_report::build;
 use assay_report::document::Document;
 use assay_report::locale::{Language, Locale};

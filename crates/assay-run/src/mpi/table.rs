@@ -1,5 +1,4 @@
-//! Table of an MPI job: columns and rows, from the outcome on rank 0 or from a stored run, and the
-//! doubts about rows.
+//! Table of an MPI job: columns and rows, from the outcome on rank 0, and the doubts about rows.
 
 use assay_dialects::osu::{OsuLayout, OsuRow, OsuTable};
 use assay_kernels::mpi::ReductionElement;
@@ -45,7 +44,8 @@ pub fn empty_table(options: &MpiOptions, outcome: &MpiOutcome) -> OsuTable {
         element: match method::reduction_element(options) {
             ReductionElement::Integer => "MPI_INT",
             ReductionElement::Float => "MPI_FLOAT",
-        },
+        }
+        .to_owned(),
     }
 }
 

@@ -161,8 +161,7 @@ pub(super) fn start_report(
 }
 
 /// Part of the start report that is known before the connection.
-#[must_use]
-pub fn requested_start(
+fn requested_start(
     parameters: &Iperf3Parameters,
     (peer, port): (String, u16),
     is_client: bool,

@@ -22,9 +22,6 @@ use super::iperf3_series;
 use super::path;
 use super::setup::is_same_machine;
 
-/// Raw output with all reports of this end, as stored by the first versions with format 2.
-pub const REPORTED_FILE: &str = "iperf3.told.json";
-
 /// Name and workload of the phase that a client's test is.
 #[must_use]
 pub fn phase(test: &Iperf3ClientTest) -> (String, Workload) {
@@ -35,13 +32,13 @@ pub fn phase(test: &Iperf3ClientTest) -> (String, Workload) {
     (name.to_owned(), workload(test))
 }
 
-/// Returns the entries of a test, however it ended, and the raw outputs of its server.
+/// Returns the entries of a test, however it ended.
 #[must_use]
-pub fn collect_results(
+pub fn entries(
     test: &Iperf3ClientTest,
     reported: &Iperf3Report,
     outcome: &Result<Iperf3Outcome, NetworkError>,
-) -> (Vec<MeasurementEntry>, Vec<(String, Vec<u8>)>) {
+) -> Vec<MeasurementEntry> {
     let mut entries = iperf3_series::report_entries(reported);
     match outcome {
         Ok(outcome) => {
@@ -51,7 +48,7 @@ pub fn collect_results(
         }
         Err(_) => entries.extend(partial_entries(&test.parameters, reported)),
     }
-    (entries, iperf3_series::server_outputs(reported))
+    entries
 }
 
 /// Entries that this end measured by itself: a sender does not know how much arrived.

@@ -1,12 +1,10 @@
-//! Conversion between qperf's tests, the entries of their record, and the figures of qperf's
-//! output.
+//! Entries of qperf's tests for their record, and the figures of qperf's output.
 
 use assay_dialects::wire::qperf::{MachineTicks, QperfRequest, QperfStatistics, QperfTestKind};
-use assay_model::attribute::{Attribute, AttributeValue, Attributes};
+use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::EventCount;
-use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::workload::{
     NetworkLatency as LatencyQuestion, NetworkTest, NetworkThroughput, NetworkWorkload,
     TransferDirection, Workload,
@@ -21,26 +19,13 @@ use super::qperf_server;
 use super::setup::local_address_for;
 use crate::round_trips::{self, RoundTripStatistics as RoundTripFigures};
 
-/// Raw output with the reports of all tests, as stored by the first versions with format 2.
-pub const REPORTED_FILE: &str = "qperf.told.json";
 /// Keys of the description of one end.
 const CONFIGURATION_KEYS: [&str; 4] = ["node", "cpu", "os", "qperf"];
 /// Number of evenly spaced round trips stored as samples; ten repetitions suffice for a 99.9th
 /// percentile (2995 values).
 const MAX_SAMPLES: usize = 300;
 
-/// Report of one test, as its output contains it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct QperfReport {
-    /// Name of the test: `tcp_lat`.
-    pub test: String,
-    /// Bytes per message.
-    pub message_bytes: u32,
-    /// Figures of the test.
-    pub figures: QperfFigures,
-}
-
-/// Figures of one test.
+/// Figures of one test, as its output contains them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QperfFigures {
@@ -120,25 +105,25 @@ pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<MeasurementEntry
     entries
 }
 
-impl QperfReport {
-    /// Report of an outcome.
+impl QperfFigures {
+    /// Figures of an outcome.
     #[must_use]
-    pub fn from_outcome(request: &QperfRequest, outcome: &QperfOutcome) -> Self {
-        let figures = match outcome {
+    pub fn from_outcome(outcome: &QperfOutcome) -> Self {
+        match outcome {
             QperfOutcome::Configuration(there) => {
                 let here = qperf_server::configuration();
                 let four = [&here, there]
                     .map(|it| [&it.node, &it.cpu, &it.os, &it.qperf].map(Clone::clone));
                 let [here, there] = four;
-                QperfFigures::Configuration { here, there }
+                Self::Configuration { here, there }
             }
-            QperfOutcome::Latency(it) => QperfFigures::Latency {
+            QperfOutcome::Latency(it) => Self::Latency {
                 half_s: it.mean_half_s,
                 round_trips: RoundTripFigures::from_times(&it.round_trips.times_ns),
                 lost: it.round_trips.lost,
                 total_s: it.round_trips.total_ns as f64 * 1e-9,
             },
-            QperfOutcome::Bandwidth(it) => QperfFigures::Bandwidth {
+            QperfOutcome::Bandwidth(it) => Self::Bandwidth {
                 sent_bytes: it.sent.bytes,
                 received_bytes: it.remote.as_ref().map(|there| there.received.bytes),
                 received_messages: it.remote.as_ref().map(|there| there.received.messages),
@@ -149,31 +134,13 @@ impl QperfReport {
                     .as_ref()
                     .map(|there| QperfCpuTime::from_cpu_use(&remote_cpu_use(there))),
             },
-        };
-        let test = request.test.name().to_owned();
-        Self { test, message_bytes: request.message_bytes, figures }
-    }
-
-    /// Restores the report of a stored test; returns `None` if nothing was measured.
-    #[must_use]
-    pub fn from_record(request: &QperfRequest, record: &CaseRecord) -> Option<Self> {
-        let figures = match request.test {
-            QperfTestKind::Configuration | QperfTestKind::Quit => return None,
-            QperfTestKind::TcpLatency | QperfTestKind::UdpLatency => restore_latency(record)?,
-            QperfTestKind::TcpBandwidth | QperfTestKind::UdpBandwidth => {
-                restore_bandwidth(record)?
-            }
-        };
-        let test = request.test.name().to_owned();
-        Some(Self { test, message_bytes: request.message_bytes, figures })
+        }
     }
 
     /// Descriptions of both ends, as facts of this host.
     #[must_use]
     pub fn configuration_facts(&self) -> Vec<(Attribute, AttributeValue)> {
-        let QperfFigures::Configuration { here, there } = &self.figures else {
-            return Vec::new();
-        };
+        let Self::Configuration { here, there } = self else { return Vec::new() };
         let pairs = |four: &[String; 4]| {
             let named = CONFIGURATION_KEYS.iter().zip(four);
             AttributeValue::Pairs(
@@ -184,20 +151,6 @@ impl QperfReport {
             (Attribute::Configuration, pairs(here)),
             (Attribute::FarConfiguration, pairs(there)),
         ]
-    }
-
-    /// Restores the report from such facts.
-    #[must_use]
-    pub fn from_configuration(request: &QperfRequest, facts: &Attributes) -> Option<Self> {
-        let four = |name: Attribute| {
-            let Some(AttributeValue::Pairs(pairs)) = facts.get(&name) else { return None };
-            Some(CONFIGURATION_KEYS.map(|name| pairs.get(name).cloned().unwrap_or_default()))
-        };
-        let (here, there) =
-            (four(Attribute::Configuration)?, four(Attribute::FarConfiguration)?);
-        let test = request.test.name().to_owned();
-        let figures = QperfFigures::Configuration { here, there };
-        Some(Self { test, message_bytes: request.message_bytes, figures })
     }
 }
 
@@ -256,51 +209,6 @@ const fn remote_cpu_use(there: &QperfStatistics) -> Machine {
         start: there.start,
         end: there.end,
     }
-}
-
-fn restore_bandwidth(record: &CaseRecord) -> Option<QperfFigures> {
-    let rate = |metric: &str| {
-        let series = record.series.iter().find(|it| it.metric == metric)?;
-        let sample = series.samples.first()?;
-        let bytes = (sample.value * sample.weight / 8.0).round() as u64;
-        Some((bytes, sample.weight, &series.facts))
-    };
-    let spent = |end: &str| {
-        let is_it = |it: &&SeriesRecord| {
-            let found = it.dimensions.get(&Attribute::End).and_then(AttributeValue::as_text);
-            it.metric == "cpu_load" && found == Some(end)
-        };
-        let facts = &record.series.iter().find(is_it)?.facts;
-        let work_s = facts.get(&Attribute::WorkS)?.as_number()?;
-        Some(QperfCpuTime { work_s, wall_s: facts.get(&Attribute::ElapsedS)?.as_number()? })
-    };
-    let (sent_bytes, elapsed_s, _) = rate("send_rate")?;
-    let arrived = rate("goodput");
-    let messages =
-        |facts: &Attributes| Some(facts.get(&Attribute::Messages)?.as_number()? as u64);
-    Some(QperfFigures::Bandwidth {
-        sent_bytes,
-        received_bytes: arrived.map(|(bytes, ..)| bytes),
-        received_messages: arrived.and_then(|(.., facts)| messages(facts)),
-        elapsed_s,
-        here: spent("local")?,
-        there: spent("remote"),
-    })
-}
-
-fn restore_latency(record: &CaseRecord) -> Option<QperfFigures> {
-    let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
-    let all = &of("round_trip")?.distributions;
-    let (first, last) = (all.first()?, all.last()?);
-    let span = MeasuredSpan { from_ns: first.from_ns, to_ns: last.to_ns, warmup: false };
-    let (_, total_s) = span.to_seconds();
-    Some(QperfFigures::Latency {
-        half_s: of("half_round_trip")?.samples.first()?.value,
-        round_trips: RoundTripFigures::from_stretches(all)?,
-        // TCP loses no messages.
-        lost: of("loss").and_then(|it| it.counts.first()).map_or(0, |it| it.seen.part),
-        total_s,
-    })
 }
 
 impl QperfCpuTime {

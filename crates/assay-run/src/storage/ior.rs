@@ -1,4 +1,4 @@
-//! Runs IOR's tests in order, stores them, and reads them from the store.
+//! Runs IOR's tests in order and stores them.
 //!
 //! Ranks are threads of this process. The caller receives events as they happen; nothing here
 //! prints.
@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_dialects::ior::compile::{self, IorAccess, compile};
 use assay_dialects::ior::options::IorOptions;
 use assay_dialects::ior::result::{AccessResult, IorTestResult};
+use assay_dialects::ior::text::IorRunInfo;
 use assay_fleet::capacity;
 use assay_model::facts::FileSystemCapacity;
 use assay_model::plan::Plan;
-use assay_model::run::Run;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::Workload;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
-use jiff::{Timestamp, Zoned, tz::TimeZone};
+use jiff::Zoned;
 use serde::{Deserialize, Serialize};
 
 use self::test::RunningIorTest;
@@ -29,13 +29,12 @@ use super::volume;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recording::{self, Recording, RecordingRequest};
+use crate::stored_outcome::ToolOutcome;
 
 mod test;
 
 /// Language of these runs.
 pub const LANGUAGE: &str = "ior";
-/// Raw output of every case: facts from the start of its test.
-const TEST_START_FILE: &str = "test.json";
 
 /// Event of a run.
 #[derive(Debug)]
@@ -55,24 +54,29 @@ pub enum IorEvent<'n> {
 /// Receiver of events.
 pub type IorListener<'l> = dyn FnMut(IorEvent<'_>) + 'l;
 
-/// Result of all tests.
-#[derive(Debug)]
-pub struct CompletedIorRun {
-    /// Run as stored.
-    pub run: Run,
-    /// Tests with the figures of that run.
+/// Outcome of all tests.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct IorOutcome {
+    /// Version, command and machine.
+    pub info: IorRunInfo,
+    /// Tests with their results, up to the first that failed.
     pub tests: Vec<IorTestResult>,
-    /// First failed I/O; later I/O continued.
-    pub io_failure: Option<CommandFailure>,
+    /// End time: `Sat Nov 21 14:47:48 2026`.
+    pub finished: String,
 }
 
-/// Facts about a test that only the machine can provide when it begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct IorTestStart {
-    began: String,
-    capacity: Option<FileSystemCapacity>,
-    /// Number of transfers that an earlier run reached before its deadline.
-    wear_out_transfers: u64,
+impl ToolOutcome for IorOutcome {
+    const TOOL: &'static str = "ior";
+    const VERSION: u32 = 1;
+}
+
+/// Finished run.
+#[derive(Debug)]
+pub struct CompletedIorRun {
+    /// Outcome as stored.
+    pub outcome: IorOutcome,
+    /// First failed I/O; later I/O continued.
+    pub io_failure: Option<CommandFailure>,
 }
 
 /// Phase of a test.
@@ -127,7 +131,7 @@ fn check_test(
 /// # Errors
 /// When a test cannot be carried out or stored.
 pub fn run_tests(
-    tests: &[IorOptions],
+    (info, tests): (&IorRunInfo, &[IorOptions]),
     (opening, folder, listener): (RecordingRequest<'_>, Option<&Path>, &mut dyn Listener),
     stop: &AtomicBool,
     on: &mut IorListener<'_>,
@@ -136,7 +140,7 @@ pub fn run_tests(
     // The run is opened once, by the first test that is not refused.
     let mut opening = Some((opening, listener));
     let mut recording = None;
-    let (mut found, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
+    let (mut results, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
     for (number, options) in tests.iter().enumerate() {
         let mut test = RunningIorTest::new(number, options.clone(), folder, stop);
         // A refused test leaves no run.
@@ -149,7 +153,7 @@ pub fn run_tests(
         if let (Ok(()), Some(recording)) = (&verdict, &mut recording) {
             on(IorEvent::TestStarted { test: &test.test, number });
             verdict = test.run_repetitions(&steps, recording, on);
-            found.push(test.start_info());
+            results.push(test.test.clone());
         }
         let cleaned = test.clean_up(verdict.is_err());
         failed = failed.or(test.failed.take()).or(cleaned.err());
@@ -158,83 +162,30 @@ pub fn run_tests(
         }
         on(IorEvent::TestEnded { test: &test.test });
     }
-    let Some(recording) = recording else {
+    let Some(mut recording) = recording else {
         return Err(verdict
             .err()
             .unwrap_or_else(|| CommandFailure::measurement("there is no test")));
     };
-    let run = finish_recording(recording, verdict.is_ok(), stop)?;
+    let outcome = IorOutcome { info: info.clone(), tests: results, finished: format_now() };
+    recording.store_outcome(&outcome)?;
+    finish_recording(recording, verdict.is_ok(), stop)?;
     verdict?;
-    let tests = with_results(&run, tests, &|test, _| found.get(test).cloned());
-    Ok(CompletedIorRun { run, tests, io_failure: failed })
+    Ok(CompletedIorRun { outcome, io_failure: failed })
 }
 
 fn finish_recording(
     mut recording: Recording<'_>,
     is_well: bool,
     stop: &AtomicBool,
-) -> Result<Run, CommandFailure> {
+) -> Result<(), CommandFailure> {
     let is_stopped = stop.load(Ordering::Relaxed);
     match (is_well, is_stopped) {
         (true, false) => recording.skip_remaining()?,
         (true, true) => {}
         (false, _) => recording.mark_failed(),
     }
-    recording.finish(is_stopped)
-}
-
-/// Returns the tests of a stored run; `raw` reads a raw output by its hash.
-#[must_use]
-pub fn stored_tests(
-    run: &Run,
-    tests: &[IorOptions],
-    raw: &dyn Fn(&str) -> Option<Vec<u8>>,
-) -> Vec<IorTestResult> {
-    with_results(run, tests, &|_, hash| serde_json::from_slice(&raw(hash?)?).ok())
-}
-
-/// Builds the tests with the results of the run; `found` returns the start of a test by its number
-/// or the hash of its raw output.
-fn with_results(
-    run: &Run,
-    options: &[IorOptions],
-    found: &dyn Fn(usize, Option<&str>) -> Option<IorTestStart>,
-) -> Vec<IorTestResult> {
-    let steps = plan_steps(options);
-    let planned = &run.started.plan.cases;
-    let mut tests: Vec<IorTestResult> = Vec::new();
-    let mut first: Option<(IorStep, StorageOutcome)> = None;
-    let mut rest = Vec::new();
-    for record in &run.cases {
-        let at = planned.iter().position(|case| case.id == record.case.id);
-        let Some(step) = at.and_then(|at| steps.get(at)).copied() else { continue };
-        let Some(outcome) = StorageOutcome::from_record(record, &|_| None) else { continue };
-        if step.rest.is_some() {
-            rest.push(outcome);
-            continue;
-        }
-        add_result(&mut tests, first.take(), &std::mem::take(&mut rest));
-        if tests.len() <= step.test {
-            let hash = record.raw.get(TEST_START_FILE).map(String::as_str);
-            let Some(found) = found(step.test, hash) else { continue };
-            tests.push(found.into_test(&options[step.test]));
-        }
-        first = Some((step, outcome));
-    }
-    add_result(&mut tests, first, &rest);
-    tests
-}
-
-fn add_result(
-    tests: &mut [IorTestResult],
-    first: Option<(IorStep, StorageOutcome)>,
-    rest: &[StorageOutcome],
-) {
-    let Some((step, outcome)) = first else { return };
-    let Some(test) = tests.get_mut(step.test) else { return };
-    if let Some(result) = step.to_result(&test.options, &outcome, rest) {
-        test.results.push(result);
-    }
+    recording.finish(is_stopped).map(drop)
 }
 
 /// Returns the tests as a plan for the store, as requested, regardless of deadlines.
@@ -251,23 +202,22 @@ pub fn plan(tests: &[IorOptions]) -> Plan {
             workload: phase.workload,
         };
         let rest = step.rest.map_or_else(String::new, |rest| format!("/rest-{rest}"));
-        let name = format!("{}/{}/{}{rest}", step.test, phase.name, step.repetition);
+        let name = format!("{}/{}{rest}", step.test, phase.name);
         (name, Workload::Storage(Box::new(test)))
     });
     recording::phase_plan(LANGUAGE, phases.collect())
 }
 
-/// Returns every phase of every test, in order.
+/// Returns the phases of the first repetition of every test, in order. Each is a case, of which
+/// the repetitions are samples.
 fn plan_steps(tests: &[IorOptions]) -> Vec<IorStep> {
     let mut steps = Vec::new();
     for (test, options) in tests.iter().enumerate() {
-        for repetition in 0..options.repetitions {
-            for access in compile(options, repetition).1 {
-                let step = |rest| IorStep { test, repetition, access, rest };
-                steps.push(step(None));
-                if options.wear_out {
-                    steps.extend([0, 1].map(|rest| step(Some(rest))));
-                }
+        for access in compile(options, 0).1 {
+            let step = |rest| IorStep { test, repetition: 0, access, rest };
+            steps.push(step(None));
+            if options.wear_out {
+                steps.extend([0, 1].map(|rest| step(Some(rest))));
             }
         }
     }
@@ -290,14 +240,6 @@ impl IorStep {
     }
 }
 
-impl IorTestStart {
-    fn into_test(self, options: &IorOptions) -> IorTestResult {
-        let Self { began, capacity, wear_out_transfers } = self;
-        let options = IorOptions { wear_out_transfers, ..options.clone() };
-        IorTestResult { options, began, capacity, results: vec![] }
-    }
-}
-
 /// Returns the number of transfers of every rank.
 fn transfers_by_rank(options: &IorOptions, outcome: &StorageOutcome) -> Vec<u64> {
     let mut done = vec![0; options.ranks as usize];
@@ -315,16 +257,5 @@ fn target_capacity(options: &IorOptions) -> Option<FileSystemCapacity> {
 /// Formats the current time like IOR.
 #[must_use]
 pub fn format_now() -> String {
-    format_time(&Zoned::now())
-}
-
-/// Formats the end of a run like IOR.
-#[must_use]
-pub fn format_end(run: &Run) -> String {
-    let end = run.finished.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
-    end.map_or_else(String::new, |end| format_time(&end.to_zoned(TimeZone::system())))
-}
-
-fn format_time(time: &Zoned) -> String {
-    time.strftime("%a %b %e %H:%M:%S %Y").to_string()
+    Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string()
 }

@@ -141,12 +141,39 @@ pub fn stretch_samples(outcome: &StorageOutcome) -> Vec<MeasurementEntry> {
     for stretch in join_stretches(&outcome.intervals, stretch_length_s(outcome.elapsed_s)) {
         stretch.push_samples(&mut entries);
     }
-    let cpu_s = outcome.cpu_user_s + outcome.cpu_system_s;
-    let count = io_count(outcome);
-    if count > 0 {
-        entries.push(MeasurementEntry::sample("cpu_per_io", cpu_s / count as f64));
-    }
+    entries.extend(cpu_per_io(outcome));
     entries
+}
+
+/// Returns rate, bandwidth and latency of each repetition of a phase as samples, and the CPU time
+/// per I/O. As in IOR, the bandwidth includes the time for opening and closing the targets.
+pub fn repetition_samples(repetitions: &[StorageOutcome]) -> Vec<MeasurementEntry> {
+    let mut entries = Vec::new();
+    for outcome in repetitions {
+        let mut whole = StorageStretch::new();
+        whole.length_s = outcome.elapsed_s;
+        outcome.tallies.iter().for_each(|it| whole.add_tally(&it.tally));
+        if whole.count == 0 || whole.length_s <= 0.0 {
+            continue;
+        }
+        let total_s = outcome.open_s + outcome.elapsed_s + outcome.close_s;
+        let rates = [
+            ("rate", whole.rate_per_s(), whole.length_s),
+            ("bandwidth", whole.bytes as f64 / total_s, total_s),
+        ];
+        entries.extend(rates.map(|(metric, value, seconds)| {
+            let sample = EntryValue::weighted(value, seconds);
+            MeasurementEntry::Measured(SeriesKey::only_series(metric), sample)
+        }));
+        entries.push(MeasurementEntry::sample("latency", whole.median_service_s()));
+    }
+    entries.extend(concatenate(repetitions).as_ref().and_then(cpu_per_io));
+    entries
+}
+
+fn cpu_per_io(outcome: &StorageOutcome) -> Option<MeasurementEntry> {
+    let (cpu_s, count) = (outcome.cpu_user_s + outcome.cpu_system_s, io_count(outcome));
+    (count > 0).then(|| MeasurementEntry::sample("cpu_per_io", cpu_s / count as f64))
 }
 
 /// Returns the samples of file operations. A pass is one stretch. If several kinds of operation are

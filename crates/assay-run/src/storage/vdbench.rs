@@ -1,27 +1,27 @@
-//! Runs of Vdbench parameter files in order: executed, stored, and replayed from the store.
+//! Runs of Vdbench parameter files in order: executed and stored.
 //!
-//! The caller receives the same events live and on replay; nothing here prints.
+//! The caller receives the events that the stored outcome contains; nothing here prints.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_dialects::vdbench::output::files::FileTotals;
 use assay_dialects::vdbench::output::{self, Average, StorageTotals};
 use assay_dialects::vdbench::{RunLabel, VdbenchExecution};
 use assay_fleet::remote::{ShareRequest, TreesRequest};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::MeasurementEntry;
 use assay_model::failure::FailureReason as CaseFailure;
-use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::plan::Plan;
-use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::file_set::FileTest;
 use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, StorageWorkload};
 use assay_model::workload::{self, Workload};
-use jiff::Timestamp;
 
-use self::run_notes::{RunNote, RunNotes};
+use self::outcome::{
+    EventLog, VdbenchEvent, VdbenchListener, VdbenchOpening, VdbenchOutcome, now_us,
+};
+use self::run_notes::RunNote;
 use super::file_trees::MissingParents;
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
@@ -33,13 +33,12 @@ use crate::recording::{self, Recording, RecordingRequest};
 
 mod commands;
 mod early_end;
+pub mod outcome;
 pub mod repeat;
-mod replay;
 pub mod run_notes;
 mod runs;
 mod trees;
 
-pub use replay::replay;
 pub use runs::first_run_fills_all;
 
 /// Language of these runs.
@@ -56,48 +55,11 @@ pub struct VdbenchRequest<'q> {
     pub options: RunOptions,
     /// Folder that replaces `$output` in commands.
     pub output: &'q Path,
+    /// Part of the output before the first event.
+    pub opening_pages: VdbenchOpening,
     /// Request for the recording; its plan is that of [`plan`].
     pub opening: RecordingRequest<'q>,
 }
-
-/// Event of an execution.
-#[derive(Debug)]
-pub enum VdbenchEvent<'n> {
-    /// Time of the following events in a stored run.
-    Time(Timestamp),
-    /// Note on something other than I/O.
-    Note(&'n RunNote),
-    /// A run begins; `rate_per_s` in IO/s if it has a fixed rate.
-    Starts { label: &'n RunLabel, rate_per_s: Option<f64> },
-    /// Part of one host in the interval that follows.
-    HostInterval { host: &'n str, tally: &'n IntervalTally },
-    /// Interval of the run's series.
-    Interval(&'n IntervalTally),
-    /// The run ended, with its average if there is anything to report.
-    Done {
-        label: &'n RunLabel,
-        phase: &'n StoragePhase,
-        outcome: &'n StorageOutcome,
-        average: Option<&'n Average<StorageTotals>>,
-        is_stopped: bool,
-    },
-    /// A run on file trees begins; `rate_per_s` in operations per second if it has a fixed rate.
-    TreesStart { label: &'n RunLabel, rate_per_s: Option<f64> },
-    /// Part of one host in the interval that follows.
-    TreesHostInterval { host: &'n str, interval: &'n FileInterval },
-    /// Interval of the run's series.
-    TreesInterval(&'n FileInterval),
-    /// The run on file trees ended, with its average if there is anything to report.
-    TreesDone {
-        label: &'n RunLabel,
-        outcome: &'n FileOutcome,
-        average: Option<&'n Average<FileTotals>>,
-        is_stopped: bool,
-    },
-}
-
-/// Receiver of events.
-pub type VdbenchListener<'l> = dyn FnMut(VdbenchEvent<'_>) + 'l;
 
 /// Executes all runs, once or repeatedly, here or on `hosts`. Every pass is a stored run.
 ///
@@ -114,15 +76,22 @@ pub fn run_all(
         done += 1;
         let execution = question.execution.for_pass(done);
         let opening = RecordingRequest { plan: plan(&execution), ..question.opening.clone() };
-        let options = question.options.clone();
-        let question = &VdbenchRequest { execution: &execution, opening, options, ..*question };
+        let question = &VdbenchRequest {
+            execution: &execution,
+            opening,
+            options: question.options.clone(),
+            opening_pages: match done {
+                1 => question.opening_pages.clone(),
+                _ => VdbenchOpening { began_us: now_us(), ..question.opening_pages.clone() },
+            },
+            ..*question
+        };
         let hosts = hosts.as_deref_mut();
         let mut underway = ExecutionState {
             request: question,
             hosts,
             stop,
-            listener: on,
-            notes: Vec::new(),
+            log: EventLog::new(on),
             is_over: false,
             errors: 0,
         };
@@ -217,8 +186,6 @@ struct CompletedRun {
     elapsed_s: f64,
     journals: Vec<(String, Vec<u8>)>,
     failure: Option<CaseFailure>,
-    /// Reason for an early end.
-    early_end: Option<RunNote>,
 }
 
 /// State of an execution.
@@ -227,9 +194,7 @@ struct ExecutionState<'d, 'l, 'h> {
     /// Hosts that do the I/O instead of this machine.
     hosts: Option<&'d mut StorageHosts<'h>>,
     stop: &'d AtomicBool,
-    listener: &'d mut VdbenchListener<'l>,
-    /// Notes since the last run was stored.
-    notes: Vec<RunNote>,
+    log: EventLog<'d, 'l>,
     /// Whether no further run follows.
     is_over: bool,
     /// Number of failed I/O or operations so far.
@@ -237,11 +202,6 @@ struct ExecutionState<'d, 'l, 'h> {
 }
 
 impl ExecutionState<'_, '_, '_> {
-    fn report(&mut self, reported: RunNote) {
-        (self.listener)(VdbenchEvent::Note(&reported));
-        self.notes.push(reported);
-    }
-
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -262,8 +222,7 @@ impl ExecutionState<'_, '_, '_> {
             };
             let mut on = |event: storage_hosts::SharedRunEvent<'_>| {
                 if let storage_hosts::SharedRunEvent::Note { host, said } = event {
-                    (self.listener)(VdbenchEvent::Note(&RunNote::from_host_note(host, said)));
-                    self.notes.push(RunNote::from_host_note(host, said));
+                    self.log.add_note(RunNote::from_host_note(host, said));
                 }
             };
             return hosts.prepare(&asked, &execution.host_indices, stop, &mut on);
@@ -290,19 +249,19 @@ impl ExecutionState<'_, '_, '_> {
     fn report_layout(&mut self, event: &StorageEvent<'_>) {
         let StorageEvent::LayingOut { target, done_bytes, total_bytes } = event else { return };
         let begins = RunNote::LayingOut { path: target.path.clone(), bytes: *total_bytes };
-        if !self.notes.contains(&begins) {
-            self.report(begins);
+        if !self.log.has_note(&begins) {
+            self.log.add_note(begins);
         }
         if done_bytes == total_bytes {
-            self.report(RunNote::LaidOut);
+            self.log.add_note(RunNote::LaidOut);
         }
     }
 
     /// Reports the reason for an early end, which may end the whole execution.
-    fn report_early_end(&mut self, reason: Option<&RunNote>) {
+    fn report_early_end(&mut self, reason: Option<RunNote>) {
         if let Some(reason) = reason {
-            (self.listener)(VdbenchEvent::Note(reason));
-            self.is_over |= *reason == RunNote::MonitorEndsAll;
+            self.is_over |= reason == RunNote::MonitorEndsAll;
+            self.log.add_note(reason);
         }
     }
 
@@ -327,9 +286,7 @@ impl ExecutionState<'_, '_, '_> {
             rate.map(|rate| MeasurementEntry::Fact(Attribute::RequestedRate, rate.into()));
         let entries = over.entries.into_iter().chain(rate).chain(missed);
         let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
-        let before = std::mem::take(&mut self.notes);
-        let course = RunNotes { before, end: over.early_end, is_stopped: self.is_stopped() };
-        let raw = [over.journals, vec![course.to_raw_output()]].concat();
+        let raw = over.journals;
         match over.failure {
             // A format run may find all files already present.
             None if over.count == 0 && !self.request.execution.files.phases.is_empty() => {
@@ -366,9 +323,12 @@ impl ExecutionState<'_, '_, '_> {
         mut recording: Recording<'_>,
         is_well: bool,
     ) -> Result<(), CommandFailure> {
-        let before = std::mem::take(&mut self.notes);
-        let (name, bytes) = RunNotes { before, ..RunNotes::default() }.to_raw_output();
-        recording.store_raw(&name, &bytes)?;
+        self.log.add(VdbenchEvent::End);
+        recording.store_outcome(&VdbenchOutcome {
+            opening: self.request.opening_pages.clone(),
+            events: std::mem::take(&mut self.log.events),
+            is_complete: is_well && !self.is_stopped(),
+        })?;
         if is_well {
             recording.skip_remaining()?;
         } else {

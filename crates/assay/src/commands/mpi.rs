@@ -3,18 +3,19 @@
 
 use std::thread;
 
-use assay_dialects::osu::OsuTable;
+use assay_dialects::osu::{OsuRow, OsuTable};
 use assay_model::doubt::Doubt;
-use assay_model::event::RequestedCommand;
 use assay_model::failure::ErrorArea;
-use assay_model::mpi_outcome::{MpiOutcome, MpiSizeResult};
+use assay_model::mpi_outcome::{MpiLibrary, MpiOutcome, MpiRank, MpiSizeResult};
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
-use assay_model::workload::Workload;
+use assay_model::workload::{MpiPreset, Workload};
 use assay_report::{render, words};
 use assay_stats::summarize::summarize;
+use assay_store::Store;
+use serde::{Deserialize, Serialize};
 
-use crate::arguments::mpi::{MpiArguments, PresetArgument};
+use crate::arguments::mpi::MpiArguments;
 use crate::failure::exit_code;
 use crate::progress_listener::EmulationListener;
 use crate::store_access;
@@ -25,6 +26,7 @@ use assay_run::mpi::launcher_env::LauncherEnv;
 use assay_run::mpi::options::MpiOptions;
 use assay_run::mpi::table;
 use assay_run::recording::Recording;
+use assay_run::stored_outcome::{self, ToolOutcome};
 
 mod options;
 
@@ -85,18 +87,16 @@ fn run_rank(
                     recording = begin_recording(typed, workload, quiet)?;
                 }
                 if prints {
-                    terminal.print(&table_head(&mpi_options, outcome));
+                    terminal.print(&OsuOutcome::new(&mpi_options, outcome).render_head());
                 }
             }
             RankEvent::SizeMeasured(outcome, size) if prints => {
-                let table = table::empty_table(&mpi_options, outcome);
-                terminal.print(&table_row(&table, outcome, size));
+                let columns = table::empty_table(&mpi_options, outcome);
+                let row = table::build_row(&columns, outcome, size);
+                terminal.print(&columns.render_row(&row));
             }
-            RankEvent::AllMeasured(outcome)
-                if prints && typed.preset == PresetArgument::Assay =>
-            {
-                let binding = outcome.binding_doubt();
-                terminal.print(&format_doubts(&mpi_options, outcome, binding.as_ref()));
+            RankEvent::AllMeasured(outcome) if prints => {
+                terminal.print(&OsuOutcome::new(&mpi_options, outcome).render_doubts());
             }
             RankEvent::SizeMeasured(..) | RankEvent::AllMeasured(_) => {}
         }
@@ -115,6 +115,7 @@ fn run_rank(
     if let Some(mut recording) = recording {
         recording.record_partial(0, job::entries(&result.outcome), &[])?;
         recording.end_case(0, job::stop_reason(&result.outcome))?;
+        recording.store_outcome(&OsuOutcome::new(&mpi_options, &result.outcome))?;
         let run = recording.finish(false)?;
         if typed.json {
             terminal.print(&render::json::summary(&summarize(&run)));
@@ -148,69 +149,86 @@ fn record_failure(
     recording.finish(false).map(drop)
 }
 
-/// Renders a stored job as the table that it printed.
-pub(crate) fn render_stored(
-    run: &Run,
-    command: &RequestedCommand,
-) -> Result<String, CommandFailure> {
-    let no_job =
-        || CommandFailure::measurement(format!("{} contains no MPI job", run.started.run));
-    let typed: MpiArguments = assay_emulation::options::parse_stored("mpi", command)?;
-    let mpi_options = options::to_mpi_options(&typed);
-    let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();
-    let record = run.cases.first().ok_or_else(no_job)?;
-    let outcome = MpiOutcome::from_record(record, host).ok_or_else(no_job)?;
-    let columns = table::empty_table(&mpi_options, &outcome);
-    let mut text = table_head(&mpi_options, &outcome);
-    text.extend(outcome.sizes.iter().map(|size| table_row(&columns, &outcome, size)));
-    if typed.preset == PresetArgument::Assay {
-        // The placement of the ranks is not stored, but the doubt about it is.
-        let is_unbound = |doubt: &&Doubt| matches!(doubt, Doubt::UnboundRanks { .. });
-        text.push_str(&format_doubts(
-            &mpi_options,
-            &outcome,
-            record.doubts.iter().find(is_unbound),
-        ));
+/// Outcome of a job, as its table prints it.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct OsuOutcome {
+    library: Option<MpiLibrary>,
+    launcher: String,
+    ranks: Vec<MpiRank>,
+    table: OsuTable,
+    rows: Vec<OsuRow>,
+    /// Doubts printed below the table, each with its message size unless it is about all.
+    doubts: Vec<(Option<u64>, Doubt)>,
+}
+
+impl ToolOutcome for OsuOutcome {
+    const TOOL: &'static str = "osu";
+    const VERSION: u32 = 1;
+}
+
+impl OsuOutcome {
+    fn new(options: &MpiOptions, outcome: &MpiOutcome) -> Self {
+        let columns = table::empty_table(options, outcome);
+        let sizes = outcome.sizes.iter();
+        let rows = sizes.map(|size| table::build_row(&columns, outcome, size)).collect();
+        let doubts = match options.preset {
+            MpiPreset::Assay => table_doubts(options, outcome),
+            MpiPreset::Osu5 | MpiPreset::Osu7 => Vec::new(),
+        };
+        Self {
+            library: outcome.library.clone(),
+            launcher: outcome.launcher.clone(),
+            ranks: outcome.ranks.clone(),
+            table: columns,
+            rows,
+            doubts,
+        }
     }
-    Ok(text)
+
+    /// Renders library, ranks and launcher as comments, then the head of the table.
+    fn render_head(&self) -> String {
+        let library = self.library.as_ref().map_or_else(String::new, |it| {
+            let (name, version, abi, path) = (&it.name, &it.version, it.abi.name(), &it.path);
+            format!("# {name} {version}, {abi} ABI, MPI {}: {path}\n", it.standard)
+        });
+        let ranks: Vec<String> =
+            self.ranks.iter().map(|it| format_placement(&it.host, &it.cpus)).collect();
+        let (count, ranks) = (ranks.len(), ranks.join(", "));
+        let head = self.table.render_head();
+        format!("{library}# {count} ranks by {}: {ranks}\n{head}", self.launcher)
+    }
+
+    /// Renders the doubts as comments below the table.
+    fn render_doubts(&self) -> String {
+        let remark = |(bytes, doubt): &(Option<u64>, Doubt)| {
+            let message = words::doubt(doubt);
+            match bytes {
+                Some(bytes) => format!("# at {}: {}\n", Bytes(*bytes), message.text),
+                None => format!("# {}: {}\n", message.text, message.advice),
+            }
+        };
+        self.doubts.iter().map(remark).collect()
+    }
+
+    fn render(&self) -> String {
+        let rows: String = self.rows.iter().map(|row| self.table.render_row(row)).collect();
+        self.render_head() + &rows + &self.render_doubts()
+    }
 }
 
-fn table_head(options: &MpiOptions, outcome: &MpiOutcome) -> String {
-    format_setup(outcome) + &table::empty_table(options, outcome).render_head()
+/// Renders a stored job as the table that it printed.
+pub(crate) fn render_stored(run: &Run, store: &Store) -> Result<String, CommandFailure> {
+    stored_outcome::read::<OsuOutcome>(run, store).map(|outcome| outcome.render())
 }
 
-fn table_row(columns: &OsuTable, outcome: &MpiOutcome, size: &MpiSizeResult) -> String {
-    columns.render_row(&table::build_row(columns, outcome, size))
-}
-
-/// Formats doubts as comments below the table.
-fn format_doubts(
-    options: &MpiOptions,
-    outcome: &MpiOutcome,
-    unbound: Option<&Doubt>,
-) -> String {
-    let format_size = |size: &MpiSizeResult| {
-        let doubts = table::size_doubts(options, size).into_iter();
-        let bytes = Bytes(size.bytes);
-        doubts.map(move |doubt| format!("at {bytes}: {}", words::doubt(&doubt).text))
+/// Returns the doubts about the sizes, each with its size, then the one about the job.
+fn table_doubts(options: &MpiOptions, outcome: &MpiOutcome) -> Vec<(Option<u64>, Doubt)> {
+    let of_size = |size: &MpiSizeResult| {
+        let bytes = Some(size.bytes);
+        table::size_doubts(options, size).into_iter().map(move |doubt| (bytes, doubt))
     };
-    let sizes = outcome.sizes.iter().flat_map(format_size);
-    let ranks = unbound.map(|doubt| {
-        let message = words::doubt(doubt);
-        format!("{}: {}", message.text, message.advice)
-    });
-    sizes.chain(ranks).map(|remark| format!("# {remark}\n")).collect()
-}
-
-/// Formats library, ranks and launcher as comments above the table.
-fn format_setup(outcome: &MpiOutcome) -> String {
-    let library = outcome.library.as_ref().map_or_else(String::new, |it| {
-        let (name, version, abi, path) = (&it.name, &it.version, it.abi.name(), &it.path);
-        format!("# {name} {version}, {abi} ABI, MPI {}: {path}\n", it.standard)
-    });
-    let ranks: Vec<String> =
-        outcome.ranks.iter().map(|it| format_placement(&it.host, &it.cpus)).collect();
-    format!("{library}# {} ranks by {}: {}\n", ranks.len(), outcome.launcher, ranks.join(", "))
+    let binding = outcome.binding_doubt().map(|doubt| (None, doubt));
+    outcome.sizes.iter().flat_map(of_size).chain(binding).collect()
 }
 
 /// Formats a rank's placement: `node3 on CPU 4`, or the number of CPUs if it is not bound to one.

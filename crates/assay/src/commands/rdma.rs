@@ -1,5 +1,6 @@
 //! `assay rdma`: measures RDMA between two hosts, with perftest's options and table.
 
+mod outcome;
 mod stored_tables;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_adapters::perftest_text::{self, PerftestColumn};
 use assay_dialects::perftest::{
-    self, BandwidthRow, LatencyRow, MeanRow, PerftestColumns, PerftestHead, RateUnit,
+    self, BandwidthRow, LatencyRow, MeanRow, PerftestColumns, PerftestHead, PerftestTableRow,
+    RateUnit,
 };
 use assay_model::benchmark::RdmaTest;
 use assay_model::event::StopReason;
@@ -31,9 +33,9 @@ use assay_run::rdma::{
 };
 use assay_run::recording::Recording;
 use assay_run::round_trips::RoundTripStatistics;
+use assay_run::stored_outcome;
 
-/// Raw output with the table as printed.
-const TABLE_OUTPUT: &str = "perftest.txt";
+use self::outcome::{PerftestOutcome, PerftestSize};
 
 pub(crate) fn rdma(
     typed: &RdmaArguments,
@@ -55,38 +57,33 @@ pub(crate) fn rdma(
     let mut quiet = EmulationListener::new(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start_case(0)?;
-    let mut printed = String::new();
-    let mut reported = String::new();
+    let mut outcome = PerftestOutcome::default();
     let tested = rdma::run(&work, cancel, &mut |observed| {
-        let (entries, line) = match observed {
+        let (entries, text) = match observed {
             RdmaEvent::Joined(joined) => {
-                (joined.entries(), table_head(rate_unit(typed), &work, joined).to_string())
+                (joined.entries(), outcome.begin(table_head(rate_unit(typed), &work, joined)))
             }
             RdmaEvent::SizeMeasured(size) => {
-                reported.push_str(&format_own_figures(&work, size));
-                (size.entries(work.test), table_row(typed, &work, size))
+                (size.entries(work.test), outcome.add(size_outcome(typed, &work, size)))
             }
         };
         if !typed.json {
-            if let RdmaEvent::SizeMeasured(size) = observed {
-                terminal.print(&list_results(typed, &work, size));
-            }
-            terminal.print(&line);
+            terminal.print(&text);
         }
-        printed.push_str(&line);
         recording.record_partial(0, entries, &[])
     });
-    let raw = [(TABLE_OUTPUT.to_owned(), printed.clone().into_bytes())];
     if let Err(failure) = tested {
-        recording.record_case(0, [], &raw, Some(rdma::to_case_failure(&failure)))?;
+        recording.record_case(0, [], &[], Some(rdma::to_case_failure(&failure)))?;
+        recording.store_outcome(&outcome)?;
         recording.finish(cancel.load(Ordering::Relaxed))?;
         return Err(failure);
     }
-    recording.record_partial(0, [], &raw)?;
+    let end = outcome.end();
     recording.end_case(0, Ok(StopReason::Tool))?;
+    recording.store_outcome(&outcome)?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;
     if let Some(file) = typed.perftest_json_path() {
-        let written = fs_err::write(file, perftest_json(&printed)?);
+        let written = fs_err::write(file, perftest_json(&outcome.table())?);
         written.map_err(|error| {
             CommandFailure::usage("cannot write perftest's JSON").with_cause(&error)
         })?;
@@ -94,7 +91,7 @@ pub(crate) fn rdma(
     if typed.json {
         terminal.print(&render::json::summary(&summarize(&run)));
     } else {
-        terminal.print(&format!("{}{reported}", perftest::rule()));
+        terminal.print(&end);
     }
     Ok(0)
 }
@@ -106,22 +103,21 @@ pub(crate) fn render_stored(
     store: &Store,
     as_json: bool,
 ) -> Result<String, CommandFailure> {
-    let nothing = || {
-        CommandFailure::measurement(format!("{} contains no perftest table", run.started.run))
-    };
-    let tables = if run.started.asked.is_some() {
-        let record = run.cases.first().ok_or_else(nothing)?;
-        let text = store_access::read_raw(store, &record.raw, TABLE_OUTPUT)?;
-        vec![String::from_utf8_lossy(&text).into_owned()]
-    } else {
-        stored_tables::render_tables(run)
-    };
+    if run.started.asked.is_some() {
+        let outcome: PerftestOutcome = stored_outcome::read(run, store)?;
+        return match as_json {
+            true => perftest_json(&outcome.table()),
+            false => Ok(outcome.render()),
+        };
+    }
+    let tables = stored_tables::render_tables(run);
     match (&tables[..], as_json) {
-        ([], _) => Err(nothing()
-            .with_reason(
-                "the version of assay that measured it did not store perftest's figures",
-            )
-            .advise("leave out --as for assay's own report")),
+        ([], _) => Err(CommandFailure::measurement(format!(
+            "{} contains no perftest table",
+            run.started.run
+        ))
+        .with_reason("the version of assay that measured it did not store perftest's figures")
+        .advise("leave out --as for assay's own report")),
         (tables, false) => {
             let rule = perftest::rule();
             Ok(tables.iter().map(|table| format!("{table}{rule}")).collect())
@@ -265,6 +261,7 @@ fn table_head(
         (false, None) => PerftestColumns::Times,
         (false, Some(_)) => PerftestColumns::Means,
     };
+    let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     PerftestHead { title: table_title(work), facts, columns }
 }
 
@@ -285,70 +282,62 @@ const fn rate_unit(typed: &RdmaArguments) -> RateUnit {
     if typed.report_gbits { RateUnit::Gigabits } else { RateUnit::Mebibytes }
 }
 
-/// Lists every result of a size, if requested.
-fn list_results(typed: &RdmaArguments, work: &RdmaWorkload, size: &RdmaSizeResult) -> String {
-    let RdmaValues::Times(times_ns) = &size.values else { return String::new() };
+/// Returns the outcome of a size.
+fn size_outcome(
+    typed: &RdmaArguments,
+    work: &RdmaWorkload,
+    size: &RdmaSizeResult,
+) -> PerftestSize {
     let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
-    let kinds = [(typed.report_unsorted, false), (typed.report_histogram, true)];
-    let wanted = kinds.into_iter().filter(|(is_wanted, _)| *is_wanted);
-    wanted.map(|(_, sorted)| perftest::list_results(times_ns, divisor, sorted)).collect()
-}
-
-/// Formats a size as perftest does.
-fn table_row(typed: &RdmaArguments, work: &RdmaWorkload, size: &RdmaSizeResult) -> String {
-    match &size.values {
-        RdmaValues::Times(times_ns) => {
-            let divisor = if work.test.is_half_round_trip() { 2 } else { 1 };
-            let row = match size.is_timed {
-                true => MeanRow::from_times_ns(size.bytes, times_ns, divisor)
-                    .map(|row| row.to_string()),
-                false => LatencyRow::from_times_ns(size.bytes, times_ns, divisor)
-                    .map(|row| row.to_string()),
-            };
-            row.unwrap_or_default()
+    let RdmaValues::Times(times_ns) = &size.values else {
+        let lost = match &size.values {
+            RdmaValues::Marks(RdmaProgress { lost, .. }) => *lost,
+            RdmaValues::Times(_) => None,
+        };
+        return PerftestSize {
+            bytes: size.bytes,
+            row: Some(PerftestTableRow::Rates(bandwidth_row(typed, work, size))),
+            lost,
+            ..PerftestSize::default()
+        };
+    };
+    let row = match size.is_timed {
+        true => {
+            MeanRow::from_times_ns(size.bytes, times_ns, divisor).map(PerftestTableRow::Means)
         }
-        RdmaValues::Marks(_) => {
-            let row = BandwidthRow {
-                bytes: size.bytes,
-                // In tests with a duration, perftest counts the messages of all queue pairs
-                // together.
-                iterations: if size.is_timed {
-                    size.iterations * u64::from(work.queue_pairs)
-                } else {
-                    size.iterations
-                },
-                peak_bytes_per_s: size.peak_bytes_per_s().filter(|_| !typed.no_peak),
-                bytes_per_s: size.bytes_per_s().unwrap_or(f64::NAN),
-                unit: rate_unit(typed),
-            };
-            row.to_string()
-        }
+        false => LatencyRow::from_times_ns(size.bytes, times_ns, divisor)
+            .map(PerftestTableRow::Times),
+    };
+    let listings = [(typed.report_unsorted, false), (typed.report_histogram, true)];
+    let is_listed = listings.iter().any(|(is_wanted, _)| *is_wanted);
+    let all: Vec<u64> = times_ns.iter().map(|ns| ns / u64::from(divisor)).collect();
+    PerftestSize {
+        bytes: size.bytes,
+        listed_ns: if is_listed { times_ns.clone() } else { Vec::new() },
+        listings: listings.into_iter().filter(|it| it.0).map(|(_, sorted)| sorted).collect(),
+        row,
+        is_half: divisor == 2,
+        times: Some(RoundTripStatistics::from_times(&all)),
+        lost: None,
     }
 }
 
-/// Formats assay's own figures of a size, over all messages without exception.
-fn format_own_figures(work: &RdmaWorkload, size: &RdmaSizeResult) -> String {
-    let times_ns = match &size.values {
-        RdmaValues::Times(times_ns) => times_ns,
-        RdmaValues::Marks(RdmaProgress { lost: Some(lost), .. }) => {
-            let share = lost.part as f64 / lost.whole as f64 * 100.0;
-            let (part, whole) = (lost.part, lost.whole);
-            return format!(
-                "{} B: {part} of {whole} datagrams lost ({share:.2} %)\n",
-                size.bytes
-            );
-        }
-        RdmaValues::Marks(_) => return String::new(),
-    };
-    let halved = work.test.is_half_round_trip();
-    let divisor = if halved { 2 } else { 1 };
-    let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
-    let what = if halved { "half round trip" } else { "full time" };
-    format!(
-        "{} B, {what} of all: {}\n",
-        size.bytes,
-        RoundTripStatistics::from_times(&all).format_text()
-    )
+fn bandwidth_row(
+    typed: &RdmaArguments,
+    work: &RdmaWorkload,
+    size: &RdmaSizeResult,
+) -> BandwidthRow {
+    BandwidthRow {
+        bytes: size.bytes,
+        // In tests with a duration, perftest counts the messages of all queue pairs together.
+        iterations: match size.is_timed {
+            true => size.iterations * u64::from(work.queue_pairs),
+            false => size.iterations,
+        },
+        peak_bytes_per_s: size.peak_bytes_per_s().filter(|_| !typed.no_peak),
+        bytes_per_s: size.bytes_per_s(),
+        unit: rate_unit(typed),
+    }
 }
 
 #[cfg(test)]
@@ -359,7 +348,9 @@ mod tests {
     fn json_has_perftest_names() {
         let head = PerftestHead {
             title: "Send Latency Test".to_owned(),
-            facts: vec![("Device", "rxe0".to_owned()), ("Mtu", "1024[B]".to_owned())],
+            facts: [("Device", "rxe0"), ("Mtu", "1024[B]")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             columns: PerftestColumns::Times,
         };
         let times: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
@@ -392,7 +383,7 @@ mod tests {
                 bytes: 1000,
                 iterations: 1000,
                 peak_bytes_per_s: Some(125e6),
-                bytes_per_s: 62.5e6,
+                bytes_per_s: Some(62.5e6),
                 unit,
             };
             let read: Value =

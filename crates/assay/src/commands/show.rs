@@ -29,12 +29,21 @@ pub(crate) fn show(
         Some(shape) => {
             let store = store_access::open_for_reading(&typed.store)?;
             let output = typed.page.output.as_ref().map(|it| path_text::encode(it.as_os_str()));
-            tool_output::print_tool_output(
+            let printed = tool_output::print_tool_output(
                 &read.run,
                 &store,
                 (shape, output.as_deref()),
                 terminal,
-            )?;
+            );
+            // Without its outcome, the rest of the run is shown.
+            if printed.as_ref().is_err_and(|it| it.kind == FailureKind::Measurement)
+                && output.is_none()
+            {
+                let summary = typed.data_sheet.read()?.summarize(&read.run);
+                let document = build::run(&summary, Some(&read.run));
+                terminal.print(&terminal.render_document(&document));
+            }
+            printed?;
         }
         None => {
             let data_sheet = typed.data_sheet.read()?;

@@ -1,6 +1,7 @@
 //! Options on the behaviour of a job: pauses, skew, CPUs, zones, file rotation, end conditions.
 
 use assay_model::workload::storage::{ExpectedOrder, NewFile, TargetRotation};
+use serde::{Deserialize, Serialize};
 
 use super::super::value::{self, NumberBase};
 use super::parse_values::parse_percentage;
@@ -141,7 +142,7 @@ pub enum ZoneSize {
 }
 
 /// `steadystate`: criterion and limit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SteadyCriterion {
     /// Whether the criterion is on IO/s rather than bandwidth.
     pub uses_iops: bool,

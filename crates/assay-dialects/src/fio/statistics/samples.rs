@@ -1,12 +1,13 @@
 //! Minimum, maximum, mean and deviation of a series of samples.
 
 use assay_model::storage_outcome::{IntervalTally, IoOperation, StorageOutcome};
+use serde::{Deserialize, Serialize};
 
 use super::super::compile::ReportRow;
 use super::super::section_options::FioOptions;
 
 /// Summary of a series of samples.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SampleSummary {
     /// Minimum.
     pub minimum: f64,

@@ -7,7 +7,9 @@ use assay_model::storage_outcome::{
 use hdrhistogram::Histogram;
 use serde_json::Value;
 
-use super::super::statistics::{DiskUse, FioProcessUsage, FioRunInfo, results};
+use super::super::command_line::FioFormat;
+use super::super::outcome::FioOutcome;
+use super::super::statistics::{DiskUse, FioProcessUsage, FioRunInfo};
 use super::super::steady::FioSteadyWindow;
 use super::super::{json, log, terse, text};
 use super::*;
@@ -73,7 +75,6 @@ fn outcome(streams: usize) -> StorageOutcome {
 fn circumstances() -> FioRunInfo {
     FioRunInfo {
         ended_ms: 1_795_271_689_309,
-        utc_offset_s: 0,
         ended: "Sat Nov 21 14:34:49 2026".to_owned(),
         process: 42,
         version: "fio-3.33".to_owned(),
@@ -99,9 +100,10 @@ const JOB: &str = "[global]\nioengine=libaio\ndirect=1\n[a]\nrw=randread\nbs=8k\
 fn text_and_terse_output_match_fio() {
     let request = request("job", &[("job", JOB)]).unwrap();
     let plan = compile_request(&request).unwrap();
-    let results = results(&plan, &[outcome(2)], &circumstances());
-    let shown =
-        text::render_start(&plan, "fio-3.33") + &text::render_end(&results, &circumstances());
+    let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
+    let stored = serde_json::to_vec(&found).unwrap();
+    assert_eq!(serde_json::from_slice::<FioOutcome>(&stored).unwrap(), found);
+    let shown = found.render(&[FioFormat::Normal]);
     expect![[r#"
         a: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=4
         ...
@@ -136,7 +138,7 @@ fn text_and_terse_output_match_fio() {
     "#]].assert_eq(&shown);
     expect![[r#"
         3;fio-3.33;a;0;0;96;96;12;1000;0;0;0.000000;0.000000;20;2000;390.000000;753.512985;1.000000%=20;5.000000%=20;10.000000%=20;20.000000%=30;30.000000%=30;40.000000%=40;50.000000%=40;60.000000%=100;70.000000%=150;80.000000%=150;90.000000%=2000;95.000000%=2000;99.000000%=2000;99.500000%=2000;99.900000%=2000;99.950000%=2000;99.990000%=2000;0%=0;0%=0;0%=0;20;2000;390.000000;753.512985;96;96;100.000000%;96.000000;0.000000;0;0;0;0;0;0;0.000000;0.000000;0;0;0.000000;0.000000;1.000000%=0;5.000000%=0;10.000000%=0;20.000000%=0;30.000000%=0;40.000000%=0;50.000000%=0;60.000000%=0;70.000000%=0;80.000000%=0;90.000000%=0;95.000000%=0;99.000000%=0;99.500000%=0;99.900000%=0;99.950000%=0;99.990000%=0;0%=0;0%=0;0%=0;0;0;0.000000;0.000000;0;0;0.000000%;0.000000;0.000000;5.000000%;15.000000%;100;0;20;0.0%;0.0%;100.0%;0.0%;0.0%;0.0%;0.0%;0.00%;0.00%;0.00%;0.00%;50.00%;0.00%;33.33%;0.00%;0.00%;0.00%;0.00%;16.67%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;vda;12;0;1;0;3;0;3;25.00%;hello
-    "#]].assert_eq(&terse::lines(&results, &circumstances(), 3));
+    "#]].assert_eq(&terse::lines(&found.entries, &found.info, 3));
 }
 
 /// Field counts of versions 3, 4 and 5 without disk and description, taken from the output and the
@@ -146,9 +148,9 @@ fn terse_lines_have_fio_field_counts() {
     let request = request("job", &[("job", &JOB.replace("description=hello\n", ""))]).unwrap();
     let plan = compile_request(&request).unwrap();
     let circumstances = FioRunInfo { disks: vec![], ..circumstances() };
-    let results = results(&plan, &[outcome(2)], &circumstances);
+    let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances);
     for (version, fields) in [(3, 121), (4, 162), (5, 180)] {
-        let line = terse::lines(&results, &circumstances, version);
+        let line = terse::lines(&found.entries, &found.info, version);
         assert_eq!(line.trim_end().split(';').count(), fields, "version {version}");
     }
 }
@@ -190,8 +192,8 @@ fn json_has_the_keys_and_types_of_the_real_one() {
         .map(|read| StreamTally { operation: IoOperation::Write, ..read.clone() })
         .collect();
     outcome.tallies.extend(writes);
-    let results = results(&plan, &[outcome], &circumstances());
-    let written = json::document(&request, &plan, &results, &circumstances(), true);
+    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+    let written = json::document(&found, true);
     let ours: Value = serde_json::from_str(&written).unwrap();
     let (mut expected, mut found) = (vec![], vec![]);
     collect_paths(&real, "", &mut expected);
@@ -214,8 +216,8 @@ fn clat_begins_where_slat_ends() {
     let [submissions, completions] = [15_000, 45_000].map(|ns| Some(tally(&[ns; 6], 8192)));
     outcome.streams[0].submissions[0] = submissions;
     outcome.streams[0].completions[0] = completions;
-    let results = results(&plan, &[outcome], &circumstances());
-    let written = json::document(&request, &plan, &results, &circumstances(), true);
+    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+    let written = json::document(&found, true);
     let document: Value = serde_json::from_str(&written).unwrap();
     let mean = |kind: &str| document["jobs"][0]["read"][kind]["mean"].as_f64().unwrap();
     let means = ["slat_ns", "clat_ns", "lat_ns"].map(mean).map(|ns| ns as u64);
@@ -227,8 +229,8 @@ fn clat_begins_where_slat_ends() {
 fn figures_are_consistent() {
     let request = request("job", &[("job", JOB)]).unwrap();
     let plan = compile_request(&request).unwrap();
-    let results = results(&plan, &[outcome(2)], &circumstances());
-    let written = json::document(&request, &plan, &results, &circumstances(), true);
+    let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
+    let written = json::document(&found, true);
     let document: Value = serde_json::from_str(&written).unwrap();
     let read = &document["jobs"][0]["read"];
     assert_eq!(read["total_ios"], 12);
@@ -262,9 +264,9 @@ fn reports_error_number_of_failed_io() {
         bytes: 8192,
         reason: "No space left on device (os error 28)".to_owned(),
     });
-    let results = results(&plan, &[outcome], &circumstances());
-    assert_eq!(results[0].error.0, 28);
-    let shown = text::render_end(&results, &circumstances());
+    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+    assert_eq!(found.entries[0].error.0, 28);
+    let shown = text::render_end(&found.entries, &found.info);
     assert!(shown.contains("err=28 (No space left"), "{shown}");
     assert!(shown.contains("errors    : total=3"), "{shown}");
 }
@@ -280,8 +282,11 @@ fn early_job_has_its_own_runtime() {
     let mut later = outcome.intervals[0].clone();
     later.streams[0] = StreamCount::default();
     outcome.intervals.extend([later.clone(), later]);
-    let results = results(&plan, &[outcome], &circumstances());
-    assert_eq!((results[0].read.runtime_ms, results[1].read.runtime_ms), (1000, 2000));
+    let found = FioOutcome::new(&request, &plan, &[outcome], circumstances());
+    assert_eq!(
+        (found.entries[0].read.runtime_ms, found.entries[1].read.runtime_ms),
+        (1000, 2000)
+    );
 }
 
 /// Concatenates a job's logs for the known outcome, with two I/O in its journal.

@@ -1,5 +1,7 @@
 //! Average of a run: its intervals and its label.
 
+use serde::{Deserialize, Serialize};
+
 use super::{average_label, first_averaged_interval};
 use crate::vdbench::RunLabel;
 
@@ -8,7 +10,7 @@ use crate::vdbench::RunLabel;
 const FULL_LENGTH_SHARE: f64 = 0.5;
 
 /// Average of a run; `M` holds sums of intervals.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Average<M> {
     /// Sum of the intervals.
     pub totals: M,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use assay_model::file_outcome::{FileInterval, FileTally};
 use assay_model::workload::file_set::{FileOperation, FilePlan};
+use serde::{Deserialize, Serialize};
 
 use super::{RowTime, TimeOfDay, flat_file};
 use crate::vdbench::{RateLabel, RunLabel};
@@ -44,7 +45,7 @@ const TRAILING_COLUMNS: [&str; 7] =
 const MEBIBYTE: f64 = 1_048_576.0;
 
 /// Sums over one interval or several.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FileTotals {
     /// Counts and times of the operations.
     pub tally: FileTally,

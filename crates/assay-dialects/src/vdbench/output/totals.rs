@@ -1,9 +1,10 @@
 //! Sums of intervals, and the figures that Vdbench prints.
 
 use assay_model::storage_outcome::{IntervalTally, IoOperation, IoTally, StreamTally};
+use serde::{Deserialize, Serialize};
 
 /// Sums over one interval or several.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct StorageTotals {
     seconds: f64,
     reads: OperationTotals,
@@ -15,7 +16,7 @@ pub struct StorageTotals {
 }
 
 /// Tally of reads or of writes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct OperationTotals {
     tally: Option<IoTally>,
 }

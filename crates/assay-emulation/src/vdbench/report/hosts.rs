@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use assay_dialects::vdbench::VdbenchExecution;
 use assay_dialects::vdbench::output::files::{self, FileTotals};
 use assay_dialects::vdbench::output::{self, Average, StorageTotals, pages};
 use assay_model::file_outcome::FileInterval;
@@ -51,14 +50,8 @@ impl<M> HostPart<M> {
 }
 
 impl HostPages {
-    pub(super) fn from_execution(execution: &VdbenchExecution) -> Self {
-        let is_distributed = !execution.host_indices.is_empty();
-        let hosts = execution.hosts.iter().filter(|_| is_distributed);
-        Self {
-            names: hosts.map(|host| host.label.clone()).collect(),
-            parts: BTreeMap::new(),
-            tree_parts: BTreeMap::new(),
-        }
+    pub(super) fn new(names: &[String]) -> Self {
+        Self { names: names.to_vec(), parts: BTreeMap::new(), tree_parts: BTreeMap::new() }
     }
 
     pub(super) fn links(&self) -> impl Iterator<Item = String> {

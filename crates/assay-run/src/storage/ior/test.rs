@@ -1,5 +1,6 @@
 //! Running IOR test: its folders, repetitions and cleanup.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,17 +11,15 @@ use assay_dialects::ior::options::IorOptions;
 use assay_dialects::ior::result::IorTestResult;
 use assay_fleet::capacity;
 use assay_kernels::storage::OpenTargets;
-use assay_model::attribute::{Attribute, Attributes};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
+use assay_model::entry::MeasurementEntry;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
-use super::{
-    IorEvent, IorListener, IorStep, IorTestStart, TEST_START_FILE, format_now, target_capacity,
-    transfers_by_rank,
-};
+use super::{IorEvent, IorListener, IorStep, format_now, target_capacity, transfers_by_rank};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
@@ -103,7 +102,16 @@ struct IorTestRecorder<'r, 's, 'l> {
     steps: &'r [IorStep],
     recording: &'r mut Recording<'s>,
     listener: &'r mut IorListener<'l>,
-    start: IorTestStart,
+    /// Repetitions so far, by number of the case.
+    cases: BTreeMap<usize, CaseRepetitions>,
+}
+
+/// Repetitions of a phase, which are one case.
+#[derive(Default)]
+struct CaseRepetitions {
+    outcomes: Vec<StorageOutcome>,
+    /// Whether a repetition did no I/O.
+    has_failed: bool,
 }
 
 impl<'a> RunningIorTest<'a> {
@@ -116,14 +124,6 @@ impl<'a> RunningIorTest<'a> {
         let capacity = target_capacity(&options);
         let test = IorTestResult { options, began: format_now(), capacity, results: vec![] };
         Self { test, number, store, stop, failed: None, folders: vec![], held: Arc::default() }
-    }
-
-    pub(super) fn start_info(&self) -> IorTestStart {
-        IorTestStart {
-            began: self.test.began.clone(),
-            capacity: self.test.capacity,
-            wear_out_transfers: self.test.options.wear_out_transfers,
-        }
     }
 
     fn run_options(&self) -> RunOptions {
@@ -151,20 +151,30 @@ impl<'a> RunningIorTest<'a> {
         recording: &mut Recording<'_>,
         on: &mut IorListener<'_>,
     ) -> Result<(), CommandFailure> {
-        let began = Instant::now();
         let most_s = u64::from(self.test.options.max_minutes) * 60;
         self.read_status();
-        let found = self.start_info();
-        let mut record = IorTestRecorder { steps, recording, listener: on, start: found };
+        let mut record =
+            IorTestRecorder { steps, recording, listener: on, cases: BTreeMap::new() };
+        let verdict = self.repeat(most_s, &mut record);
+        let stored = record.store_cases(&self.test.options);
+        verdict.and(stored).and_then(|()| self.write_status())
+    }
+
+    fn repeat(
+        &mut self,
+        most_s: u64,
+        record: &mut IorTestRecorder<'_, '_, '_>,
+    ) -> Result<(), CommandFailure> {
+        let began = Instant::now();
         for repetition in 0..self.test.options.repetitions {
             if most_s > 0 && began.elapsed().as_secs() >= most_s {
                 (record.listener)(IorEvent::TimeIsUp { repetitions: repetition });
                 break;
             }
             if self.test.options.wear_out {
-                self.run_worn_out(repetition, &mut record)?;
+                self.run_worn_out(repetition, record)?;
             } else {
-                self.run_repetition(repetition, &mut record)?;
+                self.run_repetition(repetition, record)?;
             }
             let options = &self.test.options;
             let last = repetition + 1 == options.repetitions;
@@ -176,7 +186,7 @@ impl<'a> RunningIorTest<'a> {
                 break;
             }
         }
-        self.write_status()
+        Ok(())
     }
 
     /// Refuses impossible tests before anything is shown.
@@ -240,21 +250,16 @@ impl<'a> RunningIorTest<'a> {
             accesses.into_iter().map(|access| self.step(repetition, access, None)).collect();
         let mut phases = plan.phases.iter().zip(steps).peekable();
         let test = &mut self.test;
-        let mut kept = Ok(());
         let mut see = |event: StorageEvent<'_>| match event {
             StorageEvent::PhaseDone { outcome } => {
                 let Some((phase, step)) = phases.next() else { return };
                 (record.listener)(IorEvent::PhaseProgress { phase, event: &event });
-                if kept.is_ok() {
-                    kept = record.store_phase(step, phase, outcome);
-                }
+                record.add(step, outcome);
                 record.report(test, step, outcome, &[]);
             }
             StorageEvent::PhaseFailed => {
                 let Some((_, step)) = phases.next() else { return };
-                if kept.is_ok() {
-                    kept = record.store_failed(step);
-                }
+                record.add_failed(step);
             }
             StorageEvent::LayingOut { .. }
             | StorageEvent::PhaseStarts { .. }
@@ -265,7 +270,6 @@ impl<'a> RunningIorTest<'a> {
             }
         };
         let outcomes = runner::run_phases(&plan, &permissions, self.stop, &mut see);
-        kept?;
         let failed = runner::io_failure(&plan, &outcomes?);
         self.failed = self.failed.take().or(failed);
         Ok(())
@@ -322,46 +326,72 @@ impl<'a> RunningIorTest<'a> {
         self.failed = self.failed.take().or(failed);
         let outcome = outcomes.pop();
         if let Some(outcome) = &outcome {
-            record.store_phase(step, &plan.phases[0], outcome)?;
+            record.add(step, outcome);
         }
         Ok(outcome)
     }
 }
 
+impl CaseRepetitions {
+    /// Returns a sample per repetition; a single long repetition is divided into stretches.
+    fn samples(&self, all: &StorageOutcome) -> Vec<MeasurementEntry> {
+        let minimum_s = series::stretch_length_s(all.elapsed_s);
+        let is_divisible = series::join_stretches(&all.intervals, minimum_s).len() > 1;
+        match self.outcomes.len() == 1 && is_divisible {
+            true => series::stretch_samples(all),
+            false => series::repetition_samples(&self.outcomes),
+        }
+    }
+}
+
 impl IorTestRecorder<'_, '_, '_> {
-    fn case_number(&self, step: IorStep) -> Option<usize> {
-        self.steps.iter().position(|it| *it == step)
+    /// Returns the repetitions of the case of a phase.
+    fn case(&mut self, step: IorStep) -> Option<&mut CaseRepetitions> {
+        let first = IorStep { repetition: 0, ..step };
+        let number = self.steps.iter().position(|it| *it == first)?;
+        Some(self.cases.entry(number).or_default())
     }
 
-    /// Stores a finished phase.
-    fn store_phase(
-        &mut self,
-        step: IorStep,
-        phase: &StoragePhase,
-        outcome: &StorageOutcome,
-    ) -> Result<(), CommandFailure> {
-        let Some(number) = self.case_number(step) else { return Ok(()) };
-        let loops = format!("test={} repetition={}", step.test, step.repetition);
-        let dimensions = Attributes::from([
-            (Attribute::Phase, phase.name.as_str().into()),
-            (Attribute::Loops, loops.into()),
-        ]);
-        let entries = outcome.to_entries().into_iter().chain(series::stretch_samples(outcome));
-        let entries = entries.chain(volume::workload_facts(&phase.workload));
-        let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
-        let found = serde_json::to_vec(&self.start).expect("names and numbers are JSON");
-        let failure = series::io_case_failure(&phase.workload, outcome);
-        self.recording.record_case(
-            number,
-            entries,
-            &[(TEST_START_FILE.to_owned(), found)],
-            failure,
-        )
+    /// Keeps a finished phase.
+    fn add(&mut self, step: IorStep, outcome: &StorageOutcome) {
+        if let Some(case) = self.case(step) {
+            case.outcomes.push(outcome.clone());
+        }
     }
 
-    fn store_failed(&mut self, step: IorStep) -> Result<(), CommandFailure> {
-        let Some(number) = self.case_number(step) else { return Ok(()) };
-        self.recording.record_case(number, [], &[], Some(CaseFailure::NoIo))
+    fn add_failed(&mut self, step: IorStep) {
+        if let Some(case) = self.case(step) {
+            case.has_failed = true;
+        }
+    }
+
+    /// Stores all repetitions, with the samples of each. Nothing is measured now.
+    fn store_cases(&mut self, options: &IorOptions) -> Result<(), CommandFailure> {
+        for (number, case) in std::mem::take(&mut self.cases) {
+            let failure = case.has_failed.then_some(CaseFailure::NoIo);
+            let Some(outcome) = series::concatenate(&case.outcomes) else {
+                self.recording.record_case(number, [], &[], failure)?;
+                continue;
+            };
+            let step = self.steps[number];
+            let phase = compile::phase(options, step.access, 0);
+            let ranks = AttributeValue::from(options.ranks);
+            let pattern = if options.random > 0 { "random" } else { "sequential" };
+            let dimensions = Attributes::from([
+                (Attribute::Phase, phase.name.as_str().into()),
+                (Attribute::Loops, format!("test={}", step.test).into()),
+                // Each rank is a thread with one transfer in flight.
+                (Attribute::Threads, ranks.clone()),
+                (Attribute::Depth, ranks),
+                (Attribute::Pattern, pattern.into()),
+            ]);
+            let entries = outcome.to_entries().into_iter().chain(case.samples(&outcome));
+            let entries = entries.chain(volume::workload_facts(&phase.workload));
+            let entries = entries.map(|entry| entry.with_dimensions(&dimensions));
+            let failure = failure.or(series::io_case_failure(&phase.workload, &outcome));
+            self.recording.record_case(number, entries, &[], failure)?;
+        }
+        Ok(())
     }
 
     fn report(

@@ -20,7 +20,7 @@ pub(super) fn run_commands(
     let Some(commands) = commands else { return Ok(()) };
     for line in &commands.lines {
         let line = line.replace("$output", &underway.request.output.display().to_string());
-        underway.report(RunNote::Command { line: line.clone() });
+        underway.log.add_note(RunNote::Command { line: line.clone() });
         let failed = |why: String| {
             CommandFailure::measurement(format!(
                 "the command '{line}' of the parameter file failed"
@@ -32,8 +32,8 @@ pub(super) fn run_commands(
         let (out, err) = (&completed.output.stdout, &completed.output.stderr);
         for text in [out, err].map(|bytes| String::from_utf8_lossy(bytes)) {
             for printed in text.lines() {
-                underway
-                    .report(RunNote::Printed { to: commands.output, line: printed.to_owned() });
+                let (to, line) = (commands.output, printed.to_owned());
+                underway.log.add_note(RunNote::Printed { to, line });
             }
         }
         if !completed.is_success() {

@@ -1,4 +1,4 @@
-//! Notes on events other than I/O, as they are stored with the figures of the runs.
+//! Notes on events other than I/O.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,6 @@ use assay_model::doubt::Doubt;
 use assay_model::path_text;
 use assay_model::phrase::Phrase;
 use serde::{Deserialize, Serialize};
-
-/// Name of the raw output with the [`RunNotes`].
-pub(super) const NOTES_FILE: &str = "course.json";
 
 /// Note on one event; the code that prints it provides the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,29 +75,5 @@ impl RunNote {
         let Doubt::OnHost { doubt: on_host, .. } = doubt else { return None };
         let is_said = matches!(**on_host, Doubt::ClockStepped { .. });
         is_said.then(|| Self::Doubted { doubt: doubt.clone() })
-    }
-}
-
-/// Notes on one run.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct RunNotes {
-    /// Notes since the run before it.
-    pub before: Vec<RunNote>,
-    /// Reason for an early end.
-    pub end: Option<RunNote>,
-    /// Whether the user stopped it.
-    pub is_stopped: bool,
-}
-
-impl RunNotes {
-    /// Serializes the notes as a raw output.
-    pub(super) fn to_raw_output(&self) -> (String, Vec<u8>) {
-        let text = serde_json::to_vec(self).expect("names and numbers are JSON");
-        (NOTES_FILE.to_owned(), text)
-    }
-
-    /// Parses a raw output; empty if there is none.
-    pub(super) fn from_raw_output(bytes: Option<Vec<u8>>) -> Self {
-        bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 }

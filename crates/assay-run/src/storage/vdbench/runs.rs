@@ -16,8 +16,8 @@ use assay_model::workload::storage::{
 use super::early_end::{self, EarlyEnd};
 use super::run_notes::RunNote;
 use super::{
-    CompletedRun, ExecutionState, NextRun, VdbenchEvent, VdbenchListener, commands,
-    reported_average, run_in_order, single_phase_plan,
+    CompletedRun, EventLog, ExecutionState, NextRun, VdbenchEvent, commands, reported_average,
+    run_in_order, single_phase_plan,
 };
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
@@ -56,15 +56,13 @@ struct BlockRuns<'r, 'd, 'l, 'h, 's> {
 /// Result of one run.
 struct BlockRunResult {
     outcome: StorageOutcome,
-    /// Reason for an early end.
-    end: Option<RunNote>,
     /// Additional entries to store.
     entries: Vec<MeasurementEntry>,
 }
 
 /// Rates of a run, for the runs that depend on it.
 #[derive(Debug, Clone)]
-pub(super) struct ReachedRates {
+struct ReachedRates {
     rate_per_s: f64,
     /// Share of each stream.
     shares: Vec<f64>,
@@ -78,7 +76,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         if let Some(of) = base_run(phase) {
             let rate_per_s = self.requested_rate(of, &workload, label)?;
             if rate_per_s <= 0.0 {
-                self.underway.report(RunNote::LeftOut { run: label.name.clone() });
+                self.underway.log.add_note(RunNote::LeftOut { run: label.name.clone() });
                 return Ok(NextRun::SkipCurve);
             }
             workload = with_rate(&workload, label, rate_per_s, self.done[of].as_ref());
@@ -110,10 +108,10 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         let mut on = |event: StorageEvent<'_>| match event {
             StorageEvent::LayingOut { .. } => underway.report_layout(&event),
             StorageEvent::PhaseStarts { rate_per_s } => {
-                (underway.listener)(VdbenchEvent::Starts { label, rate_per_s });
+                underway.log.add(VdbenchEvent::Starts { label: label.clone(), rate_per_s });
             }
             StorageEvent::Interval { tally } => {
-                (underway.listener)(VdbenchEvent::Interval(tally));
+                underway.log.add(VdbenchEvent::Interval(tally.clone()));
                 let (read, written) = (tally.reads.bytes, tally.writes.bytes);
                 if ending.add_interval(tally.warmup, read, written) {
                     ends.store(true, Ordering::Relaxed);
@@ -132,12 +130,12 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
             done?;
         }
         let reason = ending.reason.filter(|_| !is_stopped);
-        self.underway.report_early_end(reason.as_ref());
+        self.underway.report_early_end(reason);
         let outcome = outcome.ok_or_else(|| {
             CommandFailure::measurement(format!("RD={} did no I/O", label.name))
         })?;
         let entries = volume::workload_facts(&plan.phases[0].workload);
-        Ok(BlockRunResult { outcome, end: reason, entries })
+        Ok(BlockRunResult { outcome, entries })
     }
 
     /// Executes a phase on several hosts.
@@ -148,35 +146,26 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         label: &RunLabel,
     ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
-        let ExecutionState {
-            request: question,
-            hosts,
-            stop,
-            listener: on,
-            notes: reported,
-            ..
-        } = &mut *self.underway;
+        let ExecutionState { request: question, hosts, stop, log, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(runner::interrupted_failure()) };
         let execution = question.execution;
         let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
         let mut entries = Vec::new();
         let mut on_event = |event: SharedRunEvent<'_>| match event {
             SharedRunEvent::Note { host, said } => {
-                on(VdbenchEvent::Note(&RunNote::from_host_note(host, said)));
-                reported.push(RunNote::from_host_note(host, said));
+                log.add_note(RunNote::from_host_note(host, said));
             }
             SharedRunEvent::Started => {
-                on(VdbenchEvent::Starts {
-                    label,
-                    rate_per_s: phase.workload.load.rate_per_s(),
-                });
+                let rate_per_s = phase.workload.load.rate_per_s();
+                log.add(VdbenchEvent::Starts { label: label.clone(), rate_per_s });
             }
             SharedRunEvent::HostInterval { host, tally } => {
-                on(VdbenchEvent::HostInterval { host, tally });
                 entries.extend(tally.to_member_entries(host));
+                let (host, tally) = (host.to_owned(), tally.clone());
+                log.add(VdbenchEvent::HostInterval { host, tally });
             }
             SharedRunEvent::Interval { tally } => {
-                on(VdbenchEvent::Interval(tally));
+                log.add(VdbenchEvent::Interval(tally.clone()));
                 if ending.add_interval(tally.warmup, tally.reads.bytes, tally.writes.bytes) {
                     ends.store(true, Ordering::Relaxed);
                 }
@@ -186,10 +175,10 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         let done = early_end::run_stoppable(stop, &ends, || {
             hosts.run_phase::<BlockWork>(phase, places, &ends, &mut on_event)
         })??;
-        entries.extend(host_entries(done.skew_s, hosts, on, reported));
+        entries.extend(host_entries(done.skew_s, hosts, log));
         let end = ending.reason.filter(|_| !self.underway.is_stopped());
-        self.underway.report_early_end(end.as_ref());
-        Ok(BlockRunResult { outcome: done.outcome, end, entries })
+        self.underway.report_early_end(end);
+        Ok(BlockRunResult { outcome: done.outcome, entries })
     }
 
     /// Reports and stores a finished run, and decides how to continue.
@@ -198,16 +187,15 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         index: usize,
         phase: &StoragePhase,
         label: &RunLabel,
-        BlockRunResult { outcome, end, entries }: BlockRunResult,
+        BlockRunResult { outcome, entries }: BlockRunResult,
     ) -> Result<NextRun, CommandFailure> {
         let outcome = &outcome;
         let is_stopped = self.underway.is_stopped();
         let average = reported_average(label, outcome, is_stopped);
-        (self.underway.listener)(VdbenchEvent::Done {
-            label,
-            phase,
-            outcome,
-            average: average.as_ref(),
+        self.underway.log.add(VdbenchEvent::Done {
+            phase: Box::new(phase.clone()),
+            outcome: Box::new(outcome.to_totals()),
+            average: average.clone(),
             is_stopped,
         });
         let over = CompletedRun {
@@ -217,7 +205,6 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
             elapsed_s: outcome.elapsed_s,
             journals: outcome.journals(),
             failure: series::io_case_failure(&phase.workload, outcome),
-            early_end: end,
         };
         self.underway.store_run(self.recording, index, over)?;
         self.underway.errors += outcome.error_count;
@@ -234,7 +221,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         };
         self.done[index] = Some(ReachedRates::from_outcome(phase, outcome, &measured));
         if label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms) {
-            self.underway.report(RunNote::CurveEnds);
+            self.underway.log.add_note(RunNote::CurveEnds);
             return Ok(NextRun::End);
         }
         Ok(NextRun::Run)
@@ -268,14 +255,10 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
 pub(super) fn host_entries(
     skew_s: Option<(f64, f64)>,
     hosts: &mut StorageHosts<'_>,
-    on: &mut VdbenchListener<'_>,
-    reported: &mut Vec<RunNote>,
+    log: &mut EventLog<'_, '_>,
 ) -> Vec<MeasurementEntry> {
     let doubts = hosts.doubts();
-    for said in doubts.iter().filter_map(RunNote::from_doubt) {
-        on(VdbenchEvent::Note(&said));
-        reported.push(said);
-    }
+    doubts.iter().filter_map(RunNote::from_doubt).for_each(|note| log.add_note(note));
     let mut entries: Vec<MeasurementEntry> =
         doubts.into_iter().map(MeasurementEntry::Doubt).collect();
     if let Some((skew_s, bound_s)) = skew_s {
@@ -287,7 +270,7 @@ pub(super) fn host_entries(
 
 /// Returns the workload at a rate that an earlier run determined, with the observed shares of the
 /// streams if requested.
-pub(super) fn with_rate(
+fn with_rate(
     workload: &StorageWorkload,
     label: &RunLabel,
     rate_per_s: f64,
@@ -307,7 +290,7 @@ pub(super) fn with_rate(
 }
 
 impl ReachedRates {
-    pub(super) fn from_outcome(
+    fn from_outcome(
         phase: &StoragePhase,
         outcome: &StorageOutcome,
         measured: &StorageTotals,
@@ -323,7 +306,7 @@ impl ReachedRates {
 }
 
 /// Returns the run whose rate is the base of this run's rate.
-pub(super) fn base_run(phase: &StoragePhase) -> Option<usize> {
+fn base_run(phase: &StoragePhase) -> Option<usize> {
     match phase.workload.load {
         StorageLoad::ShareOf { phase, .. } => Some(phase),
         StorageLoad::Closed

@@ -58,7 +58,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
                 })?;
                 let per_s = rounding.round_share(reached, percent);
                 if per_s <= 0.0 {
-                    self.underway.report(RunNote::LeftOut { run: label.name.clone() });
+                    self.underway.log.add_note(RunNote::LeftOut { run: label.name.clone() });
                     return Ok(NextRun::SkipCurve);
                 }
                 FileLoad::Open { per_s, arrivals }
@@ -83,7 +83,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         let mut ending = EarlyEnd::new(label.limits, execution.monitor.as_ref());
         let mut intervals = Vec::new();
         let rate_per_s = phase.workload.load.rate_per_s();
-        (self.underway.listener)(VdbenchEvent::TreesStart { label, rate_per_s });
+        self.underway.log.add(VdbenchEvent::TreesStart { label: label.clone(), rate_per_s });
         let (outcome, of_place) = match self.underway.hosts {
             None => self.run_here(phase, &mut ending, &mut intervals)?,
             Some(_) => self.run_on_hosts(index, phase, &mut ending, &mut intervals)?,
@@ -91,15 +91,13 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         let underway = &mut *self.underway;
         let is_stopped = underway.is_stopped();
         let average = run_average(label, &intervals);
-        let reported = (average.excludes_warmup || !is_stopped).then_some(&average);
-        (underway.listener)(VdbenchEvent::TreesDone {
-            label,
-            outcome: &outcome,
-            average: reported,
+        let is_reported = average.excludes_warmup || !is_stopped;
+        underway.log.add(VdbenchEvent::TreesDone {
+            outcome: outcome.clone(),
+            average: is_reported.then(|| average.clone()),
             is_stopped,
         });
-        let early_end = ending.reason.filter(|_| !is_stopped);
-        underway.report_early_end(early_end.as_ref());
+        underway.report_early_end(ending.reason.filter(|_| !is_stopped));
         let samples = series::file_samples(&phase.workload, &outcome, &intervals);
         let entries = outcome.to_entries(&intervals).into_iter().chain(of_place);
         let over = CompletedRun {
@@ -109,7 +107,6 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
             elapsed_s: outcome.elapsed_s,
             journals: Vec::new(),
             failure: file_trees::operation_failure(&outcome),
-            early_end,
         };
         underway.store_run(self.recording, index, over)?;
         underway.errors += outcome.error_count;
@@ -124,10 +121,10 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         intervals: &mut Vec<FileInterval>,
     ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let most_errors = self.errors_left();
-        let ExecutionState { stop, listener: on, .. } = &mut *self.underway;
+        let ExecutionState { stop, log, .. } = &mut *self.underway;
         let ends = AtomicBool::new(false);
         let mut on_interval = |interval: &FileInterval| {
-            on(VdbenchEvent::TreesInterval(interval));
+            log.add(VdbenchEvent::TreesInterval(interval.clone()));
             intervals.push(interval.clone());
             let tally = &interval.tally;
             if ending.add_interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
@@ -155,30 +152,23 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         intervals: &mut Vec<FileInterval>,
     ) -> Result<(FileOutcome, Vec<MeasurementEntry>), CommandFailure> {
         let asked = (phase.clone(), self.errors_left());
-        let ExecutionState {
-            request: question,
-            hosts,
-            stop,
-            listener: on,
-            notes: reported,
-            ..
-        } = &mut *self.underway;
+        let ExecutionState { request: question, hosts, stop, log, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(interrupted_failure()) };
         let ends = AtomicBool::new(false);
         let mut entries = Vec::new();
         let mut on_event = |event: SharedRunEvent<'_, FileInterval>| match event {
             SharedRunEvent::Note { host, said } => {
-                on(VdbenchEvent::Note(&RunNote::from_host_note(host, said)));
-                reported.push(RunNote::from_host_note(host, said));
+                log.add_note(RunNote::from_host_note(host, said));
             }
             // The start is reported earlier, as for a run on this machine.
             SharedRunEvent::Started => {}
             SharedRunEvent::HostInterval { host, tally } => {
-                on(VdbenchEvent::TreesHostInterval { host, interval: tally });
                 entries.extend(tally.to_member_entries(host));
+                let (host, interval) = (host.to_owned(), tally.clone());
+                log.add(VdbenchEvent::TreesHostInterval { host, interval });
             }
             SharedRunEvent::Interval { tally: interval } => {
-                on(VdbenchEvent::TreesInterval(interval));
+                log.add(VdbenchEvent::TreesInterval(interval.clone()));
                 intervals.push(interval.clone());
                 let tally = &interval.tally;
                 if ending.add_interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
@@ -190,7 +180,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         let done = early_end::run_stoppable(stop, &ends, || {
             hosts.run_phase::<TreeWork>(&asked, places, &ends, &mut on_event)
         })??;
-        entries.extend(host_entries(done.skew_s, hosts, on, reported));
+        entries.extend(host_entries(done.skew_s, hosts, log));
         Ok((done.outcome, entries))
     }
 
@@ -223,7 +213,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         self.reached_per_s[index] = Some(measured.rate_per_s());
         let mean_ms = measured.tally.requested.mean_ms();
         if label.stop_curve_ms.is_some_and(|limit_ms| mean_ms > limit_ms) {
-            self.underway.report(RunNote::CurveEnds);
+            self.underway.log.add_note(RunNote::CurveEnds);
             return Ok(NextRun::End);
         }
         Ok(NextRun::Run)
@@ -231,7 +221,7 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
 }
 
 /// Returns the average of a run.
-pub(super) fn run_average(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileTotals> {
+fn run_average(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileTotals> {
     output::average(
         label,
         intervals,

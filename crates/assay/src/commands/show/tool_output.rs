@@ -43,17 +43,17 @@ pub(super) fn print_tool_output(
         ))
         .advise("leave out --as for assay's own report"));
     };
-    let of_fio = |format| fio::render_stored(run, asked, store, &[format]);
+    let of_fio = |format| fio::render_stored(run, store, &[format]);
     let text = match shape {
-        ToolShape::Iperf3 => iperf3::render_stored(run, store, asked, false),
-        ToolShape::Iperf3Json => iperf3::render_stored(run, store, asked, true),
-        ToolShape::Qperf => qperf::render_stored(run, store, asked),
+        ToolShape::Iperf3 => iperf3::render_stored(run, store, false),
+        ToolShape::Iperf3Json => iperf3::render_stored(run, store, true),
+        ToolShape::Qperf => qperf::render_stored(run, store),
         ToolShape::Ping => ping::render_stored(run, asked),
         ToolShape::Perftest => rdma::render_stored(run, store, false),
         ToolShape::PerftestJson => rdma::render_stored(run, store, true),
-        ToolShape::Osu => mpi::render_stored(run, asked),
-        ToolShape::Ior => ior::render_stored(run, asked, store, false),
-        ToolShape::IorJson => ior::render_stored(run, asked, store, true),
+        ToolShape::Osu => mpi::render_stored(run, store),
+        ToolShape::Ior => ior::render_stored(run, store, false),
+        ToolShape::IorJson => ior::render_stored(run, store, true),
         ToolShape::FioNormal => of_fio(FioFormat::Normal),
         ToolShape::FioJson => of_fio(FioFormat::Json),
         ToolShape::FioJsonPlus => of_fio(FioFormat::JsonPlus),

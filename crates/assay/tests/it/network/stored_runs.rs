@@ -1,7 +1,7 @@
 //! Output of iperf3 and qperf, reproduced from the stored run, and stored only on request.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -44,9 +44,9 @@ fn shown_iperf3_output_equals_live_output() {
         let words = [&["iperf3", "-c", "127.0.0.1", "-p", &port], words].concat();
         check(&world, &words, shape);
     }
-    // All output derives from events; only a server's own output is kept as printed.
+    // Each run stores its outcome, and nothing else.
     let raw = files_below(&world.path("assay/raw"));
-    assert_eq!(raw.len(), 1, "{raw:?}");
+    assert_eq!(raw.len(), 6, "{raw:?}");
     // Another shape of the same tool is available, but none of another tool.
     let text = world.assay(&["show", "latest", "--as", "iperf3"]).succeeded();
     assert!(text.out.contains("iperf Done."), "{text:?}");
@@ -75,34 +75,27 @@ fn failed_iperf3_test_is_shown_with_its_error() {
     dying.join().unwrap();
 }
 
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy_folder(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
-
-/// Runs of the first versions with format 2, which stored their printed output.
+/// A damaged or missing outcome is named, and the rest of the run is shown.
 #[test]
-fn runs_with_stored_output_are_still_shown() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-2");
+fn unreadable_outcome_is_named() {
     let world = World::new();
-    copy_folder(&fixtures.join("store"), &world.path("assay"));
-    for (run, shape) in [
-        ("20261122-065443-fba4", "iperf3"),
-        ("20261122-065445-9815", "iperf3-json"),
-        ("20261122-065447-7eac", "qperf"),
-    ] {
-        let file = fixtures.join(format!("expected/{run}.txt"));
-        let shown = world.assay(&["show", run, "--as", shape]).succeeded();
-        assert_eq!(shown.out, fs::read_to_string(file).unwrap(), "{run}");
-    }
+    let port = free_port();
+    let _serving = ServerProcess::assay(&world, port);
+    let port = port.to_string();
+    world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "1M"]).succeeded();
+    let [outcome] = &files_below(&world.path("assay/raw"))[..] else { panic!("one outcome") };
+    let check = |expected: &str| {
+        let shown = world.assay(&["show", "latest", "--as", "iperf3-json"]).failed_with(4);
+        assert!(shown.err.contains("as iperf3"), "{}", shown.err);
+        assert!(shown.err.contains(expected), "{}", shown.err);
+        assert!(shown.out.contains("Gbit/s") || shown.out.contains("Mbit/s"), "{}", shown.out);
+    };
+    fs::write(outcome, "{}").unwrap();
+    check("was changed after it was stored");
+    fs::remove_file(outcome).unwrap();
+    check("No such file");
+    fs::create_dir(outcome).unwrap();
+    check("a folder");
 }
 
 #[test]
