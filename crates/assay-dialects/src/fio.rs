@@ -16,6 +16,8 @@ pub mod log;
 mod number;
 pub mod option;
 pub mod outcome;
+pub mod report;
+pub mod reported_job;
 mod section;
 pub mod section_options;
 pub mod statistics;

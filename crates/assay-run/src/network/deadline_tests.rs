@@ -58,7 +58,7 @@ impl SimulatedServer {
         let (failed, failures) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let server_stop = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().spawn(move || {
             let mut observe = |report| {
                 if let Iperf3ServerReport::Failed(error) = report {
                     failed.send(error.to_string()).unwrap();
@@ -66,6 +66,7 @@ impl SimulatedServer {
             };
             iperf3_server::serve_on(&listener, &service, &server_stop, &mut observe).unwrap();
         });
+        let thread = thread.unwrap();
         Self { address, now_ns, failures, stop, thread: Some(thread) }
     }
 

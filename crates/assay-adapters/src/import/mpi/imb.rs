@@ -72,7 +72,7 @@ struct ImbHead {
     settings: Vec<String>,
 }
 
-/// Lines of the head with conditions, and the values that IMB prints when nobody asked for another.
+/// Lines of the head with conditions, and IMB's defaults.
 const HEAD_SETTINGS: [(&str, &str); 3] = [
     ("MPI_Datatype", "MPI_BYTE"),
     ("MPI_Datatype for reductions", "MPI_FLOAT"),

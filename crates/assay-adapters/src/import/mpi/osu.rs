@@ -213,7 +213,7 @@ fn read_setting(test: &mut OsuTest, line: &str, number: usize, contents: &mut Fi
     contents.recognise(number..=number, line, "condition");
 }
 
-/// Settings that OSU prints when nobody asked for another, and that assay's tests share.
+/// OSU's default settings, which assay's tests share.
 const DEFAULT_SETTINGS: [(&str, &str); 3] = [
     ("Datatype", "MPI_CHAR"),
     ("Window creation", "MPI_Win_allocate"),
