@@ -162,7 +162,8 @@ const ABOUT_SUFFIXES: [&str; 6] = ["左右", "程度", "前後", "前后", "정�
 #[must_use]
 pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
     steps::count(text.len());
-    let chars: Vec<(usize, char)> = text.char_indices().collect();
+    let chars: Vec<(usize, char)> =
+        text.char_indices().map(|(at, c)| (at, to_ascii_digit(c))).collect();
     let mut found = Vec::new();
     let mut at = 0;
     while at < chars.len() {
@@ -180,6 +181,23 @@ pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
         at = end.max(at + 1);
     }
     found
+}
+
+/// Returns the ASCII character of a full-width or Arabic digit, of its mark, or of a blank that
+/// groups digits.
+const fn to_ascii_digit(c: char) -> char {
+    let digit = match c {
+        '０'..='９' => c as u32 - '０' as u32,
+        '٠'..='٩' => c as u32 - '٠' as u32,
+        '۰'..='۹' => c as u32 - '۰' as u32,
+        '٫' | '．' => return '.',
+        '٬' => return ',',
+        '’' => return '\'',
+        // Narrow, thin and figure space.
+        '\u{202f}' | '\u{2009}' | '\u{2007}' => return '\u{a0}',
+        _ => return c,
+    };
+    (b'0' + digit as u8) as char
 }
 
 /// Letters that make a digit part of a name; Hangul, Han and kana adjoin numbers without a blank.
@@ -208,6 +226,9 @@ const fn is_group(c: char) -> bool {
     matches!(c, ' ' | '\u{a0}' | '\u{202f}' | ',' | '.' | '\'')
 }
 
+/// Maximum number of no-break blanks that an entity is read as.
+const MAX_BLANKS: usize = 4;
+
 fn number_end(chars: &[(usize, char)], start: usize) -> usize {
     let digits =
         |from: usize| chars[from..].iter().take_while(|(_, c)| c.is_ascii_digit()).count();
@@ -220,14 +241,20 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
         if at + 1 >= chars.len() || !is_group(chars[at].1) {
             break;
         }
-        let count = digits(at + 1);
+        // An entity is read as several no-break blanks.
+        let blanks = chars[at..].iter().take(MAX_BLANKS).take_while(|(_, c)| *c == '\u{a0}');
+        let separator = blanks.count().max(1);
+        if at + separator >= chars.len() {
+            break;
+        }
+        let count = digits(at + separator);
         let is_blank = is_blank(chars[at].1);
         let is_of_three = count == 3 && first <= 3;
         if count == 0 || (is_blank && !is_of_three) {
             break;
         }
         grouped += 1;
-        at += 1 + count;
+        at += separator + count;
         if !is_of_three
             && grouped > 0
             && !is_blank
@@ -249,6 +276,11 @@ fn is_escape(chars: &[(usize, char)], at: usize) -> bool {
         && next(2).is_some_and(|c| c.is_ascii_digit())
 }
 
+/// Returns whether no two blanks are adjacent, as in `1 000 000`.
+fn has_single_blanks(chars: &[(usize, char)]) -> bool {
+    chars.windows(2).all(|pair| pair[0].1 != '\u{a0}' || pair[1].1 != '\u{a0}')
+}
+
 fn parse_figure(
     text: &str,
     chars: &[(usize, char)],
@@ -257,10 +289,13 @@ fn parse_figure(
 ) -> Option<PrintedFigure> {
     let from = chars[at].0;
     let to = chars.get(end).map_or(text.len(), |(byte, _)| *byte);
-    let printed = &text[from..to];
-    let marks: Vec<char> =
-        printed.chars().filter(|c| !c.is_ascii_digit() && *c != '\\').collect();
-    let last_digits = printed.chars().rev().take_while(char::is_ascii_digit).count();
+    let printed = || chars[at..end].iter().map(|(_, c)| *c);
+    let mut marks: Vec<char> =
+        printed().filter(|c| !c.is_ascii_digit() && *c != '\\').collect();
+    marks.dedup_by(|b, a| {
+        *a == '\u{a0}' && *b == '\u{a0}' && !has_single_blanks(&chars[at..end])
+    });
+    let last_digits = printed().rev().take_while(char::is_ascii_digit).count();
     let (mark, group) = match marks.as_slice() {
         [] => (None, None),
         [only @ (' ' | '\u{a0}' | '\u{202f}' | '\'')] => (None, Some(*only)),
@@ -277,8 +312,7 @@ fn parse_figure(
         _ => return None,
     };
     // `4,500` has a group separator in some languages; the page's language decides later.
-    let digits: String = printed
-        .chars()
+    let digits: String = printed()
         .filter_map(|c| match c {
             c if c.is_ascii_digit() => Some(c),
             c if Some(c) == mark => Some('.'),

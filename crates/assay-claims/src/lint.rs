@@ -11,6 +11,7 @@ use crate::figure::{
 use crate::page::{LineIndex, LintPage, PageTable, PageText};
 
 mod bounds;
+mod columns;
 mod direction;
 mod laws;
 mod names;
@@ -160,6 +161,9 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
         source_comparison::check(&mut lint, &page, &LintPage::read(source));
     }
     let mut findings = lint.findings;
+    // Front matter has a syntax of its own.
+    let in_front = findings.iter_mut().filter(|it| it.start < page.front_matter_end);
+    in_front.for_each(|it| it.replacement = None);
     findings.sort_by_key(|it| (it.start, it.rule, it.end));
     // The laws and the comparison with the source may report the same error.
     findings.dedup_by(|b, a| a.rule == b.rule && (a.start, a.end) == (b.start, b.end));
@@ -263,7 +267,7 @@ const fn page_span(text: &PageText, (start, end): (usize, usize)) -> (usize, usi
 }
 
 /// Characters around a figure that only emphasise it in Markdown.
-const EMPHASIS: [char; 5] = [' ', '\u{a0}', '\t', '*', '_'];
+const EMPHASIS: [char; 7] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\t', '*', '_'];
 
 /// Returns the only figure of a cell that contains nothing else.
 fn bare_figure(cell: &PageText) -> Option<PrintedFigure> {

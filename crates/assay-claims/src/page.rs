@@ -17,6 +17,10 @@ pub struct LintPage {
     pub tables: Vec<PageTable>,
     /// Prose: headings, paragraphs, list items.
     pub prose: Vec<PageText>,
+    /// Titles and descriptions in the front matter.
+    pub titles: Vec<PageText>,
+    /// End of the front matter, in bytes.
+    pub front_matter_end: usize,
 }
 
 /// Table; the first row is its heading.
@@ -50,9 +54,11 @@ impl LintPage {
     #[must_use]
     pub fn read(text: &str) -> Self {
         let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
-        let is_html =
-            ["<!doctype html", "<html", "<table", "<body"].iter().any(|it| head.contains(it));
-        if is_html && !without_bom(&head).trim_start().starts_with("---") {
+        let start = without_bom(&head).trim_start();
+        let is_html = ["<!doctype html", "<html", "<body"].iter().any(|it| head.contains(it))
+            || ["<table", "<p>", "<div"].iter().any(|it| start.starts_with(it))
+                && !head.contains("\n\n");
+        if is_html && !start.starts_with("---") {
             parse_html(text)
         } else {
             parse_markdown(text)
@@ -61,7 +67,8 @@ impl LintPage {
 
     /// Returns all texts, cells first.
     pub fn texts(&self) -> impl Iterator<Item = &PageText> {
-        self.tables.iter().flat_map(|table| table.rows.iter().flatten()).chain(&self.prose)
+        let cells = self.tables.iter().flat_map(|table| table.rows.iter().flatten());
+        cells.chain(&self.prose).chain(&self.titles)
     }
 }
 
@@ -71,6 +78,7 @@ fn parse_markdown(text: &str) -> LintPage {
     let (mut fence, mut within) = (None::<Fence<'_>>, None);
     let mut in_front = without_bom(text).starts_with("---");
     let mut is_open = false;
+    let mut html = HtmlBlocks::new(text);
     let mut lines = without_bom(text).split_inclusive('\n').enumerate().peekable();
     while let Some((number, whole)) = lines.next() {
         let line = whole.trim_end_matches(['\n', '\r']);
@@ -80,7 +88,12 @@ fn parse_markdown(text: &str) -> LintPage {
             let value = |key: &str| Some(line.strip_prefix(key)?.trim().to_owned());
             let reported = value("ms.contentlocale:").or_else(|| value("lang:"));
             page.language = reported.or(page.language.take());
+            page.titles.extend(parse_title(line, here));
             in_front = number == 0 || !line.starts_with("---");
+            page.front_matter_end = start;
+            continue;
+        }
+        if html.contains(here) {
             continue;
         }
         if let Some(open) = fence.filter(|open| !open.leaves_quotation(line)) {
@@ -94,6 +107,12 @@ fn parse_markdown(text: &str) -> LintPage {
         }
         let indent = &line[..line.len() - line.trim_start().len()];
         let line = &without_hidden(line, &mut within);
+        if let Some(table) = html.parse_table(line, here) {
+            page.tables.extend(table.tables);
+            page.prose.extend(table.prose);
+            is_open = false;
+            continue;
+        }
         let trimmed = line.trim_start_matches(LINE_PREFIX);
         let mut is_head = || lines.peek().is_some_and(|(_, next)| is_ruler(next));
         if trimmed.starts_with('|') || trimmed.contains('|') && (is_open || is_head()) {
@@ -118,6 +137,53 @@ fn parse_markdown(text: &str) -> LintPage {
         }
     }
     page
+}
+
+/// HTML tables within a page of Markdown.
+struct HtmlBlocks<'t> {
+    text: &'t str,
+    /// Byte after the last table.
+    end: usize,
+    /// Whether no table is closed after this position.
+    is_exhausted: bool,
+}
+
+impl<'t> HtmlBlocks<'t> {
+    const fn new(text: &'t str) -> Self {
+        Self { text, end: 0, is_exhausted: false }
+    }
+
+    /// Returns whether a line begins within the last table.
+    const fn contains(&self, at: usize) -> bool {
+        at < self.end
+    }
+
+    /// Parses the table that begins in this line, up to its end tag.
+    fn parse_table(&mut self, line: &str, here: usize) -> Option<LintPage> {
+        const END: &str = "</table>";
+        if self.is_exhausted || !line.trim_start().starts_with("<table") {
+            return None;
+        }
+        let Some(length) = self.text[here..].find(END) else {
+            self.is_exhausted = true;
+            return None;
+        };
+        steps::count(length);
+        self.end = here + length + END.len();
+        let mut page = parse_html(&self.text[here..self.end]);
+        let cells = page.tables.iter_mut().flat_map(|table| table.rows.iter_mut().flatten());
+        for text in cells.chain(&mut page.prose) {
+            text.start += here;
+        }
+        Some(page)
+    }
+}
+
+/// Returns the text of a title or a description in the front matter.
+fn parse_title(line: &str, here: usize) -> Option<PageText> {
+    let rest = ["title:", "description:"].iter().find_map(|key| line.strip_prefix(key))?;
+    let start = here + line.len() - rest.len();
+    Some(PageText { start, text: without_links(rest) })
 }
 
 /// Characters before the first word of a line, also in a quotation.
@@ -303,7 +369,7 @@ fn is_power(before: &str) -> bool {
 
 /// Blanks out link targets, tags and code, byte for byte.
 fn without_links(line: &str) -> String {
-    let mut out = without_tags(&without_code(&with_blanks(line)));
+    let mut out = with_entities(&without_tags(&without_code(line)));
     for (open, close) in [("](", ")"), ("<a ", ">"), ("http", " "), (":::", ":::")] {
         let mut from = 0;
         while let Some(at) =
@@ -337,7 +403,7 @@ fn without_code(line: &str) -> String {
 fn parse_html(text: &str) -> LintPage {
     let mut page = LintPage { is_html: true, ..LintPage::default() };
     let (mut at, mut table_depth) = (0, 0_usize);
-    let mut current: Option<PageText> = None;
+    let mut current: Option<HtmlText> = None;
     let small = text.to_ascii_lowercase();
     while at < text.len() {
         let Some(open) = text[at..].find('<').map(|it| it + at) else {
@@ -361,51 +427,124 @@ fn parse_html(text: &str) -> LintPage {
             }
             "html" => page.language = attribute(tag, "lang"),
             "table" => {
+                close_text(&mut page, &mut current, table_depth);
                 table_depth += 1;
                 page.tables.push(PageTable::default());
             }
-            "/table" => table_depth = table_depth.saturating_sub(1),
+            "/table" => {
+                close_text(&mut page, &mut current, table_depth);
+                table_depth = table_depth.saturating_sub(1);
+            }
             "tr" if table_depth > 0 => {
+                close_text(&mut page, &mut current, table_depth);
                 if let Some(table) = page.tables.last_mut() {
                     table.rows.push(Vec::new());
                 }
             }
-            "td" | "th" | "p" | "li" | "h1" | "h2" | "h3" | "h4" => {
-                current = Some(PageText { start: close, text: String::new() });
+            "td" | "th" => {
+                close_text(&mut page, &mut current, table_depth);
+                current = Some(HtmlText::new(close, true));
             }
-            "/td" | "/th" | "/p" | "/li" | "/h1" | "/h2" | "/h3" | "/h4" => {
-                let Some(done) = current.take() else { continue };
-                let is_cell = name.starts_with("/t");
-                let row = page.tables.last_mut().and_then(|table| table.rows.last_mut());
-                match row.filter(|_| is_cell && table_depth > 0) {
-                    Some(row) => row.push(done),
-                    None => page.prose.push(done),
+            "p" | "li" | "h1" | "h2" | "h3" | "h4" => {
+                // A paragraph within a cell is a part of it.
+                if current.as_ref().is_none_or(|it| !it.is_cell) {
+                    close_text(&mut page, &mut current, table_depth);
+                    current = Some(HtmlText::new(close, false));
+                }
+            }
+            "/td" | "/th" | "/tr" => close_text(&mut page, &mut current, table_depth),
+            "/p" | "/li" | "/h1" | "/h2" | "/h3" | "/h4" => {
+                if current.as_ref().is_some_and(|it| !it.is_cell) {
+                    close_text(&mut page, &mut current, table_depth);
                 }
             }
             // Tags within a text are blanked out, so that positions stay.
             _ => append_text(&mut current, open, &" ".repeat(close - open)),
         }
     }
+    close_text(&mut page, &mut current, table_depth);
     page
 }
 
+/// Text whose end tag has not been read. HTML may leave out the end tags of cells and paragraphs.
+struct HtmlText {
+    text: PageText,
+    is_cell: bool,
+}
+
+impl HtmlText {
+    const fn new(start: usize, is_cell: bool) -> Self {
+        Self { text: PageText { start, text: String::new() }, is_cell }
+    }
+}
+
+/// Adds the open text to the page: a cell to the last row, or prose.
+fn close_text(page: &mut LintPage, current: &mut Option<HtmlText>, table_depth: usize) {
+    let Some(HtmlText { text, is_cell }) = current.take() else { return };
+    let row = page.tables.last_mut().and_then(|table| table.rows.last_mut());
+    match row.filter(|_| is_cell && table_depth > 0) {
+        Some(row) => row.push(text),
+        None => page.prose.push(text),
+    }
+}
+
 /// Appends to the open text; entities of blanks become as many blanks as bytes.
-fn append_text(current: &mut Option<PageText>, start: usize, part: &str) {
-    if let Some(text) = current {
+fn append_text(current: &mut Option<HtmlText>, start: usize, part: &str) {
+    if let Some(HtmlText { text, .. }) = current {
         // Fills a gap that was left out, so that every byte keeps its position.
         let gap = start.saturating_sub(text.start + text.text.len());
         steps::count(gap + part.len());
         text.text.push_str(&" ".repeat(gap));
-        text.text.push_str(&with_blanks(part).replace(['\n', '\r'], " "));
+        text.text.push_str(&with_entities(part).replace(['\n', '\r'], " "));
     }
 }
 
-/// Replaces entities of blanks by as many blanks as bytes, so that positions stay.
-fn with_blanks(text: &str) -> String {
-    const ENTITIES: [&str; 7] =
-        ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;", "&#8239;", "&thinsp;", "&ensp;"];
-    let blank = |text: String, entity: &&str| text.replace(entity, &" ".repeat(entity.len()));
-    ENTITIES.iter().fold(text.to_owned(), blank)
+/// Replaces entities by their characters with blanks before them, so that positions stay: `&micro;`
+/// becomes five blanks and `µ`.
+fn with_entities(text: &str) -> String {
+    /// Longest entity without its ampersand.
+    const LONGEST: usize = 8;
+    const BLANKS: [&str; 9] =
+        ["nbsp;", "#160;", "#xa0;", "#xA0;", "#8239;", "thinsp;", "ensp;", "#8201;", "#x202f;"];
+    const CHARACTERS: [(&str, &str); 18] = [
+        ("micro;", "µ"),
+        ("#181;", "µ"),
+        ("mu;", "μ"),
+        ("#956;", "μ"),
+        ("lt;", "<"),
+        ("gt;", ">"),
+        ("le;", "≤"),
+        ("ge;", "≥"),
+        ("asymp;", "≈"),
+        ("times;", "×"),
+        ("plusmn;", "±"),
+        ("minus;", "−"),
+        ("ndash;", "–"),
+        ("mdash;", "—"),
+        ("percnt;", "%"),
+        ("#37;", "%"),
+        ("tilde;", "~"),
+        ("amp;", "&"),
+    ];
+    let mut out = text.to_owned();
+    for (at, _) in text.match_indices('&') {
+        let rest = near_text(text, at + 1, LONGEST);
+        steps::count(rest.len());
+        if let Some(entity) = BLANKS.iter().find(|it| rest.starts_with(**it)) {
+            let length = entity.len() + 1;
+            // No-break blanks of two bytes, or of three for an odd number.
+            let odd = length % 2;
+            let blanks = "\u{202f}".repeat(odd) + &"\u{a0}".repeat((length - 3 * odd) / 2);
+            out.replace_range(at..at + length, &blanks);
+        } else if let Some((entity, c)) = CHARACTERS.iter().find(|it| rest.starts_with(it.0)) {
+            let length = entity.len() + 1;
+            let character = " ".repeat(length.saturating_sub(c.len())) + c;
+            if character.len() == length {
+                out.replace_range(at..at + length, &character);
+            }
+        }
+    }
+    out
 }
 
 fn attribute(tag: &str, name: &str) -> Option<String> {

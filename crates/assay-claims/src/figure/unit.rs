@@ -330,7 +330,7 @@ fn spelling_length(spelling: &Spelling, rest: &str) -> Option<usize> {
     }
 }
 
-pub(crate) const BLANKS: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
+pub(crate) const BLANKS: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\u{2007}'];
 
 fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !is_unspaced_script(c)
@@ -359,12 +359,19 @@ pub(crate) fn parse_unit(text: &str, from: usize) -> Option<PrintedUnit> {
     })
 }
 
+/// Blanks, brackets and marks of the direction of text between a number and its unit.
+const BEFORE_UNIT: [char; 12] = [
+    ' ', '\u{a0}', '\u{202f}', '\u{2009}', '\u{2007}', '-', '[', '(', '\u{200e}', '\u{200f}',
+    '\u{2066}', '\u{2069}',
+];
+/// Maximum number of bytes between a number and its unit, which an entity may have.
+const MAX_SKIPPED: usize = 16;
+
 /// Returns the unit after a number, optionally after blanks, a hyphen or a bracket.
 pub(crate) fn unit_after_number(text: &str, from: usize) -> Option<PrintedUnit> {
     let rest = &text[from..];
-    let skipped =
-        rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '-', '[', '(']).len();
-    let skipped = if skipped > 8 { return None } else { skipped };
+    let skipped = rest.len() - rest.trim_start_matches(BEFORE_UNIT).len();
+    let skipped = if skipped > MAX_SKIPPED { return None } else { skipped };
     parse_unit(text, from + skipped)
         .or_else(|| operations_after_words(text, from + skipped, MAX_KINDS))
 }

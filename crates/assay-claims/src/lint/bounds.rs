@@ -4,7 +4,8 @@
 use super::words::{NO_ENDING, has_word};
 use super::{Linter, Rule, page_span};
 use crate::figure::{
-    PrintedFigure, base_language, find_figures, is_unspaced_script, text_before,
+    PageNumberFormat, PrintedFigure, base_language, find_figures, is_unspaced_script,
+    text_before,
 };
 use crate::page::PageText;
 use crate::steps;
@@ -157,22 +158,40 @@ const OTHER_BOUNDS: [&str; 44] = [
 const LANGUAGES: [&str; 9] = ["en", "de", "fr", "es", "cs", "ru", "zh", "ja", "ko"];
 
 /// Compares the bounds and the percentiles of a text with those of its source.
-pub(super) fn compare(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
+pub(super) fn compare(
+    lint: &mut Linter<'_>,
+    text: &PageText,
+    (source, source_format): (&PageText, PageNumberFormat),
+) {
+    /// Maximum number of figures; real sentences have fewer.
+    const MOST: usize = 16;
     compare_percentiles(lint, text, source);
     let (figures, source_figures) = (find_figures(&text.text), find_figures(&source.text));
-    // With several figures, word order decides which one is bounded.
-    let ([figure], [source_figure]) = (&figures[..], &source_figures[..]) else { return };
-    let Some(expected) = find_bound(&source.text, source_figure) else { return };
-    let message = match find_bound(&text.text, figure) {
-        Some(found) if found != expected => {
-            format!("{}, and the source has {}", found.phrase(), expected.phrase())
-        }
-        None if lint.knows_bounds && !names_bound(&text.text) => {
-            format!("the source has {}, and here is no bound", expected.phrase())
-        }
-        Some(_) | None => return,
+    if figures.len() > MOST || source_figures.len() > MOST {
+        return;
+    }
+    let are_single = figures.len() == 1 && source_figures.len() == 1;
+    let format = lint.number_format;
+    let has_same_digits = |a: &PrintedFigure, b: &PrintedFigure| {
+        let (ours, theirs) = (format.possible_values(a), source_format.possible_values(b));
+        ours.iter().any(|a| theirs.iter().any(|b| a.to_bits() == b.to_bits()))
     };
-    lint.add(Rule::Qualifier, page_span(text, figure.number_span), message);
+    for source_figure in &source_figures {
+        let Some(expected) = find_bound(&source.text, source_figure) else { continue };
+        let mut same =
+            figures.iter().filter(|it| are_single || has_same_digits(it, source_figure));
+        let (Some(figure), None) = (same.next(), same.next()) else { continue };
+        let message = match find_bound(&text.text, figure) {
+            Some(found) if found != expected => {
+                format!("{}, and the source has {}", found.phrase(), expected.phrase())
+            }
+            None if lint.knows_bounds && !names_bound(&text.text) => {
+                format!("the source has {}, and here is no bound", expected.phrase())
+            }
+            Some(_) | None => continue,
+        };
+        lint.add(Rule::Qualifier, page_span(text, figure.number_span), message);
+    }
 }
 
 /// Returns whether the words for bounds of a language are known.

@@ -175,30 +175,80 @@ pub(super) fn compare_directions(
         }
         return;
     }
-    let (page_rates, source_rates) = (rates(text), rates(source));
-    let ([first, second], [source_first, source_second]) = (&page_rates[..], &source_rates[..])
-    else {
+    let count =
+        |all: &[LintDirection]| all.iter().filter(|it| **it == LintDirection::Reads).count();
+    let (reads, source_reads) = (count(&directions), count(&source_directions));
+    if directions.len() == source_directions.len() && reads != source_reads {
+        let start = text.text.len() - text.text.trim_start().len();
+        let span = page_span(text, (start, text.text.trim_end().len().max(start)));
+        let message = format!(
+            "reads {reads} times and writes {} times, but the source has {source_reads} and {}",
+            directions.len() - reads,
+            directions.len() - source_reads
+        );
+        lint.add_likely(Rule::Direction, span, message);
         return;
-    };
-    let ([a, b], [source_a, source_b]) = (&directions[..], &source_directions[..]) else {
-        return;
-    };
-    let page_format = lint.number_format;
-    let is_one = |it: &PrintedFigure, source: &PrintedFigure| {
+    }
+    let (page_figures, source_figures) = (directed_figures(text), directed_figures(source));
+    let (page, source) =
+        ((&page_figures[..], &directions[..]), (&source_figures[..], &source_directions[..]));
+    if let Some(figure) = find_swapped(lint.number_format, page, (source, source_format)) {
+        let message = "reads and writes are swapped".to_owned();
+        lint.add(Rule::Direction, page_span(text, figure.number_span), message);
+    }
+}
+
+/// Returns the figures of a text that reads or writes may have: rates and times.
+fn directed_figures(text: &PageText) -> Vec<PrintedFigure> {
+    let is_time =
+        |it: &PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit == Unit::Second);
+    let times = find_figures(&text.text).into_iter().filter(is_time);
+    let mut figures: Vec<PrintedFigure> = rates(text).into_iter().chain(times).collect();
+    figures.sort_by_key(|it| it.number_span.0);
+    figures
+}
+
+/// Figures of a text and its directions, both in order.
+type DirectedFigures<'f> = (&'f [PrintedFigure], &'f [LintDirection]);
+
+/// Returns the first figure with another direction than the same figure of the source, if each
+/// direction of both texts has equally many figures.
+fn find_swapped<'f>(
+    page_format: PageNumberFormat,
+    (figures, directions): DirectedFigures<'f>,
+    ((source_figures, source_directions), source_format): (
+        DirectedFigures<'_>,
+        PageNumberFormat,
+    ),
+) -> Option<&'f PrintedFigure> {
+    /// Maximum number of figures that are compared; real sentences have fewer.
+    const MOST: usize = 16;
+    let is_even = figures.len() == source_figures.len()
+        && directions.len() == source_directions.len()
+        && (2..=MOST).contains(&figures.len())
+        && directions.len() >= 2
+        && figures.len().is_multiple_of(directions.len());
+    if !is_even {
+        return None;
+    }
+    let per_direction = figures.len() / directions.len();
+    let is_same = |it: &PrintedFigure, source: &PrintedFigure| {
         let others = source_format.possible_values(source);
         let values = page_format.possible_values(it);
         values.iter().any(|it| others.iter().any(|other| it.to_bits() == other.to_bits()))
             && it.unit.as_ref().zip(source.unit.as_ref()).is_some_and(|(a, b)| a.is_same(b))
     };
-    let is_same_order = is_one(first, source_first) && is_one(second, source_second);
-    let is_reversed = is_one(second, source_first) && is_one(first, source_second);
-    if a == b || source_a == source_b || is_same_order == is_reversed {
-        return;
-    }
-    if (is_same_order && a != source_a) || (is_reversed && a == source_a) {
-        let message = "reads and writes are swapped".to_owned();
-        lint.add(Rule::Direction, page_span(text, first.number_span), message);
-    }
+    let partner = |it: &PrintedFigure| {
+        let mut all =
+            source_figures.iter().enumerate().filter(|(_, source)| is_same(it, source));
+        all.next().filter(|_| all.next().is_none()).map(|(at, _)| at)
+    };
+    let partners: Vec<usize> = figures.iter().map(partner).collect::<Option<_>>()?;
+    let is_swapped = |(at, partner): (usize, &usize)| {
+        directions[at / per_direction] != source_directions[partner / per_direction]
+    };
+    let at = partners.iter().enumerate().position(is_swapped)?;
+    figures.get(at)
 }
 
 /// Returns whether the first word of a text is a direction or an operation.

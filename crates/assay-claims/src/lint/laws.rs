@@ -3,7 +3,7 @@
 use assay_model::quantity::Unit;
 
 use super::{
-    FigureColumn, Linter, Rule, direction, figure_columns, page_span, statistic_order,
+    FigureColumn, Linter, Rule, columns, direction, figure_columns, page_span, statistic_order,
 };
 use crate::figure::PrintedFigure;
 use crate::page::{LintPage, PageTable, PageText};
@@ -11,11 +11,12 @@ use crate::page::{LintPage, PageTable, PageText};
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
         check_header_rule(lint, table);
-        let columns = figure_columns(table);
+        let figures = figure_columns(table);
         statistic_order::check(lint, table);
-        check_bits_and_bytes(lint, &columns);
-        check_eightfold(lint, &columns);
-        check_bandwidth_curve(lint, table, &columns);
+        check_bits_and_bytes(lint, &figures);
+        check_eightfold(lint, &figures);
+        check_bandwidth_curve(lint, table, &figures);
+        columns::check(lint, table, &figures);
         for cell in table.rows.iter().flatten() {
             direction::check(lint, cell);
         }

@@ -48,7 +48,8 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
     let is_foreign = matches!((mark, expected), ('.', ',') | (',', '.'));
     if is_foreign && figure.decimals != 3 {
         let printed = &text.text[figure.number_span.0..figure.number_span.1];
-        let (head, tail) = printed.rsplit_once(mark).unwrap_or((printed, ""));
+        // Other digits have their own marks.
+        let Some((head, tail)) = printed.rsplit_once(mark) else { return };
         let corrected = format!("{head}{expected}{tail}");
         let message =
             format!("`{printed}` has the decimal mark of another language: {corrected}");

@@ -3,6 +3,7 @@
 
 use assay_model::quantity::Unit;
 
+use super::words::{NO_ENDING, has_word};
 use super::{Linter, Rule, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit, text_before};
 use crate::page::{LintPage, PageTable, PageText};
@@ -16,9 +17,13 @@ const MAX_COLUMNS: usize = 64;
 const ABOUT_TOLERANCE: f64 = 0.01;
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
+    let names_parallelism = page.prose.iter().any(|text| {
+        let lower = text.text.to_lowercase();
+        PARALLEL_WORDS.iter().any(|word| has_word(&lower, word, NO_ENDING))
+    });
     for table in &page.tables {
         check_peak_columns(lint, table);
-        check_littles_law(lint, table);
+        check_littles_law(lint, table, names_parallelism);
     }
     for text in page.texts() {
         let figures = find_figures(&text.text);
@@ -152,9 +157,53 @@ const MEAN_WORDS: [&str; 11] = [
 const LATENCY_WORDS: [&str; 8] =
     ["latency", "задержка", "latence", "延迟", "대기 시간", "レイテンシ", "latenz", "latencia"];
 
+/// Words for what multiplies the depth, in headings and sentences.
+const PARALLEL_WORDS: [&str; 29] = [
+    "jobs",
+    "numjobs",
+    "threads",
+    "hosts",
+    "nodes",
+    "clients",
+    "processes",
+    "workers",
+    "ranks",
+    "vms",
+    "задания",
+    "потоки",
+    "потоков",
+    "узлы",
+    "узлов",
+    "клиентов",
+    "tâches",
+    "nœuds",
+    "hôtes",
+    "knoten",
+    "úlohy",
+    "uzly",
+    "hilos",
+    "nodos",
+    "线程数",
+    "节点数",
+    "任务数",
+    "スレッド数",
+    "스레드",
+];
+
+/// Returns the columns whose numbers multiply the depth.
+fn parallel_columns(table: &PageTable) -> Vec<usize> {
+    let headings = table.rows.first().into_iter().flatten().enumerate().take(MAX_COLUMNS);
+    let is_parallel = |heading: &PageText| {
+        let lower = heading.text.to_lowercase();
+        PARALLEL_WORDS.iter().any(|word| has_word(&lower, word, NO_ENDING))
+    };
+    headings.filter(|(_, it)| is_parallel(it)).map(|(number, _)| number).collect()
+}
+
 /// Checks Little's law: I/O in flight = rate × mean latency, so that the depth bounds the product.
-/// Percentiles are not checked.
-fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
+/// Percentiles are not checked. Jobs and hosts multiply the depth; if only a sentence names them,
+/// the error is possible.
+fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism: bool) {
     let is_depth =
         |it: &str| DEPTH_WORDS.iter().any(|word| it.trim() == *word || it.starts_with(*word));
     let is_mean = |it: &str| {
@@ -170,6 +219,8 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
     let columns: Vec<UnitColumn> =
         (0..MAX_COLUMNS).map_while(|number| UnitColumn::from_table(table, number)).collect();
     let Some(latency) = UnitColumn::from_table(table, latency) else { return };
+    let parallel = parallel_columns(table);
+    let confidence = Linter::likely_if(!names_parallelism || !parallel.is_empty());
     for row in full_rows(table) {
         let value_of = |unit: Unit, column: &UnitColumn| {
             let figure = column.figure(row)?;
@@ -182,8 +233,12 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
                 Some((value_of(Unit::IoPerSecond, column)?, row.get(column.number)?))
             })
             .collect();
-        let limit = row.get(depth).and_then(figure_with_unit).filter(|it| it.unit.is_none());
-        let limit = limit.and_then(|it| unambiguous_value(lint, &it));
+        let count = |number: usize| {
+            let figure = row.get(number).and_then(figure_with_unit)?;
+            unambiguous_value(lint, &figure).filter(|_| figure.unit.is_none())
+        };
+        let jobs = parallel.iter().map(|number| count(*number)).product::<Option<f64>>();
+        let limit = count(depth).zip(jobs).map(|(depth, jobs)| depth * jobs);
         // Two rates in a row are ambiguous.
         let ([(rate, cell)], Some(latency), Some(limit)) =
             (rates.as_slice(), value_of(Unit::Second, &latency), limit)
@@ -195,8 +250,8 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable) {
             let message = format!(
                 "rate × latency = {needed:.1} in flight, but the depth is {limit} (Little's law)"
             );
-            let span = trimmed_span(cell);
-            lint.add(Rule::Impossible, page_span(cell, span), message);
+            let span = page_span(cell, trimmed_span(cell));
+            lint.add_finding((Rule::Impossible, confidence), span, message, None);
         }
     }
 }

@@ -27,9 +27,14 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
     for (table, source_table) in page.tables.iter().zip(&source.tables) {
         compare_tables(lint, table, (source_table, source_format));
     }
-    for (text, source_text) in pair_paragraphs(page, source).unwrap_or_default() {
+    let titles = page.titles.iter().zip(&source.titles);
+    let pairs = pair_paragraphs(page, source).unwrap_or_else(|| {
+        align_paragraphs((page, lint.number_format), (source, source_format))
+    });
+    for (text, source_text) in titles.chain(pairs) {
         direction::compare_directions(lint, text, (source_text, source_format));
-        bounds::compare(lint, text, source_text);
+        bounds::compare(lint, text, (source_text, source_format));
+        compare_replaced_names(lint, text, source_text);
         compare_texts(lint, text, (source_text, source_format));
     }
 }
@@ -47,6 +52,45 @@ fn pair_paragraphs<'p>(
         (paragraphs_with_figures(page), paragraphs_with_figures(source));
     (paragraphs.len() == source_paragraphs.len())
         .then(|| paragraphs.into_iter().zip(source_paragraphs).collect())
+}
+
+/// Pairs paragraphs with the same figures where their numbers differ. A pair has equally many
+/// figures with units, and at least half of them are equal.
+fn align_paragraphs<'p>(
+    (page, format): (&'p LintPage, PageNumberFormat),
+    (source, source_format): (&'p LintPage, PageNumberFormat),
+) -> Vec<(&'p PageText, &'p PageText)> {
+    /// Maximum number of paragraphs that one page may have in excess in one place.
+    const LOOK_AHEAD: usize = 8;
+    let values = |text: &PageText, format: PageNumberFormat| -> Vec<[u64; 2]> {
+        let figures = find_figures(&text.text).into_iter().filter(|it| it.unit.is_some());
+        figures
+            .map(|it| format.possible_values(&it).map(f64::to_bits))
+            .take(MAX_MATCHED)
+            .collect()
+    };
+    let sources: Vec<(&PageText, Vec<[u64; 2]>)> = paragraphs_with_figures(source)
+        .into_iter()
+        .map(|it| (it, values(it, source_format)))
+        .collect();
+    let mut next = 0;
+    let mut pairs = Vec::new();
+    for text in paragraphs_with_figures(page) {
+        let ours = values(text, format);
+        let is_pair = |(_, theirs): &(&PageText, Vec<[u64; 2]>)| {
+            let is_equal = |it: &&[u64; 2]| {
+                theirs.iter().any(|other| it.iter().any(|it| other.contains(it)))
+            };
+            let equal = ours.iter().filter(is_equal).count();
+            ours.len() == theirs.len() && equal > 0 && 2 * equal >= ours.len()
+        };
+        let found = sources.iter().skip(next).take(LOOK_AHEAD).position(is_pair);
+        if let Some(at) = found {
+            pairs.push((text, sources[next + at].0));
+            next += at + 1;
+        }
+    }
+    pairs
 }
 
 fn paragraphs_with_figures(page: &LintPage) -> Vec<&PageText> {
@@ -83,7 +127,7 @@ fn compare_tables(
         for (cell, source_cell) in row.iter().zip(source_row) {
             compare_names(lint, cell, source_cell);
             direction::compare_directions(lint, cell, (source_cell, source_format));
-            bounds::compare(lint, cell, source_cell);
+            bounds::compare(lint, cell, (source_cell, source_format));
             if row_index == 0 {
                 compare_headings(lint, cell, source_cell);
             }
@@ -108,6 +152,21 @@ fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
             lint.add(Rule::Name, trimmed_span(cell), message);
             break;
         }
+    }
+}
+
+/// Reports a name in a sentence that replaces another name of the source.
+fn compare_replaced_names(lint: &mut Linter<'_>, text: &PageText, source: &PageText) {
+    let (lower, source_lower) = (text.text.to_lowercase(), source.text.to_lowercase());
+    let is_only = |name: &&str, here: &str, there: &str| {
+        let name = name.to_lowercase();
+        has_word(here, &name, NO_ENDING) && !there.contains(&name)
+    };
+    let added = PROTECTED_NAMES.iter().find(|name| is_only(name, &lower, &source_lower));
+    let lost = PROTECTED_NAMES.iter().find(|name| is_only(name, &source_lower, &lower));
+    if let (Some(added), Some(lost)) = (added, lost) {
+        let message = format!("{added}, and the source has {lost}");
+        lint.add_likely(Rule::Name, trimmed_span(text), message);
     }
 }
 

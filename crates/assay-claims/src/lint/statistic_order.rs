@@ -174,6 +174,36 @@ struct StatisticColumn {
 }
 
 pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable) {
+    check_columns(lint, table);
+    if let Some(transposed) = transpose_statistics(table) {
+        check_columns(lint, &transposed);
+    }
+}
+
+/// Returns a table whose rows are statistics with rows and columns exchanged.
+fn transpose_statistics(table: &PageTable) -> Option<PageTable> {
+    /// Maximum number of statistics and of columns, which limits the work.
+    const MOST: usize = 64;
+    let label = |row: &&Vec<PageText>| {
+        let label = row.first()?;
+        let statistic = heading_statistic(&label.text);
+        // `p3.8xlarge` is a type of machine.
+        statistic.filter(|(_, subject)| !subject.contains(|c: char| c.is_ascii_digit()))
+    };
+    let rows: Vec<&Vec<PageText>> =
+        full_rows(table).filter(|row| label(row).is_some()).collect();
+    let labels: Vec<(Statistic, String)> = rows.iter().filter_map(label).collect();
+    // A label that occurs twice belongs to another part of the table.
+    let is_repeated = |at: usize| labels[at + 1..].contains(&labels[at]);
+    if !(2..=MOST).contains(&rows.len()) || (0..labels.len()).any(is_repeated) {
+        return None;
+    }
+    let columns = rows[0].len().min(MOST);
+    let column = |number: usize| rows.iter().map(|row| row[number].clone()).collect();
+    Some(PageTable { rows: (0..columns).map(column).collect(), rule: None })
+}
+
+fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
     let Some(heading) = table.rows.first() else { return };
     let column = |(number, heading): (usize, &PageText)| {
         let (statistic, what) = heading_statistic(&heading.text)?;

@@ -248,8 +248,9 @@ fn check_spelling(lint: &mut Linter<'_>, text: &PageText, unit: &PrintedUnit) {
     let rule =
         if unit.text.ends_with("Б/c") { Rule::MixedScripts } else { Rule::UnitSpelling };
     let message = format!("`{}` is written {standard}", unit.text);
-    // `Mbits/sec` is the label of iperf.
-    let confidence = Linter::likely_if(!unit.text.ends_with("/sec"));
+    // English pages print "bits", and `Mbits/sec` is the label of iperf.
+    let is_plural = unit.text.contains("bits") && !lint.is_translated;
+    let confidence = Linter::likely_if(!is_plural && !unit.text.ends_with("/sec"));
     let span = page_span(text, unit.span);
     lint.add_finding((rule, confidence), span, message, Some(standard));
 }

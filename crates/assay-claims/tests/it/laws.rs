@@ -97,6 +97,84 @@ fn checks_littles_law() {
     ]);
 }
 
+/// Jobs and hosts multiply the depth.
+#[test]
+fn littles_law_counts_jobs() {
+    let heading = "| jobs | hosts | in flight | rate [IOPS] | latency [ms] |";
+    check(&[
+        (&table(heading, "| 2 | 2 | 4 | 5000 | 1.30 |"), &[]),
+        (&table(heading, "| 1 | 1 | 4 | 5000 | 1.30 |"), &["5000"]),
+    ]);
+}
+
+/// Statistics in rows are checked as those in columns.
+#[test]
+fn checks_order_of_statistics_in_rows() {
+    let rows = |rows: [&str; 3]| {
+        format!("| latency | read [µs] | write [µs] |\n|-|-|-|\n{}\n", rows.join("\n"))
+    };
+    check(&[
+        (
+            &rows(["| min | 2.0 | 3.0 |", "| avg | 1.5 | 4.0 |", "| max | 9.0 | 9.0 |"]),
+            &["1.5"],
+        ),
+        (&rows(["| min | 1.0 | 3.0 |", "| avg | 1.5 | 4.0 |", "| max | 9.0 | 9.0 |"]), &[]),
+        (&rows(["| p50 | 4 | 3 |", "| p99 | 9 | 2 |", "| p99.9 | 10 | 20 |"]), &["2"]),
+        // Two parts of one table.
+        (&rows(["| min | 9 | 3 |", "| max | 10 | 4 |", "| min | 1 | 1 |"]), &[]),
+    ]);
+}
+
+#[test]
+fn checks_percentages_of_columns() {
+    let rows = |last: &str| {
+        format!(
+            "| test | old | new | change |\n|-|-|-|-|\n| a | 100 | 150 | 50 % |\n\
+             | b | 200 | 220 | +10 % |\n| c | 50 | 40 | -20 % |\n| d | 80 | 100 | {last} |\n"
+        )
+    };
+    check(&[
+        (&rows("25 %"), &[]),
+        // A load in percent is of something else.
+        (&rows("52 %").replace("change", "CPU"), &[]),
+        (&rows("52 %"), &["52"]),
+        // Percentages of something else.
+        (
+            "| a | b | c |\n|-|-|-|\n| 1 | 2 | 3 % |\n| 4 | 5 | 7 % |\n| 6 | 7 | 9 % |\n| 8 | 9 | 4 % |",
+            &[],
+        ),
+    ]);
+}
+
+/// Decimal and binary units of one quantity differ by 1.0486 for mega.
+#[test]
+fn checks_decimal_and_binary_columns() {
+    let rows = |last: &str| {
+        format!(
+            "| test | rate (MiB/s) | rate (MB/s) |\n|-|-|-|\n| a | 100 | 104.86 |\n\
+             | b | 200 | 209.72 |\n| c | 300 | 314.57 |\n| d | 400 | {last} |\n"
+        )
+    };
+    check(&[(&rows("419.43"), &[]), (&rows("409.60"), &["409.60"])]);
+    let equal = "| test | rate (MiB/s) | rate (MB/s) |\n|-|-|-|\n| a | 123 | 123 |\n\
+                 | b | 201 | 201 |\n| c | 304 | 304 |\n";
+    assert_eq!(lint(equal, None).len(), 1, "{:?}", lint(equal, None));
+}
+
+#[test]
+fn finds_lost_prefix() {
+    let rows = |last: &str| {
+        format!(
+            "| t | IOPS |\n|-|-|\n| a | 102k |\n| b | 98k |\n| c | 110k |\n| d | {last} |\n"
+        )
+    };
+    for (last, expected) in [("115", 1), ("115k", 0), ("3", 0), ("115 IOPS", 1), ("99,000", 0)]
+    {
+        let findings = lint(&rows(last), None);
+        assert_eq!(findings.len(), expected, "{last}: {findings:?}");
+    }
+}
+
 #[test]
 fn checks_unit_conversions() {
     check(&[

@@ -158,6 +158,47 @@ fn finds_swapped_directions_of_grouped_figures() {
     ]);
 }
 
+/// Sentences with several figures.
+#[test]
+fn compares_each_figure_of_sentences() {
+    let source = "Writes take 5 ms and reads 3 ms.";
+    let rates = "Up to 300,000 read IOPS at 2 ms and at least 100,000 write IOPS at 3 ms.";
+    check(&[
+        ("es", "Las lecturas tardan 5 ms y las escrituras 3 ms.", source, "direction 5;"),
+        ("es", "Las escrituras tardan 5 ms y las lecturas 3 ms.", source, ""),
+        (
+            "es",
+            "Hasta 300 000 IOPS de escritura a 2 ms y al menos 100 000 IOPS de lectura a 3 ms.",
+            rates,
+            "direction 300 000;",
+        ),
+        (
+            "es",
+            "Hasta 300 000 IOPS de lectura a 2 ms y hasta 100 000 IOPS de escritura a 3 ms.",
+            rates,
+            "qualifier 100 000;",
+        ),
+        (
+            "es",
+            "Hasta 300 000 IOPS de lectura a 2 ms y al menos 100 000 IOPS de escritura a 3 ms.",
+            rates,
+            "",
+        ),
+    ]);
+    let lines = |language: &str, line: &str| format!("---\nlang: {language}\n---\n{line}\n");
+    let named = lines("en", "IOR reached 5 GB/s.");
+    assert_eq!(lint(&lines("es", "IOR alcanzó 5 GB/s."), Some(&named)), []);
+    assert_eq!(lint(&lines("es", "HPL alcanzó 5 GB/s."), Some(&named)).len(), 1);
+}
+
+/// Paragraphs with the same figures are compared if their numbers differ.
+#[test]
+fn aligns_paragraphs_by_their_figures() {
+    let source = "Rate of 5 GB/s at 2 ms.\n\nOnly here: 7 GB/s.\n\nUp to 9 GB/s at 4 ms.\n";
+    let page = "---\nlang: fr\n---\nTaux de 5 GB/s à 2 ms.\n\nAu moins 9 GB/s à 4 ms.\n";
+    assert_eq!(format_new_findings(page, source), "qualifier 9;");
+}
+
 #[test]
 fn compares_units_of_headings() {
     let table = |heading: &str| {

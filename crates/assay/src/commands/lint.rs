@@ -35,7 +35,7 @@ pub(crate) fn lint(
         typed.against.as_deref().map(|name| read_source(name, typed, terminal)).transpose()?;
     let mut pages = Vec::new();
     for path in &typed.pages {
-        let text = read_page(path)?;
+        let PageFile { text, is_utf16 } = read_page(path)?;
         let name = path.display().to_string();
         if find_figures(&text).is_empty() {
             terminal.note(&format!("{name}: no figures found"));
@@ -47,6 +47,9 @@ pub(crate) fn lint(
         let mut findings = find_errors(&text, source.as_deref(), typed.all);
         if typed.fix {
             let (fixed, count) = lint::apply_fixes(&text, &findings);
+            if count > 0 && is_utf16 {
+                return Err(utf16_error(&name));
+            }
             if count > 0 {
                 output_file::write(path, &fixed)?;
                 terminal.note(&format!("{name}: {count} fixed"));
@@ -111,7 +114,13 @@ fn format_findings(name: &str, findings: &[LintFinding]) -> String {
     lines.concat()
 }
 
-fn read_page(path: &Path) -> Result<String, CommandFailure> {
+/// Page as read from its file.
+struct PageFile {
+    text: String,
+    is_utf16: bool,
+}
+
+fn read_page(path: &Path) -> Result<PageFile, CommandFailure> {
     let name = path.display();
     let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
     let status = path.metadata().map_err(read_error)?;
@@ -120,12 +129,36 @@ fn read_page(path: &Path) -> Result<String, CommandFailure> {
             .with_reason(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
             .advise("name a Markdown or HTML file"));
     }
-    String::from_utf8(job_file::read(path).map_err(read_error)?).map_err(|error| {
+    let bytes = job_file::read(path).map_err(read_error)?;
+    if let Some(text) = decode_utf16(&bytes) {
+        return Ok(PageFile { text, is_utf16: true });
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         CommandFailure::usage(format!("{name} is not UTF-8"))
             .with_reason(format!("byte {offset} is not valid UTF-8"))
             .advise("convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8 FILE`")
-    })
+    })?;
+    Ok(PageFile { text, is_utf16: false })
+}
+
+/// Decodes UTF-16 with a byte order mark; `None` for any other text.
+fn decode_utf16(bytes: &[u8]) -> Option<String> {
+    let to_unit: fn([u8; 2]) -> u16 = match bytes {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let (units, rest) = bytes.as_chunks::<2>();
+    let units = units.iter().skip(1).map(|it| to_unit(*it));
+    let text: Result<String, _> = char::decode_utf16(units).collect();
+    text.ok().filter(|_| rest.is_empty())
+}
+
+fn utf16_error(name: &str) -> CommandFailure {
+    CommandFailure::usage(format!("cannot correct {name}"))
+        .with_reason("it is UTF-16, and corrected pages are written in UTF-8".to_owned())
+        .advise("convert it, for example with `iconv -f UTF-16 -t UTF-8 FILE`")
 }
 
 /// Source to compare pages with.
@@ -201,7 +234,7 @@ fn read_source(
 ) -> Result<LintSource, CommandFailure> {
     let file = path_text::decode_path(name);
     if file.is_file() {
-        return read_page(&file).map(LintSource::Page);
+        return read_page(&file).map(|page| LintSource::Page(page.text));
     }
     let run = store_access::read_and_warn(&typed.store, name, terminal).map_err(|failure| {
         failure.advise(format!(

@@ -392,6 +392,19 @@ fn lint_compares_sentences_or_reports_it_did_not() {
 }
 
 #[test]
+fn reads_page_in_utf16() {
+    let world = World::new();
+    let text = "\u{feff}| min | mean |\n|-|-|\n| 2 ms | 1 ms |\n\n4 GiB / s\n";
+    let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(world.path("wide.md"), &bytes).unwrap();
+    let found = world.assay(&["lint", "wide.md"]).failed_with(5).out;
+    assert!(found.contains("wide.md:3:10: impossible"), "{found}");
+    let refused = world.assay(&["lint", "wide.md", "--fix"]).failed_with(2).err;
+    assert!(refused.contains("iconv -f UTF-16"), "{refused}");
+    assert_eq!(std::fs::read(world.path("wide.md")).unwrap(), bytes);
+}
+
+#[test]
 fn rejects_page_that_is_not_utf8() {
     let world = World::new();
     std::fs::write(world.path("latin.md"), b"D\xe9bit: 5 Go/s\n").unwrap();
