@@ -223,6 +223,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_integer(text, 0, 6).map(|it| job.logs.coarseness = it as u32)
     }),
     flag("log_max_value", |job, text| parse_flag(text).map(|it| job.logs.maximum = it)),
+    text("log_window_value", |job, text| {
+        parse_choice(text, &["avg", "max"]).map(|it| job.logs.maximum = it == 1)
+    })
+    .since("fio 3.37"),
     flag("log_offset", |job, text| parse_flag(text).map(|it| job.logs.offset = it)),
     flag("log_unix_epoch", |job, text| parse_flag(text).map(|it| job.logs.unix_epoch = it)),
     flag("log_alternate_epoch", |job, text| {

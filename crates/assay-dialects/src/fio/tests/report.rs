@@ -347,6 +347,13 @@ fn logs_contain_windows_or_every_io() {
         "#]],
         ),
         (
+            "write_lat_log\ndisable_slat=1\ndisable_clat=1\nlog_avg_msec=1000\nlog_window_value=max\n",
+            expect![[r#"
+                a_lat.1.log:
+                1000, 40000, 0, 0, 0
+            "#]],
+        ),
+        (
             "write_bw_log\nwrite_iops_log\nlog_offset\nper_job_logs=0\n",
             expect![[r#"
             a_bw.log:
