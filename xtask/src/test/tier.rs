@@ -24,6 +24,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "official_tools::",
     "pairs::",
     "rdma::",
+    "round_trips::",
     "slurm::",
     "storage::",
     "storage_safety::",
