@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use thiserror::Error;
 
-use crate::limits::{MAX_MEASUREMENTS, MAX_SERIES, check_limit};
+use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, is_plausible};
 
 mod any_text;
@@ -235,10 +235,7 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
         laws::explain_figures(measurement, format.tool == "ior");
         measurement.began = measurement.began.or(prepared.first_time);
     }
-    for failed in &mut contents.failed {
-        let line = locate_error(text, failed.lines.as_ref(), &failed.error);
-        failed.lines = line.map(|line| line..=line).or(failed.lines.take());
-    }
+    locate_failures(text, &mut contents.failed);
     contents.map_lines(|line| prepared.file_line(line));
     Ok(ReadFile { format, prefixes: prepared.prefixes, contents })
 }
@@ -276,8 +273,7 @@ fn fail_cut_measurements(format: &ImportFormat, text: &str, contents: &mut FileC
 /// Checks that there are figures, not too many, and that each of them is plausible.
 fn check_measurements(text: &str, contents: &FileContents) -> Result<(), ToolError> {
     let found = &contents.measurements;
-    let parts = contents.left_out.len() + contents.recognised.len() + contents.failed.len();
-    check_limit(parts, ("parts that are no measurement", MAX_PARTS))?;
+    contents.check_size()?;
     if found.iter().all(|it| it.parsed.values.is_empty()) {
         return Err(match contents.left_out.first() {
             None => missing("known figure"),
@@ -287,8 +283,6 @@ fn check_measurements(text: &str, contents: &FileContents) -> Result<(), ToolErr
         });
     }
     check_limit(found.len(), ("measurements", MAX_MEASUREMENTS))?;
-    let series: usize = found.iter().map(|it| it.parsed.values.len()).sum();
-    check_limit(series, ("series of figures", MAX_SERIES))?;
     let samples =
         found.iter().flat_map(|it| &it.parsed.values).map(|it| it.samples.len()).sum();
     check_limit(samples, ("samples", max_samples(text)))?;
@@ -333,6 +327,36 @@ fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Opti
     let last_line = text.lines().count().max(1);
     let located = locate_text(text, lines, error).unwrap_or(last_line);
     Some(located.min(last_line))
+}
+
+/// Locates the error of each failed part, in one pass over the text.
+fn locate_failures(text: &str, failed: &mut [FailedPart]) {
+    let mut order: Vec<(usize, &mut FailedPart)> = failed
+        .iter_mut()
+        .filter_map(|part| Some((*part.lines.as_ref()?.start(), part)))
+        .collect();
+    order.sort_by_key(|(start, _)| *start);
+    let (mut offset, mut number) = (0, 1);
+    for (start, part) in order {
+        while number < start
+            && let Some(length) = text[offset..].find('\n')
+        {
+            (offset, number) = (offset + length + 1, number + 1);
+        }
+        let Some(lines) = part.lines.clone() else { continue };
+        let count = lines.end().saturating_sub(number) + 1;
+        let within = take_lines(&text[offset..], count);
+        let span = 1..=within.lines().count().max(1);
+        if let Some(line) = locate_text(within, Some(&span), &part.error) {
+            part.error_line = Some(number + line - 1);
+        }
+    }
+}
+
+/// Returns the first lines of a text.
+fn take_lines(text: &str, count: usize) -> &str {
+    let end = text.match_indices('\n').nth(count.saturating_sub(1));
+    end.map_or(text, |(at, _)| &text[..=at])
 }
 
 fn locate_text(text: &str, lines: Option<&LineSpan>, error: &ToolError) -> Option<usize> {

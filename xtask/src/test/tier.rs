@@ -25,6 +25,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "pairs::",
     "rdma::",
     "reframe::",
+    "round_trips::",
     "slurm::",
     "storage::",
     "storage_safety::",

@@ -1,6 +1,7 @@
 //! Tests of the bounds of imports: limits by name, and steps that grow with the input only.
 
 use super::*;
+use crate::limits::MAX_SERIES;
 
 /// Reads a text, and checks that it is refused for the limit `what`.
 fn check_refused(text: &str, what: &str) {

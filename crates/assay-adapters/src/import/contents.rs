@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 use assay_model::attribute::Attributes;
 use assay_model::benchmark::Benchmark;
 
+use super::MAX_PARTS;
 use super::file_time::FileTime;
+use crate::limits::{MAX_SERIES, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 
 /// Lines of a file, counted from 1.
@@ -66,10 +68,29 @@ pub struct FilePart {
 pub struct FailedPart {
     /// Its lines, if they are known.
     pub lines: Option<LineSpan>,
+    /// Line of the error, if it is known.
+    pub error_line: Option<usize>,
     /// Name of the part.
     pub what: String,
     /// Reason.
     pub error: ToolError,
+}
+
+impl FailedPart {
+    /// Makes a part whose error is not located yet.
+    pub(crate) fn new(
+        lines: Option<LineSpan>,
+        what: impl Into<String>,
+        error: ToolError,
+    ) -> Self {
+        Self { lines, error_line: None, what: what.into(), error }
+    }
+
+    /// Returns the line of the error, or else the first one of the part.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        self.error_line.or_else(|| self.lines.as_ref().map(|lines| *lines.start()))
+    }
 }
 
 /// Everything that a reader found in a file.
@@ -119,8 +140,19 @@ impl FileContents {
                 measurement.lines = measurement.lines.or(lines);
                 self.measurements.push(measurement);
             }
-            Err(error) => self.failed.push(FailedPart { lines, what: what.into(), error }),
+            Err(error) => self.failed.push(FailedPart::new(lines, what, error)),
         }
+    }
+
+    /// Checks that there are not too many series of figures and other parts so far.
+    ///
+    /// # Errors
+    /// If there are.
+    pub(crate) fn check_size(&self) -> Result<(), ToolError> {
+        let series = self.measurements.iter().map(|it| it.parsed.values.len()).sum();
+        check_limit(series, ("series of figures", MAX_SERIES))?;
+        let parts = self.left_out.len() + self.recognised.len() + self.failed.len();
+        check_limit(parts, ("parts that are no measurement", MAX_PARTS))
     }
 
     /// Appends the contents of another part of the same file.
@@ -142,7 +174,10 @@ impl FileContents {
         self.measurements.iter_mut().for_each(|it| map(&mut it.lines));
         self.recognised.iter_mut().for_each(|it| map(&mut it.lines));
         self.left_out.iter_mut().for_each(|it| map(&mut it.lines));
-        self.failed.iter_mut().for_each(|it| map(&mut it.lines));
+        for it in &mut self.failed {
+            map(&mut it.lines);
+            it.error_line = it.error_line.map(&locate);
+        }
     }
 }
 

@@ -51,7 +51,8 @@ fn format_account(bytes: &[u8]) -> String {
             format_parts("recognised", &contents.recognised, &mut out);
             format_parts("left out", &contents.left_out, &mut out);
             for part in &contents.failed {
-                let lines = format_lines(part.lines.as_ref());
+                let line = part.line().map(|line| line..=line);
+                let lines = format_lines(line.as_ref());
                 let _ = writeln!(out, "failed {lines}{}: {}", part.what, part.error);
             }
         }

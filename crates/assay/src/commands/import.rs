@@ -236,12 +236,14 @@ fn import_file(
     let SourceFile { name, bytes, written_s } = &file;
     let source = ImportSource { name, bytes, written_s: *written_s, format };
     let left_out = contents.left_out.iter();
-    let left_out = left_out.map(|it| format_part(name, it.lines.as_ref(), &it.what, &it.why));
+    let first_line = |lines: &LineSpan| *lines.start();
+    let left_out = left_out
+        .map(|it| format_part(name, it.lines.as_ref().map(first_line), &it.what, &it.why));
     let left_out = left_out.collect();
     let failed = contents
         .failed
         .iter()
-        .map(|it| format_part(name, it.lines.as_ref(), &it.what, &it.error.to_string()));
+        .map(|it| format_part(name, it.line(), &it.what, &it.error.to_string()));
     let failed = failed.collect();
     let measurements = contents.measurements.len();
     let runs = importing::store_runs(
@@ -257,9 +259,9 @@ fn import_file(
     Ok(ImportedFile { file, format: format.name, runs, measurements, left_out, failed, doubts })
 }
 
-fn format_part(file: &str, lines: Option<&LineSpan>, what: &str, why: &str) -> String {
-    match lines {
-        Some(lines) => format!("{file}:{}: {what}: {why}", lines.start()),
+fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String {
+    match line {
+        Some(line) => format!("{file}:{line}: {what}: {why}"),
         None => format!("{what}: {why}"),
     }
 }
@@ -285,7 +287,7 @@ fn damaged_file(
     let failure = CommandFailure::measurement(format!("{name} was not imported"))
         .with_reason(reason)
         .advise("--partial stores the sound ones; --explain prints what each line became");
-    at_line(failure, name, text, failed.lines.as_ref().map(|lines| *lines.start()))
+    at_line(failure, name, text, failed.line())
 }
 
 /// Returns the implausible and skipped values of a run just stored, with the line of the file for

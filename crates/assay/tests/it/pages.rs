@@ -52,9 +52,9 @@ fn rejects_unknown_language_and_suggests_nearest() {
 fn rejects_enormous_file_without_reading_it() {
     let world = World::new();
     File::create(world.path("big")).unwrap().set_len(1 << 40).unwrap();
-    let refused = world.assay(&["import", "big"]).failed_with(2).err;
+    let refused = world.assay(&["import", "big"]).failed_with(4).err;
     assert!(
-        refused.contains("big has 1 TiB") && refused.contains("at most 64 MiB"),
+        refused.contains("it has 1 TiB") && refused.contains("at most 64 MiB"),
         "{refused}"
     );
     let refused = world.assay(&["lint", "big"]).failed_with(2).err;

@@ -8,7 +8,7 @@ use crate::outputs::{ParsedOutput, ToolError};
 use crate::stream_text::StreamText;
 
 pub(super) fn is_stream(text: &str) -> bool {
-    text.lines().any(|line| is_title(line.trim())) && text.contains("Function ")
+    text.lines().any(|line| is_title(line.trim()))
 }
 
 fn is_title(line: &str) -> bool {

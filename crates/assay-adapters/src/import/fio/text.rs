@@ -16,6 +16,8 @@ mod latency;
 use entry::TextEntry;
 use header::JobHeader;
 
+/// Beginnings of the lines below `Run status group`.
+const SUMS: [&str; 4] = ["READ: bw=", "WRITE: bw=", "TRIM: bw=", "MIXED: bw="];
 /// Mark of the line that begins a job's figures.
 const ENTRY: &str = ": (groupid=";
 
@@ -86,6 +88,8 @@ impl TextReader {
             self.contents.recognise(line..=line, "sum of the group", "its jobs are imported");
         } else if let Some(entry) = &mut self.entry {
             entry.add_line(line, content);
+        } else if SUMS.iter().any(|sum| content.trim_start().starts_with(sum)) {
+            self.contents.recognise(line..=line, "sum of the group", "its jobs are imported");
         }
         Ok(())
     }

@@ -98,6 +98,7 @@ pub(super) fn read_imb(text: &str) -> Result<FileContents, ToolError> {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
             count += 1;
             check_limit(count, ("tests", MAX_MEASUREMENTS))?;
+            contents.check_size()?;
             finish_table(table.take(), &head, &mut contents);
             is_ended = false;
             let name = name.trim().to_owned();

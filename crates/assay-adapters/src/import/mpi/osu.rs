@@ -120,6 +120,7 @@ pub(super) fn read_osu(text: &str) -> Result<FileContents, ToolError> {
         if is_title(line) {
             count += 1;
             check_limit(count, ("tests", MAX_MEASUREMENTS))?;
+            contents.check_size()?;
             let next = start_test(line, number);
             if let Some(previous) = test.replace(next) {
                 finish_test(previous, test.as_ref(), &mut contents);

@@ -36,7 +36,7 @@ pub(super) fn read_documents(text: &str, contents: &mut FileContents) -> Vec<Ior
             Ok(mut read) => tests.append(&mut read),
             Err(error) => {
                 let what = "document of IOR".to_owned();
-                contents.failed.push(FailedPart { lines: Some(lines), what, error });
+                contents.failed.push(FailedPart::new(Some(lines), what, error));
             }
         }
     }

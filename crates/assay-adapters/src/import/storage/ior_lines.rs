@@ -166,7 +166,11 @@ impl LineReader {
             self.add_result(number, is_write, &cells);
         } else {
             match self.parse_summary(number, is_write, &cells) {
-                Ok(row) => self.test.summary.push(row),
+                Ok(row) => {
+                    let why = "repetitions and mean of the rows above";
+                    contents.recognise(number..=number, format!("summary of {access}"), why);
+                    self.test.summary.push(row);
+                }
                 Err(error) => self.test.verdicts[usize::from(!is_write)] = Some(error),
             }
         }

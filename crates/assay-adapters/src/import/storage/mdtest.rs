@@ -167,8 +167,8 @@ impl MdtestReader {
         } else if line.starts_with("Operation") {
             self.has_ranks = line.contains("per Rank:");
             about = Some("heading of the table");
-        } else {
-            self.read_failure(line);
+        } else if self.read_failure(line) {
+            about = Some("failure that mdtest reported");
         }
         if let Some(what) = about {
             self.contents.recognise(number..=number, what, "condition of the results below");
@@ -176,7 +176,8 @@ impl MdtestReader {
         about.is_some()
     }
 
-    fn read_failure(&mut self, line: &str) {
+    /// Reads a failure; returns whether the line is one.
+    fn read_failure(&mut self, line: &str) -> bool {
         let is_warning = line.contains("WARNING") || line.contains("ERROR");
         let is_verdict = line.contains("verification error") || line.contains("incorrect data");
         if is_verdict {
@@ -188,7 +189,10 @@ impl MdtestReader {
             for operation in known.map_or(&["read"][..], |(_, operations)| operations) {
                 self.failures.entry(operation).or_insert_with(|| line.to_owned());
             }
+        } else {
+            return false;
         }
+        true
     }
 
     /// Reads the rate of one iteration: `0.041 sec, 24392.579 ops/sec`.

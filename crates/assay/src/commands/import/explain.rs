@@ -1,5 +1,6 @@
 //! `assay import --explain`: prints every line of a file with what it became. Nothing is stored.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use assay_adapters::import::{FailedPart, FilePart, ImportedMeasurement, LineSpan, ReadFile};
@@ -71,12 +72,14 @@ pub(super) fn explain(file: &str, text: &str, read: &ReadFile) -> Explanation {
     // Inner parts follow the parts that contain them.
     parts.sort_by_key(|it| (it.first_line, it.last_line.map(std::cmp::Reverse)));
     let owners = assign_lines(&parts, text.lines().count());
+    let unused = text.lines().zip(&owners);
+    let unused = unused.filter(|(line, owner)| owner.is_none() && has_words(line));
     Explanation {
         file: file.to_owned(),
         format: read.format.name,
         prefixes: read.prefixes.clone(),
         measurements: contents.measurements.len(),
-        unused_lines: owners.iter().filter(|owner| owner.is_none()).count(),
+        unused_lines: unused.count(),
         parts,
     }
 }
@@ -94,19 +97,41 @@ pub(super) fn format_explanation(explained: &Explanation, text: &str) -> String 
     }
     let lines: Vec<&str> = text.lines().collect();
     let owners = assign_lines(parts, lines.len());
+    let mut hidden = list_hidden_parts(parts, &owners).into_iter().peekable();
     let digits = lines.len().to_string().len();
     let mut shown = None;
     for (at, (line, owner)) in lines.iter().zip(&owners).enumerate() {
-        if shown != Some(*owner) {
+        // Lines without words, as between paragraphs, open no block.
+        let opens_block = shown != Some(*owner) && (owner.is_some() || has_words(line));
+        if opens_block || shown.is_none() {
             let heading = owner.and_then(|owner| parts.get(owner));
             let heading = heading.map_or_else(|| "not used".to_owned(), format_part);
             let _ = writeln!(out, "\n{heading}");
             shown = Some(*owner);
         }
+        while let Some(part) = hidden.next_if(|part| part.first_line <= Some(at + 1)) {
+            let (first, last) = (part.first_line.unwrap_or(1), part.last_line.unwrap_or(1));
+            let _ = writeln!(out, "  of lines {first} to {last}: {}", format_part(part));
+        }
         let _ = writeln!(out, "  {:>digits$} | {line}", at + 1);
     }
     let _ = writeln!(out, "\nLines not used: {unused_lines}. Nothing was stored.");
     out
+}
+
+/// Whether a line has more than blanks, rules and brackets.
+fn has_words(line: &str) -> bool {
+    line.contains(char::is_alphanumeric)
+}
+
+/// Lists the parts all of whose lines belong to smaller parts, in the order of their beginnings.
+fn list_hidden_parts<'p>(
+    parts: &'p [ExplainedPart],
+    owners: &[Option<usize>],
+) -> Vec<&'p ExplainedPart> {
+    let shown: BTreeSet<usize> = owners.iter().flatten().copied().collect();
+    let hidden = parts.iter().enumerate().filter(|(at, _)| !shown.contains(at));
+    hidden.map(|(_, part)| part).filter(|part| part.first_line.is_some()).collect()
 }
 
 fn format_part(part: &ExplainedPart) -> String {
@@ -156,8 +181,13 @@ fn explain_measurement(it: &ImportedMeasurement) -> ExplainedPart {
 fn assign_lines(parts: &[ExplainedPart], count: usize) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     let length = |part: &ExplainedPart| Some(part.last_line? - part.first_line?);
-    // Small parts come last, so that they overwrite the large ones.
-    order.sort_by_key(|at| std::cmp::Reverse(parts.get(*at).and_then(length)));
+    // Small parts come last, so that they overwrite the large ones; of equal ones, measurements do.
+    order.sort_by_key(|at| {
+        let part = parts.get(*at);
+        let is_result =
+            part.is_some_and(|it| matches!(it.kind, PartKind::Measurement | PartKind::Failed));
+        (std::cmp::Reverse(part.and_then(length)), is_result)
+    });
     let mut owners = vec![None; count];
     for at in order {
         let span = parts.get(at).and_then(|it| Some((it.first_line?, it.last_line?)));

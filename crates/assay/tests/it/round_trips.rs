@@ -1,0 +1,183 @@
+//! Stored runs printed by `show --as TOOL` and imported again have the same conditions and figures.
+//! docs/import.md lists the differences, which are those of this table.
+
+use serde_json::Value;
+
+use crate::network::{ServerProcess, free_port};
+use crate::program::World;
+
+/// Parameters of imported results that describe the file, not the measurement.
+const PROVENANCE: [&str; 8] = [
+    "source_file",
+    "source_format",
+    "source_line",
+    "source_time",
+    "statistic",
+    "in_flight",
+    "ios",
+    "tasks",
+];
+/// Figures that a tool's text has by another rule: its shape, and the metric.
+const OTHER_FIGURES: [(&str, &str); 6] = [
+    // The tool counts the time of its own processes; the run has that of the machine.
+    ("iperf3", "cpu_per_byte"),
+    // Text has the larger jitter of two directions, and the run their mean.
+    ("iperf3", "jitter"),
+    // IOR's bandwidth includes opening and closing, its latency the wait for the slowest rank.
+    ("ior", "bandwidth"),
+    ("ior", "latency"),
+    // The run's median is that of blocks, and the text's that of all messages.
+    ("qperf", "round_trip"),
+    // Text has milliseconds with three decimals.
+    ("ping", "round_trip"),
+];
+/// Conditions that a tool's text has by another rule: its shape, and the parameter.
+const OTHER_CONDITIONS: [(&str, &str); 4] = [
+    // A run of several ranks names the depth of one rank, and the file of each.
+    ("ior", "depth"),
+    ("ior", "target"),
+    // The share of the figures replaces the requested one.
+    ("vdbench", "read_share"),
+    ("fio", "read_share"),
+];
+/// Digits of texts: three or four.
+const TOLERANCE: f64 = 0.01;
+
+/// Runs a command, prints its run in each shape and imports it.
+fn check(world: &World, words: &[&str], shapes: &[&str]) {
+    world.assay(words).succeeded();
+    let own = world.json(&["show", "latest", "--json"]);
+    let id = own["run"]["id"].as_str().unwrap();
+    for shape in shapes {
+        let shown = world.assay(&["show", id, "--as", shape]).succeeded().out;
+        world.write("shown", &shown);
+        let imported = world.json(&["import", "--json", "shown"]);
+        let again = imported["imported"][0]["runs"][0].as_str().unwrap();
+        let again = world.json(&["show", again, "--json"]);
+        compare(&own, &again, shape, &format!("{words:?} --as {shape}"));
+        world.assay(&["rm", again["run"]["id"].as_str().unwrap()]).succeeded();
+    }
+}
+
+fn list_results(document: &Value) -> Vec<&Value> {
+    document["results"].as_array().unwrap().iter().collect()
+}
+
+fn is_listed(list: &[(&str, &str)], shape: &str, name: &str) -> bool {
+    list.iter().any(|(prefix, listed)| shape.starts_with(prefix) && *listed == name)
+}
+
+/// Checks that every imported result belongs to results of the run with the same conditions, and
+/// that its mean or median is theirs.
+fn compare(own: &Value, again: &Value, shape: &str, context: &str) {
+    let imported = list_results(again);
+    assert!(!imported.is_empty(), "{context}: {again}");
+    for result in imported {
+        let metric = result["metric"].as_str().unwrap();
+        let has_conditions = |other: &&&Value| {
+            let parameters = result["parameters"].as_object().unwrap();
+            parameters.iter().all(|(name, value)| {
+                PROVENANCE.contains(&name.as_str())
+                    || is_listed(&OTHER_CONDITIONS, shape, name)
+                    || other["parameters"][name] == *value
+            })
+        };
+        let known = list_results(own);
+        let known: Vec<&&Value> = known
+            .iter()
+            .filter(|it| ["benchmark", "metric"].iter().all(|key| it[key] == result[key]))
+            .filter(has_conditions)
+            .collect();
+        assert!(!known.is_empty(), "{context}: no result of the run is {result}");
+        if is_listed(&OTHER_FIGURES, shape, metric) {
+            continue;
+        }
+        assert!(
+            has_figure(&known, result),
+            "{context}: {known:?} have not the figure of {result}"
+        );
+    }
+}
+
+/// Whether the mean or median of a result is that of a known one, or the mean of all known ones,
+/// which are repetitions.
+fn has_figure(known: &[&&Value], result: &Value) -> bool {
+    let figures = |it: &Value| ["mean", "median"].map(|name| it[name].as_f64());
+    let means: Vec<f64> = known.iter().filter_map(|it| it["mean"].as_f64()).collect();
+    let all = means.iter().sum::<f64>() / means.len() as f64;
+    let expected = known.iter().flat_map(|it| figures(it)).flatten().chain([all]);
+    let found: Vec<f64> = figures(result).into_iter().flatten().collect();
+    let is_near = |a: f64, b: f64| (a - b).abs() <= TOLERANCE * a.abs().max(b.abs());
+    expected.into_iter().any(|value| found.iter().any(|it| is_near(*it, value)))
+}
+
+#[test]
+fn fio_runs_import_as_themselves() {
+    let timed = "fio --name=j --ioengine=null --size=64g --runtime=1 --time_based --bs=4k";
+    for (options, shapes) in [
+        ("--rw=randread", &["fio-json", "fio-json+", "fio-normal", "fio-terse"][..]),
+        ("--rw=write", &["fio-json", "fio-json+", "fio-normal", "fio-terse"]),
+        ("--rw=randrw --rwmixread=70", &["fio-json", "fio-json+"]),
+    ] {
+        let line = format!("{timed} {options}");
+        check(&World::new(), &line.split_whitespace().collect::<Vec<_>>(), shapes);
+    }
+}
+
+#[test]
+fn ior_runs_import_as_themselves() {
+    let world = World::new();
+    for line in
+        ["ior -N 2 -b 1m -t 16k -i 2 -w -r -o one", "ior -N 2 -F -z -b 256k -t 16k -w -o two"]
+    {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        check(&world, &words, &["ior", "ior-json"]);
+    }
+}
+
+#[test]
+fn vdbench_runs_import_as_themselves() {
+    let world = World::new();
+    let file = world.path("file");
+    world.write(
+        "parameters",
+        &format!(
+            "sd=sd1,lun={},size=4m\nwd=wd1,sd=sd1,rdpct=100,xfersize=4k\n\
+             rd=rd1,wd=wd1,iorate=500,elapsed=2,interval=1,warmup=1,forthreads=(1,2)\n",
+            file.display()
+        ),
+    );
+    check(&world, &["vdbench", "-f", "parameters"], &["vdbench"]);
+}
+
+#[test]
+fn network_runs_import_as_themselves() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = ServerProcess::assay(&world, port);
+    let port = port.to_string();
+    for options in [
+        "-t 1 -b 20M -P 2",
+        "-t 2 -b 20M -R -i 0.5 -V",
+        "-t 1 -u -b 5M",
+        "-t 1 -b 20M --bidir",
+        "-t 2 -b 5M -P 2 -i 1 -f M",
+    ] {
+        let client = ["iperf3", "-c", "127.0.0.1", "-p", &port].into_iter();
+        let words: Vec<&str> = client.chain(options.split_whitespace()).collect();
+        check(&world, &words, &["iperf3", "iperf3-json"]);
+    }
+    let words = ["qperf", "127.0.0.1", "-t", "1", "--listen_port", &port, "tcp_lat", "udp_bw"];
+    check(&world, &[&words[..], &["tcp_bw", "-v"]].concat(), &["qperf"]);
+}
+
+#[test]
+fn ping_runs_import_as_themselves() {
+    let world = World::new();
+    let words = ["ping", "127.0.0.1", "-c", "100", "-i", "0"];
+    if world.assay(&[&words[..], &["--no-store"]].concat()).code == 0 {
+        check(&world, &words, &["ping"]);
+    } else {
+        eprintln!("SKIPPED ping_runs_import_as_themselves: no permission for ICMP");
+    }
+}
