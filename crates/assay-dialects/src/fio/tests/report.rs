@@ -11,7 +11,7 @@ use super::super::command_line::FioFormat;
 use super::super::outcome::FioOutcome;
 use super::super::statistics::{DiskUse, FioProcessUsage, FioRunInfo};
 use super::super::steady::FioSteadyWindow;
-use super::super::{json, log, terse, text};
+use super::super::{json, log, report, terse, text};
 use super::*;
 
 fn tally(latencies_ns: &[u64], block_bytes: u64) -> IoTally {
@@ -103,7 +103,7 @@ fn text_and_terse_output_match_fio() {
     let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
     let stored = serde_json::to_vec(&found).unwrap();
     assert_eq!(serde_json::from_slice::<FioOutcome>(&stored).unwrap(), found);
-    let shown = found.render(&[FioFormat::Normal]);
+    let shown = report::render(&found, &[FioFormat::Normal]);
     expect![[r#"
         a: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=4
         ...
