@@ -31,20 +31,28 @@ impl FileTime {
     }
 
     /// Parses the time of `ctime` and `date`: `Wed Jan  4 10:00:00 2023`, with a zone before or
-    /// behind the year, or without.
+    /// behind the year, or without; also `Wed 04 Jan 2023 10:00:00 PM UTC` of other locales.
     #[must_use]
     pub fn parse_ctime(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let at = words.iter().position(|word| MONTHS.contains(word))?;
         let month = MONTHS.iter().position(|name| Some(name) == words.get(at))? as i64 + 1;
-        let day = words.get(at + 1)?.trim_end_matches(',').parse().ok()?;
-        let rest = words.get(at + 2..)?;
-        let time = rest.iter().find(|word| word.contains(':'))?;
+        let parse_day = |word: &&str| {
+            let day = word.trim_end_matches(',').parse::<i64>().ok();
+            day.filter(|day| (1..=31).contains(day))
+        };
+        let behind = words.get(at + 1).and_then(parse_day);
+        let before = || at.checked_sub(1).and_then(|at| words.get(at)).and_then(parse_day);
+        let day = behind.or_else(before)?;
+        let rest = words.get(at + 1..)?;
+        let clock_at = rest.iter().position(|word| word.contains(':'))?;
+        let half = rest.get(clock_at + 1).copied().unwrap_or_default();
+        let day_s = to_24_hours(parse_clock(rest.get(clock_at)?)?, half)?;
         let year = rest
             .iter()
             .find(|word| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit()))?;
         let zone = rest.iter().find_map(|word| parse_zone(word));
-        Self::from_fields((year.parse().ok()?, month, day), parse_clock(time)?, zone)
+        Self::from_fields((year.parse().ok()?, month, day), day_s, zone)
     }
 
     /// Parses the times of ISO 8601: `2023-01-04T10:00:00.5Z`, `2023-01-04 10:00:00+01:00`,
@@ -106,6 +114,20 @@ fn parse_clock(text: &str) -> Option<i64> {
     is_clock.then(|| (hours * 60 + minutes) * 60 + seconds)
 }
 
+/// Converts seconds of a clock with 12 hours if `half` is `AM` or `PM`.
+fn to_24_hours(day_s: i64, half: &str) -> Option<i64> {
+    const HALF_DAY_S: i64 = 43_200;
+    let is_morning = match half {
+        "AM" | "am" => true,
+        "PM" | "pm" => false,
+        _ => return Some(day_s),
+    };
+    // 12:30 AM is half an hour after midnight.
+    let within = day_s % HALF_DAY_S;
+    let is_clock = (3600..=HALF_DAY_S + 3599).contains(&day_s);
+    is_clock.then_some(if is_morning { within } else { within + HALF_DAY_S })
+}
+
 /// Parses a zone: `Z`, `UTC`, `+0100`, `-08:00`. Abbreviations of several zones, like CST, are none.
 fn parse_zone(text: &str) -> Option<i64> {
     if let Some((_, minutes)) = ZONES.iter().find(|(name, _)| *name == text) {
@@ -146,7 +168,7 @@ mod tests {
             ("Wed Jan  4 10:00:00 2023", Some((1_672_826_400, false))),
             ("Wed Jan 04 10:00:00 2023", Some((1_672_826_400, false))),
             ("Wed Jan  4 10:00:00 UTC 2023", Some((1_672_826_400, true))),
-            ("Wed, 04 Jan 2023 10:00:00 GMT", None),
+            ("Wed, 04 Jan 2023 10:00:00 GMT", Some((1_672_826_400, true))),
             ("2023-01-04T10:00:00", Some((1_672_826_400, false))),
             ("2023-01-04T10:00:00.123456Z", Some((1_672_826_400, true))),
             ("2023-01-04 11:00:00+01:00", Some((1_672_826_400, true))),
@@ -157,6 +179,10 @@ mod tests {
             ("2023-13-01T00:00:00Z", None),
             ("2023-01-04T25:00:00Z", None),
             ("Wed Jan  4 10:00 2023 CST", Some((1_672_826_400, false))),
+            ("Wed Jan  4 10:00:00 PM UTC 2023", Some((1_672_869_600, true))),
+            ("Wed Jan  4 12:30:00 AM UTC 2023", Some((1_672_792_200, true))),
+            ("Wed Jan  4 15:00:00 PM UTC 2023", None),
+            ("Wed 04 Jan 2023 10:00:00 PM PDT", Some((1_672_894_800, true))),
             ("nothing", None),
         ];
         for (text, expected) in table {

@@ -29,8 +29,8 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         dlio::read,
     )
     .with_contents(
-        "samples per second and use of the accelerators in each epoch, bandwidth",
-        "means and deviations of the epochs, verdicts, checkpoints",
+        "samples per second and use of the accelerators in each epoch, bandwidth, checkpoints",
+        "means and deviations of the epochs, verdicts",
     ),
     format(
         "elbencho-csv",

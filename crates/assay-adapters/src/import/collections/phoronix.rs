@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::contents::LineSpan;
 use super::super::foreign::{foreign_measurement, to_base_unit};
-use super::super::{FileContents, ImportedMeasurement, MAX_NAME_BYTES, missing};
+use super::super::{FileContents, FileTime, ImportedMeasurement, MAX_NAME_BYTES, missing};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, parse_number};
 
@@ -58,9 +58,10 @@ fn read_document(
     let document = roxmltree::Document::parse_with_options(text, options).map_err(|error| {
         ToolError::Missing { what: format!("XML: {error}"), place: "the file" }
     })?;
-    let mut known: HashMap<(String, Option<String>), Vec<u64>> = HashMap::new();
+    let mut known: HashMap<EntryKey, Vec<u64>> = HashMap::new();
     let results = document.descendants().filter(|node| node.has_tag_name("Result"));
     let mut lines = LineCounter { text, at: 0, line: lines_before + 1 };
+    let times = find_times(&document);
     for result in results {
         let lower = match child_text(result, "Proportion") {
             "LIB" => Some(true),
@@ -74,15 +75,29 @@ fn read_document(
         );
         let test = format!("{title} {description}");
         check_limit(test.len() + scale.len(), ("bytes in the name of a test", MAX_NAME_BYTES))?;
+        let shape = child_text(result, "DisplayFormat");
+        if !matches!(shape, "" | "BAR_GRAPH") {
+            let why = format!("its display format {shape} is no value for each system");
+            contents.leave_out(Some(lines.span(result.range())), test.trim(), why);
+            continue;
+        }
+        let version = Some(child_text(result, "AppVersion")).filter(|it| !it.is_empty());
         let data = result.children().filter(|node| node.has_tag_name("Data"));
         let entries = data.flat_map(|data| data.children());
         for entry in entries.filter(|node| node.has_tag_name("Entry")) {
             let span = lines.span(entry.range());
             let what = format!("{} of {:?}", test.trim(), child_text(entry, "Identifier"));
             match read_entry(entry, &test, scale, lower) {
-                Ok(Some(made)) => add_entry(contents, &mut known, (span, what), made),
+                Ok(Some(mut made)) => {
+                    made.parsed.version = version.map(str::to_owned);
+                    let began = made.system.as_ref().and_then(|it| times.get(it.as_str()));
+                    made.began = began.copied();
+                    add_entry(contents, &mut known, (span, what), made);
+                }
                 Ok(None) => {
-                    contents.leave_out(Some(span), what, "it has no value with a direction");
+                    let is_empty = child_text(entry, "Value").is_empty();
+                    let why = if is_empty { "the test gave no value" } else { NO_DIRECTION };
+                    contents.leave_out(Some(span), what, why);
                 }
                 Err(error) => contents.add_part(Some(span), what, Err(error)),
             }
@@ -93,16 +108,35 @@ fn read_document(
     Ok(())
 }
 
-/// Adds an entry. A second one of the same test and system is a copy, or contradicts the first.
+/// Returns the time of each system, by its identifier: `2023-03-05 18:21:22`, without a zone.
+fn find_times<'t>(document: &'t roxmltree::Document<'_>) -> HashMap<&'t str, FileTime> {
+    let systems = document.descendants().filter(|node| node.has_tag_name("System"));
+    let time = |node| {
+        let began = FileTime::parse_iso(child_text(node, "TimeStamp"))?;
+        Some((child_text(node, "Identifier"), began))
+    };
+    systems.filter_map(time).collect()
+}
+
+/// Reason for leaving out a value that is neither better if higher nor if lower.
+const NO_DIRECTION: &str = "it has no value with a direction";
+
+/// Test, metric and system of an entry.
+type EntryKey = (String, &'static str, Option<String>);
+
+/// Adds an entry. A second one of the same test, metric and system is a copy, or
+/// contradicts the first.
 fn add_entry(
     contents: &mut FileContents,
-    known: &mut HashMap<(String, Option<String>), Vec<u64>>,
+    known: &mut HashMap<EntryKey, Vec<u64>>,
     (span, what): (LineSpan, String),
     made: ImportedMeasurement,
 ) {
     let samples = made.parsed.values.iter().flat_map(|it| &it.samples);
     let bits: Vec<u64> = samples.map(|value| value.to_bits()).collect();
-    let key = (made.name.clone(), made.system.clone());
+    // One test may have results in two units: I/O and bytes per second.
+    let metric = made.parsed.values.first().map_or("", |it| it.metric);
+    let key = (made.name.clone(), metric, made.system.clone());
     match known.get(&key) {
         None => {
             known.insert(key, bits);

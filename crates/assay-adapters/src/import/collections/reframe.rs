@@ -128,10 +128,14 @@ impl LogReader {
             self.contents.leave_out(lines, test, why);
             return Ok(());
         }
-        let time = ["job_completion_time", "check_job_completion_time"]
-            .iter()
-            .find_map(|name| columns.cell(&cells, name))
-            .and_then(FileTime::parse_iso);
+        // Seconds since 1970 have a zone, the readable time has none.
+        let unix_s = columns.cell(&cells, "job_completion_time_unix");
+        let unix_s = unix_s.and_then(|text| text.split('.').next()?.parse().ok());
+        let time = unix_s.map(FileTime::from_unix).or_else(|| {
+            let names = ["job_completion_time", "check_job_completion_time"];
+            let text = names.iter().find_map(|name| columns.cell(&cells, name));
+            text.and_then(FileTime::parse_iso)
+        });
         let version = columns.cell(&cells, "version").map(str::to_owned);
         let ranks = columns.cell(&cells, "num_tasks").and_then(|it| it.parse::<u64>().ok());
         for (name, value, unit) in &columns.variables {

@@ -61,11 +61,27 @@ fn read_row(line: &str) -> Result<super::super::ImportedMeasurement, ToolError> 
     if !verdict.eq_ignore_ascii_case("pass") {
         return Err(ToolError::CheckFailed { verdict: line.to_owned() });
     }
-    let rate = parse_positive_scaled("GFlops", rate, 9)?;
+    let (n, rate) = (parse_whole("Size", n)?, parse_positive_scaled("GFlops", rate, 9)?);
+    check_rate(n, time, rate)?;
     let mut found = foreign_measurement("Intel LINPACK", "flop_rate", vec![rate]);
     found.parsed.add_samples("time", vec![parse_non_negative("Time(s)", time)?]);
     let residual = parse_non_negative("Residual(norm)", residual)?;
     found.parsed.set_attribute(Attribute::Residual, residual);
-    found.dimensions.insert(Attribute::N, parse_whole("Size", n)?.into());
+    found.dimensions.insert(Attribute::N, n.into());
     Ok(found)
+}
+
+/// Checks that the rate is 2/3 N³ + 2 N² operations over the time, which has three decimals.
+fn check_rate(n: u64, time: &str, rate: f64) -> Result<(), ToolError> {
+    const HALF_DIGIT_S: f64 = 0.0005;
+    const RATE_TOLERANCE: f64 = 0.002;
+    let (size, time_s) = (n as f64, parse_non_negative("Time(s)", time)?);
+    let operations = (2.0 / 3.0 * size + 2.0) * size * size;
+    let fastest = operations / (time_s - HALF_DIGIT_S).max(0.0) * (1.0 + RATE_TOLERANCE);
+    let slowest = operations / (time_s + HALF_DIGIT_S) * (1.0 - RATE_TOLERANCE);
+    if (slowest..=fastest).contains(&rate) {
+        return Ok(());
+    }
+    let what = format!("N = {n} in {time_s} s is not {rate:.4e} FLOP/s");
+    Err(ToolError::Contradiction { what })
 }

@@ -12,6 +12,29 @@ pub(super) fn is_mlc(text: &str) -> bool {
     text.lines().any(|line| line.contains("Memory Latency Checker"))
 }
 
+/// Facts above the tables of a run.
+#[derive(Debug, Default)]
+struct MlcHead {
+    version: Option<String>,
+    /// Parameters of the command line beside the tests that they select.
+    parameters: String,
+    /// Whether latencies are of random accesses because prefetchers could not be switched off.
+    is_random: bool,
+    /// Size of the buffer: `2000.000MiB`.
+    buffer: Option<String>,
+}
+
+/// Parameters that select tests.
+const SELECTIONS: [&str; 7] = [
+    "--latency_matrix",
+    "--bandwidth_matrix",
+    "--peak_injection_bandwidth",
+    "--max_bandwidth",
+    "--idle_latency",
+    "--loaded_latency",
+    "--c2c_latency",
+];
+
 /// Section of the output while its lines are read.
 #[derive(Debug, Default)]
 struct MlcSection {
@@ -26,24 +49,20 @@ struct MlcSection {
 
 pub(super) fn read_mlc(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
-    let mut version: Option<String> = None;
+    let mut head = MlcHead::default();
     let mut section: Option<MlcSection> = None;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if line.contains("Memory Latency Checker") {
-            finish_section(section.take(), version.as_ref(), &mut contents)?;
-            version = word_after(line, "- v").map(str::to_owned);
+            finish_section(section.take(), &head, &mut contents)?;
+            let version = word_after(line, "- v").map(str::to_owned);
+            head = MlcHead { version, ..MlcHead::default() };
             contents.recognise(number..=number, line, "version");
-        } else if line.starts_with("Measuring ") {
-            finish_section(section.take(), version.as_ref(), &mut contents)?;
-            let title = line.trim_start_matches("Measuring ").trim_end_matches('.').trim();
-            let title = title.split(" (in ns)").next().unwrap_or(title).to_owned();
-            section = Some(MlcSection {
-                title,
-                first_line: number,
-                last_line: number,
-                ..MlcSection::default()
-            });
+        } else if read_head(&mut head, number, line, &mut contents) {
+            continue;
+        } else if line.starts_with("Measuring ") || line.starts_with("Each iteration took ") {
+            finish_section(section.take(), &head, &mut contents)?;
+            section = Some(begin_section(&head, number, line));
         } else if let Some(current) = &mut section {
             current.last_line = if line.is_empty() { current.last_line } else { number };
             check_limit(current.parsed.values.len(), ("figures of a table", MAX_SERIES))?;
@@ -52,8 +71,51 @@ pub(super) fn read_mlc(text: &str) -> Result<FileContents, ToolError> {
             }
         }
     }
-    finish_section(section, version.as_ref(), &mut contents)?;
+    finish_section(section, &head, &mut contents)?;
     Ok(contents)
+}
+
+/// Reads a line above the tables; `false` if it is none.
+fn read_head(
+    head: &mut MlcHead,
+    number: usize,
+    line: &str,
+    contents: &mut FileContents,
+) -> bool {
+    if let Some(parameters) = line.strip_prefix("Command line parameters:") {
+        let others = parameters.split_whitespace().filter(|it| !SELECTIONS.contains(it));
+        head.parameters = others.collect::<Vec<_>>().join(" ");
+    } else if line.contains("enabling random access for latency") {
+        head.is_random = true;
+    } else if let Some(size) = line.strip_prefix("Using buffer size of ") {
+        head.buffer = Some(size.to_owned());
+    } else {
+        return false;
+    }
+    contents.recognise(number..=number, line, "condition");
+    true
+}
+
+/// Begins a table, or reads the one line of `--idle_latency`:
+/// `Each iteration took 186.1 core clocks ( 80.9    ns)`.
+fn begin_section(head: &MlcHead, number: usize, line: &str) -> MlcSection {
+    let mut section =
+        MlcSection { first_line: number, last_line: number, ..MlcSection::default() };
+    let title = line.trim_start_matches("Measuring ").trim_end_matches('.').trim();
+    title.split(" (in ns)").next().unwrap_or(title).clone_into(&mut section.title);
+    if line.starts_with("Each iteration took ") {
+        "idle latency".clone_into(&mut section.title);
+        let figure = line.rsplit_once('(').and_then(|(_, it)| it.split_once("ns)"));
+        let mut own = Attributes::new();
+        let size = head.buffer.as_ref().and_then(|size| size.strip_suffix(".000MiB"));
+        let bytes = size.and_then(|size| size.parse::<u64>().ok()?.checked_mul(1 << 20));
+        own.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
+        match parse_positive("latency", figure.map_or("", |(it, _)| it)) {
+            Ok(ns) => section.parsed.add_series("time", own, vec![ns * 1e-9]),
+            Err(error) => section.error = Some(error),
+        }
+    }
+    section
 }
 
 fn read_line(section: &mut MlcSection, line: &str) -> Result<(), ToolError> {
@@ -136,7 +198,7 @@ fn add_figure(
 
 fn finish_section(
     section: Option<MlcSection>,
-    version: Option<&String>,
+    head: &MlcHead,
     contents: &mut FileContents,
 ) -> Result<(), ToolError> {
     let Some(section) = section else { return Ok(()) };
@@ -150,8 +212,25 @@ fn finish_section(
             Err(ToolError::Truncated { missing })
         }
         None => {
-            let dimensions = Attributes::from([(Attribute::Test, test.as_str().into())]);
-            let parsed = ParsedOutput { version: version.cloned(), ..section.parsed };
+            let mut dimensions = Attributes::from([(Attribute::Test, test.as_str().into())]);
+            let has_latency = section.title.to_lowercase().contains("latenc");
+            let is_random = head.is_random && has_latency && !test.contains("random access");
+            let settings = [head.parameters.as_str(), "random access"];
+            let is_given = [!head.parameters.is_empty(), is_random];
+            let settings = settings.iter().zip(is_given).filter(|(_, is_given)| *is_given);
+            let settings: Vec<&str> = settings.map(|(setting, _)| *setting).collect();
+            let mut parsed = ParsedOutput { version: head.version.clone(), ..section.parsed };
+            if !settings.is_empty() {
+                let settings = settings.join(", ");
+                // A row's own condition stands in the place of the table's.
+                for own in parsed.values.iter_mut().map(|it| &mut it.own_dimensions) {
+                    if let Some(row) = own.get(&Attribute::Loops).and_then(|it| it.as_text()) {
+                        let both = format!("{settings}, {row}");
+                        own.insert(Attribute::Loops, both.into());
+                    }
+                }
+                dimensions.insert(Attribute::Loops, settings.into());
+            }
             Ok(ImportedMeasurement::new(test.clone(), Benchmark::Foreign, dimensions, parsed))
         }
     };

@@ -1,7 +1,7 @@
 //! Import of the `summary.json` of DLIO, which `MLPerf` Storage runs.
 //!
 //! `…_MB_per_second` is in 2²⁰ B/s: DLIO divides samples/s × bytes of a sample by 1024 twice
-//! (`statscounter.py`).
+//! (`statscounter.py`). `…_GB_per_second` of checkpoints is in 2³⁰ B/s (`base_checkpointing.py`).
 
 use assay_model::attribute::Attribute;
 use serde_json::Value;
@@ -18,9 +18,11 @@ const MEBI: f64 = 1_048_576.0;
 const MAX_VALUES: usize = 100_000;
 
 /// Endings of the keys that are imported, their metrics and the factors to the base units.
-const FIGURES: [(&str, &str, f64); 3] = [
+const FIGURES: [(&str, &str, f64); 5] = [
     ("_throughput_samples_per_second", "event_rate", 1.0),
     ("_io_mean_MB_per_second", "bandwidth", MEBI),
+    ("_io_mean_GB_per_second", "bandwidth", MEBI * 1024.0),
+    ("_duration_mean_seconds", "time", 1.0),
     ("_au_percentage", "share", 0.01),
 ];
 

@@ -21,19 +21,23 @@ pub(super) fn is_summary(text: &str) -> bool {
 /// Reads each `[RESULT]` row and the score. Rows of phases that were not run are left out.
 pub(super) fn read_summary(text: &str) -> Result<FileContents, ToolError> {
     let mut contents = FileContents::default();
-    let version = word_after(text, "IO500 version").map(str::to_owned);
+    let mut version: Option<String> = None;
     for (number, line) in (1..).zip(text.lines()) {
-        check_limit(contents.measurements.len() + 1, ("rows", MAX_MEASUREMENTS))?;
+        let known = contents.measurements.len();
+        check_limit(known + 1, ("rows", MAX_MEASUREMENTS))?;
         let lines = Some(number..=number);
         let Some((mark, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']'))
         else {
             if line.starts_with("IO500 version") {
+                version = word_after(line, "IO500 version").map(str::to_owned);
                 contents.recognise(number..=number, "version", "of IO500");
             }
             continue;
         };
-        let is_invalid = rest.contains("[INVALID]");
-        match mark.trim() {
+        // Versions before SC21 write the verdict into the mark: `[RESULT-invalid]`.
+        let valid_mark = mark.trim().strip_suffix("-invalid");
+        let is_invalid = rest.contains("[INVALID]") || valid_mark.is_some();
+        match valid_mark.unwrap_or(mark.trim()) {
             "RESULT" => {
                 let (name, part) = read_result(rest, is_invalid);
                 contents.add_part(lines, name, part);
@@ -45,9 +49,9 @@ pub(super) fn read_summary(text: &str) -> Result<FileContents, ToolError> {
             }
             _ => contents.leave_out(lines, rest.trim(), "the phase is no part of the score"),
         }
-    }
-    for measurement in &mut contents.measurements {
-        measurement.parsed.version.clone_from(&version);
+        for measurement in contents.measurements.iter_mut().skip(known) {
+            measurement.parsed.version.clone_from(&version);
+        }
     }
     Ok(contents)
 }
