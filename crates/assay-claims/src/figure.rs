@@ -175,12 +175,55 @@ pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
             && (is_name_letter(chars[at - 1].1)
                 || matches!(chars[at - 1].1, '_' | '.' | ',' | '/'));
         let end = number_end(&chars, at);
+        if let Some(end) = date_end(&chars, at).filter(|_| !is_inside) {
+            at = end;
+            continue;
+        }
         // Digits in names, versions and dates are not figures.
         let figure = (!is_inside).then(|| parse_figure(text, &chars, at, end)).flatten();
         found.extend(figure);
         at = end.max(at + 1);
     }
     found
+}
+
+/// Returns the end of a date such as `2025-05-07`.
+fn date_end(chars: &[(usize, char)], at: usize) -> Option<usize> {
+    const PATTERN: &str = "0000-00-00";
+    let is_same = |((_, c), pattern): (&(usize, char), char)| match pattern {
+        '0' => c.is_ascii_digit(),
+        mark => *c == mark,
+    };
+    let date = chars.get(at..at + PATTERN.len())?;
+    let next = chars.get(at + PATTERN.len());
+    let is_date = date.iter().zip(PATTERN.chars()).all(is_same)
+        && next.is_none_or(|(_, c)| !c.is_ascii_digit());
+    is_date.then_some(at + PATTERN.len())
+}
+
+/// Words that multiply a count.
+const MULTIPLIERS: [(&str, f64); 12] = [
+    ("万", 1e4),
+    ("萬", 1e4),
+    ("만", 1e4),
+    ("亿", 1e8),
+    ("億", 1e8),
+    ("억", 1e8),
+    ("million", 1e6),
+    ("Million", 1e6),
+    ("millones", 1e6),
+    ("milion", 1e6),
+    ("миллион", 1e6),
+    ("billion", 1e9),
+];
+
+/// Returns the factor of a word directly behind a number.
+fn multiplier_after(text: &str, to: usize) -> f64 {
+    let rest = text[to..].trim_start_matches(BLANKS);
+    // A network of 万兆 has 10 Gbit/s, as a name.
+    let is_link = |word: &str| rest[word.len()..].starts_with('兆');
+    let found = MULTIPLIERS.iter().find(|(word, _)| rest.starts_with(word) && !is_link(word));
+    found.map_or(1.0, |(_, factor)| *factor)
 }
 
 /// Returns the ASCII character of a full-width or Arabic digit, of its mark, or of a blank that
@@ -337,7 +380,10 @@ fn parse_figure(
     if unit.is_none() && next.is_some_and(is_name) && !is_times {
         return None;
     }
-    let value = digits.parse().ok()?;
+    let mut value: f64 = digits.parse().ok()?;
+    if unit.is_none() {
+        value *= multiplier_after(text, to);
+    }
     Some(PrintedFigure {
         number_span: (from, to),
         value,

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::figure::{
-    PageNumberFormat, PrintedFigure, base_language, find_figures, heading_unit,
+    PageNumberFormat, PrintedFigure, PrintedUnit, base_language, find_figures, heading_unit,
 };
 use crate::page::{LineIndex, LintPage, PageTable, PageText};
 
@@ -291,7 +291,9 @@ fn figure_with_unit(cell: &PageText) -> Option<PrintedFigure> {
 /// Column of a table whose cells below the heading are bare figures.
 struct FigureColumn<'p> {
     heading: &'p PageText,
-    unit: Option<crate::figure::PrintedUnit>,
+    /// Cell of the heading with the unit.
+    unit_cell: &'p PageText,
+    unit: Option<PrintedUnit>,
     cells: Vec<(&'p PageText, PrintedFigure)>,
 }
 
@@ -300,6 +302,13 @@ struct FigureColumn<'p> {
 fn full_rows(table: &PageTable) -> impl Iterator<Item = &Vec<PageText>> + Clone {
     let cells = table.rows.first().map_or(0, Vec::len);
     table.rows.iter().skip(1).filter(move |row| row.len() == cells)
+}
+
+/// Returns the unit of a column with its cell in one of the rows of the heading.
+fn column_unit(table: &PageTable, number: usize) -> Option<(&PageText, PrintedUnit)> {
+    let first = table.rows.first().and_then(|row| row.get(number));
+    let cells = first.into_iter().chain(table.units.get(number));
+    cells.filter_map(|cell| Some((cell, heading_unit(&cell.text)?))).next_back()
 }
 
 /// Returns the columns of a table that contain only bare figures, in at least three rows.
@@ -313,8 +322,9 @@ fn figure_columns(table: &PageTable) -> Vec<FigureColumn<'_>> {
             })
             .collect();
         let cells = cells.filter(|cells| cells.len() >= 3)?;
-        let heading: &PageText = heading;
-        Some(FigureColumn { heading, unit: heading_unit(&heading.text), cells })
+        let (unit_cell, unit) = column_unit(table, index).unzip();
+        let unit_cell = unit_cell.unwrap_or(heading);
+        Some(FigureColumn { heading, unit_cell, unit, cells })
     };
     heading.iter().enumerate().filter_map(column).collect()
 }

@@ -4,6 +4,7 @@
 //! Code, front matter and comments are skipped: they are not prose and never translated. Markdown
 //! is parsed line by line, because tables that a strict reader drops must be found.
 
+use crate::figure::heading_unit;
 use crate::steps;
 
 /// Checked content of a page.
@@ -30,9 +31,28 @@ pub struct PageTable {
     pub rows: Vec<Vec<PageText>>,
     /// Start of the line below the heading of a Markdown table, and its number of cells.
     pub rule: Option<(usize, usize)>,
+    /// Second row of the heading, if it contains units only.
+    pub units: Vec<PageText>,
 }
 
 impl PageTable {
+    /// Moves a second row that contains units only from the rows to the heading.
+    fn split_units(&mut self) {
+        let [heading, units, _, ..] = &self.rows[..] else { return };
+        let is_unit = |cell: &PageText| {
+            let text =
+                cell.text.trim_matches(|c: char| c.is_whitespace() || "()[]*_".contains(c));
+            heading_unit(text).is_some_and(|unit| unit.text == text)
+        };
+        let is_empty = |cell: &PageText| cell.text.trim().is_empty();
+        let has_units = heading.len() == units.len()
+            && units.iter().any(is_unit)
+            && units.iter().all(|cell| is_unit(cell) || is_empty(cell));
+        if has_units {
+            self.units = self.rows.remove(1);
+        }
+    }
+
     /// Returns all cells with the numbers of their rows, from 0: the heading.
     pub fn cells(&self) -> impl Iterator<Item = (usize, &PageText)> {
         let rows = self.rows.iter().enumerate();
@@ -58,11 +78,13 @@ impl LintPage {
         let is_html = ["<!doctype html", "<html", "<body"].iter().any(|it| head.contains(it))
             || ["<table", "<p>", "<div"].iter().any(|it| start.starts_with(it))
                 && !head.contains("\n\n");
-        if is_html && !start.starts_with("---") {
+        let mut page = if is_html && !start.starts_with("---") {
             parse_html(text)
         } else {
             parse_markdown(text)
-        }
+        };
+        page.tables.iter_mut().for_each(PageTable::split_units);
+        page
     }
 
     /// Returns all texts, cells first.
@@ -123,7 +145,9 @@ fn parse_markdown(text: &str) -> LintPage {
                     table.rule = Some((here, cells.len()));
                 }
                 Some(table) => table.rows.push(cells),
-                None => page.tables.push(PageTable { rows: vec![cells], rule: None }),
+                None => {
+                    page.tables.push(PageTable { rows: vec![cells], rule: None, units: vec![] })
+                }
             }
             is_open = true;
             continue;

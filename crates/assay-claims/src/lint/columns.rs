@@ -93,7 +93,12 @@ impl<'p> Percentage<'p> {
         };
         let is_alone = cell.text[unit.span.1..].trim_matches(super::EMPHASIS).is_empty();
         let value = sign * figure.value * 0.01;
-        (is_alone && figure.decimals < 3).then_some(Self { cell, figure, value })
+        // Nothing follows from 0 %, which may stand for "none".
+        (is_alone && figure.decimals < 3 && value != 0.0).then_some(Self {
+            cell,
+            figure,
+            value,
+        })
     }
 
     /// Returns whether this is a ratio of two figures, all rounded.
@@ -184,7 +189,12 @@ fn is_binary_pair(a: &PrintedUnit, b: &PrintedUnit) -> bool {
 /// Returns the words of a heading without its unit.
 fn heading_words(column: &FigureColumn<'_>, unit: &PrintedUnit) -> String {
     let text = &column.heading.text;
-    let words = format!("{} {}", &text[..unit.span.0], &text[unit.span.1..]).to_lowercase();
+    let is_of_heading = std::ptr::eq(column.heading, column.unit_cell);
+    let words = match is_of_heading {
+        true => format!("{} {}", &text[..unit.span.0], &text[unit.span.1..]),
+        false => text.clone(),
+    };
+    let words = words.to_lowercase();
     words.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect()
 }
 
@@ -229,7 +239,7 @@ fn compare_binary_columns(
             "`{}` and `{}` differ by a factor of {factor:.4}, and these columns do not",
             a.text, b.text
         );
-        lint.add_likely(Rule::WrongUnit, page_span(second.heading, b.span), message);
+        lint.add_likely(Rule::WrongUnit, page_span(second.unit_cell, b.span), message);
     }
 }
 

@@ -123,7 +123,7 @@ fn check_eightfold(lint: &mut Linter<'_>, columns: &[FigureColumn<'_>]) {
                 "the column in `{}` is 8 times the one in `{}`: one of them is in bits and the other in bytes",
                 second.text, first.text
             );
-            lint.add(Rule::WrongUnit, page_span(b.heading, second.span), message);
+            lint.add(Rule::WrongUnit, page_span(b.unit_cell, second.span), message);
         }
     }
 }

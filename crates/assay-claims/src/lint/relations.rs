@@ -3,9 +3,9 @@
 
 use assay_model::quantity::Unit;
 
-use super::words::{NO_ENDING, has_word};
-use super::{Linter, Rule, figure_with_unit, full_rows, page_span};
-use crate::figure::{PrintedFigure, PrintedUnit, find_figures, heading_unit, text_before};
+use super::words::{MAX_ENDING, NO_ENDING, has_word};
+use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
+use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 
 /// Maximum ratio between a value and its conversion in brackets that is explained by confusion of
@@ -29,6 +29,99 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
         let figures = find_figures(&text.text);
         check_peak_in_text(lint, text, &figures);
         check_conversions(lint, text, &figures);
+        check_link(lint, text, &figures);
+    }
+}
+
+/// Words for a link behind its rate, in lower case.
+const LINK_WORDS: [&str; 16] = [
+    "link",
+    "ethernet",
+    "nic",
+    "network",
+    "port",
+    "adapter",
+    "infiniband",
+    "netzwerk",
+    "réseau",
+    "red ",
+    "síť",
+    "сет",
+    "网",
+    "ネットワーク",
+    "네트워크",
+    "канал",
+];
+/// Words with which a rate above the link is no error: several links, or another device.
+const OTHER_RATE_WORDS: [&str; 29] = [
+    "links",
+    "nics",
+    "ports",
+    "adapters",
+    "dual",
+    "two",
+    "both",
+    "bond",
+    "aggregate",
+    "total",
+    "each",
+    "per",
+    "memory",
+    "ram",
+    "disk",
+    "ssd",
+    "nvme",
+    "cache",
+    "local",
+    "pcie",
+    "nvlink",
+    "x",
+    "compress",
+    "instead",
+    "from",
+    "need",
+    "beyond",
+    "cannot",
+    "limit",
+];
+
+/// Reports a rate in bytes that a link of the same sentence cannot carry, and would in bits.
+fn check_link(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure]) {
+    /// Characters behind the rate of a link in which its name begins.
+    const NEAR: usize = 24;
+    /// Maximum share of a link in both directions.
+    const BOTH_DIRECTIONS: f64 = 2.1;
+    let with_unit = |unit: Unit| {
+        let rates = figures.iter().filter_map(|it| Some((it, it.base_value()?)));
+        rates.filter(move |(_, (_, it))| *it == unit).map(|(it, (value, _))| (it, value))
+    };
+    let (mut links, mut rates) =
+        (with_unit(Unit::BitPerSecond), with_unit(Unit::BytePerSecond));
+    let (Some((link, capacity)), None, Some((rate, bytes)), None) =
+        (links.next(), links.next(), rates.next(), rates.next())
+    else {
+        return;
+    };
+    let lower = text.text.to_lowercase();
+    let end = link.unit.as_ref().map_or(link.number_span.1, |unit| unit.span.1);
+    let after: String = text.text[end..].chars().take(NEAR).collect::<String>().to_lowercase();
+    let (first, last) = (
+        link.number_span.0.min(rate.number_span.0),
+        link.number_span.0.max(rate.number_span.0),
+    );
+    let is_one_sentence =
+        !text.text[first..last].contains([';', '。']) && !text.text[first..last].contains(". ");
+    let is_above = bytes * 8.0 > capacity * BOTH_DIRECTIONS && bytes <= capacity;
+    if is_above
+        && is_one_sentence
+        && LINK_WORDS.iter().any(|word| after.contains(word))
+        && !lower.contains('×')
+        && !OTHER_RATE_WORDS.iter().any(|word| has_word(&lower, word, MAX_ENDING))
+    {
+        let (printed, gbit_per_s) = (&text.text[link.number_span.0..end], bytes * 8.0 / 1e9);
+        let message =
+            format!("the rate is {gbit_per_s:.1} Gbit/s, above the link of {printed}");
+        lint.add_likely(Rule::WrongUnit, page_span(text, rate.number_span), message);
     }
 }
 
@@ -94,8 +187,8 @@ struct UnitColumn {
 impl UnitColumn {
     /// Returns a column of a table, if its heading has one at this position.
     fn from_table(table: &PageTable, number: usize) -> Option<Self> {
-        let heading = table.rows.first()?.get(number)?;
-        Some(Self { number, unit: heading_unit(&heading.text) })
+        table.rows.first()?.get(number)?;
+        Some(Self { number, unit: column_unit(table, number).map(|(_, unit)| unit) })
     }
 
     /// Returns the figure of a row's cell with its own unit or that of the column.

@@ -12,7 +12,7 @@ use super::words::{MAX_ENDING, NO_ENDING, has_word};
 use super::{Linter, Rule, bounds, direction, page_span};
 use crate::figure::{
     BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, find_figures,
-    heading_unit,
+    heading_unit, text_before,
 };
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
@@ -28,7 +28,9 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
         compare_tables(lint, table, (source_table, source_format));
     }
     let titles = page.titles.iter().zip(&source.titles);
-    let pairs = pair_paragraphs(page, source).unwrap_or_else(|| {
+    let formats = (lint.number_format, source_format);
+    let pairs = pair_paragraphs(page, source).filter(|pairs| are_parallel(pairs, formats));
+    let pairs = pairs.unwrap_or_else(|| {
         align_paragraphs((page, lint.number_format), (source, source_format))
     });
     for (text, source_text) in titles.chain(pairs) {
@@ -54,6 +56,38 @@ fn pair_paragraphs<'p>(
         .then(|| paragraphs.into_iter().zip(source_paragraphs).collect())
 }
 
+/// Returns whether paragraphs that were paired in order have the same figures, except for a few.
+fn are_parallel(
+    pairs: &[(&PageText, &PageText)],
+    (format, source_format): (PageNumberFormat, PageNumberFormat),
+) -> bool {
+    let is_different = |(text, source): &&(&PageText, &PageText)| {
+        let (ours, theirs) = (unit_values(text, format), unit_values(source, source_format));
+        !(ours.is_empty() && theirs.is_empty()) && !share_figures(&ours, &theirs)
+    };
+    let with_figures =
+        |(_, source): &&(&PageText, &PageText)| !unit_values(source, source_format).is_empty();
+    let (different, all) =
+        (pairs.iter().filter(is_different).count(), pairs.iter().filter(with_figures).count());
+    different <= (all * 3 / 10).max(2)
+}
+
+/// Possible values of the figures with a unit, as bits.
+type UnitValues = Vec<[u64; 2]>;
+
+fn unit_values(text: &PageText, format: PageNumberFormat) -> UnitValues {
+    let figures = find_figures(&text.text).into_iter().filter(|it| it.unit.is_some());
+    figures.map(|it| format.possible_values(&it).map(f64::to_bits)).take(MAX_MATCHED).collect()
+}
+
+/// Returns whether at least half of the figures are equal, and at least one.
+fn share_figures(ours: &UnitValues, theirs: &UnitValues) -> bool {
+    let is_equal =
+        |it: &&[u64; 2]| theirs.iter().any(|other| it.iter().any(|it| other.contains(it)));
+    let equal = ours.iter().filter(is_equal).count();
+    equal > 0 && 2 * equal >= ours.len().max(theirs.len())
+}
+
 /// Pairs paragraphs with the same figures where their numbers differ. A pair has equally many
 /// figures with units, and at least half of them are equal.
 fn align_paragraphs<'p>(
@@ -62,27 +96,16 @@ fn align_paragraphs<'p>(
 ) -> Vec<(&'p PageText, &'p PageText)> {
     /// Maximum number of paragraphs that one page may have in excess in one place.
     const LOOK_AHEAD: usize = 8;
-    let values = |text: &PageText, format: PageNumberFormat| -> Vec<[u64; 2]> {
-        let figures = find_figures(&text.text).into_iter().filter(|it| it.unit.is_some());
-        figures
-            .map(|it| format.possible_values(&it).map(f64::to_bits))
-            .take(MAX_MATCHED)
-            .collect()
-    };
-    let sources: Vec<(&PageText, Vec<[u64; 2]>)> = paragraphs_with_figures(source)
+    let sources: Vec<(&PageText, UnitValues)> = paragraphs_with_figures(source)
         .into_iter()
-        .map(|it| (it, values(it, source_format)))
+        .map(|it| (it, unit_values(it, source_format)))
         .collect();
     let mut next = 0;
     let mut pairs = Vec::new();
     for text in paragraphs_with_figures(page) {
-        let ours = values(text, format);
-        let is_pair = |(_, theirs): &(&PageText, Vec<[u64; 2]>)| {
-            let is_equal = |it: &&[u64; 2]| {
-                theirs.iter().any(|other| it.iter().any(|it| other.contains(it)))
-            };
-            let equal = ours.iter().filter(is_equal).count();
-            ours.len() == theirs.len() && equal > 0 && 2 * equal >= ours.len()
+        let ours = unit_values(text, format);
+        let is_pair = |(_, theirs): &(&PageText, UnitValues)| {
+            ours.len() == theirs.len() && share_figures(&ours, theirs)
         };
         let found = sources.iter().skip(next).take(LOOK_AHEAD).position(is_pair);
         if let Some(at) = found {
@@ -136,11 +159,19 @@ fn compare_tables(
     }
 }
 
+/// Returns whether a text has a name. STREAM is an ordinary word in small letters.
+fn has_name(text: &str, lower: &str, name: &str) -> bool {
+    match name {
+        "STREAM" => has_word(text, name, NO_ENDING),
+        name => has_word(lower, &name.to_lowercase(), NO_ENDING),
+    }
+}
+
 fn compare_names(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
     let (lower, source_lower) = (cell.text.to_lowercase(), source.text.to_lowercase());
     for name in PROTECTED_NAMES {
         let name_lower = name.to_lowercase();
-        let is_missing = has_word(&source_lower, &name_lower, NO_ENDING)
+        let is_missing = has_name(&source.text, &source_lower, name)
             && !has_word(&lower, &name_lower, MAX_ENDING);
         // Transliterated names are reported by another rule.
         let transliterated = to_cyrillic(name);
@@ -162,8 +193,14 @@ fn compare_replaced_names(lint: &mut Linter<'_>, text: &PageText, source: &PageT
         let name = name.to_lowercase();
         has_word(here, &name, NO_ENDING) && !there.contains(&name)
     };
-    let added = PROTECTED_NAMES.iter().find(|name| is_only(name, &lower, &source_lower));
-    let lost = PROTECTED_NAMES.iter().find(|name| is_only(name, &source_lower, &lower));
+    let mut names = PROTECTED_NAMES.iter();
+    let added = names.find(|name| {
+        has_name(&text.text, &lower, name) && is_only(name, &lower, &source_lower)
+    });
+    let mut names = PROTECTED_NAMES.iter();
+    let lost = names.find(|name| {
+        has_name(&source.text, &source_lower, name) && is_only(name, &source_lower, &lower)
+    });
     if let (Some(added), Some(lost)) = (added, lost) {
         let message = format!("{added}, and the source has {lost}");
         lint.add_likely(Rule::Name, trimmed_span(text), message);
@@ -194,6 +231,22 @@ fn compare_headings(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
         _ => {}
     }
 }
+
+/// Words for "about" that may be apart from their figure.
+const NEAR_WORDS: [&str; 12] = [
+    "大概",
+    "大约",
+    "左右",
+    "约",
+    "約",
+    "程度",
+    "前後",
+    "정도",
+    "대략",
+    "приблизительно",
+    "wenige",
+    "quelque",
+];
 
 /// Text with its figures and the number format of its page.
 struct ComparedText<'p> {
@@ -243,7 +296,47 @@ impl ComparedText<'_> {
         // `5 s` is five seconds or "five with", depending on the language.
         let may_be_word = unit.factor.to_bits() == 1f64.to_bits()
             && after.trim_start_matches(BLANKS).starts_with(['s', 'с', 'o', 'о']);
-        is_range_start || is_operation || may_be_word || contains_unit(after, unit)
+        // `8 G` of memory is `8 GB`, and a heading or a bracket may contain the unit.
+        let prefix = unit.text.chars().next().filter(|c| "kKMGTP".contains(*c));
+        let mut rest = after.trim_start_matches(BLANKS).chars();
+        let is_prefix = prefix.is_some()
+            && rest.next() == prefix
+            && !rest.next().is_some_and(char::is_alphanumeric);
+        let text = &self.text.text;
+        let is_near = text.len() <= LONGEST_CELL
+            && contains_unit(text, unit)
+            && self
+                .figures
+                .iter()
+                .filter_map(|it| it.unit.as_ref())
+                .all(|it| !it.is_same(unit));
+        is_range_start
+            || is_operation
+            || may_be_word
+            || is_prefix
+            || is_near
+            || contains_unit(after, unit)
+    }
+
+    /// Returns whether a word for "about" is near a figure: `大概为 70%`, `4.5 倍左右`.
+    fn names_about(&self, figure: &PrintedFigure) -> bool {
+        const NEAR: usize = 48;
+        let (from, to) = figure.number_span;
+        let before = text_before(&self.text.text, from, NEAR);
+        let after: String = self.text.text[to..].chars().take(NEAR / 4).collect();
+        steps::count(2 * NEAR);
+        NEAR_WORDS.iter().any(|word| before.contains(word) || after.contains(word))
+    }
+
+    /// Returns whether the digits of a number occur in this text, in any form: `64M`.
+    fn contains_digits(&self, number: &str) -> bool {
+        steps::count(self.text.text.len());
+        let text = &self.text.text;
+        text.match_indices(number).any(|(at, _)| {
+            let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.');
+            !is_digit(text[..at].chars().next_back())
+                && !text[at + number.len()..].starts_with(|c: char| c.is_ascii_digit())
+        })
     }
 }
 
@@ -291,16 +384,24 @@ fn compare_texts(
     for (a, b) in page_figures.iter().zip(&source_figures) {
         compare_figures(lint, (&page, a), (&source, b));
     }
-    for a in page_figures.iter().skip(source_count) {
+    let in_source = |it: &&&PrintedFigure| source.contains_digits(page.number_text(it));
+    for a in
+        page_figures.iter().skip(source_count).filter(|it| !in_source(it)).take(MAX_REPORTED)
+    {
         let message = format!("`{}` is not in the source", page.figure_text(a));
         lint.add(Rule::Digits, page_span(text, a.number_span), message);
     }
-    if let Some(b) = source_figures.get(page_count) {
+    let missing = source_figures.get(page_count);
+    if let Some(b) = missing.filter(|it| !page.contains_digits(source.number_text(it))) {
         let message = format!("`{}` of the source is missing", source.figure_text(b));
         lint.add(Rule::Digits, trimmed_span(text), message);
     }
 }
 
+/// Maximum length of a text whose unit may belong to any of its figures, in bytes.
+const LONGEST_CELL: usize = 400;
+/// Maximum number of figures of one text that are reported as added.
+const MAX_REPORTED: usize = 64;
 /// Maximum number of figures of one text that are matched in any order; more are compared in order
 /// only.
 const MAX_MATCHED: usize = 64;
@@ -415,7 +516,7 @@ fn compare_figures(
         }
         _ => {}
     }
-    if b.is_approximate && !a.is_approximate {
+    if b.is_approximate && !a.is_approximate && !page.names_about(a) {
         let message = format!(
             "`{}`, but the source has about {}",
             page.number_text(a),

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Linter, Rule, figure_with_unit, full_rows, page_span};
-use crate::figure::{PrintedFigure, heading_unit, is_unspaced_script};
+use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
+use crate::figure::{PrintedFigure, is_unspaced_script};
 use crate::page::{PageTable, PageText};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -200,14 +200,14 @@ fn transpose_statistics(table: &PageTable) -> Option<PageTable> {
     }
     let columns = rows[0].len().min(MOST);
     let column = |number: usize| rows.iter().map(|row| row[number].clone()).collect();
-    Some(PageTable { rows: (0..columns).map(column).collect(), rule: None })
+    Some(PageTable { rows: (0..columns).map(column).collect(), rule: None, units: vec![] })
 }
 
 fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
     let Some(heading) = table.rows.first() else { return };
     let column = |(number, heading): (usize, &PageText)| {
         let (statistic, what) = heading_statistic(&heading.text)?;
-        let factor = heading_unit(&heading.text).map_or(1.0, |unit| unit.factor);
+        let factor = column_unit(table, number).map_or(1.0, |(_, unit)| unit.factor);
         Some(StatisticColumn { number, statistic, subject: what, factor })
     };
     // Limits the work; real tables of statistics have fewer columns.

@@ -161,6 +161,34 @@ fn checks_decimal_and_binary_columns() {
     assert_eq!(lint(equal, None).len(), 1, "{:?}", lint(equal, None));
 }
 
+/// Units in a second row of the heading.
+#[test]
+fn reads_heading_in_two_rows() {
+    let rows = |last: &str| {
+        format!(
+            "| n | rate | goodput |\n|-|-|-|\n| | MB/s | Mbit/s |\n| 1 | 10.0 | 80.0 |\n\
+             | 2 | 20.0 | 160.0 |\n| 3 | 30.0 | {last} |\n"
+        )
+    };
+    check(&[(&rows("240.0"), &[]), (&rows("24.0"), &["24.0"])]);
+}
+
+/// A link carries an eighth of its rate in bytes.
+#[test]
+fn checks_rate_of_link_in_sentence() {
+    for (text, expected) in [
+        ("The copy reaches 9.4 GB/s over a 10 Gbit/s Ethernet link.", 1),
+        ("The copy reaches 9.4 Gbit/s over a 10 Gbit/s Ethernet link.", 0),
+        ("The copy reaches 1.1 GB/s over a 10 Gbit/s Ethernet link.", 0),
+        ("Both directions reach 2.3 GB/s over a 10 Gbit/s network.", 0),
+        ("Disks reach 9.4 GB/s. They are behind a 10 Gbit/s network.", 0),
+        ("Two ports of a 10 Gbit/s network reach 9.4 GB/s.", 0),
+    ] {
+        let findings = lint(text, None);
+        assert_eq!(findings.len(), expected, "{text}: {findings:?}");
+    }
+}
+
 #[test]
 fn finds_lost_prefix() {
     let rows = |last: &str| {

@@ -256,6 +256,13 @@ fn name_may_have_case_ending() {
 #[test]
 fn accepts_grammar_of_other_languages() {
     check(&[
+        // Counts in ten thousands and millions, bare prefixes, dates.
+        ("zh", "30 万个文件，5 s", "300,000 files, 5 s", ""),
+        ("zh", "内存 8 G，5 s", "8 GB of memory, 5 s", ""),
+        ("zh", "2025-05-07，5 s", "7 May 2025, 5 s", ""),
+        ("zh", "大概需要 5 s", "about 5 s", ""),
+        ("zh", "不能超过 5 s", "at most 5 s", ""),
+        ("zh", "日志流 5 s", "the log stream 5 s", ""),
         // Names may have case endings.
         ("cs", "test STREAMu 5 s", "the STREAM test 5 s", ""),
         ("hu", "SSDkon 5 s", "on SSD 5 s", ""),
