@@ -35,11 +35,6 @@ const IPERF3: &[RefusedOption] = &[
         "measure the storage with `assay storage read FILE`",
     ),
     reject(
-        "-I --pidfile",
-        "PID files are not written",
-        "use `echo $!` after starting it in the background",
-    ),
-    reject(
         "-L --flowlabel",
         "flow labels are left to the kernel",
         "set net.ipv6.auto_flowlabels",

@@ -63,6 +63,9 @@ pub struct Iperf3Arguments {
     /// Pad logins as iperf3 before 3.17
     #[arg(long)]
     pub(crate) use_pkcs1_padding: bool,
+    /// Write the process ID to this file, until the end
+    #[arg(short = 'I', long, value_name = "FILE")]
+    pub(crate) pidfile: Option<PathBuf>,
     /// Prefix of every output line
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
