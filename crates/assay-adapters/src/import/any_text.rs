@@ -1,6 +1,6 @@
 //! Figures of any text, found by the user's own patterns.
 
-use regex_lite::Regex;
+use regex_lite::{Captures, Regex};
 
 use super::contents::ImportedMeasurement;
 use super::foreign::{foreign_measurement, parse_unit, to_base_unit};
@@ -76,7 +76,10 @@ pub fn read_figures(text: &str, rules: &[FigureRule]) -> Result<ReadFile, Import
         for (number, line) in (1..).zip(prepared.text.lines()) {
             for found in rule.pattern.captures_iter(line) {
                 let figure = found.get(1).map_or("", |group| group.as_str());
-                let measurement = read_figure(rule, figure, number);
+                let measurement = match find_cut_number(line, &found) {
+                    None => read_figure(rule, figure, number),
+                    Some(whole) => Err(invalid_number(rule, whole)),
+                };
                 contents
                     .measurements
                     .push(measurement.map_err(|error| refused(Some(number), error))?);
@@ -93,6 +96,30 @@ pub fn read_figures(text: &str, rules: &[FigureRule]) -> Result<ReadFile, Import
     Ok(ReadFile { format: &ANY_TEXT, prefixes: prepared.prefixes, contents })
 }
 
+fn invalid_number(rule: &FigureRule, text: &str) -> ToolError {
+    ToolError::InvalidNumber { what: rule.name.clone(), text: text.to_owned() }
+}
+
+/// Returns the number of which a pattern found only some digits: `345` of `12,345`, `5` of `-5`.
+/// Text of the pattern beside the group is the user's intention.
+fn find_cut_number<'t>(line: &'t str, found: &Captures<'t>) -> Option<&'t str> {
+    let (whole, group) = (found.get(0)?, found.get(1)?);
+    let is_part = |it: char| it.is_ascii_digit() || ".,-+eE".contains(it);
+    let before = match whole.start() == group.start() {
+        true => &line[..group.start()],
+        false => "",
+    };
+    let behind = if whole.end() == group.end() { &line[group.end()..] } else { "" };
+    let start = group.start() - (before.len() - before.trim_end_matches(is_part).len());
+    let end = group.end() + (behind.len() - behind.trim_start_matches(is_part).len());
+    let has_digit = |text: &str| text.contains(|it: char| it.is_ascii_digit());
+    let has_sign = line[start..group.start()] == *"-";
+    let is_cut = has_sign
+        || has_digit(&line[start..group.start()])
+        || has_digit(&line[group.end()..end]);
+    is_cut.then(|| line[start..end].trim_matches(','))
+}
+
 fn read_figure(
     rule: &FigureRule,
     figure: &str,
@@ -100,10 +127,7 @@ fn read_figure(
 ) -> Result<ImportedMeasurement, ToolError> {
     let figure = figure.trim();
     let converted = to_base_unit(&rule.unit, (&rule.name, figure), None)?;
-    let (metric, value) = converted.ok_or_else(|| ToolError::InvalidNumber {
-        what: rule.name.clone(),
-        text: figure.to_owned(),
-    })?;
+    let (metric, value) = converted.ok_or_else(|| invalid_number(rule, figure))?;
     let mut measurement = foreign_measurement(&rule.name, metric, vec![value]);
     measurement.lines = Some(line..=line);
     Ok(measurement)
@@ -128,6 +152,29 @@ mod tests {
             ("time", "time", 7.5e-3, 3),
         ];
         assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn parts_of_numbers_are_no_figures() {
+        for (rule, text, expected) in [
+            ("x: ([0-9.]+) MB/s", "12,345.6 MB/s", Err("found \"12,345.6\"")),
+            ("x: at ([0-9.]+) MB/s", "at 1.5e3", Err("found \"1.5e3\"")),
+            ("x: ([0-9]+)%? %", "rate -5%", Err("found \"-5\"")),
+            ("x: ^[^,]+,([0-9.]+), s", "4,12.5,7", Ok(12.5)),
+            ("x: ([0-9.]+) s", "of 12.5, later", Ok(12.5)),
+            ("x: ([0-9]+) s", "see 7-zip", Ok(7.0)),
+        ] {
+            let rule = FigureRule::parse(rule).unwrap();
+            let read = read_figures(text, &[rule]).map_err(|error| error.to_string());
+            match (read, expected) {
+                (Ok(file), Ok(value)) => {
+                    let found = &file.contents.measurements[0].parsed.values[0].samples;
+                    assert_eq!(found, &[value], "{text}");
+                }
+                (Err(error), Err(part)) => assert!(error.contains(part), "{text}: {error}"),
+                (read, expected) => panic!("{text}: {read:?} is not {expected:?}"),
+            }
+        }
     }
 
     #[test]

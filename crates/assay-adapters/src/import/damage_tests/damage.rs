@@ -13,18 +13,21 @@ pub(super) enum Effect {
     Mixes,
 }
 
+/// Damaged copies of a file, each with the place of its damage.
+type DamagedCopies = Vec<(usize, Vec<u8>)>;
+
 /// Kind of damage.
 pub(super) struct Damage {
     pub(super) name: &'static str,
     pub(super) effect: Effect,
     /// Damages a file at several places. The second file belongs to the same tool.
-    pub(super) apply: fn(&[u8], &[u8]) -> Vec<(usize, Vec<u8>)>,
+    pub(super) apply: fn(&[u8], &[u8]) -> DamagedCopies,
 }
 
 const fn damage(
     name: &'static str,
     effect: Effect,
-    apply: fn(&[u8], &[u8]) -> Vec<(usize, Vec<u8>)>,
+    apply: fn(&[u8], &[u8]) -> DamagedCopies,
 ) -> Damage {
     Damage { name, effect, apply }
 }
@@ -59,17 +62,17 @@ fn split_lines(file: &[u8]) -> Vec<&[u8]> {
     file.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-fn cut_lines(file: &[u8], _: &[u8]) -> Vec<(usize, Vec<u8>)> {
+fn cut_lines(file: &[u8], _: &[u8]) -> DamagedCopies {
     let lines = split_lines(file);
     choose_places(lines.len()).map(|at| (at, lines[..at].concat())).collect()
 }
 
-fn cut_bytes(file: &[u8], _: &[u8]) -> Vec<(usize, Vec<u8>)> {
+fn cut_bytes(file: &[u8], _: &[u8]) -> DamagedCopies {
     choose_places(file.len()).map(|at| (at, file[..at].to_vec())).collect()
 }
 
 /// Puts a line of Latin-1 in, as a batch system prints it.
-fn insert_lines(file: &[u8], _: &[u8]) -> Vec<(usize, Vec<u8>)> {
+fn insert_lines(file: &[u8], _: &[u8]) -> DamagedCopies {
     let lines = split_lines(file);
     choose_places(lines.len())
         .map(|at| {
@@ -82,13 +85,13 @@ fn insert_lines(file: &[u8], _: &[u8]) -> Vec<(usize, Vec<u8>)> {
         .collect()
 }
 
-fn double(file: &[u8], _: &[u8]) -> Vec<(usize, Vec<u8>)> {
+fn double(file: &[u8], _: &[u8]) -> DamagedCopies {
     let gap: &[u8] = if file.ends_with(b"\n") { b"" } else { b"\n" };
     vec![(0, [file, gap, file].concat())]
 }
 
 /// Merges two files line by line, as two ranks print into one.
-fn interleave(file: &[u8], other: &[u8]) -> Vec<(usize, Vec<u8>)> {
+fn interleave(file: &[u8], other: &[u8]) -> DamagedCopies {
     let (ours, theirs) = (split_lines(file), split_lines(other));
     let mut merged = Vec::new();
     for at in 0..ours.len().max(theirs.len()) {
@@ -101,7 +104,7 @@ fn interleave(file: &[u8], other: &[u8]) -> Vec<(usize, Vec<u8>)> {
 }
 
 /// Puts a byte in at several places.
-fn insert(file: &[u8], byte: u8) -> Vec<(usize, Vec<u8>)> {
+fn insert(file: &[u8], byte: u8) -> DamagedCopies {
     let put = |at: usize| (at, [&file[..at], &[byte], &file[at..]].concat());
     choose_places(file.len()).map(put).collect()
 }

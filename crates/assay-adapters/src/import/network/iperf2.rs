@@ -230,6 +230,22 @@ fn list_unused_columns(heading: &str) -> Vec<&str> {
 }
 
 impl OpenTest<'_> {
+    /// Checks that every connection has a total.
+    fn check_totals(&self) -> Result<(), ToolError> {
+        // A star marks the other direction of a connection.
+        let has_total = |id: &str| {
+            let base = id.trim_start_matches('*');
+            self.totals.iter().any(|it| it.id.trim_start_matches('*') == base)
+        };
+        match self.connections.iter().find(|it| !has_total(it.id)) {
+            None => Ok(()),
+            Some(lost) => {
+                let missing = format!("the total of stream {} is missing", lost.id);
+                Err(ToolError::Truncated { missing })
+            }
+        }
+    }
+
     /// Whether this end receives a stream. A star marks the other direction of its connection.
     fn receives(&self, id: &str) -> bool {
         if let Some(connection) = self.connections.iter().find(|it| it.id == id) {
@@ -251,14 +267,8 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
         return Err(ToolError::Truncated { missing: "the totals are missing".to_owned() });
     }
     let is_sum_only = test.totals.iter().all(|it| it.id == "SUM");
-    // A star marks the other direction of a connection.
-    let has_total = |id: &str| {
-        let base = id.trim_start_matches('*');
-        is_sum_only || test.totals.iter().any(|it| it.id.trim_start_matches('*') == base)
-    };
-    if let Some(lost) = test.connections.iter().find(|it| !has_total(it.id)) {
-        let missing = format!("the total of stream {} is missing", lost.id);
-        return Err(ToolError::Truncated { missing });
+    if !is_sum_only {
+        test.check_totals()?;
     }
     let (mut sent, mut received, mut reported) = (Vec::new(), Vec::new(), Vec::new());
     for row in test.totals.iter().filter(|it| it.id != "SUM" || is_sum_only) {

@@ -98,6 +98,17 @@ impl SockperfRun<'_> {
         self.has_figures() || self.error.is_some() || self.is_server
     }
 
+    /// Records a line that begins a run. A second one before any result is another process's.
+    fn note_beginning(&mut self, line: &str) {
+        let is_client = line.contains("sockperf[CLIENT]");
+        let is_begun = (is_client && self.is_client)
+            || (line.contains("== version #") && self.version.is_some());
+        if is_begun {
+            self.damage.get_or_insert(mixed_lines("two runs begin before the first result"));
+        }
+        self.is_client |= is_client;
+    }
+
     /// Returns the beginning of the next result; further servers of a run share its conditions.
     fn next(&self, is_same_run: bool) -> Self {
         if !is_same_run {
@@ -113,13 +124,7 @@ impl SockperfRun<'_> {
 }
 
 fn read_line<'t>(line: &'t str, run: &mut SockperfRun<'t>) -> Result<(), ToolError> {
-    let is_client = line.contains("sockperf[CLIENT]");
-    let is_begun = (is_client && run.is_client)
-        || (line.contains("== version #") && run.version.is_some());
-    if is_begun {
-        run.damage.get_or_insert(mixed_lines("two runs begin before the first result"));
-    }
-    run.is_client |= is_client;
+    run.note_beginning(line);
     if let Some(version) = word_after(line, "== version #") {
         run.version = Some(version.trim_end_matches('='));
     }

@@ -139,14 +139,7 @@ impl IorTest {
         }
         dimensions.extend(self.tasks.map(|tasks| (Attribute::Depth, tasks.into())));
         let option = |name: &str| self.options.get(name).map(String::as_str);
-        // Tasks that share a file each have a part of it.
-        let is_shared = option("access").is_some_and(|it| it.starts_with("single-shared"));
-        let has_parts = is_shared && self.tasks.is_some_and(|tasks| tasks > 1);
-        let pattern = option("ordering in a file").map(|order| match has_parts {
-            _ if order.starts_with("random") => "random",
-            true => "parts",
-            false => "sequential",
-        });
+        let pattern = self.pattern();
         dimensions.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
         let target = option("test filename").or_else(|| option("testFileName"));
         dimensions.extend(target.map(|name| (Attribute::Target, name.into())));
@@ -160,6 +153,19 @@ impl IorTest {
             ImportedMeasurement::new(operation, Benchmark::Storage, dimensions, parsed);
         made.began = self.began;
         Ok(made)
+    }
+
+    /// Returns the order of the offsets. Tasks that share a file each have a part of it.
+    fn pattern(&self) -> Option<&'static str> {
+        let order = self.options.get("ordering in a file")?;
+        let access = self.options.get("access");
+        let is_shared = access.is_some_and(|it| it.starts_with("single-shared"));
+        let has_parts = is_shared && self.tasks.is_some_and(|tasks| tasks > 1);
+        Some(match has_parts {
+            _ if order.starts_with("random") => "random",
+            true => "parts",
+            false => "sequential",
+        })
     }
 
     /// Converts the means of a summary; the size of a transfer follows from both rates.
