@@ -58,15 +58,15 @@ impl SimulatedServer {
         let (failed, failures) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let server_stop = Arc::clone(&stop);
-        let thread = thread::Builder::new().spawn(move || {
+        let serve = move || {
             let mut observe = |report| {
                 if let Iperf3ServerReport::Failed(error) = report {
                     failed.send(error.to_string()).unwrap();
                 }
             };
             iperf3_server::serve_on(&listener, &service, &server_stop, &mut observe).unwrap();
-        });
-        let thread = thread.unwrap();
+        };
+        let thread = thread::Builder::new().spawn(serve).unwrap();
         Self { address, now_ns, failures, stop, thread: Some(thread) }
     }
 
@@ -191,9 +191,8 @@ fn idle_servers_end_at_their_limit() {
     let listen = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let service =
         QperfService { listen, once: false, idle_limit: Some(LIMIT), allow_quit: false, clock };
-    let qperf = thread::spawn(move || {
-        qperf_server::serve(&service, &AtomicBool::new(false), &|_| {}).is_ok()
-    });
+    let serve = move || qperf_server::serve(&service, &AtomicBool::new(false), &|_| {}).is_ok();
+    let qperf = thread::Builder::new().spawn(serve).unwrap();
     let began = Instant::now();
     let has_ended = |server: &SimulatedServer| server.thread.as_ref().unwrap().is_finished();
     // With a guest, a server is not idle; afterwards the clock has to pass the whole limit.
