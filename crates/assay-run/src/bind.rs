@@ -68,9 +68,7 @@ fn measure_whole(
     let CaseEnv { host, tools, storage: options } = *surroundings;
     if let Some(found) = tools.get(&case.by) {
         if let Some(test) = case.workload.as_storage() {
-            let Some(case) = storage::prepare(case, test, options, recorder)? else {
-                return Ok(StopReason::NotNeeded);
-            };
+            let case = storage::prepare(case, test, options, recorder)?;
             return tool::measure(&case, found, &host.cpu.flags, known, recorder);
         }
         return tool::measure(case, found, &host.cpu.flags, known, recorder);

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_model::attribute::Attribute;
 use assay_model::event::{StopReason, TurnPosition};
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
@@ -16,6 +17,7 @@ use crate::coordinator::Coordinator;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
+use crate::refine::{self, RefinedCase};
 use crate::session::{Session, SessionRequest};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
@@ -108,7 +110,9 @@ fn measure_case(
     known: &RefCell<bind::RunCache>,
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
+    let refined = refine::refine(case, session.log.run_so_far());
     session.start_case(&case.id)?;
+    warn_of_case(case, session);
     let mut state = CaseState::new(case, &execution.host.name);
     let mut recorder = session.recorder(&mut state, execution.cancel);
     let surroundings = bind::CaseEnv {
@@ -116,7 +120,16 @@ fn measure_case(
         tools: execution.tools,
         storage: execution.storage,
     };
-    let outcome = bind::measure(case, &surroundings, known, &mut recorder);
+    let outcome = match refined {
+        Ok(Some(RefinedCase { case, chosen_percent })) => {
+            if let Some(percent) = chosen_percent {
+                recorder.add_fact(Attribute::PercentOfMax, percent);
+            }
+            bind::measure(&case, &surroundings, known, &mut recorder)
+        }
+        Ok(None) => Ok(StopReason::NotNeeded),
+        Err(failure) => Err(failure.into()),
+    };
     let spent_s = recorder.elapsed_s();
     known.borrow_mut().forecast.record_spent(&case.id, spent_s, true);
     if matches!(outcome, Err(CaseError::Interrupted)) {
@@ -124,6 +137,13 @@ fn measure_case(
     }
     session.record_pauses(Some(&case.id))?;
     end_case(case, outcome, &mut state, session)
+}
+
+/// Prints what the results so far show about a case before it begins.
+fn warn_of_case(case: &Case, session: &mut Session<'_>) {
+    if let Some(words) = refine::warn_if_over_budget(case, session.log.run_so_far()) {
+        session.log.note(Some(&case.id), &words);
+    }
 }
 
 /// Keeps the results of an interrupted case.

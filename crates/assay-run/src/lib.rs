@@ -25,6 +25,7 @@ mod presence;
 pub mod rdma;
 mod recorder;
 pub mod recording;
+mod refine;
 pub mod round_trips;
 pub mod run_request;
 mod session;

@@ -18,8 +18,6 @@ use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, MissingHostF
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, CasePair};
 use assay_model::quantity::{Quantity, Unit};
-use assay_model::run::Run;
-use assay_stats::quantile;
 use assay_stats::stopping::{self, CaseTime, NextStep};
 
 use crate::coordinator::StartGate;
@@ -324,20 +322,6 @@ impl<'a, 't> Recorder<'a, 't> {
             dimensions,
         }));
         series
-    }
-
-    /// Everything stored so far in this run.
-    pub(crate) const fn run_so_far(&self) -> &Run {
-        self.log.run_so_far()
-    }
-
-    /// Median of a metric's first series in an earlier case, in the metric's base unit.
-    pub(crate) fn median_of(&self, case: &str, metric: &str) -> Option<f64> {
-        let mut all = self.run_so_far().case(case)?.series.iter();
-        let series = all.find(|series| series.metric == metric)?;
-        let mut values: Vec<f64> = series.samples.iter().map(|sample| sample.value).collect();
-        values.sort_by(f64::total_cmp);
-        quantile::median(&values)
     }
 
     /// Waits for the hosts that measure together with this one, and begins a step of the case.

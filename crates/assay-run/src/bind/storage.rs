@@ -1,7 +1,6 @@
 //! `storage` by assay's own engine: runs the phases of I/O, and records their series as samples and
 //! the distribution of all I/O.
 
-mod curve;
 mod results;
 mod rounds;
 mod search;
@@ -32,29 +31,26 @@ use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{precondition, series, volume};
 
-/// Runs the I/O of one case. Skips a point that no response curve needs any more.
+/// Runs the I/O of one case.
 pub(super) fn measure(
     case: &Case,
     test: &StorageTest,
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
-    let Some(test) = resolve_rate(case, test, recorder)? else {
-        return Ok(StopReason::NotNeeded);
-    };
     let began_s = recorder.elapsed_s();
     let mut measurer = StorageCaseRun { case, options, recorder };
-    measurer.precondition(&test)?;
-    let workload = test.workload;
-    let (workload, outcome) = match test.course {
+    measurer.precondition(test)?;
+    let workload = test.workload.clone();
+    let (workload, outcome) = match &test.course {
         MeasurementMode::Once => {
             measurer.run_partial(&workload).map(|outcome| (workload, outcome))?
         }
         MeasurementMode::Rounds(rule) => {
-            let outcome = rounds::measure(&mut measurer, &workload, &rule)?;
+            let outcome = rounds::measure(&mut measurer, &workload, rule)?;
             (workload, outcome)
         }
-        MeasurementMode::Search(goal) => search::measure(&mut measurer, &workload, &goal)?,
+        MeasurementMode::Search(goal) => search::measure(&mut measurer, &workload, goal)?,
     };
     results::record(&outcome, &workload, recorder)?;
     results::check_targets(&workload, recorder);
@@ -72,15 +68,15 @@ pub(super) fn measure(
     })
 }
 
-/// Creates the files of a case for the tool that measures it, and returns the case with its rate
-/// resolved. Returns `None` for a point that no response curve needs any more.
+/// Creates the files of a case for the tool that measures it, and returns the case with their
+/// sizes.
 pub(super) fn prepare(
     case: &Case,
     test: &StorageTest,
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Case>, CaseError> {
-    let Some(mut test) = resolve_rate(case, test, recorder)? else { return Ok(None) };
+) -> Result<Case, CaseError> {
+    let mut test = test.clone();
     match test.course {
         MeasurementMode::Once => {}
         MeasurementMode::Rounds(_) => {
@@ -116,39 +112,13 @@ pub(super) fn prepare(
                 recorder.add_fact(Attribute::RequestedRate, rate_per_s);
             }
             recorder.record_all(volume::workload_facts(&test.workload));
-            Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
+            Ok(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() })
         }
     }
 }
 
 fn single_phase(workload: StorageWorkload, name: &str) -> StoragePhase {
     StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 }
-}
-
-/// Resolves a share of a curve's maximum rate into a rate; returns `None` if no further point is
-/// worthwhile.
-fn resolve_rate(
-    case: &Case,
-    test: &StorageTest,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<StorageTest>, CaseError> {
-    let mut test = test.clone();
-    let StorageLoad::ShareOf { mut percent, rounding, arrivals, .. } = test.workload.load
-    else {
-        return Ok(Some(test));
-    };
-    let id = case.workload.benchmark().id();
-    let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
-    let maximum = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
-    let maximum = maximum.ok_or(FailureReason::CurveWithoutMaximum)?;
-    if let Some(ResponseCurvePoint::Bend { .. }) = test.point {
-        let Some(share) = curve::next_share(case, &test, recorder) else { return Ok(None) };
-        recorder.add_fact(Attribute::PercentOfMax, share);
-        percent = share;
-    }
-    let rate_per_s = rounding.round_share(maximum, percent);
-    test.workload.load = StorageLoad::Open { rate_per_s, arrivals };
-    Ok(Some(test))
 }
 
 /// Context of all measurements of one case.

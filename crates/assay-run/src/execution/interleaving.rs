@@ -79,6 +79,9 @@ pub(super) fn measure(
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
         while let Some(mut present) = waiting.next() {
+            if turn == 1 {
+                super::warn_of_case(present.case, session);
+            }
             let name = present.case.id.as_str();
             let turn = phrase!("preparation", "preparation {n}", n = turn.to_string());
             session.log.progress(&Phrase::list(", ", [name.into(), turn]));
