@@ -269,39 +269,55 @@ fn patterns_take_figures_of_any_text() {
     }
 }
 
-/// Conditions by which runs of storage are compared.
-const CONDITIONS: [&str; 5] = ["operation", "bytes", "pattern", "depth", "threads"];
+/// Conditions by which runs of storage and of networks are compared.
+const CONDITIONS: [&str; 7] =
+    ["operation", "bytes", "pattern", "depth", "threads", "direction", "streams"];
+/// Metrics that both a run and its tool's output contain.
+const METRICS: [&str; 5] = ["rate", "bandwidth", "goodput", "send_rate", "half_round_trip"];
 
-/// A run of fio's jobs, printed in fio's shapes and imported again, has the same conditions and
-/// figures, within the digits that the shape has.
+/// Runs a command, prints the stored run in the tool's shapes, and compares each, imported again,
+/// with the run.
+pub(crate) fn check_shown_run(world: &World, line: &str, shapes: &[&str]) {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    world.assay(&words).succeeded();
+    let own = world.json(&["show", "latest", "--json"]);
+    let id = own["run"]["id"].as_str().unwrap_or("latest").to_owned();
+    for shape in shapes {
+        let shown = world.assay(&["show", &id, "--as", shape]).succeeded().out;
+        world.write("shown", &shown);
+        let imported = world.json(&["import", "--json", "shown"]);
+        let again = imported["imported"][0]["runs"][0].as_str().unwrap();
+        let again = world.json(&["show", again, "--json"]);
+        compare_results(&own, &again, &format!("{line} --as {shape}"));
+    }
+}
+
+/// A run printed in its tool's shapes and imported again has the same conditions and figures,
+/// within the digits that the shape has.
 #[test]
 fn shown_runs_import_as_themselves() {
     let timed = "fio --name=j --ioengine=null --size=64g --runtime=1 --time_based --bs=4k";
     let random = format!("{timed} --rw=randread");
     let mixed = format!("{timed} --rw=randrw --rwmixread=70");
-    let table = [
-        (random, &["fio-json", "fio-json+", "fio-normal", "fio-terse"][..]),
-        (mixed, &["fio-json", "fio-json+", "fio-normal"][..]),
-    ];
-    for (words, shapes) in table {
-        let world = World::new();
-        let words: Vec<&str> = words.split_whitespace().collect();
-        world.assay(&words).succeeded();
-        let own = world.json(&["show", "latest", "--json"]);
-        let id = own["run"]["id"].as_str().unwrap_or("latest").to_owned();
-        for shape in shapes {
-            let shown = world.assay(&["show", &id, "--as", shape]).succeeded().out;
-            world.write("shown", &shown);
-            let imported = world.json(&["import", "--json", "shown"]);
-            let again = imported["imported"][0]["runs"][0].as_str().unwrap();
-            let again = world.json(&["show", again, "--json"]);
-            compare_results(&own, &again, &format!("{words:?} --as {shape}"));
-        }
-    }
+    check_shown_run(
+        &World::new(),
+        &random,
+        &["fio-json", "fio-json+", "fio-normal", "fio-terse"],
+    );
+    check_shown_run(&World::new(), &mixed, &["fio-json", "fio-json+", "fio-normal"]);
+    let ior = "ior -N 2 -b 4m -t 64k -i 3 -w -r -o file";
+    check_shown_run(&World::new(), ior, &["ior", "ior-json"]);
+    let world = World::new();
+    world.write(
+        "file",
+        "sd=sd1,lun=data,size=4m\nwd=wd1,sd=sd1,xfersize=4k,rdpct=100\n\
+         rd=rd1,wd=wd1,iorate=200,elapsed=4,interval=1,warmup=1\n",
+    );
+    check_shown_run(&world, "vdbench -f file", &["vdbench"]);
 }
 
-/// Checks that every imported rate and bandwidth belongs to a result of the run with the same
-/// conditions and the same figure.
+/// Checks that every imported rate belongs to a result of the run with the same conditions and the
+/// same figure.
 fn compare_results(own: &Value, again: &Value, context: &str) {
     /// Texts print three or four digits.
     const DIGITS: f64 = 0.01;
@@ -309,7 +325,7 @@ fn compare_results(own: &Value, again: &Value, context: &str) {
     let imported = results(again);
     let rates: Vec<&Value> = imported
         .iter()
-        .filter(|it| ["rate", "bandwidth"].contains(&it["metric"].as_str().unwrap()))
+        .filter(|it| METRICS.contains(&it["metric"].as_str().unwrap()))
         .collect();
     assert!(!rates.is_empty(), "{context}: {again}");
     for result in rates {
@@ -318,7 +334,8 @@ fn compare_results(own: &Value, again: &Value, context: &str) {
                 let (ours, theirs) = (&other["parameters"][name], &result["parameters"][name]);
                 theirs.is_null() || ours == theirs
             });
-            other["metric"] == result["metric"] && conditions
+            (&other["benchmark"], &other["metric"]) == (&result["benchmark"], &result["metric"])
+                && conditions
         };
         let own = results(own);
         let found = own.iter().find(is_same);

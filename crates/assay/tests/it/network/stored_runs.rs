@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::peers::wait_for_connections;
 use super::{ServerProcess, free_port};
+use crate::import::check_shown_run;
 use crate::program::{World, files_below, results};
 
 /// Runs a command and compares its output with that of the stored run in the same shape.
@@ -73,6 +74,17 @@ fn failed_iperf3_test_is_shown_with_its_error() {
         assert_eq!(shown.out, live.out);
     }
     dying.join().unwrap();
+}
+
+#[test]
+fn shown_runs_import_as_themselves() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = ServerProcess::assay(&world, port);
+    let iperf3 = format!("iperf3 -c 127.0.0.1 -p {port} -t 1 -b 50M");
+    check_shown_run(&world, &iperf3, &["iperf3", "iperf3-json"]);
+    let qperf = format!("qperf 127.0.0.1 --listen_port {port} -t 1 tcp_lat tcp_bw");
+    check_shown_run(&world, &qperf, &["qperf"]);
 }
 
 /// A damaged or missing outcome is named, and the rest of the run is shown.
