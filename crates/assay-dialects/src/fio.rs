@@ -16,6 +16,8 @@ pub mod log;
 mod number;
 pub mod option;
 pub mod outcome;
+pub mod render;
+pub mod reported_job;
 pub mod section_options;
 pub mod statistics;
 pub mod steady;

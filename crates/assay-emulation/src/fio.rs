@@ -8,7 +8,9 @@ use std::sync::atomic::Ordering;
 use assay_dialects::fio::command_line::{COMMAND_LINE, FioFormat, FioRequest};
 use assay_dialects::fio::compile::{self, FioPlan, StreamRef};
 use assay_dialects::fio::job_error::{FioJobError, FioLocation};
-use assay_dialects::fio::outcome::{self, FioOutcome};
+use assay_dialects::fio::outcome::FioOutcome;
+use assay_dialects::fio::render::render;
+use assay_dialects::fio::reported_job::reported_jobs;
 use assay_dialects::fio::{log, text};
 use assay_model::event::RequestedCommand;
 use assay_model::path_text;
@@ -190,7 +192,7 @@ impl FioRun<'_> {
             Recording::begin(self.opening(&planned, store.as_ref()), &mut quiet)?;
         let on_screen =
             request.output.file.is_none() && request.output.formats == [FioFormat::Normal];
-        let jobs = outcome::reported_jobs(request, plan);
+        let jobs = reported_jobs(request, plan);
         let start = if on_screen { text::render_start(&jobs, VERSION) } else { String::new() };
         terminal.print(&start);
         let mut monitor = FioRunMonitor::new(options.end_phase.clone());
@@ -225,7 +227,7 @@ impl FioRun<'_> {
         let stored = stored.and_then(|()| recording.store_outcome(&reported));
         let unstored = stored.and_then(|()| recording.finish(is_interrupted)).err();
         write_logs(plan, &outcomes, &monitor.measured_from_ms)?;
-        let output = reported.0.render(&request.output.formats);
+        let output = render(&reported.0, &request.output.formats);
         match &request.output.file {
             None => terminal.print(output.strip_prefix(&start).unwrap_or(&output)),
             Some(path) => output_file::write(&path_text::decode_path(path), &output)?,

@@ -268,7 +268,8 @@ fn compile_fio(words: &[String], job: &str) -> String {
         .and_then(|request| Ok((fio::compile::compile(&request, &env)?, request)));
     describe_result(compiled.map_err(|fault| format!("{fault} {}", fault.hint())), |it| {
         let (plan, request) = it;
-        fio::text::render_start(&fio::outcome::reported_jobs(&request, &plan), "3.36").len()
+        fio::text::render_start(&fio::reported_job::reported_jobs(&request, &plan), "3.36")
+            .len()
             + plan.clones.len()
             + fio::log::log_files(&plan).len()
     })

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::compile::{FioPlan, ReportRow, StreamRef};
-use super::outcome::ReportedJob;
+use super::reported_job::ReportedJob;
 use super::section_options::FioOptions;
 use super::steady::FioSteadyWindow;
 

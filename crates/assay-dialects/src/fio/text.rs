@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 
 use super::json::group_percent;
 use super::number::{SHORT_WIDTH, TimeUnit, UnitPrefixes, format_short};
-use super::outcome::ReportedJob;
+use super::reported_job::ReportedJob;
 use super::statistics::{
     DirectionStatistics, EntryResult, FioLatencyStatistics, FioRunInfo, GroupTotals, groups,
 };

@@ -3,6 +3,7 @@
 use assay_dialects::fio::command_line::FioFormat;
 use assay_dialects::fio::compile::FioPlan;
 use assay_dialects::fio::outcome::FioOutcome;
+use assay_dialects::fio::render::render;
 use assay_model::attribute::Attribute;
 use assay_model::failure::ErrorArea;
 use assay_model::plan::Plan;
@@ -90,7 +91,7 @@ pub fn render_stored(
     formats: &[FioFormat],
 ) -> Result<String, CommandFailure> {
     let StoredFioOutcome(outcome) = stored_outcome::read(run, store)?;
-    Ok(outcome.render(formats))
+    Ok(render(&outcome, formats))
 }
 
 /// Outcome as stored.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::super::command_line::FioFormat;
 use super::super::outcome::FioOutcome;
+use super::super::render::render;
 use super::super::statistics::{DiskUse, FioProcessUsage, FioRunInfo};
 use super::super::steady::FioSteadyWindow;
 use super::super::{json, log, terse, text};
@@ -103,7 +104,7 @@ fn text_and_terse_output_match_fio() {
     let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances());
     let stored = serde_json::to_vec(&found).unwrap();
     assert_eq!(serde_json::from_slice::<FioOutcome>(&stored).unwrap(), found);
-    let shown = found.render(&[FioFormat::Normal]);
+    let shown = render(&found, &[FioFormat::Normal]);
     expect![[r#"
         a: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=4
         ...

@@ -1,0 +1,91 @@
+//! Options of a job that fio's report depends on.
+
+use assay_model::workload::storage::SizeShare;
+use serde::{Deserialize, Serialize};
+
+use super::command_line::FioRequest;
+use super::compile::FioPlan;
+use super::jobfile::FioSetting;
+use super::section_options::FioOptions;
+
+/// Options of a job that its report depends on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportedJob {
+    /// Name of its section.
+    pub name: String,
+    /// `description`.
+    pub description: String,
+    /// fio's group.
+    pub group: usize,
+    /// Options of its section with their last values.
+    pub settings: Vec<(String, String)>,
+    /// `rw` as written.
+    pub rw: String,
+    /// Minimum and maximum bytes of a read.
+    pub read_bytes: (u64, u64),
+    /// Minimum and maximum bytes of a write.
+    pub write_bytes: (u64, u64),
+    /// `ioengine`.
+    pub engine: String,
+    /// `iodepth`.
+    pub depth: u32,
+    /// `numjobs`.
+    pub clones: u32,
+    /// `percentile_list`, in percent.
+    pub percentiles: Vec<f64>,
+    /// `clat_percentiles`.
+    pub clat_percentiles: bool,
+    /// `lat_percentiles`.
+    pub lat_percentiles: bool,
+    /// `kb_base`.
+    pub kb_base: u32,
+}
+
+/// Returns the options of each job that its report depends on.
+#[must_use]
+pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
+    let mut group = 0;
+    let job = |(index, options): (usize, &FioOptions)| {
+        let row = plan.reports.iter().find(|row| row.section == index);
+        group = row.map_or(group, |row| row.group);
+        ReportedJob {
+            name: options.name.clone(),
+            description: options.description.clone(),
+            group,
+            settings: request
+                .sections
+                .get(index)
+                .map_or_else(Vec::new, |section| last_values(&section.own)),
+            rw: options.rw_text.clone(),
+            read_bytes: size_range(&options.sizes.read),
+            write_bytes: size_range(&options.sizes.write),
+            engine: options.engine.clone(),
+            depth: options.depth,
+            clones: options.clones,
+            percentiles: options.percentiles.clone(),
+            clat_percentiles: options.clat_percentiles,
+            lat_percentiles: options.lat_percentiles,
+            kb_base: options.kb_base,
+        }
+    };
+    plan.options.iter().enumerate().map(job).collect()
+}
+
+fn size_range(sizes: &[SizeShare]) -> (u64, u64) {
+    let minimum = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(0);
+    let maximum = sizes.iter().map(|size| size.max_bytes).max().unwrap_or(0);
+    (minimum, maximum)
+}
+
+/// Lists options with their last values; fio omits options without a value.
+pub(super) fn last_values(settings: &[FioSetting]) -> Vec<(String, String)> {
+    let mut entries: Vec<(String, String)> = vec![];
+    for setting in settings {
+        let Some(value) = &setting.value else { continue };
+        match entries.iter_mut().find(|(name, _)| name == setting.option.name) {
+            Some(entry) => entry.1.clone_from(value),
+            None => entries.push((setting.option.name.to_owned(), value.clone())),
+        }
+    }
+    entries
+}
