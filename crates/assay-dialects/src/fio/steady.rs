@@ -127,7 +127,9 @@ impl FioSteadyWindow {
         self.steady
     }
 
+    /// Returns the length of the window, of at most a week: a stored one may be damaged.
     pub(super) const fn seconds(&self) -> usize {
-        self.length
+        const WEEK_S: usize = 604_800;
+        if self.length < WEEK_S { self.length } else { WEEK_S }
     }
 }

@@ -180,7 +180,7 @@ pub fn summarize(test: &IorTestResult, access: IorAccess) -> Option<AccessSummar
         stonewall: walls.map(|walls| {
             let seconds: f64 = walls.iter().map(|wall| wall.elapsed_s).sum();
             let transfers: u64 = walls.iter().map(|wall| wall.all).sum();
-            let bytes = transfers * options.transfer_bytes / u64::from(options.ranks);
+            let bytes = transfers * options.transfer_bytes / u64::from(options.ranks.max(1));
             (seconds / walls.len() as f64, bytes as f64 / seconds)
         }),
     })

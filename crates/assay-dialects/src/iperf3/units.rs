@@ -51,7 +51,7 @@ pub fn format_rate(bit_per_s: f64, format: RateFormat) -> String {
 
 fn format_scaled(mut value: f64, step: f64, unit: &str, fixed: Option<u32>) -> String {
     let mut power = 0;
-    while fixed.map_or(value >= step && power + 1 < PREFIXES.len(), |it| power < it as usize) {
+    while power + 1 < PREFIXES.len() && fixed.map_or(value >= step, |it| power < it as usize) {
         value /= step;
         power += 1;
     }

@@ -135,7 +135,7 @@ pub fn average_label(first: usize, last: usize) -> String {
 #[must_use]
 pub fn first_averaged_interval(label: &RunLabel) -> usize {
     if label.warmup_s > 0.0 {
-        (label.warmup_s / label.interval_s).round() as usize + 1
+        ((label.warmup_s / label.interval_s).round() as usize).saturating_add(1)
     } else {
         2
     }

@@ -87,7 +87,7 @@ impl<'t> VdbenchReport<'t> {
             }
             VdbenchEvent::TreesInterval(interval) => self.write_trees_interval(interval),
             VdbenchEvent::TreesDone { outcome, average, is_stopped } => {
-                self.end_trees_run(outcome, average.as_ref(), *is_stopped);
+                self.end_trees_run(outcome, average.as_deref(), *is_stopped);
             }
             VdbenchEvent::End => {}
         }
@@ -319,7 +319,7 @@ impl<'t> VdbenchReport<'t> {
         let label = &current.label;
         let header = output::starting_line(label, current.rate_per_s);
         let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
-        let first = (label.warmup_s / label.interval_s).round() as usize + 1;
+        let first = ((label.warmup_s / label.interval_s).round() as usize).saturating_add(1);
         let average = output::average_label(first, (*full).max(first));
         let groups = [("SD report for sd=", storage), ("Workload Report for wd=", workloads)];
         for (title, parts) in groups {
@@ -357,12 +357,12 @@ impl<'t> VdbenchReport<'t> {
     /// Writes the first few failed I/Os to the error log and prints the total count.
     fn write_failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
         for error in &outcome.errors {
-            let target = &phase.workload.targets[error.target];
+            let target = phase.workload.targets.get(error.target);
+            let target = target.map_or_else(String::new, |it| it.path.display().to_string());
             let operation = error.operation.name();
             let line = format!(
-                "{} op: {operation} lun: {} lba: {} 0x{:X} xfer: {} errno: {}",
+                "{} op: {operation} lun: {target} lba: {} 0x{:X} xfer: {} errno: {}",
                 self.time_of_day(),
-                target.path.display(),
                 error.offset,
                 error.offset,
                 error.bytes,

@@ -52,12 +52,6 @@ impl EndReason {
         let row = Self::ALL.iter().find(|(ended, _)| *ended == self);
         row.map(|(_, word)| *word).expect("every end has its row")
     }
-
-    /// Parses the value of [`Attribute::Ended`].
-    #[must_use]
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, it)| *it == word).map(|(ended, _)| *ended)
-    }
 }
 
 impl StorageOutcome {

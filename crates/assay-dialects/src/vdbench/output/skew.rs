@@ -35,7 +35,7 @@ pub fn storage_totals(
 ) -> Vec<DefinitionTotals> {
     let names = workload.targets.iter().map(|target| target.name.as_str());
     definition_totals(names, outcome, whole, |tally, name| {
-        workload.targets[tally.target].name == name
+        workload.targets.get(tally.target).is_some_and(|target| target.name == name)
     })
 }
 
@@ -48,7 +48,7 @@ pub fn workload_totals(
 ) -> Vec<DefinitionTotals> {
     let names = workload.streams.iter().map(|stream| stream.name.as_str());
     let mut parts = definition_totals(names, outcome, whole, |tally, name| {
-        workload.streams[tally.stream].name == name
+        workload.streams.get(tally.stream).is_some_and(|stream| stream.name == name)
     });
     for part in &mut parts {
         let own = || workload.streams.iter().filter(|stream| stream.name == part.name);

@@ -88,7 +88,11 @@ pub enum VdbenchEvent {
     /// Interval of the run's series.
     TreesInterval(FileInterval),
     /// The run on file trees ended, with its average if there is anything to report.
-    TreesDone { outcome: FileOutcome, average: Option<Average<FileTotals>>, is_stopped: bool },
+    TreesDone {
+        outcome: Box<FileOutcome>,
+        average: Option<Box<Average<FileTotals>>>,
+        is_stopped: bool,
+    },
     /// The pass ended.
     End,
 }

@@ -93,8 +93,8 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         let average = run_average(label, &intervals);
         let is_reported = average.excludes_warmup || !is_stopped;
         underway.log.add(VdbenchEvent::TreesDone {
-            outcome: outcome.clone(),
-            average: is_reported.then(|| average.clone()),
+            outcome: Box::new(outcome.clone()),
+            average: is_reported.then(|| Box::new(average.clone())),
             is_stopped,
         });
         underway.report_early_end(ending.reason.filter(|_| !is_stopped));

@@ -1,5 +1,5 @@
 //! `assay show RUN --as …`: renders a stored run in the output format of the emulated tool, from
-//! its events like the live output.
+//! its stored outcome like the live output.
 
 use assay_dialects::fio::command_line::FioFormat;
 use assay_model::run::Run;
