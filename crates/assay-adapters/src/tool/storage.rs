@@ -6,7 +6,7 @@ use assay_model::event::ToolFigures;
 use crate::fio_json::{FioLatency, FioResult};
 use crate::outputs::{ParsedOutput, ToolError};
 
-/// Error number with which fio reports data that differs from what was written (verify.c; EILSEQ of
+/// Error number with which fio reports changed data (verify.c; EILSEQ of
 /// asm-generic/errno.h).
 const EILSEQ: u64 = 84;
 

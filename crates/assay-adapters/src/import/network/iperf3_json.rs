@@ -280,7 +280,7 @@ fn read_sent(root: &Value, suffix: &str) -> Option<MeanRate> {
     mean_rate(sum(root, "sum_sent", suffix).or_else(|| sum(root, "sum", suffix))?)
 }
 
-/// Reads what arrived. Where only the sender's bytes are written, the share of lost datagrams is
+/// Reads the received rate. Where only the sender's bytes are written, the share of lost datagrams is
 /// subtracted.
 fn read_received(root: &Value, suffix: &str, is_udp: bool) -> Option<MeanRate> {
     if let Some(received) = sum(root, "sum_received", suffix) {

@@ -1,4 +1,4 @@
-//! Import of qperf's text: every test of a file, with whatever rows its `-v` letters add.
+//! Import of qperf's text: every test of a file, with the rows that its `-v` letters add.
 //!
 //! Units are decimal: `GB/sec` are 10⁹ B/s, `Gb/sec` 10⁹ bit/s; sizes in `KiB` and `MiB` are binary.
 
@@ -19,7 +19,7 @@ const FAMILIES: [&str; 9] =
     ["tcp_", "udp_", "sctp_", "sdp_", "rds_", "rc_", "uc_", "ud_", "xrc_"];
 /// Name of the section that describes both hosts.
 const CONFIGURATION: &str = "conf";
-/// Endings of the rows that only repeat what other rows contain, or are conditions.
+/// Endings of the rows that repeat others or are conditions.
 const CONDITIONS: [&str; 5] = ["msg_rate", "msg_size", "time", "timeout", "port"];
 
 pub(super) fn is_qperf(text: &str) -> bool {

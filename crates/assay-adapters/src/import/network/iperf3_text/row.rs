@@ -111,8 +111,8 @@ pub(super) fn total_rate(
     MeanRate::sum(&rates)
 }
 
-/// Returns the rate of a row. Without an end it is the sender's (UDP before 3.2), of which the
-/// receiver got what was not lost.
+/// Returns the rate of a row. Without an end it is the sender's (UDP before 3.2), less the
+/// lost datagrams.
 fn received_rate(row: &Iperf3Row<'_>, is_receiver: bool) -> Option<MeanRate> {
     let rate = row.rate?;
     match (row.end, row.datagrams) {

@@ -118,7 +118,7 @@ fn read_set(
     measure(&kind_of(test, text("PROTOCOL"), text("DIRECTION")), test.to, figures)
 }
 
-/// Returns the kind of a test: that of its banner, else what protocol and direction make it.
+/// Returns the kind of a test: that of its banner, else that of protocol and direction.
 fn kind_of(test: &NetperfTest<'_>, protocol: Option<&str>, direction: Option<&str>) -> String {
     if !test.kind.is_empty() && !test.kind.starts_with("OMNI") {
         return test.kind.clone();
