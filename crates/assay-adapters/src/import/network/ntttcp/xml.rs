@@ -32,15 +32,14 @@ pub(in super::super) fn read_ntttcp_xml(text: &str) -> Result<FileContents, Tool
     Ok(contents)
 }
 
-/// Splits a text behind the end of each root element.
+/// Splits a text behind the end of each root element, in one pass.
 fn split_after_roots(text: &str) -> Vec<&str> {
     let mut documents = Vec::new();
     let mut rest = text;
-    loop {
-        let ends = ["</ntttcps>", "</ntttcpr>"];
-        let end = ends.iter().filter_map(|end| rest.find(end).map(|at| at + end.len())).min();
-        let Some(end) = end else { break };
-        let (document, behind) = rest.split_at(end);
+    while let Some(start) = rest.find("</ntttcp")
+        && let Some(length) = rest[start..].find('>')
+    {
+        let (document, behind) = rest.split_at(start + length + 1);
         documents.push(document);
         rest = behind;
     }
