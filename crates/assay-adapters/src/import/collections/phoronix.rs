@@ -82,6 +82,8 @@ fn read_document(
             continue;
         }
         let version = Some(child_text(result, "AppVersion")).filter(|it| !it.is_empty());
+        let bytes = version.map_or(0, str::len);
+        check_limit(bytes, ("bytes in the version of a test", MAX_NAME_BYTES))?;
         let data = result.children().filter(|node| node.has_tag_name("Data"));
         let entries = data.flat_map(|data| data.children());
         for entry in entries.filter(|node| node.has_tag_name("Entry")) {

@@ -7,7 +7,9 @@
 use assay_model::attribute::Attribute;
 
 use super::super::foreign::foreign_measurement;
-use super::super::{FileContents, FileTime, ImportedMeasurement, check_limit, word_after};
+use super::super::{
+    FileContents, FileTime, ImportedMeasurement, MAX_NAME_BYTES, check_limit, word_after,
+};
 use crate::limits::MAX_MEASUREMENTS;
 use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
@@ -88,10 +90,12 @@ impl MxpReader {
     fn read_title(&mut self, number: usize, line: &str) -> Result<bool, ToolError> {
         if line.contains("HPL-MxP-NVIDIA") {
             self.version = word_after(line, "HPL-MxP-NVIDIA").map(str::to_owned);
+            self.check_version()?;
             self.contents.recognise(number..=number, line, "version");
         } else if line.contains("HPL-AI Mixed-Precision Benchmark") {
             self.finish_solve();
             self.version = word_after(line, "Benchmark v").map(str::to_owned);
+            self.check_version()?;
             self.contents.recognise(number..=number, line, "title");
             // The reference has one result below its title, other programs have HPL's table.
             if line.contains("--") {
@@ -119,6 +123,12 @@ impl MxpReader {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// Checks the length of the version, which each result repeats.
+    fn check_version(&self) -> Result<(), ToolError> {
+        let bytes = self.version.as_ref().map_or(0, String::len);
+        check_limit(bytes, ("bytes in the version", MAX_NAME_BYTES))
     }
 
     fn begin_solve(&mut self, number: usize) -> Result<&mut MixedSolve, ToolError> {

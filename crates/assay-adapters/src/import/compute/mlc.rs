@@ -24,6 +24,8 @@ struct MlcHead {
     buffer: Option<String>,
 }
 
+/// Maximum number of bytes of the parameters of a command line.
+const MAX_PARAMETERS: usize = 256;
 /// Parameters that select tests.
 const SELECTIONS: [&str; 7] = [
     "--latency_matrix",
@@ -203,6 +205,8 @@ fn finish_section(
 ) -> Result<(), ToolError> {
     let Some(section) = section else { return Ok(()) };
     check_limit(contents.measurements.len() + 1, ("tables", MAX_MEASUREMENTS))?;
+    // Every row repeats them.
+    check_limit(head.parameters.len(), ("bytes of command line parameters", MAX_PARAMETERS))?;
     let lines = section.first_line..=section.last_line;
     let test = format!("MLC {}", section.title);
     let part = match section.error {

@@ -4,7 +4,7 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::MpiTest;
 
 use super::super::{
-    FileContents, FileTime, check_limit, missing, reject_cut_number, word_after,
+    FileContents, FileTime, MAX_NAME_BYTES, check_limit, missing, reject_cut_number, word_after,
 };
 use super::table::{Column, TableRow, TableTest, add_row, convert_rows, parse_row};
 use crate::limits::MAX_MEASUREMENTS;
@@ -112,6 +112,8 @@ pub(super) fn read_imb(text: &str) -> Result<FileContents, ToolError> {
             contents.recognise(number..=number, line, "time");
         } else if let Some(setting) = parse_head_setting(line) {
             contents.recognise(number..=number, line, "condition");
+            let bytes = head.settings.iter().map(String::len).sum::<usize>() + setting.len();
+            check_limit(bytes, ("bytes of settings", MAX_NAME_BYTES))?;
             head.settings.push(setting);
         } else if let Some(current) = &mut table {
             let next = read_line(current, line, number, &mut contents);

@@ -2,7 +2,7 @@
 
 use assay_model::event::ToolFigures;
 
-use super::super::super::{FileContents, FileTime};
+use super::super::super::{FileContents, FileTime, MAX_NAME_BYTES, check_limit};
 use super::{MEBI, Phase, PhaseConditions, PhaseFigures, RefinedRate, TIME_DIGIT_S, add_phase};
 use crate::outputs::{ToolError, parse_non_negative, parse_whole};
 
@@ -82,6 +82,7 @@ impl ConsoleReader {
             self.head = TableHead { began, ..TableHead::default() };
             self.contents.recognise(lines, line, "time");
         } else if let Some(label) = line.strip_prefix("LABEL:") {
+            check_limit(label.len(), ("bytes in a label", MAX_NAME_BYTES))?;
             self.head.label = Some(label.trim().to_owned());
             self.contents.recognise(lines, line, "label");
         } else if let Some(command) = line.strip_prefix("COMMAND LINE:") {
