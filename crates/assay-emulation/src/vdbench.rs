@@ -109,7 +109,7 @@ fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure>
         }
     }
     if typed.journal.is_some() {
-        return Err(CommandFailure::usage("-j is not supported").advise(
+        return Err(CommandFailure::usage("`assay vdbench` does not support -j").advise(
             "use -v to stamp and check blocks; run the files again with -v and rdpct=100 to check what an \
              earlier execution wrote",
         ));

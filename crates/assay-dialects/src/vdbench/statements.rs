@@ -214,7 +214,7 @@ impl Reader {
             }
             KeywordSupport::Unsupported(_) if is_off => false,
             KeywordSupport::Unsupported(why) => {
-                let message = format!("`{spelled}` is not supported");
+                let message = format!("`assay vdbench` does not support {spelled}");
                 let error = lines.error("V114", token.spot, message).with_help(why);
                 lines.diagnostics.push(error.with_vdbench_behaviour("carries it out"));
                 false

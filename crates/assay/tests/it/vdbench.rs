@@ -192,9 +192,11 @@ fn errors_have_exit_code_and_position() {
             assert!(outcome.err.contains(part), "{part}\n{}", outcome.err);
         }
     }
-    for (option, word) in
-        [("-jr", "-j is not supported"), ("-lx", "-l30s"), ("-cx", "invalid value")]
-    {
+    for (option, word) in [
+        ("-jr", "`assay vdbench` does not support -j"),
+        ("-lx", "-l30s"),
+        ("-cx", "invalid value"),
+    ] {
         let outcome = vdbench(&world, &["-f", "bad", option]);
         assert_eq!(outcome.code, 2, "{}", outcome.err);
         assert!(outcome.err.contains(word), "{}", outcome.err);
