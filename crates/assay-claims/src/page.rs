@@ -111,10 +111,7 @@ fn parse_markdown(text: &str) -> LintPage {
         let here = start;
         start += whole.len();
         if in_front {
-            let value = |key: &str| Some(line.strip_prefix(key)?.trim().to_owned());
-            let reported = value("ms.contentlocale:").or_else(|| value("lang:"));
-            page.language = reported.or(page.language.take());
-            page.titles.extend(parse_title(line, here));
+            read_front_matter(&mut page, line, here);
             in_front = number == 0 || !line.starts_with("---");
             page.front_matter_end = start;
             continue;
@@ -209,6 +206,14 @@ impl<'t> HtmlBlocks<'t> {
         }
         Some(page)
     }
+}
+
+/// Reads the language and the titles from a line of the front matter.
+fn read_front_matter(page: &mut LintPage, line: &str, here: usize) {
+    let value = |key: &str| Some(line.strip_prefix(key)?.trim().to_owned());
+    let reported = value("ms.contentlocale:").or_else(|| value("lang:"));
+    page.language = reported.or(page.language.take());
+    page.titles.extend(parse_title(line, here));
 }
 
 /// Returns the text of a title or a description in the front matter.
