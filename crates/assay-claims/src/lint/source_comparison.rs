@@ -63,7 +63,7 @@ fn are_parallel(
 ) -> bool {
     let is_different = |(text, source): &&(&PageText, &PageText)| {
         let (ours, theirs) = (unit_values(text, format), unit_values(source, source_format));
-        !(ours.is_empty() && theirs.is_empty()) && !share_figures(&ours, &theirs)
+        !(share_figures(&ours, &theirs) || ours.is_empty() && theirs.is_empty())
     };
     let with_figures =
         |(_, source): &&(&PageText, &PageText)| !unit_values(source, source_format).is_empty();
@@ -328,10 +328,35 @@ impl ComparedText<'_> {
         NEAR_WORDS.iter().any(|word| before.contains(word) || after.contains(word))
     }
 
+    /// Returns whether this text has a number with the prefix of its unit alone: `8G` for 8 GB.
+    fn has_bare_prefix(&self, number: &str, figure: &PrintedFigure) -> bool {
+        let Some(unit) = figure.unit.as_ref().filter(|_| self.text.text.len() <= LONGEST_CELL)
+        else {
+            return false;
+        };
+        // A network card of 万兆 has 10 Gbit/s.
+        if unit.unit == Unit::BitPerSecond && unit.factor.to_bits() == 1e9_f64.to_bits() {
+            return number == "10" && self.text.text.contains("万兆");
+        }
+        let prefix = unit.text.chars().next().filter(|c| "KMGT".contains(*c));
+        let Some(prefix) = prefix.filter(|_| unit.unit == Unit::Byte) else { return false };
+        steps::count(self.text.text.len());
+        let bare = format!("{number}{prefix}");
+        let text = &self.text.text;
+        text.match_indices(&bare).any(|(at, _)| {
+            let is_part = |c: char| c.is_ascii_alphanumeric();
+            !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.')
+                && !text[at + bare.len()..].starts_with(is_part)
+        })
+    }
+
     /// Returns whether the digits of a number occur in this text, in any form: `64M`.
     fn contains_digits(&self, number: &str) -> bool {
-        steps::count(self.text.text.len());
         let text = &self.text.text;
+        if text.len() > LONGEST_CELL {
+            return false;
+        }
+        steps::count(text.len());
         text.match_indices(number).any(|(at, _)| {
             let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.');
             !is_digit(text[..at].chars().next_back())
@@ -357,6 +382,7 @@ fn compare_texts(
     };
     let (mut page_figures, mut source_figures): (Vec<&PrintedFigure>, Vec<&PrintedFigure>) =
         (page.figures.iter().collect(), source.figures.iter().collect());
+    source_figures.retain(|it| !page.has_bare_prefix(source.number_text(it), it));
     if page_figures.len() != source_figures.len() {
         // Numbers without a unit may be words in the other language.
         let has_partner = |side: &ComparedText<'_>, it: &PrintedFigure| {
@@ -398,8 +424,14 @@ fn compare_texts(
     }
 }
 
-/// Maximum length of a text whose unit may belong to any of its figures, in bytes.
-const LONGEST_CELL: usize = 400;
+/// Returns whether two numbers are printed with the same digits: `1526 万` and `15.26 million`.
+fn have_same_digits(a: &str, b: &str) -> bool {
+    let digits = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
+    digits(a) == digits(b)
+}
+
+/// Maximum length of a text that is searched for each of its figures, in bytes.
+const LONGEST_CELL: usize = 1024;
 /// Maximum number of figures of one text that are reported as added.
 const MAX_REPORTED: usize = 64;
 /// Maximum number of figures of one text that are matched in any order; more are compared in order
@@ -487,7 +519,10 @@ fn compare_figures(
         let differs = value.to_bits() != a.value.to_bits();
         let hint = if differs { format!(" (here it means {value})") } else { String::new() };
         lint.add(Rule::Digits, span, digits_message() + &hint);
-    } else if a.decimals < b.decimals && (a.value - b.value).abs() <= 1e-9 * b.value.abs() {
+    } else if a.decimals < b.decimals
+        && (a.value - b.value).abs() <= 1e-9 * b.value.abs()
+        && !have_same_digits(page.number_text(a), source.number_text(b))
+    {
         // `300` for `300,000` in an unknown language is more likely a value a thousand times
         // smaller.
         let is_fraction = source

@@ -259,6 +259,9 @@ fn accepts_grammar_of_other_languages() {
         // Counts in ten thousands and millions, bare prefixes, dates.
         ("zh", "30 万个文件，5 s", "300,000 files, 5 s", ""),
         ("zh", "内存 8 G，5 s", "8 GB of memory, 5 s", ""),
+        ("zh", "内存 8G，5 s", "8 GB of memory, 5 s", ""),
+        ("zh", "万兆网卡，5 s", "a 10 Gbit/s card, 5 s", ""),
+        ("zh", "1526 万次，5 s", "15.26 million times, 5 s", ""),
         ("zh", "2025-05-07，5 s", "7 May 2025, 5 s", ""),
         ("zh", "大概需要 5 s", "about 5 s", ""),
         ("zh", "不能超过 5 s", "at most 5 s", ""),
