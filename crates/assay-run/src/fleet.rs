@@ -327,7 +327,26 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
                 AgentReply::Failed { reason, advice } => {
                     self.lose_host(host, HostFailure::Refused { reason, advice });
                 }
-                _ => {}
+                // These follow a start, which has not happened yet.
+                AgentReply::Hello(_)
+                | AgentReply::Clock(_)
+                | AgentReply::Examined(_)
+                | AgentReply::Looked(_)
+                | AgentReply::Interval(_)
+                | AgentReply::Outcome(_)
+                | AgentReply::Marks(_)
+                | AgentReply::TreesInterval(_)
+                | AgentReply::TreesOutcome(_)
+                | AgentReply::Ready(_)
+                | AgentReply::Started(_)
+                | AgentReply::Event(_)
+                | AgentReply::Raw(_)
+                | AgentReply::Note(_)
+                | AgentReply::Second(_)
+                | AgentReply::Letter(_)
+                | AgentReply::Of(..)
+                | AgentReply::Alive
+                | AgentReply::Done => {}
             },
             HostEvent::Lost(failure) => self.lose_host(host, failure),
         }

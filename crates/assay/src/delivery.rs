@@ -66,23 +66,15 @@ impl<'a> RunDelivery<'a> {
         Ok(Self { hosts: HostDemands::from_options(typed)?, ..self })
     }
 
-    /// Opens the store, measures, and delivers the run. `first_text` is shown until the run
-    /// begins. Returns the exit code.
+    /// Measures and delivers a run; `first_text` is shown until it begins. Returns the exit code.
     pub(crate) fn measure(
         &self,
         first_text: Option<&str>,
         terminal: &mut Terminal,
         measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<MeasuredRun, CommandFailure>,
     ) -> Result<u8, CommandFailure> {
-        let typed = self.typed;
-        let store = store_access::open(&typed.store)?;
-        let has_report = prints_report(typed) && terminal.is_stdout_terminal();
-        let mut listener =
-            ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
-        if let Some(text) = first_text {
-            listener.begin_with_text(text);
-        }
-        let measured = measure(&store, &mut listener)?;
+        let has_report = prints_report(self.typed) && terminal.is_stdout_terminal();
+        let measured = self::measure(self.typed, (first_text, has_report), terminal, measure)?;
         self.deliver(measured, terminal)
     }
 
@@ -146,6 +138,23 @@ impl<'a> RunDelivery<'a> {
         }
         code
     }
+}
+
+/// Opens the store and measures, with progress on the terminal: the text until the run begins, and
+/// whether a report of the run follows.
+pub(crate) fn measure<T>(
+    typed: &MeasuringArguments,
+    (first_text, has_report): (Option<&str>, bool),
+    terminal: &mut Terminal,
+    measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
+    let store = store_access::open(&typed.store)?;
+    let mut listener =
+        ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
+    if let Some(text) = first_text {
+        listener.begin_with_text(text);
+    }
+    measure(&store, &mut listener)
 }
 
 /// Whether the report is printed as text on standard output.

@@ -66,7 +66,7 @@ fn reference_of_fio_options() {
     check_page(
         "Options of fio",
         &[tabulate("Jobs", &jobs), tabulate("Program", &program)],
-        &expect_file!["../../../../docs/reference/fio-options.md"],
+        &expect_file!["../../../../docs/fio-options.md"],
     );
     for row in jobs {
         for name in row.spellings() {
@@ -81,6 +81,6 @@ fn reference_of_ior_options() {
     check_page(
         "Options of IOR",
         &[tabulate("All spellings", &rows)],
-        &expect_file!["../../../../docs/reference/ior-options.md"],
+        &expect_file!["../../../../docs/ior-options.md"],
     );
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
+use assay_report::words;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, RunRequest};
 use assay_run::switching::{self, SwitchCommand, TurnSchedule};
@@ -13,9 +14,9 @@ use assay_stats::summarize::summarize;
 
 use super::compare::{self, comparison_exit_code};
 use crate::arguments::{PageFormat, RunArguments};
-use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
+use crate::progress_listener::SEARCH_MESSAGE;
 use crate::terminal::Terminal;
-use crate::{delivery, page, pipeline, signals, store_access};
+use crate::{delivery, page, pipeline, signals};
 
 /// Measures both conditions in turns, stores every run and prints the comparison. Returns its exit
 /// code.
@@ -42,12 +43,11 @@ pub(super) fn run(
         seed: measuring.seed.unwrap_or_else(run_request::random_seed),
         settle: Duration::from_secs_f64(typed.turns.settle),
     };
-    let store = store_access::open(&measuring.store)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    let mut listener = ProgressListener::new(terminal, measuring.events, measuring.quiet);
-    listener.begin_with_text(SEARCH_MESSAGE);
-    let runs =
-        switching::measure(request, conditions, schedule, (&store, &cancel), &mut listener)?;
+    let progress = (Some(words::message(SEARCH_MESSAGE)), false);
+    let runs = delivery::measure(measuring, progress, terminal, |store, listener| {
+        switching::measure(request, conditions, schedule, (store, &cancel), listener)
+    })?;
     let code = print_comparison(typed, conditions, &runs, terminal)?;
     let failure =
         runs.iter().flatten().find_map(|run| delivery::check_result(&summarize(run)).err());
