@@ -180,7 +180,7 @@ phrase-other-make = { $path } n’est pas de la même implémentation que { $lau
 phrase-not-served = { $path } est Open MPI, et srun n’a pas reçu l’ordre de la servir : `--mpi=pmix`
 phrase-served-in-part = { $path } est Intel MPI, et { $launcher } de MPICH, qui a lancé ce processus, ne la sert que dans certaines versions : si `MPI_Init` échoue, lancer avec le `mpiexec.hydra` d’Intel MPI
 phrase-removing = suppression de ce qui a été créé pour l’exécution
-phrase-directory-kept = { $directory } est conservé : il contient des fichiers qu’assay n’a pas créés
+phrase-directory-kept = { $directory } est conservé : il contient des fichiers qu’assay n’a pas créés
 phrase-files-left = des fichiers créés pour l’exécution subsistent ; `assay storage clean` les supprime
 phrase-preconditioning = { $test }, préconditionnement { $pass } sur { $all }
 phrase-preconditioning-shuffled = { $test }, préconditionnement en ordre aléatoire

@@ -56,6 +56,8 @@ struct ConsoleReader {
     contents: FileContents,
     head: TableHead,
     open: Option<OpenPhase>,
+    /// Whether a phase of the file ended with a line `---`.
+    ends_with_rule: bool,
 }
 
 /// Reads each phase of each table.
@@ -66,6 +68,10 @@ pub(in super::super) fn read_console(text: &str) -> Result<FileContents, ToolErr
         if !reader.read_head(number, line)? {
             reader.read_row(number, line)?;
         }
+    }
+    if let (true, Some(open)) = (reader.ends_with_rule, &mut reader.open) {
+        let missing = "the line `---` behind the phase is missing".to_owned();
+        open.error = open.error.take().or(Some(ToolError::Truncated { missing }));
     }
     reader.finish_phase()?;
     Ok(reader.contents)
@@ -99,6 +105,7 @@ impl ConsoleReader {
             let error = ToolError::SystemError { what: line.to_owned(), number: None };
             self.contents.add_part(Some(lines), "elbencho", Err(error));
         } else if line.starts_with("ISO DATE end") || line == "---" {
+            self.ends_with_rule |= line == "---";
             self.finish_phase()?;
         } else {
             return Ok(false);
