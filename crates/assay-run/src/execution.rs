@@ -30,6 +30,7 @@ use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 use crate::{bind, presence};
 
+mod block_order;
 mod interleaving;
 
 /// Plan and everything needed to execute it.

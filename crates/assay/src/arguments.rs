@@ -28,6 +28,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) mod claims;
 #[cfg(test)]
 mod common_options;
+pub(crate) mod exec;
 #[cfg(test)]
 mod extreme_values;
 pub(crate) mod file_extension;
@@ -46,6 +47,7 @@ pub(crate) mod removal;
 pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
+use exec::ExecArguments;
 use hosts::FleetArguments;
 use import::ImportArguments;
 use language::LanguageArguments;
@@ -86,6 +88,9 @@ pub(crate) enum AssayCommand {
     Stream(StreamArguments),
     /// Measure dense LU factorisation and solve as HPL defines it
     Linpack(LinpackArguments),
+    /// Measure any program: wall time, CPU time, peak memory and the figures that it prints; several
+    /// are compared in turns
+    Exec(Box<ExecArguments>),
     /// Measure throughput, round trips or request-response with another host, or over loopback
     Net(NetArguments),
     /// Measure rate, bandwidth and latency of a file, a volume or a device

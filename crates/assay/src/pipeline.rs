@@ -69,6 +69,17 @@ pub(crate) fn run_suite(
     extent: ReportExtent,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
+    run_suite_then(request, typed, extent, terminal, |_, _| Ok(()))
+}
+
+/// Measures like [`run_suite`], with a further page after the results.
+pub(crate) fn run_suite_then(
+    request: &RunRequest<'_>,
+    typed: &MeasuringArguments,
+    extent: ReportExtent,
+    terminal: &mut Terminal,
+    print_more: impl FnOnce(&Run, &mut Terminal) -> Result<(), CommandFailure>,
+) -> Result<u8, CommandFailure> {
     let (requirements, data_sheet) =
         (RunRequirements::from_options(typed)?, typed.data_sheet.read()?);
     let request = &with_label(request, typed)?;
@@ -100,6 +111,7 @@ pub(crate) fn run_suite(
     if !is_lost || typed.page.format() != PageFormat::Text {
         publish_run(&run, &summary, typed, extent, terminal)?;
     }
+    print_more(&run, terminal)?;
     check_result(&summary)?;
     measured.left.map_or(Ok(()), Err)?;
     requirements.check(&summary, terminal)
