@@ -204,12 +204,57 @@ fn wrong_suites_are_located() {
         world.write("x.toml", &text);
         expected.assert_eq(&world.assay(&["run", "./x.toml"]).failed_with(3).err);
     };
-    check("run = 5", &expect![]);
-    check("run = [\"true\"]\nmetrics = [{ name = \"a\", find = \"[0-9]\" }]", &expect![]);
+    check("run = 5", &expect![[r#"
+        error: suite ./x.toml: expected a program and its arguments
+           ╭─[./x.toml:4:7]
+         3 │ benchmark = "command"
+         4 │ run = 5
+           ·       ┬
+           ·       ╰── here
+           ╰────
+          help: like `["./app", "-n", "100"]`
+    "#]]);
+    check("run = [\"true\"]\nmetrics = [{ name = \"a\", find = \"[0-9]\" }]", &expect![[r#"
+        error: cannot find the metric "a"
+           ╭─[./x.toml:5:1]
+         4 │ run = ["true"]
+         5 │ metrics = [{ name = "a", find = "[0-9]" }]
+           · ─────────────────────┬────────────────────
+           ·                      ╰── here
+           ╰────
+          why: `[0-9]` has no group: put the number into parentheses
+    "#]]);
     check(
         "run = [\"true\"]\nmetrics = [{ name = \"a\", find = \"([0-9])\", unit = \"x\" }]",
-        &expect![],
+        &expect![[r#"
+            error: cannot find the metric "a"
+               ╭─[./x.toml:5:1]
+             4 │ run = ["true"]
+             5 │ metrics = [{ name = "a", find = "([0-9])", unit = "x" }]
+               · ────────────────────────────┬───────────────────────────
+               ·                             ╰── here
+               ╰────
+              why: `x` is no known unit, like s, us, 1/s, GB/s, MiB/s, Gbit/s, IO/s, GFLOP/s, %
+        "#]],
     );
-    check("run = [\"true\"]\ncorrect = { exit = -1 }", &expect![]);
-    check("run = [\"true\", \"a\"]\nshell = true", &expect![]);
+    check("run = [\"true\"]\ncorrect = { exit = -1 }", &expect![[r#"
+        error: suite ./x.toml: expected an exit code from 0 to 255, or "any"
+           ╭─[./x.toml:5:20]
+         4 │ run = ["true"]
+         5 │ correct = { exit = -1 }
+           ·                    ─┬
+           ·                     ╰── here
+           ╰────
+    "#]]);
+    check("run = [\"true\", \"a\"]\nshell = true", &expect![[r#"
+        error: suite ./x.toml: the shell takes one line, not a list
+           ╭─[./x.toml:4:7]
+         3 │ benchmark = "command"
+         4 │ run = ["true", "a"]
+           ·       ──────┬──────
+           ·             ╰── here
+         5 │ shell = true
+           ╰────
+          help: like `"./a | ./b"`
+    "#]]);
 }
