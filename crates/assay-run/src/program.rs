@@ -128,6 +128,12 @@ fn own_peak_bytes() -> Option<u64> {
     Some(kib << 10)
 }
 
+/// Returns the file of this program. An agent has removed its copy, which the kernel still starts.
+fn own_program() -> io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    Ok(if path.exists() { path } else { PathBuf::from("/proc/self/exe") })
+}
+
 /// Program to start, with its limits.
 #[derive(Debug)]
 pub(crate) struct ProgramStart {
@@ -167,7 +173,7 @@ impl ProgramStart {
         cpus: &[u32],
         timeout: Duration,
     ) -> Result<Self, ProgramError> {
-        let own_program = std::env::current_exe().map_err(ProgramError::OwnProgram)?;
+        let own_program = own_program().map_err(ProgramError::OwnProgram)?;
         let folder = tempfile::tempdir().map_err(ProgramError::Folder)?;
         Ok(Self { line, words, cpus: cpus.to_vec(), timeout, own_program, folder })
     }

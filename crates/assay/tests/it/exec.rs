@@ -204,7 +204,9 @@ fn wrong_suites_are_located() {
         world.write("x.toml", &text);
         expected.assert_eq(&world.assay(&["run", "./x.toml"]).failed_with(3).err);
     };
-    check("run = 5", &expect![[r#"
+    check(
+        "run = 5",
+        &expect![[r#"
         error: suite ./x.toml: expected a program and its arguments
            ╭─[./x.toml:4:7]
          3 │ benchmark = "command"
@@ -213,8 +215,11 @@ fn wrong_suites_are_located() {
            ·       ╰── here
            ╰────
           help: like `["./app", "-n", "100"]`
-    "#]]);
-    check("run = [\"true\"]\nmetrics = [{ name = \"a\", find = \"[0-9]\" }]", &expect![[r#"
+    "#]],
+    );
+    check(
+        "run = [\"true\"]\nmetrics = [{ name = \"a\", find = \"[0-9]\" }]",
+        &expect![[r#"
         error: cannot find the metric "a"
            ╭─[./x.toml:5:1]
          4 │ run = ["true"]
@@ -223,7 +228,8 @@ fn wrong_suites_are_located() {
            ·                      ╰── here
            ╰────
           why: `[0-9]` has no group: put the number into parentheses
-    "#]]);
+    "#]],
+    );
     check(
         "run = [\"true\"]\nmetrics = [{ name = \"a\", find = \"([0-9])\", unit = \"x\" }]",
         &expect![[r#"
@@ -237,7 +243,9 @@ fn wrong_suites_are_located() {
               why: `x` is no known unit, like s, us, 1/s, GB/s, MiB/s, Gbit/s, IO/s, GFLOP/s, %
         "#]],
     );
-    check("run = [\"true\"]\ncorrect = { exit = -1 }", &expect![[r#"
+    check(
+        "run = [\"true\"]\ncorrect = { exit = -1 }",
+        &expect![[r#"
         error: suite ./x.toml: expected an exit code from 0 to 255, or "any"
            ╭─[./x.toml:5:20]
          4 │ run = ["true"]
@@ -245,8 +253,11 @@ fn wrong_suites_are_located() {
            ·                    ─┬
            ·                     ╰── here
            ╰────
-    "#]]);
-    check("run = [\"true\", \"a\"]\nshell = true", &expect![[r#"
+    "#]],
+    );
+    check(
+        "run = [\"true\", \"a\"]\nshell = true",
+        &expect![[r#"
         error: suite ./x.toml: the shell takes one line, not a list
            ╭─[./x.toml:4:7]
          3 │ benchmark = "command"
@@ -256,5 +267,6 @@ fn wrong_suites_are_located() {
          5 │ shell = true
            ╰────
           help: like `"./a | ./b"`
-    "#]]);
+    "#]],
+    );
 }
