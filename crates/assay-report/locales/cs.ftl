@@ -153,7 +153,6 @@ column-bandwidth = propustnost
 column-block = blok
 column-by = nástroj
 column-case = případ
-column-check = kontrola
 column-cpu-load = vytížení CPU
 column-cpu-per-io = CPU na I/O
 column-cpu-system = CPU systém

@@ -146,7 +146,6 @@ column-bandwidth = Bandbreite
 column-block = Block
 column-by = Messprogramm
 column-case = Fall
-column-check = Prüfung
 column-cpu-load = CPU-Auslastung
 column-cpu-per-io = CPU pro I/O
 column-cpu-system = CPU System

@@ -152,7 +152,6 @@ column-bandwidth = bandwidth
 column-block = block
 column-by = by
 column-case = case
-column-check = check
 column-cpu-load = CPU load
 column-cpu-per-io = CPU per I/O
 column-cpu-system = CPU system

@@ -146,7 +146,6 @@ column-bandwidth = ancho de banda
 column-block = bloque
 column-by = herramienta
 column-case = caso
-column-check = comprobación
 column-cpu-load = uso de CPU
 column-cpu-per-io = CPU por E/S
 column-cpu-system = CPU de sistema

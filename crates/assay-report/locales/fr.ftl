@@ -146,7 +146,6 @@ column-bandwidth = bande passante
 column-block = bloc
 column-by = outil
 column-case = cas
-column-check = contrôle
 column-cpu-load = utilisation du CPU
 column-cpu-per-io = CPU par E/S
 column-cpu-system = CPU système

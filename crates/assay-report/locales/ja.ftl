@@ -131,7 +131,6 @@ column-bandwidth = 帯域幅
 column-block = ブロック
 column-by = 測定ツール
 column-case = ケース
-column-check = 検査
 column-cpu-load = CPU 使用率
 column-cpu-per-io = I/O あたりの CPU
 column-cpu-system = CPU システム

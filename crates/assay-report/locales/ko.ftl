@@ -131,7 +131,6 @@ column-bandwidth = 대역폭
 column-block = 블록
 column-by = 측정 도구
 column-case = 사례
-column-check = 검사
 column-cpu-load = CPU 사용률
 column-cpu-per-io = I/O당 CPU
 column-cpu-system = CPU 시스템

@@ -156,7 +156,6 @@ column-bandwidth = пропускная способность
 column-block = блок
 column-by = инструмент
 column-case = случай
-column-check = проверка
 column-cpu-load = загрузка ЦП
 column-cpu-per-io = ЦП на операцию
 column-cpu-system = ЦП, система

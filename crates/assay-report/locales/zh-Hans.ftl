@@ -131,7 +131,6 @@ column-bandwidth = 带宽
 column-block = 块
 column-by = 测量工具
 column-case = 用例
-column-check = 检查
 column-cpu-load = CPU 利用率
 column-cpu-per-io = 每次 I/O 的 CPU
 column-cpu-system = CPU 系统

@@ -26,7 +26,7 @@ const CAP_BYTES: u64 = 32 << 20;
 /// Report of the starting process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum StartReport {
+enum ProgramReport {
     Ended(EndedProgram),
     NotStarted(String),
 }
@@ -54,7 +54,7 @@ pub(crate) struct StartedProgram {
 
 /// Reason why a program has no end of its own.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ProgramError {
+pub(crate) enum ProgramStartError {
     /// Program that is missing or not executable, or a failure of the system.
     #[error(transparent)]
     Process(#[from] ProcessError),
@@ -106,7 +106,7 @@ fn start_and_report(words: &[OsString]) -> u8 {
         return status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
     }
     let report = match program::run_to_end(Command::new(program).args(arguments)) {
-        Ok(usage) => StartReport::Ended(EndedProgram {
+        Ok(usage) => ProgramReport::Ended(EndedProgram {
             wall_s: usage.wall_s,
             cpu_s: usage.cpu_s,
             peak_bytes: usage.peak_bytes,
@@ -114,7 +114,7 @@ fn start_and_report(words: &[OsString]) -> u8 {
             code: usage.status.code(),
             signal: usage.status.signal(),
         }),
-        Err(error) => StartReport::NotStarted(error.to_string()),
+        Err(error) => ProgramReport::NotStarted(error.to_string()),
     };
     let written = serde_json::to_vec(&report).map_err(io::Error::other);
     u8::from(written.and_then(|text| std::fs::write(file, text)).is_err())
@@ -153,12 +153,12 @@ impl ProgramStart {
         call: &ProgramCall,
         cpus: &[u32],
         timeout: Duration,
-    ) -> Result<Self, ProgramError> {
+    ) -> Result<Self, ProgramStartError> {
         Self::from_words(call.line(), resolve(call)?, cpus, timeout)
     }
 
     /// Returns the start of an empty program in the same way: `true`, or an empty line of the shell.
-    pub(crate) fn empty_program(&self, call: &ProgramCall) -> Result<Self, ProgramError> {
+    pub(crate) fn empty_program(&self, call: &ProgramCall) -> Result<Self, ProgramStartError> {
         let words = match (call.shell, process::find_executable("true")) {
             (true, _) => resolve(&ProgramCall { words: vec![":".to_owned()], shell: true })?,
             (false, Some(path)) => vec![path.into_os_string()],
@@ -172,9 +172,9 @@ impl ProgramStart {
         words: Vec<OsString>,
         cpus: &[u32],
         timeout: Duration,
-    ) -> Result<Self, ProgramError> {
-        let own_program = own_program().map_err(ProgramError::OwnProgram)?;
-        let folder = tempfile::tempdir().map_err(ProgramError::Folder)?;
+    ) -> Result<Self, ProgramStartError> {
+        let own_program = own_program().map_err(ProgramStartError::OwnProgram)?;
+        let folder = tempfile::tempdir().map_err(ProgramStartError::Folder)?;
         Ok(Self { line, words, cpus: cpus.to_vec(), timeout, own_program, folder })
     }
 
@@ -184,7 +184,7 @@ impl ProgramStart {
     }
 
     /// Runs the program to its end; its descendants end with it.
-    pub(crate) fn run(&self, cancel: &AtomicBool) -> Result<StartedProgram, ProgramError> {
+    pub(crate) fn run(&self, cancel: &AtomicBool) -> Result<StartedProgram, ProgramStartError> {
         let report = self.folder.path().join("report");
         let mut command = ChildCommand::new(&self.own_program);
         command.arguments = [OsStr::new(START_WORD), report.as_os_str()]
@@ -198,10 +198,11 @@ impl ProgramStart {
         command.cap_bytes = CAP_BYTES;
         command.overflow = StreamOverflow::KeepEnds;
         let completed = process::run(&command, cancel).map_err(|error| match error {
-            ProcessError::Deadline { limit, .. } => {
-                ProgramError::Hangs { program: self.line.clone(), limit_s: limit.as_secs_f64() }
-            }
-            other => ProgramError::Process(other),
+            ProcessError::Deadline { limit, .. } => ProgramStartError::Hangs {
+                program: self.line.clone(),
+                limit_s: limit.as_secs_f64(),
+            },
+            other => ProgramStartError::Process(other),
         })?;
         let ended = self.take_report(&report)?;
         let killed_descendants = completed.killed_descendants;
@@ -209,21 +210,21 @@ impl ProgramStart {
     }
 
     /// Reads the report and removes it, so that no later start finds it.
-    fn take_report(&self, report: &Path) -> Result<EndedProgram, ProgramError> {
+    fn take_report(&self, report: &Path) -> Result<EndedProgram, ProgramStartError> {
         let program = || self.line.clone();
         let text = std::fs::read(report).ok();
         drop(std::fs::remove_file(report));
         match text.and_then(|text| serde_json::from_slice(&text).ok()) {
-            Some(StartReport::Ended(ended)) => Ok(ended),
-            Some(StartReport::NotStarted(reason)) => {
-                Err(ProgramError::NotStarted { program: program(), reason })
+            Some(ProgramReport::Ended(ended)) => Ok(ended),
+            Some(ProgramReport::NotStarted(reason)) => {
+                Err(ProgramStartError::NotStarted { program: program(), reason })
             }
-            None => Err(ProgramError::NoReport { program: program() }),
+            None => Err(ProgramStartError::NoReport { program: program() }),
         }
     }
 }
 
-impl ProgramError {
+impl ProgramStartError {
     /// Returns the advice for the user.
     pub(crate) const fn advice(&self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use assay_stats::quantile;
 use assay_stats::stopping::NextStep;
 
 use crate::measurement_loop::Turns;
-use crate::program::{ProgramError, ProgramStart, StartedProgram};
+use crate::program::{ProgramStart, ProgramStartError, StartedProgram};
 use crate::recorder::{CaseError, Recorder};
 
 /// Number of starts of an empty program.
@@ -312,9 +312,9 @@ fn compile_check(work: &CommandWorkload) -> Result<Option<LinePattern>, CaseErro
     })
 }
 
-fn program_failure(error: ProgramError) -> CaseError {
+fn program_failure(error: ProgramStartError) -> CaseError {
     match error {
-        ProgramError::Process(ProcessError::Cancelled { .. }) => CaseError::Interrupted,
+        ProgramStartError::Process(ProcessError::Cancelled { .. }) => CaseError::Interrupted,
         other => CaseError::with_advice(ErrorArea::Process, &other, other.advice()),
     }
 }

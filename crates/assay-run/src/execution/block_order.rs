@@ -21,7 +21,7 @@ impl BlockOrder {
     /// Arranges the open cases, in the order of the last block, for the next one.
     pub(super) fn arrange<T>(&mut self, open: &mut [T]) {
         match &mut self.random {
-            Some(random) if self.block % 2 == 0 => random.shuffle(open),
+            Some(random) if self.block.is_multiple_of(2) => random.shuffle(open),
             None if self.block == 0 => {}
             Some(_) | None => open.reverse(),
         }

@@ -7,7 +7,7 @@ use assay_model::workload::command::ProgramCall;
 
 use super::{KeyedFailure, RunRequest, with_location};
 use crate::failure::CommandFailure;
-use crate::program::{self, ProgramError};
+use crate::program::{self, ProgramStartError};
 
 /// Returns the program of a measure, if it has one.
 fn program_of(measure: &Measure) -> Option<&CommandRequest> {
@@ -93,7 +93,7 @@ fn check_program(
 
 fn check_call(call: &ProgramCall) -> Result<(), CommandFailure> {
     let failed = |error: ProcessError| {
-        let advice = ProgramError::from(error);
+        let advice = ProgramStartError::from(error);
         CommandFailure::measurement(advice.to_string()).advise(advice.advice())
     };
     program::resolve(call).map(drop).map_err(failed)
