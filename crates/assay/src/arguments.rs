@@ -32,6 +32,7 @@ pub(crate) mod exec;
 #[cfg(test)]
 mod extreme_values;
 pub(crate) mod file_extension;
+mod help;
 pub(crate) mod hosts;
 pub(crate) mod import;
 mod language;
@@ -48,6 +49,7 @@ pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
 use exec::ExecArguments;
+pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
 use hosts::FleetArguments;
 use import::ImportArguments;
 use language::LanguageArguments;
@@ -484,28 +486,6 @@ pub(crate) struct ReportArguments {
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HelpArguments {
-    /// Command, like `net throughput`, or one of: methods, tools, formats, suites, fleet-file,
-    /// exit-codes
-    #[arg(value_name = "TOPIC")]
-    pub(crate) topic: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArguments {
-    /// Shell to complete for
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArguments {
-    /// Command, like `storage read` [default: assay itself]
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {
