@@ -26,7 +26,9 @@ mod network;
 mod prepared_text;
 mod storage;
 
-pub use any_text::{FigureRule, read_figures};
+pub use any_text::{
+    FigureError, FigureRule, FoundFigure, LinePattern, find_single_figures, read_figures,
+};
 pub use contents::{FailedPart, FileContents, FilePart, ImportedMeasurement, LineSpan};
 use error_lines::{locate_error, locate_failures};
 pub use file_time::FileTime;

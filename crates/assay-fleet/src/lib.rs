@@ -26,7 +26,7 @@ pub mod slurm;
 pub mod state;
 
 mod control_group;
-mod cpu_list;
+pub mod cpu_list;
 mod cpuinfo;
 mod cpus;
 mod meminfo;

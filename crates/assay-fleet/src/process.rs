@@ -19,9 +19,9 @@ mod search;
 mod working_directory;
 
 pub use family::{adopt_orphans, kill_descendants};
-pub use search::find_executable;
+pub use search::{find_executable, resolve as find_program};
 
-use capture::{ChildLimits, ChildStop};
+use capture::{ChildLimits, ChildStop, FollowedChild};
 use family::FamilyMark;
 use working_directory::WorkingDirectory;
 
@@ -51,6 +51,17 @@ pub struct ChildCommand {
     pub deadline: Option<Duration>,
     /// Maximum bytes of each of the two streams and of each output file.
     pub cap_bytes: u64,
+    /// Treatment of a stream beyond that maximum.
+    pub overflow: StreamOverflow,
+}
+
+/// Treatment of a stream that is longer than the cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamOverflow {
+    /// The child is killed: half an output is not its result.
+    Kill,
+    /// The first and the last half of the cap are kept.
+    KeepEnds,
 }
 
 /// Captured output of a child.
@@ -82,6 +93,8 @@ pub struct CompletedChild {
     pub files: BTreeMap<PathBuf, Vec<u8>>,
     /// Time from just before the start to the end.
     pub elapsed: Duration,
+    /// Number of descendants that outlived the child and were killed.
+    pub killed_descendants: usize,
 }
 
 /// Reason why a child has no complete result.
@@ -197,6 +210,7 @@ impl ChildCommand {
             cpus: Vec::new(),
             deadline: None,
             cap_bytes: DEFAULT_CAP_BYTES,
+            overflow: StreamOverflow::Kill,
         }
     }
 }
@@ -228,14 +242,20 @@ pub fn run(
     let workplace = WorkingDirectory::prepare(command)?;
     let began = Instant::now();
     let (child, mark) = start(command, &program, workplace.path())?;
-    let watch =
-        ChildLimits { cancel, deadline: command.deadline, cap_bytes: command.cap_bytes };
+    let watch = ChildLimits {
+        cancel,
+        deadline: command.deadline,
+        cap_bytes: command.cap_bytes,
+        overflow: command.overflow,
+    };
     let followed = watch.follow(child, mark, began);
     family::park_if_ending();
-    let (status, output) = followed.map_err(|stop| stop_error(stop, &program, command))?;
+    let FollowedChild { status, output, killed_descendants } =
+        followed.map_err(|stop| stop_error(stop, &program, command))?;
     let elapsed = began.elapsed();
     let files = workplace.collect(&program, &command.output_files, command.cap_bytes)?;
-    Ok(CompletedChild { status: ChildStatus::from(status), output, files, elapsed })
+    let status = ChildStatus::from(status);
+    Ok(CompletedChild { status, output, files, elapsed, killed_descendants })
 }
 
 impl From<ExitStatus> for ChildStatus {

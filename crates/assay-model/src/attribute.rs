@@ -105,6 +105,8 @@ attributes! {
     End, "end", Identity, AttributeKind::Plain;
     /// Name of a storage test; the points of a curve share it.
     Test, "test", Identity, AttributeKind::Plain;
+    /// Program that was started, by its words or the user's name for it.
+    Program, "program", Identity, AttributeKind::Plain;
     /// Name of the phase in the user's input: a fio group, a Vdbench run.
     Phase, "phase", Identity, AttributeKind::Plain;
     /// Values of the loops around a phase, which distinguish it from others of the same name.
@@ -421,6 +423,12 @@ attributes! {
     Variables, "variables", Fact, AttributeKind::Plain;
     /// Command lines by purpose.
     Commands, "commands", Fact, AttributeKind::Plain;
+    /// Time to start and end an empty program in the same way.
+    StartTime, "start_time", Fact, TIME;
+    /// Resident set of the process that starts a program: smaller programs cannot be distinguished.
+    MemoryFloor, "memory_floor", Fact, AttributeKind::Size;
+    /// Extent of the check of a program's run: `output`, `exit`, `none`.
+    Checked, "checked", Fact, AttributeKind::Plain;
     /// Number of processes that did I/O.
     Tasks, "tasks", Fact, AttributeKind::Plain;
     /// Number of I/O that a tool counted.

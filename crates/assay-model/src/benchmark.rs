@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Unit;
 
+mod command;
 mod foreign;
 mod mpi;
 mod network;
@@ -49,6 +50,9 @@ pub enum Benchmark {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     StorageFiles,
+    /// Any program, and the figures that it prints.
+    #[serde(rename = "command")]
+    Command,
     /// Figures of other tools that no benchmark here defines.
     #[serde(rename = "foreign")]
     Foreign,
@@ -104,6 +108,8 @@ pub enum ReportSection {
     Storage,
     /// Operations on file trees.
     Files,
+    /// Programs with their times, memory and printed figures.
+    Programs,
     /// A table with a column for every dimension that differs.
     General,
 }
@@ -121,6 +127,7 @@ impl ReportSection {
             | Self::Compute
             | Self::Mpi
             | Self::Files
+            | Self::Programs
             | Self::General => false,
         }
     }
@@ -153,6 +160,8 @@ pub enum SuiteSettings {
     Mpi,
     /// Sizes of RDMA messages.
     Rdma,
+    /// A program, its figures and checks.
+    Command,
 }
 
 /// Source of the variance between preparations: a property that all samples of one preparation
@@ -386,8 +395,8 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 11 + MpiTest::ALL.len() + RdmaTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream; 11 + MpiTest::ALL.len() + RdmaTest::ALL.len()];
+    pub const ALL: [Self; 12 + MpiTest::ALL.len() + RdmaTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream; 12 + MpiTest::ALL.len() + RdmaTest::ALL.len()];
         all[1] = Self::MemoryLatency;
         all[2] = Self::MemoryCopy;
         all[3] = Self::PeakFlops;
@@ -397,16 +406,17 @@ impl Benchmark {
         all[7] = Self::NetworkIcmp;
         all[8] = Self::Storage;
         all[9] = Self::StorageFiles;
-        all[10] = Self::Foreign;
+        all[10] = Self::Command;
+        all[11] = Self::Foreign;
         let mut i = 0;
         // `for` is not allowed in a const context.
         while i < MpiTest::ALL.len() {
-            all[11 + i] = Self::Mpi(MpiTest::ALL[i]);
+            all[12 + i] = Self::Mpi(MpiTest::ALL[i]);
             i += 1;
         }
         let mut i = 0;
         while i < RdmaTest::ALL.len() {
-            all[11 + MpiTest::ALL.len() + i] = Self::Rdma(RdmaTest::ALL[i]);
+            all[12 + MpiTest::ALL.len() + i] = Self::Rdma(RdmaTest::ALL[i]);
             i += 1;
         }
         all
@@ -426,6 +436,7 @@ impl Benchmark {
             Self::NetworkIcmp => &network::ICMP,
             Self::Storage => &storage::STORAGE,
             Self::StorageFiles => &storage::FILES,
+            Self::Command => &command::COMMAND,
             Self::Foreign => &foreign::FOREIGN,
             Self::Mpi(test) => test.definition(),
             Self::Rdma(test) => test.definition(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::benchmark::Benchmark;
 use crate::quantity::Bytes;
 
+mod command;
 mod files;
 mod mpi;
 mod network;
@@ -14,6 +15,7 @@ pub mod placement;
 mod rdma;
 mod storage;
 
+pub use command::CommandRequest;
 pub use files::{FileStep, FilesRequest, RequiredTreeState};
 pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkProtocol, NetworkRequest};
@@ -161,6 +163,8 @@ pub enum MeasureRequest {
     Mpi(MpiRequest),
     /// `rdma.send_lat`, `rdma.write_bw` …
     Rdma(RdmaRequest),
+    /// `command`
+    Command(Box<CommandRequest>),
 }
 
 impl MeasureRequest {
@@ -182,6 +186,7 @@ impl MeasureRequest {
             Self::Files(_) => Benchmark::StorageFiles,
             Self::Mpi(asked) => Benchmark::Mpi(asked.test),
             Self::Rdma(asked) => Benchmark::Rdma(asked.test),
+            Self::Command(_) => Benchmark::Command,
         }
     }
 }

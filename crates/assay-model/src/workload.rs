@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::attribute::{Attribute, Attributes};
 use crate::benchmark::Benchmark;
 
+pub mod command;
 mod dimensions;
 pub mod file_set;
 pub mod measurement_mode;
@@ -14,6 +15,7 @@ mod parts;
 mod rdma;
 pub mod storage;
 
+use command::CommandWorkload;
 use measurement_mode::{LatencyGoal, MeasurementMode};
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{
@@ -58,6 +60,9 @@ pub enum Workload {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     Files(Box<file_set::FileTest>),
+    /// A program.
+    #[serde(rename = "command")]
+    Command(Box<CommandWorkload>),
     /// Imported results of another tool.
     #[serde(rename = "imported")]
     Imported(ImportedWorkload),
@@ -96,6 +101,7 @@ impl Workload {
             | Self::NetworkTcp(_)
             | Self::NetworkUdp(_)
             | Self::NetworkIcmp(_)
+            | Self::Command(_)
             | Self::Imported(_)
             | Self::Mpi(_)
             | Self::Rdma(_) => {}
@@ -118,7 +124,8 @@ impl Workload {
             | Self::NetworkUdp(_)
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
-            | Self::Files(_) => true,
+            | Self::Files(_)
+            | Self::Command(_) => true,
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
@@ -143,6 +150,7 @@ impl Workload {
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
+            Self::Command(_) => Benchmark::Command,
             Self::Imported(work) => work.of,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
             Self::Rdma(work) => Benchmark::Rdma(work.test),
@@ -175,6 +183,7 @@ impl Workload {
             Self::Rdma(work) => work.dimensions(),
             Self::Storage(test) => dimensions::storage(test),
             Self::Files(test) => dimensions::files(test),
+            Self::Command(work) => work.dimensions(),
         }
     }
 
@@ -195,6 +204,7 @@ impl Workload {
             | Self::Files(_)
             | Self::Rdma(_)
             | Self::Imported(_) => Vec::new(),
+            Self::Command(work) => work.cpus.clone(),
             Self::Mpi(work) => {
                 // Over hosts, it is the same CPU on each.
                 let mut cpus = work.placement.cpus.clone();
@@ -224,6 +234,7 @@ impl Workload {
             | Self::Linpack(_)
             | Self::Storage(_)
             | Self::Files(_)
+            | Self::Command(_)
             | Self::Imported(_) => host.to_owned(),
             Self::Mpi(work) => {
                 work.hosts.list = to;

@@ -137,6 +137,7 @@ dimension-source = zdroj
 dimension-concurrent = současně
 dimension-end = konec spojení
 dimension-test = test
+dimension-program = program
 dimension-phase = fáze
 dimension-loops = smyčky
 dimension-operation = operace

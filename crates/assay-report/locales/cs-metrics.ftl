@@ -55,9 +55,13 @@ metric-time-max = čas, max.
 metric-time-mean = čas, průměr
 metric-time-min = čas, min.
 metric-wait = čekání
+metric-wall-time = doba běhu
+metric-cpu-time = čas CPU
+metric-peak-memory = špička paměti
 
 headline-storage-rate = rychlost I/O
 headline-storage = propustnost úložiště
+headline-wall-time = doba běhu
 headline-files = soubory
 headline-round-trip = doba odezvy
 headline-latency = latence

@@ -171,6 +171,7 @@ phrase-plan-in-a-hurry = u { $few } z { $all ->
    *[other] { $all } případů
 } stačí { $budget } jen na méně než { $least } opakování; potřeba by bylo { $needed }
 phrase-preparation = příprava { $n }
+phrase-children-left = procesy, které přežily { $program }, byly ukončeny: { $n }
 phrase-other-make = { $path } je jiné implementace než spouštěč { $launcher }, který tento proces spustil
 phrase-not-served = { $path } je Open MPI a srun nemá pokyn ji obsluhovat: `--mpi=pmix`
 phrase-served-in-part = { $path } je Intel MPI a spouštěč { $launcher } z MPICH, který tento proces spustil, je obsluhuje jen v některých verzích: pokud selže `MPI_Init`, spouštějte pomocí `mpiexec.hydra` z Intel MPI

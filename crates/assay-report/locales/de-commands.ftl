@@ -141,6 +141,7 @@ dimension-source = Quelle
 dimension-concurrent = gleichzeitig
 dimension-end = Ende
 dimension-test = Test
+dimension-program = Programm
 dimension-phase = Phase
 dimension-loops = Schleifen
 dimension-operation = Operation

@@ -55,9 +55,13 @@ metric-time-max = Zeit, max.
 metric-time-mean = Zeit, Mittelwert
 metric-time-min = Zeit, min.
 metric-wait = Wartezeit
+metric-wall-time = Laufzeit
+metric-cpu-time = CPU-Zeit
+metric-peak-memory = Speicherspitze
 
 headline-storage-rate = I/O-Rate
 headline-storage = Speicherdurchsatz
+headline-wall-time = Laufzeit
 headline-files = Dateien
 headline-round-trip = Umlaufzeit
 headline-latency = Latenz

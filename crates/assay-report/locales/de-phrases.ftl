@@ -170,6 +170,7 @@ phrase-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all 
    *[other] { $all } Fällen
 } für weniger als { $least } Wiederholungen; { $needed } würden genügen
 phrase-preparation = Vorbereitung { $n }
+phrase-children-left = Prozesse, die { $program } überlebten, wurden beendet: { $n }
 phrase-other-make = { $path } stammt von einer anderen Implementierung als der Launcher { $launcher }, der diesen Prozess gestartet hat
 phrase-not-served = { $path } ist Open MPI, und srun wurde nicht angewiesen, es zu bedienen: `--mpi=pmix`
 phrase-served-in-part = { $path } ist Intel MPI, und der Launcher { $launcher } von MPICH, der diesen Prozess gestartet hat, bedient es nur in manchen Versionen: wo `MPI_Init` scheitert, mit dem `mpiexec.hydra` von Intel MPI starten

@@ -141,6 +141,7 @@ dimension-source = source
 dimension-concurrent = concurrent
 dimension-end = end
 dimension-test = test
+dimension-program = program
 dimension-phase = phase
 dimension-loops = loops
 dimension-operation = operation

@@ -141,6 +141,7 @@ dimension-source = origen
 dimension-concurrent = simultáneo
 dimension-end = extremo
 dimension-test = prueba
+dimension-program = programa
 dimension-phase = fase
 dimension-loops = bucles
 dimension-operation = operación

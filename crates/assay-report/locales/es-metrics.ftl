@@ -55,9 +55,13 @@ metric-time-max = tiempo, máx.
 metric-time-mean = tiempo medio
 metric-time-min = tiempo, mín.
 metric-wait = espera
+metric-wall-time = tiempo transcurrido
+metric-cpu-time = tiempo de CPU
+metric-peak-memory = pico de memoria
 
 headline-storage-rate = tasa de E/S
 headline-storage = tasa de transferencia del almacenamiento
+headline-wall-time = tiempo transcurrido
 headline-files = archivos
 headline-round-trip = tiempo de ida y vuelta
 headline-latency = latencia

@@ -176,6 +176,7 @@ phrase-plan-in-a-hurry = { $few ->
    *[other] { $few } de { $all } casos solo tienen
 } tiempo para menos de { $least } repeticiones en { $budget }; bastarían { $needed }
 phrase-preparation = preparación { $n }
+phrase-children-left = procesos que sobrevivieron a { $program } y se terminaron: { $n }
 phrase-other-make = { $path } no es de la misma implementación que { $launcher }, que inició este proceso
 phrase-not-served = { $path } es Open MPI, y a srun no se le indicó que la atienda: `--mpi=pmix`
 phrase-served-in-part = { $path } es Intel MPI, y { $launcher } de MPICH, que inició este proceso, la atiende solo en algunas versiones: si falla `MPI_Init`, iniciar con el `mpiexec.hydra` de Intel MPI

@@ -141,6 +141,7 @@ dimension-source = source
 dimension-concurrent = simultané
 dimension-end = extrémité
 dimension-test = test
+dimension-program = programme
 dimension-phase = phase
 dimension-loops = boucles
 dimension-operation = opération

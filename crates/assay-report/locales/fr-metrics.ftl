@@ -55,9 +55,13 @@ metric-time-max = temps, max.
 metric-time-mean = temps moyen
 metric-time-min = temps, min.
 metric-wait = attente
+metric-wall-time = temps écoulé
+metric-cpu-time = temps CPU
+metric-peak-memory = pic de mémoire
 
 headline-storage-rate = débit d’E/S
 headline-storage = débit du stockage
+headline-wall-time = temps écoulé
 headline-files = fichiers
 headline-round-trip = aller-retour
 headline-latency = latence

@@ -176,6 +176,7 @@ phrase-plan-in-a-hurry = { $few ->
    *[other] { $few } cas sur { $all } n’ont
 } le temps que pour moins de { $least } répétitions en { $budget } ; { $needed } suffiraient
 phrase-preparation = préparation { $n }
+phrase-children-left = processus terminés, car ils survivaient à { $program } : { $n }
 phrase-other-make = { $path } n’est pas de la même implémentation que { $launcher }, qui a lancé ce processus
 phrase-not-served = { $path } est Open MPI, et srun n’a pas reçu l’ordre de la servir : `--mpi=pmix`
 phrase-served-in-part = { $path } est Intel MPI, et { $launcher } de MPICH, qui a lancé ce processus, ne la sert que dans certaines versions : si `MPI_Init` échoue, lancer avec le `mpiexec.hydra` d’Intel MPI

@@ -129,6 +129,7 @@ dimension-source = コピー元
 dimension-concurrent = 同時
 dimension-end = 側
 dimension-test = テスト
+dimension-program = プログラム
 dimension-phase = フェーズ
 dimension-loops = ループ
 dimension-operation = 操作

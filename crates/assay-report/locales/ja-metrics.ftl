@@ -55,9 +55,13 @@ metric-time-max = 時間（最大）
 metric-time-mean = 時間（平均）
 metric-time-min = 時間（最小）
 metric-wait = 待機
+metric-wall-time = 経過時間
+metric-cpu-time = CPU 時間
+metric-peak-memory = 最大メモリ
 
 headline-storage-rate = I/O レート
 headline-storage = ストレージ帯域幅
+headline-wall-time = 経過時間
 headline-files = ファイル
 headline-round-trip = 往復時間
 headline-latency = レイテンシ

@@ -149,6 +149,7 @@ phrase-run-over-budget = 実行には約 { $time } かかります。予算は {
 phrase-run-even-longer = 実行には { $before } ではなく約 { $time } かかる見込みです。これまでの測定に予想より時間がかかりました
 phrase-plan-in-a-hurry = { $all } ケース中 { $few } ケースは { $budget } では { $least } 回繰り返す時間がありません。{ $needed } あれば足ります
 phrase-preparation = 準備 { $n }
+phrase-children-left = { $program } の終了後に残り、終了させたプロセス: { $n }
 phrase-other-make = { $path } は、このプロセスを起動した { $launcher } とは別の実装です
 phrase-not-served = { $path } は Open MPI ですが、srun に対応が指示されていません：`--mpi=pmix`
 phrase-served-in-part = { $path } は Intel MPI で、このプロセスを起動した MPICH の { $launcher } が対応するのは一部のバージョンだけです。`MPI_Init` が失敗する場合は、Intel MPI の `mpiexec.hydra` で起動してください

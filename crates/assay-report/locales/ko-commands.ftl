@@ -129,6 +129,7 @@ dimension-source = 복사 원본
 dimension-concurrent = 동시
 dimension-end = 측
 dimension-test = 테스트
+dimension-program = 프로그램
 dimension-phase = 단계
 dimension-loops = 루프
 dimension-operation = 작업

@@ -55,9 +55,13 @@ metric-time-max = 시간(최대)
 metric-time-mean = 시간(평균)
 metric-time-min = 시간(최소)
 metric-wait = 대기
+metric-wall-time = 경과 시간
+metric-cpu-time = CPU 시간
+metric-peak-memory = 최대 메모리
 
 headline-storage-rate = I/O 속도
 headline-storage = 스토리지 대역폭
+headline-wall-time = 경과 시간
 headline-files = 파일
 headline-round-trip = 왕복 시간
 headline-latency = 대기 시간

@@ -149,6 +149,7 @@ phrase-run-over-budget = 실행에 약 { $time } 필요, 예산은 { $budget }
 phrase-run-even-longer = 실행에 { $before }이 아니라 약 { $time } 필요: 지금까지의 측정이 예상보다 오래 걸림
 phrase-plan-in-a-hurry = 사례 { $all }개 중 { $few }개는 { $budget } 안에 { $least }회 반복할 시간이 없음, 충분한 시간은 { $needed }
 phrase-preparation = 준비 { $n }
+phrase-children-left = { $program }보다 오래 남아 종료된 프로세스: { $n }
 phrase-other-make = { $path }: 이 프로세스를 시작한 { $launcher } 런처와 다른 구현임
 phrase-not-served = { $path }: Open MPI이며, srun에 지원하라는 지시가 없음: `--mpi=pmix`
 phrase-served-in-part = { $path }: Intel MPI이며, 이 프로세스를 시작한 MPICH의 { $launcher } 런처는 일부 버전에서만 이를 지원함. `MPI_Init`이 실패하면 Intel MPI의 `mpiexec.hydra`로 시작하십시오

@@ -136,6 +136,7 @@ dimension-source = источник
 dimension-concurrent = одновременно
 dimension-end = сторона
 dimension-test = тест
+dimension-program = программа
 dimension-phase = фаза
 dimension-loops = циклы
 dimension-operation = операция

@@ -55,9 +55,13 @@ metric-time-max = время, макс.
 metric-time-mean = время, среднее
 metric-time-min = время, мин.
 metric-wait = ожидание
+metric-wall-time = время выполнения
+metric-cpu-time = время ЦП
+metric-peak-memory = пик памяти
 
 headline-storage-rate = частота операций хранилища
 headline-storage = пропускная способность хранилища
+headline-wall-time = время выполнения
 headline-files = файлы
 headline-round-trip = RTT
 headline-latency = задержка

@@ -172,6 +172,7 @@ phrase-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
    *[other] { $all } случаев
 } помещается меньше { $least } повторов; хватило бы { $needed }
 phrase-preparation = подготовка { $n }
+phrase-children-left = завершены процессы, пережившие { $program }: { $n }
 phrase-other-make = { $path } другой реализации, чем программа запуска этого процесса ({ $launcher })
 phrase-not-served = { $path }: это Open MPI, а srun не велено её обслуживать: `--mpi=pmix`
 phrase-served-in-part = { $path }: это Intel MPI, а программа запуска { $launcher } из MPICH, запустившая этот процесс, обслуживает её лишь в некоторых версиях: если `MPI_Init` завершается ошибкой, запускайте через `mpiexec.hydra` из Intel MPI

@@ -129,6 +129,7 @@ dimension-source = 复制源
 dimension-concurrent = 同时
 dimension-end = 端
 dimension-test = 测试
+dimension-program = 程序
 dimension-phase = 阶段
 dimension-loops = 循环
 dimension-operation = 操作

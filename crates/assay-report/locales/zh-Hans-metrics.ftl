@@ -55,9 +55,13 @@ metric-time-max = 时间（最大）
 metric-time-mean = 时间（平均）
 metric-time-min = 时间（最小）
 metric-wait = 等待
+metric-wall-time = 运行时间
+metric-cpu-time = CPU 时间
+metric-peak-memory = 内存峰值
 
 headline-storage-rate = I/O 速率
 headline-storage = 存储带宽
+headline-wall-time = 运行时间
 headline-files = 文件
 headline-round-trip = 往返时间
 headline-latency = 延迟

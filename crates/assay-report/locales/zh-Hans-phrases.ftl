@@ -149,6 +149,7 @@ phrase-run-over-budget = 运行大约需要 { $time }，而预算为 { $budget }
 phrase-run-even-longer = 运行现在大约需要 { $time }，而不是 { $before }：目前为止的测量比预期更久
 phrase-plan-in-a-hurry = { $all } 个用例中有 { $few } 个在 { $budget } 内的重复次数少于 { $least } 次；{ $needed } 就足够了
 phrase-preparation = 准备 { $n }
+phrase-children-left = 在 { $program } 结束后仍在运行并被终止的进程：{ $n }
 phrase-other-make = { $path } 与启动本进程的 { $launcher } 不是同一种实现
 phrase-not-served = { $path } 是 Open MPI，而 srun 未被要求为其提供服务：`--mpi=pmix`
 phrase-served-in-part = { $path } 是 Intel MPI，而启动本进程的是 MPICH 的 { $launcher }，只有部分版本能为其提供服务：若 `MPI_Init` 失败，请用 Intel MPI 的 `mpiexec.hydra` 启动

@@ -2,6 +2,7 @@
 
 mod chosen_loops;
 mod clock;
+mod command;
 mod copy;
 mod files;
 mod latency;
@@ -78,6 +79,7 @@ fn measure_whole(
         Workload::Files(test) => files::measure(test, options, recorder),
         // Imported results are not measured again; all other workloads have turns.
         Workload::Imported(_)
+        | Workload::Command(_)
         | Workload::Stream(_)
         | Workload::Latency(_)
         | Workload::Copy(_)
@@ -118,6 +120,7 @@ pub(crate) fn turns<'c>(
         }
         Workload::NetworkIcmp(work) => network(work, TrafficKind::Icmp),
         Workload::Rdma(work) => Some(rdma::turns(work)),
+        Workload::Command(work) => Some(command::turns(work)),
         Workload::Storage(_) | Workload::Files(_) | Workload::Imported(_) => None,
     }
 }

@@ -213,6 +213,7 @@ impl MemoryCosts {
             | Workload::NetworkIcmp(_)
             | Workload::Storage(_)
             | Workload::Files(_)
+            | Workload::Command(_)
             | Workload::Imported(_)
             | Workload::Mpi(_)
             | Workload::Rdma(_) => 0.0,

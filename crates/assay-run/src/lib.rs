@@ -22,6 +22,7 @@ pub mod mpi_installations;
 pub mod network;
 mod pauses;
 mod presence;
+pub mod program;
 pub mod rdma;
 mod recorder;
 pub mod recording;

@@ -29,7 +29,10 @@ use crate::summarize::summarize;
 use crate::{environment, false_discovery, workload_key};
 
 mod across_runs;
+mod programs;
 mod required_runs;
+
+pub use programs::compare_programs;
 
 /// Maximum share of false differences among all reported ones (false discovery rate); where nothing
 /// differs at all, the share of comparisons that report any. Below the usual 5 %, so that a suite

@@ -28,9 +28,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) mod claims;
 #[cfg(test)]
 mod common_options;
+pub(crate) mod exec;
 #[cfg(test)]
 mod extreme_values;
 pub(crate) mod file_extension;
+mod help;
 pub(crate) mod hosts;
 pub(crate) mod import;
 mod language;
@@ -46,6 +48,8 @@ pub(crate) mod removal;
 pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
+use exec::ExecArguments;
+pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
 use hosts::FleetArguments;
 use import::ImportArguments;
 use language::LanguageArguments;
@@ -86,6 +90,9 @@ pub(crate) enum AssayCommand {
     Stream(StreamArguments),
     /// Measure dense LU factorisation and solve as HPL defines it
     Linpack(LinpackArguments),
+    /// Measure any program: wall time, CPU time, peak memory and the figures that it prints; several
+    /// are compared in turns
+    Exec(Box<ExecArguments>),
     /// Measure throughput, round trips or request-response with another host, or over loopback
     Net(NetArguments),
     /// Measure rate, bandwidth and latency of a file, a volume or a device
@@ -479,28 +486,6 @@ pub(crate) struct ReportArguments {
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HelpArguments {
-    /// Command, like `net throughput`, or one of: methods, tools, formats, suites, fleet-file,
-    /// exit-codes
-    #[arg(value_name = "TOPIC")]
-    pub(crate) topic: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArguments {
-    /// Shell to complete for
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArguments {
-    /// Command, like `storage read` [default: assay itself]
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

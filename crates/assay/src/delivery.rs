@@ -4,6 +4,7 @@
 //! All demands are read before the measurement, so that an invalid one wastes none.
 
 use assay_claims::reference::Claim;
+use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::words::sentence;
 use assay_report::{build, words};
@@ -34,6 +35,10 @@ pub(crate) enum ReportExtent {
     Full,
 }
 
+/// Prints a page after the report of a run.
+pub(crate) type FurtherPage<'a> =
+    dyn Fn(&Run, &mut Terminal) -> Result<(), CommandFailure> + 'a;
+
 /// Demands on a run, and the form of its report.
 pub(crate) struct RunDelivery<'a> {
     typed: &'a MeasuringArguments,
@@ -42,6 +47,7 @@ pub(crate) struct RunDelivery<'a> {
     /// Published figures to compare the results with, and their name on the command line.
     claims: Option<(Vec<Claim>, &'a str)>,
     hosts: HostDemands<'a>,
+    further_page: Option<&'a FurtherPage<'a>>,
 }
 
 impl<'a> RunDelivery<'a> {
@@ -58,12 +64,24 @@ impl<'a> RunDelivery<'a> {
             claims.map(|claims| (claims, name))
         });
         let (claims, data_sheet) = (claims.transpose()?, typed.data_sheet.read()?);
-        Ok(Self { typed, extent, data_sheet, claims, hosts: HostDemands::default() })
+        Ok(Self {
+            typed,
+            extent,
+            data_sheet,
+            claims,
+            hosts: HostDemands::default(),
+            further_page: None,
+        })
     }
 
     /// Adds the demands on every host of a run with several.
     pub(crate) fn with_hosts(self, typed: &'a FleetArguments) -> Result<Self, CommandFailure> {
         Ok(Self { hosts: HostDemands::from_options(typed)?, ..self })
+    }
+
+    /// Adds a page after the report.
+    pub(crate) fn with_further_page(self, print: &'a FurtherPage<'a>) -> Self {
+        Self { further_page: Some(print), ..self }
     }
 
     /// Measures and delivers a run; `first_text` is shown until it begins. Returns the exit code.
@@ -92,6 +110,9 @@ impl<'a> RunDelivery<'a> {
             run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
         if !is_lost || !is_text {
             report::publish_run(&run, &summary, (self.typed, self.extent), terminal)?;
+        }
+        if let Some(print) = self.further_page {
+            print(&run, terminal)?;
         }
         let code = self.hosts.judge(&summary, is_text, terminal)?;
         check_result(&summary)?;

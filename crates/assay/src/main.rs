@@ -40,8 +40,13 @@ const VERSION: &str = match option_env!("ASSAY_VERSION") {
 };
 
 fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    // First of all, so that the process stays small.
+    if let Some(code) = assay_run::program::serve_start(&words) {
+        return ExitCode::from(code);
+    }
     file_size_limit::report_as_error();
-    let words = insert_command_of_link(std::env::args_os());
+    let words = insert_command_of_link(words.into_iter());
     let words = commands::help::move_help_first(normalize_qperf_words(words));
     if let Some(words) = commands::agent::agent_words(&words) {
         return exit_with(commands::agent::agent(words), &mut Terminal::for_process());
@@ -85,6 +90,7 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         AssayCommand::Run(typed) => commands::run::run(&typed, terminal),
         AssayCommand::Stream(typed) => commands::run::stream(&typed, terminal),
         AssayCommand::Linpack(typed) => commands::run::linpack(&typed, terminal),
+        AssayCommand::Exec(typed) => commands::exec::exec(&typed, terminal),
         AssayCommand::Net(typed) => commands::net::net(&typed, terminal),
         AssayCommand::Storage(typed) => commands::storage::storage(&typed, terminal),
         AssayCommand::Vdbench(typed) => vdbench::vdbench(&typed, terminal),

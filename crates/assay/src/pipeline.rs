@@ -50,7 +50,16 @@ pub(crate) fn run_suite(
     extent: ReportExtent,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let delivery = RunDelivery::from_options(typed, extent)?;
+    deliver_suite(request, typed, &RunDelivery::from_options(typed, extent)?, terminal)
+}
+
+/// Measures a suite like [`run_suite`], for a delivery with further demands.
+pub(crate) fn deliver_suite(
+    request: &RunRequest<'_>,
+    typed: &MeasuringArguments,
+    delivery: &RunDelivery<'_>,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     let request = &with_label(request, typed)?;
     ProgressListener::show_search(terminal, SEARCH_MESSAGE, typed.quiet || typed.dry_run);
     let prepared = run_request::prepare(request)?;

@@ -13,6 +13,7 @@ const DIVIDED_PACKAGE: &str = "assay";
 const THOROUGH_MODULES: &[&str] = &[
     "claims::",
     "conditions::",
+    "exec::",
     "fio::",
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`

@@ -1,6 +1,9 @@
 //! Figures of any text, found by the user's own patterns.
 
+use assay_model::benchmark::Better;
+use assay_model::workload::command::FigureRequest;
 use regex_lite::{Captures, Regex};
+use thiserror::Error;
 
 use super::contents::ImportedMeasurement;
 use super::foreign::{foreign_measurement, parse_unit, to_base_unit};
@@ -28,32 +31,95 @@ pub struct FigureRule {
     /// Name of the figure, the `test` of its results.
     pub name: String,
     pattern: Regex,
-    unit: String,
+    unit: Option<String>,
+    better: Option<Better>,
 }
 
 impl FigureRule {
-    /// Parses `NAME: REGEX UNIT`. The unit is the last word.
+    /// Parses `NAME: REGEX [UNIT]`. The unit is the last word; without one, `higher` and `lower`
+    /// name the direction in which the figure improves.
     ///
     /// # Errors
     /// A text for the user: a missing part, a pattern without a group, or an unknown unit.
     pub fn parse(text: &str) -> Result<Self, String> {
         let form = "expected NAME: REGEX UNIT, like 'fom: FOM = ([0-9.]+) GFLOP/s'";
         let (name, rest) = text.split_once(": ").ok_or(form)?;
-        let (pattern, unit) = rest.trim().rsplit_once(' ').ok_or(form)?;
-        let (name, pattern) = (name.trim(), pattern.trim());
-        if name.is_empty() || pattern.is_empty() {
+        let (name, rest) = (name.trim().to_owned(), rest.trim());
+        if name.is_empty() || rest.is_empty() {
             return Err(form.to_owned());
         }
-        let pattern = Regex::new(pattern).map_err(|error| format!("{pattern}: {error}"))?;
+        let (find, unit, better) = split_unit(rest)?;
+        Self::from_request(&FigureRequest { name, find: find.to_owned(), unit, better })
+    }
+
+    /// Compiles the pattern of a request.
+    ///
+    /// # Errors
+    /// A text for the user: a pattern without a group, an unknown unit, or a direction that
+    /// contradicts the unit.
+    pub fn from_request(request: &FigureRequest) -> Result<Self, String> {
+        let FigureRequest { name, find, unit, better } = request;
+        let pattern = Regex::new(find).map_err(|error| format!("{find}: {error}"))?;
         if pattern.captures_len() < 2 {
-            return Err(format!("`{pattern}` has no group: put the number into parentheses"));
+            return Err(format!("`{find}` has no group: put the number into parentheses"));
         }
-        if parse_unit(unit).is_none() {
-            return Err(format!(
-                "`{unit}` is no known unit, like s, us, 1/s, GB/s, MiB/s, Gbit/s, IO/s, GFLOP/s, %"
-            ));
+        if let Some(unit) = unit {
+            let Some(known) = parse_unit(unit) else {
+                return Err(unknown_unit(unit));
+            };
+            if better.is_some_and(|better| !known.improves(better)) {
+                return Err(format!(
+                    "figures in `{unit}` have a fixed direction; leave out `better`, or the unit"
+                ));
+            }
         }
-        Ok(Self { name: name.to_owned(), pattern, unit: unit.to_owned() })
+        let (name, unit) = (name.clone(), unit.clone());
+        Ok(Self { name, pattern, unit, better: *better })
+    }
+
+    /// Returns the request that the rule was made from.
+    #[must_use]
+    pub fn to_request(&self) -> FigureRequest {
+        FigureRequest {
+            name: self.name.clone(),
+            find: self.pattern.as_str().to_owned(),
+            unit: self.unit.clone(),
+            better: self.better,
+        }
+    }
+
+    /// Returns the metric of a figure that the rule found, and its value in base units.
+    fn convert(&self, figure: &str) -> Result<(&'static str, f64), ToolError> {
+        let figure = figure.trim();
+        let lower = self.better.map(|better| better == Better::Lower);
+        let unit = self.unit.as_deref().unwrap_or_default();
+        let converted = to_base_unit(unit, (&self.name, figure), lower)?;
+        converted.ok_or_else(|| ToolError::InvalidNumber {
+            what: self.name.clone(),
+            text: figure.to_owned(),
+        })
+    }
+}
+
+fn unknown_unit(unit: &str) -> String {
+    format!("`{unit}` is no known unit, like s, us, 1/s, GB/s, MiB/s, Gbit/s, IO/s, GFLOP/s, %")
+}
+
+/// Separates the unit or the direction from a pattern. A last word that is neither belongs to the
+/// pattern, unless it looks like a unit.
+fn split_unit(text: &str) -> Result<(&str, Option<String>, Option<Better>), String> {
+    let Some((find, last)) = text.rsplit_once(' ') else { return Ok((text, None, None)) };
+    let find = find.trim();
+    match last {
+        "higher" => return Ok((find, None, Some(Better::Higher))),
+        "lower" => return Ok((find, None, Some(Better::Lower))),
+        unit if parse_unit(unit).is_some() => return Ok((find, Some(unit.to_owned()), None)),
+        _ => {}
+    }
+    let is_word = last.chars().all(|it| it.is_alphanumeric() || matches!(it, '/' | '%' | '_'));
+    match is_word && find.ends_with(')') {
+        true => Err(unknown_unit(last)),
+        false => Ok((text, None, None)),
     }
 }
 
@@ -125,17 +191,128 @@ fn read_figure(
     figure: &str,
     line: usize,
 ) -> Result<ImportedMeasurement, ToolError> {
-    let figure = figure.trim();
-    let converted = to_base_unit(&rule.unit, (&rule.name, figure), None)?;
-    let (metric, value) = converted.ok_or_else(|| invalid_number(rule, figure))?;
+    let (metric, value) = rule.convert(figure)?;
     let mut measurement = foreign_measurement(&rule.name, metric, vec![value]);
     measurement.lines = Some(line..=line);
     Ok(measurement)
 }
 
+/// Figure that a rule found exactly once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundFigure<'r> {
+    /// Name of the rule.
+    pub name: &'r str,
+    /// The metric by the unit.
+    pub metric: &'static str,
+    /// The value in the metric's base unit.
+    pub value: f64,
+}
+
+/// Reason why an output has no single figure.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FigureError {
+    /// Nothing matches.
+    #[error("no line of the output matches the pattern of {name:?}: `{find}`")]
+    Missing {
+        /// Name of the rule.
+        name: String,
+        /// Its pattern.
+        find: String,
+    },
+    /// Several places match.
+    #[error("{name:?} was found twice: in {first} and in {second}")]
+    Several {
+        /// Name of the rule.
+        name: String,
+        /// First place.
+        first: String,
+        /// Second place.
+        second: String,
+    },
+    /// The match is not a number.
+    #[error("{place}: {error}")]
+    Unreadable {
+        /// Place of the match.
+        place: String,
+        /// Error of the number.
+        error: ToolError,
+    },
+}
+
+/// Finds the one figure of each rule in the streams of a program, by name: `standard output`.
+///
+/// # Errors
+/// If a rule has no match, or several, or one that is no number.
+pub fn find_single_figures<'r>(
+    streams: &[(&str, &str)],
+    rules: &'r [FigureRule],
+) -> Result<Vec<FoundFigure<'r>>, FigureError> {
+    rules.iter().map(|rule| find_single(streams, rule)).collect()
+}
+
+fn find_single<'r>(
+    streams: &[(&str, &str)],
+    rule: &'r FigureRule,
+) -> Result<FoundFigure<'r>, FigureError> {
+    let in_stream = |(stream, text): &(&str, &str)| {
+        let mut found = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            for captures in rule.pattern.captures_iter(line) {
+                let figure = captures.get(1).map_or("", |group| group.as_str());
+                found.push((format!("line {number} of {stream}"), figure.to_owned()));
+                if found.len() > 1 {
+                    return found;
+                }
+            }
+        }
+        found
+    };
+    let found: Vec<(String, String)> = streams.iter().flat_map(in_stream).collect();
+    match found.as_slice() {
+        [] => Err(FigureError::Missing {
+            name: rule.name.clone(),
+            find: rule.pattern.as_str().to_owned(),
+        }),
+        [(place, figure)] => {
+            let converted = rule.convert(figure);
+            let unreadable = |error| FigureError::Unreadable { place: place.clone(), error };
+            let (metric, value) = converted.map_err(unreadable)?;
+            Ok(FoundFigure { name: &rule.name, metric, value })
+        }
+        [(first, _), (second, _), ..] => Err(FigureError::Several {
+            name: rule.name.clone(),
+            first: first.clone(),
+            second: second.clone(),
+        }),
+    }
+}
+
+/// Pattern that a line of a correct output matches.
+#[derive(Debug, Clone)]
+pub struct LinePattern(Regex);
+
+impl LinePattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// A text for the user, if it is no regular expression.
+    pub fn parse(find: &str) -> Result<Self, String> {
+        Regex::new(find).map(Self).map_err(|error| format!("{find}: {error}"))
+    }
+
+    /// Whether a line of the text matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        text.lines().any(|line| self.0.is_match(line))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{FigureRule, read_figures};
+    use assay_model::benchmark::Better;
+    use assay_model::workload::command::FigureRequest;
+
+    use super::{FigureRule, find_single_figures, read_figures};
 
     #[test]
     fn rules_find_every_figure() {
@@ -181,7 +358,8 @@ mod tests {
     fn unusable_rules_and_texts_are_refused() {
         for (text, expected) in [
             ("fom", "expected NAME"),
-            ("fom: x", "expected NAME"),
+            ("fom: ", "expected NAME"),
+            ("fom: x", "has no group"),
             ("fom: FOM [0-9]+ GB/s", "has no group"),
             ("fom: FOM ([0-9]+ GB/s", "without closing"),
             ("fom: FOM ([0-9]+) parsecs", "is no known unit"),
@@ -189,9 +367,74 @@ mod tests {
             let error = FigureRule::parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
+        let request = FigureRequest {
+            name: "fom".to_owned(),
+            find: "FOM ([0-9]+)".to_owned(),
+            unit: Some("s".to_owned()),
+            better: Some(Better::Higher),
+        };
+        let error = FigureRule::from_request(&request).unwrap_err();
+        assert!(error.contains("fixed direction"), "{error}");
         let rule = [FigureRule::parse("fom: FOM (.*) GB/s").unwrap()];
         let line = |text| read_figures(text, &rule).unwrap_err().line();
         assert_eq!(line("a\nFOM fast\n"), Some(2));
         assert_eq!(line("nothing\n"), None);
+    }
+
+    #[test]
+    fn units_are_optional() {
+        for (text, find, unit, better) in [
+            ("ns/day: Performance: +([0-9.]+)", "Performance: +([0-9.]+)", None, None),
+            ("cost: cost ([0-9.]+) lower", "cost ([0-9.]+)", None, Some(Better::Lower)),
+            ("a: a = ([0-9.]+) MB/s", "a = ([0-9.]+)", Some("MB/s"), None),
+            ("a: ([0-9.]+) of all$", "([0-9.]+) of all$", None, None),
+        ] {
+            let request = FigureRule::parse(text).unwrap().to_request();
+            assert_eq!((request.find.as_str(), request.better), (find, better), "{text}");
+            assert_eq!(request.unit.as_deref(), unit, "{text}");
+        }
+    }
+
+    #[test]
+    fn programs_print_one_figure_for_each_rule() {
+        let rules = [
+            FigureRule::parse("fom: FOM = ([^ ]+) GB/s").unwrap(),
+            FigureRule::parse("cost: cost ([0-9.]+) lower").unwrap(),
+        ];
+        let check = |out: &str, error: &str| {
+            let streams = [("standard output", out), ("standard error", error)];
+            match find_single_figures(&streams, &rules) {
+                Ok(found) => found
+                    .iter()
+                    .map(|it| format!("{} {} {}", it.name, it.metric, it.value))
+                    .collect::<Vec<_>>()
+                    .join("; "),
+                Err(error) => error.to_string(),
+            }
+        };
+        for (out, error, expected) in [
+            ("FOM = 2\n", "x\ncost 3\n", "fom bandwidth 2000000000; cost penalty 3"),
+            ("", "", "no line of the output matches the pattern of \"fom\": `FOM = ([^ ]+)`"),
+            (
+                "FOM = 2\n",
+                "\nFOM = 3",
+                "\"fom\" was found twice: in line 1 of standard output and in line 2 of standard error",
+            ),
+            (
+                "a\nFOM = many GB/s\n",
+                "",
+                "line 2 of standard output: expected a plain number for fom, found \"many\"",
+            ),
+        ] {
+            assert_eq!(check(out, error), expected);
+        }
+    }
+
+    #[test]
+    fn correct_output_has_a_matching_line() {
+        let pattern = super::LinePattern::parse("^Final +Energy").unwrap();
+        assert!(pattern.matches("a\nFinal  Energy = 1\n"));
+        assert!(!pattern.matches("a Final Energy"));
+        assert!(super::LinePattern::parse("(").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Figures with a unit that the file names, for tests that no benchmark of assay defines.
 
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::benchmark::Benchmark;
+use assay_model::benchmark::{Benchmark, Better};
 
 use super::ImportedMeasurement;
 use crate::outputs::{ParsedOutput, ToolError, parse_non_negative, parse_number};
@@ -11,6 +11,16 @@ pub(crate) struct UnitMeaning {
     higher: Option<&'static str>,
     lower: Option<&'static str>,
     factor: f64,
+}
+
+impl UnitMeaning {
+    /// Whether there is a metric that improves in this direction.
+    pub(crate) const fn improves(&self, better: Better) -> bool {
+        match better {
+            Better::Higher => self.higher.is_some(),
+            Better::Lower => self.lower.is_some(),
+        }
+    }
 }
 
 /// Parses a unit. `Gb/s` (bits) and `GB/s` (bytes) are different, as printed.

@@ -65,10 +65,12 @@ impl ProcessFamily {
         !matches!(waitid(WaitId::Pid(self.id()), options), Ok(None))
     }
 
-    /// Kills the remaining descendants of an ended child.
-    pub(super) fn kill_remaining(&self) {
+    /// Kills the remaining descendants of an ended child and returns their number.
+    pub(super) fn kill_remaining(&self) -> usize {
+        let remaining = self.descendants();
         self.signal_group(Signal::KILL);
-        send_signal(&self.other_groups(), Signal::KILL);
+        send_signal(&remaining, Signal::KILL);
+        remaining.iter().filter(|process| !process.zombie).count()
     }
 
     /// Reaps the child. Call only after [`Self::has_ended`].
@@ -91,7 +93,7 @@ impl ProcessFamily {
             std::thread::sleep(POLL_INTERVAL);
         }
         send_signal(&outside, Signal::KILL);
-        self.kill_remaining();
+        let _ = self.kill_remaining();
         // The child is dead or was just killed: returns at once, and the status is not needed.
         let _ = self.child.wait();
     }
@@ -103,6 +105,12 @@ impl ProcessFamily {
 
     /// Returns the descendants in other process groups.
     fn other_groups(&self) -> Vec<ProcessEntry> {
+        let leader = self.child.id();
+        self.descendants().into_iter().filter(|entry| entry.group != leader).collect()
+    }
+
+    /// Returns all descendants, without the child itself.
+    fn descendants(&self) -> Vec<ProcessEntry> {
         let root = Root::machine();
         let leader = self.child.id();
         let assignment = format!("{MARK_VARIABLE}={}", self.mark.0);
@@ -119,7 +127,7 @@ impl ProcessFamily {
                 return family;
             }
             known.extend(found.iter().map(|entry| entry.id));
-            family.extend(found.into_iter().filter(|entry| entry.group != leader));
+            family.extend(found.into_iter().filter(|entry| entry.id != leader));
             rest = others;
         }
     }

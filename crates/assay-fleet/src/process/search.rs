@@ -15,7 +15,10 @@ pub fn find_executable(name: impl AsRef<Path>) -> Option<PathBuf> {
 }
 
 /// Returns the absolute path to start; the child starts in another directory.
-pub(super) fn resolve(program: &Path) -> Result<PathBuf, ProcessError> {
+///
+/// # Errors
+/// If there is no such program, or it is not executable.
+pub fn resolve(program: &Path) -> Result<PathBuf, ProcessError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     find_in(program, &path).ok_or_else(|| match existing_path(program) {
         Some(program) => ProcessError::NotExecutable { program },

@@ -6,11 +6,11 @@ use crate::quantity::Unit;
 
 const MEANING: &str = "as the tool defines it; the result names the test";
 
-const fn higher_is_better(name: &'static str, unit: Unit) -> Metric {
+pub(super) const fn higher_is_better(name: &'static str, unit: Unit) -> Metric {
     Metric::new(name, unit, Better::Higher, MEANING)
 }
 
-const fn lower_is_better(name: &'static str, unit: Unit) -> Metric {
+pub(super) const fn lower_is_better(name: &'static str, unit: Unit) -> Metric {
     Metric::new(name, unit, Better::Lower, MEANING)
 }
 

@@ -10,6 +10,7 @@ use crate::plan::time_estimate::relative_time;
 use crate::quantity::Bytes;
 use crate::seed;
 use crate::suite::{InstructionSets, Measure, MeasureRequest, MpiPlacement, Placement, Suite};
+use crate::workload::command::DEFAULT_REPETITIONS;
 use crate::workload::{
     CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
     PeakFlopsWorkload, StreamWorkload, Workload, usual_line_bytes,
@@ -252,7 +253,7 @@ fn measure_cases(
     let efforts: f64 = asked.iter().map(|((_, workload), _)| relative_time(workload)).sum();
     let stopping = |workload: &Workload| StoppingRule {
         target: measure.target,
-        repetitions: 10,
+        repetitions: workload.as_command().map_or(DEFAULT_REPETITIONS, |it| it.repetitions),
         preparations: workload.benchmark().definition().preparations,
         budget_s: budget_s * relative_time(workload) / efforts,
     };
@@ -348,6 +349,10 @@ fn workloads(
         }
         MeasureRequest::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
         MeasureRequest::Rdma(asked) => rdma::resolve(asked, choices.to.clone()),
+        MeasureRequest::Command(asked) => {
+            let workload = Workload::Command(Box::new(asked.workload.clone()));
+            Ok(vec![(asked.workload.name.clone(), workload)])
+        }
     }
 }
 

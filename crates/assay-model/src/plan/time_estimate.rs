@@ -76,6 +76,7 @@ impl Case {
             | Workload::Latency(_)
             | Workload::Copy(_)
             | Workload::PeakFlops(_)
+            | Workload::Command(_)
             | Workload::Imported(_)
             | Workload::Mpi(_)
             | Workload::Rdma(_) => return None,
@@ -118,6 +119,7 @@ pub(super) fn relative_time(workload: &Workload) -> f64 {
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
         | Workload::Files(_)
+        | Workload::Command(_)
         | Workload::Imported(_)
         | Workload::Mpi(_)
         | Workload::Rdma(_) => 1.0,

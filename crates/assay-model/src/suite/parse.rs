@@ -16,6 +16,7 @@ use crate::benchmark::{Benchmark, SuiteSettings};
 use crate::quantity::{self, Bytes, Quantity, Unit};
 use crate::spelling::nearest_word;
 
+mod command;
 mod files;
 mod mpi;
 mod network;
@@ -132,6 +133,7 @@ const fn request_keys(asks: SuiteSettings) -> &'static [&'static str] {
         SuiteSettings::Files => files::KEYS,
         SuiteSettings::Mpi => &["placement", "ranks", "from", "to"],
         SuiteSettings::Rdma => rdma::KEYS,
+        SuiteSettings::Command => command::KEYS,
     }
 }
 
@@ -153,6 +155,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         | Benchmark::NetworkIcmp
         | Benchmark::Storage
         | Benchmark::StorageFiles
+        | Benchmark::Command
         | Benchmark::Foreign => {}
     }
     Ok(match benchmark.definition().settings {
@@ -185,6 +188,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         SuiteSettings::Icmp => network::request(NetworkProtocol::Icmp, table)?,
         SuiteSettings::Storage => storage::request(table)?,
         SuiteSettings::Files => files::request(table)?,
+        SuiteSettings::Command => command::request(table)?,
     })
 }
 

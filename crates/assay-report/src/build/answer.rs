@@ -122,6 +122,7 @@ fn reader_label(benchmark: Benchmark, label: &str) -> String {
         | ReportSection::Mpi
         | ReportSection::Storage
         | ReportSection::Files
+        | ReportSection::Programs
         | ReportSection::General => label.to_owned(),
     }
 }
@@ -142,6 +143,7 @@ fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
         Some(ReportSection::Storage) => &[Attribute::Test, Attribute::Phase],
         Some(ReportSection::Network) => &[Attribute::Direction, Attribute::LoadStreams],
         Some(ReportSection::Mpi) => &[Attribute::Mpi],
+        Some(ReportSection::Programs) => &[Attribute::Program],
         Some(
             ReportSection::Bandwidth
             | ReportSection::Copies
@@ -164,6 +166,7 @@ fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
 fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
     match section_of(estimate)? {
         ReportSection::Mpi => text(estimate, Attribute::Mpi),
+        ReportSection::Programs => text(estimate, Attribute::Program),
         ReportSection::Network => match number(estimate, Attribute::LoadStreams) {
             Some(streams) if streams > 0.0 => Some(message!("under-load", n = streams as u64)),
             _ => text(estimate, Attribute::Direction).map(|it| direction(&it)),

@@ -20,6 +20,7 @@ use crate::{precision, units, words as catalogue};
 mod forest;
 pub(super) mod identity;
 mod items;
+pub(super) mod programs;
 
 /// Maximum number of lines of a list; the JSON output contains all.
 const MAX_LINES: usize = 10;

@@ -85,6 +85,7 @@ pub(crate) const fn size_weight(section: Option<ReportSection>, better: Better) 
                 | ReportSection::Ladder
                 | ReportSection::Compute
                 | ReportSection::Network
+                | ReportSection::Programs
                 | ReportSection::General,
             )
             | None,

@@ -168,6 +168,7 @@ fn describe_target(workload: &Workload) -> Option<String> {
         | Workload::NetworkTcp(_)
         | Workload::NetworkUdp(_)
         | Workload::NetworkIcmp(_)
+        | Workload::Command(_)
         | Workload::Imported(_)
         | Workload::Mpi(_)
         | Workload::Rdma(_) => None,
@@ -224,7 +225,10 @@ fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<
         Workload::Mpi(work) => describe_mpi(work, pair.as_ref()),
         Workload::Storage(test) => storage::describe_test(test, named),
         Workload::Files(test) => storage::describe_files_test(test, named),
-        Workload::Copy(_) | Workload::Rdma(_) | Workload::Imported(_) => return None,
+        Workload::Copy(_)
+        | Workload::Rdma(_)
+        | Workload::Command(_)
+        | Workload::Imported(_) => return None,
     })
 }
 

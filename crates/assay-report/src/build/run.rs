@@ -18,6 +18,7 @@ pub(super) mod network;
 pub(super) mod network_labels;
 pub(super) mod notes;
 pub(super) mod other;
+mod programs;
 mod roofline;
 mod storage;
 mod stream;
@@ -81,4 +82,5 @@ fn add_sections(document: &mut Document, context: &ReportContext<'_>) {
     mpi::add(document, context);
     storage::add(document, context);
     files::add(document, context);
+    programs::add(document, context);
 }

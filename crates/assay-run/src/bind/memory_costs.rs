@@ -44,6 +44,7 @@ fn walked_bytes(workload: &Workload) -> u64 {
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
         | Workload::Files(_)
+        | Workload::Command(_)
         | Workload::Imported(_)
         | Workload::Mpi(_)
         | Workload::Rdma(_) => 0,

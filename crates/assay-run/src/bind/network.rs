@@ -113,6 +113,7 @@ pub(super) fn resolve_far_end(
         | Workload::Linpack(_)
         | Workload::Storage(_)
         | Workload::Files(_)
+        | Workload::Command(_)
         | Workload::Imported(_)
         | Workload::Mpi(_)
         | Workload::Rdma(_) => return Ok(None),

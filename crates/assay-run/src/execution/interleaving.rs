@@ -12,6 +12,7 @@ use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
+use super::block_order::BlockOrder;
 use super::{CasesEnd, PlanExecution, end_case, keep_interrupted};
 use crate::bind;
 use crate::failure::CommandFailure;
@@ -23,7 +24,7 @@ use crate::tools::Tools;
 /// Groups neighbouring cases that may take turns; every other case is a group of its own. The order
 /// is kept.
 ///
-/// - Cases of memory and processors are not mixed with those of the network.
+/// - Cases of memory and processors are not mixed with those of the network, nor with programs.
 /// - A pair of hosts is interleaved only with itself; its next workload follows when all pairs have
 ///   measured this one.
 /// - MPI ranks fill a machine with processes: their cases are mixed only with the same test by
@@ -41,14 +42,16 @@ pub(super) fn group_cases<'a>(
                 (Some(a), Some(b)) => {
                     a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
                 }
-                (None, None) => uses_network(&a.workload) == uses_network(&b.workload),
+                (None, None) => turn_kind(&a.workload) == turn_kind(&b.workload),
                 (Some(_), None) | (None, Some(_)) => false,
             }
     })
 }
 
-fn uses_network(workload: &Workload) -> bool {
-    workload.as_rdma().is_some() || workload.as_network().is_some()
+/// Returns whether a workload uses the network, and whether it is a program of the user.
+fn turn_kind(workload: &Workload) -> (bool, bool) {
+    let uses_network = workload.as_rdma().is_some() || workload.as_network().is_some();
+    (uses_network, workload.as_command().is_some())
 }
 
 /// Case that has not ended.
@@ -75,6 +78,8 @@ pub(super) fn measure(
             turns,
         }));
     }
+    let mut order = BlockOrder::new(cases, execution.plan.seed);
+    order.arrange(&mut open);
     for turn in 1.. {
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
@@ -112,7 +117,7 @@ pub(super) fn measure(
         if left.is_empty() {
             break;
         }
-        left.reverse();
+        order.arrange(&mut left);
         open = left;
     }
     Ok(CasesEnd::Whole)

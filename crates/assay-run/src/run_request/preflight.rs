@@ -17,6 +17,8 @@ use crate::storage::file_trees::{self, MissingParents};
 use crate::storage::{runner, target_overlap, volume};
 use crate::tools;
 
+mod programs;
+
 /// Returns the suite without optional measures whose library is missing.
 ///
 /// # Errors
@@ -28,6 +30,12 @@ pub(super) fn omit_missing_libraries(
     let mut omitted = Vec::new();
     let mut failed = None;
     suite.measures.retain(|measure| {
+        if programs::is_missing_optional(measure) {
+            let benchmark = measure.request.benchmark().id().to_owned();
+            let (reason, hosts) = (MissingRequirement::Tool, Vec::new());
+            omitted.push(OmittedMeasure { benchmark, reason, hosts });
+            return false;
+        }
         let MeasureRequest::Linpack { blas: Some(name), .. } = &measure.request else {
             return true;
         };
@@ -73,6 +81,7 @@ pub(super) fn check_suite(
     choices: &PlanChoices<'_>,
     question: &RunRequest<'_>,
 ) -> Result<(), CommandFailure> {
+    programs::check_programs(suite, question)?;
     for measure in &suite.measures {
         let alone = Suite { measures: vec![measure.clone()], ..suite.clone() };
         match expand::expand(&alone, host, choices) {

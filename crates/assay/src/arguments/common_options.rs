@@ -21,6 +21,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("run", MEASURING),
     ("stream", MEASURING),
     ("linpack", MEASURING),
+    ("exec", MEASURING),
     ("net throughput", MEASURING),
     ("net latency", MEASURING),
     ("net request-response", MEASURING),

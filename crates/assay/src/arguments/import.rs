@@ -28,8 +28,9 @@ pub(crate) struct ImportArguments {
     #[arg(long = "set", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parse_parameter)]
     pub(crate) set: Vec<(Attribute, String)>,
     /// Take the figures that a pattern finds, of any text: a name, a regular expression whose first
-    /// group is the number, and its unit. May be repeated
-    #[arg(long = "metric", value_name = "NAME: REGEX UNIT", value_parser = FigureRule::parse)]
+    /// group is the number, and its unit; without a unit, add lower if lower is better. May be
+    /// repeated
+    #[arg(long = "metric", value_name = "NAME: REGEX [UNIT]", value_parser = FigureRule::parse)]
     pub(crate) metrics: Vec<FigureRule>,
     /// Store the sound measurements of a file that also has damaged ones
     #[arg(long)]

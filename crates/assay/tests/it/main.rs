@@ -8,6 +8,7 @@
 mod bad_input;
 mod claims;
 mod conditions;
+mod exec;
 mod file_names;
 mod fio;
 mod fio_logs;

@@ -63,7 +63,8 @@ pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
         | MeasureRequest::Linpack { .. }
         | MeasureRequest::Storage(_)
         | MeasureRequest::Files(_)
-        | MeasureRequest::Mpi(_) => false,
+        | MeasureRequest::Mpi(_)
+        | MeasureRequest::Command(_) => false,
     }
 }
 

@@ -129,6 +129,7 @@ fn format_case(case: &Case) -> String {
                 timing.interval_s
             )
         }
+        Workload::Command(work) => work.run.line(),
         Workload::Imported(work) => format!("{:?}", work.dimensions),
         Workload::Files(test) => {
             let streams = |work: &FileWorkload| -> Vec<&str> {

@@ -21,12 +21,19 @@ pub(in crate::build) fn metric_name(estimate: &MetricEstimate) -> String {
         "core_clock" => "core clock",
         "rmax" => "Rmax",
         "cpu_load" => "CPU load",
+        "cpu_time" => "CPU time",
         "cpu_per_io" => "CPU time per I/O",
         // Long enough to wrap in narrow tables.
         "cpu_per_byte" => return "CPU time per\u{a0}byte".to_owned(),
         other => return units::with_no_break_spaces(&other.replace('_', " ")),
     };
     units::with_no_break_spaces(known)
+}
+
+/// Returns the user's name of a figure that a program printed, or else that of the metric.
+pub(in crate::build) fn figure_name(estimate: &MetricEstimate) -> String {
+    let own = text(estimate, Attribute::Test);
+    own.map_or_else(|| metric_name(estimate), |own| units::with_no_break_spaces(&own))
 }
 
 /// Returns the domain of a result, after the source of its data if it has one.

@@ -234,7 +234,8 @@ fn case_label(estimate: &MetricEstimate, labels: &MpiLabels) -> String {
     let label = labels.label(estimate);
     // MPI ranks may run on several hosts; their label names them.
     let host = text(estimate, Attribute::Host).filter(|_| label.is_none());
-    let parts = [host, label, domain_label(estimate), bytes, equations, test];
+    let program = text(estimate, Attribute::Program);
+    let parts = [host, label, domain_label(estimate), bytes, equations, program, test];
     join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 

@@ -148,6 +148,7 @@ mod tests {
                     output,
                     files: std::collections::BTreeMap::new(),
                     elapsed: std::time::Duration::ZERO,
+                    killed_descendants: 0,
                 };
                 assert_eq!(find_signal(&completed).as_deref(), expected, "{printed}");
             }

@@ -1,0 +1,57 @@
+//! Comparison of programs that took turns: each with the first one, in one table.
+
+use assay_model::attribute::Attribute;
+use assay_model::comparison::{Comparison, MetricComparison};
+
+use super::super::run::estimate_parts::figure_name;
+use super::super::run::words;
+use super::{explanation, ratio_cells, sort_key, verdict_cell};
+use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::locale::word;
+use crate::precision;
+use crate::words::dimension;
+
+/// Builds the table of programs compared with the first one.
+#[must_use]
+pub fn program_comparison(comparisons: &[Comparison]) -> Document {
+    let Some(first) = comparisons.first() else { return Document::new("") };
+    let mut document = Document::new(message!("programs-compared", first = &first.a.name));
+    document.blocks.push(Block::Table(table(comparisons, first)));
+    document.paragraph(Tone::Quiet, explanation(first));
+    document
+}
+
+fn table(comparisons: &[Comparison], first: &Comparison) -> ReportTable {
+    let ratio = format!("÷ {}", first.a.name);
+    let interval = words::interval(Some(first.level));
+    let columns = [
+        (word("column-what"), ColumnAlignment::Left),
+        (dimension(Attribute::Program), ColumnAlignment::Left),
+        (word("column-median"), ColumnAlignment::Right),
+        (ratio.as_str(), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-verdict"), ColumnAlignment::Left),
+    ];
+    let mut table = ReportTable::new(word("table-programs"), &columns);
+    let mut metrics: Vec<&MetricComparison> =
+        comparisons.iter().flat_map(|it| &it.pairs).collect();
+    metrics.sort_by_key(|pair| sort_key(&pair.a));
+    let mut names: Vec<String> = metrics.iter().map(|pair| figure_name(&pair.a)).collect();
+    names.dedup();
+    for name in names {
+        for comparison in comparisons {
+            let pairs = comparison.pairs.iter().filter(|pair| figure_name(&pair.a) == name);
+            for pair in pairs {
+                let mut row: Vec<TableCell> = vec![
+                    name.clone().into(),
+                    comparison.b.name.clone().into(),
+                    precision::value(&pair.b).into(),
+                ];
+                row.extend(ratio_cells(pair));
+                row.push(verdict_cell(pair));
+                table.rows.push(row);
+            }
+        }
+    }
+    table
+}

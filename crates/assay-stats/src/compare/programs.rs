@@ -1,0 +1,85 @@
+//! Comparison of programs that took turns within one run: each block counts as a run of every
+//! program, so that programs are compared as conditions in turns are.
+
+use assay_model::attribute::Attribute;
+use assay_model::comparison::Comparison;
+use assay_model::event::{Sample, TurnPosition};
+use assay_model::run::{CaseOutcome, CaseRecord, Run};
+
+use super::{Condition, compare};
+use crate::rank_statistic::MAX_VALUES;
+
+/// Compares every further program of a run with the first one; empty without two programs that
+/// ended well.
+///
+/// Above [`MAX_VALUES`] blocks, neighbouring blocks are combined.
+#[must_use]
+pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
+    let is_program = |record: &&CaseRecord| {
+        record.case.workload.as_command().is_some()
+            && matches!(record.outcome, Some(CaseOutcome::Finished(_)))
+    };
+    let programs: Vec<&CaseRecord> = run.cases.iter().filter(is_program).collect();
+    let blocks = programs.iter().map(|record| block_count(record)).max().unwrap_or(0);
+    let combined = blocks.div_ceil(MAX_VALUES).max(1);
+    let runs = |record: &CaseRecord| block_runs(run, record, combined);
+    let Some((first, others)) = programs.split_first() else { return Vec::new() };
+    let of_first = runs(first);
+    let compare_with = |other: &&CaseRecord| {
+        let of_other = runs(other);
+        let condition =
+            |record, runs| Condition { name: program_name(record), runs, positions: &[] };
+        let mut comparison =
+            compare(condition(first, &of_first), condition(other, &of_other), margin);
+        if combined > 1 {
+            // The number would be one of combined blocks.
+            comparison.pairs.iter_mut().for_each(|pair| pair.runs_to_decide = None);
+        }
+        comparison
+    };
+    others.iter().map(compare_with).collect()
+}
+
+fn program_name(record: &CaseRecord) -> &str {
+    record.case.workload.as_command().map_or("", |work| work.name.as_str())
+}
+
+/// Returns the number of blocks: each start of a program is a preparation.
+fn block_count(record: &CaseRecord) -> usize {
+    let samples = record.series.iter().flat_map(|series| &series.samples);
+    samples.map(|sample| sample.preparation as usize + 1).max().unwrap_or(0)
+}
+
+/// Returns one run for each block, or for `combined` neighbouring blocks, that has only this
+/// program, without its name.
+fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
+    let mut base = run.clone();
+    base.cases.clear();
+    base.doubts.clear();
+    let mut empty = record.clone();
+    empty.case.id = record.case.workload.benchmark().id().to_owned();
+    for series in &mut empty.series {
+        series.dimensions.remove(&Attribute::Program);
+        series.samples.clear();
+    }
+    let numbers = 0..block_count(record).div_ceil(combined);
+    let block_run = |block: usize| {
+        let mut case = empty.clone();
+        for (series, whole) in case.series.iter_mut().zip(&record.series) {
+            let is_here = |sample: &&Sample| sample.preparation as usize / combined == block;
+            series.samples = whole.samples.iter().filter(is_here).copied().collect();
+        }
+        case.series.retain(|series| !series.samples.is_empty());
+        let mut block_run = base.clone();
+        block_run.started.turn = Some(TurnPosition {
+            comparison: run.started.run.clone(),
+            seed: run.started.plan.seed.unwrap_or(0),
+            number: block as u32,
+            block: block as u32,
+            is_control: false,
+        });
+        block_run.cases = vec![case];
+        block_run
+    };
+    numbers.map(block_run).collect()
+}
