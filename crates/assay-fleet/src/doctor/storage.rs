@@ -58,6 +58,15 @@ pub(super) const CHECKS: &[DoctorCheck] = &[
         observe: |scene| queue_settings(scene, "nr_requests").map(CheckResult::ok),
     },
     DoctorCheck {
+        id: "storage.write-cache",
+        expected: "recorded: `write back` loses data of completed writes in a power cut",
+        why: "writes without fsync may be measured at the speed of the device's volatile cache",
+        source: "kernel documentation: block/writeback_cache_control.rst",
+        severity: FindingSeverity::Note,
+        change: "write more than the cache holds, or end the measurement with fsync",
+        observe: |scene| queue_settings(scene, "write_cache").map(CheckResult::ok),
+    },
+    DoctorCheck {
         id: "storage.nfs-connections",
         expected: "nconnect above 1 on every NFS volume; Azure NetApp Files: 8",
         why: "one TCP connection carries a third to a half of a volume's rate",

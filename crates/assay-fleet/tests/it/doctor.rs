@@ -91,6 +91,7 @@ fn findings_of_guest() {
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm, docker)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
             storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
+            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
             storage.nfs-connections Ok: no NFS volume is mounted
             storage.nfs-call-size Ok: no NFS volume is mounted
             storage.nfs-slots Ok: no NFS volume is mounted
@@ -171,6 +172,7 @@ fn findings_of_untuned_server() {
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible on this host
             storage.scheduler NotVisible: /sys/block is not visible on this host
             storage.queue NotVisible: /sys/block is not visible on this host
+            storage.write-cache NotVisible: /sys/block is not visible on this host
             storage.nfs-connections Ok: no NFS volume is mounted
             storage.nfs-call-size Ok: no NFS volume is mounted
             storage.nfs-slots Ok: no NFS volume is mounted
@@ -251,6 +253,7 @@ fn findings_of_tuned_guest_without_huge_pages() {
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (hyperv)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (hyperv)
             storage.queue NotVisible: /sys/block is not visible in this guest or container (hyperv)
+            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (hyperv)
             storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
             storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
             storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
@@ -331,6 +334,7 @@ fn findings_of_arm_guest() {
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm)
             storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm)
+            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kvm)
             storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
             storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
             storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
@@ -411,6 +415,7 @@ fn findings_of_limited_container() {
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kubernetes)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kubernetes)
             storage.queue NotVisible: /sys/block is not visible in this guest or container (kubernetes)
+            storage.write-cache NotVisible: /sys/block is not visible in this guest or container (kubernetes)
             storage.nfs-connections Ok: no NFS volume is mounted
             storage.nfs-call-size Ok: no NFS volume is mounted
             storage.nfs-slots Ok: no NFS volume is mounted
@@ -585,6 +590,28 @@ fn judges_queues_and_interrupts_by_number_of_cpus() {
     assert_eq!(observed("network.receive-queues"), (CheckOutcome::Ok, spread));
     let apart = "eth7 interrupts: 3, on CPUs 3 5".to_owned();
     assert_eq!(observed("network.interrupts"), (CheckOutcome::Ok, apart));
+}
+
+/// Settings of block devices; loop devices have none of their own.
+#[test]
+fn records_settings_of_block_devices() {
+    let host = TestHost::load("xeon-2s-smt");
+    for (device, scheduler, cache) in
+        [("nvme0n1", "[none] mq-deadline", "write back"), ("sda", "none [bfq]", "write through")]
+    {
+        host.write(&format!("sys/block/{device}/queue/rotational"), b"0\n");
+        host.write(&format!("sys/block/{device}/queue/scheduler"), scheduler.as_bytes());
+        host.write(&format!("sys/block/{device}/queue/write_cache"), cache.as_bytes());
+    }
+    host.write("sys/block/loop0/queue/write_cache", b"write back\n");
+    let observed = |id: &str| {
+        let finding = findings(&host).into_iter().find(|it| it.id == id).unwrap();
+        (finding.outcome, finding.observed)
+    };
+    let caches = "nvme0n1 write back, sda write through".to_owned();
+    assert_eq!(observed("storage.write-cache"), (CheckOutcome::Ok, caches));
+    let schedulers = "nvme0n1 none, sda bfq".to_owned();
+    assert_eq!(observed("storage.scheduler"), (CheckOutcome::Deviates, schedulers));
 }
 
 #[test]

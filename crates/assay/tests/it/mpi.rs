@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::program::{Outcome, World, results};
+use crate::round_trips::check_latest;
 
 /// Ranks spin while they wait, so that two jobs at once on two CPUs take many times as long.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -305,6 +306,7 @@ fn shown_table_equals_live_table() {
         let live = mpi.start(&launcher, &world, 2, &words).succeeded();
         let shown = world.assay(&["show", "latest", "--as", "osu"]).succeeded();
         assert_eq!(shown.out, live.out, "{words:?}");
+        check_latest(&world, &["osu"], &format!("{words:?}"));
     }
     let measured_s = |result: &Value| result["median"].as_f64().unwrap();
     let words = ["latency", "-m", "8:8", "-i", "20000", "--preset", "osu-5.4.3"];

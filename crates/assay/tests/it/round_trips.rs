@@ -51,6 +51,11 @@ const TOLERANCE: f64 = 0.01;
 /// Runs a command, prints its run in each shape and imports it.
 fn check(world: &World, words: &[&str], shapes: &[&str]) {
     world.assay(words).succeeded();
+    check_latest(world, shapes, &format!("{words:?}"));
+}
+
+/// Prints the latest run in each shape, imports the text, and compares both runs.
+pub(crate) fn check_latest(world: &World, shapes: &[&str], context: &str) {
     let own = world.json(&["show", "latest", "--json"]);
     let id = own["run"]["id"].as_str().unwrap();
     for shape in shapes {
@@ -59,7 +64,7 @@ fn check(world: &World, words: &[&str], shapes: &[&str]) {
         let imported = world.json(&["import", "--json", "shown"]);
         let again = imported["imported"][0]["runs"][0].as_str().unwrap();
         let again = world.json(&["show", again, "--json"]);
-        compare(&own, &again, shape, &format!("{words:?} --as {shape}"));
+        compare(&own, &again, shape, &format!("{context} --as {shape}"));
         world.assay(&["rm", again["run"]["id"].as_str().unwrap()]).succeeded();
     }
 }
