@@ -596,9 +596,10 @@ fn judges_queues_and_interrupts_by_number_of_cpus() {
 #[test]
 fn records_settings_of_block_devices() {
     let host = TestHost::load("xeon-2s-smt");
-    for (device, scheduler, cache) in
-        [("nvme0n1", "[none] mq-deadline", "write back"), ("sda", "none [bfq]", "write through")]
-    {
+    for (device, scheduler, cache) in [
+        ("nvme0n1", "[none] mq-deadline", "write back"),
+        ("sda", "none [bfq]", "write through"),
+    ] {
         host.write(&format!("sys/block/{device}/queue/rotational"), b"0\n");
         host.write(&format!("sys/block/{device}/queue/scheduler"), scheduler.as_bytes());
         host.write(&format!("sys/block/{device}/queue/write_cache"), cache.as_bytes());

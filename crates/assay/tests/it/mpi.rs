@@ -306,7 +306,10 @@ fn shown_table_equals_live_table() {
         let live = mpi.start(&launcher, &world, 2, &words).succeeded();
         let shown = world.assay(&["show", "latest", "--as", "osu"]).succeeded();
         assert_eq!(shown.out, live.out, "{words:?}");
-        check_latest(&world, &["osu"], &format!("{words:?}"));
+        // assay's own table, without a preset, is no table of OSU's.
+        if words.contains(&"--preset") {
+            check_latest(&world, &["osu"], &format!("{words:?}"));
+        }
     }
     let measured_s = |result: &Value| result["median"].as_f64().unwrap();
     let words = ["latency", "-m", "8:8", "-i", "20000", "--preset", "osu-5.4.3"];

@@ -205,7 +205,11 @@ fn read_setting(test: &mut OsuTest, line: &str, number: usize, contents: &mut Fi
         test.buffers = Some(format!("{}{letters}", device.unwrap_or_default()));
     } else if let Some((name, value)) = line.split_once(": ") {
         let value = value.trim().trim_end_matches('.');
-        if !DEFAULT_SETTINGS.contains(&(name.trim(), value)) {
+        let is_default = match name.trim() {
+            "Datatype" => value == default_datatype(&test.title),
+            name => DEFAULT_SETTINGS.contains(&(name, value)),
+        };
+        if !is_default {
             test.settings.push(format!("{}: {value}", name.trim()));
         }
     } else {
@@ -215,11 +219,13 @@ fn read_setting(test: &mut OsuTest, line: &str, number: usize, contents: &mut Fi
 }
 
 /// OSU's default settings, which assay's tests share.
-const DEFAULT_SETTINGS: [(&str, &str); 3] = [
-    ("Datatype", "MPI_CHAR"),
-    ("Window creation", "MPI_Win_allocate"),
-    ("Synchronization", "MPI_Win_flush"),
-];
+const DEFAULT_SETTINGS: [(&str, &str); 2] =
+    [("Window creation", "MPI_Win_allocate"), ("Synchronization", "MPI_Win_flush")];
+/// Returns the default datatype of a test, which assay's tests share: reductions need numbers.
+fn default_datatype(title: &str) -> &'static str {
+    if title.to_lowercase().contains("reduce") { "MPI_INT" } else { "MPI_CHAR" }
+}
+
 /// Messages in flight of assay's tests of bandwidth, OSU's default.
 const DEFAULT_WINDOW: u64 = 64;
 

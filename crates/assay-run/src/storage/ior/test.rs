@@ -376,14 +376,13 @@ impl IorTestRecorder<'_, '_, '_> {
             let step = self.steps[number];
             let phase = compile::phase(options, step.access, 0);
             let ranks = AttributeValue::from(options.ranks);
-            let pattern = if options.random > 0 { "random" } else { "sequential" };
             let dimensions = Attributes::from([
                 (Attribute::Phase, phase.name.as_str().into()),
                 (Attribute::Loops, format!("test={}", step.test).into()),
                 // Each rank is a thread with one transfer in flight.
                 (Attribute::Threads, ranks.clone()),
                 (Attribute::Depth, ranks),
-                (Attribute::Pattern, pattern.into()),
+                (Attribute::Pattern, pattern(options).into()),
             ]);
             let entries = outcome.to_entries().into_iter().chain(case.samples(&outcome));
             let entries = entries.chain(volume::workload_facts(&phase.workload));
@@ -405,5 +404,14 @@ impl IorTestRecorder<'_, '_, '_> {
             (self.listener)(IorEvent::Result { options: &test.options, result: &result });
             test.results.push(result);
         }
+    }
+}
+
+/// Returns the order of the offsets. Ranks that share a file each have a part of it.
+const fn pattern(options: &IorOptions) -> &'static str {
+    match options.random {
+        0 if options.file_per_rank || options.ranks < 2 => "sequential",
+        0 => "parts",
+        _ => "random",
     }
 }
