@@ -2,7 +2,9 @@
 
 use super::file_set::{FileOperation, FileOrder, FileStream, FileTest, FileTree};
 use super::measurement_mode::MeasurementMode;
-use super::storage::{AccessPattern, Cursor, EngineChoice, ResponseCurvePoint, StorageTest};
+use super::storage::{
+    AccessPattern, Cursor, EngineChoice, ResponseCurvePoint, StorageStream, StorageTest,
+};
 use super::{
     LinpackWorkload, MpiWorkload, NetworkTest, NetworkWorkload, PeakFlopsWorkload,
     StreamWorkload,
@@ -122,24 +124,7 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
     if !test.name.is_empty() {
         dimensions.insert(Attribute::Test, test.name.as_str().into());
     }
-    if let Some(stream) = work.streams.first() {
-        let operation = match stream.read_share {
-            share if share >= 1.0 => "read",
-            share if share <= 0.0 => "write",
-            _ => "mix",
-        };
-        dimensions.insert(Attribute::Operation, operation.into());
-        if operation == "mix" {
-            dimensions.insert(Attribute::ReadShare, stream.read_share.into());
-        }
-        dimensions.extend([
-            (Attribute::Pattern, AttributeValue::from(pattern_name(&stream.pattern))),
-            (Attribute::Depth, stream.in_flight_per_target.into()),
-            (Attribute::Threads, stream.threads.into()),
-        ]);
-        let size = stream.sizes.first().map(|size| size.max_bytes);
-        dimensions.extend(size.map(|bytes| (Attribute::Bytes, bytes.into())));
-    }
+    dimensions.extend(storage_streams(&work.streams));
     let rate = work.load.rate_per_s();
     dimensions.extend(rate.map(|rate| (Attribute::RequestedRate, rate.into())));
     dimensions.extend(test.point.and_then(|point| match point {
@@ -159,6 +144,38 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
     if work.targets.iter().any(|target| !target.direct) {
         dimensions.insert(Attribute::PageCache, true.into());
     }
+    dimensions
+}
+
+/// Returns the conditions of streams that run together: their sums, and values that all share.
+fn storage_streams(streams: &[StorageStream]) -> Attributes {
+    let mut dimensions = Attributes::new();
+    let [first, others @ ..] = streams else { return dimensions };
+    let reads = streams.iter().all(|stream| stream.read_share >= 1.0);
+    let writes = streams.iter().all(|stream| stream.read_share <= 0.0);
+    let operation = match (reads, writes) {
+        (true, _) => "read",
+        (_, true) => "write",
+        _ => "mix",
+    };
+    dimensions.insert(Attribute::Operation, operation.into());
+    // Another tool's jobs can differ in their shares, patterns and sizes.
+    let has_one_share = others.iter().all(|stream| stream.read_share == first.read_share);
+    if operation == "mix" && has_one_share {
+        dimensions.insert(Attribute::ReadShare, first.read_share.into());
+    }
+    let patterns = streams.iter().map(|stream| Some(pattern_name(&stream.pattern)));
+    let pattern = common_value(patterns).unwrap_or("mixed");
+    let depth: u64 = streams.iter().map(|stream| u64::from(stream.in_flight_per_target)).sum();
+    let threads: u64 = streams.iter().map(|stream| u64::from(stream.threads)).sum();
+    dimensions.extend([
+        (Attribute::Pattern, AttributeValue::from(pattern)),
+        (Attribute::Depth, depth.into()),
+        (Attribute::Threads, threads.into()),
+    ]);
+    let size = |stream: &StorageStream| stream.sizes.first().map(|size| size.max_bytes);
+    let size = common_value(streams.iter().map(size));
+    dimensions.extend(size.map(|bytes| (Attribute::Bytes, bytes.into())));
     dimensions
 }
 
