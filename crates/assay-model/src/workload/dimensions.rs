@@ -150,7 +150,9 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
 /// Returns the conditions of streams that run together: their sums, and values that all share.
 fn storage_streams(streams: &[StorageStream]) -> Attributes {
     let mut dimensions = Attributes::new();
-    let [first, others @ ..] = streams else { return dimensions };
+    if streams.is_empty() {
+        return dimensions;
+    }
     let reads = streams.iter().all(|stream| stream.read_share >= 1.0);
     let writes = streams.iter().all(|stream| stream.read_share <= 0.0);
     let operation = match (reads, writes) {
@@ -160,10 +162,9 @@ fn storage_streams(streams: &[StorageStream]) -> Attributes {
     };
     dimensions.insert(Attribute::Operation, operation.into());
     // Another tool's jobs can differ in their shares, patterns and sizes.
-    let has_one_share = others.iter().all(|stream| stream.read_share == first.read_share);
-    if operation == "mix" && has_one_share {
-        dimensions.insert(Attribute::ReadShare, first.read_share.into());
-    }
+    let share = common_value(streams.iter().map(|stream| Some(stream.read_share)));
+    let share = share.filter(|_| operation == "mix");
+    dimensions.extend(share.map(|share| (Attribute::ReadShare, share.into())));
     let patterns = streams.iter().map(|stream| Some(pattern_name(&stream.pattern)));
     let pattern = common_value(patterns).unwrap_or("mixed");
     let depth: u64 = streams.iter().map(|stream| u64::from(stream.in_flight_per_target)).sum();
