@@ -11,7 +11,7 @@ use super::formats::try_program;
 use crate::command;
 
 /// Findings of lintian that are no errors here: no address of the authors is published yet.
-const SUPPRESSED_TAGS: &str = "bogus-mail-host";
+const SUPPRESSED_TAGS: &str = "bogus-mail-host,bogus-mail-host-in-debian-changelog";
 
 /// Packs the folder as a Debian package.
 pub(super) fn pack(release: &Release, folder: &Path) -> Result<PathBuf> {
