@@ -167,7 +167,7 @@ fn invalid_number(rule: &FigureRule, text: &str) -> ToolError {
 }
 
 /// Returns the number of which a pattern found only some digits: `345` of `12,345`, `5` of `-5`.
-/// Text of the pattern beside the group is the user's intention.
+/// Text of the pattern outside of the group is the user's intention.
 fn find_cut_number<'t>(line: &'t str, found: &Captures<'t>) -> Option<&'t str> {
     let (whole, group) = (found.get(0)?, found.get(1)?);
     let is_part = |it: char| it.is_ascii_digit() || ".,-+eE".contains(it);

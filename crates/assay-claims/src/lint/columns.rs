@@ -280,7 +280,7 @@ impl PrefixedNumber {
 }
 
 /// Reports a number without the prefix that all others of its column have, if it is in their range:
-/// `115` beside `102k`.
+/// `115` next to `102k`.
 fn check_lost_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
     const RANGE: f64 = 2.0;
     let cells = || full_rows(table).filter_map(|row| row.get(number));

@@ -19,7 +19,7 @@ pub(super) enum DefinitionKind {
 
 /// Value kind of a keyword, which determines parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ValueKind {
+pub(super) enum KeywordValue {
     /// Words, even if they look like numbers.
     Words,
     /// Sizes, counts, percentages: `k` is 1024.
@@ -48,7 +48,7 @@ pub(super) struct Keyword {
     pub(super) spelled: &'static str,
     /// Name in the rest of the compiler, shared by synonyms.
     pub(super) name: &'static str,
-    pub(super) values: ValueKind,
+    pub(super) values: KeywordValue,
     pub(super) support: KeywordSupport,
 }
 
@@ -135,11 +135,11 @@ pub(super) fn nearest_keyword(kind: DefinitionKind, written: &str) -> Option<&'s
 }
 
 /// Constructors for the tables; all but `ignored` and `unsupported` mean full support.
-const fn keyword(spelled: &'static str, values: ValueKind) -> Keyword {
+const fn keyword(spelled: &'static str, values: KeywordValue) -> Keyword {
     Keyword { spelled, name: spelled, values, support: KeywordSupport::Full }
 }
 
-const fn synonym(spelled: &'static str, name: &'static str, values: ValueKind) -> Keyword {
+const fn synonym(spelled: &'static str, name: &'static str, values: KeywordValue) -> Keyword {
     Keyword { spelled, name, values, support: KeywordSupport::Full }
 }
 
@@ -147,7 +147,7 @@ const fn ignored(spelled: &'static str, why: &'static str) -> Keyword {
     Keyword {
         spelled,
         name: spelled,
-        values: ValueKind::Words,
+        values: KeywordValue::Words,
         support: KeywordSupport::Ignored(why),
     }
 }
@@ -156,12 +156,12 @@ const fn unsupported(spelled: &'static str, why: &'static str) -> Keyword {
     Keyword {
         spelled,
         name: spelled,
-        values: ValueKind::Words,
+        values: KeywordValue::Words,
         support: KeywordSupport::Unsupported(why),
     }
 }
 
-use ValueKind::{Either, Numbers, Times, Words};
+use KeywordValue::{Either, Numbers, Times, Words};
 
 const NO_JOURNAL: &str = "journals are not kept; -v checks data within one execution";
 const NO_REPLAY: &str = "traces are not replayed";

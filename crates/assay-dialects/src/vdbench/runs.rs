@@ -7,7 +7,7 @@ use assay_model::workload::storage::ArrivalProcess;
 use super::FormatOption;
 use super::attributes::{self, OpenFlags};
 use super::commands::{Commands, DataLimits};
-use super::keywords::ValueKind;
+use super::keywords::KeywordValue;
 use super::lines::Lines;
 use super::statements::Parameter;
 use super::tokens::ParameterElement;
@@ -368,7 +368,7 @@ fn parse_format(lines: &mut Lines, parameter: &Parameter) -> TreeFormat {
 fn parse_curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
     let mut points = Vec::new();
     for parsed in values::parse_values(lines, parameter).unwrap_or_default() {
-        match values::parse_number(&parsed.text, ValueKind::Numbers).or(match parsed.value {
+        match values::parse_number(&parsed.text, KeywordValue::Numbers).or(match parsed.value {
             Scalar::Number(number) => Some(number),
             Scalar::Word(_) => None,
         }) {

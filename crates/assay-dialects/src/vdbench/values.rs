@@ -4,7 +4,7 @@
 
 use assay_model::quantity::{Quantity, Unit};
 
-use super::keywords::ValueKind;
+use super::keywords::KeywordValue;
 use super::lines::Lines;
 use super::statements::Parameter;
 use super::tokens::ParameterElement;
@@ -39,7 +39,7 @@ pub(super) fn parse_values(
     parameter: &Parameter,
 ) -> Option<Vec<ParameterValue>> {
     let kind = parameter.keyword.values;
-    if parameter.is_list && kind != ValueKind::Words {
+    if parameter.is_list && kind != KeywordValue::Words {
         return parse_list(lines, parameter);
     }
     let mut values = Vec::new();
@@ -52,13 +52,13 @@ pub(super) fn parse_values(
             return None;
         }
         match parse_number(&element.text, kind) {
-            Some(number) if kind != ValueKind::Words => {
+            Some(number) if kind != KeywordValue::Words => {
                 values.push(ParameterValue {
                     value: Scalar::Number(number),
                     text: element.text.clone(),
                 });
             }
-            None if matches!(kind, ValueKind::Numbers | ValueKind::Times) => {
+            None if matches!(kind, KeywordValue::Numbers | KeywordValue::Times) => {
                 report_malformed_number(lines, parameter, element);
                 return None;
             }
@@ -183,7 +183,7 @@ pub(super) fn parse_names(lines: &mut Lines, parameter: &Parameter) -> Vec<Param
 }
 
 /// Parses a number of Vdbench: digits, optionally with a decimal point, and a unit or `%`.
-pub(super) fn parse_number(text: &str, values: ValueKind) -> Option<Number> {
+pub(super) fn parse_number(text: &str, values: KeywordValue) -> Option<Number> {
     let (body, percent) = match text.strip_suffix('%') {
         Some(body) => (body, true),
         None => (text, false),
@@ -200,13 +200,15 @@ pub(super) fn parse_number(text: &str, values: ValueKind) -> Option<Number> {
     let value = match (letters, values) {
         (
             "" | "k" | "m" | "g" | "t",
-            ValueKind::Numbers | ValueKind::Either | ValueKind::Words,
+            KeywordValue::Numbers | KeywordValue::Either | KeywordValue::Words,
         ) => Quantity::parse(&lower, Unit::Byte),
         (
             "kb" | "mb" | "gb" | "tb",
-            ValueKind::Numbers | ValueKind::Either | ValueKind::Words,
+            KeywordValue::Numbers | KeywordValue::Either | KeywordValue::Words,
         ) => Quantity::parse(lower.trim_end_matches('b'), Unit::Byte),
-        ("h", _) | ("" | "s" | "m", ValueKind::Times) => Quantity::parse(&lower, Unit::Second),
+        ("h", _) | ("" | "s" | "m", KeywordValue::Times) => {
+            Quantity::parse(&lower, Unit::Second)
+        }
         _ => return None,
     };
     Some(Number { value: sign * value.ok()?.value, is_percent: percent })
@@ -225,7 +227,7 @@ fn report_malformed_number(
     element: &ParameterElement,
 ) {
     let units = match parameter.keyword.values {
-        ValueKind::Times => "use a number, optionally with the suffix s, m or h",
+        KeywordValue::Times => "use a number, optionally with the suffix s, m or h",
         _ => "use a number, optionally with the suffix k, m, g or t (powers of 1024) or %",
     };
     let message =
@@ -274,7 +276,7 @@ fn parse_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<ParameterV
             let ends: Vec<Number> = values.drain(..).filter_map(|v| as_number(&v)).collect();
             let [from, to] = ends[..] else { return report_mixed(lines, parameter) };
             values = expand_range(lines, parameter, element, (from, to), Some("d"))?;
-        } else if matches!(kind, ValueKind::Either) {
+        } else if matches!(kind, KeywordValue::Either) {
             let word = Scalar::Word(element.text.to_ascii_lowercase());
             values.push(ParameterValue { value: word, text: element.text.clone() });
         } else {

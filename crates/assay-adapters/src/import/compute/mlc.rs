@@ -16,7 +16,7 @@ pub(super) fn is_mlc(text: &str) -> bool {
 #[derive(Debug, Default)]
 struct MlcHead {
     version: Option<String>,
-    /// Parameters of the command line beside the tests that they select.
+    /// Parameters of the command line other than the tests.
     parameters: String,
     /// Whether latencies are of random accesses because prefetchers could not be switched off.
     is_random: bool,

@@ -13,7 +13,7 @@ struct Figure {
     metric: &'static str,
     conditions: Vec<(Attribute, f64)>,
     samples: Vec<f64>,
-    /// Mean that the tool printed beside its samples.
+    /// Mean that the tool printed with its samples.
     mean: Option<f64>,
     has_doubt: bool,
 }

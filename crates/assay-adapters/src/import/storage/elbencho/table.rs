@@ -9,7 +9,7 @@ use super::{MEBI, Phase, PhaseConditions, PhaseFigures, RefinedRate, TIME_DIGIT_
 use crate::limits::check_limit;
 use crate::outputs::{ToolError, parse_non_negative, parse_whole};
 
-/// Maximum number of columns; elbencho has about 40 beside its options.
+/// Maximum number of columns; elbencho has about 40 and its options.
 const MAX_COLUMNS: usize = 1000;
 
 /// Row of a phase: texts by the names of their columns. Empty cells are left out.
