@@ -42,7 +42,7 @@ impl FigureRule {
     /// # Errors
     /// A text for the user: a missing part, a pattern without a group, or an unknown unit.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let form = "expected NAME: REGEX UNIT, like 'fom: FOM = ([0-9.]+) GFLOP/s'";
+        let form = "expected NAME: REGEX [UNIT] with a blank after the colon, like 'fom: FOM = ([0-9.]+) GFLOP/s'";
         let (name, rest) = text.split_once(": ").ok_or(form)?;
         let (name, rest) = (name.trim().to_owned(), rest.trim());
         if name.is_empty() || rest.is_empty() {
@@ -259,7 +259,12 @@ fn find_single<'r>(
         for (number, line) in (1..).zip(text.lines()) {
             for captures in rule.pattern.captures_iter(line) {
                 let figure = captures.get(1).map_or("", |group| group.as_str());
-                found.push((format!("line {number} of {stream}"), figure.to_owned()));
+                // A number of which only some digits match is no figure.
+                let figure = match find_cut_number(line, &captures) {
+                    Some(whole) => Err(invalid_number(rule, whole)),
+                    None => Ok(figure.to_owned()),
+                };
+                found.push((format!("line {number} of {stream}"), figure));
                 if found.len() > 1 {
                     return found;
                 }
@@ -267,14 +272,15 @@ fn find_single<'r>(
         }
         found
     };
-    let found: Vec<(String, String)> = streams.iter().flat_map(in_stream).collect();
+    let found: Vec<(String, Result<String, ToolError>)> =
+        streams.iter().flat_map(in_stream).collect();
     match found.as_slice() {
         [] => Err(FigureError::Missing {
             name: rule.name.clone(),
             find: rule.pattern.as_str().to_owned(),
         }),
         [(place, figure)] => {
-            let converted = rule.convert(figure);
+            let converted = figure.clone().and_then(|figure| rule.convert(&figure));
             let unreadable = |error| FigureError::Unreadable { place: place.clone(), error };
             let (metric, value) = converted.map_err(unreadable)?;
             Ok(FoundFigure { name: &rule.name, metric, value })
@@ -424,6 +430,11 @@ mod tests {
                 "a\nFOM = many GB/s\n",
                 "",
                 "line 2 of standard output: expected a plain number for fom, found \"many\"",
+            ),
+            (
+                "FOM = 2\n",
+                "cost 12,345.6\n",
+                "line 1 of standard error: expected a plain number for cost, found \"12,345.6\"",
             ),
         ] {
             assert_eq!(check(out, error), expected);

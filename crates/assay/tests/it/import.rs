@@ -262,7 +262,7 @@ fn patterns_take_figures_of_any_text() {
     for (pattern, expected) in [
         ("x: Absent ([0-9]+) s", "no match of the pattern of \"x\""),
         ("x: Wall s", "has no group"),
-        ("Wall", "expected NAME: REGEX UNIT"),
+        ("Wall", "expected NAME: REGEX [UNIT]"),
         ("x: Wall: ([0-9.]+) parsec", "is no known unit"),
     ] {
         let refused = world.assay(&["import", "--metric", pattern, "log.txt"]);
