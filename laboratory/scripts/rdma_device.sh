@@ -35,11 +35,13 @@ wait_for_server() {
   echo 'no server after a minute'
 }
 
-# Waits for a GID: the kernel adds the GIDs of addresses later than the device, and an end that starts before selects
-# another one. Arguments: device, last characters of the GID.
+# Waits for a GID: the kernel adds the GIDs of addresses later than the device, first for RoCE v1 and then for v2, and an
+# end that starts before selects another one. Arguments: device, last characters of the GID.
 wait_for_gid() {
   for _ in $(seq 300); do
-    grep -qs "$2" "/sys/class/infiniband/$1/ports/1/gids/"* && return
+    for gid in $(grep -ls "$2" "/sys/class/infiniband/$1/ports/1/gids/"*); do
+      grep -qs v2 "/sys/class/infiniband/$1/ports/1/gid_attrs/types/${gid##*/}" && return
+    done
     sleep 0.2
   done
   echo "$1 has no GID $2 after a minute"

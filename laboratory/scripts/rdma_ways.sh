@@ -58,18 +58,24 @@ run_unequal_ends() {
 }
 run_unequal_ends mtus -m 512 1024
 run_unequal_ends gids -x 0 1
-# Changes the messages of a process while it sends them: they are in its largest writable mapping without a file.
+# Changes the messages of a process until it ends: each pass fills them again before it sends them. They are in its
+# largest writable mapping without a file, which is made some time after the heading is printed.
 # Argument: the process.
 damage() {
-  for _ in 1 2 3 4 5; do
+  echo 'no mapping of 8 MiB' > /tmp/damage
+  is_damaged=no
+  while { read -r _ < /proc/"$1"/maps; } 2> /dev/null; do
     place=$(while read -r range flags _ _ _ file; do
       [ "$flags$file" = rw-p ] || continue
       from=$((0x${range%-*})); to=$((0x${range#*-}))
-      echo $((to - from)) $from
+      [ $((to - from)) -ge 8388608 ] && echo $((to - from)) $from
     done < /proc/"$1"/maps | sort -n | tail -n 1 | cut -d' ' -f2)
-    printf 'damaged!' | dd of=/proc/"$1"/mem bs=1 seek=$((place + 2097152)) conv=notrunc 2> /tmp/damage && return
+    [ -n "$place" ] &&
+      printf 'damaged!' | dd of=/proc/"$1"/mem bs=1 seek=$((place + 2097152)) conv=notrunc 2> /tmp/damage &&
+      is_damaged=yes
+    sleep 0.2
   done
-  echo "not damaged: $(cat /tmp/damage)"
+  [ $is_damaged = yes ] || echo "not damaged: $(cat /tmp/damage)"
 }
 # Damages the messages of one end. A busy guest needs this many messages: 40 ended within 6 s.
 # Arguments: name, test, end.
