@@ -69,8 +69,7 @@ lose_packets() {
   echo "== silence $1"
   timeout 100 /lab/assay rdma read-lat -d rxe1 -u "$1" > /tmp/far 2>&1 & far=$!
   wait_for_server
-  timeout 100 /lab/assay rdma read-lat -d rxe0 -u "$1" -n 10000000 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
-  until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 0.2; done
+  start_near read-lat -d rxe0 -u "$1" -n 10000000
   sleep 1
   tc qdisc replace dev veth0 root netem loss 100%
   from=$(hundredths)

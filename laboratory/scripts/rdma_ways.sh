@@ -35,8 +35,7 @@ interrupt_reads() {
   echo "== bad $name"
   /lab/assay rdma read-lat -d "$far_device" > /tmp/far 2>&1 & far=$!
   wait_for_server
-  timeout 120 /lab/assay rdma read-lat -d rxe0 -n 10000000 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
-  until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 1; done
+  start_near read-lat -d rxe0 -n 10000000
   sleep 2
   "$@"
   code=0
@@ -83,8 +82,7 @@ damage_messages() {
   echo "== bad $1"
   timeout 120 /lab/assay rdma "$2" -d rxe0 > /tmp/far 2>&1 & far=$!
   wait_for_server
-  /lab/assay rdma "$2" -d rxe0 -s 4194304 -n 120 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
-  until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 1; done
+  start_near "$2" -d rxe0 -s 4194304 -n 120
   [ "$3" = far ] && damage "$(pidof assay | tr ' ' '\n' | grep -v "^$near\$" | head -n 1)"
   [ "$3" = near ] && damage $near
   code=0
