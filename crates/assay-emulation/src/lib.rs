@@ -1,4 +1,5 @@
-//! Commands with the options and output of other tools: Vdbench, fio, IOR, iperf3, qperf and ping.
+//! Commands with the options and output of other tools: Vdbench, fio, IOR, iperf3,
+//! qperf, ping and perftest.
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
@@ -8,6 +9,7 @@ pub mod fio;
 pub mod ior;
 pub mod iperf3;
 pub mod options;
+pub mod perftest;
 pub mod ping;
 pub mod qperf;
 pub mod unsupported_options;

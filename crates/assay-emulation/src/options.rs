@@ -5,4 +5,5 @@
 pub mod fio;
 pub mod ior;
 pub mod network;
+pub mod perftest;
 pub mod vdbench;

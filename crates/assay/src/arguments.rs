@@ -14,6 +14,7 @@ use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
+use assay_emulation::options::perftest::RdmaArguments;
 use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
 use assay_model::path_text;
@@ -43,7 +44,6 @@ pub(crate) mod mpi_unsupported;
 pub(crate) mod network;
 mod page;
 pub(crate) mod plan;
-pub(crate) mod rdma;
 pub(crate) mod removal;
 pub(crate) mod storage;
 
@@ -60,7 +60,6 @@ use mpi_run::MpiRunArguments;
 use network::NetArguments;
 pub(crate) use page::{BriefPageArguments, PageArguments, PageFormat};
 use plan::PlanArguments;
-use rdma::RdmaArguments;
 use removal::{PruneArguments, RemoveArguments};
 use storage::{StorageArguments, StorageTargetArguments};
 

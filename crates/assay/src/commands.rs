@@ -15,7 +15,6 @@ pub(crate) mod list;
 pub(crate) mod mpi;
 pub(crate) mod net;
 pub(crate) mod plan;
-pub(crate) mod rdma;
 pub(crate) mod references;
 pub(crate) mod removal;
 pub(crate) mod run;

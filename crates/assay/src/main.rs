@@ -23,7 +23,7 @@ use assay_console::{
 use assay_emulation::options::{
     network::normalize_qperf_words, vdbench::insert_command_of_link,
 };
-use assay_emulation::{fio, ior, iperf3, ping, qperf, vdbench};
+use assay_emulation::{fio, ior, iperf3, perftest, ping, qperf, vdbench};
 
 use crate::arguments::{AssayCommand, file_extension};
 use crate::commands::help;
@@ -117,7 +117,7 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         }
         AssayCommand::Mpi(typed) => commands::mpi::mpi(&typed, terminal),
         AssayCommand::Rdma(typed) => {
-            commands::rdma::rdma(&typed, &*signals::cancel_on_signals()?, terminal)
+            perftest::rdma(&typed, &*signals::cancel_on_signals()?, terminal)
         }
         AssayCommand::Plan(typed) => commands::plan::plan(&typed, terminal),
         AssayCommand::Doctor(typed) => commands::doctor::doctor(&typed, terminal),

@@ -1,12 +1,13 @@
 //! Suggestions for unknown commands and options. Only suggests; never substitutes a word.
 
+use assay_emulation::options::perftest;
 use assay_emulation::unsupported_options::{find_refusal, to_failure};
 use assay_model::spelling::nearest_word;
 use assay_run::failure::{CommandFailure, FailureKind};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
-use crate::arguments::{Arguments, rdma};
+use crate::arguments::Arguments;
 use crate::suites;
 
 /// Commands with another tool's options, which have other meanings.
@@ -51,7 +52,7 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
             CommandFailure::usage(format!("`assay` does not support {option}")).advise(advice),
         );
     }
-    let of_rdma = || (command == "rdma").then(|| rdma::unsupported::find_refusal(option))?;
+    let of_rdma = || (command == "rdma").then(|| perftest::unsupported::find_refusal(option))?;
     if let Some(refusal) = find_refusal(command, option).or_else(of_rdma) {
         return Some(to_failure(&refusal, FailureKind::Usage));
     }

@@ -7,9 +7,9 @@ use assay_run::failure::CommandFailure;
 use assay_store::Store;
 
 use crate::arguments::ToolShape;
-use crate::commands::{mpi, rdma};
+use crate::commands::mpi;
 use crate::terminal::Terminal;
-use crate::{ior, iperf3, ping, qperf, vdbench};
+use crate::{ior, iperf3, perftest, ping, qperf, vdbench};
 use assay_emulation::fio::record as fio;
 
 /// Prints the run as the tool would have. `store` holds its raw outputs; `output` is the folder of
@@ -26,8 +26,8 @@ pub(super) fn print_tool_output(
     }
     // Runs of suites also contain the figures of perftest's tables.
     let is_perftest = matches!(shape, ToolShape::Perftest | ToolShape::PerftestJson);
-    if is_perftest && run.started.asked.is_none() && rdma::has_tests(run) {
-        terminal.print(&rdma::render_stored(run, store, shape == ToolShape::PerftestJson)?);
+    if is_perftest && run.started.asked.is_none() && perftest::has_tests(run) {
+        terminal.print(&perftest::render_stored(run, store, shape == ToolShape::PerftestJson)?);
         return Ok(());
     }
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
@@ -49,8 +49,8 @@ pub(super) fn print_tool_output(
         ToolShape::Iperf3Json => iperf3::render_stored(run, store, true),
         ToolShape::Qperf => qperf::render_stored(run, store),
         ToolShape::Ping => ping::render_stored(run, asked),
-        ToolShape::Perftest => rdma::render_stored(run, store, false),
-        ToolShape::PerftestJson => rdma::render_stored(run, store, true),
+        ToolShape::Perftest => perftest::render_stored(run, store, false),
+        ToolShape::PerftestJson => perftest::render_stored(run, store, true),
         ToolShape::Osu => mpi::render_stored(run, store),
         ToolShape::Ior => ior::render_stored(run, store, false),
         ToolShape::IorJson => ior::render_stored(run, store, true),

@@ -20,10 +20,10 @@ use assay_stats::summarize::summarize;
 use assay_store::Store;
 use serde_json::Value;
 
-use crate::arguments::rdma::RdmaArguments;
-use crate::progress_listener::EmulationListener;
+use crate::options::perftest::RdmaArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
+use assay_console::progress_listener::EmulationListener;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
@@ -37,7 +37,11 @@ use assay_run::stored_outcome;
 
 use self::outcome::{PerftestOutcome, PerftestSize};
 
-pub(crate) fn rdma(
+/// Runs `assay rdma`: one end of a test, or both.
+///
+/// # Errors
+/// There is no device, the other end fails, or the run cannot be stored.
+pub fn rdma(
     typed: &RdmaArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
@@ -98,7 +102,10 @@ pub(crate) fn rdma(
 
 /// Renders a stored run as perftest's table or JSON. The tests of a suite are rendered in sequence,
 /// or as a list.
-pub(crate) fn render_stored(
+///
+/// # Errors
+/// The run contains no figures of perftest, or its stored outcome cannot be read.
+pub fn render_stored(
     run: &Run,
     store: &Store,
     as_json: bool,
@@ -132,7 +139,8 @@ pub(crate) fn render_stored(
 }
 
 /// Whether a run of a suite contains tests that perftest has a table for.
-pub(crate) fn has_tests(run: &Run) -> bool {
+#[must_use]
+pub fn has_tests(run: &Run) -> bool {
     stored_tables::has_tests(run)
 }
 

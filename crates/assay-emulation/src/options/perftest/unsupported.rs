@@ -2,7 +2,7 @@
 //! alternative.
 
 use assay_dialects::option::UnsupportedOption;
-use assay_emulation::unsupported_options::{
+use crate::unsupported_options::{
     RefusedOption, describe_tool, find_refused, reject,
 };
 
@@ -143,7 +143,8 @@ const UNSUPPORTED_OPTIONS: &[RefusedOption] = &[
 ];
 
 /// Finds the refusal of this option of perftest.
-pub(crate) fn find_refusal(option: &str) -> Option<UnsupportedOption> {
+#[must_use]
+pub fn find_refusal(option: &str) -> Option<UnsupportedOption> {
     find_refused(UNSUPPORTED_OPTIONS, &describe_tool("rdma"), option)
 }
 

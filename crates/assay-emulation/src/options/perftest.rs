@@ -1,7 +1,7 @@
 //! Options of `assay rdma`: perftest's own.
 
 mod rules;
-pub(crate) mod unsupported;
+pub mod unsupported;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,9 @@ use assay_console::options::{self, RecordArguments};
 /// Exponents of the sizes of perftest's `-a`: 2¹ … 2²³ bytes.
 const ALL_SIZE_EXPONENTS: std::ops::RangeInclusive<u32> = 1..=23;
 
+/// Arguments of `assay rdma`.
 #[derive(Debug, Args)]
-pub(crate) struct RdmaArguments {
+pub struct RdmaArguments {
     /// Test, named like perftest's programs without ib_
     #[arg(value_enum, value_name = "TEST")]
     pub(crate) test: RdmaTestArgument,
