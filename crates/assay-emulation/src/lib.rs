@@ -1,5 +1,5 @@
 //! Commands with the options and output of other tools: Vdbench, fio, IOR, iperf3,
-//! qperf, ping and perftest.
+//! qperf, ping, perftest and OSU's.
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
@@ -9,6 +9,7 @@ pub mod fio;
 pub mod ior;
 pub mod iperf3;
 pub mod options;
+pub mod osu;
 pub mod perftest;
 pub mod ping;
 pub mod qperf;

@@ -5,5 +5,6 @@
 pub mod fio;
 pub mod ior;
 pub mod network;
+pub mod osu;
 pub mod perftest;
 pub mod vdbench;

@@ -12,7 +12,6 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod lint;
 pub(crate) mod list;
-pub(crate) mod mpi;
 pub(crate) mod net;
 pub(crate) mod plan;
 pub(crate) mod references;

@@ -23,7 +23,7 @@ use assay_console::{
 use assay_emulation::options::{
     network::normalize_qperf_words, vdbench::insert_command_of_link,
 };
-use assay_emulation::{fio, ior, iperf3, perftest, ping, qperf, vdbench};
+use assay_emulation::{fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
 
 use crate::arguments::{AssayCommand, file_extension};
 use crate::commands::help;
@@ -115,7 +115,7 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         AssayCommand::Ping(typed) => {
             ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
         }
-        AssayCommand::Mpi(typed) => commands::mpi::mpi(&typed, terminal),
+        AssayCommand::Mpi(typed) => osu::mpi(&typed, terminal),
         AssayCommand::Rdma(typed) => {
             perftest::rdma(&typed, &*signals::cancel_on_signals()?, terminal)
         }

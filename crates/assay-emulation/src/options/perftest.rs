@@ -25,125 +25,125 @@ const ALL_SIZE_EXPONENTS: std::ops::RangeInclusive<u32> = 1..=23;
 pub struct RdmaArguments {
     /// Test, named like perftest's programs without ib_
     #[arg(value_enum, value_name = "TEST")]
-    pub(crate) test: RdmaTestArgument,
+    pub test: RdmaTestArgument,
     /// Host that runs the same command without a host; without one, wait for the other end
     #[arg(value_name = "HOST", value_parser = |text: &str| options::parse_host(text, Some("-p")))]
-    pub(crate) host: Option<String>,
+    pub host: Option<String>,
     /// Measure all sizes from 2 B to 8 MiB
     #[arg(short, long, conflicts_with = "size")]
-    pub(crate) all: bool,
+    pub all: bool,
     /// Message size in bytes, or like 64K or 1M [default: 2 for latency, 65536 for bandwidth]
     #[arg(short, long, value_name = "BYTES", value_parser = parse_size)]
-    pub(crate) size: Option<u64>,
+    pub size: Option<u64>,
     /// Number of messages of each size [default: 1000; write-bw: 5000]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=100_000_000))]
-    pub(crate) iters: Option<u64>,
+    pub iters: Option<u64>,
     /// Measure for this many seconds instead of a number of messages; latency tests then print the
     /// mean
     #[arg(short = 'D', long, value_name = "SECONDS", conflicts_with_all = ["iters", "all"], value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(crate) duration: Option<u64>,
+    pub duration: Option<u64>,
     /// With -D: exclude this many seconds at the beginning and at the end [default: a quarter of
     /// -D]
     #[arg(short = 'f', long, value_name = "SECONDS", requires = "duration")]
-    pub(crate) margin: Option<u64>,
+    pub margin: Option<u64>,
     /// RDMA device, like mlx5_0 [default: one with an active link, InfiniBand first, then the fastest]
     #[arg(short = 'd', long, value_name = "DEVICE")]
-    pub(crate) ib_dev: Option<String>,
+    pub ib_dev: Option<String>,
     /// Port of the device
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
-    pub(crate) ib_port: u8,
+    pub ib_port: u8,
     /// GID index [default: a RoCE v2 address, of IPv4 if there is one]
     #[arg(short = 'x', long, value_name = "N", value_parser = clap::value_parser!(u32).range(..256))]
-    pub(crate) gid_index: Option<u32>,
+    pub gid_index: Option<u32>,
     /// Path MTU in bytes: 256, 512, 1024, 2048 or 4096 [default: the port's]
     #[arg(short, long, value_name = "BYTES", value_parser = parse_mtu)]
-    pub(crate) mtu: Option<u32>,
+    pub mtu: Option<u32>,
     /// Copy messages up to this size into the request (inline), if the device can [default:
     /// send-lat 236, UD 188; write-lat 220]
     #[arg(short = 'I', long, alias = "inline_size", value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=4096))]
-    pub(crate) inline_size: Option<u32>,
+    pub inline_size: Option<u32>,
     /// Bandwidth: requests in flight [default: 128]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=65_536))]
-    pub(crate) tx_depth: Option<u64>,
+    pub tx_depth: Option<u64>,
     /// send-lat, send-bw: number of receives posted before the first message arrives [default: 512]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_384))]
-    pub(crate) rx_depth: Option<u32>,
+    pub rx_depth: Option<u32>,
     /// Bandwidth: request one completion for this many requests [default: 100, or half of those in
     /// flight]
     #[arg(short = 'Q', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
-    pub(crate) cq_mod: Option<u64>,
+    pub cq_mod: Option<u64>,
     /// Outstanding reads and atomic operations [default: the maximum of both devices]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
-    pub(crate) outs: Option<u8>,
+    pub outs: Option<u8>,
     /// Service level, on RoCE the priority, from 0 to 15
     #[arg(short = 'S', long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
-    pub(crate) sl: Option<u8>,
+    pub sl: Option<u8>,
     /// Traffic class of packets with a GID; on RoCE DSCP × 4
     #[arg(long, value_name = "N")]
-    pub(crate) tclass: Option<u8>,
+    pub tclass: Option<u8>,
     /// Retransmit a packet after 4.096 µs × 2 to the power of N; 0 = never [default: 14, which is
     /// 67 ms]
     #[arg(short = 'u', long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=31))]
-    pub(crate) qp_timeout: Option<u8>,
+    pub qp_timeout: Option<u8>,
     /// Bandwidth: number of parallel connections (queue pairs)
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16_384))]
-    pub(crate) qp: u32,
+    pub qp: u32,
     /// Bandwidth: send from both ends at the same time, and add their rates
     #[arg(short, long)]
-    pub(crate) bidirectional: bool,
+    pub bidirectional: bool,
     /// write-bw, read-bw: send as many requests as are in flight before each size, without counting
     /// them
     #[arg(long = "perform_warm_up")]
-    pub(crate) perform_warm_up: bool,
+    pub perform_warm_up: bool,
     /// Connection type: RC (reliable connected), or UD (datagrams) for send-lat and send-bw
     #[arg(short, long, value_name = "RC|UD", default_value = "RC", value_parser = parse_connection)]
-    pub(crate) connection: RdmaConnection,
+    pub connection: RdmaConnection,
     /// TCP port of the far end, for the exchange of parameters
     #[arg(short, long, default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) port: u16,
+    pub port: u16,
     /// Without a host: address to listen on [default: loopback, which other hosts cannot reach]
     #[arg(short = 'B', long, value_name = "ADDRESS", conflicts_with = "host")]
-    pub(crate) bind: Option<IpAddr>,
+    pub bind: Option<IpAddr>,
     /// Without a host: serve one test after another until interrupted
     #[arg(long, conflicts_with_all = ["host", "loopback"])]
-    pub(crate) forever: bool,
+    pub forever: bool,
     /// Measure loopback on this machine: both ends in this process
     #[arg(long, conflicts_with_all = ["host", "bind"])]
-    pub(crate) loopback: bool,
+    pub loopback: bool,
     /// Atomic operation: FETCH_AND_ADD
     #[arg(short = 'A', long = "atomic_type", value_name = "TYPE", value_parser = parse_atomic)]
-    pub(crate) atomic_type: Option<()>,
+    pub atomic_type: Option<()>,
     /// Latency: print every result, in its order
     #[arg(short = 'U', long)]
-    pub(crate) report_unsorted: bool,
+    pub report_unsorted: bool,
     /// Latency: print every result, sorted, without the two slowest
     #[arg(short = 'H', long, alias = "report-histogrm")]
-    pub(crate) report_histogram: bool,
+    pub report_histogram: bool,
     /// Bandwidth: print Gb/s instead of MiB/s
     #[arg(long = "report_gbits")]
-    pub(crate) report_gbits: bool,
+    pub report_gbits: bool,
     /// Bandwidth: print no peak (0.00)
     #[arg(short = 'N', long = "noPeak")]
-    pub(crate) no_peak: bool,
+    pub no_peak: bool,
     /// Accepted for compatibility: results do not depend on the CPU frequency
     #[arg(short = 'F', long = "CPU-freq")]
-    pub(crate) cpu_freq: bool,
+    pub cpu_freq: bool,
     /// Print one JSON document
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Also write perftest's JSON to perftest_out.json
     #[arg(long = "out_json")]
-    pub(crate) out_json: bool,
+    pub out_json: bool,
     /// Also write perftest's JSON to this file
     #[arg(long = "out_json_file", value_name = "FILE")]
-    pub(crate) out_json_file: Option<PathBuf>,
+    pub out_json_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) keep: RecordArguments,
+    pub keep: RecordArguments,
 }
 
 /// Tests by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RdmaTestArgument {
+pub enum RdmaTestArgument {
     /// Latency of messages: half of a round trip
     SendLat,
     /// Bandwidth of messages
@@ -161,7 +161,7 @@ pub(crate) enum RdmaTestArgument {
 }
 
 impl RdmaTestArgument {
-    pub(crate) const fn to_test(self) -> RdmaTest {
+    pub const fn to_test(self) -> RdmaTest {
         match self {
             Self::SendLat => RdmaTest::SendLatency,
             Self::SendBw => RdmaTest::SendBandwidth,
@@ -176,7 +176,7 @@ impl RdmaTestArgument {
 
 impl RdmaArguments {
     /// Returns the device with its settings.
-    pub(crate) fn to_device(&self) -> RdmaDevice {
+    pub fn to_device(&self) -> RdmaDevice {
         RdmaDevice {
             name: self.ib_dev.clone(),
             device_port: Some(self.ib_port),
@@ -194,7 +194,7 @@ impl RdmaArguments {
     }
 
     /// Returns the path for perftest's JSON, if requested.
-    pub(crate) fn perftest_json_path(&self) -> Option<&Path> {
+    pub fn perftest_json_path(&self) -> Option<&Path> {
         /// File name that perftest uses.
         const FILE: &str = "perftest_out.json";
         let usual = self.out_json.then(|| Path::new(FILE));
@@ -202,7 +202,7 @@ impl RdmaArguments {
     }
 
     /// Returns the workload, measured with the far end.
-    pub(crate) fn to_workload(&self) -> Result<RdmaWorkload, CommandFailure> {
+    pub fn to_workload(&self) -> Result<RdmaWorkload, CommandFailure> {
         let test = self.test.to_test();
         let is_datagram = self.connection == RdmaConnection::Ud;
         self.check(test)?;

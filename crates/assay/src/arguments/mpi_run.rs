@@ -7,7 +7,7 @@ use assay_model::suite::MpiPlacement;
 use assay_run::mpi_installations::AbiSelection;
 use clap::{Args, ValueEnum};
 
-use super::mpi::PresetArgument;
+use assay_emulation::options::osu::PresetArgument;
 
 /// MPI options; rejected for suites without MPI benchmarks.
 #[derive(Debug, Args)]

@@ -13,7 +13,6 @@ use assay_model::suite::{
 use assay_model::workload::MpiHosts;
 
 use super::{run_hosts, run_switch};
-use crate::arguments::mpi::PresetArgument;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::delivery::ReportExtent;
@@ -22,6 +21,7 @@ use crate::pipeline;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
 use crate::suites;
 use crate::terminal::Terminal;
+use assay_emulation::options::osu::PresetArgument;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi_installations::{self, AbiSelection};
 use assay_run::run_request::RunRequest;

@@ -1,10 +1,8 @@
 //! Options of perftest 26.x that `assay rdma` does not support, each with the reason and an
 //! alternative.
 
+use crate::unsupported_options::{RefusedOption, describe_tool, find_refused, reject};
 use assay_dialects::option::UnsupportedOption;
-use crate::unsupported_options::{
-    RefusedOption, describe_tool, find_refused, reject,
-};
 
 const USE_PERFTEST: &str = "use perftest itself";
 

@@ -52,7 +52,8 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
             CommandFailure::usage(format!("`assay` does not support {option}")).advise(advice),
         );
     }
-    let of_rdma = || (command == "rdma").then(|| perftest::unsupported::find_refusal(option))?;
+    let of_rdma =
+        || (command == "rdma").then(|| perftest::unsupported::find_refusal(option))?;
     if let Some(refusal) = find_refusal(command, option).or_else(of_rdma) {
         return Some(to_failure(&refusal, FailureKind::Usage));
     }

@@ -7,9 +7,8 @@ use assay_run::failure::CommandFailure;
 use assay_store::Store;
 
 use crate::arguments::ToolShape;
-use crate::commands::mpi;
 use crate::terminal::Terminal;
-use crate::{ior, iperf3, perftest, ping, qperf, vdbench};
+use crate::{ior, iperf3, osu, perftest, ping, qperf, vdbench};
 use assay_emulation::fio::record as fio;
 
 /// Prints the run as the tool would have. `store` holds its raw outputs; `output` is the folder of
@@ -51,7 +50,7 @@ pub(super) fn print_tool_output(
         ToolShape::Ping => ping::render_stored(run, asked),
         ToolShape::Perftest => perftest::render_stored(run, store, false),
         ToolShape::PerftestJson => perftest::render_stored(run, store, true),
-        ToolShape::Osu => mpi::render_stored(run, store),
+        ToolShape::Osu => osu::render_stored(run, store),
         ToolShape::Ior => ior::render_stored(run, store, false),
         ToolShape::IorJson => ior::render_stored(run, store, true),
         ToolShape::FioNormal => of_fio(FioFormat::Normal),

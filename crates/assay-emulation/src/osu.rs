@@ -15,11 +15,11 @@ use assay_stats::summarize::summarize;
 use assay_store::Store;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::mpi::MpiArguments;
-use crate::failure::exit_code;
-use crate::progress_listener::EmulationListener;
+use crate::options::osu::MpiArguments;
 use crate::store_access;
 use crate::terminal::Terminal;
+use assay_console::failure::exit_code;
+use assay_console::progress_listener::EmulationListener;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::job::{self, NOTE_DELAY, RankEvent, RankTask};
 use assay_run::mpi::launcher_env::LauncherEnv;
@@ -30,7 +30,11 @@ use assay_run::stored_outcome::{self, ToolOutcome};
 
 mod options;
 
-pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+/// Runs `assay mpi`: one rank of an MPI job.
+///
+/// # Errors
+/// This rank fails, or the run cannot be stored.
+pub fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let launched = LauncherEnv::from_process_env();
     match run_rank(typed, &launched, terminal) {
         // All ranks fail for the same reason before they are connected. One of them reports it; the
@@ -217,7 +221,10 @@ impl OsuOutcome {
 }
 
 /// Renders a stored job as the table that it printed.
-pub(crate) fn render_stored(run: &Run, store: &Store) -> Result<String, CommandFailure> {
+///
+/// # Errors
+/// The run has no stored outcome of OSU, or it cannot be read.
+pub fn render_stored(run: &Run, store: &Store) -> Result<String, CommandFailure> {
     stored_outcome::read::<OsuOutcome>(run, store).map(|outcome| outcome.render())
 }
 

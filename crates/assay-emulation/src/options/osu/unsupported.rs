@@ -1,9 +1,9 @@
 //! Options of OSU's programs that `assay mpi` does not support. Each is rejected by name with a
 //! reason and an alternative, so that an OSU command line never means something else.
 
+use crate::unsupported_options::{RefusedOption, describe_tool};
 use assay_dialects::option::ValueKind::{Flag, OptionalText, Switch, Text};
 use assay_dialects::option::{OptionSpec, UnsupportedOption};
-use assay_emulation::unsupported_options::{RefusedOption, describe_tool};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 const USE_OSU: &str = "leave it out, or use OSU's own programs for accelerators";
@@ -121,8 +121,8 @@ fn find_given(row: &RefusedOption, typed: &ArgMatches) -> Option<UnsupportedOpti
 
 /// First unsupported option on the command line.
 #[derive(Debug)]
-pub(crate) struct UnsupportedMpiArguments {
-    pub(crate) first: Option<UnsupportedOption>,
+pub struct UnsupportedMpiArguments {
+    pub first: Option<UnsupportedOption>,
 }
 
 impl FromArgMatches for UnsupportedMpiArguments {

@@ -1,5 +1,7 @@
 //! Options of `assay mpi`: OSU's options with OSU's meaning, and assay's own.
 
+mod unsupported;
+
 use std::path::PathBuf;
 
 use assay_model::benchmark::MpiTest;
@@ -8,83 +10,82 @@ use assay_model::workload::MpiPreset;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use super::mpi_unsupported::UnsupportedMpiArguments;
-use super::parse_seconds;
-use assay_console::options::RecordArguments;
+use self::unsupported::UnsupportedMpiArguments;
+use assay_console::options::{RecordArguments, parse_seconds};
 
 #[derive(Debug, Args)]
-pub(crate) struct MpiArguments {
+pub struct MpiArguments {
     /// Benchmark, named like OSU's programs
     #[arg(value_name = "BENCHMARK", value_parser = test_parser())]
-    pub(crate) test: MpiTest,
+    pub test: MpiTest,
     /// Method: assay's records every batch and gives intervals; OSU's gives one figure
     #[arg(long, value_enum, default_value_t = PresetArgument::Assay)]
-    pub(crate) preset: PresetArgument,
+    pub preset: PresetArgument,
     /// Message sizes, like 1:4MiB, :8KiB, or 1MiB for the maximum only [default: as OSU]
     #[arg(short = 'm', long = "message-size", value_name = "MIN:MAX", value_parser = parse_sizes)]
-    pub(crate) sizes: Option<MessageSizeRange>,
+    pub sizes: Option<MessageSizeRange>,
     /// Iterations timed together [default: with assay's method as many as fit a millisecond,
     /// otherwise as OSU]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
-    pub(crate) iterations: Option<u64>,
+    pub iterations: Option<u64>,
     /// Warm-up iterations, not timed [default: as OSU]
     #[arg(short = 'x', long = "warmup", value_name = "N")]
-    pub(crate) warm_up: Option<u64>,
+    pub warm_up: Option<u64>,
     /// Window size of bandwidth tests: messages in flight [default: 64]
     #[arg(short = 'W', long = "window-size", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub(crate) window: Option<u32>,
+    pub window: Option<u32>,
     /// Bandwidth tests: one buffer for all messages of a window, or one each
     #[arg(short, long = "buffer-num", value_enum, ignore_case = true)]
-    pub(crate) buffers: Option<BufferNumber>,
+    pub buffers: Option<BufferNumber>,
     /// Non-blocking collectives: number of MPI_Test calls during the computation
     #[arg(short = 't', long = "num-test-calls", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(crate) tests: Option<u32>,
+    pub tests: Option<u32>,
     /// Initialise with MPI_Session_init (MPI 4)
     #[arg(short = 'I', long = "session")]
-    pub(crate) process_set: bool,
+    pub process_set: bool,
     /// Validate the contents of every message, in a separate pass
     #[arg(short = 'c', long = "validation")]
-    pub(crate) validate: bool,
+    pub validate: bool,
     /// With -c: warm-up iterations before those that are validated
     #[arg(short = 'u', long = "validation-warmup", value_name = "N", default_value_t = 5)]
-    pub(crate) validation_warm_up: u64,
+    pub validation_warm_up: u64,
     /// Full output. Collectives: also minimum and maximum over the ranks, and iterations; non-blocking ones:
     /// also the times of start, test and wait
     #[arg(short, long)]
-    pub(crate) full: bool,
+    pub full: bool,
     /// Percentiles of single messages, calls or windows, timed one by one in a separate pass
     #[arg(short = 'z', long = "tail-lat", value_name = "P,P,…", num_args = 0..=1,
         default_missing_value = "50,90,99", value_delimiter = ',', value_parser = parse_percentile)]
-    pub(crate) percentiles: Vec<f64>,
+    pub percentiles: Vec<f64>,
     /// Data type of reductions [default: floats, integers with osu-7]; other messages are bytes
     #[arg(short = 'T', long = "type", value_enum, ignore_case = true)]
-    pub(crate) element: Option<ElementType>,
+    pub element: Option<ElementType>,
     /// Time budget for all sizes together, like 20s; only for assay's own method
     #[arg(long, value_name = "TIME", value_parser = parse_seconds, default_value = "20s")]
-    pub(crate) budget: f64,
+    pub budget: f64,
     /// Installation prefix of the MPI to use [default: that of the launcher]
     #[arg(long = "mpi", value_name = "PREFIX", conflicts_with = "library")]
-    pub(crate) prefix: Option<PathBuf>,
+    pub prefix: Option<PathBuf>,
     /// Path of the MPI library to use
     #[arg(long = "mpi-library", value_name = "FILE")]
-    pub(crate) library: Option<PathBuf>,
+    pub library: Option<PathBuf>,
     /// Print the result as one JSON document
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Write every sample to this file as JSON and print nothing
     #[arg(long, value_name = "FILE", hide = true, conflicts_with = "json")]
-    pub(crate) raw: Option<PathBuf>,
+    pub raw: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) keep: RecordArguments,
+    pub keep: RecordArguments,
     #[command(flatten)]
-    pub(crate) refused: UnsupportedMpiArguments,
+    pub refused: UnsupportedMpiArguments,
 }
 
 /// Measurement method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PresetArgument {
+pub enum PresetArgument {
     /// Batches until the median is known to 1 %, and single messages
     Assay,
     /// OSU 5.4.3: one figure from a fixed number of iterations, timed together
@@ -97,7 +98,7 @@ pub(crate) enum PresetArgument {
 
 impl PresetArgument {
     /// Returns the preset in its stored form.
-    pub(crate) const fn to_preset(self) -> MpiPreset {
+    pub const fn to_preset(self) -> MpiPreset {
         match self {
             Self::Assay => MpiPreset::Assay,
             Self::Osu5 => MpiPreset::Osu5,
@@ -108,7 +109,7 @@ impl PresetArgument {
 
 /// Buffers of the messages in a window, in OSU's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BufferNumber {
+pub enum BufferNumber {
     /// One buffer for all
     Single,
     /// One buffer each
@@ -117,7 +118,7 @@ pub(crate) enum BufferNumber {
 
 /// Element type of reductions, in OSU's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ElementType {
+pub enum ElementType {
     /// 32-bit integers
     #[value(name = "mpi_int", alias = "int")]
     Integer,
@@ -131,9 +132,9 @@ pub(crate) enum ElementType {
 
 /// Range of message sizes; bounds that are not given are the preset's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MessageSizeRange {
-    pub(crate) minimum_bytes: Option<u64>,
-    pub(crate) maximum_bytes: Option<u64>,
+pub struct MessageSizeRange {
+    pub minimum_bytes: Option<u64>,
+    pub maximum_bytes: Option<u64>,
 }
 
 fn test_parser() -> impl TypedValueParser<Value = MpiTest> {

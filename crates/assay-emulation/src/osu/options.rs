@@ -1,12 +1,12 @@
 //! Converts the options of `assay mpi` for the engine, and rejects those that have no effect.
 
-use assay_emulation::unsupported_options::to_failure;
+use crate::unsupported_options::to_failure;
 use assay_kernels::mpi::{MpiBenchmarkKind, ReductionElement, WindowBuffers};
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::method::{benchmark_kind, is_reduction};
 use assay_run::mpi::options::MpiOptions;
 
-use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments};
+use crate::options::osu::{BufferNumber, ElementType, MpiArguments};
 
 /// Returns the options for the engine.
 pub(crate) fn to_mpi_options(typed: &MpiArguments) -> MpiOptions {
@@ -91,17 +91,14 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), CommandFailure> 
 #[cfg(test)]
 mod tests {
     use assay_run::mpi::method::{message_sizes, osu_pass};
-    use clap::Parser;
+    use clap::{Args as _, Command, FromArgMatches as _};
 
     use super::*;
-    use crate::arguments::{Arguments, AssayCommand};
 
     fn typed(words: &str) -> MpiArguments {
-        let words = ["assay", "mpi"].into_iter().chain(words.split_whitespace());
-        match Arguments::try_parse_from(words).unwrap().command {
-            AssayCommand::Mpi(typed) => typed,
-            _ => unreachable!(),
-        }
+        let command = MpiArguments::augment_args(Command::new("mpi"));
+        let words = ["mpi"].into_iter().chain(words.split_whitespace());
+        MpiArguments::from_arg_matches(&command.try_get_matches_from(words).unwrap()).unwrap()
     }
 
     #[test]
