@@ -91,6 +91,7 @@ const CRATE_MAP: &[CrateRule] = &[
             "assay-model",
             "assay-kernels",
             "assay-stats",
+            "assay-adapters",
             "assay-dialects",
             "assay-fleet",
             "assay-store",
