@@ -143,6 +143,71 @@ fn record_of_unrecognised_file_stays_until_it_is_forgotten() {
     assert!(created.list().is_empty() && at("elsewhere").exists());
 }
 
+/// Simulates a kill between the removal of a file and that of its record.
+#[test]
+fn interrupted_removal_is_finished_only_if_the_file_is_gone_for_sure() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    let begin_removal = |name: &str| {
+        std::fs::create_dir(at(name)).unwrap();
+        let path = at(name).join("file");
+        created.create(&path, 8).unwrap();
+        created.end_all_uses(true).unwrap();
+        let record = created.find(&path).unwrap();
+        let claim = record_lock::claim(&record.record).unwrap().unwrap();
+        record.note_removal(&claim);
+        path
+    };
+    let removed = begin_removal("removed");
+    std::fs::remove_file(removed).unwrap();
+    // Another folder is there, as if the volume were not mounted.
+    let hidden = begin_removal("hidden");
+    std::fs::rename(at("hidden"), at("volume")).unwrap();
+    std::fs::create_dir(at("hidden")).unwrap();
+    // The removal failed, and another run has used the file since.
+    let used = begin_removal("used");
+    created.find(&used).unwrap().begin_use(8).unwrap();
+    record_lock::release_all(&created.folder);
+    std::fs::rename(&used, at("elsewhere")).unwrap();
+    for foresees in [true, false] {
+        let outcomes = created.list().into_iter().map(|it| match foresees {
+            true => (it.path.clone(), it.foresee_removal()),
+            false => (it.path.clone(), it.remove().unwrap()),
+        });
+        for (path, outcome) in outcomes {
+            let is_gone = matches!(outcome, CreatedRemoval::AlreadyRemoved);
+            assert_eq!(is_gone, path.starts_with(at("removed")), "{outcome:?}");
+            let is_kept = path == hidden || path == used;
+            assert_eq!(matches!(outcome, CreatedRemoval::Unrecognised(_)), is_kept);
+        }
+        assert_eq!(created.list().len(), if foresees { 3 } else { 2 });
+    }
+}
+
+/// Simulates a kill between the removal of a tree's folder and that of its record.
+#[test]
+fn interrupted_removal_of_a_tree_with_its_folder_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let tree = folder.path().canonicalize().unwrap().join("tree");
+    for is_folder_removed in [false, true] {
+        std::fs::create_dir(&tree).unwrap();
+        let mark = tree.join("mark");
+        created.create_mark(&mark, "mark", CreatedKind::TreeAndFolder).unwrap();
+        let [record] = created.list().try_into().unwrap();
+        let claim = record_lock::claim(&record.record).unwrap().unwrap();
+        record.note_removal(&claim);
+        drop(claim);
+        std::fs::remove_file(&mark).unwrap();
+        if is_folder_removed {
+            std::fs::remove_dir(&tree).unwrap();
+        }
+        assert!(matches!(record.remove().unwrap(), CreatedRemoval::AlreadyRemoved));
+        assert!(!tree.exists() && created.list().is_empty());
+    }
+}
+
 #[test]
 fn concurrent_saves_have_separate_drafts() {
     let folder = tempfile::tempdir().unwrap();
