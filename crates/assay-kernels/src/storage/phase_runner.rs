@@ -37,6 +37,7 @@ use super::lane::StorageLane;
 use super::offset_pattern::ByteRange;
 use super::phase::{PhaseState, PhaseTarget};
 use super::series::{SeriesWorker, StorageSeries};
+use super::size_watch::SizeWatch;
 use super::slot_scheduler::SlotScheduler;
 use super::tally;
 use super::target::OpenedTarget;
@@ -207,7 +208,13 @@ impl<'scope> WorkerThreads<'scope> {
         }
         let mut series =
             StorageSeries::new(timeline, workload.streams.len(), self.contributors);
-        let mut watch = PhaseMonitor { phase, timeline, control, intervals: Vec::new() };
+        let mut watch = PhaseMonitor {
+            phase,
+            timeline,
+            control,
+            intervals: Vec::new(),
+            sizes: SizeWatch::new(&phase.targets, now_ns),
+        };
         let cpu_before = watch.collect_until_ended(&self.frames, &mut series);
         let (mut ends, broken) = join(self.members);
         if let Some(source) = broken {
@@ -225,6 +232,10 @@ impl<'scope> WorkerThreads<'scope> {
         for end in &ends {
             error_count += end.failure_count;
             errors.extend(end.failures.iter().cloned());
+        }
+        if error_count == 0 {
+            // Failed I/O is a failure already, with a better reason.
+            watch.check_sizes()?;
         }
         let cpu = cpu::process_time();
         let seconds =
@@ -255,6 +266,7 @@ struct PhaseMonitor<'a, 'c> {
     timeline: Timeline,
     control: &'a mut PhaseControl<'c>,
     intervals: Vec<IntervalTally>,
+    sizes: SizeWatch,
 }
 
 impl PhaseMonitor<'_, '_> {
@@ -268,6 +280,7 @@ impl PhaseMonitor<'_, '_> {
         let mut at_warm_end = None;
         loop {
             let now_ns = clock::now_ns();
+            self.sizes.look(now_ns);
             if self.control.stop.load(Ordering::Relaxed) || self.phase.is_given_up() {
                 self.phase.end_no_later_than(now_ns);
             }
@@ -289,6 +302,17 @@ impl PhaseMonitor<'_, '_> {
                 Err(RecvTimeoutError::Disconnected) => return at_warm_end.unwrap_or(first),
             }
         }
+    }
+
+    /// Checks that no target has shrunk since the phase began.
+    fn check_sizes(&mut self) -> Result<(), StorageError> {
+        self.sizes.finish().map_or(Ok(()), |shrunk| {
+            Err(StorageError::Shrunk {
+                path: self.phase.workload.targets[shrunk.target].path.clone(),
+                from_bytes: shrunk.from_bytes,
+                to_bytes: shrunk.to_bytes,
+            })
+        })
     }
 
     fn emit(&mut self, entries: Vec<IntervalTally>) {
