@@ -137,7 +137,7 @@ fn run_until_removal(
     Ok(world.run_wrapped(&wrapper, run)?.code)
 }
 
-/// Cleans up after a killed run and repeats it; returns what is not as expected.
+/// Cleans up after a killed run and repeats it; returns a description of an unexpected result.
 fn check_after_kill(world: &FaultSandbox, run: &[&str]) -> Result<Option<String>> {
     let cleaned = world.run_assay(&["storage", "clean"])?;
     // An empty folder may stay: folders have no record.

@@ -50,9 +50,9 @@ pub(super) unsafe fn pwritev2(file: c_int, part: &libc::iovec, offset: libc::off
 /// Whether attributes are requested from a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StatSync {
-    /// As in `stat(2)`: where the file system requires it.
+    /// Where the file system requires it, like `stat(2)`.
     AsUsual,
-    /// Never: the attributes that this host has.
+    /// Never: attributes that this host has already.
     Never,
 }
 

@@ -46,10 +46,10 @@ impl SizeWatch {
     /// Looks at all targets for the first time. Devices and targets of the null engine are left out.
     pub(super) fn new(targets: &[PhaseTarget<'_>], now_ns: u64) -> Self {
         let descriptors = targets.iter().map(|target| target.opened.descriptors().write);
-        Self::of_descriptors(descriptors, now_ns)
+        Self::from_descriptors(descriptors, now_ns)
     }
 
-    fn of_descriptors(descriptors: impl Iterator<Item = RawFd>, now_ns: u64) -> Self {
+    fn from_descriptors(descriptors: impl Iterator<Item = RawFd>, now_ns: u64) -> Self {
         let watched = |(target, descriptor)| {
             let bytes = file_size(descriptor, StatSync::Never).ok().flatten()?;
             Some(WatchedFile { target, descriptor, bytes })
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn watch(files: &[File]) -> SizeWatch {
-        SizeWatch::of_descriptors(files.iter().map(File::as_raw_fd), 0)
+        SizeWatch::from_descriptors(files.iter().map(File::as_raw_fd), 0)
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn watches_files_only() {
         let device = File::open("/dev/null").unwrap();
-        let mut watch = SizeWatch::of_descriptors([device.as_raw_fd(), -1].into_iter(), 0);
+        let mut watch = SizeWatch::from_descriptors([device.as_raw_fd(), -1].into_iter(), 0);
         assert!(watch.files.is_empty());
         watch.look(INTERVAL_NS);
         assert_eq!(watch.finish(), None);
