@@ -61,6 +61,60 @@ fn recognises_file_of_announced_record() {
 }
 
 #[test]
+fn file_that_is_born_long_after_its_announcement_is_foreign() {
+    const SECOND_NS: u64 = 1_000_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let path = folder.path().canonicalize().unwrap().join("file");
+    for (age_ns, is_own) in [(SECOND_NS, true), (6 * SECOND_NS, false)] {
+        let mut record = created.announce(&path, 0).unwrap();
+        record.announced_ns = record.announced_ns.map(|at_ns| at_ns - age_ns);
+        record.save().unwrap();
+        std::fs::write(&path, "").unwrap();
+        let [found] = created.list().try_into().unwrap();
+        // Without times of birth, no file is adopted.
+        let has_birth = born_ns(&path.metadata().unwrap()).is_some();
+        assert_eq!(found.is_unchanged(), is_own && has_birth, "{age_ns}");
+        std::fs::remove_file(&path).unwrap();
+        record.forget().unwrap();
+    }
+}
+
+#[test]
+fn file_behind_a_link_is_not_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    std::fs::create_dir(at("folder")).unwrap();
+    let (record, _) = created.create(&at("folder/file"), 8).unwrap();
+    assert!(record.is_unchanged());
+    std::fs::rename(at("folder"), at("moved")).unwrap();
+    std::os::unix::fs::symlink("moved", at("folder")).unwrap();
+    // Device, inode, birth and attribute are the same.
+    assert!(matches!(record.recognise(), Err(UnrecognisedFile::Replaced)));
+    assert!(matches!(record.remove().unwrap(), CreatedRemoval::Unrecognised(_)));
+    assert!(at("moved/file").exists());
+}
+
+#[test]
+fn another_attribute_is_no_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let path = folder.path().canonicalize().unwrap().join("file");
+    let (record, _) = created.create(&path, 8).unwrap();
+    let Some(mark) = record.mark.clone() else {
+        return eprintln!("SKIPPED another_attribute_is_no_mark: there are no attributes here");
+    };
+    for other in
+        [mark.replace(|letter| letter != '0', "0"), mark[1..].to_owned(), mark.clone() + "0"]
+    {
+        let set = XattrFlags::empty();
+        rustix::fs::setxattr(&path, MARK_ATTRIBUTE, other.as_bytes(), set).unwrap();
+        assert!(matches!(record.recognise(), Err(UnrecognisedFile::Unmarked)), "{other}");
+    }
+}
+
+#[test]
 fn ignores_malformed_record() {
     let folder = tempfile::tempdir().unwrap();
     let created = CreatedFiles::open(Some(folder.path())).unwrap();
