@@ -97,6 +97,19 @@ fn file_behind_a_link_is_not_own() {
 }
 
 #[test]
+fn hidden_file_is_not_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    std::fs::create_dir(at("folder")).unwrap();
+    let (record, _) = created.create(&at("folder/file"), 8).unwrap();
+    std::fs::rename(at("folder"), at("moved")).unwrap();
+    assert!(matches!(record.recognise(), Err(UnrecognisedFile::Missing)));
+    std::os::unix::fs::symlink("folder", at("folder")).unwrap();
+    assert!(matches!(record.recognise(), Err(UnrecognisedFile::Unreadable(_))));
+}
+
+#[test]
 fn another_attribute_is_no_mark() {
     let folder = tempfile::tempdir().unwrap();
     let created = CreatedFiles::open(Some(folder.path())).unwrap();
@@ -344,6 +357,7 @@ fn recognises_file_without_birth_and_attribute_by_its_handle_or_last_change() {
     });
     std::fs::write(at("foreign"), "precious").unwrap();
     std::fs::rename(at("foreign"), &replaced).unwrap();
+    assert!(!bare[2].is_unchanged(), "the handle is of another file");
     assert!(bare[0].remove_own().is_ok() && !removed.exists());
     assert!(bare[2].remove_own().is_err() && replaced.exists());
     // After the run, the time of the last change shows it.
