@@ -20,7 +20,7 @@ if [ "$guest" = 2 ]; then
   echo b > /proc/sysrq-trigger
 fi
 for module in macvlan sch_netem nfsv3; do modprobe $module; done
-mkdir -p /mnt/near /mnt/far /mnt/volume /mnt/soft /mnt/asked
+mkdir -p /mnt/near /mnt/far /mnt/volume /mnt/soft /mnt/asked /mnt/brief
 hard='vers=3,proto=tcp,port=2049,mountport=20048,mountproto=tcp,nolock,hard'
 at=10
 for host in near far; do
@@ -72,6 +72,8 @@ done
 mount.nfs 10.0.1.2:/srv/volume /mnt/volume -o $hard
 mount.nfs 10.0.1.2:/srv/volume /mnt/asked -o $hard,noac,nosharecache
 mount.nfs 10.0.1.2:/srv/volume /mnt/soft -o ${hard%,hard},soft,timeo=30,retrans=1
+# Gives up after 3 s, long before the server is back.
+mount.nfs 10.0.1.2:/srv/volume /mnt/brief -o ${hard%,hard},soft,timeo=10,retrans=1,nosharecache
 for file in data data-soft; do head -c 8388608 /dev/zero | tr '\0' 'a' > /mnt/volume/$file; done
 sync
 echo '== killed'
@@ -93,7 +95,7 @@ query_size & asking=$!
   --engine libaio --quiet --events --store /tmp/store > /tmp/events & reading=$!
 # The file is created and opened now; its only phase begins once the server is away.
 cat > /tmp/between.vdb <<'PARAMETERS'
-sd=sd1,lun=/mnt/soft/between,size=1m,openflags=o_direct
+sd=sd1,lun=/mnt/brief/between,size=1m,openflags=o_direct
 wd=wd1,sd=sd1,rdpct=0,xfersize=4k,seekpct=random
 rd=rd1,wd=wd1,iorate=5,elapsed=10,interval=1,startcmd="until [ -e /tmp/away ]; do sleep 1; done"
 PARAMETERS

@@ -111,7 +111,7 @@ fn check_opened_before(text: &str) -> Result<LabFigure> {
     let (printed, _) = text.split_once("\nexit ").context("no exit code")?;
     let results = parse_document(text)?["results"].as_array().map_or(0, Vec::len);
     let is_reported =
-        printed.contains("Input/output error") && printed.contains("/mnt/soft/between");
+        printed.contains("Input/output error") && printed.contains("/mnt/brief/between");
     let is_expected = is_reported && results == 0 && exit_code(text) == "4";
     let error =
         printed.lines().find(|line| line.contains("error:")).unwrap_or("no error").trim();
@@ -385,7 +385,7 @@ mod tests {
             "\n== doctor\n{{\"findings\":[{}]}}\n== curves\n{curves}\nexit 0\n== connections\nnear 1\nfar 4\n\
              == killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n\
              == soft\n{soft}\nexit 4\n== written\n{written}\nexit 4\nRemoved 1 file\nfile gone\n\
-             == between\nerror: the target /mnt/soft/between cannot be used\n  why: Input/output error\nexit 4\n{{\"results\":[]}}\n",
+             == between\nerror: the target /mnt/brief/between cannot be used\n  why: Input/output error\nexit 4\n{{\"results\":[]}}\n",
             findings.join(",")
         )
     }
