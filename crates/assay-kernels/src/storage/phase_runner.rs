@@ -208,13 +208,8 @@ impl<'scope> WorkerThreads<'scope> {
         }
         let mut series =
             StorageSeries::new(timeline, workload.streams.len(), self.contributors);
-        let mut watch = PhaseMonitor {
-            phase,
-            timeline,
-            control,
-            intervals: Vec::new(),
-            sizes: SizeWatch::new(&phase.targets, now_ns),
-        };
+        let sizes = SizeWatch::new(&phase.targets, now_ns);
+        let mut watch = PhaseMonitor { phase, timeline, control, intervals: Vec::new(), sizes };
         let cpu_before = watch.collect_until_ended(&self.frames, &mut series);
         let (mut ends, broken) = join(self.members);
         if let Some(source) = broken {
@@ -234,8 +229,7 @@ impl<'scope> WorkerThreads<'scope> {
             errors.extend(end.failures.iter().cloned());
         }
         if error_count == 0 {
-            // Failed I/O is a failure already, with a better reason.
-            watch.check_sizes()?;
+            watch.sizes.check(&workload.targets)?;
         }
         let cpu = cpu::process_time();
         let seconds =
@@ -302,17 +296,6 @@ impl PhaseMonitor<'_, '_> {
                 Err(RecvTimeoutError::Disconnected) => return at_warm_end.unwrap_or(first),
             }
         }
-    }
-
-    /// Checks that no target has shrunk since the phase began.
-    fn check_sizes(&mut self) -> Result<(), StorageError> {
-        self.sizes.finish().map_or(Ok(()), |shrunk| {
-            Err(StorageError::Shrunk {
-                path: self.phase.workload.targets[shrunk.target].path.clone(),
-                from_bytes: shrunk.from_bytes,
-                to_bytes: shrunk.to_bytes,
-            })
-        })
     }
 
     fn emit(&mut self, entries: Vec<IntervalTally>) {

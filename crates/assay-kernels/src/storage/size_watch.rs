@@ -7,8 +7,11 @@
 use std::io;
 use std::os::fd::RawFd;
 
+use assay_model::workload::storage::StorageTarget;
+
+use super::error::StorageError;
 use super::phase::PhaseTarget;
-use super::positioned_io::{self, StatSync};
+use super::positioned_io::{self, AttributeRefresh};
 
 /// Time between two looks: the time of a look at [`FILES_AT_ONCE`] files is less than a thousandth
 /// of it (`fstat` from Python: 0.7 µs for a file of ext4, Linux 6.18).
@@ -18,10 +21,10 @@ const FILES_AT_ONCE: usize = 64;
 
 /// Size that decreased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ShrunkFile {
-    pub(super) target: usize,
-    pub(super) from_bytes: u64,
-    pub(super) to_bytes: u64,
+struct ShrunkFile {
+    target: usize,
+    from_bytes: u64,
+    to_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -51,7 +54,7 @@ impl SizeWatch {
 
     fn from_descriptors(descriptors: impl Iterator<Item = RawFd>, now_ns: u64) -> Self {
         let watched = |(target, descriptor)| {
-            let bytes = file_size(descriptor, StatSync::Never).ok().flatten()?;
+            let bytes = file_size(descriptor, AttributeRefresh::Never).ok().flatten()?;
             Some(WatchedFile { target, descriptor, bytes })
         };
         let files = descriptors.enumerate().filter_map(watched).collect();
@@ -70,21 +73,32 @@ impl SizeWatch {
         }
     }
 
+    /// Checks after a phase without failed I/O that no target has shrunk. Failed I/O is a failure
+    /// already, with a better reason.
+    pub(super) fn check(&mut self, targets: &[StorageTarget]) -> Result<(), StorageError> {
+        let shrunk = self.finish().and_then(|it| Some((it, targets.get(it.target)?)));
+        shrunk.map_or(Ok(()), |(ShrunkFile { from_bytes, to_bytes, .. }, target)| {
+            Err(StorageError::Shrunk { path: target.path.clone(), from_bytes, to_bytes })
+        })
+    }
+
     /// Looks at all files after the last I/O; returns the first one that ever was smaller.
-    pub(super) fn finish(&mut self) -> Option<ShrunkFile> {
+    fn finish(&mut self) -> Option<ShrunkFile> {
         (0..self.files.len()).for_each(|index| self.look_at(index));
         self.shrunk
     }
 
     fn look_at(&mut self, index: usize) {
         let Some(file) = self.files.get_mut(index) else { return };
-        let Ok(Some(bytes)) = file_size(file.descriptor, StatSync::Never) else { return };
+        let Ok(Some(bytes)) = file_size(file.descriptor, AttributeRefresh::Never) else {
+            return;
+        };
         if bytes >= file.bytes {
             file.bytes = bytes;
             return;
         }
         // A client of a network file system may have kept an older size.
-        if let Ok(Some(to_bytes)) = file_size(file.descriptor, StatSync::AsUsual)
+        if let Ok(Some(to_bytes)) = file_size(file.descriptor, AttributeRefresh::AsUsual)
             && to_bytes < file.bytes
         {
             let (target, from_bytes) = (file.target, file.bytes);
@@ -94,7 +108,7 @@ impl SizeWatch {
 }
 
 /// Returns the size of a regular file; `None` for anything else.
-fn file_size(descriptor: RawFd, sync: StatSync) -> io::Result<Option<u64>> {
+fn file_size(descriptor: RawFd, sync: AttributeRefresh) -> io::Result<Option<u64>> {
     let found = positioned_io::statx(descriptor, libc::STATX_TYPE | libc::STATX_SIZE, sync)?;
     let is_file = u32::from(found.stx_mode) & libc::S_IFMT == libc::S_IFREG;
     Ok(is_file.then_some(found.stx_size))
