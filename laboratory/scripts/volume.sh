@@ -20,7 +20,7 @@ if [ "$guest" = 2 ]; then
   echo b > /proc/sysrq-trigger
 fi
 for module in macvlan sch_netem nfsv3; do modprobe $module; done
-mkdir -p /mnt/near /mnt/far /mnt/volume /mnt/soft /mnt/asked
+mkdir -p /mnt/near /mnt/far /mnt/volume /mnt/soft /mnt/asked /mnt/brief
 hard='vers=3,proto=tcp,port=2049,mountport=20048,mountproto=tcp,nolock,hard'
 at=10
 for host in near far; do
@@ -72,6 +72,8 @@ done
 mount.nfs 10.0.1.2:/srv/volume /mnt/volume -o $hard
 mount.nfs 10.0.1.2:/srv/volume /mnt/asked -o $hard,noac,nosharecache
 mount.nfs 10.0.1.2:/srv/volume /mnt/soft -o ${hard%,hard},soft,timeo=30,retrans=1
+# Gives up after 3 s, long before the server is back.
+mount.nfs 10.0.1.2:/srv/volume /mnt/brief -o ${hard%,hard},soft,timeo=10,retrans=1,nosharecache
 for file in data data-soft; do head -c 8388608 /dev/zero | tr '\0' 'a' > /mnt/volume/$file; done
 sync
 echo '== killed'
@@ -91,10 +93,19 @@ query_size & asking=$!
   --engine libaio --quiet --json --store /tmp/new > /tmp/new.json & writing=$!
 /lab/assay storage read /mnt/volume/data --random --bs 4k --depth 4 --rate 20 --arrivals constant --for 60s \
   --engine libaio --quiet --events --store /tmp/store > /tmp/events & reading=$!
+# The file is created and opened now; its only phase begins once the server is away.
+cat > /tmp/between.vdb <<'PARAMETERS'
+sd=sd1,lun=/mnt/brief/between,size=1m,openflags=o_direct
+wd=wd1,sd=sd1,rdpct=0,xfersize=4k,seekpct=random
+rd=rd1,wd=wd1,iorate=5,elapsed=10,interval=1,startcmd="until [ -e /tmp/away ]; do sleep 1; done"
+PARAMETERS
+/lab/assay vdbench -f /tmp/between.vdb -o /tmp/output --store /tmp/between > /tmp/between.txt 2>&1 & between=$!
 until grep -q case-started /tmp/events || ! kill -0 $reading; do sleep 1; done
 # After the warm-up.
 sleep 12
 touch /mnt/volume/kill
+sleep 3
+touch /tmp/away
 code=0
 wait $reading || code=$?
 /lab/assay show latest --json --store /tmp/store
@@ -114,3 +125,9 @@ echo; echo "exit $code"
 # The server is back: what could not be removed while it was away is removed now.
 /lab/assay storage clean --store /tmp/new
 if [ -e /mnt/volume/new ]; then echo 'file stays'; else echo 'file gone'; fi
+echo '== between'
+code=0
+wait $between || code=$?
+cat /tmp/between.txt
+echo "exit $code"
+/lab/assay show latest --json --store /tmp/between

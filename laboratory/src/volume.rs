@@ -19,7 +19,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             hosts of one run. Then the server's kernel is reset while reads go on at a fixed rate, and boots again: \
             beside them a shell asks the server for the attributes of a file again and again, and its longest wait \
             is the outage. A mount that waits for ever (`hard`) has reads that take as long; one that gives up \
-            (`soft`) has errors, and no figure.",
+            (`soft`) has errors, and no figure. A phase whose file was opened before fails.",
     runner: ScenarioRunner::Guests(&[GuestMachine::PLAIN, SERVER], SCRIPT),
     cpu_use: CpuUse::Waiting,
     deadline: Duration::from_secs(600),
@@ -62,6 +62,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let written = output_section(output, "written")?;
     figures.extend(check_soft_mount(written, &SoftAccess::WRITE)?);
     figures.push(check_created_file(written));
+    figures.push(check_opened_before(output_section(output, "between")?)?);
     Ok(figures)
 }
 
@@ -102,6 +103,25 @@ fn check_created_file(text: &str) -> LabFigure {
         "file gone",
         found.to_owned(),
     )
+}
+
+/// Checks a phase whose target was opened before the server went away: the kernel's error is
+/// reported, nothing is stored as measured, and nothing claims that the target was replaced.
+fn check_opened_before(text: &str) -> Result<LabFigure> {
+    let (printed, _) = text.split_once("\nexit ").context("no exit code")?;
+    let results = parse_document(text)?["results"].as_array().map_or(0, Vec::len);
+    let is_reported =
+        printed.contains("Input/output error") && printed.contains("/mnt/brief/between");
+    let is_expected = is_reported && results == 0 && exit_code(text) == "4";
+    let error =
+        printed.lines().find(|line| line.contains("error:")).unwrap_or("no error").trim();
+    Ok(LabFigure {
+        name: "a server that goes away between opening and writing (soft)".to_owned(),
+        truth: "exit code 4 and Input/output error, not a replaced target; 0 results"
+            .to_owned(),
+        reported: format!("exit code {}, {error}; {results} results", exit_code(text)),
+        verdict: Evidence::Condition(is_expected && !printed.contains("was replaced")).judge(),
+    })
 }
 
 /// Checks the errors of a soft mount: the failed I/O is reported, and no results are stored.
@@ -364,7 +384,8 @@ mod tests {
         format!(
             "\n== doctor\n{{\"findings\":[{}]}}\n== curves\n{curves}\nexit 0\n== connections\nnear 1\nfar 4\n\
              == killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n\
-             == soft\n{soft}\nexit 4\n== written\n{written}\nexit 4\nRemoved 1 file\nfile gone\n",
+             == soft\n{soft}\nexit 4\n== written\n{written}\nexit 4\nRemoved 1 file\nfile gone\n\
+             == between\nerror: the target /mnt/brief/between cannot be used\n  why: Input/output error\nexit 4\n{{\"results\":[]}}\n",
             findings.join(",")
         )
     }
@@ -418,6 +439,15 @@ mod tests {
         }
         let stays = guest_output().replace("file gone", "file stays");
         assert_eq!(wrong(&stays), ["the file of the failed writes, once the server is back"]);
+        for (from, to) in [
+            ("error\nexit 4\n{\"results\":[]}", "error\nexit 0\n{\"results\":[]}"),
+            ("exit 4\n{\"results\":[]}", "exit 4\n{\"results\":[1]}"),
+            ("between cannot be used", "between was replaced"),
+        ] {
+            assert!(guest_output().contains(from), "{from}");
+            let opened = "a server that goes away between opening and writing (soft)";
+            assert_eq!(wrong(&guest_output().replacen(from, to, 1)), [opened], "{from}");
+        }
         let too_fast = guest_output().replace("\"mean\":180.0", "\"mean\":220.0");
         assert_eq!(
             wrong(&too_fast.replace("\"mean\":980.0", "\"mean\":1020.0")),

@@ -21,6 +21,7 @@ mod failing_calls;
 mod foreign;
 mod in_guest;
 mod kills;
+mod limits;
 mod storage_changes;
 mod target_changes;
 
@@ -82,8 +83,12 @@ const KINDS: [FaultKind; 7] = [
     },
     FaultKind {
         name: "calls",
-        title: "Full disk and failing system calls",
-        inject: |_, program, is_brief| failing_calls::try_all(program, is_brief),
+        title: "Full disk, failing system calls and limits",
+        inject: |_, program, is_brief| {
+            let mut all = failing_calls::try_all(program, is_brief)?;
+            all.extend(limits::try_all(program)?);
+            Ok(all)
+        },
     },
     FaultKind {
         name: "storage",

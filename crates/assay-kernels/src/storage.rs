@@ -48,6 +48,7 @@ mod precheck;
 mod random;
 mod rotation;
 mod series;
+mod size_watch;
 mod skew;
 mod slot_scheduler;
 mod submission_chunk;

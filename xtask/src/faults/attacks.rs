@@ -105,7 +105,7 @@ const PEER_ATTACKS: [Attack; 19] = [
     ),
     (
         "the coordinator of an agent disappears",
-        "the agent failed when its pipe closes",
+        "the agent ends when its pipe closes",
         "hosts::agent_ends_when_its_pipe_closes",
     ),
 ];

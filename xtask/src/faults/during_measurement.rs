@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::storage_changes::LoopDisk;
-use super::{FaultCheck, FaultResult, FaultSandbox, run_system, wait_until};
+use super::{FaultCheck, FaultResult, FaultSandbox, error_line, run_system, wait_until};
 
 /// Addresses of the two ends, each in its own network namespace (RFC 2544).
 const NEAR: &str = "198.18.9.1";
@@ -45,15 +45,15 @@ const ROWS: &[Row] = &[
         true,
     ),
     (
-        "SIGTERM while a tree of a hundred million files is looked at",
-        "the run ends within seconds, and is stored as interrupted",
-        interrupt_tree_scan,
+        "the FUSE daemon of the target dies after the target was opened, before the phase that writes it",
+        "the phase fails with the kernel's error, and not as if the target had been replaced",
+        kill_fuse_daemon_before_phase,
         true,
     ),
     (
-        "the control group allows 3 to 7 threads, in `net throughput` and `net latency`",
-        "a failure that names `pids.max`",
-        limit_threads,
+        "SIGTERM while a tree of a hundred million files is looked at",
+        "the run ends within seconds, and is stored as interrupted",
+        interrupt_tree_scan,
         true,
     ),
     (
@@ -173,44 +173,6 @@ fn exhaust_memory(program: &Path) -> Result<FaultResult> {
     Ok(FaultResult::passed_if(is_reported && reason.contains("signal"), reason))
 }
 
-/// Starts the words behind it in a control group with that number of processes; exits with 77 if
-/// there is none.
-const IN_SMALL_GROUP: &str = r#"
-most=$1
-shift
-for at in /sys/fs/cgroup/pids/assay-faults /sys/fs/cgroup/assay-faults; do
-    [ -d "${at%/*}" ] && mkdir -p "$at" && echo "$most" > "$at/pids.max" &&
-        echo $$ > "$at/cgroup.procs" && exec "$@"
-done
-exit 77
-"#;
-
-fn limit_threads(program: &Path) -> Result<FaultResult> {
-    let sandbox = FaultSandbox::new(program)?;
-    let mut failed = Vec::new();
-    for (test, most) in ["throughput", "latency"]
-        .iter()
-        .flat_map(|test| ["3", "4", "5", "6", "7"].map(|most| (test, most)))
-    {
-        let words = ["sh", "-c", IN_SMALL_GROUP, "sh", most];
-        let arguments = ["net", test, "--for", "1s"];
-        let output = sandbox.command(&words, &arguments).output()?;
-        let code = output.status.code();
-        let err = String::from_utf8_lossy(&output.stderr);
-        if code == Some(77) {
-            return Ok(FaultResult::NotTried("cannot create a group of processes".to_owned()));
-        }
-        let is_named = code == Some(4) && err.contains("pids.max");
-        if err.contains("panicked") || !(is_named || code == Some(0)) {
-            failed.push(format!("{test} with {most}: {code:?}"));
-        }
-    }
-    for group in ["/sys/fs/cgroup/pids/assay-faults", "/sys/fs/cgroup/assay-faults"] {
-        drop(fs::remove_dir(group));
-    }
-    Ok(FaultResult::passed_if(failed.is_empty(), failed.join("; ")))
-}
-
 fn abort_file_system(program: &Path) -> Result<FaultResult> {
     let sandbox = FaultSandbox::new(program)?;
     let disk = sandbox.path("disk");
@@ -257,25 +219,32 @@ impl Drop for FuseMount {
     }
 }
 
+impl FuseMount {
+    /// Mounts a folder of the sandbox; returns the reason where that is impossible.
+    fn new(sandbox: &FaultSandbox) -> Result<std::result::Result<Self, String>> {
+        let (source, folder) = (sandbox.path("source"), sandbox.path("mounted"));
+        fs::create_dir(&source)?;
+        fs::create_dir(&folder)?;
+        let daemon = match Command::new("bindfs").arg("-f").args([&source, &folder]).spawn() {
+            Ok(daemon) => daemon,
+            Err(error) => return Ok(Err(format!("bindfs: {error}"))),
+        };
+        let fuse = Self { daemon, mount_point: folder.to_string_lossy().into_owned() };
+        let is_mounted = || {
+            let mounts = fs::read_to_string("/proc/self/mountinfo");
+            mounts.is_ok_and(|mounts| mounts.contains(&fuse.mount_point))
+        };
+        let is_ready = wait_until(is_mounted);
+        Ok(if is_ready { Ok(fuse) } else { Err("bindfs mounts nothing".to_owned()) })
+    }
+}
+
 fn kill_fuse_daemon(program: &Path) -> Result<FaultResult> {
     let sandbox = FaultSandbox::new(program)?;
-    let (source, folder) = (sandbox.path("source"), sandbox.path("mounted"));
-    fs::create_dir(&source)?;
-    fs::create_dir(&folder)?;
-    let daemon = Command::new("bindfs").arg("-f").args([&source, &folder]).spawn();
-    let daemon = match daemon {
-        Ok(daemon) => daemon,
-        Err(error) => return Ok(FaultResult::NotTried(format!("bindfs: {error}"))),
+    let mut fuse = match FuseMount::new(&sandbox)? {
+        Ok(fuse) => fuse,
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
     };
-    let mount_point = folder.to_string_lossy().into_owned();
-    let mut fuse = FuseMount { daemon, mount_point };
-    let is_mounted = || {
-        let mounts = fs::read_to_string("/proc/self/mountinfo");
-        mounts.is_ok_and(|mounts| mounts.contains(&fuse.mount_point))
-    };
-    if !wait_until(is_mounted) {
-        return Ok(FaultResult::NotTried("bindfs mounts nothing".to_owned()));
-    }
     let arguments =
         ["storage", "write", "mounted/file", "--size", "8MiB", "--for", "8s", "--buffered"];
     let mut child = sandbox.spawn_assay(&arguments)?;
@@ -286,6 +255,26 @@ fn kill_fuse_daemon(program: &Path) -> Result<FaultResult> {
     let is_reported = stored_run.contains("Transport endpoint is not connected")
         || stored_run.contains("Software caused connection abort");
     Ok(FaultResult::passed_if(code == Some(4) && is_reported, format!("exit code {code:?}")))
+}
+
+/// Kills the daemon by a command of a parameter file, which runs when the file is laid out and
+/// open.
+fn kill_fuse_daemon_before_phase(program: &Path) -> Result<FaultResult> {
+    let sandbox = FaultSandbox::new(program)?;
+    let fuse = match FuseMount::new(&sandbox)? {
+        Ok(fuse) => fuse,
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
+    };
+    let text = format!(
+        "sd=sd1,lun=mounted/file,size=1m\nwd=wd1,sd=sd1,rdpct=0,xfersize=4k\n\
+         rd=rd1,wd=wd1,iorate=100,elapsed=2,interval=1,startcmd=\"kill -9 {}; sleep 1\"\n",
+        fuse.daemon.id()
+    );
+    fs::write(sandbox.path("parameters"), text)?;
+    let run = sandbox.run_assay(&["vdbench", "-f", "parameters"])?;
+    let is_reported = run.err.contains("mounted/file cannot be used")
+        && run.err.contains("Transport endpoint is not connected");
+    Ok(FaultResult::passed_if(run.code == Some(4) && is_reported, error_line(&run.err)))
 }
 
 fn interrupt_tree_scan(program: &Path) -> Result<FaultResult> {

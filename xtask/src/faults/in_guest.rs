@@ -32,7 +32,7 @@ const REFUSED: &str = "a refusal that reports the user of the device";
 /// Errors of a removed device; its size may also read as 0 bytes.
 const DEVICE_REMOVED: &[&str] = &["Input/output error", "No such device", "short: 0 of"];
 
-const ROWS: [GuestRow; 12] = [
+const ROWS: [GuestRow; 13] = [
     GuestRow {
         section: "cpu",
         fault: "a CPU goes offline (`echo 0 > /sys/devices/system/cpu/cpu1/online`)",
@@ -53,6 +53,13 @@ const ROWS: [GuestRow; 12] = [
         expected: "the results carry the doubt `paused`",
         code: 0,
         expected_output: &["\"paused\""],
+    },
+    GuestRow {
+        section: "huge-pages",
+        fault: "others have reserved the huge pages, and the kernel grants no more of them",
+        expected: "the run succeeds; its results carry the share 0 of huge pages",
+        code: 0,
+        expected_output: &["\"huge_pages\": 0.0"],
     },
     GuestRow {
         section: "dm-error",
@@ -152,6 +159,13 @@ ended
 
 fresh suspend
 echo "cannot be made: an emulated machine does not wake by its clock"
+
+fresh huge-pages
+echo 100 > /proc/sys/vm/nr_hugepages
+echo never > /sys/kernel/mm/transparent_hugepage/enabled || echo "cannot be made: the kernel has no such setting"
+code=0; $A linpack --n 500 --budget 10s --json || code=$?
+echo; echo "code $code"
+echo 0 > /proc/sys/vm/nr_hugepages
 
 fresh dm-error
 sectors=$(cat /sys/block/nullb0/size)

@@ -24,6 +24,16 @@ pub(super) fn try_all(program: &Path) -> Result<Vec<FaultCheck>> {
             result: copy_over_kept_file(program)?,
         },
         FaultCheck {
+            fault: "a link like those in `/dev/disk/by-id` leads to another device, between two phases and during the last one",
+            expected: "the phase fails; the other device is unchanged",
+            result: lead_link_elsewhere(program)?,
+        },
+        FaultCheck {
+            fault: "such a link leads to a device that is mounted",
+            expected: "a refusal that reports the user of the device",
+            result: write_mounted_device_by_link(program)?,
+        },
+        FaultCheck {
             fault: "`mount` of a device while it is written",
             expected: "the kernel refuses the mount",
             result: mount_while_writing(program)?,
@@ -101,6 +111,61 @@ impl Drop for LoopDisk {
         drop(run_system(&["umount", &self.0]));
         drop(run_system(&["losetup", "-d", &self.0]));
     }
+}
+
+/// Attaches two loop devices, and links to the first one.
+fn link_to_first_device(
+    sandbox: &FaultSandbox,
+) -> Result<std::result::Result<[LoopDisk; 2], String>> {
+    let [first, second] =
+        ["first", "second"].map(|name| LoopDisk::attach(&sandbox.path(name), DISK_BYTES));
+    let (first, second) = match (first?, second?) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(reason), _) | (_, Err(reason)) => return Ok(Err(reason)),
+    };
+    symlink(&first.0, sandbox.path("wwn-0x5"))?;
+    Ok(Ok([first, second]))
+}
+
+fn lead_link_elsewhere(program: &Path) -> Result<FaultResult> {
+    const OPTIONS: &[&str] =
+        &["storage", "write", "wwn-0x5", "--for", "4s", "--destroy-data", "wwn-0x5"];
+    let sandbox = FaultSandbox::new(program)?;
+    let devices = match link_to_first_device(&sandbox)? {
+        Ok(devices) => devices,
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
+    };
+    let change = format!("ln -sfn {} wwn-0x5", devices[1].0);
+    let between = run_with_command_between(&sandbox, "wwn-0x5", &change)?;
+    fs::remove_file(sandbox.path("wwn-0x5"))?;
+    symlink(&devices[0].0, sandbox.path("wwn-0x5"))?;
+    let mut child = sandbox.spawn_assay(OPTIONS)?;
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    fs::remove_file(sandbox.path("wwn-0x5"))?;
+    symlink(&devices[1].0, sandbox.path("wwn-0x5"))?;
+    let during = child.wait()?.code();
+    let is_unchanged = fs::read(sandbox.path("second"))?.iter().all(|byte| *byte == 0);
+    let codes = [between.code, during];
+    Ok(FaultResult::passed_if(is_unchanged && codes == [Some(4); 2], error_line(&between.err)))
+}
+
+fn write_mounted_device_by_link(program: &Path) -> Result<FaultResult> {
+    let sandbox = FaultSandbox::new(program)?;
+    let devices = match link_to_first_device(&sandbox)? {
+        Ok(devices) => devices,
+        Err(reason) => return Ok(FaultResult::NotTried(reason)),
+    };
+    let folder = sandbox.path("mounted");
+    fs::create_dir(&folder)?;
+    let prepared = run_system(&["mkfs.ext4", "-q", &devices[0].0])
+        .and_then(|_| run_system(&["mount", &devices[0].0, &folder.to_string_lossy()]));
+    if let Err(reason) = prepared {
+        return Ok(FaultResult::NotTried(reason));
+    }
+    let words = ["storage", "write", "wwn-0x5", "--for", "1s", "--destroy-data", "wwn-0x5"];
+    let run = sandbox.run_assay(&words)?;
+    let is_refused = run.code == Some(2) && run.err.contains("it is in use: mounted on");
+    Ok(FaultResult::passed_if(is_refused, error_line(&run.err)))
 }
 
 fn mount_while_writing(program: &Path) -> Result<FaultResult> {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -27,6 +29,11 @@ const ROWS: &[Row] = &[
         "the target is extended in the last phase",
         "the case fails and names the target",
         |program| disturb_target(program, |world| resize(world, 2 * FILE_BYTES)),
+    ),
+    (
+        "the target is truncated to nothing, and grows back by the writes of the phase",
+        "the case fails and names the target",
+        truncate_while_it_grows_back,
     ),
     (
         "the target is moved away in the last phase",
@@ -86,11 +93,31 @@ fn disturb_target(
     program: &Path,
     disturb: fn(&FaultSandbox) -> Result<()>,
 ) -> Result<FaultResult> {
+    // Slow and in order: the phase does not write what was cut off.
+    disturb_writes(program, "20", disturb)
+}
+
+/// Cuts the target off at three places of a pass of 0.6 s; the next pass writes all of it again.
+fn truncate_while_it_grows_back(program: &Path) -> Result<FaultResult> {
+    disturb_writes(program, "400", |world| {
+        for _ in 0..3 {
+            resize(world, 0)?;
+            thread::sleep(Duration::from_millis(150));
+        }
+        Ok(())
+    })
+}
+
+/// Writes a file of the user in order at `rate_per_s`, disturbs it, and expects a failed case.
+fn disturb_writes(
+    program: &Path,
+    rate_per_s: &str,
+    disturb: fn(&FaultSandbox) -> Result<()>,
+) -> Result<FaultResult> {
     let world = FaultSandbox::new(program)?;
     fs::write(world.path("file"), vec![7; FILE_BYTES as usize])?;
-    // Slow and in order: the phase does not write what was cut off.
-    let slow = ["--bs", "4KiB", "--rate", "20", "--destroy-data", "file"];
-    let words = [LONG_RUN, &slow].concat();
+    let in_order = ["--bs", "4KiB", "--rate", rate_per_s, "--destroy-data", "file"];
+    let words = [LONG_RUN, &in_order].concat();
     let mut child = world.spawn_assay(&words)?;
     wait_for_measurement(&world);
     disturb(&world)?;

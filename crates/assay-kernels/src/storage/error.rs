@@ -92,6 +92,16 @@ pub enum StorageError {
         /// Reason of the failure.
         reason: String,
     },
+    /// A target was cut off by another program.
+    #[error("{} shrank from {from_bytes} B to {to_bytes} B", path.display())]
+    Shrunk {
+        /// The target.
+        path: PathBuf,
+        /// Largest size before.
+        from_bytes: u64,
+        /// Size that was found later.
+        to_bytes: u64,
+    },
     /// The user interrupted the phase.
     #[error("interrupted")]
     Interrupted,

@@ -37,6 +37,7 @@ use super::lane::StorageLane;
 use super::offset_pattern::ByteRange;
 use super::phase::{PhaseState, PhaseTarget};
 use super::series::{SeriesWorker, StorageSeries};
+use super::size_watch::SizeWatch;
 use super::slot_scheduler::SlotScheduler;
 use super::tally;
 use super::target::OpenedTarget;
@@ -207,7 +208,8 @@ impl<'scope> WorkerThreads<'scope> {
         }
         let mut series =
             StorageSeries::new(timeline, workload.streams.len(), self.contributors);
-        let mut watch = PhaseMonitor { phase, timeline, control, intervals: Vec::new() };
+        let sizes = SizeWatch::new(&phase.targets, now_ns);
+        let mut watch = PhaseMonitor { phase, timeline, control, intervals: Vec::new(), sizes };
         let cpu_before = watch.collect_until_ended(&self.frames, &mut series);
         let (mut ends, broken) = join(self.members);
         if let Some(source) = broken {
@@ -225,6 +227,9 @@ impl<'scope> WorkerThreads<'scope> {
         for end in &ends {
             error_count += end.failure_count;
             errors.extend(end.failures.iter().cloned());
+        }
+        if error_count == 0 {
+            watch.sizes.check(&workload.targets)?;
         }
         let cpu = cpu::process_time();
         let seconds =
@@ -255,6 +260,7 @@ struct PhaseMonitor<'a, 'c> {
     timeline: Timeline,
     control: &'a mut PhaseControl<'c>,
     intervals: Vec<IntervalTally>,
+    sizes: SizeWatch,
 }
 
 impl PhaseMonitor<'_, '_> {
@@ -268,6 +274,7 @@ impl PhaseMonitor<'_, '_> {
         let mut at_warm_end = None;
         loop {
             let now_ns = clock::now_ns();
+            self.sizes.look(now_ns);
             if self.control.stop.load(Ordering::Relaxed) || self.phase.is_given_up() {
                 self.phase.end_no_later_than(now_ns);
             }

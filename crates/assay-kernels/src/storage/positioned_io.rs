@@ -47,10 +47,23 @@ pub(super) unsafe fn pwritev2(file: c_int, part: &libc::iovec, offset: libc::off
     result as isize
 }
 
+/// Whether attributes are requested from a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AttributeRefresh {
+    /// Where the file system requires it, like `stat(2)`.
+    AsUsual,
+    /// Never: attributes that this host has already.
+    Never,
+}
+
 /// Returns the attributes of an open file that `mask` selects.
-pub(super) fn statx(file: c_int, mask: u32) -> io::Result<libc::statx> {
+pub(super) fn statx(file: c_int, mask: u32, sync: AttributeRefresh) -> io::Result<libc::statx> {
     let mut stats = std::mem::MaybeUninit::<libc::statx>::zeroed();
-    let flags = libc::AT_EMPTY_PATH;
+    let flags = libc::AT_EMPTY_PATH
+        | match sync {
+            AttributeRefresh::AsUsual => libc::AT_STATX_SYNC_AS_STAT,
+            AttributeRefresh::Never => libc::AT_STATX_DONT_SYNC,
+        };
     // SAFETY: the path is an empty terminated string, so that the call refers to the descriptor
     // itself; `stats` is writable.
     let result = unsafe {
@@ -100,7 +113,9 @@ mod tests {
     #[test]
     fn statx_and_fstat_agree() {
         let file = std::fs::File::open("Cargo.toml").unwrap();
-        let stats = statx(file.as_raw_fd(), libc::STATX_SIZE).unwrap();
-        assert_eq!(stats.stx_size, file.metadata().unwrap().len());
+        for sync in [AttributeRefresh::AsUsual, AttributeRefresh::Never] {
+            let stats = statx(file.as_raw_fd(), libc::STATX_SIZE, sync).unwrap();
+            assert_eq!(stats.stx_size, file.metadata().unwrap().len());
+        }
     }
 }

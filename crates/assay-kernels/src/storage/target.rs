@@ -18,7 +18,7 @@ use super::engine::TargetDescriptors;
 use super::error::StorageError;
 use super::hard_links;
 use super::offset_pattern::ByteRange;
-use super::positioned_io;
+use super::positioned_io::{self, AttributeRefresh};
 
 /// Access that a target is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,7 +268,11 @@ fn granule_in_folder(target: &StorageTarget) -> Result<Option<u64>, StorageError
 /// a device, otherwise 4096 B, which every current device accepts.
 fn direct_granule(file: &File) -> io::Result<u64> {
     const SAFE: u64 = 4096;
-    let stats = positioned_io::statx(file.as_raw_fd(), libc::STATX_DIOALIGN)?;
+    let stats = positioned_io::statx(
+        file.as_raw_fd(),
+        libc::STATX_DIOALIGN,
+        AttributeRefresh::AsUsual,
+    )?;
     if stats.stx_mask & libc::STATX_DIOALIGN != 0 && stats.stx_dio_offset_align > 0 {
         return Ok(u64::from(stats.stx_dio_offset_align));
     }

@@ -13,6 +13,7 @@
 mod open_handles;
 mod recognition;
 mod removal;
+mod removal_note;
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -4,6 +4,7 @@
 //! Every phase checks them again: a target that was replaced in between is not written. At its end
 //! a target must still be the same one, with the size that the phase found or gave it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,9 +60,32 @@ fn replaced_target(path: &Path, why: impl Into<String>) -> CommandFailure {
         .advise("find out what replaces it; nothing more is read or written there")
 }
 
+/// Returns the failure of a phase whose target another program made smaller or larger.
+pub(super) fn resized_target(path: &Path, from_bytes: u64, to_bytes: u64) -> CommandFailure {
+    let what = format!("the size of the target {} changed", path.display());
+    CommandFailure::measurement(what)
+        .with_reason(format!("from {from_bytes} B to {to_bytes} B during the phase"))
+        .advise("find out what changes it, then measure again")
+}
+
 /// Releases a file that is gone, under all of its paths, before another is created in its place.
 pub(super) fn release(held: &OpenTargets, path: &Path) {
     held.retain(|it, _| resolve_path(it).is_ok_and(|it| it != path));
+}
+
+/// Returns the failure of a target whose path or descriptor cannot be examined: it is gone, or its
+/// file system does not answer.
+fn unusable_target(path: &Path, error: &std::io::Error) -> CommandFailure {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            replaced_target(path, format!("it was moved or deleted: {error}"))
+        }
+        _ => {
+            CommandFailure::measurement(format!("the target {} cannot be used", path.display()))
+                .with_cause(error)
+                .with_known_advice()
+        }
+    }
 }
 
 /// Opens all targets of a workload, each under its own path and under the one without links.
@@ -104,13 +128,9 @@ pub(super) fn recheck(
 ) -> Result<(), CommandFailure> {
     for (index, target) in workload.targets.iter().enumerate() {
         let path = target.path.as_path();
-        let Some(ours) =
-            held.metadata(path).map_err(|error| replaced_target(path, error.to_string()))?
-        else {
-            continue;
-        };
-        let found =
-            path.metadata().map_err(|error| replaced_target(path, error.to_string()))?;
+        let failed = |error| unusable_target(path, &error);
+        let Some(ours) = held.metadata(path).map_err(failed)? else { continue };
+        let found = path.metadata().map_err(failed)?;
         if !safe_open::is_same(&ours, &found) {
             return Err(replaced_target(path, PATH_CHANGED));
         }
@@ -140,9 +160,7 @@ pub(super) fn check_unchanged(
 ) -> Result<(), CommandFailure> {
     for (index, (target, before)) in workload.targets.iter().zip(sizes).enumerate() {
         let path = target.path.as_path();
-        let failed = |error: std::io::Error| {
-            replaced_target(path, format!("it was moved or deleted during the phase: {error}"))
-        };
+        let failed = |error| unusable_target(path, &error);
         let Some(ours) = held.metadata(path).map_err(failed)? else { continue };
         if !safe_open::is_same(&ours, &path.metadata().map_err(failed)?) {
             return Err(replaced_target(path, PATH_CHANGED));
@@ -155,11 +173,11 @@ pub(super) fn check_unchanged(
             false => u64::MAX,
         };
         if !(before..=most).contains(&after) {
-            let what = format!("the size of the target {} changed", path.display());
-            return Err(CommandFailure::measurement(what)
-                .with_reason(format!("from {before} B to {after} B during the phase"))
-                .advise("find out what changes it, then measure again"));
+            return Err(resized_target(path, before, after));
         }
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

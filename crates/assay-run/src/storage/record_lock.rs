@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ use super::safe_open;
 /// Maximum wait for a process that holds the exclusive lock, which removes one file or lists the
 /// records: both take milliseconds on a disk.
 const MAX_WAIT: Duration = Duration::from_secs(5);
+/// Limit for the size of a note, which is a signature and four numbers.
+const MAX_NOTE_BYTES: u64 = 1024;
 /// Time between two attempts.
 const RETRY: Duration = Duration::from_millis(10);
 
@@ -36,7 +38,22 @@ static HELD: Mutex<BTreeMap<PathBuf, HeldRecord>> = Mutex::new(BTreeMap::new());
 /// Exclusive lock on a record, until dropped.
 #[derive(Debug)]
 pub(super) struct RecordClaim {
-    _file: File,
+    lock: File,
+}
+
+impl RecordClaim {
+    /// Replaces the note in the lock. On a full disk the note is lost.
+    pub(super) fn write_note(&self, text: &[u8]) {
+        let emptied = self.lock.set_len(0);
+        drop(emptied.and_then(|()| self.lock.write_all_at(text, 0)));
+    }
+}
+
+/// Returns the note in the lock of a record; `None` if there is no lock.
+pub(super) fn read_note(record: &Path) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    open(record, false).ok()?.take(MAX_NOTE_BYTES).read_to_end(&mut text).ok()?;
+    Some(text)
 }
 
 fn held() -> MutexGuard<'static, BTreeMap<PathBuf, HeldRecord>> {
@@ -105,7 +122,7 @@ pub(super) fn claim(record: &Path) -> io::Result<Option<RecordClaim>> {
             Ok(()) if !is_current(record, &file) => {}
             // Without locks on the file system, the caller has asked for the process.
             Ok(()) | Err(TryLockError::Error(_)) => {
-                return Ok(Some(RecordClaim { _file: file }));
+                return Ok(Some(RecordClaim { lock: file }));
             }
         }
     }

@@ -433,6 +433,9 @@ fn precheck(plan: &StoragePlan) -> Result<(), CommandFailure> {
 }
 
 fn phase_failed(phase: &StoragePhase, error: &StorageError) -> CommandFailure {
+    if let StorageError::Shrunk { path, from_bytes, to_bytes } = error {
+        return held_targets::resized_target(path, *from_bytes, *to_bytes);
+    }
     storage_failure(format!("phase {} failed", phase.name), error)
 }
 

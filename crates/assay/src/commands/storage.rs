@@ -204,6 +204,9 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, C
                 report("used", format!("{path} kept: another assay uses it"));
             }
             Ok(CreatedRemoval::NeverCreated) => {}
+            Ok(CreatedRemoval::AlreadyRemoved) => {
+                report("removed", format!("{path} was removed before a crash"));
+            }
             Ok(CreatedRemoval::Removed) if typed.dry_run => report("there", path),
             Ok(CreatedRemoval::Removed) => report("removed", format!("{path} removed")),
             Ok(CreatedRemoval::RemovedAllBut(staying)) => {
@@ -263,16 +266,7 @@ fn unrecognised_failure(files: usize) -> Option<CommandFailure> {
 
 /// Removes the file of a record; only checks in a `dry_run` what would happen.
 fn remove_or_look(record: &CreatedRecord, dry_run: bool) -> io::Result<CreatedRemoval> {
-    if !dry_run {
-        return record.remove();
-    }
-    if record.is_in_use() {
-        return Ok(CreatedRemoval::InUse);
-    }
-    Ok(match record.recognise() {
-        Ok(()) => CreatedRemoval::Removed,
-        Err(why) => CreatedRemoval::Unrecognised(why),
-    })
+    if dry_run { Ok(record.foresee_removal()) } else { record.remove() }
 }
 
 fn cannot_forget(path: &str, error: &io::Error) -> CommandFailure {

@@ -21,6 +21,8 @@ pub enum CreatedRemoval {
     InUse,
     /// A crash came before the file was created; its record was removed.
     NeverCreated,
+    /// A crash came after the file was removed; its record was removed now.
+    AlreadyRemoved,
     /// The file, if there is one, and its record stay.
     Unrecognised(UnrecognisedFile),
 }
@@ -97,15 +99,46 @@ impl CreatedRecord {
         self.remove_claimed(&claim)
     }
 
-    fn remove_claimed(&self, _: &RecordClaim) -> io::Result<CreatedRemoval> {
+    /// Returns the result that a removal would have, and changes nothing.
+    pub fn foresee_removal(&self) -> CreatedRemoval {
+        if self.is_in_use() { CreatedRemoval::InUse } else { self.judge() }
+    }
+
+    /// Returns the result that a removal of a file without users would have.
+    fn judge(&self) -> CreatedRemoval {
         match self.recognise() {
-            Ok(()) => {}
+            Ok(()) => CreatedRemoval::Removed,
             Err(UnrecognisedFile::Missing) if self.announced_ns.is_some() => {
-                self.forget()?;
-                return Ok(CreatedRemoval::NeverCreated);
+                CreatedRemoval::NeverCreated
             }
-            Err(why) => return Ok(CreatedRemoval::Unrecognised(why)),
+            Err(UnrecognisedFile::Missing) if self.was_removed() => {
+                CreatedRemoval::AlreadyRemoved
+            }
+            Err(why) => CreatedRemoval::Unrecognised(why),
         }
+    }
+
+    fn remove_claimed(&self, claim: &RecordClaim) -> io::Result<CreatedRemoval> {
+        let foreseen = self.judge();
+        match &foreseen {
+            CreatedRemoval::Removed => return self.remove_recognised(claim),
+            CreatedRemoval::AlreadyRemoved => {
+                let folder = self.path.parent();
+                if let Some(folder) = folder.filter(|_| self.made == CreatedKind::TreeAndFolder)
+                {
+                    remove_tree_folder(folder, &mut Vec::new());
+                }
+                self.forget()?;
+            }
+            CreatedRemoval::NeverCreated => self.forget()?,
+            CreatedRemoval::RemovedAllBut(_)
+            | CreatedRemoval::InUse
+            | CreatedRemoval::Unrecognised(_) => {}
+        }
+        Ok(foreseen)
+    }
+
+    fn remove_recognised(&self, claim: &RecordClaim) -> io::Result<CreatedRemoval> {
         let mut staying = Vec::new();
         if let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) {
             let opened = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
@@ -117,7 +150,9 @@ impl CreatedRecord {
                 return Ok(CreatedRemoval::Unrecognised(UnrecognisedFile::Replaced));
             }
             self.close();
-            rustix::fs::unlinkat(&opened, name, AtFlags::empty())?;
+            self.note_removal(claim);
+            rustix::fs::unlinkat(&opened, name, AtFlags::empty())
+                .inspect_err(|_| claim.write_note(&[]))?;
             if self.made == CreatedKind::TreeAndFolder {
                 remove_tree_folder(folder, &mut staying);
             }
@@ -141,7 +176,9 @@ impl CreatedRecord {
             other => other?,
         }
         match self.remove()? {
-            CreatedRemoval::Removed | CreatedRemoval::NeverCreated => Ok(Vec::new()),
+            CreatedRemoval::Removed
+            | CreatedRemoval::NeverCreated
+            | CreatedRemoval::AlreadyRemoved => Ok(Vec::new()),
             CreatedRemoval::RemovedAllBut(staying) => Ok(staying),
             CreatedRemoval::InUse => self.abandon(),
             CreatedRemoval::Unrecognised(why) => Err(why.into()),
@@ -168,9 +205,10 @@ impl CreatedRecord {
     fn remove_last(&self, claim: &RecordClaim) -> io::Result<Vec<PathBuf>> {
         match self.remove_claimed(claim)? {
             CreatedRemoval::RemovedAllBut(staying) => Ok(staying),
-            CreatedRemoval::Removed | CreatedRemoval::InUse | CreatedRemoval::NeverCreated => {
-                Ok(Vec::new())
-            }
+            CreatedRemoval::Removed
+            | CreatedRemoval::InUse
+            | CreatedRemoval::NeverCreated
+            | CreatedRemoval::AlreadyRemoved => Ok(Vec::new()),
             CreatedRemoval::Unrecognised(why) => Err(why.into()),
         }
     }

@@ -61,6 +61,73 @@ fn recognises_file_of_announced_record() {
 }
 
 #[test]
+fn file_that_is_born_long_after_its_announcement_is_foreign() {
+    const SECOND_NS: u64 = 1_000_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let path = folder.path().canonicalize().unwrap().join("file");
+    for (age_ns, is_own) in [(SECOND_NS, true), (6 * SECOND_NS, false)] {
+        let mut record = created.announce(&path, 0).unwrap();
+        record.announced_ns = record.announced_ns.map(|at_ns| at_ns - age_ns);
+        record.save().unwrap();
+        std::fs::write(&path, "").unwrap();
+        let [found] = created.list().try_into().unwrap();
+        // Without times of birth, no file is adopted.
+        let has_birth = born_ns(&path.metadata().unwrap()).is_some();
+        assert_eq!(found.is_unchanged(), is_own && has_birth, "{age_ns}");
+        std::fs::remove_file(&path).unwrap();
+        record.forget().unwrap();
+    }
+}
+
+#[test]
+fn file_behind_a_link_is_not_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    std::fs::create_dir(at("folder")).unwrap();
+    let (record, _) = created.create(&at("folder/file"), 8).unwrap();
+    assert!(record.is_unchanged());
+    std::fs::rename(at("folder"), at("moved")).unwrap();
+    std::os::unix::fs::symlink("moved", at("folder")).unwrap();
+    // Device, inode, birth and attribute are the same.
+    assert!(matches!(record.recognise(), Err(UnrecognisedFile::Replaced)));
+    assert!(matches!(record.remove().unwrap(), CreatedRemoval::Unrecognised(_)));
+    assert!(at("moved/file").exists());
+}
+
+#[test]
+fn hidden_file_is_not_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    std::fs::create_dir(at("folder")).unwrap();
+    let (record, _) = created.create(&at("folder/file"), 8).unwrap();
+    std::fs::rename(at("folder"), at("moved")).unwrap();
+    assert!(matches!(record.recognise(), Err(UnrecognisedFile::Missing)));
+    std::os::unix::fs::symlink("folder", at("folder")).unwrap();
+    assert!(matches!(record.recognise(), Err(UnrecognisedFile::Unreadable(_))));
+}
+
+#[test]
+fn another_attribute_is_no_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let path = folder.path().canonicalize().unwrap().join("file");
+    let (record, _) = created.create(&path, 8).unwrap();
+    let Some(mark) = record.mark.clone() else {
+        return eprintln!("SKIPPED another_attribute_is_no_mark: there are no attributes here");
+    };
+    for other in
+        [mark.replace(|letter| letter != '0', "0"), mark[1..].to_owned(), mark.clone() + "0"]
+    {
+        let set = XattrFlags::empty();
+        rustix::fs::setxattr(&path, MARK_ATTRIBUTE, other.as_bytes(), set).unwrap();
+        assert!(matches!(record.recognise(), Err(UnrecognisedFile::Unmarked)), "{other}");
+    }
+}
+
+#[test]
 fn ignores_malformed_record() {
     let folder = tempfile::tempdir().unwrap();
     let created = CreatedFiles::open(Some(folder.path())).unwrap();
@@ -141,6 +208,71 @@ fn record_of_unrecognised_file_stays_until_it_is_forgotten() {
     std::fs::rename(at("moved"), at("elsewhere")).unwrap();
     assert!(is_changed || record.forget_unrecognised().unwrap());
     assert!(created.list().is_empty() && at("elsewhere").exists());
+}
+
+/// Simulates a kill between the removal of a file and that of its record.
+#[test]
+fn interrupted_removal_is_finished_only_if_the_file_is_gone_for_sure() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    let begin_removal = |name: &str| {
+        std::fs::create_dir(at(name)).unwrap();
+        let path = at(name).join("file");
+        created.create(&path, 8).unwrap();
+        created.end_all_uses(true).unwrap();
+        let record = created.find(&path).unwrap();
+        let claim = record_lock::claim(&record.record).unwrap().unwrap();
+        record.note_removal(&claim);
+        path
+    };
+    let removed = begin_removal("removed");
+    std::fs::remove_file(removed).unwrap();
+    // Another folder is there, as if the volume were not mounted.
+    let hidden = begin_removal("hidden");
+    std::fs::rename(at("hidden"), at("volume")).unwrap();
+    std::fs::create_dir(at("hidden")).unwrap();
+    // The removal failed, and another run has used the file since.
+    let used = begin_removal("used");
+    created.find(&used).unwrap().begin_use(8).unwrap();
+    record_lock::release_all(&created.folder);
+    std::fs::rename(&used, at("elsewhere")).unwrap();
+    for foresees in [true, false] {
+        let outcomes = created.list().into_iter().map(|it| match foresees {
+            true => (it.path.clone(), it.foresee_removal()),
+            false => (it.path.clone(), it.remove().unwrap()),
+        });
+        for (path, outcome) in outcomes {
+            let is_gone = matches!(outcome, CreatedRemoval::AlreadyRemoved);
+            assert_eq!(is_gone, path.starts_with(at("removed")), "{outcome:?}");
+            let is_kept = path == hidden || path == used;
+            assert_eq!(matches!(outcome, CreatedRemoval::Unrecognised(_)), is_kept);
+        }
+        assert_eq!(created.list().len(), if foresees { 3 } else { 2 });
+    }
+}
+
+/// Simulates a kill between the removal of a tree's folder and that of its record.
+#[test]
+fn interrupted_removal_of_a_tree_with_its_folder_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let created = CreatedFiles::open(Some(folder.path())).unwrap();
+    let tree = folder.path().canonicalize().unwrap().join("tree");
+    for is_folder_removed in [false, true] {
+        std::fs::create_dir(&tree).unwrap();
+        let mark = tree.join("mark");
+        created.create_mark(&mark, "mark", CreatedKind::TreeAndFolder).unwrap();
+        let [record] = created.list().try_into().unwrap();
+        let claim = record_lock::claim(&record.record).unwrap().unwrap();
+        record.note_removal(&claim);
+        drop(claim);
+        std::fs::remove_file(&mark).unwrap();
+        if is_folder_removed {
+            std::fs::remove_dir(&tree).unwrap();
+        }
+        assert!(matches!(record.remove().unwrap(), CreatedRemoval::AlreadyRemoved));
+        assert!(!tree.exists() && created.list().is_empty());
+    }
 }
 
 #[test]
@@ -225,6 +357,7 @@ fn recognises_file_without_birth_and_attribute_by_its_handle_or_last_change() {
     });
     std::fs::write(at("foreign"), "precious").unwrap();
     std::fs::rename(at("foreign"), &replaced).unwrap();
+    assert!(!bare[2].is_unchanged(), "the handle is of another file");
     assert!(bare[0].remove_own().is_ok() && !removed.exists());
     assert!(bare[2].remove_own().is_err() && replaced.exists());
     // After the run, the time of the last change shows it.
