@@ -1,7 +1,28 @@
 //! Lines of errors: the place of a refusal in its file.
 
 use super::contents::{FailedPart, LineSpan};
+use super::formats;
 use crate::outputs::ToolError;
+
+/// Programs that start tools.
+const STARTERS: [&str; 8] =
+    ["bash", "sh", "sudo", "mpirun", "mpiexec", "srun", "slurmstepd", "prterun"];
+/// Maximum number of lines among which a message is looked for.
+const MAX_MESSAGE_LINES: usize = 1000;
+
+/// Finds the first line `PROGRAM: message` of a tool, or of a program that starts tools.
+pub(super) fn find_program_message(text: &str) -> Option<(usize, &'static str, &str)> {
+    let programs = || formats().map(|format| format.tool).chain(STARTERS);
+    let parse = |line: &'_ str| {
+        let (name, _) = line.split_once(": ")?;
+        let name = name.rsplit('/').next().unwrap_or(name);
+        programs().find(|program| *program == name)
+    };
+    (1..).zip(text.lines().take(MAX_MESSAGE_LINES)).find_map(|(number, line)| {
+        let message = line.split_once(": ")?.1.trim();
+        Some((number, parse(line)?, message)).filter(|_| !message.is_empty())
+    })
+}
 
 /// Locates an error: the line that contains its text, or the last line of a truncated part. Without
 /// either it is the first line of the part, and without a part the last line of the file.
