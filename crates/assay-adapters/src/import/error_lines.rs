@@ -31,8 +31,15 @@ pub(super) fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolErr
     locate_text(text, lines, error).unwrap_or(last_line).min(last_line)
 }
 
-/// Locates the error of each failed part, in one pass over the text.
+/// Maximum number of parts without lines that are looked for, each in the whole text.
+const MAX_UNPLACED: usize = 10;
+
+/// Locates the error of each failed part, in one pass over the text. The error of a part without
+/// lines is looked for in the whole text.
 pub(super) fn locate_failures(text: &str, failed: &mut [FailedPart]) {
+    for part in failed.iter_mut().filter(|part| part.lines.is_none()).take(MAX_UNPLACED) {
+        part.error_line = locate_text(text, None, &part.error);
+    }
     let mut order: Vec<(usize, &mut FailedPart)> = failed
         .iter_mut()
         .filter_map(|part| Some((*part.lines.as_ref()?.start(), part)))

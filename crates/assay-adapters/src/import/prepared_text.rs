@@ -84,8 +84,8 @@ pub(crate) fn prepare_text(text: &str) -> PreparedText {
     let mut prepared =
         PreparedText { text, prefixes: Vec::new(), first_time: None, line_numbers: Vec::new() };
     remove_indentation(&mut prepared);
-    /// Number of prefixes that one line can have: the container, its time and the rank.
-    const MAX_PREFIXES: usize = 3;
+    /// Number of prefixes that one line can have: the container, two times and the process.
+    const MAX_PREFIXES: usize = 4;
     let mut removed = 0;
     while removed < MAX_PREFIXES && remove_prefix(&mut prepared) {
         removed += 1;
