@@ -30,9 +30,9 @@ pub use any_text::{
     FigureError, FigureRule, FoundFigure, LinePattern, find_single_figures, read_figures,
 };
 pub use contents::{FailedPart, FileContents, FilePart, ImportedMeasurement, LineSpan};
-use error_lines::{locate_error, locate_failures};
+use error_lines::{find_program_message, locate_error, locate_failures};
 pub use file_time::FileTime;
-use prepared_text::prepare_text;
+use prepared_text::{PreparedText, prepare_text};
 pub use prepared_text::{decode_text, is_text_beginning};
 
 /// Maximum size of a file. The raw output of a large fio run with embedded logs has some megabytes.
@@ -133,6 +133,16 @@ pub enum ImportError {
         /// First line that is not blank.
         first: String,
     },
+    /// The file has no result, but the message of a program.
+    #[error("no result: {program} reported: {message}")]
+    ProgramFailed {
+        /// Name of the program.
+        program: &'static str,
+        /// Its line, from 1.
+        line: usize,
+        /// Its message.
+        message: String,
+    },
     /// The tool is known, but its output is not a measurement.
     #[error("recognised as {about}, but {error}")]
     Malformed {
@@ -145,12 +155,15 @@ pub enum ImportError {
     },
 }
 
+const MEND_AND_REPEAT: &str =
+    "the tool measured nothing: mend what it reports, and run it again";
+
 impl ImportError {
     /// Returns the line of the error.
     #[must_use]
     pub const fn line(&self) -> Option<usize> {
         match self {
-            Self::NulByte { line } => Some(*line),
+            Self::NulByte { line } | Self::ProgramFailed { line, .. } => Some(*line),
             Self::UnknownFormat { .. } => Some(1),
             Self::Malformed { line, .. } => *line,
         }
@@ -167,6 +180,7 @@ impl ImportError {
                 "give the output as the tool wrote it, whole and with its heading; `assay help \
                  formats` lists the supported formats"
             }
+            Self::ProgramFailed { .. } => MEND_AND_REPEAT,
             Self::Malformed { error, .. } => match error {
                 ToolError::Truncated { .. } => "the file is cut off: copy it again",
                 ToolError::Missing { .. }
@@ -179,9 +193,7 @@ impl ImportError {
                     "its figures contradict each other, so that one of them is wrong: check the \
                      program that wrote the file"
                 }
-                ToolError::ProcessFailed { .. } => {
-                    "the tool measured nothing: mend what it reports, and run it again"
-                }
+                ToolError::ProcessFailed { .. } => MEND_AND_REPEAT,
                 other => other.advice(),
             },
         }
@@ -217,8 +229,7 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     let prepared = prepare_text(text);
     let text = prepared.text.as_str();
     let Some(format) = formats().find(|format| (format.matches)(text)) else {
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-        return Err(ImportError::UnknownFormat { first: shorten(first.unwrap_or_default()) });
+        return Err(refuse_unknown(&prepared));
     };
     let refused = |lines: Option<&LineSpan>, error: ToolError| {
         let line = Some(prepared.file_line(locate_error(text, lines, &error)));
@@ -241,6 +252,17 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     locate_failures(text, &mut contents.failed);
     contents.map_lines(|line| prepared.file_line(line));
     Ok(ReadFile { format, prefixes: prepared.prefixes, contents })
+}
+
+/// Returns the refusal of a text without a known format.
+fn refuse_unknown(prepared: &PreparedText) -> ImportError {
+    let text = prepared.text.as_str();
+    if let Some((line, program, message)) = find_program_message(text) {
+        let (line, message) = (prepared.file_line(line), shorten(message));
+        return ImportError::ProgramFailed { program, line, message };
+    }
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    ImportError::UnknownFormat { first: shorten(first.unwrap_or_default()) }
 }
 
 /// Rejects a text with a NUL byte, which no tool prints.

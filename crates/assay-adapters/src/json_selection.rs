@@ -69,6 +69,20 @@ pub(crate) fn select(
     read_selection(text, JsonSelection::new(names, &[], (limit, &left)))
 }
 
+/// Reads the selected members like [`select`], and everything within the members named `whole`.
+///
+/// # Errors
+/// The error of the JSON, or an exceeded limit, which [`limit_error`] recognises.
+pub(crate) fn select_with_whole(
+    text: &str,
+    names: &[&str],
+    whole: &[&str],
+    limit: usize,
+) -> Result<Value, serde_json::Error> {
+    let left = Cell::new(limit);
+    read_selection(text, JsonSelection::new(names, whole, (limit, &left)))
+}
+
 /// Reads the selected members like [`select`], and keeps the second member of one name as `name#2`.
 ///
 /// # Errors

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::doubt::{Doubt, FigureOrder};
 use assay_model::quantity::Unit;
 
@@ -164,16 +164,38 @@ pub(crate) fn printed_figures(row: &PerftestRow) -> impl Iterator<Item = (Attrib
     TIME_FACTS.iter().filter_map(|(column, name)| Some((*name, *row.get(column)?)))
 }
 
-/// Parses the network path in the head of an output. Names are on lines of their own or two on a
-/// line, with the value up to the next tab.
-pub(crate) fn path_attributes(text: &str) -> Vec<(Attribute, AttributeValue)> {
-    let value_of = |name: &str| {
-        let named = |part: &str| {
-            let (found, value) = part.split_once(':')?;
-            (found.trim() == name).then(|| value.trim().to_owned())
-        };
-        text.lines().flat_map(|line| line.split('\t')).find_map(named)
+/// Finds a value in the head of an output. Names are on lines of their own or two on a line, with
+/// the value up to the next tab.
+fn find_head_value(text: &str, name: &str) -> Option<String> {
+    let named = |part: &str| {
+        let (found, value) = part.split_once(':')?;
+        (found.trim() == name).then(|| value.trim().to_owned())
     };
+    text.lines().flat_map(|line| line.split('\t')).find_map(named)
+}
+
+/// Parses the conditions in the head of an output.
+pub(crate) fn conditions(text: &str) -> Attributes {
+    make_conditions(|name| find_head_value(text, name))
+}
+
+/// Makes the conditions from the values of the head. One queue pair is no stream beside others.
+pub(crate) fn make_conditions(value_of: impl Fn(&str) -> Option<String>) -> Attributes {
+    let number = |name: &str| value_of(name)?.parse::<u64>().ok();
+    let connection = value_of("Connection type").filter(|it| !it.is_empty());
+    [
+        (Attribute::Depth, number("TX depth").map(AttributeValue::from)),
+        (Attribute::Connection, connection.map(|it| it.to_lowercase().into())),
+        (Attribute::Streams, number("Number of qps").filter(|it| *it > 1).map(Into::into)),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
+}
+
+/// Parses the network path in the head of an output.
+pub(crate) fn path_attributes(text: &str) -> Vec<(Attribute, AttributeValue)> {
+    let value_of = |name: &str| find_head_value(text, name);
     let number = |name: &str| value_of(name)?.trim_end_matches("[B]").parse::<u64>().ok();
     let device = value_of("Device").filter(|it| !it.is_empty());
     let link =

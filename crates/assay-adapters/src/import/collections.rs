@@ -1,9 +1,10 @@
-//! Import of figures with their own units: `ReFrame`'s performance logs and Phoronix's XML.
+//! Import of figures with their own units: `ReFrame`'s performance logs and reports, and Phoronix's XML.
 
 use super::{ImportFormat, format};
 
 mod phoronix;
 mod reframe;
+mod reframe_json;
 
 /// Formats of this family.
 pub(super) const FORMATS: &[ImportFormat] = &[
@@ -15,6 +16,17 @@ pub(super) const FORMATS: &[ImportFormat] = &[
         phoronix::read_phoronix,
     )
     .with_contents("every entry", "copies of an entry"),
+    format(
+        "reframe-json",
+        "reframe",
+        "ReFrame's JSON report (--report-file), of versions 3.1 to 4.10",
+        reframe_json::is_reframe_json,
+        reframe_json::read,
+    )
+    .with_contents(
+        "every performance variable of the tests that passed",
+        "failed and skipped tests, with ReFrame's reason",
+    ),
     format(
         "reframe",
         "reframe",

@@ -18,7 +18,7 @@ pub(super) const FORMATS: &[ImportFormat] = &[
     format(
         "hpl-mxp",
         "hpl-mxp",
-        "HPL-MxP and HPL-AI: ICL's reference, NVIDIA's, rocHPL-MxP",
+        "HPL-MxP and HPL-AI: ICL's reference, NVIDIA's, RIKEN's, rocHPL-MxP",
         hpl_mxp::is_hpl_mxp,
         hpl_mxp::read_hpl_mxp,
     )

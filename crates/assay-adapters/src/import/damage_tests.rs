@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use damage::{DAMAGES, Damage, Effect};
 use figures::{Account, describe_surplus};
+use prefixes::{PREFIXES, prefix_lines};
 
 use super::goldens::collect_inputs;
 
 mod damage;
 mod figures;
+mod prefixes;
 
 /// Files and kinds of damage that leave other figures, each of which is right. The reasons:
 /// intervals from 0 s and earlier states of a file are results of their own, and the last one stays.
@@ -102,4 +104,26 @@ fn examine_specimen(specimen: &Specimen) -> Vec<String> {
         listed.any(|(_, kind)| damage.name.starts_with(kind))
     };
     DAMAGES.iter().filter(|damage| !is_listed(damage)).filter_map(examine).collect()
+}
+
+#[test]
+fn prefixed_files_have_the_same_account() {
+    let specimens = read_specimens();
+    let findings = specimens.iter().flat_map(|specimen| {
+        let whole = Account::read(&specimen.bytes);
+        let count =
+            specimen.bytes.split(|byte| *byte == b'\n').filter(|it| !it.is_empty()).count();
+        // A single line shows no repetition, and other encodings have no bytes to put before.
+        let is_plain = count > 1 && std::str::from_utf8(&specimen.bytes).is_ok();
+        let prefixes = PREFIXES.iter().filter(move |_| is_plain);
+        let name = specimen.path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let findings = prefixes.filter_map(|(kind, prefix)| {
+            let found = Account::read(&prefix_lines(&specimen.bytes, *prefix));
+            let difference = whole.describe_difference(&found)?;
+            Some(format!("{}: {kind}: {difference}", name.display()))
+        });
+        findings.collect::<Vec<_>>()
+    });
+    let findings: Vec<String> = findings.collect();
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
 }

@@ -1,7 +1,28 @@
 //! Lines of errors: the place of a refusal in its file.
 
 use super::contents::{FailedPart, LineSpan};
+use super::formats;
 use crate::outputs::ToolError;
+
+/// Programs that start tools.
+const STARTERS: [&str; 8] =
+    ["bash", "sh", "sudo", "mpirun", "mpiexec", "srun", "slurmstepd", "prterun"];
+/// Maximum number of lines among which a message is looked for.
+const MAX_MESSAGE_LINES: usize = 1000;
+
+/// Finds the first line `PROGRAM: message` of a tool, or of a program that starts tools.
+pub(super) fn find_program_message(text: &str) -> Option<(usize, &'static str, &str)> {
+    let programs = || formats().map(|format| format.tool).chain(STARTERS);
+    let parse = |line: &'_ str| {
+        let (name, _) = line.split_once(": ")?;
+        let name = name.rsplit('/').next().unwrap_or(name);
+        programs().find(|program| *program == name)
+    };
+    (1..).zip(text.lines().take(MAX_MESSAGE_LINES)).find_map(|(number, line)| {
+        let message = line.split_once(": ")?.1.trim();
+        Some((number, parse(line)?, message)).filter(|_| !message.is_empty())
+    })
+}
 
 /// Locates an error: the line that contains its text, or the last line of a truncated part. Without
 /// either it is the first line of the part, and without a part the last line of the file.
@@ -10,8 +31,15 @@ pub(super) fn locate_error(text: &str, lines: Option<&LineSpan>, error: &ToolErr
     locate_text(text, lines, error).unwrap_or(last_line).min(last_line)
 }
 
-/// Locates the error of each failed part, in one pass over the text.
+/// Maximum number of parts without lines that are looked for, each in the whole text.
+const MAX_UNPLACED: usize = 10;
+
+/// Locates the error of each failed part, in one pass over the text. The error of a part without
+/// lines is looked for in the whole text.
 pub(super) fn locate_failures(text: &str, failed: &mut [FailedPart]) {
+    for part in failed.iter_mut().filter(|part| part.lines.is_none()).take(MAX_UNPLACED) {
+        part.error_line = locate_text(text, None, &part.error);
+    }
     let mut order: Vec<(usize, &mut FailedPart)> = failed
         .iter_mut()
         .filter_map(|part| Some((*part.lines.as_ref()?.start(), part)))

@@ -23,6 +23,27 @@ fn files_become_their_expected_measurements() {
     }
 }
 
+/// Every row of `CASES.md` names an input and at least three neighbours, which exist.
+#[test]
+fn every_kind_has_three_neighbours() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");
+    let page = std::fs::read_to_string(root.join("CASES.md")).unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).skip(2).collect();
+    assert!(rows.len() > 30, "{} kinds", rows.len());
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
+        let [_, input, neighbours] = cells[..] else { panic!("{row}") };
+        let files: Vec<&str> =
+            input.split_whitespace().chain(neighbours.split_whitespace()).collect();
+        assert!(files.len() > 3, "{row}");
+        let missing: Vec<&&str> = files
+            .iter()
+            .filter(|file| !root.join(format!("{file}.expected")).is_file())
+            .collect();
+        assert!(missing.is_empty(), "{missing:?}: {row}");
+    }
+}
+
 pub(super) fn collect_inputs(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();

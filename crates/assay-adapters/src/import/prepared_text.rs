@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 
 use super::file_time::FileTime;
+use prefix::find_kind;
+
+mod prefix;
 
 /// Text that readers can parse, with the place of each line in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,31 +22,6 @@ pub(crate) struct PreparedText {
     /// Number of each line in the file, from 1; empty = unchanged.
     line_numbers: Vec<usize>,
 }
-
-/// Prefix of one line.
-struct Prefix<'t> {
-    /// Rank that printed the line, if the prefix names it.
-    rank: Option<&'t str>,
-    /// Time of the line.
-    time: Option<FileTime>,
-    /// Rest of the line.
-    rest: &'t str,
-}
-
-/// Kind of prefix: its name, and its parser for one line.
-struct PrefixKind {
-    name: &'static str,
-    parse: for<'t> fn(&'t str) -> Option<Prefix<'t>>,
-}
-
-const KINDS: [PrefixKind; 6] = [
-    PrefixKind { name: "time of kubectl or docker", parse: parse_rfc3339 },
-    PrefixKind { name: "container name", parse: parse_container },
-    PrefixKind { name: "rank of mpirun --tag-output", parse: parse_tag },
-    PrefixKind { name: "rank of srun --label", parse: parse_srun_label },
-    PrefixKind { name: "time in brackets", parse: parse_bracketed_time },
-    PrefixKind { name: "time of ctime", parse: parse_ctime_prefix },
-];
 
 impl PreparedText {
     /// Returns the line of the file for a line of the text.
@@ -105,18 +83,21 @@ pub(crate) fn prepare_text(text: &str) -> PreparedText {
     let text = if text.contains('\r') { text.replace("\r\n", "\n") } else { text };
     let mut prepared =
         PreparedText { text, prefixes: Vec::new(), first_time: None, line_numbers: Vec::new() };
-    /// Number of prefixes that one line can have: the container, its time and the rank.
-    const MAX_PREFIXES: usize = 3;
-    while prepared.prefixes.len() < MAX_PREFIXES && remove_prefix(&mut prepared) {}
+    remove_indentation(&mut prepared);
+    /// Number of prefixes that one line can have: the container, two times and the process.
+    const MAX_PREFIXES: usize = 4;
+    let mut removed = 0;
+    while removed < MAX_PREFIXES && remove_prefix(&mut prepared) {
+        removed += 1;
+        remove_indentation(&mut prepared);
+    }
     prepared
 }
 
 /// Removes one prefix from every line; `false` if there is none. Lines of several ranks are put in
 /// the order of the ranks, since each rank may have printed a whole result.
 fn remove_prefix(prepared: &mut PreparedText) -> bool {
-    let Some(kind) = KINDS.iter().find(|kind| has_prefix(&prepared.text, kind)) else {
-        return false;
-    };
+    let Some(kind) = find_kind(&prepared.text) else { return false };
     let ends_with_newline = prepared.text.ends_with('\n');
     let mut lines: Vec<(Option<&str>, usize, &str)> = Vec::new();
     for (at, line) in prepared.text.lines().enumerate() {
@@ -148,79 +129,33 @@ fn remove_prefix(prepared: &mut PreparedText) -> bool {
     true
 }
 
+const INDENTATION: &str = "indentation";
+
+/// Removes the blanks that every line begins with, as in a listing of a page or of a YAML file.
+fn remove_indentation(prepared: &mut PreparedText) {
+    let mut lines = prepared.text.lines().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines.next() else { return };
+    let blanks = &first[..first.len() - first.trim_start_matches([' ', '\t']).len()];
+    let count_shared = |line: &str| {
+        blanks.bytes().zip(line.bytes()).take_while(|(ours, theirs)| ours == theirs).count()
+    };
+    let width = lines.map(count_shared).min().unwrap_or(blanks.len()).min(blanks.len());
+    if width == 0 {
+        return;
+    }
+    let indented = std::mem::take(&mut prepared.text);
+    for line in indented.split_inclusive('\n') {
+        // A blank line may be shorter.
+        let rest = line.get(width..).filter(|_| !line.trim().is_empty());
+        prepared.text.push_str(rest.unwrap_or_else(|| line.trim_start_matches([' ', '\t'])));
+    }
+    if !prepared.prefixes.contains(&INDENTATION) {
+        prepared.prefixes.push(INDENTATION);
+    }
+}
+
 /// Maximum number of ranks that are told apart.
 const MAX_RANKS: usize = 1000;
-
-fn has_prefix(text: &str, kind: &PrefixKind) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    lines.peek().is_some() && lines.all(|line| (kind.parse)(line).is_some())
-}
-
-/// Removes the blank behind a prefix, which editors also strip from empty lines.
-fn without_blank(rest: &str) -> Option<&str> {
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(' ') }
-}
-
-/// Parses `2023-01-04T10:00:00.123456789Z rest`.
-fn parse_rfc3339(line: &str) -> Option<Prefix<'_>> {
-    let end = line.find(' ').unwrap_or(line.len());
-    let (time, rest) = line.split_at(end);
-    if time.len() < 19 || time.as_bytes().get(10) != Some(&b'T') {
-        return None;
-    }
-    let time = Some(FileTime::parse_iso(time)?);
-    Some(Prefix { rank: None, time, rest: without_blank(rest)? })
-}
-
-/// Parses `[pod/name/container] rest` of kubectl and `name  | rest` of docker compose.
-fn parse_container(line: &str) -> Option<Prefix<'_>> {
-    if let Some(inner) = line.strip_prefix("[pod/") {
-        let (name, rest) = inner.split_once(']')?;
-        return Some(Prefix { rank: Some(name), time: None, rest: without_blank(rest)? });
-    }
-    let (name, rest) = line.split_once('|')?;
-    let name = name.strip_suffix(' ')?.trim_end();
-    let is_name = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
-    let has_number = name.rsplit(['-', '_']).next()?.parse::<u32>().is_ok();
-    let is_container = !name.is_empty() && name.chars().all(is_name) && has_number;
-    let rest = without_blank(rest)?;
-    is_container.then_some(Prefix { rank: Some(name), time: None, rest })
-}
-
-/// Parses `[1,0]<stdout>:rest` of Open MPI 4 and `[job@1,0]<stdout>: rest` of Open MPI 5.
-fn parse_tag(line: &str) -> Option<Prefix<'_>> {
-    let inner = line.strip_prefix('[')?;
-    let (name, rest) = inner.split_once("]<std")?;
-    let rank = name.rsplit_once(',')?.1;
-    rank.parse::<u32>().ok()?;
-    let rest = rest.split_once('>')?.1;
-    let rest = rest.strip_prefix(':').unwrap_or(rest);
-    Some(Prefix { rank: Some(rank), time: None, rest: rest.strip_prefix(' ').unwrap_or(rest) })
-}
-
-/// Parses ` 3: rest`; srun aligns the numbers.
-fn parse_srun_label(line: &str) -> Option<Prefix<'_>> {
-    let (rank, rest) = line.split_once(':')?;
-    let rank = rank.trim_start();
-    let is_rank = (1..=6).contains(&rank.len()) && rank.bytes().all(|it| it.is_ascii_digit());
-    let rest = without_blank(rest)?;
-    is_rank.then_some(Prefix { rank: Some(rank), time: None, rest })
-}
-
-/// Parses `[2023-01-04 10:00:00] rest`.
-fn parse_bracketed_time(line: &str) -> Option<Prefix<'_>> {
-    let (time, rest) = line.strip_prefix('[')?.split_once(']')?;
-    let time = FileTime::parse_iso(time).or_else(|| FileTime::parse_ctime(time))?;
-    Some(Prefix { rank: None, time: Some(time), rest: without_blank(rest)? })
-}
-
-/// Parses `Wed Jan  4 10:00:00 2023 rest`, the default of `iperf3 --timestamps`.
-fn parse_ctime_prefix(line: &str) -> Option<Prefix<'_>> {
-    const LENGTH: usize = 24;
-    let (time, rest) = line.split_at_checked(LENGTH)?;
-    let time = FileTime::parse_ctime(time)?;
-    Some(Prefix { rank: None, time: Some(time), rest: without_blank(rest)? })
-}
 
 /// Removes the escape sequences of a terminal: `ESC [ … letter`, and the title `ESC ] … BEL`.
 fn remove_escapes(text: &str) -> String {

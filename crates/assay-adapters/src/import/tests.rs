@@ -107,6 +107,45 @@ fn rejects_unknown_and_broken_files_with_line() {
     );
 }
 
+/// A log without a result, but with the message of a program, is refused with this message.
+#[test]
+fn messages_of_programs_are_the_cause() {
+    let table = [
+        (
+            "fio: unrecognized option '--bogus'\n",
+            1,
+            "fio reported: unrecognized option '--bogus'",
+        ),
+        (
+            "note\niperf3: option requires an argument -- 'P'\n",
+            2,
+            "iperf3 reported: option requires",
+        ),
+        (
+            "/bin/bash: line 1: fio: command not found\n",
+            1,
+            "bash reported: line 1: fio: command",
+        ),
+        (
+            "ping: nosuch: Name or service not known\n",
+            1,
+            "ping reported: nosuch: Name or service",
+        ),
+        ("tcp_bw:\n127.0.0.1: failed to connect\n", 1, "qperf reported: 127.0.0.1: failed to"),
+        ("udp_lat:\ntcp_bw:\n    bw  =  1 MB/sec\n", 1, "no latency or bandwidth of udp_lat"),
+    ];
+    for (text, line, cause) in table {
+        let (found, printed) = match read(text) {
+            Err(error) => (error.line(), error.to_string()),
+            Ok(file) => {
+                let failed = &file.contents.failed[0];
+                (failed.line(), failed.error.to_string())
+            }
+        };
+        assert!(printed.contains(cause) && found == Some(line), "{found:?}: {printed}");
+    }
+}
+
 /// A tool that could not write reports a system error, which does not mean that the machine
 /// computes wrongly.
 #[test]

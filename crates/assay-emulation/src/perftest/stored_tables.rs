@@ -167,28 +167,79 @@ mod tests {
         run
     }
 
-    #[test]
-    fn renders_tables_of_suite_runs() {
-        let times_ns: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
-        let size = |bytes| RdmaSizeResult {
-            bytes,
-            iterations: 1000,
-            is_timed: false,
-            span_s: (0.0, 1.0),
-            values: RdmaValues::Times(times_ns.clone()),
-        };
-        // 1000 messages, the second half twice as fast.
+    fn example_times_ns() -> Vec<u64> {
+        (1..=1000).map(|us| us * 2000).collect()
+    }
+
+    fn example_size(bytes: u64) -> RdmaSizeResult {
+        let values = RdmaValues::Times(example_times_ns());
+        RdmaSizeResult { bytes, iterations: 1000, is_timed: false, span_s: (0.0, 1.0), values }
+    }
+
+    /// Returns 1000 messages, the second half twice as fast.
+    fn example_rate() -> RdmaSizeResult {
         let marks = [(500, 1_000_000), (1000, 1_500_000)];
         let own = marks.map(|(done, at_ns)| ProgressMark { done, at_ns }).to_vec();
         let peaks = vec![ProgressMark { done: 500, at_ns: 500_000 }];
         let values = RdmaValues::Marks(RdmaProgress { peaks, own, ..RdmaProgress::default() });
-        let rate = RdmaSizeResult {
-            bytes: 65_536,
-            iterations: 1000,
-            is_timed: false,
-            span_s: (1.0, 1.0),
-            values,
-        };
+        let (bytes, span_s) = (65_536, (1.0, 1.0));
+        RdmaSizeResult { bytes, iterations: 1000, is_timed: false, span_s, values }
+    }
+
+    /// Runs printed as perftest's text and JSON are imported with their own conditions and figures.
+    #[test]
+    fn tables_import_as_themselves() {
+        let rates = [example_rate()];
+        let mut run = suite_run(&[
+            (RdmaTest::SendLatency, &[example_size(2), example_size(16)]),
+            (RdmaTest::SendBandwidth, &rates),
+            (RdmaTest::WriteBandwidth, &rates),
+        ]);
+        let Workload::Rdma(work) = &mut run.cases[2].case.workload else { panic!() };
+        (work.queue_pairs, work.both) = (4, true);
+        let tables = render_tables(&run);
+        assert_eq!(tables.len(), run.cases.len());
+        for (record, table) in run.cases.iter().zip(&tables) {
+            let rule = assay_dialects::perftest::rule();
+            for text in [format!("{table}{rule}"), super::super::perftest_json(table).unwrap()]
+            {
+                check_import(record, &text);
+            }
+        }
+    }
+
+    /// Checks that a text has the conditions and figures of a case.
+    fn check_import(record: &CaseRecord, text: &str) {
+        let read = assay_adapters::import::read(text).unwrap();
+        let mut own = record.case.workload.dimensions("assay");
+        own.remove(&Attribute::To);
+        let mut figures = 0;
+        for it in &read.contents.measurements {
+            assert_eq!(it.benchmark, record.case.workload.benchmark(), "{text}");
+            let mut conditions = it.dimensions.clone();
+            let bytes = conditions.remove(&Attribute::Bytes);
+            assert_eq!(conditions, own, "{text}");
+            for found in &it.parsed.values {
+                let is_same = |series: &&SeriesRecord| {
+                    series.metric == found.metric
+                        && series.dimensions.get(&Attribute::Bytes) == bytes.as_ref()
+                };
+                let series = record.series.iter().find(is_same).unwrap();
+                let weights: f64 = series.samples.iter().map(|it| it.weight).sum();
+                let sum: f64 = series.samples.iter().map(|it| it.value * it.weight).sum();
+                let expected = sum / weights;
+                let difference = (found.samples[0] / expected - 1.0).abs();
+                assert!(difference < 0.005, "{expected}: {:?}\n{text}", found.samples);
+                figures += 1;
+            }
+        }
+        let has_series = record.series.len() == figures;
+        assert!(has_series, "{} series, {figures} figures: {text}", record.series.len());
+    }
+
+    #[test]
+    fn renders_tables_of_suite_runs() {
+        let (times_ns, size, rate) = (example_times_ns(), example_size, example_rate());
         let mut run = suite_run(&[
             (RdmaTest::SendLatency, &[size(16), size(2)]),
             (RdmaTest::SendBandwidth, std::slice::from_ref(&rate)),

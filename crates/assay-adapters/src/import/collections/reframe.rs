@@ -123,7 +123,7 @@ impl LogReader {
             columns.reported.iter().map(|at| cells[*at]).filter(|it| !it.is_empty()).collect();
         let test = test.join(" ");
         let result = columns.cell(&cells, "result").unwrap_or("pass");
-        if !matches!(result, "pass" | "" | "null" | "xpass" | "success") {
+        if !is_pass(result) {
             let why = format!("ReFrame's own verdict is result={result}");
             self.contents.leave_out(lines, test, why);
             return Ok(());
@@ -233,8 +233,13 @@ impl LogReader {
     }
 }
 
+/// Whether a test passed; logs of older versions have no verdict.
+pub(super) fn is_pass(result: &str) -> bool {
+    matches!(result, "pass" | "" | "null" | "xpass" | "success")
+}
+
 /// Converts a figure to a measurement; the inner error concerns the figure alone.
-fn convert_figure(
+pub(super) fn convert_figure(
     test: &str,
     (name, value, unit): (&str, &str, &str),
 ) -> Result<Result<ImportedMeasurement, ToolError>, ToolError> {

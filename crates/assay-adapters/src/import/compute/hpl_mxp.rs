@@ -1,5 +1,5 @@
-//! Import of HPL-MxP's results (once HPL-AI): of ICL's reference, of NVIDIA, of AMD's rocHPL-MxP and
-//! of programs that keep HPL's table.
+//! Import of HPL-MxP's results (once HPL-AI): of ICL's reference, of NVIDIA, of AMD's rocHPL-MxP, of
+//! RIKEN's program and of programs that keep HPL's table.
 //!
 //! The rate is that of HPL's 2/3 N³ + 3/2 N² operations, but most of them have fewer than 64 bits.
 //! It is never stored as HPL's, and rows of HPL in the same file are left out.
@@ -8,20 +8,27 @@ use assay_model::attribute::Attribute;
 
 use super::super::foreign::foreign_measurement;
 use super::super::{
-    FileContents, FileTime, ImportedMeasurement, MAX_NAME_BYTES, check_limit, word_after,
+    FileContents, FileTime, ImportedMeasurement, MAX_NAME_BYTES, check_limit, mixed_lines,
+    word_after,
 };
 use crate::limits::MAX_MEASUREMENTS;
 use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
 /// Marks of mixed precision that a plain log of HPL never contains.
-const MARKS: [&str; 6] = [
+const MARKS: [&str; 7] = [
     "HPL MxP Result",
     "The HPL-MxP performance to report",
     "HPL-MxP-NVIDIA",
     "HPL-AI Mixed-Precision Benchmark",
     "HPLMXP_pdgesv()",
     "HPLAI_pdgesv()",
+    RIKEN_RESIDUAL,
 ];
+/// First line of RIKEN's program, and the label of its scaled residual.
+const RIKEN_TITLE: &str = "done MPI_Init_thread";
+const RIKEN_RESIDUAL: &str = " hpl-harness = ";
+/// Largest scaled residual that HPL accepts, at which RIKEN's program ends its refinement.
+const MAX_RESIDUAL: f64 = 16.0;
 /// Mark before the rows of NVIDIA's HPL-AI.
 const ROW_MARK: &str = "HPL_AI";
 
@@ -115,6 +122,8 @@ impl MxpReader {
             } else {
                 self.begin_solve(number)?;
             }
+        } else if line.starts_with(RIKEN_TITLE) {
+            self.begin_solve(number)?;
         } else if line.starts_with("End of Tests") {
             self.open_log = None;
         } else if line.starts_with("T/V ") {
@@ -165,7 +174,11 @@ impl MxpReader {
     /// Reads a figure, a condition or the verdict of the open result.
     fn read_fact(&mut self, number: usize, line: &str) -> Result<(), ToolError> {
         let verdict = line.strip_prefix("||Ax-b||").and_then(|it| it.rsplit_once("..."));
-        if verdict.is_some() && self.solve.is_none() {
+        let is_open = match is_riken_settings(line) {
+            true => self.solve.as_ref().is_some_and(|it| it.rate.is_none()),
+            false => self.solve.is_some(),
+        };
+        if !is_open && (verdict.is_some() || is_riken_settings(line) || is_riken_result(line)) {
             self.begin_solve(number)?;
         }
         let Some(solve) = &mut self.solve else { return Ok(()) };
@@ -269,6 +282,12 @@ fn read_figure(solve: &mut MixedSolve, line: &str) -> Result<bool, ToolError> {
         solve.factorization_rate = Some(parse_positive_scaled("LU GFLOPS", rate, 9)?);
     } else if let Some(rate) = value("Effective operation per sec") {
         solve.rate = Some(parse_positive_scaled("GFLOPs", rate, 9)?);
+    } else if is_riken_settings(line) {
+        read_riken_settings(solve, line)?;
+    } else if let Some(time) = line.strip_prefix("#BEGIN:") {
+        solve.began = FileTime::parse_ctime(time);
+    } else if is_riken_result(line) {
+        read_riken_result(solve, line)?;
     } else if let Some(time) = value("Total time") {
         solve.time_s = Some((parse_non_negative("Total time", time)?, half_digit(time)));
     } else {
@@ -292,6 +311,50 @@ fn read_settings(solve: &mut MixedSolve, line: &str) -> Result<(), ToolError> {
         }
     }
     solve.grid = rows.zip(columns).map(|(rows, columns)| format!("{rows}x{columns}"));
+    Ok(())
+}
+
+fn is_riken_settings(line: &str) -> bool {
+    line.starts_with("n=") && line.contains(" b=")
+}
+
+fn is_riken_result(line: &str) -> bool {
+    line.contains(" GFlop/s resid = ")
+}
+
+/// Reads `n=1200 b=60 r=2 c=2` of RIKEN.
+fn read_riken_settings(solve: &mut MixedSolve, line: &str) -> Result<(), ToolError> {
+    let value = |name: &str| {
+        let mut words = line.split_whitespace();
+        words.find_map(|word| word.strip_prefix(name)).unwrap_or_default()
+    };
+    solve.n = Some(parse_whole("n", value("n="))?);
+    solve.block = Some(parse_whole("b", value("b="))?);
+    let (rows, columns) = (parse_whole("r", value("r="))?, parse_whole("c", value("c="))?);
+    solve.grid = Some(format!("{rows}x{columns}"));
+    Ok(())
+}
+
+/// Reads `0.307 sec. 3.76 GFlop/s resid = 2.68e-14 hpl-harness = 0.125` of RIKEN, which prints no
+/// verdict beside the scaled residual.
+fn read_riken_result(solve: &mut MixedSolve, line: &str) -> Result<(), ToolError> {
+    if solve.rate.is_some() {
+        return Err(mixed_lines("two results follow one heading"));
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [time, "sec.", rate, "GFlop/s", "resid", "=", _, "hpl-harness", "=", scaled] =
+        words[..]
+    else {
+        let missing = "the residual behind the rate is missing".to_owned();
+        return Err(ToolError::Truncated { missing });
+    };
+    let residual = parse_non_negative("hpl-harness", scaled)?;
+    if residual > MAX_RESIDUAL {
+        return Err(ToolError::CheckFailed { verdict: line.to_owned() });
+    }
+    solve.time_s = Some((parse_non_negative("the time", time)?, half_digit(time)));
+    solve.rate = Some(parse_positive_scaled("GFlop/s", rate, 9)?);
+    solve.residual = Some(residual);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::ToolFigures;
 
 use super::super::{
-    FileContents, ImportedMeasurement, TextPart, reject_cut_number, split_parts,
+    FileContents, ImportedMeasurement, TextPart, mixed_lines, reject_cut_number, split_parts,
 };
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
@@ -38,8 +38,8 @@ pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
     let whole = TextPart { text: text.to_owned(), lines: 1..=text.lines().count().max(1) };
     let tables = if tables.is_empty() { vec![whole] } else { tables };
     let mut contents = FileContents::default();
-    for part in tables.iter().filter(|part| part.text.lines().any(is_head)) {
-        let rows = match read_table(&part.text) {
+    for part in &tables {
+        let rows = match check_head(part).and_then(|()| read_table(&part.text)) {
             Ok(rows) => rows,
             Err(error) => {
                 contents.add_part(Some(part.lines.clone()), "table of perftest", Err(error));
@@ -59,15 +59,36 @@ pub(super) fn read(text: &str) -> Result<FileContents, ToolError> {
     Ok(contents)
 }
 
+/// Checks that a part has a table, and that its head is that of one process.
+fn check_head(part: &TextPart) -> Result<(), ToolError> {
+    let lines = || part.own_lines().map(|(_, line)| line);
+    if !lines().any(is_head) {
+        let missing = "the table of the test is missing".to_owned();
+        return Err(ToolError::Truncated { missing });
+    }
+    let above = || lines().take_while(|line| !is_head(line));
+    let is_repeated = |name: &str| above().filter(|line| line.contains(name)).count() > 1;
+    match ["Connection type", "TX depth", "Max inline data"]
+        .into_iter()
+        .find(|it| is_repeated(it))
+    {
+        Some(name) => Err(mixed_lines(&format!("{name:?} occurs twice above a table"))),
+        None => Ok(()),
+    }
+}
+
 /// Reads the measurements of a table, each with its line.
 fn read_table(text: &str) -> Result<Vec<(String, ImportedMeasurement)>, ToolError> {
     let title = text.lines().map(str::trim).find(|line| line.ends_with(" Test"));
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
     let name = measurement_name(title);
-    let network_path = perftest_text::path_attributes(text);
+    let head = PerftestHead {
+        conditions: perftest_text::conditions(text),
+        network_path: perftest_text::path_attributes(text),
+    };
     let import_row = |(line, row): &(&str, PerftestRow)| {
-        let measurement = build_measurement((title, &name), row, &network_path);
+        let measurement = build_measurement((title, &name), row, &head);
         ((*line).to_owned(), measurement)
     };
     Ok(perftest_text::parse_rows_with_lines(text)?.iter().map(import_row).collect())
@@ -80,11 +101,17 @@ pub(super) fn measurement_name(title: &str) -> String {
     title.to_lowercase().replace(' ', "-")
 }
 
+/// Conditions and path of a test, from the lines above its table.
+pub(super) struct PerftestHead {
+    pub(super) conditions: Attributes,
+    pub(super) network_path: Vec<(Attribute, AttributeValue)>,
+}
+
 /// Builds the measurement of one row.
 pub(super) fn build_measurement(
     (title, name): (&str, &str),
     row: &PerftestRow,
-    network_path: &[(Attribute, AttributeValue)],
+    head: &PerftestHead,
 ) -> ImportedMeasurement {
     let integer = |column: PerftestColumn| row.get(&column).map(|it| *it as u64);
     let size_columns = [
@@ -98,24 +125,31 @@ pub(super) fn build_measurement(
     let size = integer(PerftestColumn::Bytes).or_else(|| integer(PerftestColumn::Flows));
     let name = format!("{name}/{}", size.unwrap_or_default());
     let mut parsed = ParsedOutput { doubts: order_violations(row), ..ParsedOutput::default() };
-    network_path.iter().for_each(|(name, value)| parsed.set_attribute(*name, value.clone()));
-    let (benchmark, dimensions) = match find_test(&name) {
-        Some(test) => {
+    let path = head.network_path.iter();
+    path.for_each(|(name, value)| parsed.set_attribute(*name, value.clone()));
+    let mut dimensions = head.conditions.clone();
+    let benchmark = match find_test(&name) {
+        Some((test, is_both)) => {
             add_native_figures(test, row, &mut parsed);
-            (Benchmark::Rdma(test), size_dimensions)
+            dimensions.extend(size_dimensions);
+            dimensions.extend(is_both.then(|| (Attribute::Direction, "both".into())));
+            Benchmark::Rdma(test)
         }
         None => {
             add_foreign_figures(row, &size_dimensions, &mut parsed);
-            let tool_test = (Attribute::Test, format!("perftest {title}").into());
-            (Benchmark::Foreign, Attributes::from([tool_test]))
+            dimensions.insert(Attribute::Test, format!("perftest {title}").into());
+            Benchmark::Foreign
         }
     };
     ImportedMeasurement::new(name, benchmark, dimensions, parsed)
 }
 
-/// Returns assay's equivalent test: `send-latency/2` is `rdma.send_lat`.
-fn find_test(name: &str) -> Option<RdmaTest> {
+/// Returns assay's equivalent test, and whether both ends send: `send-latency/2` is `rdma.send_lat`.
+fn find_test(name: &str) -> Option<(RdmaTest, bool)> {
     let (name, _) = name.split_once('/')?;
+    let one_way = name.replace("-bidirectional", "");
+    let is_both = one_way != name;
+    let name = one_way.as_str();
     let (operation, kind) = name.rsplit_once('-')?;
     // perftest has two atomic operations, assay only fetch-and-add.
     let operation = if operation == "atomic-fetch_and_add" { "atomic" } else { operation };
@@ -125,7 +159,8 @@ fn find_test(name: &str) -> Option<RdmaTest> {
         _ => return None,
     };
     let wanted = format!("{operation}_{kind}");
-    RdmaTest::ALL.into_iter().find(|test| test.name() == wanted)
+    let test = RdmaTest::ALL.into_iter().find(|test| test.name() == wanted)?;
+    Some((test, is_both))
 }
 
 /// Adds the figures with the metrics of assay's equivalent test; the median is `t_typical`.

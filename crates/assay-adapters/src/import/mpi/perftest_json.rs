@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::super::json_documents::split_documents;
 use super::super::{FileContents, ImportedMeasurement, missing};
-use super::perftest::{build_measurement, measurement_name};
+use super::perftest::{PerftestHead, build_measurement, measurement_name};
 use crate::json_selection::{limit_error, select};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, is_plausible};
-use crate::perftest_text::{PerftestColumn, PerftestRow};
+use crate::perftest_text::{PerftestColumn, PerftestRow, make_conditions};
 
 /// Keys of a row, their columns, and the factors to the base unit. Bandwidths have no unit here.
 const KEYS: [(&str, PerftestColumn, f64); 13] = [
@@ -35,6 +35,8 @@ const PATH_KEYS: [(&str, Attribute); 4] = [
     ("Mtu", Attribute::PathMtuBytes),
     ("Max_inline_data", Attribute::InlineBytes),
 ];
+/// Keys of the head that are conditions.
+const CONDITION_KEYS: [&str; 3] = ["TX_depth", "Connection_type", "Number_of_qps"];
 /// Maximum number of values in one document.
 const MAX_VALUES: usize = 100_000;
 
@@ -67,6 +69,7 @@ fn read_document(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         .into_iter()
         .chain(KEYS.map(|(key, ..)| key))
         .chain(PATH_KEYS.map(|(key, _)| key))
+        .chain(CONDITION_KEYS)
         .collect();
     let document = select(text, &names, MAX_VALUES).map_err(|error| {
         limit_error(&error, MAX_VALUES).unwrap_or_else(|| ToolError::Truncated {
@@ -76,17 +79,13 @@ fn read_document(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     let title = document.pointer("/test_info/test").and_then(Value::as_str);
     let title = title.ok_or_else(|| missing("name of the test"))?.replace('_', " ");
     let name = measurement_name(&title);
-    let path: Vec<(Attribute, AttributeValue)> = PATH_KEYS
-        .into_iter()
-        .filter_map(|(key, name)| {
-            let value = document.pointer(&format!("/test_info/{key}"))?;
-            let value = match value {
-                Value::String(text) => AttributeValue::from(text.as_str()),
-                other => AttributeValue::from(other.as_u64()?),
-            };
-            Some((name, value))
-        })
-        .collect();
+    let conditions = make_conditions(|name| {
+        let key = format!("/test_info/{}", name.replace(' ', "_"));
+        let value = document.pointer(&key)?;
+        value.as_str().map(str::to_owned).or_else(|| Some(value.as_u64()?.to_string()))
+    });
+    let network_path = read_path(&document);
+    let head = PerftestHead { conditions, network_path };
     let rows: Vec<&Value> = match document.get("results") {
         Some(Value::Array(rows)) => rows.iter().collect(),
         Some(row) => vec![row],
@@ -95,8 +94,24 @@ fn read_document(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
     if rows.is_empty() {
         return Err(missing("results of the test"));
     }
-    let read = |row: &Value| Ok(build_measurement((&title, &name), &read_row(row)?, &path));
+    let read = |row: &Value| Ok(build_measurement((&title, &name), &read_row(row)?, &head));
     rows.into_iter().map(read).collect()
+}
+
+/// Reads the device and the path of a test.
+fn read_path(document: &Value) -> Vec<(Attribute, AttributeValue)> {
+    let path = PATH_KEYS.into_iter().filter_map(|(key, name)| {
+        let value = document.pointer(&format!("/test_info/{key}"))?;
+        let text = value.as_str().map(|text| text.trim_end_matches("[B]").trim());
+        let number = value.as_u64().or_else(|| text?.parse().ok());
+        let value = match (number, text) {
+            (Some(number), _) => AttributeValue::from(number),
+            (None, Some(name)) if key == "Device" => AttributeValue::from(name),
+            (None, _) => return None,
+        };
+        Some((name, value))
+    });
+    path.collect()
 }
 
 fn read_row(value: &Value) -> Result<PerftestRow, ToolError> {

@@ -22,11 +22,12 @@ const CONFIGURATION: &str = "conf";
 /// Endings of the rows that repeat others or are conditions.
 const CONDITIONS: [&str; 5] = ["msg_rate", "msg_size", "time", "timeout", "port"];
 
+/// Whether a text has the heading of a test, with its rows or a message below it.
 pub(super) fn is_qperf(text: &str) -> bool {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         let is_row = |next: &&str| next.starts_with(' ') && next.contains(" = ");
-        if is_test_heading(line) && lines.peek().is_none_or(is_row) {
+        if is_test_heading(line) && (has_figure_name(line) || lines.peek().is_none_or(is_row)) {
             return true;
         }
     }
@@ -37,6 +38,12 @@ pub(super) fn is_qperf(text: &str) -> bool {
 fn is_test_heading(line: &str) -> bool {
     let name = line.trim_end().strip_suffix(':').unwrap_or_default();
     is_test(name)
+}
+
+/// Whether a heading names a figure, as those of most tests do: a message may follow it.
+fn has_figure_name(line: &str) -> bool {
+    let name = line.trim_end().trim_end_matches(':');
+    ["_bw", "_lat", "_mr"].iter().any(|figure| name.ends_with(figure))
 }
 
 fn is_test(name: &str) -> bool {

@@ -280,8 +280,12 @@ fn measure_latency(
     if !run.statistics.iter().any(|(name, _)| *name == "<MIN> observation") {
         parsed.doubts.push(Doubt::BrokeOff);
     }
-    add_counts(run, metric, &mut parsed)?;
-    let mut dimensions = Attributes::from([(Attribute::LoadStreams, 0_u64.into())]);
+    let counts = MessageCounts::parse(run)?;
+    let mut dimensions = match counts.is_under_load() {
+        true => Attributes::from([(Attribute::Operation, UNDER_LOAD.into())]),
+        false => Attributes::from([(Attribute::LoadStreams, 0_u64.into())]),
+    };
+    add_counts(run, &counts, metric, &mut parsed);
     dimensions.extend(run.to.map(|to| (Attribute::To, to.into())));
     dimensions.extend(run.message_bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
     Ok(ImportedMeasurement::new("sockperf", benchmark(run), dimensions, parsed))
@@ -303,46 +307,73 @@ fn benchmark(run: &SockperfRun<'_>) -> Benchmark {
     }
 }
 
+/// Condition of `sockperf under-load`, which sends without waiting and asks for few replies.
+const UNDER_LOAD: &str = "under-load";
+
+/// Counts of messages in the valid part of a run; `None` = not printed.
+struct MessageCounts {
+    sent: Option<u64>,
+    received: Option<u64>,
+    dropped: Option<u64>,
+    duplicated: Option<u64>,
+    reordered: Option<u64>,
+}
+
+impl MessageCounts {
+    fn parse(run: &SockperfRun<'_>) -> Result<Self, ToolError> {
+        let parse = |line: Option<&str>, name: &str| {
+            let word = line.and_then(|line| word_after(line, name));
+            word.map(|word| parse_whole(name, word.trim_end_matches(';'))).transpose()
+        };
+        Ok(Self {
+            sent: parse(run.valid, "SentMessages")?,
+            received: parse(run.valid, "ReceivedMessages")?,
+            dropped: parse(run.counts, "dropped messages")?,
+            duplicated: parse(run.counts, "duplicated messages")?,
+            reordered: parse(run.counts, "out-of-order messages")?,
+        })
+    }
+
+    /// Returns the number of messages that asked for a reply.
+    fn asked(&self) -> u64 {
+        self.received.unwrap_or(0).saturating_add(self.dropped.unwrap_or(0))
+    }
+
+    /// Whether most messages asked for no reply. A ping-pong test waits for each.
+    fn is_under_load(&self) -> bool {
+        let half = self.sent.unwrap_or(0) / 2;
+        self.received.is_some() && self.dropped.is_some() && self.asked() < half
+    }
+}
+
 /// Adds loss and reordering of datagrams, and the number of replies.
 fn add_counts(
     run: &SockperfRun<'_>,
+    counts: &MessageCounts,
     metric: &'static str,
     parsed: &mut ParsedOutput,
-) -> Result<(), ToolError> {
-    let valid = |name: &str| {
-        let word = run.valid.and_then(|line| word_after(line, name));
-        word.map(|word| parse_whole(name, word.trim_end_matches(';'))).transpose()
-    };
-    if let Some(received) = valid("ReceivedMessages")? {
+) {
+    let MessageCounts { sent, received, dropped, duplicated, reordered } = *counts;
+    if let Some(received) = received {
         parsed.set_metric_attribute(metric, Attribute::Messages, received);
     }
-    let count = |name: &str| {
-        let word = run.counts.and_then(|line| word_after(line, name));
-        word.map(|word| parse_whole(name, word.trim_end_matches(';'))).transpose()
-    };
-    let (dropped, duplicated, reordered) = (
-        count("dropped messages")?,
-        count("duplicated messages")?,
-        count("out-of-order messages")?,
-    );
     if let Some(number) = duplicated.filter(|number| *number > 0) {
         parsed.problems.push(format!("{number} duplicated messages: assay has no such figure"));
     }
-    let whole = valid("SentMessages")?.unwrap_or(0);
+    let whole = if counts.is_under_load() { counts.asked() } else { sent.unwrap_or(0) };
     if run.is_tcp == Some(true) || whole == 0 {
         let lost = dropped.unwrap_or(0).saturating_add(reordered.unwrap_or(0));
         if lost > 0 {
             let what = format!("{lost} dropped or out-of-order messages of TCP");
             parsed.problems.push(what);
         }
-        return Ok(());
+        return;
     }
     for (name, part) in [("loss", dropped), ("reordered", reordered)] {
         if let Some(part) = part {
             parsed.add_ratio(name, EventCount { part: part.min(whole), whole });
         }
     }
-    Ok(())
 }
 
 /// Makes the measurement of a throughput test, which counts the messages that were sent.

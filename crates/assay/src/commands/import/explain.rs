@@ -197,3 +197,69 @@ fn assign_lines(parts: &[ExplainedPart], count: usize) -> Vec<Option<usize>> {
     }
     owners
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use assay_adapters::import;
+
+    use super::*;
+
+    /// Lists the result files among the inputs of the readers.
+    fn list_inputs(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_other = |it: &std::ffi::OsStr| it == "expected" || it == "md";
+            match path.is_dir() {
+                true => list_inputs(&path, files),
+                false if path.extension().is_some_and(is_other) => {}
+                false => files.push(path),
+            }
+        }
+    }
+
+    /// Every line of a file is printed once, in the order of the file, and so is every part.
+    #[test]
+    fn explanations_print_every_line_and_part_once() {
+        let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-adapters/tests");
+        let mut files = Vec::new();
+        list_inputs(&adapters.join("import"), &mut files);
+        list_inputs(&adapters.join("golden"), &mut files);
+        let mut explained = 0;
+        for path in files {
+            let bytes = std::fs::read(&path).unwrap();
+            let text = import::decode_text(&bytes);
+            let Ok(read) = import::read(&text) else { continue };
+            let explanation = explain("file", &text, &read);
+            check(&explanation, &text, &path);
+            explained += 1;
+        }
+        assert!(explained > 300, "{explained} explained files");
+    }
+
+    fn check(explanation: &Explanation, text: &str, path: &Path) {
+        let formatted = format_explanation(explanation, text);
+        let lines: Vec<&str> = text.lines().collect();
+        let digits = lines.len().to_string().len();
+        let expected: Vec<String> = (1..)
+            .zip(&lines)
+            .map(|(number, line)| format!("  {number:>digits$} | {line}"))
+            .collect();
+        let is_of_file = |line: &&str| {
+            let number = line.strip_prefix("  ").and_then(|it| it.split_once(" | "));
+            number.is_some_and(|(number, _)| number.trim_start().parse::<usize>().is_ok())
+        };
+        let printed: Vec<&str> = formatted.lines().filter(is_of_file).collect();
+        assert_eq!(printed, expected, "{}", path.display());
+        let shown = formatted.lines().filter(|line| !is_of_file(line));
+        let mut shown: Vec<&str> = shown.collect();
+        for part in &explanation.parts {
+            let heading = format_part(part);
+            let heading = heading.lines().next().unwrap_or_default();
+            let at = shown.iter().position(|line| line.ends_with(heading));
+            assert!(at.is_some(), "{}: {heading}\n{formatted}", path.display());
+            shown.remove(at.unwrap_or_default());
+        }
+    }
+}
