@@ -29,6 +29,7 @@ pub(crate) mod claims;
 #[cfg(test)]
 mod common_options;
 pub(crate) mod exec;
+pub(crate) mod export;
 #[cfg(test)]
 mod extreme_values;
 pub(crate) mod file_extension;
@@ -49,6 +50,7 @@ pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
 use exec::ExecArguments;
+use export::ExportArguments;
 pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
 use hosts::FleetArguments;
 use import::ImportArguments;
@@ -139,6 +141,8 @@ pub(crate) enum AssayCommand {
     History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
+    /// Write the results of stored runs for notebooks, databases and dashboards
+    Export(ExportArguments),
     /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
     /// exit-codes
     Help(HelpArguments),
@@ -180,7 +184,8 @@ impl AssayCommand {
             | Self::Verify(_)
             | Self::Compare(_)
             | Self::History(_)
-            | Self::Report(_) => Some("progress-runs"),
+            | Self::Report(_)
+            | Self::Export(_) => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }

@@ -131,7 +131,7 @@ pub fn history(history: &History) -> String {
 }
 
 /// Writes records; no field can be a formula in a spreadsheet program.
-fn write_records(records: impl Iterator<Item = Vec<String>>) -> String {
+pub(crate) fn write_records(records: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
         let fields =
@@ -150,7 +150,7 @@ fn pair_row(
     let (a, b) = (&pair.a, &pair.b);
     let mut row = vec![a.benchmark.clone(), a.metric.clone()];
     row.extend(
-        names.iter().map(|name| a.parameters.get(name).map(parameter).unwrap_or_default()),
+        names.iter().map(|name| a.parameters.get(name).map(attribute_text).unwrap_or_default()),
     );
     let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
     let ([low, high], [floor_low, floor_high]) = (ends(pair.ratio_ci), ends(pair.floor));
@@ -192,7 +192,7 @@ fn estimate_row(
     row.extend(
         names
             .iter()
-            .map(|name| estimate.parameters.get(name).map(parameter).unwrap_or_default()),
+            .map(|name| estimate.parameters.get(name).map(attribute_text).unwrap_or_default()),
     );
     let [low, high] = estimate.ci.map_or([None, None], |ci| ci.map(Some));
     let ids: Vec<&str> = estimate.warnings.iter().map(|warning| warning.id()).collect();
@@ -221,7 +221,7 @@ fn estimate_row(
 }
 
 /// Formats a number in the shortest form that reads back as the same number; empty without a value.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_finite() => serde_json::Number::from_f64(value)
             .map(|number| number.to_string())
@@ -230,7 +230,8 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-fn parameter(value: &AttributeValue) -> String {
+/// Formats the value of an attribute for programs.
+pub(crate) fn attribute_text(value: &AttributeValue) -> String {
     match value {
         AttributeValue::Flag(flag) => flag.to_string(),
         AttributeValue::Integer(integer) => integer.to_string(),

@@ -221,9 +221,15 @@ pub fn history(history: &History) -> String {
     })
 }
 
-fn to_json_text(out: &impl Serialize) -> String {
+/// Renders a value on several lines, with a final line break.
+pub(crate) fn to_json_text(out: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(out);
     json.expect("a summary has only keys that are text") + "\n"
+}
+
+/// Renders a value on one line.
+pub(crate) fn to_json_line(out: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(out).expect("a summary has only keys that are text")
 }
 
 fn to_json_value(out: &impl Serialize) -> Value {
@@ -314,7 +320,8 @@ fn estimate(it: &MetricEstimate) -> EstimateOut<'_> {
     }
 }
 
-fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
+/// Returns the attributes by name, as the JSON document has them.
+pub(crate) fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
     let plain = |stored: &Attribute| match stored {
         Attribute::Reason(reason) => {
             let (id, arguments) = id_and_arguments(reason);
