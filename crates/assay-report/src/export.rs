@@ -188,6 +188,3 @@ pub fn describe_columns() -> String {
     ]
     .join("\n")
 }
-
-#[cfg(test)]
-mod tests;

@@ -26,7 +26,7 @@ fn csv_cell(cell: ExportCell<'_>) -> String {
     match cell {
         ExportCell::Missing => String::new(),
         ExportCell::Text(text) | ExportCell::Json(text) => text.into_owned(),
-        ExportCell::Number(number) => csv::number(Some(number)),
+        ExportCell::Number(number) => csv::format_number(Some(number)),
         ExportCell::Integer(number) => number.to_string(),
         ExportCell::Flag(flag) => flag.to_string(),
         ExportCell::Time(text, _) => text.to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn add_jsonl(text: &mut String, run: &ExportedRun) {
                 ExportCell::Text(text) => json::to_json_line(&text),
                 ExportCell::Time(text, _) => json::to_json_line(&text),
                 ExportCell::Json(json) => json.into_owned(),
-                ExportCell::Number(number) => csv::number(Some(number)),
+                ExportCell::Number(number) => csv::format_number(Some(number)),
                 ExportCell::Integer(number) => number.to_string(),
                 ExportCell::Flag(flag) => flag.to_string(),
             };

@@ -13,6 +13,7 @@ use assay_model::sanitize;
 use super::ExportedRun;
 use super::labels::series_labels;
 use super::results::{ResultRow, better_word, result_rows};
+use crate::render::csv::format_number;
 
 /// Times of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +151,7 @@ impl MetricFamilies {
             let _ = writeln!(text, "# HELP {name} {}", family.help);
             for (labels, values) in &family.series {
                 for (time, value) in values {
+                    let value = format_number(Some(*value));
                     let _ = match self.times {
                         SampleTimes::RunStart => {
                             writeln!(text, "{name}{labels} {value} {}", format_seconds(*time))

@@ -14,7 +14,7 @@ use parquet::schema::parser::parse_message_type;
 use super::ExportedRun;
 use super::results::{result_columns, result_rows};
 use super::runs::run_columns;
-use super::samples::{sample_columns, visit_samples};
+use super::samples::{sample_columns, sample_rows};
 use super::table::{ColumnKind, ExportCell, ExportColumn};
 
 /// Number of rows that are stored together.
@@ -48,8 +48,10 @@ impl ParquetTables {
         for row in result_rows(run) {
             self.results.add(&columns, &row);
         }
-        let samples = &mut self.samples;
-        visit_samples(run, |row| samples.add(&sample_columns(), row));
+        let columns = sample_columns();
+        for row in sample_rows(run) {
+            self.samples.add(&columns, &row);
+        }
     }
 
     /// Returns the files with their names.

@@ -1,7 +1,10 @@
 //! Table of samples: the measured values behind the results, the warm-up included.
 
+use std::rc::Rc;
+
 use assay_model::event::Sample;
 use assay_model::run::{CaseRecord, SeriesRecord};
+use assay_model::summary::MetricEstimate;
 
 use super::ExportedRun;
 use super::table::{ColumnKind, ExportCell, ExportColumn};
@@ -13,8 +16,10 @@ pub(super) struct SampleRow<'r> {
     run: &'r ExportedRun,
     case: &'r CaseRecord,
     series: &'r SeriesRecord,
+    /// Unit of the metric, if the run names it.
+    unit: Option<&'static str>,
     /// Dimensions of the series, as JSON.
-    dimensions: &'r str,
+    dimensions: Rc<str>,
     sample: &'r Sample,
 }
 
@@ -27,16 +32,34 @@ const fn column<'r>(
     ExportColumn { name, kind, meaning, cell }
 }
 
-/// Passes every sample of the finished cases of a run to `add`.
-pub(super) fn visit_samples(run: &ExportedRun, mut add: impl FnMut(&SampleRow<'_>)) {
-    for case in run.run.finished_cases() {
-        for series in &case.series {
-            let dimensions = json::to_json_line(&json::parameters(&series.dimensions));
-            for sample in &series.samples {
-                add(&SampleRow { run, case, series, dimensions: &dimensions, sample });
-            }
-        }
-    }
+/// Returns the samples of the finished cases of a run.
+pub(super) fn sample_rows(run: &ExportedRun) -> impl Iterator<Item = SampleRow<'_>> {
+    let all = run
+        .run
+        .finished_cases()
+        .flat_map(|case| case.series.iter().map(move |series| (case, series)));
+    all.flat_map(move |(case, series)| {
+        let dimensions: Rc<str> =
+            json::to_json_line(&json::parameters(&series.dimensions)).into();
+        let unit = metric_unit(run, case, &series.metric);
+        series.samples.iter().map(move |sample| SampleRow {
+            run,
+            case,
+            series,
+            unit,
+            dimensions: Rc::clone(&dimensions),
+            sample,
+        })
+    })
+}
+
+/// Returns the unit of a metric: that of the benchmark's row, or of the run's result.
+fn metric_unit(run: &ExportedRun, record: &CaseRecord, metric: &str) -> Option<&'static str> {
+    let case = &record.case;
+    let defined = case.workload.benchmark().metric(metric).map(|it| it.unit);
+    let is_this = |it: &&MetricEstimate| it.case == case.id && it.metric == metric;
+    let measured = || run.summary.results.iter().find(is_this).map(|it| it.unit);
+    defined.or_else(measured).map(|unit| unit.symbol())
 }
 
 /// Returns the columns.
@@ -54,7 +77,7 @@ pub(super) fn sample_columns<'r>() -> Vec<ExportColumn<SampleRow<'r>>> {
         }),
         column("metric", Text, "name of the metric", |it| ExportCell::text(&it.series.metric)),
         column("unit", Text, "base unit of the value, if the run names it", |it| {
-            ExportCell::optional_text(it.unit())
+            ExportCell::optional_text(it.unit)
         }),
         column("value", Number, "measured value", |it| ExportCell::number(it.sample.value)),
         column("weight", Number, "weight of the value in means", |it| {
@@ -67,24 +90,7 @@ pub(super) fn sample_columns<'r>() -> Vec<ExportColumn<SampleRow<'r>>> {
             ExportCell::count(it.sample.at_ns)
         }),
         column("conditions", Json, "dimensions of its series", |it| {
-            ExportCell::Json(it.dimensions.into())
+            ExportCell::Json((&*it.dimensions).into())
         }),
     ]
-}
-
-impl SampleRow<'_> {
-    /// Returns the unit of the metric: that of the benchmark's row, or of the run's result.
-    fn unit(&self) -> Option<&'static str> {
-        let (case, metric) = (&self.case.case, &self.series.metric);
-        let defined = case.workload.benchmark().metric(metric).map(|it| it.unit);
-        let results = &self.run.summary.results;
-        let measured = || {
-            let is_this = |it: &&_| -> bool {
-                let it: &assay_model::summary::MetricEstimate = it;
-                it.case == case.id && it.metric == *metric
-            };
-            results.iter().find(is_this).map(|it| it.unit)
-        };
-        defined.or_else(measured).map(|unit| unit.symbol())
-    }
 }

@@ -120,10 +120,10 @@ pub fn history(history: &History) -> String {
             history.host.clone(),
             history.benchmark.clone(),
             history.metric.clone(),
-            number(Some(point.median)),
+            format_number(Some(point.median)),
             history.unit.symbol().to_owned(),
-            number(low),
-            number(high),
+            format_number(low),
+            format_number(high),
             is_change.to_string(),
         ]
     });
@@ -157,20 +157,20 @@ fn pair_row(
     row.extend([
         comparison.a.name.clone(),
         comparison.b.name.clone(),
-        number(Some(a.median)),
-        number(Some(b.median)),
+        format_number(Some(a.median)),
+        format_number(Some(b.median)),
         a.n.to_string(),
         b.n.to_string(),
         a.unit.symbol().to_owned(),
-        number(pair.ratio),
-        number(low),
-        number(high),
-        number(Some(comparison.level)),
-        number(Some(comparison.margin)),
-        number(pair.p),
-        number(pair.p_adjusted),
-        number(floor_low),
-        number(floor_high),
+        format_number(pair.ratio),
+        format_number(low),
+        format_number(high),
+        format_number(Some(comparison.level)),
+        format_number(Some(comparison.margin)),
+        format_number(pair.p),
+        format_number(pair.p_adjusted),
+        format_number(floor_low),
+        format_number(floor_high),
         words::verdict(pair.verdict).to_owned(),
         pair.runs_to_decide.map(|n| n.to_string()).unwrap_or_default(),
     ]);
@@ -197,18 +197,18 @@ fn estimate_row(
     let [low, high] = estimate.ci.map_or([None, None], |ci| ci.map(Some));
     let ids: Vec<&str> = estimate.warnings.iter().map(|warning| warning.id()).collect();
     row.extend([
-        number(Some(estimate.median)),
+        format_number(Some(estimate.median)),
         text(estimate.unit.symbol()),
-        number(low),
-        number(high),
-        number(Some(estimate.ci_level)),
+        format_number(low),
+        format_number(high),
+        format_number(Some(estimate.ci_level)),
         estimate.n.to_string(),
-        number(Some(estimate.n_effective)),
-        number(Some(estimate.min)),
-        number(Some(estimate.max)),
-        number(Some(estimate.mean)),
-        number(estimate.limit.as_ref().map(|limit| limit.value)),
-        number(estimate.percent_of_limit),
+        format_number(Some(estimate.n_effective)),
+        format_number(Some(estimate.min)),
+        format_number(Some(estimate.max)),
+        format_number(Some(estimate.mean)),
+        format_number(estimate.limit.as_ref().map(|limit| limit.value)),
+        format_number(estimate.percent_of_limit),
         text(match estimate.better {
             assay_model::benchmark::Better::Higher => "higher",
             assay_model::benchmark::Better::Lower => "lower",
@@ -221,7 +221,7 @@ fn estimate_row(
 }
 
 /// Formats a number in the shortest form that reads back as the same number; empty without a value.
-pub(crate) fn number(value: Option<f64>) -> String {
+pub(crate) fn format_number(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_finite() => serde_json::Number::from_f64(value)
             .map(|number| number.to_string())
@@ -235,7 +235,7 @@ pub(crate) fn attribute_text(value: &AttributeValue) -> String {
     match value {
         AttributeValue::Flag(flag) => flag.to_string(),
         AttributeValue::Integer(integer) => integer.to_string(),
-        AttributeValue::Number(value) => number(Some(*value)),
+        AttributeValue::Number(value) => format_number(Some(*value)),
         AttributeValue::Text(text) => text.clone(),
         AttributeValue::Reason(reason) => words::engine_reason(reason),
         AttributeValue::Pairs(pairs) => pairs

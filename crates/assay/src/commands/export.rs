@@ -46,7 +46,7 @@ pub(crate) fn export(
     write_files(finished.files, typed, terminal)?;
     if finished.left_out > 0 {
         terminal.note(&format!(
-            "warning: {} results are left out: without a finite value or a time, or a second one of the same series at the same time",
+            "warning: {} results are left out: without a value or a time, or a second one of a series at the same time",
             finished.left_out
         ));
     }
