@@ -23,7 +23,7 @@ const OTHER_LABELS: [&str; 4] = ["case", "suite", "label", "host"];
 #[derive(Debug, Default)]
 pub(super) struct BencherReport {
     benchmarks: BTreeMap<String, BTreeMap<String, BencherMetric>>,
-    /// Number of results with the name of another one.
+    /// Number of results without a finite value, or with the name of another one.
     pub(super) left_out: usize,
 }
 
@@ -40,8 +40,12 @@ impl BencherReport {
     /// Adds the results of a run.
     pub(super) fn add(&mut self, run: &ExportedRun) {
         let has_hosts = run.summary.hosts.len() > 1;
-        for row in result_rows(run).filter(|row| row.estimate.median.is_finite()) {
+        for row in result_rows(run) {
             let estimate = row.estimate;
+            if !estimate.median.is_finite() {
+                self.left_out += 1;
+                continue;
+            }
             let metric = BencherMetric {
                 value: estimate.median,
                 lower_value: estimate.ci.map(|[low, _]| low).filter(|it| it.is_finite()),

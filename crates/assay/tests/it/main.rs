@@ -9,6 +9,8 @@ mod bad_input;
 mod claims;
 mod conditions;
 mod exec;
+mod export;
+mod export_readers;
 mod file_names;
 mod fio;
 mod fio_logs;
