@@ -9,7 +9,7 @@ import assay
 
 results = assay.results()
 for run in assay.runs():
-    print(run["id"], run["host"], run["suite"], run["label"] if "label" in run else "")
+    print(run["id"], run["host"], run["suite"], run.get("label", ""))
 
 # pandas: the newest median of each metric, with its interval relative to it.
 frame = results.to_pandas().sort_values("time")
@@ -30,8 +30,14 @@ spread = (
 )
 print(spread)
 
-# The same question, decided by statistics: needs runs under two labels.
-labels = sorted({run["label"] for run in assay.runs() if run.get("label")})
-if len(labels) >= 2:
-    for pair in assay.compare(labels[0], labels[1])["pairs"]:
-        print(pair["a"]["benchmark"], pair["a"]["metric"], pair["ratio"], pair["verdict"])
+# Two runs compared by assay. Verdicts need several runs of each condition: name labels then.
+runs = assay.runs()
+if len(runs) >= 2:
+    older, newer = runs[1]["id"], runs[0]["id"]
+    try:
+        pairs = assay.compare(older, newer)["pairs"]
+    except assay.AssayError as error:
+        print(error)
+    else:
+        for pair in pairs:
+            print(pair["a"]["benchmark"], pair["a"]["metric"], pair["ratio"], pair["verdict"])

@@ -126,8 +126,8 @@ impl TableWriter {
 /// Returns the definition of a column in the schema language of Parquet.
 fn field_definition(name: &str, kind: ColumnKind) -> String {
     let (physical, logical) = match kind {
-        ColumnKind::Text => ("binary", " (STRING)"),
-        ColumnKind::Json => ("binary", " (JSON)"),
+        // Parquet's JSON type would be bytes in polars.
+        ColumnKind::Text | ColumnKind::Json => ("binary", " (STRING)"),
         ColumnKind::Time => ("int64", " (TIMESTAMP(MICROS,true))"),
         ColumnKind::Number => ("double", ""),
         ColumnKind::Integer => ("int64", ""),
