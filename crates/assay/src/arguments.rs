@@ -123,7 +123,7 @@ pub(crate) enum AssayCommand {
     Import(ImportArguments),
     /// List stored runs, newest first
     List(ListArguments),
-    /// Print a stored run
+    /// Print a stored run, or several in one table
     Show(ShowArguments),
     /// Remove stored runs
     Rm(RemoveArguments),
@@ -394,9 +394,10 @@ pub(crate) struct DoctorArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
+    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before;
+    /// several are printed in one table, with differences from the first
     #[arg(value_name = "RUN", default_value = "latest")]
-    pub(crate) run: String,
+    pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
     /// Print the run in the output format of the emulated tool; with vdbench, --output names the

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::{Attribute, AttributeValue, RankBinding};
+use assay_model::attribute::{Attribute, AttributeValue, RankBinding, identity_attributes};
 use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::history::History;
+use assay_model::run_table::{RunTable, RunTableRow};
 use assay_model::sanitize;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
@@ -128,6 +129,33 @@ pub fn history(history: &History) -> String {
         ]
     });
     write_records(std::iter::once(head.map(str::to_owned).into()).chain(rows))
+}
+
+/// Renders a table of runs: a row for each result, a column for each run.
+///
+/// # Panics
+/// Never: writing to memory cannot fail, and all rows have the same length.
+#[must_use]
+pub fn run_table(table: &RunTable) -> String {
+    let firsts = || table.rows.iter().filter_map(RunTableRow::first_estimate);
+    let names: BTreeSet<Attribute> =
+        firsts().flat_map(|it| identity_attributes(&it.parameters).into_keys()).collect();
+    let head = ["benchmark", "case", "metric", "unit", "host"].map(str::to_owned).into_iter();
+    let head =
+        head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
+    let head = head.chain(table.runs.iter().map(|run| run.header.id.clone()));
+    let rows = firsts().zip(&table.rows).map(|(first, row)| {
+        let texts = [&first.benchmark, &first.case, &first.metric].map(Clone::clone);
+        let mut cells: Vec<String> = texts.into();
+        cells.extend([first.unit.symbol().to_owned(), first.host.clone()]);
+        let value = |name| first.parameters.get(name).map(attribute_text).unwrap_or_default();
+        cells.extend(names.iter().map(value));
+        let median =
+            |it: &Option<MetricEstimate>| format_number(it.as_ref().map(|it| it.median));
+        cells.extend(row.estimates.iter().map(median));
+        cells
+    });
+    write_records(std::iter::once(head.collect()).chain(rows))
 }
 
 /// Writes records; no field can be a formula in a spreadsheet program.

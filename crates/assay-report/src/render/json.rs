@@ -19,6 +19,7 @@ use assay_model::history::{
 use assay_model::limit::PhysicalLimit;
 use assay_model::plan::OmittedMeasure;
 use assay_model::quantity::Unit;
+use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
 use assay_model::summary::{CaseFailure, MeasuringTool, MetricEstimate, RunHeader, RunSummary};
 use assay_model::trust;
 use serde::Serialize;
@@ -168,6 +169,27 @@ struct HistoryOut<'a> {
 }
 
 #[derive(Serialize)]
+struct RunTableOut<'a> {
+    schema: u32,
+    runs: Vec<RunColumnOut<'a>>,
+    rows: Vec<RunTableRowOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunColumnOut<'a> {
+    #[serde(flatten)]
+    header: &'a RunHeader,
+    host: &'a str,
+}
+
+#[derive(Serialize)]
+struct RunTableRowOut<'a> {
+    results: Vec<Option<EstimateOut<'a>>>,
+    /// Median over that of the first run.
+    ratios: Vec<Option<f64>>,
+}
+
+#[derive(Serialize)]
 struct DifferenceOut<'a> {
     #[serde(flatten)]
     difference: &'a EnvironmentDifference,
@@ -234,6 +256,29 @@ pub(crate) fn to_json_line(out: &(impl Serialize + ?Sized)) -> String {
 
 fn to_json_value(out: &impl Serialize) -> Value {
     serde_json::to_value(out).expect("a summary has only keys that are text")
+}
+
+/// Renders a table of runs as one JSON document and a final line break.
+#[must_use]
+pub fn run_table(table: &RunTable) -> String {
+    Language::INVARIANT.scope(|| {
+        to_json_text(&RunTableOut {
+            schema: assay_model::summary::SCHEMA,
+            runs: table.runs.iter().map(run_column).collect(),
+            rows: table.rows.iter().map(run_table_row).collect(),
+        })
+    })
+}
+
+fn run_column(run: &RunColumn) -> RunColumnOut<'_> {
+    RunColumnOut { header: &run.header, host: &run.host }
+}
+
+fn run_table_row(row: &RunTableRow) -> RunTableRowOut<'_> {
+    RunTableRowOut {
+        results: row.estimates.iter().map(|it| it.as_ref().map(estimate)).collect(),
+        ratios: (0..row.estimates.len()).map(|run| row.ratio(run)).collect(),
+    }
 }
 
 fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {

@@ -33,6 +33,7 @@ mod rdma;
 mod reframe;
 mod reports;
 mod round_trips;
+mod run_table;
 mod several_suites;
 mod slurm;
 mod storage;
