@@ -1,4 +1,4 @@
-"""Packs the program as a wheel: make_wheel.py PROGRAM VERSION PLATFORM WHEEL.
+"""Packs the program and its Python package as a wheel: make_wheel.py PROGRAM VERSION PLATFORM WHEEL.
 
 The time of its files is SOURCE_DATE_EPOCH, so that equal programs give equal wheels.
 """
@@ -42,6 +42,10 @@ def main():
     files = {}
     with open(program, "rb") as content:
         files[f"assay_bench-{version}.data/scripts/assay"] = content.read()
+    package = os.path.join(os.path.dirname(os.path.abspath(__file__)), "assay")
+    for name in ("__init__.py", "py.typed"):
+        with open(os.path.join(package, name), "rb") as content:
+            files[f"assay/{name}"] = content.read()
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):
         with open(name, "rb") as content:
             files[f"{information}/{name}"] = content.read()

@@ -71,6 +71,11 @@ const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headl
 
 const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a peer");
 
+const PROMETHEUS: SystemPackage =
+    package("prometheus", "`promtool`, which checks exported metrics");
+const INFLUXDB: SystemPackage =
+    package("influxdb", "`influxd`, which stores exported lines of results");
+
 const FAKETIME: SystemPackage = package("faketime", "sets the clock of a host during a run");
 
 const PDSH: SystemPackage =
@@ -147,6 +152,8 @@ pub const FOR_TESTS: &[SystemPackage] = &[
     IPROUTE,
     ETHTOOL,
     FIO,
+    PROMETHEUS,
+    INFLUXDB,
     FAKETIME,
     CHROMIUM,
 ];

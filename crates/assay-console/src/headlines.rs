@@ -1,9 +1,11 @@
 //! Headline values that `assay list` prints for each run.
 
+use std::collections::BTreeSet;
+
 use assay_model::run::Run;
 use assay_report::build;
 use assay_stats::summarize::summarize;
-use assay_store::{Headline, HeadlineSource};
+use assay_store::{Headline, HeadlineSource, RunDigest};
 
 /// Selection of headline values. Its version changes with the selection or the statistics, so that
 /// older indexes are rebuilt.
@@ -14,9 +16,15 @@ pub(crate) const HEADLINES: HeadlineSource = HeadlineSource {
 /// Version of the selection of values and of their names.
 const SELECTION_VERSION: u32 = 4;
 
-fn select_headlines(run: &Run) -> (Vec<Headline>, bool) {
+fn select_headlines(run: &Run) -> RunDigest {
     let summary = summarize(run);
     let headline = |(label, quantity)| Headline { label, quantity };
     let headlines = build::headlines(&summary).into_iter().map(headline).collect();
-    (headlines, build::distrust_reasons(&summary).is_empty())
+    let names = summary.results.iter().map(|it| format!("{}/{}", it.benchmark, it.metric));
+    let names: BTreeSet<String> = names.collect();
+    RunDigest {
+        headlines,
+        is_trusted: build::distrust_reasons(&summary).is_empty(),
+        metrics: names.into_iter().collect(),
+    }
 }

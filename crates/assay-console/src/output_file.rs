@@ -17,16 +17,17 @@ const MAX_ATTRIBUTE_BYTES: usize = 65_536;
 /// Maximum number of links that the kernel follows in a path (`path_resolution(7)`).
 const MAX_LINKS: usize = 40;
 
-/// Writes `text` to `path`. A regular file is created or replaced atomically. A device, pipe or
+/// Writes `contents` to `path`. A regular file is created or replaced atomically. A device, pipe or
 /// terminal (`/dev/null`) is written to instead: replacing it would remove it for all users. So is
 /// an open file of a process (`/dev/stdout`), whatever it is.
-pub fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
+pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), CommandFailure> {
+    let contents = contents.as_ref();
     let result = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(_) if is_stream(path) => write_into(path, text),
+        Ok(_) if is_stream(path) => write_into(path, contents),
         // A symbolic link stays; its target is replaced.
-        Ok(_) => path.canonicalize().and_then(|target| replace(&target, text)),
-        Err(_) => replace(path, text),
+        Ok(_) => path.canonicalize().and_then(|target| replace(&target, contents)),
+        Err(_) => replace(path, contents),
     };
     result.map_err(|error| write_error(path, &error))
 }
@@ -91,7 +92,7 @@ fn process_file(path: &Path) -> Option<PathBuf> {
     None
 }
 
-fn write_into(path: &Path, text: &str) -> io::Result<()> {
+fn write_into(path: &Path, contents: &[u8]) -> io::Result<()> {
     let stdout = Path::new("/proc").join(std::process::id().to_string()).join("fd/1");
     let mut file = if process_file(path).is_some_and(|it| it == stdout) {
         // Opened anew, a file would be written from its start.
@@ -100,7 +101,7 @@ fn write_into(path: &Path, text: &str) -> io::Result<()> {
         let is_file = path.metadata()?.is_file();
         OpenOptions::new().write(true).append(is_file).open(path)?
     };
-    file.write_all(text.as_bytes())
+    file.write_all(contents)
 }
 
 fn parent_folder(path: &Path) -> &Path {
@@ -108,12 +109,12 @@ fn parent_folder(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     // Readable as the user's umask allows, like a file created by a shell redirection.
     let mode = Permissions::from_mode(0o666);
     let mut file =
         tempfile::Builder::new().permissions(mode).tempfile_in(parent_folder(path))?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(contents)?;
     if let Ok(replaced) = path.metadata() {
         keep_permissions(file.as_file(), &replaced, read_acl(path)?.as_deref())?;
     }

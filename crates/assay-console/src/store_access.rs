@@ -186,8 +186,12 @@ pub fn stored_run_exit_code(read: &ReadRun) -> u8 {
 /// Reads the run named `name`.
 pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, CommandFailure> {
     let store = open_for_reading(typed)?;
-    let read = store.read(&resolve_run(&store, name)?);
-    let mut read = read.map_err(|error| CommandFailure::from_store(&error))?;
+    read_run(&store, &resolve_run(&store, name)?)
+}
+
+/// Reads the run with this identifier.
+pub fn read_run(store: &Store, id: &str) -> Result<ReadRun, CommandFailure> {
+    let mut read = store.read(id).map_err(|error| CommandFailure::from_store(&error))?;
     if !read.is_whole() {
         // Every report of the run then includes this doubt.
         read.run.doubts.push(Doubt::EventsLost { count: read.lost_events() });

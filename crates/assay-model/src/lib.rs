@@ -32,6 +32,7 @@ pub mod phrase;
 pub mod plan;
 pub mod quantity;
 pub mod run;
+pub mod run_table;
 pub mod sanitize;
 pub mod seed;
 pub mod sizing;

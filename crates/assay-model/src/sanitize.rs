@@ -51,6 +51,17 @@ pub fn spell_hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(spelled)
 }
 
+/// Replaces hidden characters, tabs and line breaks by escapes as in JSON, for formats with one
+/// value a line: `\\u000a`.
+#[must_use]
+pub fn escape_line(text: &str) -> Cow<'_, str> {
+    let escaped = escape_hidden(text);
+    if !escaped.contains(['\t', '\n']) {
+        return escaped;
+    }
+    Cow::Owned(escaped.replace('\t', "\\u0009").replace('\n', "\\u000a"))
+}
+
 /// Like [`escape_hidden`], but keeps the colour sequences `ESC [ … m`, for text that this program
 /// has coloured itself.
 #[must_use]
@@ -141,6 +152,17 @@ mod tests {
         let (red, clear) = ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[2J\u{1b}[31");
         assert_eq!(escape_hidden_except_colours(red), red);
         assert_eq!(escape_hidden_except_colours(clear), "\\u001b[2J\\u001b[31");
+    }
+
+    #[test]
+    fn line_has_no_breaks() {
+        for (text, expected) in [
+            ("plain é", "plain é"),
+            ("a\nb\tc\rd", "a\\u000ab\\u0009c\\u000dd"),
+            ("\u{202e}\u{2028}", "\\u202e\\u2028"),
+        ] {
+            assert_eq!(escape_line(text), expected);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod perftest;
 mod plan;
 mod published_results;
 mod run;
+mod run_table;
 mod storage;
 
 pub use answer::{AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons};
@@ -28,4 +29,5 @@ pub use listing::{HiddenRuns, ListedRun, listing};
 pub use methods::methods;
 pub use plan::{fleet_plan, plan};
 pub use run::{run, run_page};
+pub use run_table::run_table;
 pub use storage::storage_plan;

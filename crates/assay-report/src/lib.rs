@@ -2,7 +2,8 @@
 //!
 //! [`build`] turns a summary, a plan, a list of runs or findings into a neutral
 //! [`document::Document`]; [`render`] writes a document in one format. CSV and JSON are written
-//! from the summary itself, because programs read them. [`words`] is the only place with the texts
+//! from the summary itself, because programs read them. [`export`] writes many runs for databases
+//! and notebooks. [`words`] is the only place with the texts
 //! of identifiers. [`anonymous`] removes from a run everything that identifies its owner.
 //!
 //! This crate never runs, measures or opens anything, and never judges results.
@@ -20,6 +21,7 @@ macro_rules! message {
 pub mod anonymous;
 pub mod build;
 pub mod document;
+pub mod export;
 pub mod locale;
 mod plot;
 pub mod precision;

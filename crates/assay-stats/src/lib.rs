@@ -32,6 +32,7 @@ pub mod rank_statistic;
 pub mod rate_search;
 pub mod ratio;
 pub mod rounds;
+pub mod run_table;
 pub mod shift;
 pub mod simulation;
 pub mod stopping;

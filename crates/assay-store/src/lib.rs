@@ -35,7 +35,9 @@ use assay_model::run::Run;
 
 pub use error::StoreError;
 pub use layout::{STORE_FORMAT, default_folder, new_run_id};
-pub use list_entry::{Headline, HeadlineSource, ListEntry, RunListing, UnreadableEntry};
+pub use list_entry::{
+    Headline, HeadlineSource, ListEntry, RunDigest, RunListing, UnreadableEntry,
+};
 pub use problem::EventProblem;
 pub use reader::ReadRun;
 pub use removal::RunRemoval;

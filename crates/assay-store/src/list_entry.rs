@@ -61,6 +61,19 @@ pub struct ListEntry {
     pub headlines: Vec<Headline>,
     /// Whether the values are trusted.
     pub is_trusted: bool,
+    /// Metrics of its results, sorted: `memory.stream/triad`.
+    pub metrics: Vec<String>,
+}
+
+/// Values of the list that are derived from the samples of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunDigest {
+    /// Most important values.
+    pub headlines: Vec<Headline>,
+    /// Whether the values are trusted.
+    pub is_trusted: bool,
+    /// Metrics of its results, each with its benchmark.
+    pub metrics: Vec<String>,
 }
 
 /// A value with its name, for the list.
@@ -86,11 +99,18 @@ pub struct UnreadableEntry {
 pub struct HeadlineSource {
     /// Version of the function; must change when its result for the same run would change.
     pub version: u32,
-    /// Returns the headlines of a run, and whether they are trusted.
-    pub condense: fn(&Run) -> (Vec<Headline>, bool),
+    /// Returns the values of a run.
+    pub condense: fn(&Run) -> RunDigest,
 }
 
 impl HeadlineSource {
     /// No headlines.
-    pub const NONE: Self = Self { version: 0, condense: |_| (Vec::new(), true) };
+    pub const NONE: Self = Self {
+        version: 0,
+        condense: |_| RunDigest {
+            headlines: Vec::new(),
+            is_trusted: true,
+            metrics: Vec::new(),
+        },
+    };
 }

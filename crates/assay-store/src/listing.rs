@@ -12,7 +12,7 @@ use fs_err as fs;
 use crate::error::StoreError;
 use crate::index::{self, EventsStamp, IndexRow};
 use crate::layout::StoreLayout;
-use crate::list_entry::{HeadlineSource, ListEntry, RunListing, UnreadableEntry};
+use crate::list_entry::{HeadlineSource, ListEntry, RunDigest, RunListing, UnreadableEntry};
 use crate::parallel;
 use crate::problem::EventProblem;
 use crate::reader;
@@ -165,7 +165,7 @@ fn to_entry(
         ended.filter(|end| matches!(end, CaseOutcome::Failed { .. }) == failed).count()
     };
     let (cases_finished, cases_failed) = (count(false), count(true));
-    let (mut headlines, is_trusted) = (headlines.condense)(run);
+    let RunDigest { mut headlines, is_trusted, metrics } = (headlines.condense)(run);
     headlines.retain(|headline| headline.quantity.value.is_finite());
     let other_hosts = run.hosts.len().saturating_sub(1);
     let host = run.first_host();
@@ -193,5 +193,6 @@ fn to_entry(
         losses: problems.iter().map(EventProblem::lost_events).sum(),
         headlines,
         is_trusted,
+        metrics,
     }
 }

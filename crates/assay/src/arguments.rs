@@ -31,6 +31,7 @@ pub(crate) mod claims;
 #[cfg(test)]
 mod common_options;
 pub(crate) mod exec;
+pub(crate) mod export;
 #[cfg(test)]
 mod extreme_values;
 pub(crate) mod file_extension;
@@ -48,6 +49,7 @@ pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
 use exec::ExecArguments;
+use export::ExportArguments;
 pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
 use hosts::FleetArguments;
 use import::ImportArguments;
@@ -118,7 +120,7 @@ pub(crate) enum AssayCommand {
     Import(ImportArguments),
     /// List stored runs, newest first
     List(ListArguments),
-    /// Print a stored run
+    /// Print a stored run, or several in one table
     Show(ShowArguments),
     /// Remove stored runs
     Rm(RemoveArguments),
@@ -136,6 +138,8 @@ pub(crate) enum AssayCommand {
     History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
+    /// Write the results of stored runs for notebooks, databases and dashboards
+    Export(ExportArguments),
     /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
     /// exit-codes
     Help(HelpArguments),
@@ -177,7 +181,8 @@ impl AssayCommand {
             | Self::Verify(_)
             | Self::Compare(_)
             | Self::History(_)
-            | Self::Report(_) => Some("progress-runs"),
+            | Self::Report(_)
+            | Self::Export(_) => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }
@@ -386,9 +391,10 @@ pub(crate) struct DoctorArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
+    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before;
+    /// several are printed in one table, with differences from the first
     #[arg(value_name = "RUN", default_value = "latest")]
-    pub(crate) run: String,
+    pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
     /// Print the run in the output format of the emulated tool; with vdbench, --output names the

@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 mod doctor_hosts;
 mod doctor_topics;
 pub(crate) mod exec;
+pub(crate) mod export;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;

@@ -61,6 +61,10 @@ pub(super) fn check_wheel(release: &Release, file: &Path) -> Result<()> {
     let mut pip = command::at_root(&release.root, folder.path().join("bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check", "--no-index"]);
     command::run(pip.arg(file))?;
+    let mut python = command::at_root(&release.root, folder.path().join("bin/python"));
+    python.args(["-c", "import assay; print(assay.runs())"]);
+    let runs = command::output(python.env("XDG_DATA_HOME", folder.path()))?;
+    ensure!(runs.trim() == "[]", "the Python package prints {runs} of an empty store");
     try_program(release, &folder.path().join("bin/assay"))
 }
 

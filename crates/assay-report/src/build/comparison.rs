@@ -162,7 +162,7 @@ fn table(comparison: &Comparison) -> ReportTable {
 }
 
 /// Returns a sort key by benchmark and metric, so that related figures are adjacent.
-fn sort_key(estimate: &MetricEstimate) -> (usize, usize) {
+pub(super) fn sort_key(estimate: &MetricEstimate) -> (usize, usize) {
     let benchmark = Benchmark::from_id(&estimate.benchmark);
     let place = Benchmark::ALL.iter().position(|it| Some(*it) == benchmark);
     let metric = benchmark.and_then(|it| {
@@ -171,7 +171,8 @@ fn sort_key(estimate: &MetricEstimate) -> (usize, usize) {
     (place.unwrap_or(usize::MAX), metric.unwrap_or(usize::MAX))
 }
 
-fn metric_label(estimate: &MetricEstimate) -> String {
+/// Returns the label of a metric.
+pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         network_labels::metric_label(estimate)
     } else {
@@ -192,6 +193,18 @@ fn case_label(pair: &MetricComparison) -> String {
     {
         identity = identity.replace(&a, &format!("{a} / {b}"));
     }
+    with_host(estimate, identity)
+}
+
+/// Returns the label of the conditions of one result.
+pub(super) fn condition_label(estimate: &MetricEstimate) -> String {
+    if network_labels::is_network(estimate) {
+        return network_labels::case_and_end(estimate);
+    }
+    with_host(estimate, identity::label(&estimate.parameters))
+}
+
+fn with_host(estimate: &MetricEstimate, identity: String) -> String {
     // Only runs with several hosts have it as a parameter.
     let host = text(estimate, Attribute::Host);
     join_details(&host.into_iter().chain([identity]).collect::<Vec<_>>())

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::{Attribute, AttributeValue, RankBinding};
+use assay_model::attribute::{Attribute, AttributeValue, RankBinding, identity_attributes};
 use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::history::History;
+use assay_model::run_table::{RunTable, RunTableRow};
 use assay_model::sanitize;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
@@ -120,18 +121,45 @@ pub fn history(history: &History) -> String {
             history.host.clone(),
             history.benchmark.clone(),
             history.metric.clone(),
-            number(Some(point.median)),
+            format_number(Some(point.median)),
             history.unit.symbol().to_owned(),
-            number(low),
-            number(high),
+            format_number(low),
+            format_number(high),
             is_change.to_string(),
         ]
     });
     write_records(std::iter::once(head.map(str::to_owned).into()).chain(rows))
 }
 
+/// Renders a table of runs: a row for each result, a column for each run.
+///
+/// # Panics
+/// Never: writing to memory cannot fail, and all rows have the same length.
+#[must_use]
+pub fn run_table(table: &RunTable) -> String {
+    let firsts = || table.rows.iter().filter_map(RunTableRow::first_estimate);
+    let names: BTreeSet<Attribute> =
+        firsts().flat_map(|it| identity_attributes(&it.parameters).into_keys()).collect();
+    let head = ["benchmark", "case", "metric", "unit", "host"].map(str::to_owned).into_iter();
+    let head =
+        head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
+    let head = head.chain(table.runs.iter().map(|run| run.header.id.clone()));
+    let rows = firsts().zip(&table.rows).map(|(first, row)| {
+        let texts = [&first.benchmark, &first.case, &first.metric].map(Clone::clone);
+        let mut cells: Vec<String> = texts.into();
+        cells.extend([first.unit.symbol().to_owned(), first.host.clone()]);
+        let value = |name| first.parameters.get(name).map(attribute_text).unwrap_or_default();
+        cells.extend(names.iter().map(value));
+        let median =
+            |it: &Option<MetricEstimate>| format_number(it.as_ref().map(|it| it.median));
+        cells.extend(row.estimates.iter().map(median));
+        cells
+    });
+    write_records(std::iter::once(head.collect()).chain(rows))
+}
+
 /// Writes records; no field can be a formula in a spreadsheet program.
-fn write_records(records: impl Iterator<Item = Vec<String>>) -> String {
+pub(crate) fn write_records(records: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
         let fields =
@@ -150,27 +178,27 @@ fn pair_row(
     let (a, b) = (&pair.a, &pair.b);
     let mut row = vec![a.benchmark.clone(), a.metric.clone()];
     row.extend(
-        names.iter().map(|name| a.parameters.get(name).map(parameter).unwrap_or_default()),
+        names.iter().map(|name| a.parameters.get(name).map(attribute_text).unwrap_or_default()),
     );
     let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
     let ([low, high], [floor_low, floor_high]) = (ends(pair.ratio_ci), ends(pair.floor));
     row.extend([
         comparison.a.name.clone(),
         comparison.b.name.clone(),
-        number(Some(a.median)),
-        number(Some(b.median)),
+        format_number(Some(a.median)),
+        format_number(Some(b.median)),
         a.n.to_string(),
         b.n.to_string(),
         a.unit.symbol().to_owned(),
-        number(pair.ratio),
-        number(low),
-        number(high),
-        number(Some(comparison.level)),
-        number(Some(comparison.margin)),
-        number(pair.p),
-        number(pair.p_adjusted),
-        number(floor_low),
-        number(floor_high),
+        format_number(pair.ratio),
+        format_number(low),
+        format_number(high),
+        format_number(Some(comparison.level)),
+        format_number(Some(comparison.margin)),
+        format_number(pair.p),
+        format_number(pair.p_adjusted),
+        format_number(floor_low),
+        format_number(floor_high),
         words::verdict(pair.verdict).to_owned(),
         pair.runs_to_decide.map(|n| n.to_string()).unwrap_or_default(),
     ]);
@@ -192,23 +220,23 @@ fn estimate_row(
     row.extend(
         names
             .iter()
-            .map(|name| estimate.parameters.get(name).map(parameter).unwrap_or_default()),
+            .map(|name| estimate.parameters.get(name).map(attribute_text).unwrap_or_default()),
     );
     let [low, high] = estimate.ci.map_or([None, None], |ci| ci.map(Some));
     let ids: Vec<&str> = estimate.warnings.iter().map(|warning| warning.id()).collect();
     row.extend([
-        number(Some(estimate.median)),
+        format_number(Some(estimate.median)),
         text(estimate.unit.symbol()),
-        number(low),
-        number(high),
-        number(Some(estimate.ci_level)),
+        format_number(low),
+        format_number(high),
+        format_number(Some(estimate.ci_level)),
         estimate.n.to_string(),
-        number(Some(estimate.n_effective)),
-        number(Some(estimate.min)),
-        number(Some(estimate.max)),
-        number(Some(estimate.mean)),
-        number(estimate.limit.as_ref().map(|limit| limit.value)),
-        number(estimate.percent_of_limit),
+        format_number(Some(estimate.n_effective)),
+        format_number(Some(estimate.min)),
+        format_number(Some(estimate.max)),
+        format_number(Some(estimate.mean)),
+        format_number(estimate.limit.as_ref().map(|limit| limit.value)),
+        format_number(estimate.percent_of_limit),
         text(match estimate.better {
             assay_model::benchmark::Better::Higher => "higher",
             assay_model::benchmark::Better::Lower => "lower",
@@ -221,7 +249,7 @@ fn estimate_row(
 }
 
 /// Formats a number in the shortest form that reads back as the same number; empty without a value.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn format_number(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_finite() => serde_json::Number::from_f64(value)
             .map(|number| number.to_string())
@@ -230,11 +258,12 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-fn parameter(value: &AttributeValue) -> String {
+/// Formats the value of an attribute for programs.
+pub(crate) fn attribute_text(value: &AttributeValue) -> String {
     match value {
         AttributeValue::Flag(flag) => flag.to_string(),
         AttributeValue::Integer(integer) => integer.to_string(),
-        AttributeValue::Number(value) => number(Some(*value)),
+        AttributeValue::Number(value) => format_number(Some(*value)),
         AttributeValue::Text(text) => text.clone(),
         AttributeValue::Reason(reason) => words::engine_reason(reason),
         AttributeValue::Pairs(pairs) => pairs

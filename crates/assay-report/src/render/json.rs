@@ -19,6 +19,7 @@ use assay_model::history::{
 use assay_model::limit::PhysicalLimit;
 use assay_model::plan::OmittedMeasure;
 use assay_model::quantity::Unit;
+use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
 use assay_model::summary::{CaseFailure, MeasuringTool, MetricEstimate, RunHeader, RunSummary};
 use assay_model::trust;
 use serde::Serialize;
@@ -168,6 +169,27 @@ struct HistoryOut<'a> {
 }
 
 #[derive(Serialize)]
+struct RunTableOut<'a> {
+    schema: u32,
+    runs: Vec<RunColumnOut<'a>>,
+    rows: Vec<RunTableRowOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunColumnOut<'a> {
+    #[serde(flatten)]
+    header: &'a RunHeader,
+    host: &'a str,
+}
+
+#[derive(Serialize)]
+struct RunTableRowOut<'a> {
+    results: Vec<Option<EstimateOut<'a>>>,
+    /// Median over that of the first run.
+    ratios: Vec<Option<f64>>,
+}
+
+#[derive(Serialize)]
 struct DifferenceOut<'a> {
     #[serde(flatten)]
     difference: &'a EnvironmentDifference,
@@ -221,13 +243,42 @@ pub fn history(history: &History) -> String {
     })
 }
 
-fn to_json_text(out: &impl Serialize) -> String {
+/// Renders a value on several lines, with a final line break.
+pub(crate) fn to_json_text(out: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(out);
     json.expect("a summary has only keys that are text") + "\n"
 }
 
+/// Renders a value on one line.
+pub(crate) fn to_json_line(out: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(out).expect("a summary has only keys that are text")
+}
+
 fn to_json_value(out: &impl Serialize) -> Value {
     serde_json::to_value(out).expect("a summary has only keys that are text")
+}
+
+/// Renders a table of runs as one JSON document and a final line break.
+#[must_use]
+pub fn run_table(table: &RunTable) -> String {
+    Language::INVARIANT.scope(|| {
+        to_json_text(&RunTableOut {
+            schema: assay_model::summary::SCHEMA,
+            runs: table.runs.iter().map(run_column).collect(),
+            rows: table.rows.iter().map(run_table_row).collect(),
+        })
+    })
+}
+
+fn run_column(run: &RunColumn) -> RunColumnOut<'_> {
+    RunColumnOut { header: &run.header, host: &run.host }
+}
+
+fn run_table_row(row: &RunTableRow) -> RunTableRowOut<'_> {
+    RunTableRowOut {
+        results: row.estimates.iter().map(|it| it.as_ref().map(estimate)).collect(),
+        ratios: (0..row.estimates.len()).map(|run| row.ratio(run)).collect(),
+    }
 }
 
 fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
@@ -314,7 +365,8 @@ fn estimate(it: &MetricEstimate) -> EstimateOut<'_> {
     }
 }
 
-fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
+/// Returns the attributes by name, as the JSON document has them.
+pub(crate) fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
     let plain = |stored: &Attribute| match stored {
         Attribute::Reason(reason) => {
             let (id, arguments) = id_and_arguments(reason);

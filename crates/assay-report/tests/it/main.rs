@@ -5,6 +5,7 @@
 mod browser;
 mod conditions;
 mod events;
+mod export;
 mod golden;
 mod guest;
 mod learn;

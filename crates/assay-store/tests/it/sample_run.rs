@@ -13,7 +13,7 @@ use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::{Run, SeriesRecord};
 use assay_model::workload::{LatencyWorkload, Workload};
-use assay_store::{Headline, HeadlineSource, Store};
+use assay_store::{Headline, HeadlineSource, RunDigest, Store};
 
 pub(crate) const CASES: [&str; 3] =
     ["memory.latency/bytes=4096", "memory.latency/bytes=8192", "memory.latency/bytes=16384"];
@@ -156,13 +156,17 @@ pub(crate) fn write_run(store: &Store, run: &str) {
 pub(crate) const HEADLINES: HeadlineSource =
     HeadlineSource { version: 1, condense: first_samples };
 
-fn first_samples(run: &Run) -> (Vec<Headline>, bool) {
+fn first_samples(run: &Run) -> RunDigest {
     let first = run.finished_cases().next().and_then(|record| record.series.first());
     let headline = |series: &SeriesRecord| Headline {
         label: series.metric.clone(),
         quantity: Quantity::new(series.samples[0].value, Unit::Second),
     };
-    (first.map(headline).into_iter().collect(), true)
+    RunDigest {
+        headlines: first.map(headline).into_iter().collect(),
+        is_trusted: true,
+        metrics: Vec::new(),
+    }
 }
 
 /// Prints that a test was skipped, and the reason.

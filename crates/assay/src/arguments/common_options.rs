@@ -56,6 +56,8 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     // Filter by label.
     ("history", "ljo·f"),
     ("report", PAGES),
+    // The format is an argument; one JSON document for all runs would be too large.
+    ("export", "l·o··"),
     // Print only text for people or shells.
     ("help", "·····"),
     ("completions", "·····"),

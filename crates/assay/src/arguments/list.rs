@@ -6,9 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::PageArguments;
 use assay_console::options::{StoreArguments, parse_seconds};
+use assay_report::export::is_metric;
+use assay_store::ListEntry;
 
+/// Selection of stored runs.
 #[derive(Debug, Args)]
-pub(crate) struct ListArguments {
+pub(crate) struct RunFilterArguments {
     /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
     #[arg(long, value_name = "DATE|TIME", value_parser = parse_since)]
     pub(crate) since: Option<String>,
@@ -21,6 +24,37 @@ pub(crate) struct ListArguments {
     /// Only runs of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
+    /// Only runs with a result of this metric, like triad or memory.stream/triad
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Option<String>,
+}
+
+impl RunFilterArguments {
+    /// Whether a run is selected.
+    pub(crate) fn matches(&self, run: &ListEntry) -> bool {
+        let is_equal = |requested: &Option<String>, actual: &str| {
+            requested.as_deref().is_none_or(|it| it == actual)
+        };
+        // Timestamps start with the year, so they sort chronologically as text.
+        let is_later = self.since.as_ref().is_none_or(|since| run.started >= *since);
+        is_later
+            && is_equal(&self.suite, &run.suite)
+            && is_equal(&self.label, run.label.as_deref().unwrap_or_default())
+            && is_equal(&self.host, &run.host)
+            && self.metric.as_ref().is_none_or(|metric| has_metric(run, metric))
+    }
+}
+
+/// Whether a run has results of a metric, named alone or after its benchmark.
+fn has_metric(run: &ListEntry, name: &str) -> bool {
+    let names = run.metrics.iter().filter_map(|it| it.split_once('/'));
+    names.into_iter().any(|(benchmark, metric)| is_metric(name, benchmark, metric))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    #[command(flatten)]
+    pub(crate) filter: RunFilterArguments,
     /// Also list runs without a result: everything in them failed, or they ended before the first
     /// measurement
     #[arg(long)]

@@ -36,7 +36,7 @@ pub(crate) struct BriefPageArguments {
 }
 
 /// Returns a parser for output files that rejects `-`, which means standard output in many tools.
-fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
+pub(super) fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|file| {
         if file == Path::new("-") {
             return Err("leave out -o to write to standard output");

@@ -68,7 +68,7 @@ pub(crate) fn list(
 ) -> Result<u8, CommandFailure> {
     let mut listing = store_access::list_runs(&typed.store)?;
     let stored = listing.runs.len();
-    listing.runs.retain(|run| is_requested(run, typed));
+    listing.runs.retain(|run| typed.filter.matches(run));
     let matching = listing.runs.len();
     listing.runs.retain(|run| typed.all || !is_without_result(run));
     let hidden = HiddenRuns {
@@ -90,18 +90,6 @@ pub(crate) fn list(
         terminal,
     )?;
     Ok(if is_whole { 0 } else { exit_code(FailureKind::Measurement) })
-}
-
-fn is_requested(run: &ListEntry, typed: &ListArguments) -> bool {
-    let matches = |requested: &Option<String>, actual: &str| {
-        requested.as_deref().is_none_or(|it| it == actual)
-    };
-    // Timestamps start with the year, so they sort chronologically as text.
-    let is_later = typed.since.as_ref().is_none_or(|since| run.started >= *since);
-    is_later
-        && matches(&typed.suite, &run.suite)
-        && matches(&typed.label, run.label.as_deref().unwrap_or_default())
-        && matches(&typed.host, &run.host)
 }
 
 fn list_document(listing: &RunListing) -> ListDocument<'_> {

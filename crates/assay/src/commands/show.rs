@@ -16,6 +16,7 @@ use crate::page::{self, OutputPage};
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_stats::run_table::build_run_table;
 
 pub(crate) mod tool_output;
 
@@ -23,7 +24,8 @@ pub(crate) fn show(
     typed: &ShowArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let read = store_access::read(&typed.store, &typed.run)?;
+    let [name] = typed.runs.as_slice() else { return show_table(typed, terminal) };
+    let read = store_access::read(&typed.store, name)?;
     store_access::print_problems(&read, terminal);
     match typed.shape {
         Some(shape) => {
@@ -57,6 +59,34 @@ pub(crate) fn show(
         }
     }
     Ok(store_access::stored_run_exit_code(&read))
+}
+
+/// Prints several runs in one table.
+fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    if typed.shape.is_some() || typed.data_sheet.is_given() {
+        return Err(CommandFailure::usage("--as and --data-sheet need a single run")
+            .advise("name one run, or leave out the option"));
+    }
+    let mut code = 0;
+    let mut runs = Vec::new();
+    for read in store_access::read_all(&typed.store, &typed.runs)? {
+        store_access::print_problems(&read, terminal);
+        code = code.max(store_access::stored_run_exit_code(&read));
+        runs.push(read.run);
+    }
+    if typed.page.format() == PageFormat::Learn {
+        publish_learn((&typed.page, None), &typed.data_sheet.read()?, &runs, terminal)?;
+        return Ok(code);
+    }
+    let table = build_run_table(&runs);
+    let page = OutputPage {
+        document: build::run_table(&table),
+        json: &|| render::json::run_table(&table),
+        csv: &|| render::csv::run_table(&table),
+        html_document: Some(&|| build::run_table(&table)),
+    };
+    page.publish(&typed.page, terminal)?;
+    Ok(code)
 }
 
 pub(crate) fn report(

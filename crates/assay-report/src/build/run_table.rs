@@ -1,0 +1,111 @@
+//! Several runs in one table: a column for each run, with differences from the first.
+
+use std::collections::BTreeSet;
+
+use assay_model::benchmark::Better;
+use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
+use assay_model::summary::MetricEstimate;
+
+use super::comparison::{condition_label, metric_label, sort_key};
+use crate::document::{
+    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
+};
+use crate::locale::{comma, format_fixed, word};
+use crate::{precision, units};
+
+/// Relative difference in the worse direction that is marked; the default margin of `compare`.
+const MARKED_DIFFERENCE: f64 = 0.02;
+/// Text of a cell without a result.
+const MISSING: &str = "–";
+
+/// Builds the table of several runs.
+#[must_use]
+pub fn run_table(table: &RunTable) -> Document {
+    let names = column_names(&table.runs);
+    let mut document = Document::new(names.join(comma()));
+    let facts = names.iter().cloned().zip(table.runs.iter().map(run_label)).collect();
+    document.blocks.push(Block::Facts(FactTable { title: None, tone: Tone::Plain, facts }));
+    if table.rows.is_empty() {
+        document.paragraph(Tone::Bad, word("run-table-empty"));
+        return document;
+    }
+    document.blocks.push(Block::Table(result_table(table, &names)));
+    let margin = precision::format_percent_setting(MARKED_DIFFERENCE * 100.0);
+    document.paragraph(Tone::Quiet, message!("run-table-explanation", margin = margin));
+    document
+}
+
+/// Returns the labels of the runs, or their identifiers unless all labels differ.
+fn column_names(runs: &[RunColumn]) -> Vec<String> {
+    let labels: BTreeSet<&str> =
+        runs.iter().filter_map(|run| run.header.label.as_deref()).collect();
+    let name = |run: &RunColumn| match &run.header.label {
+        Some(label) if labels.len() == runs.len() => label.clone(),
+        Some(_) | None => run.header.id.clone(),
+    };
+    runs.iter().map(name).collect()
+}
+
+fn run_label(run: &RunColumn) -> String {
+    let header = &run.header;
+    let label = header.label.as_deref().unwrap_or_default();
+    let parts = [&header.id, &header.suite, &run.host, label, &header.started];
+    parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(comma())
+}
+
+fn result_table(table: &RunTable, names: &[String]) -> ReportTable {
+    let leading =
+        [word("column-what"), word("column-case")].map(|it| (it, ColumnAlignment::Left));
+    let runs = names.iter().map(|name| (name.as_str(), ColumnAlignment::Right));
+    let columns: Vec<(&str, ColumnAlignment)> = leading.into_iter().chain(runs).collect();
+    let mut rows: Vec<(&MetricEstimate, &RunTableRow)> =
+        table.rows.iter().filter_map(|row| Some((row.first_estimate()?, row))).collect();
+    rows.sort_by_cached_key(|(first, _)| sort_key(first));
+    let mut document_table = ReportTable::new("", &columns);
+    for (first, row) in rows {
+        let mut cells: Vec<TableCell> =
+            vec![metric_label(first).into(), condition_label(first).into()];
+        cells.extend((0..names.len()).map(|run| result_cell(row, run)));
+        document_table.rows.push(cells);
+    }
+    document_table
+}
+
+fn result_cell(row: &RunTableRow, run: usize) -> TableCell {
+    let Some(estimate) = row.estimates.get(run).and_then(Option::as_ref) else {
+        return TableCell {
+            text: MISSING.to_owned(),
+            tone: Tone::Quiet,
+            ..TableCell::default()
+        };
+    };
+    let value = precision::value(estimate);
+    let Some(ratio) = row.ratio(run) else { return value.into() };
+    let difference = units::with_no_break_spaces(&format_difference(ratio - 1.0));
+    TableCell {
+        text: format!("{value} {difference}"),
+        tone: difference_tone(ratio, estimate.better),
+        ..TableCell::default()
+    }
+}
+
+/// Formats a relative difference with its sign: `+3.1 %`.
+fn format_difference(difference: f64) -> String {
+    let percent = units::in_percent(&format_fixed((difference * 100.0).abs(), 1));
+    format!("{}{percent}", if difference < 0.0 { "−" } else { "+" })
+}
+
+/// Returns the tone of a ratio: marked if worse by at least the margin, quiet within it.
+fn difference_tone(ratio: f64, better: Better) -> Tone {
+    let improvement = match better {
+        Better::Higher => ratio - 1.0,
+        Better::Lower => 1.0 - ratio,
+    };
+    if improvement <= -MARKED_DIFFERENCE {
+        Tone::Doubt
+    } else if improvement < MARKED_DIFFERENCE {
+        Tone::Quiet
+    } else {
+        Tone::Plain
+    }
+}

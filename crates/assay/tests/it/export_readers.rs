@@ -1,0 +1,175 @@
+//! Exports in the programs that they are made for: Prometheus, `InfluxDB`, pandas, polars, `DuckDB`.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::export::filled_world;
+use crate::program::World;
+
+fn run(command: &mut Command) -> (bool, String) {
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text)
+}
+
+fn is_missing(program: &str, test: &str) -> bool {
+    let is_missing = Command::new(program).arg("--help").output().is_err();
+    if is_missing {
+        eprintln!("SKIPPED {test}: {program} is not installed");
+    }
+    is_missing
+}
+
+#[test]
+fn promtool_accepts_metrics() {
+    if is_missing("promtool", "promtool_accepts_metrics") {
+        return;
+    }
+    let world = filled_world();
+    world.assay(&["export", "openmetrics", "-o", "all.txt"]).succeeded();
+    let mut backfill = Command::new("promtool");
+    backfill.args(["tsdb", "create-blocks-from", "openmetrics", "all.txt", "blocks"]);
+    let (accepted, text) = run(backfill.current_dir(world.path(".")));
+    assert!(accepted && text.contains("NUM SAMPLES"), "{text}");
+
+    // The textfile collector reads the older format, without times.
+    world.assay(&["export", "openmetrics", "--latest", "-o", "assay.prom"]).succeeded();
+    let file = std::fs::File::open(world.path("assay.prom")).unwrap();
+    let (accepted, text) =
+        run(Command::new("promtool").args(["check", "metrics"]).stdin(Stdio::from(file)));
+    assert!(accepted && text.is_empty(), "{text}");
+}
+
+/// Server that ends with the test.
+struct InfluxServer {
+    process: Child,
+    port: u16,
+}
+
+impl Drop for InfluxServer {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+impl InfluxServer {
+    fn start(world: &World) -> Self {
+        let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (port, rpc_port) = (free(), free());
+        let folder = world.path("influx").display().to_string();
+        let configuration = format!(
+            "reporting-disabled = true\nbind-address = \"127.0.0.1:{rpc_port}\"\n\
+             [meta]\ndir = \"{folder}/meta\"\n\
+             [data]\ndir = \"{folder}/data\"\nwal-dir = \"{folder}/wal\"\n\
+             [monitor]\nstore-enabled = false\n\
+             [http]\nbind-address = \"127.0.0.1:{port}\"\nlog-enabled = false\n"
+        );
+        let file = world.write("influxdb.conf", &configuration);
+        let process = Command::new("influxd")
+            .arg("-config")
+            .arg(file)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Self { process, port };
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while server.request("GET /ping", "").is_none() {
+            assert!(Instant::now() < deadline, "influxd does not answer");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        server
+    }
+
+    /// Returns the answer to a request, with its head.
+    fn request(&self, request: &str, body: &str) -> Option<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        let head = format!(
+            "{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).ok()?;
+        stream.write_all(body.as_bytes()).ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        Some(answer)
+    }
+}
+
+#[test]
+fn influxdb_stores_all_points() {
+    if is_missing("influxd", "influxdb_stores_all_points") {
+        return;
+    }
+    let world = filled_world();
+    let points = world.assay(&["export", "influx"]).succeeded().out;
+    let server = InfluxServer::start(&world);
+    server.request("POST /query?q=CREATE+DATABASE+assay", "").unwrap();
+    let written = server.request("POST /write?db=assay&precision=ns", &points).unwrap();
+    assert!(written.starts_with("HTTP/1.1 204"), "{written}");
+    let counted =
+        server.request("GET /query?db=assay&q=SELECT+count(value)+FROM+assay", "").unwrap();
+    let expected = format!(",{}]", points.lines().count());
+    assert!(counted.contains(&expected), "{expected}: {counted}");
+    let labels = "GET /query?db=assay&q=SHOW+TAG+VALUES+WITH+KEY+%3D+label";
+    let labels = server.request(labels, "").unwrap();
+    assert!(labels.contains(r#"=1+1,\"x\" \\u005c"#), "{labels}");
+}
+
+/// Returns Python of the environment that `cargo xtask test --all` creates.
+fn find_python(test: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let python = root.join("target/frames/pandas/bin/python");
+    if !python.is_file() {
+        eprintln!("SKIPPED {test}: pandas and polars are not installed");
+        return None;
+    }
+    Some(python)
+}
+
+fn python(world: &World, python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command
+        .current_dir(world.path("."))
+        .env("ASSAY", env!("CARGO_BIN_EXE_assay"))
+        .env("XDG_DATA_HOME", world.path("."))
+        .env_remove("ASSAY_STORE")
+        .env("PYTHONPATH", pypi_folder())
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+fn pypi_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/pypi")
+}
+
+#[test]
+fn frames_equal_show_value_by_value() {
+    let Some(interpreter) = find_python("frames_equal_show_value_by_value") else { return };
+    let world = filled_world();
+    world.assay(&["export", "parquet", "-o", "tables"]).succeeded();
+    world.assay(&["export", "csv", "-o", "results.csv"]).succeeded();
+    let script = world.write("check.py", include_str!("export_readers.py"));
+    let (passed, text) = run(python(&world, &interpreter).arg("-W").arg("error").arg(script));
+    assert!(passed, "{text}");
+}
+
+#[test]
+fn python_example_runs_and_the_package_is_typed() {
+    let Some(interpreter) = find_python("python_example_runs_and_the_package_is_typed") else {
+        return;
+    };
+    let world = filled_world();
+    let (passed, text) =
+        run(python(&world, &interpreter).arg(pypi_folder().join("example.py")));
+    assert!(passed && text.contains("half_width") && text.contains("spread"), "{text}");
+    let mut mypy = python(&world, &interpreter);
+    mypy.args(["-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir=/dev/null"]);
+    let (passed, text) = run(mypy.arg(pypi_folder().join("assay")));
+    assert!(passed, "{text}");
+}

@@ -1,0 +1,71 @@
+//! `assay show A B C`: several runs in one table.
+
+use serde_json::{Value, json};
+
+use crate::program::World;
+
+const STREAM: &str =
+    include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
+const OSU: &str = include_str!("../../../assay-adapters/tests/golden/osu/7.5-latency.out");
+
+/// Store with STREAM under two labels, the second with twice the rate of triad, and an MPI test.
+fn world() -> World {
+    let world = World::new();
+    let triad = STREAM.lines().find(|line| line.starts_with("Triad:")).unwrap();
+    let figures: Vec<f64> =
+        triad.split_whitespace().skip(1).map(|it| it.parse().unwrap()).collect();
+    let [rate, times @ ..] = figures.as_slice() else { panic!("{triad}") };
+    let times: String = times.iter().map(|it| format!(" {:.6}", it / 2.0)).collect();
+    let faster = format!("Triad: {:.1}{times}", rate * 2.0);
+    world.write("stream.txt", STREAM);
+    world.write("faster.txt", &STREAM.replacen(triad, &faster, 1));
+    world.write("osu.txt", OSU);
+    for (file, label) in [("stream.txt", "a"), ("faster.txt", "b"), ("osu.txt", "c")] {
+        world.assay(&["import", "--host", "vm1", "--label", label, file]).succeeded();
+    }
+    world
+}
+
+#[test]
+fn several_runs_share_one_table() {
+    let world = world();
+    let document = world.json(&["show", "a", "b", "c", "--json"]);
+    let labels: Vec<&Value> =
+        document["runs"].as_array().unwrap().iter().map(|run| &run["label"]).collect();
+    assert_eq!(labels, ["a", "b", "c"]);
+    let rows = document["rows"].as_array().unwrap();
+    let triad = rows.iter().find(|row| row["results"][0]["metric"] == "triad").unwrap();
+    assert_eq!(triad["ratios"], json!([null, 2.0, null]));
+    assert!(triad["results"][2].is_null(), "{triad}");
+    let latency = rows.iter().find(|row| row["results"][2]["metric"] == "latency").unwrap();
+    assert_eq!(latency["ratios"], json!([null, null, null]));
+    let shown = world.json(&["show", "latest~1", "--json"]);
+    let of_show = shown["results"].as_array().unwrap();
+    let of_show = of_show.iter().find(|it| it["metric"] == "triad").unwrap();
+    assert_eq!(&triad["results"][1], of_show);
+
+    let text = world.assay(&["show", "a", "b", "c"]).succeeded().out;
+    let line = text.lines().find(|line| line.contains("Triad")).unwrap();
+    assert!(line.contains("+100.0 %") && line.trim_end().ends_with('–'), "{text}");
+    let backwards = world.assay(&["show", "b", "a"]).succeeded().out;
+    assert!(backwards.contains("−50.0 %"), "{backwards}");
+    let csv = world.assay(&["show", "a", "b", "c", "--format", "csv"]).succeeded().out;
+    let line = csv.lines().find(|line| line.contains(",triad,")).unwrap();
+    assert!(line.ends_with(",31462600000.0,62925200000.0,"), "{csv}");
+    for format in ["markdown", "html"] {
+        let page = world.assay(&["show", "a", "b", "--format", format]).succeeded().out;
+        assert!(page.contains("100.0"), "{page}");
+    }
+}
+
+#[test]
+fn table_rejects_options_of_a_single_run() {
+    let world = world();
+    for (words, expected) in [
+        (&["a", "b", "--as", "fio"][..], "need a single run"),
+        (&["a", "nothing"], "there is no run `nothing`"),
+    ] {
+        let refused = world.assay(&[&["show"], words].concat()).failed_with(2);
+        assert!(refused.err.contains(expected), "{refused:?}");
+    }
+}
