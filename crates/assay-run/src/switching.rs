@@ -83,6 +83,7 @@ struct RunSlot {
     condition: usize,
     block: u32,
     is_control: bool,
+    levels: Vec::new(),
 }
 
 impl TurnSchedule {

@@ -120,6 +120,7 @@ impl SimulatedConditions {
                     number,
                     block,
                     is_control: false,
+                    levels: Vec::new(),
                 });
                 let drift = 1.0 + self.drift * f64::from(number);
                 let ratio = if condition == 1 { self.ratio } else { 1.0 };

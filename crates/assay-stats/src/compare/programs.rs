@@ -77,6 +77,7 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
             number: block as u32,
             block: block as u32,
             is_control: false,
+            levels: Vec::new(),
         });
         block_run.cases = vec![case];
         block_run
