@@ -11,7 +11,7 @@ use crate::factor::{FactorLevel, FactorLevels};
 /// is 1 in 8,000: enough for all pairs of 28 levels.
 pub const DEFAULT_BLOCKS: u32 = 14;
 /// Maximum number of blocks.
-pub const MAX_BLOCKS: u32 = 500;
+pub const MAX_BLOCKS: u32 = 400;
 
 /// Suite with factors.
 #[derive(Debug, Clone, PartialEq)]
