@@ -19,6 +19,7 @@ pub(crate) mod rdma;
 pub(crate) mod references;
 pub(crate) mod removal;
 pub(crate) mod run;
+mod run_factors;
 pub(crate) mod run_hosts;
 mod run_switch;
 pub(crate) mod show;

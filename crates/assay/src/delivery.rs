@@ -4,10 +4,12 @@
 //! All demands are read before the measurement, so that an invalid one wastes none.
 
 use assay_claims::reference::Claim;
+use assay_model::phrase;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::words::sentence;
 use assay_report::{build, words};
+use assay_run::factor_turns;
 use assay_run::failure::CommandFailure;
 use assay_run::listener::Listener;
 use assay_run::run_request::{self, MeasuredRun};
@@ -48,6 +50,7 @@ pub(crate) struct RunDelivery<'a> {
     claims: Option<(Vec<Claim>, &'a str)>,
     hosts: HostDemands<'a>,
     further_page: Option<&'a FurtherPage<'a>>,
+    own_page: Option<&'a FurtherPage<'a>>,
 }
 
 impl<'a> RunDelivery<'a> {
@@ -71,6 +74,7 @@ impl<'a> RunDelivery<'a> {
             claims,
             hosts: HostDemands::default(),
             further_page: None,
+            own_page: None,
         })
     }
 
@@ -82,6 +86,11 @@ impl<'a> RunDelivery<'a> {
     /// Adds a page after the report.
     pub(crate) fn with_further_page(self, print: &'a FurtherPage<'a>) -> Self {
         Self { further_page: Some(print), ..self }
+    }
+
+    /// Replaces the page of the run.
+    pub(crate) fn with_own_page(self, print: &'a FurtherPage<'a>) -> Self {
+        Self { own_page: Some(print), ..self }
     }
 
     /// Measures and delivers a run; `first_text` is shown until it begins. Returns the exit code.
@@ -108,8 +117,10 @@ impl<'a> RunDelivery<'a> {
         // If the only case of a single host failed, there is nothing to print but the reason.
         let is_lost =
             run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
-        if !is_lost || !is_text {
-            report::publish_run(&run, &summary, (self.typed, self.extent), terminal)?;
+        match self.own_page {
+            Some(print) => print(&run, terminal)?,
+            None if is_lost && is_text => {}
+            None => report::publish_run(&run, &summary, (self.typed, self.extent), terminal)?,
         }
         if let Some(print) = self.further_page {
             print(&run, terminal)?;
@@ -172,10 +183,24 @@ pub(crate) fn measure<T>(
     let store = store_access::open(&typed.store)?;
     let mut listener =
         ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
+    warn_of_unrestored(&store, &mut listener);
     if let Some(text) = first_text {
         listener.begin_with_text(text);
     }
     measure(&store, &mut listener)
+}
+
+/// Reports the levels that a killed measurement left applied.
+fn warn_of_unrestored(store: &Store, listener: &mut dyn Listener) {
+    for (left, record) in factor_turns::find_unrestored(store) {
+        listener.warn(&phrase!(
+            "unrestored",
+            "a measurement that was killed left a level of {factor} applied; restore by {command}, then delete {file}",
+            factor = left.factor,
+            command = format!("`{}`", left.command),
+            file = record.display().to_string(),
+        ));
+    }
 }
 
 /// Whether the report is printed as text on standard output.

@@ -12,7 +12,6 @@ use assay_model::attribute::{Attribute, identity_attributes};
 use assay_model::factor::FactorLevel;
 use assay_model::level_comparison::{
     LevelComparison, LevelCondition, LevelEstimate, LevelPair, MetricLevels, OverallTest,
-    SCHEMA,
 };
 use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
