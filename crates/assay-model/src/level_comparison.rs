@@ -44,6 +44,8 @@ pub struct MetricLevels {
     pub levels: Vec<LevelEstimate>,
     /// Each pair of combinations.
     pub pairs: Vec<LevelPair>,
+    /// Number of blocks that ranks need to distinguish any two combinations, if there are fewer.
+    pub needed_blocks: Option<usize>,
 }
 
 /// Friedman's test of all combinations together.

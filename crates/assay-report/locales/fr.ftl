@@ -289,6 +289,7 @@ program-memory-floor = Les programmes de moins de { $size } n’ont pas de valeu
 programs-compared = Programmes comparés à { $first }
 levels-title = Niveaux de { $factors }
 levels-without-letters = Trop peu de blocs communs pour un verdict : les lettres demandent au moins trois blocs où chaque niveau a une valeur supérieure à zéro.
+levels-more-blocks = Avec si peu de blocs, aucun niveau ne peut différer d’un autre : il faut au moins { $needed } blocs (--blocks, ou --runs d’assay exec).
 levels-overall = Tous les niveaux ensemble (test de Friedman) : χ² = { $statistic }, p = { $p } après correction pour toutes les métriques.
 levels-explanation = Les niveaux qui partagent une lettre ne se distinguent pas. Les rapports sont appariés par bloc ({ $blocks } blocs) ; au sein d’une métrique, la probabilité d’une fausse différence quelconque est d’au plus { $wrong } (Holm).
 levels-unmatched = { $n } résultats n’ont pas d’équivalent sous un autre niveau.

@@ -125,9 +125,14 @@ pub fn measure(
     };
     let mut conditions: Vec<LevelRuns> = turns.suite.combinations.iter().map(empty).collect();
     let comparison = new_run_id(Timestamp::now());
-    let mut applied = AppliedLevels::begin(turns, store, &comparison)?;
-    let mut course =
-        TurnCourse { question, turns, comparison, conditions: &mut conditions, number: 0 };
+    let mut applied = AppliedLevels::new(turns, store, &comparison);
+    let mut course = TurnCourse {
+        question,
+        turns,
+        comparison: &comparison,
+        conditions: &mut conditions,
+        number: 0,
+    };
     let measured = course.measure(&mut applied, (store, cancel), listener);
     let restored = applied.restore(cancel.load(Ordering::Relaxed), listener);
     let failure = match (measured, restored) {
@@ -145,9 +150,9 @@ struct TurnCourse<'a, 'q> {
     question: &'a RunRequest<'q>,
     turns: &'a FactorTurns<'a>,
     /// Identifier that all turns share.
-    comparison: String,
+    comparison: &'a str,
     conditions: &'a mut [LevelRuns],
-    /// Number of turns begun.
+    /// Number of turns measured.
     number: u32,
 }
 
@@ -184,11 +189,11 @@ impl TurnCourse<'_, '_> {
                 )?;
                 let position = self.position(block, &case.levels);
                 let run = self.measure_turn(case, position, (store, cancel), listener)?;
-                self.conditions[index].runs.push(run);
-                self.number += 1;
                 if cancel.load(Ordering::Relaxed) {
                     return Err(self.interrupted());
                 }
+                self.conditions[index].runs.push(run);
+                self.number += 1;
             }
         }
         Ok(())
@@ -196,7 +201,7 @@ impl TurnCourse<'_, '_> {
 
     fn position(&self, block: u32, levels: &[FactorLevel]) -> TurnPosition {
         TurnPosition {
-            comparison: self.comparison.clone(),
+            comparison: self.comparison.to_owned(),
             seed: self.turns.seed,
             number: self.number,
             block,

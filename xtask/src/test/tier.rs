@@ -14,6 +14,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "claims::",
     "conditions::",
     "exec::",
+    "factors::",
     "fio::",
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`

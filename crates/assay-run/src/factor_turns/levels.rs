@@ -16,6 +16,9 @@ use crate::listener::Listener;
 /// Levels of the machine, as far as commands apply them.
 pub(super) struct AppliedLevels<'a> {
     turns: &'a FactorTurns<'a>,
+    store: &'a Store,
+    /// Name of the record.
+    name: &'a str,
     /// Line that last completed for each factor; `None` before the first, and after a failure.
     lines: Vec<Option<String>>,
     /// Whether a line of the factor was begun, so that it has to be restored.
@@ -24,24 +27,24 @@ pub(super) struct AppliedLevels<'a> {
 }
 
 impl<'a> AppliedLevels<'a> {
+    pub(super) fn new(turns: &'a FactorTurns<'a>, store: &'a Store, name: &'a str) -> Self {
+        let count = turns.suite.factors.len();
+        let (lines, is_changed) = (vec![None; count], vec![false; count]);
+        Self { turns, store, name, lines, is_changed, record: None }
+    }
+
     /// Records what will have to be restored, before anything is applied.
-    pub(super) fn begin(
-        turns: &'a FactorTurns<'a>,
-        store: &Store,
-        comparison: &str,
-    ) -> Result<Self, CommandFailure> {
-        let factors = &turns.suite.factors;
+    fn ensure_record(&mut self) -> Result<(), CommandFailure> {
         let unrestored = |factor: &Factor| {
             let command = factor.restore.as_ref()?.line.clone();
             Some(UnrestoredFactor { factor: factor.levels.name.clone(), command })
         };
-        let all: Vec<UnrestoredFactor> = factors.iter().filter_map(unrestored).collect();
-        let record = match all.is_empty() {
-            true => None,
-            false => Some(RestoreRecord::write(store, comparison, &all)?),
-        };
-        let count = factors.len();
-        Ok(Self { turns, lines: vec![None; count], is_changed: vec![false; count], record })
+        let factors = self.turns.suite.factors.iter();
+        let all: Vec<UnrestoredFactor> = factors.filter_map(unrestored).collect();
+        if self.record.is_none() && !all.is_empty() {
+            self.record = Some(RestoreRecord::write(self.store, self.name, &all)?);
+        }
+        Ok(())
     }
 
     /// Applies the levels of a combination, factor by factor; a factor whose line would be the same
@@ -62,6 +65,7 @@ impl<'a> AppliedLevels<'a> {
             if self.lines[index].as_ref() == Some(&line) {
                 continue;
             }
+            self.ensure_record()?;
             self.lines[index] = None;
             self.is_changed[index] = true;
             has_changed = true;

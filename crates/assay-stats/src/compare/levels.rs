@@ -18,7 +18,7 @@ use assay_model::summary::MetricEstimate;
 
 use super::{across_runs, format_attributes};
 use crate::quantile::LEVEL;
-use crate::shift::paired_shift;
+use crate::shift::{MIN_RANKED, paired_shift};
 use crate::summarize::summarize;
 use crate::{false_discovery, family_wise, friedman, letters};
 
@@ -198,7 +198,17 @@ fn compare_metric(result: &ResultByBlock) -> MetricLevels {
     let tested: Vec<f64> = pairs.iter().map(|pair| pair.p).collect();
     let adjusted = family_wise::adjust_p_values(&tested);
     pairs.iter_mut().zip(adjusted).for_each(|(pair, p)| pair.p_adjusted = p);
-    MetricLevels { overall: test_blocks(result, &measured), levels, pairs }
+    let blocks = levels.iter().map(|level| level.estimate.n).max().unwrap_or(0);
+    let needed_blocks = needed_blocks(pairs.len(), blocks);
+    MetricLevels { overall: test_blocks(result, &measured), levels, pairs, needed_blocks }
+}
+
+/// Returns the number of blocks that ranks need to distinguish any of so many pairs, if there are
+/// fewer: with n blocks, no p-value of the signed ranks is below 2 / 2ⁿ.
+fn needed_blocks(pairs: usize, blocks: usize) -> Option<usize> {
+    let needed = (2.0 * pairs as f64 / FAMILY_ERROR).log2().ceil();
+    let needed = if needed.is_finite() { needed.max(0.0) as usize } else { 0 };
+    (MIN_RANKED..needed).contains(&blocks).then_some(needed)
 }
 
 /// Returns the differences of the logarithms in common blocks; `None` if a value is not above 0.

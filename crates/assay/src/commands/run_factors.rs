@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::plan::Plan;
 use assay_model::suite::Suite;
-use assay_model::suite::factorial::{DEFAULT_BLOCKS, FactorialSuite};
+use assay_model::suite::factorial::{DEFAULT_BLOCKS, Factor, FactorCommand, FactorialSuite};
 use assay_report::{build, render, words};
 use assay_run::factor_turns::{self, FactorOutcome, FactorTurns};
 use assay_run::failure::CommandFailure;
@@ -133,10 +133,19 @@ pub(super) fn levels_page<T>(
 #[derive(Serialize)]
 struct PlannedTurns {
     suite: String,
+    factors: Vec<PlannedFactor>,
     blocks: u32,
     turns: u32,
     turn_budget_s: f64,
     combinations: Vec<PlannedCombination>,
+}
+
+#[derive(Serialize)]
+struct PlannedFactor {
+    name: String,
+    levels: Vec<String>,
+    apply: Option<String>,
+    restore: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -160,8 +169,16 @@ fn dry_run(
         let plan = prepare(&turns.request(request, case))?.plan;
         combinations.push(PlannedCombination { levels: levels.collect(), plan });
     }
+    let line = |command: &Option<FactorCommand>| command.as_ref().map(|it| it.line.clone());
+    let factor = |it: &Factor| PlannedFactor {
+        name: it.levels.name.clone(),
+        levels: it.levels.levels.clone(),
+        apply: line(&it.apply),
+        restore: line(&it.restore),
+    };
     let planned = PlannedTurns {
         suite: turns.suite.name.clone(),
+        factors: turns.suite.factors.iter().map(factor).collect(),
         blocks: turns.blocks,
         turns: turns.count(),
         turn_budget_s: turn_s,

@@ -9,6 +9,7 @@ mod bad_input;
 mod claims;
 mod conditions;
 mod exec;
+mod factors;
 mod file_names;
 mod fio;
 mod fio_logs;

@@ -41,7 +41,7 @@ pub fn parse_factorial_suite(
     let Some(mut factors) = read_factors(root.get_mut(), given)? else { return Ok(None) };
     add_keys(root.get_mut(), &mut factors)?;
     check_usage(root.get_ref(), &factors)?;
-    name_programs(root.get_mut());
+    let names = program_names(root.get_mut());
     let levels: Vec<FactorLevels> = factors.iter().map(|it| it.levels.clone()).collect();
     let place = factors.last().map_or(0..0, |it| it.span.clone());
     let combined = combine_levels(&levels).map_err(|error| factor_error(&error, place))?;
@@ -51,6 +51,7 @@ pub fn parse_factorial_suite(
         let suite = {
             let mut filled: DeTable<'_> = root.get_ref().clone();
             fill_measures(&mut filled, &levels)?;
+            name_programs(&mut filled, &names);
             read_suite(&Spanned::new(whole.clone(), filled), text)
                 .map_err(|error| with_levels(error, &levels))?
         };
@@ -269,29 +270,39 @@ fn check_usage(root: &DeTable<'_>, factors: &[Factor]) -> ParseResult<()> {
     Ok(())
 }
 
-/// Names each program that has no name by its words with their placeholders, so that its results have
-/// one name under all levels.
-fn name_programs(root: &mut DeTable<'_>) {
-    for measure in measures(root) {
-        let span = measure.span();
-        let DeValue::Table(table) = measure.get_mut() else { continue };
-        let is_program = table.get("benchmark").and_then(|it| it.get_ref().as_str())
-            == Some(Benchmark::Command.id());
+/// Returns a name for each measure of a program without one: its words with their placeholders, so
+/// that its results have one name under all levels.
+fn program_names(root: &mut DeTable<'_>) -> Vec<Option<String>> {
+    let name = |measure: &mut Spanned<DeValue<'_>>| {
+        let table = measure.get_ref().as_table()?;
+        let is_program =
+            table.get("benchmark")?.get_ref().as_str() == Some(Benchmark::Command.id());
         if !is_program || table.contains_key("name") {
-            continue;
+            return None;
         }
-        let words = match table.get("run").map(Spanned::get_ref) {
-            Some(DeValue::String(line)) => line.clone().into_owned(),
-            Some(DeValue::Array(list)) => {
+        match table.get("run")?.get_ref() {
+            DeValue::String(line) => Some(line.clone().into_owned()),
+            DeValue::Array(list) => {
                 let words = list.iter().filter_map(|it| it.get_ref().as_str());
-                words.collect::<Vec<_>>().join(" ")
+                Some(words.collect::<Vec<_>>().join(" "))
             }
-            _ => continue,
-        };
-        // Single braces would be filled.
-        let name = words.replace('{', "").replace('}', "");
-        let key = Spanned::new(span.clone(), Cow::Borrowed("name"));
-        table.insert(key, Spanned::new(span, DeValue::String(Cow::Owned(name))));
+            DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Table(_) => None,
+        }
+    };
+    measures(root).into_iter().map(name).collect()
+}
+
+fn name_programs<'i>(root: &mut DeTable<'i>, names: &'i [Option<String>]) {
+    for (measure, name) in measures(root).into_iter().zip(names) {
+        let span = measure.span();
+        if let (DeValue::Table(table), Some(name)) = (measure.get_mut(), name) {
+            let key = Spanned::new(span.clone(), Cow::Borrowed("name"));
+            table.insert(key, Spanned::new(span, DeValue::String(Cow::Borrowed(name))));
+        }
     }
 }
 

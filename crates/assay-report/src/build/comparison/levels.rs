@@ -2,14 +2,14 @@
 
 use assay_model::level_comparison::{LevelComparison, LevelEstimate, MetricLevels};
 use assay_model::quantity::Unit;
-use assay_model::suite::factorial::FactorialSuite;
+use assay_model::suite::factorial::{Factor, FactorialSuite};
 
 use super::super::run::estimate_parts::figure_name;
 use super::super::run::words;
 use super::{case_label_of, sort_key};
 use crate::document::{
-    Axis, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReportTable, Scale,
-    TableCell, Tone,
+    Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
+    ReportTable, Scale, TableCell, Tone,
 };
 use crate::locale::{comma, join_details, join_sentences, word};
 use crate::precision::{self, ColumnPrefixes, format_percent_setting, format_setting};
@@ -39,11 +39,16 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
     let Some(first) = metric.levels.first() else { return };
     let name = figure_name(&first.estimate);
     let case = case_label_of(&first.estimate);
-    let title = join_details(&[name.clone(), case].map(|it| it.trim().to_owned()));
+    let parts = [name.clone(), case].into_iter().filter(|it| !it.is_empty());
+    let title = join_details(&parts.collect::<Vec<_>>());
     document.heading(&title);
     document.blocks.push(Block::Table(table(comparison, metric)));
     if metric.levels.iter().all(|level| level.letters.is_empty()) {
         document.paragraph(Tone::Doubt, word("levels-without-letters"));
+    }
+    if let Some(needed) = metric.needed_blocks {
+        let text = message!("levels-more-blocks", needed = needed.to_string());
+        document.paragraph(Tone::Doubt, text);
     }
     if let Some(test) = metric.overall {
         let text = message!(
@@ -78,10 +83,12 @@ fn table(comparison: &LevelComparison, metric: &MetricLevels) -> ReportTable {
         let Some(condition) = comparison.conditions.get(level.condition) else { continue };
         let mut row: Vec<TableCell> =
             condition.levels.iter().map(|it| it.level.clone().into()).collect();
+        // An interval too wide to print still exists.
+        let missing = if level.estimate.ci.is_some() { "–" } else { word("no-interval") };
         let interval = prefixes.interval(&level.estimate);
         row.extend([
             prefixes.value(&level.estimate).into(),
-            interval.unwrap_or_else(|| word("no-interval").to_owned()).into(),
+            interval.unwrap_or_else(|| missing.to_owned()).into(),
             level.estimate.n.to_string().into(),
         ]);
         row.extend(ratio_cells(level, metric));
@@ -162,5 +169,20 @@ pub fn factor_plan(suite: &FactorialSuite, blocks: u32, turn_s: f64) -> Document
         table.rows.push(levels.collect());
     }
     document.blocks.push(Block::Table(table));
+    // A suite of somebody else's is read before its commands run.
+    let facts: Vec<(String, String)> = suite.factors.iter().flat_map(commands).collect();
+    if !facts.is_empty() {
+        document.blocks.push(Block::Facts(FactTable { title: None, tone: Tone::Plain, facts }));
+    }
     document
+}
+
+/// Returns the commands of a factor by their keys in the suite.
+fn commands(factor: &Factor) -> impl Iterator<Item = (String, String)> {
+    let all = [("apply", &factor.apply), ("restore", &factor.restore)];
+    let name = &factor.levels.name;
+    let named = all.map(|(key, command)| {
+        command.as_ref().map(|it| (format!("{name}: {key}"), it.line.clone()))
+    });
+    named.into_iter().flatten()
 }

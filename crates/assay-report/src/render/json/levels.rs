@@ -33,6 +33,7 @@ struct MetricOut<'a> {
     overall: Option<OverallOut>,
     levels: Vec<LevelOut<'a>>,
     pairs: Vec<PairOut>,
+    needed_blocks: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -107,6 +108,7 @@ fn metric<'a>(comparison: &'a LevelComparison, it: &'a MetricLevels) -> MetricOu
         }),
         levels: it.levels.iter().map(level).collect(),
         pairs: it.pairs.iter().map(pair).collect(),
+        needed_blocks: it.needed_blocks,
     }
 }
 

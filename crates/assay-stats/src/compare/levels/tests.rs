@@ -66,6 +66,10 @@ fn few_or_incomplete_blocks_claim_nothing_false() {
     let two = compare_levels(&conditions(&[1.0, 2.0, 3.0], (2, 1), 0.01, &mut random));
     assert_eq!((letters_of(&two).as_str(), two.metrics[0].overall), ("  ", None));
     assert!(two.metrics[0].levels[1].ratio.is_some_and(|it| (1.9..2.1).contains(&it)));
+    let six = compare_levels(&conditions(&[1.0, 2.0, 3.0], (6, 1), 0.01, &mut random));
+    assert_eq!((letters_of(&six).as_str(), six.metrics[0].needed_blocks), ("a a a", Some(7)));
+    let seven = compare_levels(&conditions(&[1.0, 2.0, 3.0], (7, 1), 0.01, &mut random));
+    assert_eq!((letters_of(&seven).as_str(), seven.metrics[0].needed_blocks), ("a b c", None));
     let mut runs = conditions(&[1.0, 2.0, 3.0], (14, 1), 0.01, &mut random);
     runs[1].runs.truncate(12);
     let partial = compare_levels(&runs);

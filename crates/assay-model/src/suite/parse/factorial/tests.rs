@@ -36,14 +36,14 @@ fn levels_fill_words_and_options() {
                 [[measure]]\nbenchmark = \"command\"\nrun = [\"app\", \"-s\", \"{size}\", \"{{x}}\"]\n\
                 [[measure]]\nbenchmark = \"memory.stream\"\nthreads = \"{size}\"\n";
     let expected = [
-        "size=1 mode=a: app -s 1 {x} as app -s size x, Some(1)",
-        "size=1 mode=b: app -s 1 {x} as app -s size x, Some(1)",
-        "size=2 mode=a: app -s 2 {x} as app -s size x, Some(2)",
-        "size=2 mode=b: app -s 2 {x} as app -s size x, Some(2)",
+        "size=1 mode=a: app -s 1 {x} as app -s {size} {{x}}, Some(1)",
+        "size=1 mode=b: app -s 1 {x} as app -s {size} {{x}}, Some(1)",
+        "size=2 mode=a: app -s 2 {x} as app -s {size} {{x}}, Some(2)",
+        "size=2 mode=b: app -s 2 {x} as app -s {size} {{x}}, Some(2)",
     ];
     assert_eq!(check(text, &[]).unwrap(), expected);
     let given = check(text, &["size=4", "mode=c"]).unwrap();
-    assert_eq!(given, ["size=4 mode=c: app -s 4 {x} as app -s size x, Some(4)"]);
+    assert_eq!(given, ["size=4 mode=c: app -s 4 {x} as app -s {size} {{x}}, Some(4)"]);
 }
 
 #[test]
