@@ -1,4 +1,4 @@
-//! Factors: what is varied between measurements, the levels of each, and the texts that name them.
+//! Factors: conditions that are varied between measurements, their levels, and the texts that name them.
 //!
 //! A factor is named in a text by its name in braces, like `{depth}`; `{{depth}}` stands for the
 //! braces themselves.
@@ -96,7 +96,7 @@ pub enum FactorError {
 }
 
 impl FactorError {
-    /// Returns what to do about it.
+    /// Returns the remedy.
     #[must_use]
     pub fn advice(&self) -> String {
         match self {

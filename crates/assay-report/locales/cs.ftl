@@ -301,7 +301,7 @@ programs-compared = Programy v porovnání s { $first }
 levels-title = Úrovně { $factors }
 levels-without-letters = Příliš málo společných bloků pro verdikt: písmena vyžadují alespoň tři bloky, v nichž má každá úroveň hodnotu nad nulou.
 levels-more-blocks = Při tak málo blocích se žádné dvě úrovně nemohou lišit: je třeba alespoň { $needed } bloků (--blocks, nebo --runs u assay exec).
-levels-overall = Všechny úrovně společně (Friedmanův test): χ² = { $statistic }, p = { $p } po korekci na všechny metriky.
+levels-overall = Všechny úrovně společně (Friedmanův test): { $statistic }, { $p } po korekci na všechny metriky.
 levels-explanation = Úrovně se společným písmenem nelze rozlišit. Poměry jsou párovány po blocích (počet bloků: { $blocks }); v rámci jedné metriky je pravděpodobnost jakéhokoli falešného rozdílu nejvýše { $wrong } (Holm).
 levels-unmatched = Počet výsledků bez protějšku na jiné úrovni: { $n }.
 levels-plot = { $metric } podle { $factor }

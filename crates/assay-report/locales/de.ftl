@@ -290,7 +290,7 @@ programs-compared = Programme im Vergleich mit { $first }
 levels-title = Stufen von { $factors }
 levels-without-letters = Zu wenige gemeinsame Blöcke für ein Urteil: Buchstaben brauchen mindestens drei Blöcke, in denen jede Stufe einen Wert über null hat.
 levels-more-blocks = Mit so wenigen Blöcken können sich keine zwei Stufen unterscheiden: mindestens { $needed } Blöcke sind nötig (--blocks, oder --runs von assay exec).
-levels-overall = Alle Stufen zusammen (Friedman-Test): χ² = { $statistic }, p = { $p } nach Korrektur für alle Metriken.
+levels-overall = Alle Stufen zusammen (Friedman-Test): { $statistic }, { $p } nach Korrektur für alle Metriken.
 levels-explanation = Stufen mit einem gemeinsamen Buchstaben sind nicht unterscheidbar. Verhältnisse sind blockweise gepaart ({ $blocks } Blöcke); innerhalb einer Metrik ist die Wahrscheinlichkeit irgendeines falschen Unterschieds höchstens { $wrong } (Holm).
 levels-unmatched = { $n } Ergebnisse haben unter keiner anderen Stufe ein Gegenstück.
 levels-plot = { $metric } über { $factor }

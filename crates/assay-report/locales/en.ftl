@@ -299,7 +299,7 @@ programs-compared = Programs compared with { $first }
 levels-title = Levels of { $factors }
 levels-without-letters = Too few common blocks for a verdict: letters need at least three blocks in which every level has a value above zero.
 levels-more-blocks = With so few blocks, no two levels can differ: at least { $needed } blocks are needed (--blocks, or --runs of assay exec).
-levels-overall = All levels together (Friedman’s test): χ² = { $statistic }, p = { $p } after correction for all metrics.
+levels-overall = All levels together (Friedman’s test): { $statistic }, { $p } after correction for all metrics.
 levels-explanation = Levels with a letter in common cannot be told apart. Ratios are paired by block ({ $blocks } blocks); within a metric, the probability of any false difference is at most { $wrong } (Holm).
 levels-unmatched = { $n } results have no counterpart under another level.
 levels-plot = { $metric } over { $factor }

@@ -290,7 +290,7 @@ programs-compared = Programas comparados con { $first }
 levels-title = Niveles de { $factors }
 levels-without-letters = Muy pocos bloques comunes para un veredicto: las letras necesitan al menos tres bloques en los que cada nivel tenga un valor mayor que cero.
 levels-more-blocks = Con tan pocos bloques, ningún nivel puede diferir de otro: se necesitan al menos { $needed } bloques (--blocks, o --runs de assay exec).
-levels-overall = Todos los niveles juntos (prueba de Friedman): χ² = { $statistic }, p = { $p } tras la corrección por todas las métricas.
+levels-overall = Todos los niveles juntos (prueba de Friedman): { $statistic }, { $p } tras la corrección por todas las métricas.
 levels-explanation = Los niveles que comparten una letra no se distinguen. Las razones se emparejan por bloque ({ $blocks } bloques); dentro de una métrica, la probabilidad de cualquier diferencia falsa es como máximo { $wrong } (Holm).
 levels-unmatched = { $n } resultados no tienen equivalente en otro nivel.
 levels-plot = { $metric } según { $factor }

@@ -257,10 +257,10 @@ program-start = 空のプログラムを同じ方法で開始して終了する�
 program-memory-floor = { $size } 未満のプログラムにはメモリの値がありません。
 programs-compared = { $first } と比較したプログラム
 levels-title = { $factors } の水準
-levels-without-letters = 判定には共通のブロックが足りません。文字には、すべての水準の値が 0 を超えるブロックが少なくとも 3 つ必要です。
+levels-without-letters = 判定には共通のブロックが足りません。文字には、すべての水準の値がゼロを超えるブロックが少なくとも三つ必要です。
 levels-more-blocks = ブロックがこれほど少ないと、どの水準も区別できません。少なくとも { $needed } ブロックが必要です（--blocks、または assay exec の --runs）。
-levels-overall = 全水準の検定（フリードマン検定）：χ² = { $statistic }、全指標で補正した p = { $p }。
-levels-explanation = 同じ文字を持つ水準は区別できません。比はブロックごとに対にしています（{ $blocks } ブロック）。1 つの指標の中で誤った差が 1 つでも報告される確率は最大 { $wrong } です（ホルム法）。
+levels-overall = 全水準の検定（フリードマン検定）：{ $statistic }、全指標で補正した { $p }。
+levels-explanation = 同じ文字を持つ水準は区別できません。比はブロックごとに対にしています（{ $blocks } ブロック）。一つの指標の中で誤った差が一つでも報告される確率は最大 { $wrong } です（ホルム法）。
 levels-unmatched = { $n } 件の結果には、ほかの水準に対応するものがありません。
 levels-plot = { $factor } に対する { $metric }
 levels-plot-description = 各水準の中央値とその区間。

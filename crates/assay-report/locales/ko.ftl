@@ -257,9 +257,9 @@ program-start = 빈 프로그램을 같은 방법으로 시작하고 종료하�
 program-memory-floor = { $size } 미만의 프로그램에는 메모리 값이 없습니다.
 programs-compared = { $first }과(와) 비교한 프로그램
 levels-title = { $factors }의 수준
-levels-without-letters = 판정하기에는 공통 블록이 너무 적습니다. 문자에는 모든 수준의 값이 0보다 큰 블록이 적어도 세 개 필요합니다.
+levels-without-letters = 판정하기에는 공통 블록이 너무 적습니다. 문자에는 모든 수준의 값이 영보다 큰 블록이 적어도 세 개 필요합니다.
 levels-more-blocks = 블록이 이렇게 적으면 어떤 두 수준도 구별할 수 없습니다. 적어도 { $needed }개 블록이 필요합니다(--blocks 또는 assay exec의 --runs).
-levels-overall = 모든 수준의 검정(프리드먼 검정): χ² = { $statistic }, 모든 지표로 보정한 p = { $p }.
+levels-overall = 모든 수준의 검정(프리드먼 검정): { $statistic }, 모든 지표로 보정한 { $p }.
 levels-explanation = 같은 문자가 있는 수준은 구별할 수 없습니다. 비율은 블록별로 짝지었습니다({ $blocks }개 블록). 한 지표 안에서 거짓 차이가 하나라도 보고될 확률은 최대 { $wrong }입니다(홀름).
 levels-unmatched = 결과 { $n }개는 다른 수준에 대응하는 결과가 없습니다.
 levels-plot = { $factor }에 따른 { $metric }

@@ -259,7 +259,7 @@ programs-compared = 与 { $first } 比较的程序
 levels-title = { $factors } 的水平
 levels-without-letters = 共同区组太少，无法判定：字母需要至少三个区组，其中每个水平的值都大于零。
 levels-more-blocks = 区组这么少时，任何两个水平都无法区分：至少需要 { $needed } 个区组（--blocks，或 assay exec 的 --runs）。
-levels-overall = 所有水平一起（弗里德曼检验）：χ² = { $statistic }，对所有指标校正后 p = { $p }。
+levels-overall = 所有水平一起（弗里德曼检验）：{ $statistic }，对所有指标校正后 { $p }。
 levels-explanation = 有相同字母的水平无法区分。比值按区组配对（{ $blocks } 个区组）；在一个指标内，出现任何错误差异的概率至多为 { $wrong }（霍尔姆法）。
 levels-unmatched = { $n } 个结果在其他水平下没有对应结果。
 levels-plot = { $metric } 随 { $factor } 的变化

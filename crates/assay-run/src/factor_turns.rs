@@ -27,7 +27,7 @@ use crate::session::new_run_id;
 mod levels;
 mod restore_record;
 
-pub use restore_record::{UnrestoredFactor, find_unrestored};
+pub use restore_record::report_unrestored;
 
 /// Suite with factors, and how its combinations take turns.
 #[derive(Debug, Clone, Copy)]

@@ -114,7 +114,7 @@ fn upper_fraction(a: f64, x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Checks against `scipy.stats.chi2.sf` of SciPy 1.17.1.
+    /// Checks against `scipy.stats.chi2.sf`, version 1.17.1.
     #[test]
     fn tail_matches_scipy() {
         for (value, freedom, expected) in [
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Checks against `scipy.stats.friedmanchisquare` of SciPy 1.17.1: with ties, the times of 22
+    /// Checks against `scipy.stats.friedmanchisquare`, version 1.17.1: with ties, the times of 22
     /// players to round first base (Hollander, Wolfe and Chicken, table 7.1).
     #[test]
     fn statistic_matches_scipy() {

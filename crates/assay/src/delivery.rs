@@ -4,7 +4,6 @@
 //! All demands are read before the measurement, so that an invalid one wastes none.
 
 use assay_claims::reference::Claim;
-use assay_model::phrase;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::words::sentence;
@@ -183,24 +182,11 @@ pub(crate) fn measure<T>(
     let store = store_access::open(&typed.store)?;
     let mut listener =
         ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
-    warn_of_unrestored(&store, &mut listener);
+    factor_turns::report_unrestored(&store, &mut listener);
     if let Some(text) = first_text {
         listener.begin_with_text(text);
     }
     measure(&store, &mut listener)
-}
-
-/// Reports the levels that a killed measurement left applied.
-fn warn_of_unrestored(store: &Store, listener: &mut dyn Listener) {
-    for (left, record) in factor_turns::find_unrestored(store) {
-        listener.warn(&phrase!(
-            "unrestored",
-            "a measurement that was killed left a level of {factor} applied; restore by {command}, then delete {file}",
-            factor = left.factor,
-            command = format!("`{}`", left.command),
-            file = record.display().to_string(),
-        ));
-    }
 }
 
 /// Whether the report is printed as text on standard output.

@@ -37,7 +37,7 @@ pub struct Factor {
     pub levels: FactorLevels,
     /// Command that applies a level; `None` = the measures name the level.
     pub apply: Option<FactorCommand>,
-    /// Command that restores what `apply` changed.
+    /// Command that reverts `apply`.
     pub restore: Option<FactorCommand>,
     /// Byte range in the text; empty if from the command line.
     pub span: Range<usize>,

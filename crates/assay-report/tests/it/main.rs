@@ -8,6 +8,7 @@ mod events;
 mod golden;
 mod guest;
 mod learn;
+mod levels;
 mod limits;
 mod maker;
 mod mpi;

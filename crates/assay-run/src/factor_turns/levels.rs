@@ -33,7 +33,7 @@ impl<'a> AppliedLevels<'a> {
         Self { turns, store, name, lines, is_changed, record: None }
     }
 
-    /// Records what will have to be restored, before anything is applied.
+    /// Records the factors to restore, before anything is applied.
     fn ensure_record(&mut self) -> Result<(), CommandFailure> {
         let unrestored = |factor: &Factor| {
             let command = factor.restore.as_ref()?.line.clone();

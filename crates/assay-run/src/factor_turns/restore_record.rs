@@ -1,4 +1,4 @@
-//! Record of what has to be restored, in the store: if assay is killed, the next run reports it.
+//! Record of the factors to restore, in the store: if assay is killed, the next run reports them.
 //!
 //! The process that owns a record holds a lock on it, which the system releases with the process.
 
@@ -6,11 +6,13 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use assay_model::phrase;
 use assay_store::Store;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::CommandFailure;
+use crate::listener::Listener;
 
 /// Folder of the records in the store.
 const FOLDER: &str = "applied-factors";
@@ -19,11 +21,11 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Factor of which a level may still be applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnrestoredFactor {
+pub(super) struct UnrestoredFactor {
     /// Its name.
-    pub factor: String,
-    /// Command that restores what was before.
-    pub command: String,
+    pub(super) factor: String,
+    /// Command that restores the earlier state.
+    pub(super) command: String,
 }
 
 /// Record of a measurement in progress.
@@ -79,10 +81,22 @@ fn failure(path: &Path, error: &io::Error) -> CommandFailure {
     .with_known_advice()
 }
 
-/// Returns what earlier measurements in this store left applied, each with the file of its record.
-/// Records of measurements in progress are left out, and so are unreadable ones.
-#[must_use]
-pub fn find_unrestored(store: &Store) -> Vec<(UnrestoredFactor, PathBuf)> {
+/// Reports the levels that killed measurements left applied.
+pub fn report_unrestored(store: &Store, listener: &mut dyn Listener) {
+    for (left, record) in find_unrestored(store) {
+        listener.warn(&phrase!(
+            "unrestored",
+            "a measurement that was killed left a level of {factor} applied; restore by {command}, then delete {file}",
+            factor = left.factor,
+            command = format!("`{}`", left.command),
+            file = record.display().to_string(),
+        ));
+    }
+}
+
+/// Returns the factors that earlier measurements in this store left applied, each with the file of
+/// its record. Records of measurements in progress are left out, and so are unreadable ones.
+fn find_unrestored(store: &Store) -> Vec<(UnrestoredFactor, PathBuf)> {
     let Ok(entries) = std::fs::read_dir(store.folder().join(FOLDER)) else { return Vec::new() };
     let mut paths: Vec<PathBuf> =
         entries.filter_map(Result::ok).map(|entry| entry.path()).collect();

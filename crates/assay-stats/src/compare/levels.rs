@@ -40,7 +40,7 @@ pub struct LevelRuns {
 #[must_use]
 pub fn compare_levels(conditions: &[LevelRuns]) -> LevelComparison {
     let (results, unmatched) = match_results(conditions);
-    let mut metrics: Vec<MetricLevels> = results.iter().map(|it| compare_metric(it)).collect();
+    let mut metrics: Vec<MetricLevels> = results.iter().map(compare_metric).collect();
     judge_metrics(&mut metrics);
     let blocks: BTreeSet<u32> =
         conditions.iter().flat_map(|it| it.runs.iter().map(block)).collect();

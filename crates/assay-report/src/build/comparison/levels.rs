@@ -51,10 +51,11 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
         document.paragraph(Tone::Doubt, text);
     }
     if let Some(test) = metric.overall {
+        let figure = |value| precision::format_value(value, Unit::Count, TEST_DIGITS);
         let text = message!(
             "levels-overall",
-            statistic = precision::format_value(test.statistic, Unit::Count, TEST_DIGITS),
-            p = precision::format_value(test.p_adjusted, Unit::Count, TEST_DIGITS),
+            statistic = format!("χ² = {}", figure(test.statistic)),
+            p = format!("p = {}", figure(test.p_adjusted)),
         );
         document.paragraph(Tone::Quiet, text);
     }
