@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::attribute::{Attribute, AttributeValue, Attributes};
 use crate::distribution::LatencyDistribution;
 use crate::doubt::Doubt;
+use crate::factor::FactorLevel;
 use crate::facts::{HostFacts, HostState};
 use crate::failure::FailureReason;
 use crate::plan::Plan;
@@ -128,7 +129,7 @@ pub struct RunStarted {
     pub after: Option<String>,
 }
 
-/// Position of a run among the alternating runs of two conditions.
+/// Position of a run among the runs of conditions that take turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnPosition {
     /// Identifier that they share.
@@ -143,6 +144,9 @@ pub struct TurnPosition {
     /// variation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_control: bool,
+    /// Levels of the factors that are varied; empty for two conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<FactorLevel>,
 }
 
 /// Command line in the language of a tool, as the user typed it, so that the result can be printed

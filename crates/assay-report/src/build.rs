@@ -18,6 +18,7 @@ mod storage;
 
 pub use answer::{AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons};
 pub use comparison::comparison;
+pub use comparison::levels::{factor_plan, level_comparison};
 pub use comparison::programs::program_comparison;
 pub use findings::findings;
 pub(crate) use headlines::size_weight;

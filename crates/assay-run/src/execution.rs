@@ -22,7 +22,6 @@ use crate::session::{Session, SessionRequest};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 
-mod block_order;
 mod interleaving;
 
 /// Plan and everything needed to execute it.

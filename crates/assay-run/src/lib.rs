@@ -8,8 +8,11 @@
 //! ```
 
 mod bind;
+mod block_order;
+mod condition_command;
 pub mod coordinator;
 mod execution;
+pub mod factor_turns;
 pub mod failure;
 pub mod fleet;
 mod forecast;

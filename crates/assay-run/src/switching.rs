@@ -4,31 +4,24 @@
 //! Never leaves the machine in the second condition: the command of the first one always runs last.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use assay_fleet::process::{self, ChildCommand, ChildStatus, CompletedChild};
 use assay_model::event::TurnPosition;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use assay_model::seed;
-use assay_stats::random::Random;
 use assay_store::Store;
 use jiff::Timestamp;
 
+use crate::block_order::BlockOrder;
+use crate::condition_command;
 use crate::coordinator::Alone;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::run_request::{self, RunRequest, prepare};
 use crate::session::new_run_id;
-
-/// Time limit of a command: switching through a cloud's API may take minutes, and a command may
-/// hang.
-const SWITCH_DEADLINE: Duration = Duration::from_secs(900);
-/// Interval of checks for an interruption.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Condition with its name and the command that establishes it.
 #[derive(Debug)]
@@ -90,22 +83,17 @@ impl TurnSchedule {
     /// block reverses the order of the previous one, so that a steady drift affects all conditions
     /// equally.
     fn slots(self) -> Vec<RunSlot> {
-        let mut random = Random::new(self.seed);
+        let mut order = BlockOrder::from_seed(self.seed);
         let mut slots: Vec<RunSlot> = Vec::new();
+        let mut members = Vec::new();
         for block in 0..self.turns / 2 {
             let slot = |condition, is_control| RunSlot { condition, block, is_control };
-            let mut members = vec![slot(0, false), slot(1, false)];
-            if self.with_control {
-                members.push(slot(0, true));
+            if block % 2 == 0 {
+                members = vec![slot(0, false), slot(1, false)];
+                members.extend(self.with_control.then(|| slot(0, true)));
             }
-            match block % 2 {
-                0 => random.shuffle(&mut members),
-                _ => {
-                    let before = slots[slots.len() - members.len()..].iter().rev();
-                    members = before.map(|before| RunSlot { block, ..*before }).collect();
-                }
-            }
-            slots.extend(members);
+            order.arrange(&mut members);
+            slots.extend(members.iter().map(|it| RunSlot { block, ..*it }));
         }
         slots
     }
@@ -173,6 +161,7 @@ fn measure_turns(
             number,
             block: slot.block,
             is_control: slot.is_control,
+            levels: Vec::new(),
         };
         let seed = question.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
         let asked =
@@ -247,12 +236,7 @@ impl CurrentCondition<'_> {
             "{condition}: settling",
             condition = name.as_str()
         ));
-        let settled = Instant::now() + self.settle;
-        while Instant::now() < settled && !cancel.load(Ordering::Relaxed) {
-            std::thread::sleep(
-                POLL_INTERVAL.min(settled.saturating_duration_since(Instant::now())),
-            );
-        }
+        condition_command::wait(self.settle, cancel);
         Ok(())
     }
 
@@ -274,7 +258,7 @@ impl CurrentCondition<'_> {
         let within = phrase!(
             "back-within",
             "it may take up to {minutes} minutes; ending now leaves {condition} in place",
-            minutes = SWITCH_DEADLINE.as_secs() / 60,
+            minutes = condition_command::DEADLINE.as_secs() / 60,
             condition = second.name.as_str(),
         );
         listener.warn(&Phrase::list("; ", [back, within]));
@@ -295,40 +279,19 @@ impl CurrentCondition<'_> {
 }
 
 fn run_switch(switch: &SwitchCommand, cancel: &AtomicBool) -> Result<(), CommandFailure> {
-    let mut command = ChildCommand::new("sh");
-    command.arguments = ["-c".into(), switch.command.clone().into()].into();
-    command.directory = Some(PathBuf::from("."));
-    command.deadline = Some(SWITCH_DEADLINE);
     let failed = || {
         CommandFailure::measurement(format!(
             "`{}` failed, which switches to {switch}",
             switch.command
         ))
     };
-    let completed =
-        process::run(&command, cancel).map_err(|error| failed().with_cause(&error))?;
-    match completed.status {
-        ChildStatus::Exited(0) => Ok(()),
-        ChildStatus::Exited(code) => Err(failed()
-            .with_reason(format!("it ended with code {code}{}", last_error_line(&completed)))
-            .advise("run it by hand; it must end with code 0 when the condition is reached")),
-        ChildStatus::Killed(signal) => Err(failed().with_reason(format!(
-            "it was killed by signal {signal}{}",
-            last_error_line(&completed)
-        ))),
-    }
+    condition_command::run(&switch.command, cancel, &failed)
 }
 
 impl fmt::Display for SwitchCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
-}
-
-fn last_error_line(completed: &CompletedChild) -> String {
-    let text = String::from_utf8_lossy(&completed.output.stderr);
-    let line = text.lines().rev().find(|line| !line.trim().is_empty());
-    line.map(|line| format!("; it printed: {}", line.trim())).unwrap_or_default()
 }
 
 #[cfg(test)]

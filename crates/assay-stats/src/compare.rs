@@ -29,10 +29,12 @@ use crate::summarize::summarize;
 use crate::{environment, false_discovery, workload_key};
 
 mod across_runs;
+mod levels;
 mod programs;
 mod required_runs;
 
-pub use programs::compare_programs;
+pub use levels::{FAMILY_ERROR, LevelRuns, compare_levels};
+pub use programs::{compare_programs, program_levels};
 
 /// Maximum share of false differences among all reported ones (false discovery rate); where nothing
 /// differs at all, the share of comparisons that report any. Below the usual 5 %, so that a suite

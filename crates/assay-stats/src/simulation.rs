@@ -120,6 +120,7 @@ impl SimulatedConditions {
                     number,
                     block,
                     is_control: false,
+                    levels: Vec::new(),
                 });
                 let drift = 1.0 + self.drift * f64::from(number);
                 let ratio = if condition == 1 { self.ratio } else { 1.0 };
@@ -138,7 +139,7 @@ impl SimulatedConditions {
 }
 
 /// Returns a run with one latency for every level.
-fn simulated_run(levels: &[f64], turn: Option<TurnPosition>) -> Run {
+pub(crate) fn simulated_run(levels: &[f64], turn: Option<TurnPosition>) -> Run {
     let stopping =
         StoppingRule { target: 0.01, repetitions: 3, preparations: 1, budget_s: 9.0 };
     let case = |metric: usize| Case {

@@ -18,11 +18,13 @@ use assay_emulation::options::osu::MpiArguments;
 use assay_emulation::options::perftest::RdmaArguments;
 use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
+use assay_model::factor::FactorLevels;
 use assay_model::path_text;
 use assay_model::quantity::{self, Bytes};
 use assay_model::sanitize;
 use assay_model::spelling::nearest_word;
 use assay_model::suite::Placement;
+use assay_model::suite::factorial::MAX_BLOCKS;
 use assay_stats::compare::DEFAULT_RUNS;
 use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -201,6 +203,10 @@ pub(crate) struct RunArguments {
     /// Two commands that switch between two conditions; the conditions are measured alternately
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"])]
     pub(crate) switch: Option<Vec<String>>,
+    /// Factor to vary, with its levels: an option of the suite's benchmarks, or what the suite names
+    /// in braces; levels like 1,2,4 or 1..64*2. May be repeated; all combinations are measured
+    #[arg(long = "factor", value_name = "NAME=LEVELS", value_parser = parse_factor, conflicts_with = "switch")]
+    pub(crate) factors: Vec<FactorLevels>,
     #[command(flatten)]
     pub(crate) turns: TurnsArguments,
     #[command(flatten)]
@@ -225,9 +231,14 @@ pub(crate) struct TurnsArguments {
     /// With --switch: add half as many runs under the first condition, to show the noise floor
     #[arg(long, requires = "switch")]
     pub(crate) control: bool,
-    /// With --switch: time to wait after each command until the change has settled
-    #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = parse_pause)]
-    pub(crate) settle: f64,
+    /// With factors: number of blocks, each of which has every combination of levels once [default:
+    /// that of the suite, or 14]
+    #[arg(long, value_name = "N", conflicts_with = "switch", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BLOCKS)))]
+    pub(crate) blocks: Option<u32>,
+    /// With --switch or a factor that is applied by a command: time to wait after each command until
+    /// the change has settled [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = parse_pause)]
+    pub(crate) settle: Option<f64>,
     /// With --switch: largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = parse_margin)]
     pub(crate) margin: f64,
@@ -544,6 +555,11 @@ fn parse_label(text: &str) -> Result<String, String> {
     } else {
         Err(format!("expected a name of 1 to {LONGEST} characters"))
     }
+}
+
+/// Parses a factor with its levels.
+fn parse_factor(text: &str) -> Result<FactorLevels, String> {
+    FactorLevels::parse(text).map_err(|error| format!("{error}; {}", error.advice()))
 }
 
 /// Parses a note: one line of text, short enough for reports.

@@ -18,6 +18,7 @@ pub(crate) mod plan;
 pub(crate) mod references;
 pub(crate) mod removal;
 pub(crate) mod run;
+mod run_factors;
 pub(crate) mod run_hosts;
 mod run_switch;
 pub(crate) mod show;

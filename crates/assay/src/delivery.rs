@@ -8,6 +8,7 @@ use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::words::sentence;
 use assay_report::{build, words};
+use assay_run::factor_turns;
 use assay_run::failure::CommandFailure;
 use assay_run::listener::Listener;
 use assay_run::run_request::{self, MeasuredRun};
@@ -48,6 +49,7 @@ pub(crate) struct RunDelivery<'a> {
     claims: Option<(Vec<Claim>, &'a str)>,
     hosts: HostDemands<'a>,
     further_page: Option<&'a FurtherPage<'a>>,
+    own_page: Option<&'a FurtherPage<'a>>,
 }
 
 impl<'a> RunDelivery<'a> {
@@ -71,6 +73,7 @@ impl<'a> RunDelivery<'a> {
             claims,
             hosts: HostDemands::default(),
             further_page: None,
+            own_page: None,
         })
     }
 
@@ -82,6 +85,11 @@ impl<'a> RunDelivery<'a> {
     /// Adds a page after the report.
     pub(crate) fn with_further_page(self, print: &'a FurtherPage<'a>) -> Self {
         Self { further_page: Some(print), ..self }
+    }
+
+    /// Replaces the page of the run.
+    pub(crate) fn with_own_page(self, print: &'a FurtherPage<'a>) -> Self {
+        Self { own_page: Some(print), ..self }
     }
 
     /// Measures and delivers a run; `first_text` is shown until it begins. Returns the exit code.
@@ -108,8 +116,10 @@ impl<'a> RunDelivery<'a> {
         // If the only case of a single host failed, there is nothing to print but the reason.
         let is_lost =
             run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
-        if !is_lost || !is_text {
-            report::publish_run(&run, &summary, (self.typed, self.extent), terminal)?;
+        match self.own_page {
+            Some(print) => print(&run, terminal)?,
+            None if is_lost && is_text => {}
+            None => report::publish_run(&run, &summary, (self.typed, self.extent), terminal)?,
         }
         if let Some(print) = self.further_page {
             print(&run, terminal)?;
@@ -172,6 +182,7 @@ pub(crate) fn measure<T>(
     let store = store_access::open(&typed.store)?;
     let mut listener =
         ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
+    factor_turns::report_unrestored(&store, &mut listener);
     if let Some(text) = first_text {
         listener.begin_with_text(text);
     }

@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::Path;
 
+use assay_model::factor::FactorLevels;
+use assay_model::suite::factorial::FactorialSuite;
 use assay_model::suite::{self, Suite, SuiteError};
 
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -40,6 +42,48 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 /// Opens suites and joins them to one.
 pub(crate) fn open_joined(names: &[OsString]) -> Result<Suite, CommandFailure> {
     read_joined(names, &BTreeMap::new())
+}
+
+/// Opens a suite with factors: its own, and those given on the command line. Returns `None` without
+/// any.
+pub(crate) fn open_factorial(
+    names: &[OsString],
+    given: &[FactorLevels],
+) -> Result<Option<OpenedFactors>, CommandFailure> {
+    let [file] = names else {
+        if given.is_empty() {
+            return Ok(None);
+        }
+        return Err(CommandFailure::usage("--factor varies a single suite")
+            .advise("measure one suite after the other, or write one file"));
+    };
+    let name = file.to_string_lossy().into_owned();
+    let text = suite_text(file)?;
+    let parsed = suite::parse_factorial_suite(&text, given)
+        .map_err(|error| invalid_suite(&name, &text, error))?;
+    Ok(parsed.map(|mut suite| {
+        for case in &mut suite.combinations {
+            name_origins(&mut case.suite, &name);
+        }
+        OpenedFactors { suite, file: name }
+    }))
+}
+
+/// Suite with factors, and the name under which it was opened.
+pub(crate) struct OpenedFactors {
+    pub(crate) suite: FactorialSuite,
+    pub(crate) file: String,
+}
+
+/// Returns the text of a suite by name or from a file.
+fn suite_text(file: &OsStr) -> Result<String, CommandFailure> {
+    let name = file.to_string_lossy();
+    let page = PAGE_SUITES.iter().find(|(page, _)| *page == name);
+    let name = page.map_or(name.as_ref(), |(_, suite_of_page)| *suite_of_page);
+    match BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+        Some((_, text)) => Ok((*text).to_owned()),
+        None => read_file(file),
+    }
 }
 
 /// Opens suites and joins them to one; `texts` has the contents of the files already read, by name.
@@ -89,10 +133,14 @@ pub(crate) fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
 fn parse_suite(name: &str, text: &str) -> Result<Suite, CommandFailure> {
     let mut suite =
         suite::parse_suite(text).map_err(|error| invalid_suite(name, text, error))?;
+    name_origins(&mut suite, name);
+    Ok(suite)
+}
+
+fn name_origins(suite: &mut Suite, name: &str) {
     for origin in suite.measures.iter_mut().filter_map(|it| it.origin.as_mut()) {
         name.clone_into(&mut origin.file);
     }
-    Ok(suite)
 }
 
 fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
@@ -131,8 +179,9 @@ fn invalid_suite(name: &str, text: &str, error: SuiteError) -> CommandFailure {
     let failure =
         CommandFailure::new(FailureKind::Suite, format!("suite {name}: {}", error.message));
     // An empty file has no location to show.
-    let failure =
-        if text.trim().is_empty() { failure } else { failure.at_span(name, text, error.span) };
+    // Nor has a factor of the command line.
+    let has_place = !text.trim().is_empty() && !error.span.is_empty();
+    let failure = if has_place { failure.at_span(name, text, error.span) } else { failure };
     match error.help {
         Some(help) => failure.advise(help),
         None if error.message.starts_with("not TOML") => {

@@ -15,6 +15,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "conditions::",
     "exec::",
     "export_readers::",
+    "factors::",
     "fio::",
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`

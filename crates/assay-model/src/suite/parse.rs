@@ -17,12 +17,14 @@ use crate::quantity::{self, Bytes, Quantity, Unit};
 use crate::spelling::nearest_word;
 
 mod command;
+mod factorial;
 mod files;
 mod mpi;
 mod network;
 mod rdma;
 mod storage;
 
+pub use factorial::parse_factorial_suite;
 pub use network::parse_busy_poll_us;
 
 /// Error in a suite text, with its position.
@@ -37,7 +39,7 @@ pub struct SuiteError {
     pub help: Option<String>,
 }
 
-const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
+const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure", "factor", "blocks"];
 const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "interval", "optional"];
 
 const HELP: &str = "see `assay help suites`";
@@ -49,11 +51,29 @@ type Value<'a> = Spanned<DeValue<'a>>;
 /// # Errors
 /// If the text is not TOML, has an unknown key or value, or lacks a required key.
 pub fn parse_suite(text: &str) -> Result<Suite, SuiteError> {
-    let root = DeTable::parse(text).map_err(|error| SuiteError {
+    let root = parse_root(text)?;
+    if let Some(factors) = root.get_ref().get(factorial::FACTOR) {
+        let help =
+            "measure it with `assay run`, on its own, on this machine and without --switch";
+        return Err(error_at(
+            factors,
+            "a suite with factors is several suites",
+            Some(help.into()),
+        ));
+    }
+    read_suite(&root, text)
+}
+
+fn parse_root(text: &str) -> Result<Spanned<DeTable<'_>>, SuiteError> {
+    DeTable::parse(text).map_err(|error| SuiteError {
         message: format!("not TOML: {}", error.message()),
         span: error.span().unwrap_or(0..0),
         help: None,
-    })?;
+    })
+}
+
+/// Reads a suite from its table; `text` is its whole text.
+fn read_suite(root: &Spanned<DeTable<'_>>, text: &str) -> Result<Suite, SuiteError> {
     let table = Table { span: root.span(), table: root.get_ref(), keys: vec![SUITE_KEYS] };
     table.check_keys()?;
     if table.table.is_empty() {

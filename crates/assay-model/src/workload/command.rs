@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attribute::{Attribute, Attributes};
 use crate::benchmark::Better;
+use crate::factor::FactorLevel;
 
 /// Maximum time of a repetition, if the user gives none: a program that hangs ends some day.
 pub const DEFAULT_TIMEOUT_S: f64 = 3600.0;
@@ -41,6 +42,9 @@ pub struct CommandWorkload {
     /// Whether the output is shown while measuring.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_output: bool,
+    /// Levels of the factors by which it differs from the other programs of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<FactorLevel>,
 }
 
 /// Program with its arguments, or a line for the shell.
@@ -100,6 +104,7 @@ impl CommandWorkload {
             timeout_s: DEFAULT_TIMEOUT_S,
             cpus: Vec::new(),
             shows_output: false,
+            levels: Vec::new(),
         }
     }
 

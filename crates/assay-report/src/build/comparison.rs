@@ -20,6 +20,7 @@ use crate::{precision, units, words as catalogue};
 mod forest;
 pub(super) mod identity;
 mod items;
+pub(super) mod levels;
 pub(super) mod programs;
 
 /// Maximum number of lines of a list; the JSON output contains all.
@@ -177,6 +178,14 @@ pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
         network_labels::metric_label(estimate)
     } else {
         metric_name(estimate)
+    }
+}
+
+/// Returns the name of a case, without its metric.
+fn case_label_of(estimate: &MetricEstimate) -> String {
+    match network_labels::is_network(estimate) {
+        true => network_labels::case_and_end(estimate),
+        false => identity::label(&estimate.parameters),
     }
 }
 

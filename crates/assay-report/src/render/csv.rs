@@ -6,6 +6,7 @@ use assay_model::attribute::{Attribute, AttributeValue, RankBinding, identity_at
 use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::history::History;
 use assay_model::run_table::{RunTable, RunTableRow};
+use assay_model::level_comparison::{LevelComparison, LevelEstimate};
 use assay_model::sanitize;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
@@ -32,6 +33,10 @@ const TRAILING_COLUMNS: [&str; 16] = [
     "version",
     "warnings",
 ];
+
+/// Columns after the levels of a combination.
+const LEVEL_COLUMNS: [&str; 9] =
+    ["value", "unit", "ci_low", "ci_high", "n", "ratio", "ratio_low", "ratio_high", "letters"];
 
 /// Columns after the parameters of a pair.
 const PAIR_COLUMNS: [&str; 18] = [
@@ -90,6 +95,43 @@ pub fn comparison(comparison: &Comparison) -> String {
     let head = head.chain(PAIR_COLUMNS.map(str::to_owned));
     let rows = comparison.pairs.iter().map(|it| pair_row(comparison, it, &names));
     write_records(std::iter::once(head.collect()).chain(rows))
+}
+
+/// Renders the levels of a comparison: a row for each metric and combination.
+///
+/// # Panics
+/// Never: writing to memory cannot fail, and all rows have the same length.
+#[must_use]
+pub fn level_comparison(comparison: &LevelComparison) -> String {
+    let head = ["benchmark", "case", "metric"].map(str::to_owned).into_iter();
+    let head = head.chain(comparison.factors.iter().map(|it| format!("factor.{it}")));
+    let head = head.chain(LEVEL_COLUMNS.map(str::to_owned)).collect();
+    let levels = comparison.metrics.iter().flat_map(|it| &it.levels);
+    let rows = levels.map(|it| level_row(comparison, it));
+    write_records(std::iter::once(head).chain(rows))
+}
+
+fn level_row(comparison: &LevelComparison, level: &LevelEstimate) -> Vec<String> {
+    let it = &level.estimate;
+    let mut row = vec![it.benchmark.clone(), it.case.clone(), it.metric.clone()];
+    let condition = comparison.conditions.get(level.condition);
+    let own = |index: usize| condition.and_then(|it| it.levels.get(index));
+    let levels = (0..comparison.factors.len()).map(own);
+    row.extend(levels.map(|it| it.map(|it| it.level.clone()).unwrap_or_default()));
+    let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
+    let ([low, high], [ratio_low, ratio_high]) = (ends(it.ci), ends(level.ratio_ci));
+    row.extend([
+        number(Some(it.median)),
+        it.unit.symbol().to_owned(),
+        number(low),
+        number(high),
+        it.n.to_string(),
+        number(level.ratio),
+        number(ratio_low),
+        number(ratio_high),
+        level.letters.clone(),
+    ]);
+    row
 }
 
 /// Renders the points of a history with a row of headings.

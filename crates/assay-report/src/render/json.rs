@@ -16,6 +16,7 @@ use assay_model::facts::HostFacts;
 use assay_model::history::{
     DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange,
 };
+use assay_model::level_comparison::LevelComparison;
 use assay_model::limit::PhysicalLimit;
 use assay_model::plan::OmittedMeasure;
 use assay_model::quantity::Unit;
@@ -27,6 +28,8 @@ use serde_json::{Value, json};
 
 use crate::locale::Language;
 use crate::{build, words};
+
+mod levels;
 
 #[derive(Serialize)]
 struct SummaryOut<'a> {
@@ -222,6 +225,12 @@ pub fn comparison(comparison: &Comparison) -> String {
         })
     };
     Language::INVARIANT.scope(out)
+}
+
+/// Renders the comparison of levels as one JSON document and a final line break.
+#[must_use]
+pub fn level_comparison(comparison: &LevelComparison) -> String {
+    Language::INVARIANT.scope(|| to_json_text(&levels::LevelComparisonOut::new(comparison)))
 }
 
 /// Renders the history as one JSON document and a final line break.

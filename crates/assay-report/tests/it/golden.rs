@@ -17,12 +17,12 @@ use assay_model::summary::{CaseFailure, MetricEstimate, RunSummary};
 use assay_report::build;
 use assay_report::document::Document;
 use assay_report::locale::{Language, Locale};
-use assay_report::render::{csv, html, markdown, text};
+use assay_report::render::{csv, html, json, markdown, svg, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::inflate::decompress_to_vec;
 
-use crate::{conditions, events, guest, mpi, network, node, small, storage, troubled};
+use crate::{conditions, events, guest, levels, mpi, network, node, small, storage, troubled};
 
 fn compare(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -78,6 +78,7 @@ fn renders_commands_in_other_languages() {
             [small::listing(), small::findings(), small::hosts(), small_plan()]
                 .into_iter()
                 .chain([build::comparison(&conditions::accelerated_networking())])
+                .chain([build::level_comparison(&levels::threads())])
                 .map(|page| text::document(&page, &text::TextOptions::default()))
                 .collect::<String>()
         };
@@ -623,6 +624,27 @@ fn renders_two_conditions() {
     let comparison = conditions::accelerated_networking();
     check_document("conditions", &build::comparison(&comparison));
     compare("conditions.csv", &csv::comparison(&comparison));
+}
+
+#[test]
+fn renders_levels_of_a_factor() {
+    let comparison = levels::threads();
+    let document = build::level_comparison(&comparison);
+    compare("levels.txt", &text::document(&document, &text::TextOptions::default()));
+    compare("levels.md", &markdown::document(&document));
+    compare("levels.csv", &csv::level_comparison(&comparison));
+    compare("levels.json", &json::level_comparison(&comparison));
+    let picture = svg::document(&document).unwrap();
+    assert!(picture.contains("over threads"), "{picture}");
+    for locale in Locale::ALL {
+        Language::for_locale(locale).scope(|| {
+            let page = text::document(
+                &build::level_comparison(&comparison),
+                &text::TextOptions::default(),
+            );
+            assert!(!page.contains("…: "), "{locale:?}: {page}");
+        });
+    }
 }
 
 /// Builds a network run with five two-second samples of rising goodput, and the given number of

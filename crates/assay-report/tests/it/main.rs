@@ -9,6 +9,7 @@ mod export;
 mod golden;
 mod guest;
 mod learn;
+mod levels;
 mod limits;
 mod maker;
 mod mpi;

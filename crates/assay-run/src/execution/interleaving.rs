@@ -12,9 +12,9 @@ use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
-use super::block_order::BlockOrder;
 use super::{CasesEnd, PlanExecution, end_case, keep_interrupted};
 use crate::bind;
+use crate::block_order::BlockOrder;
 use crate::failure::CommandFailure;
 use crate::measurement_loop::Turns;
 use crate::recorder::{CaseError, CaseState};

@@ -6,7 +6,7 @@ use assay_model::comparison::Comparison;
 use assay_model::event::{Sample, TurnPosition};
 use assay_model::run::{CaseOutcome, CaseRecord, Run};
 
-use super::{Condition, compare};
+use super::{Condition, LevelRuns, compare};
 use crate::rank_statistic::MAX_VALUES;
 
 /// Compares every further program of a run with the first one; empty without two programs that
@@ -15,13 +15,7 @@ use crate::rank_statistic::MAX_VALUES;
 /// Above [`MAX_VALUES`] blocks, neighbouring blocks are combined.
 #[must_use]
 pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
-    let is_program = |record: &&CaseRecord| {
-        record.case.workload.as_command().is_some()
-            && matches!(record.outcome, Some(CaseOutcome::Finished(_)))
-    };
-    let programs: Vec<&CaseRecord> = run.cases.iter().filter(is_program).collect();
-    let blocks = programs.iter().map(|record| block_count(record)).max().unwrap_or(0);
-    let combined = blocks.div_ceil(MAX_VALUES).max(1);
+    let (programs, combined) = finished_programs(run);
     let runs = |record: &CaseRecord| block_runs(run, record, combined);
     let Some((first, others)) = programs.split_first() else { return Vec::new() };
     let of_first = runs(first);
@@ -38,6 +32,37 @@ pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
         comparison
     };
     others.iter().map(compare_with).collect()
+}
+
+/// Returns the programs of a run that differ by levels of factors, each with a run for each block;
+/// empty without factors.
+#[must_use]
+pub fn program_levels(run: &Run) -> Vec<LevelRuns> {
+    let (programs, combined) = finished_programs(run);
+    let levels = |record: &CaseRecord| {
+        let levels = record.case.workload.as_command().map(|it| it.levels.clone());
+        levels.filter(|it| !it.is_empty())
+    };
+    let with_levels = programs.iter().filter_map(|record| Some((*record, levels(record)?)));
+    with_levels
+        .map(|(record, levels)| LevelRuns {
+            levels,
+            runs: block_runs(run, record, combined),
+            are_stored: false,
+        })
+        .collect()
+}
+
+/// Returns the programs that ended well, and how many neighbouring blocks count as one.
+fn finished_programs(run: &Run) -> (Vec<&CaseRecord>, usize) {
+    let is_program = |record: &&CaseRecord| {
+        record.case.workload.as_command().is_some()
+            && matches!(record.outcome, Some(CaseOutcome::Finished(_)))
+    };
+    let programs: Vec<&CaseRecord> = run.cases.iter().filter(is_program).collect();
+    let blocks = programs.iter().map(|record| block_count(record)).max().unwrap_or(0);
+    let combined = blocks.div_ceil(MAX_VALUES).max(1);
+    (programs, combined)
 }
 
 fn program_name(record: &CaseRecord) -> &str {
@@ -77,6 +102,7 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
             number: block as u32,
             block: block as u32,
             is_control: false,
+            levels: Vec::new(),
         });
         block_run.cases = vec![case];
         block_run

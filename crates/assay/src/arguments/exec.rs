@@ -5,14 +5,16 @@ use std::ffi::OsString;
 use assay_adapters::import::FigureRule;
 use assay_console::options::{parse_seconds, word_parser};
 use assay_fleet::cpu_list;
+use assay_model::factor::FactorLevels;
 use clap::Args;
 
-use super::{MeasuringArguments, parse_label, parse_margin};
+use super::{MeasuringArguments, parse_factor, parse_label, parse_margin};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A single program with its arguments goes after `--`: assay exec -- ./app -n 100
-Several programs are each one argument: assay exec './a -n 100' './b -n 100'")]
+Several programs are each one argument: assay exec './a -n 100' './b -n 100'
+Levels of a factor take turns:          assay exec --factor n=100,200,400 -- ./app -n {n}")]
 pub(crate) struct ExecArguments {
     /// Programs, each with its arguments in one text, split into words as a shell would; they take
     /// turns in random blocks, and each is compared with the first
@@ -25,6 +27,10 @@ pub(crate) struct ExecArguments {
     /// its words]
     #[arg(short, long = "name", value_name = "NAME", value_parser = parse_label)]
     pub(crate) names: Vec<String>,
+    /// Factor to vary, with its levels: {NAME} in the programs and in --prepare stands for the level;
+    /// levels like 1,2,4 or 1..64*2. May be repeated; all combinations take turns
+    #[arg(long = "factor", value_name = "NAME=LEVELS", value_parser = parse_factor)]
+    pub(crate) factors: Vec<FactorLevels>,
     /// Take a figure from the output: a name, a regular expression whose first group is the number,
     /// and its unit; without a unit, add lower if lower is better. May be repeated
     #[arg(long = "metric", value_name = "NAME: REGEX [UNIT]", value_parser = FigureRule::parse)]

@@ -2,6 +2,10 @@
 
 use assay_adapters::import::FigureRule;
 use assay_model::benchmark::Benchmark;
+use assay_model::factor::{
+    self, FactorError, FactorLevel, MAX_COMBINATIONS, combine_levels, fill_placeholders,
+    format_levels,
+};
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::suite::{CommandRequest, Measure, MeasureRequest, Suite};
@@ -10,14 +14,17 @@ use assay_model::workload::command::{
 };
 use assay_report::build;
 use assay_run::failure::CommandFailure;
-use assay_stats::compare::{DEFAULT_RUNS, compare_programs};
+use assay_stats::compare::{DEFAULT_RUNS, compare_levels, compare_programs, program_levels};
 
+use super::run_factors::levels_page;
 use crate::arguments::PageFormat;
 use crate::arguments::exec::{ExecArguments, RunCheck};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::pipeline;
 use crate::terminal::Terminal;
 
+/// Name of the factor that distinguishes several programs.
+const PROGRAM: &str = "program";
 /// Default time budget of each program.
 const BUDGET_S: f64 = 30.0;
 /// Relative half-width of the interval that ends a measurement.
@@ -37,38 +44,113 @@ pub(crate) fn exec(
     };
     let request = pipeline::request_from_options(&suite, &typed.measuring);
     let compare = |run: &Run, terminal: &mut Terminal| print_comparison(run, typed, terminal);
+    let publish = |run: &Run, terminal: &mut Terminal| publish_levels(run, typed, terminal);
     let delivery = RunDelivery::from_options(&typed.measuring, ReportExtent::Full)?;
-    let delivery = delivery.with_further_page(&compare);
+    let has_own_page = !typed.factors.is_empty() && !is_text(typed) && !typed.measuring.events;
+    let delivery = match has_own_page {
+        true => delivery.with_own_page(&publish),
+        false => delivery.with_further_page(&compare),
+    };
     pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal)
 }
 
-/// Returns the programs with the options, which apply to all of them.
+/// Returns the programs with the options, which apply to all of them, under every combination of
+/// levels.
 fn describe_programs(typed: &ExecArguments) -> Result<Vec<CommandWorkload>, CommandFailure> {
     let calls = calls(typed)?;
     if typed.names.len() > calls.len() {
         let what = format!("{} names for {} programs", typed.names.len(), calls.len());
         return Err(CommandFailure::usage(what).advise("give at most one -n for each program"));
     }
-    let repetitions = if calls.len() > 1 { DEFAULT_RUNS } else { DEFAULT_REPETITIONS };
     let prepare = typed.prepare.as_deref().map(|line| call(line, typed.shell)).transpose()?;
-    let names = typed.names.iter().cloned().map(Some).chain(std::iter::repeat(None));
-    let describe = |(run, name): (ProgramCall, Option<String>)| {
-        let usual = CommandWorkload::from_call(run);
-        CommandWorkload {
-            name: name.unwrap_or(usual.name),
-            figures: typed.metrics.iter().map(FigureRule::to_request).collect(),
-            correct: correctness(typed),
-            prepare: prepare.clone(),
-            warmup: typed.warmup,
-            repetitions,
-            runs: typed.runs,
-            timeout_s: typed.timeout,
-            cpus: typed.cpus.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default(),
-            shows_output: typed.show_output,
-            ..usual
+    let combinations = combine_levels(&typed.factors).map_err(|it| factor_failure(&it))?;
+    let count = calls.len() * combinations.len();
+    if !typed.factors.is_empty() && count > MAX_COMBINATIONS {
+        let what = format!(
+            "{count} programs with their levels, and at most {MAX_COMBINATIONS} are measured"
+        );
+        return Err(CommandFailure::usage(what).advise("use fewer levels"));
+    }
+    check_factors(typed, &calls, prepare.as_ref())?;
+    let mut programs = Vec::new();
+    for (index, run) in calls.iter().enumerate() {
+        for levels in &combinations {
+            let name = typed.names.get(index);
+            let call = fill_call(run, levels)?;
+            let prepare = prepare.as_ref().map(|it| fill_call(it, levels)).transpose()?;
+            let mut program = describe_program(typed, call, prepare);
+            program.repetitions = if count > 1 { DEFAULT_RUNS } else { DEFAULT_REPETITIONS };
+            if let Some(name) = name {
+                let own = (!levels.is_empty()).then(|| format_levels(levels));
+                let words = std::iter::once(name.clone()).chain(own);
+                program.name = words.collect::<Vec<_>>().join(" ");
+            }
+            program.levels.clone_from(levels);
+            if calls.len() > 1 && !levels.is_empty() {
+                let level = name.cloned().unwrap_or_else(|| run.line());
+                let program_level = FactorLevel { factor: PROGRAM.to_owned(), level };
+                program.levels.insert(0, program_level);
+            }
+            programs.push(program);
         }
-    };
-    Ok(calls.into_iter().zip(names).map(describe).collect())
+    }
+    Ok(programs)
+}
+
+fn describe_program(
+    typed: &ExecArguments,
+    run: ProgramCall,
+    prepare: Option<ProgramCall>,
+) -> CommandWorkload {
+    CommandWorkload {
+        figures: typed.metrics.iter().map(FigureRule::to_request).collect(),
+        correct: correctness(typed),
+        prepare,
+        warmup: typed.warmup,
+        runs: typed.runs,
+        timeout_s: typed.timeout,
+        cpus: typed.cpus.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default(),
+        shows_output: typed.show_output,
+        ..CommandWorkload::from_call(run)
+    }
+}
+
+/// Rejects a factor that no program names, and one with the name of the programs.
+fn check_factors(
+    typed: &ExecArguments,
+    calls: &[ProgramCall],
+    prepare: Option<&ProgramCall>,
+) -> Result<(), CommandFailure> {
+    for factor in &typed.factors {
+        let name = factor.name.as_str();
+        if calls.len() > 1 && name == PROGRAM {
+            return Err(factor_failure(&FactorError::RepeatedName(name.to_owned())));
+        }
+        let mut words = calls.iter().chain(prepare).flat_map(|it| &it.words);
+        if !words.any(|word| factor::placeholders(word).any(|it| it == name)) {
+            let what = format!("factor `{name}` has no effect: no program names `{{{name}}}`");
+            let advice = format!("write `{{{name}}}` where the level belongs");
+            return Err(CommandFailure::usage(what).advise(advice));
+        }
+    }
+    Ok(())
+}
+
+/// Fills the levels into the words of a program; without factors, the words stay as they are.
+fn fill_call(
+    call: &ProgramCall,
+    levels: &[FactorLevel],
+) -> Result<ProgramCall, CommandFailure> {
+    if levels.is_empty() {
+        return Ok(call.clone());
+    }
+    let words = call.words.iter().map(|word| fill_placeholders(word, levels));
+    let words = words.collect::<Result<Vec<_>, _>>().map_err(|it| factor_failure(&it))?;
+    Ok(ProgramCall { words, ..call.clone() })
+}
+
+fn factor_failure(error: &FactorError) -> CommandFailure {
+    CommandFailure::usage(error.to_string()).advise(error.advice())
 }
 
 /// Rejects equal names: the programs could not be distinguished.
@@ -129,8 +211,13 @@ fn print_comparison(
     typed: &ExecArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let page = &typed.measuring.page;
-    if page.format() != PageFormat::Text || page.output.is_some() || typed.measuring.events {
+    if !is_text(typed) || typed.measuring.page.output.is_some() || typed.measuring.events {
+        return Ok(());
+    }
+    if !typed.factors.is_empty() {
+        let levels = compare_levels(&program_levels(run));
+        let text = terminal.render_document(&build::level_comparison(&levels));
+        terminal.print(&format!("\n{text}"));
         return Ok(());
     }
     let comparisons = compare_programs(run, typed.margin);
@@ -139,4 +226,18 @@ fn print_comparison(
         terminal.print(&format!("\n{text}"));
     }
     Ok(())
+}
+
+fn is_text(typed: &ExecArguments) -> bool {
+    typed.measuring.page.format() == PageFormat::Text
+}
+
+/// Publishes the levels of each metric instead of the run.
+fn publish_levels(
+    run: &Run,
+    typed: &ExecArguments,
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    let comparison = compare_levels(&program_levels(run));
+    levels_page(&comparison, |page| page.publish(&typed.measuring.page, terminal))
 }

@@ -12,7 +12,7 @@ use assay_model::suite::{
 };
 use assay_model::workload::MpiHosts;
 
-use super::{run_hosts, run_switch};
+use super::{run_factors, run_hosts, run_switch};
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::delivery::ReportExtent;
@@ -39,6 +39,10 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     if typed.fleet.hosts.has_hosts() {
         return run_hosts::run(typed, terminal);
     }
+    if let Some(opened) = suites::open_factorial(&typed.suites, &typed.factors)? {
+        return run_factors::run(opened, typed, terminal);
+    }
+    reject_turn_options(typed)?;
     let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
     // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
@@ -60,6 +64,17 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
             pipeline::run_suite(&request, &typed.measuring, extent, terminal)
         }
     }
+}
+
+/// Rejects options of turns in a run without any.
+fn reject_turn_options(typed: &RunArguments) -> Result<(), CommandFailure> {
+    let option = match (typed.turns.blocks, typed.turns.settle, &typed.switch) {
+        (Some(_), ..) => "--blocks",
+        (None, Some(_), None) => "--settle",
+        (None, None, _) | (None, Some(_), Some(_)) => return Ok(()),
+    };
+    Err(CommandFailure::usage(format!("{option} has no effect: nothing takes turns"))
+        .advise("vary a factor, like --factor threads=1,2,4, or use --switch"))
 }
 
 /// Rejects options that the suite cannot use: they were meant for another one.

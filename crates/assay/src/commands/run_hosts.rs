@@ -101,6 +101,11 @@ fn limit_heap_arenas(hosts: usize) {
 }
 
 fn reject_conditions(typed: &RunArguments) -> Result<(), CommandFailure> {
+    if !typed.factors.is_empty() {
+        return Err(CommandFailure::usage("cannot use --hosts with --factor")
+            .with_reason("factors are varied on one machine")
+            .advise("measure each level in a run of its own, with a --label"));
+    }
     if typed.switch.is_none() && typed.measuring.label.len() <= 1 {
         return Ok(());
     }

@@ -18,6 +18,9 @@ use crate::progress_listener::SEARCH_MESSAGE;
 use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
 
+/// Default time to wait after a command, until the change has settled.
+pub(super) const DEFAULT_SETTLE_S: f64 = 5.0;
+
 /// Measures both conditions in turns, stores every run and prints the comparison. Returns its exit
 /// code.
 pub(super) fn run(
@@ -41,7 +44,7 @@ pub(super) fn run(
         turns: typed.turns.turns,
         with_control: typed.turns.control,
         seed: measuring.seed.unwrap_or_else(run_request::random_seed),
-        settle: Duration::from_secs_f64(typed.turns.settle),
+        settle: Duration::from_secs_f64(typed.turns.settle.unwrap_or(DEFAULT_SETTLE_S)),
     };
     let cancel = signals::cancel_on_signals_with_notice()?;
     let progress = (Some(words::message(SEARCH_MESSAGE)), false);

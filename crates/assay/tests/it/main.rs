@@ -11,6 +11,7 @@ mod conditions;
 mod exec;
 mod export;
 mod export_readers;
+mod factors;
 mod file_names;
 mod fio;
 mod fio_logs;

@@ -1,25 +1,30 @@
-//! Order of cases that take turns, block by block: each block has one turn of every open case.
+//! Order of cases and conditions that take turns, block by block: each block has one turn of each.
 
 use assay_model::plan::Case;
 use assay_stats::random::Random;
 
-/// Order of the blocks. Kernels alternate first to last and last to first; programs, which are
-/// compared with each other, have a random order, reversed in every second block.
-pub(super) struct BlockOrder {
+/// Order of the blocks. Kernels alternate first to last and last to first; programs and conditions,
+/// which are compared with each other, have a random order, reversed in every second block.
+pub(crate) struct BlockOrder {
     random: Option<Random>,
     block: u64,
 }
 
 impl BlockOrder {
+    /// Returns the random order of conditions by a seed.
+    pub(crate) const fn from_seed(seed: u64) -> Self {
+        Self { random: Some(Random::new(seed)), block: 0 }
+    }
+
     /// Returns the order for these cases by the seed of the plan.
-    pub(super) fn new(cases: &[Case], seed: Option<u64>) -> Self {
+    pub(crate) fn new(cases: &[Case], seed: Option<u64>) -> Self {
         let are_programs = cases.iter().all(|case| case.workload.as_command().is_some());
         let random = seed.filter(|_| are_programs).map(Random::new);
         Self { random, block: 0 }
     }
 
     /// Arranges the open cases, in the order of the last block, for the next one.
-    pub(super) fn arrange<T>(&mut self, open: &mut [T]) {
+    pub(crate) fn arrange<T>(&mut self, open: &mut [T]) {
         match &mut self.random {
             Some(random) if self.block.is_multiple_of(2) => random.shuffle(open),
             None if self.block == 0 => {}

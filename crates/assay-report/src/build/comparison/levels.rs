@@ -1,0 +1,189 @@
+//! Comparison of the levels of factors: a table and a plot for each metric.
+
+use assay_model::level_comparison::{LevelComparison, LevelEstimate, MetricLevels};
+use assay_model::quantity::Unit;
+use assay_model::suite::factorial::{Factor, FactorialSuite};
+
+use super::super::run::estimate_parts::figure_name;
+use super::super::run::words;
+use super::{case_label_of, sort_key};
+use crate::document::{
+    Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
+    ReportTable, Scale, TableCell, Tone,
+};
+use crate::locale::{comma, join_details, join_sentences, word};
+use crate::precision::{self, ColumnPrefixes, format_percent_setting, format_setting};
+
+/// Digits of a statistic and a p-value.
+const TEST_DIGITS: usize = 2;
+
+/// Builds the comparison of levels, metric by metric.
+#[must_use]
+pub fn level_comparison(comparison: &LevelComparison) -> Document {
+    let factors = comparison.factors.join(comma());
+    let mut document = Document::new(message!("levels-title", factors = factors));
+    if comparison.metrics.is_empty() {
+        document.paragraph(Tone::Bad, word("compare-nothing"));
+        return document;
+    }
+    let mut metrics: Vec<&MetricLevels> = comparison.metrics.iter().collect();
+    metrics.sort_by_key(|it| it.levels.first().map(|level| sort_key(&level.estimate)));
+    for metric in metrics {
+        add_metric(&mut document, comparison, metric);
+    }
+    document.paragraph(Tone::Quiet, explanation(comparison));
+    document
+}
+
+fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &MetricLevels) {
+    let Some(first) = metric.levels.first() else { return };
+    let name = figure_name(&first.estimate);
+    let case = case_label_of(&first.estimate);
+    let parts = [name.clone(), case].into_iter().filter(|it| !it.is_empty());
+    let title = join_details(&parts.collect::<Vec<_>>());
+    document.heading(&title);
+    document.blocks.push(Block::Table(table(comparison, metric)));
+    if metric.levels.iter().all(|level| level.letters.is_empty()) {
+        document.paragraph(Tone::Doubt, word("levels-without-letters"));
+    }
+    if let Some(needed) = metric.needed_blocks {
+        let text = message!("levels-more-blocks", needed = needed.to_string());
+        document.paragraph(Tone::Doubt, text);
+    }
+    if let Some(test) = metric.overall {
+        let figure = |value| precision::format_value(value, Unit::Count, TEST_DIGITS);
+        let text = message!(
+            "levels-overall",
+            statistic = format!("χ² = {}", figure(test.statistic)),
+            p = format!("p = {}", figure(test.p_adjusted)),
+        );
+        document.paragraph(Tone::Quiet, text);
+    }
+    document.blocks.extend(plot(comparison, metric, &name).map(Block::Plot));
+}
+
+fn table(comparison: &LevelComparison, metric: &MetricLevels) -> ReportTable {
+    let interval = words::interval(Some(comparison.level));
+    let reference = comparison.conditions.first().map(|it| {
+        it.levels.iter().map(|level| level.level.as_str()).collect::<Vec<_>>().join(comma())
+    });
+    let ratio = format!("÷ {}", reference.unwrap_or_default());
+    let factors = comparison.factors.iter().map(|it| (it.as_str(), ColumnAlignment::Right));
+    let mut columns: Vec<(&str, ColumnAlignment)> = factors.collect();
+    columns.extend([
+        (word("column-median"), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        ("n", ColumnAlignment::Right),
+        (ratio.as_str(), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-letters"), ColumnAlignment::Left),
+    ]);
+    let mut table = ReportTable::new("", &columns);
+    let prefixes = ColumnPrefixes::for_medians(metric.levels.iter().map(|it| &it.estimate));
+    for level in &metric.levels {
+        let Some(condition) = comparison.conditions.get(level.condition) else { continue };
+        let mut row: Vec<TableCell> =
+            condition.levels.iter().map(|it| it.level.clone().into()).collect();
+        // An interval too wide to print still exists.
+        let missing = if level.estimate.ci.is_some() { "–" } else { word("no-interval") };
+        let interval = prefixes.interval(&level.estimate);
+        row.extend([
+            prefixes.value(&level.estimate).into(),
+            interval.unwrap_or_else(|| missing.to_owned()).into(),
+            level.estimate.n.to_string().into(),
+        ]);
+        row.extend(ratio_cells(level, metric));
+        row.push(level.letters.clone().into());
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}
+
+fn ratio_cells(level: &LevelEstimate, metric: &MetricLevels) -> [TableCell; 2] {
+    let (Some(ratio), Some(first)) = (level.ratio, metric.levels.first()) else {
+        return [TableCell::default(), TableCell::default()];
+    };
+    let digits = [&first.estimate, &level.estimate].map(precision::estimate_digits);
+    let interval = match level.ratio_ci {
+        Some(interval) => precision::ratio_range(interval),
+        None => word("no-interval").to_owned(),
+    };
+    [precision::ratio(ratio, level.ratio_ci, digits).into(), interval.into()]
+}
+
+/// Draws the medians over the levels of a single factor whose levels are numbers.
+fn plot(comparison: &LevelComparison, metric: &MetricLevels, name: &str) -> Option<Plot> {
+    let [factor] = &comparison.factors[..] else { return None };
+    let point = |level: &LevelEstimate| -> Option<PlotPoint> {
+        let own = comparison.conditions.get(level.condition)?.levels.first()?;
+        let x: f64 = own.level.parse().ok().filter(|it: &f64| it.is_finite())?;
+        Some(PlotPoint { x, y: level.estimate.median, interval: level.estimate.ci })
+    };
+    let mut points = metric.levels.iter().map(point).collect::<Option<Vec<_>>>()?;
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let (low, high) = (points.first()?.x, points.last()?.x);
+    if points.len() < 2 {
+        return None;
+    }
+    // Levels that span more than a factor of eight are powers in practice.
+    let scale = if low > 0.0 && high / low >= 8.0 { Scale::Log2 } else { Scale::LinearFitted };
+    let unit = metric.levels.first()?.estimate.unit;
+    let axes = [Axis::new(factor, Unit::Count, scale), Axis::new(name, unit, Scale::Linear)];
+    let series = vec![PlotSeries { name: name.to_owned(), points }];
+    let title = message!("levels-plot", metric = name, factor = factor);
+    let description = word("levels-plot-description");
+    Some(Plot { is_comparison: true, ..Plot::new(title, description, axes, series) })
+}
+
+fn explanation(comparison: &LevelComparison) -> String {
+    let rule = message!(
+        "levels-explanation",
+        blocks = comparison.blocks.to_string(),
+        wrong = format_percent_setting(comparison.family_error * 100.0),
+    );
+    let alone = match comparison.unmatched {
+        0 => None,
+        n => Some(message!("levels-unmatched", n = n.to_string())),
+    };
+    join_sentences(&[Some(rule), alone].into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// Builds the list of combinations of a dry run.
+#[must_use]
+pub fn factor_plan(suite: &FactorialSuite, blocks: u32, turn_s: f64) -> Document {
+    let mut document = Document::new(message!("plan-title", suite = &suite.name));
+    let count = suite.combinations.len();
+    let text = message!(
+        "levels-plan",
+        combinations = count.to_string(),
+        blocks = blocks.to_string(),
+        turns = (count as u64 * u64::from(blocks)).to_string(),
+        time = format_setting(turn_s, Unit::Second, 3),
+    );
+    document
+        .paragraph(Tone::Plain, join_sentences(&[text, word("plan-nothing-run").to_owned()]));
+    let names: Vec<&str> = suite.factors.iter().map(|it| it.levels.name.as_str()).collect();
+    let columns: Vec<_> = names.iter().map(|it| (*it, ColumnAlignment::Right)).collect();
+    let mut table = ReportTable::new("", &columns);
+    for combination in &suite.combinations {
+        let levels = combination.levels.iter().map(|it| it.level.clone().into());
+        table.rows.push(levels.collect());
+    }
+    document.blocks.push(Block::Table(table));
+    // A suite of somebody else's is read before its commands run.
+    let facts: Vec<(String, String)> = suite.factors.iter().flat_map(commands).collect();
+    if !facts.is_empty() {
+        document.blocks.push(Block::Facts(FactTable { title: None, tone: Tone::Plain, facts }));
+    }
+    document
+}
+
+/// Returns the commands of a factor by their keys in the suite.
+fn commands(factor: &Factor) -> impl Iterator<Item = (String, String)> {
+    let all = [("apply", &factor.apply), ("restore", &factor.restore)];
+    let name = &factor.levels.name;
+    let named = all.map(|(key, command)| {
+        command.as_ref().map(|it| (format!("{name}: {key}"), it.line.clone()))
+    });
+    named.into_iter().flatten()
+}

@@ -1,0 +1,85 @@
+//! Artificial comparison of levels: a memory bandwidth over threads, and one of few blocks.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Benchmark;
+use assay_model::factor::FactorLevel;
+use assay_model::level_comparison::{
+    LevelComparison, LevelCondition, LevelEstimate, LevelPair, MetricLevels, OverallTest,
+};
+use assay_model::summary::MetricEstimate;
+
+use crate::maker::{EstimateBuilder, estimate};
+
+const THREADS: [&str; 4] = ["1", "2", "4", "8"];
+
+fn condition(level: &str) -> LevelCondition {
+    LevelCondition {
+        levels: vec![FactorLevel { factor: "threads".to_owned(), level: level.to_owned() }],
+        runs: vec![format!("run-{level}")],
+    }
+}
+
+fn level(
+    condition: usize,
+    estimate: MetricEstimate,
+    first: f64,
+    letters: &str,
+) -> LevelEstimate {
+    let ratio = (condition > 0).then_some(estimate.median / first);
+    LevelEstimate {
+        condition,
+        estimate: MetricEstimate { n: 14, ..estimate },
+        ratio,
+        ratio_ci: ratio.map(|it| [it * 0.99, it * 1.01]),
+        letters: letters.to_owned(),
+    }
+}
+
+/// Bandwidth that grows up to four threads, and a latency without verdict.
+pub(crate) fn threads() -> LevelComparison {
+    let triad = |median: f64| {
+        estimate(Benchmark::MemoryStream, "triad", median, 0.01)
+            .with(Attribute::Placement, "node")
+    };
+    let latency = |median: f64| {
+        estimate(Benchmark::MemoryLatency, "latency", median, 0.01)
+            .with(Attribute::Bytes, 4096_u64)
+    };
+    let bandwidths = [(12e9, "a"), (23e9, "b"), (38e9, "c"), (38.1e9, "c")];
+    let bandwidths = bandwidths.into_iter().enumerate();
+    let latencies = [(1.4e-9, ""), (1.41e-9, "")].into_iter().enumerate();
+    LevelComparison {
+        factors: vec!["threads".to_owned()],
+        conditions: THREADS.map(condition).into(),
+        blocks: 14,
+        level: 0.95,
+        family_error: 0.05,
+        metrics: vec![
+            MetricLevels {
+                overall: Some(OverallTest { statistic: 38.4, p: 2e-8, p_adjusted: 4e-8 }),
+                levels: bandwidths
+                    .map(|(at, (median, letters))| level(at, triad(median), 12e9, letters))
+                    .collect(),
+                pairs: vec![LevelPair {
+                    a: 0,
+                    b: 1,
+                    ratio: 23.0 / 12.0,
+                    ratio_ci: [1.9, 1.94],
+                    p: 1e-4,
+                    p_adjusted: 6e-4,
+                    differs: true,
+                }],
+                needed_blocks: None,
+            },
+            MetricLevels {
+                overall: None,
+                levels: latencies
+                    .map(|(at, (median, letters))| level(at, latency(median), 1.4e-9, letters))
+                    .collect(),
+                pairs: Vec::new(),
+                needed_blocks: Some(7),
+            },
+        ],
+        unmatched: 1,
+    }
+}

@@ -1,0 +1,55 @@
+//! Commands of the user that change the condition of the machine between measurements.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_fleet::process::{self, ChildCommand, ChildStatus, CompletedChild};
+
+use crate::failure::CommandFailure;
+
+/// Time limit of a command: switching through a cloud's API may take minutes, and a command may
+/// hang.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(900);
+/// Interval of checks for an interruption.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Runs a line of the shell; `failed` is the failure that gets the reason.
+pub(crate) fn run(
+    line: &str,
+    cancel: &AtomicBool,
+    failed: &dyn Fn() -> CommandFailure,
+) -> Result<(), CommandFailure> {
+    let mut command = ChildCommand::new("sh");
+    command.arguments = ["-c".into(), line.into()].into();
+    command.directory = Some(PathBuf::from("."));
+    command.deadline = Some(DEADLINE);
+    let completed =
+        process::run(&command, cancel).map_err(|error| failed().with_cause(&error))?;
+    match completed.status {
+        ChildStatus::Exited(0) => Ok(()),
+        ChildStatus::Exited(code) => Err(failed()
+            .with_reason(format!("it ended with code {code}{}", last_error_line(&completed)))
+            .advise("run it by hand; it must end with code 0 when the condition is reached")),
+        ChildStatus::Killed(signal) => Err(failed().with_reason(format!(
+            "it was killed by signal {signal}{}",
+            last_error_line(&completed)
+        ))),
+    }
+}
+
+/// Waits until a change has settled, or the user interrupts.
+pub(crate) fn wait(time: Duration, cancel: &AtomicBool) {
+    let settled = Instant::now() + time;
+    while Instant::now() < settled && !cancel.load(Ordering::Relaxed) {
+        std::thread::sleep(
+            POLL_INTERVAL.min(settled.saturating_duration_since(Instant::now())),
+        );
+    }
+}
+
+fn last_error_line(completed: &CompletedChild) -> String {
+    let text = String::from_utf8_lossy(&completed.output.stderr);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    line.map(|line| format!("; it printed: {}", line.trim())).unwrap_or_default()
+}

@@ -1,0 +1,143 @@
+//! Levels that are applied to the machine: runs the commands of the factors, and restores.
+
+use std::sync::atomic::AtomicBool;
+
+use assay_model::factor::{FactorLevel, fill_placeholders};
+use assay_model::phrase;
+use assay_model::suite::factorial::{Factor, FactorCommand};
+use assay_store::Store;
+
+use super::FactorTurns;
+use super::restore_record::{RestoreRecord, UnrestoredFactor};
+use crate::condition_command;
+use crate::failure::CommandFailure;
+use crate::listener::Listener;
+
+/// Levels of the machine, as far as commands apply them.
+pub(super) struct AppliedLevels<'a> {
+    turns: &'a FactorTurns<'a>,
+    store: &'a Store,
+    /// Name of the record.
+    name: &'a str,
+    /// Line that last completed for each factor; `None` before the first, and after a failure.
+    lines: Vec<Option<String>>,
+    /// Whether a line of the factor was begun, so that it has to be restored.
+    is_changed: Vec<bool>,
+    record: Option<RestoreRecord>,
+}
+
+impl<'a> AppliedLevels<'a> {
+    pub(super) fn new(turns: &'a FactorTurns<'a>, store: &'a Store, name: &'a str) -> Self {
+        let count = turns.suite.factors.len();
+        let (lines, is_changed) = (vec![None; count], vec![false; count]);
+        Self { turns, store, name, lines, is_changed, record: None }
+    }
+
+    /// Records the factors to restore, before anything is applied.
+    fn ensure_record(&mut self) -> Result<(), CommandFailure> {
+        let unrestored = |factor: &Factor| {
+            let command = factor.restore.as_ref()?.line.clone();
+            Some(UnrestoredFactor { factor: factor.levels.name.clone(), command })
+        };
+        let factors = self.turns.suite.factors.iter();
+        let all: Vec<UnrestoredFactor> = factors.filter_map(unrestored).collect();
+        if self.record.is_none() && !all.is_empty() {
+            self.record = Some(RestoreRecord::write(self.store, self.name, &all)?);
+        }
+        Ok(())
+    }
+
+    /// Applies the levels of a combination, factor by factor; a factor whose line would be the same
+    /// as before is left alone.
+    pub(super) fn apply(
+        &mut self,
+        levels: &[FactorLevel],
+        cancel: &AtomicBool,
+        listener: &mut dyn Listener,
+    ) -> Result<(), CommandFailure> {
+        let mut has_changed = false;
+        for (index, factor) in self.turns.suite.factors.iter().enumerate() {
+            let Some(apply) = &factor.apply else { continue };
+            let own = levels.iter().find(|it| it.factor == factor.levels.name);
+            let name = own.map(ToString::to_string).unwrap_or_default();
+            let line = fill_placeholders(&apply.line, levels)
+                .map_err(|error| self.located(&error.to_string(), apply))?;
+            if self.lines[index].as_ref() == Some(&line) {
+                continue;
+            }
+            self.ensure_record()?;
+            self.lines[index] = None;
+            self.is_changed[index] = true;
+            has_changed = true;
+            listener.progress(&phrase!(
+                "to-condition",
+                "to {condition}: {command}",
+                condition = name.as_str(),
+                command = format!("`{line}`"),
+            ));
+            let failed =
+                || self.located(&format!("cannot apply {name}: `{line}` failed"), apply);
+            condition_command::run(&line, cancel, &failed)?;
+            self.lines[index] = Some(line);
+        }
+        if has_changed {
+            condition_command::wait(self.turns.settle, cancel);
+        }
+        Ok(())
+    }
+
+    /// Runs the `restore` of every factor that was changed, the last one first. All are tried.
+    pub(super) fn restore(
+        &mut self,
+        is_interrupted: bool,
+        listener: &mut dyn Listener,
+    ) -> Result<(), CommandFailure> {
+        let mut left = Vec::new();
+        let mut first_failure = None;
+        for (index, factor) in self.turns.suite.factors.iter().enumerate().rev() {
+            let Some(restore) = factor.restore.as_ref().filter(|_| self.is_changed[index])
+            else {
+                continue;
+            };
+            let name = factor.levels.name.as_str();
+            let line = format!("`{}`", restore.line);
+            let restoring = phrase!(
+                "restoring",
+                "restoring {factor}: {command}",
+                factor = name,
+                command = line.as_str()
+            );
+            match is_interrupted {
+                // The user waits for the end, and learns what it depends on.
+                true => listener.warn(&restoring),
+                false => listener.progress(&restoring),
+            }
+            let failed =
+                || self.located(&format!("cannot restore {name}: {line} failed"), restore);
+            let restored =
+                condition_command::run(&restore.line, &AtomicBool::new(false), &failed);
+            if let Err(failure) = restored {
+                let command = restore.line.clone();
+                left.push(UnrestoredFactor { factor: name.to_owned(), command });
+                let failure = failure.advise(format!("a level of {name} is still applied"));
+                if let Some(earlier) = first_failure.replace(failure) {
+                    listener.warn(&format!("error: {earlier}").into());
+                }
+            }
+        }
+        if let Some(record) = self.record.take() {
+            record.finish(&left)?;
+        }
+        first_failure.map_or(Ok(()), Err)
+    }
+
+    fn located(&self, what: &str, command: &FactorCommand) -> CommandFailure {
+        let failure = CommandFailure::measurement(what);
+        match command.span.is_empty() {
+            true => failure,
+            false => {
+                failure.at_span(self.turns.file, &self.turns.suite.text, command.span.clone())
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `assay run` of a suite with factors: measures every combination of levels in blocks, and compares
+//! them.
+
+use std::time::Duration;
+
+use assay_model::level_comparison::LevelComparison;
+use assay_model::plan::Plan;
+use assay_model::suite::Suite;
+use assay_model::suite::factorial::{DEFAULT_BLOCKS, Factor, FactorCommand, FactorialSuite};
+use assay_report::{build, render, words};
+use assay_run::factor_turns::{self, FactorOutcome, FactorTurns};
+use assay_run::failure::CommandFailure;
+use assay_run::run_request::{self, RunRequest, prepare};
+use assay_stats::compare::compare_levels;
+use assay_stats::summarize::summarize;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::run::{run_request, with_targets};
+use super::run_switch::DEFAULT_SETTLE_S;
+use crate::arguments::{PageFormat, RunArguments};
+use crate::page::OutputPage;
+use crate::progress_listener::SEARCH_MESSAGE;
+use crate::suites::OpenedFactors;
+use crate::terminal::Terminal;
+use crate::{delivery, page, pipeline, signals};
+
+/// Measures all combinations in turns, stores every run and prints the levels of each metric. Returns
+/// the exit code.
+pub(super) fn run(
+    opened: OpenedFactors,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    reject_other_options(typed)?;
+    let OpenedFactors { mut suite, file } = opened;
+    for case in &mut suite.combinations {
+        case.suite = with_targets(typed, case.suite.clone())?;
+    }
+    let first: Suite = match suite.combinations.first() {
+        Some(case) => case.suite.clone(),
+        None => return Err(CommandFailure::usage("the suite has no combination of levels")),
+    };
+    let measuring = &typed.measuring;
+    let turns = FactorTurns {
+        suite: &suite,
+        file: &file,
+        blocks: typed.turns.blocks.or(suite.blocks).unwrap_or(DEFAULT_BLOCKS),
+        seed: measuring.seed.unwrap_or_else(run_request::random_seed),
+        settle: settle_time(typed, &suite)?,
+    };
+    let request = run_request(typed, &first)?;
+    let label = measuring.label.first().map(String::as_str);
+    let request = RunRequest { label, note: measuring.note.as_deref(), ..request };
+    if measuring.dry_run {
+        return dry_run(&request, &turns, typed, terminal);
+    }
+    page::check_output(&measuring.page)?;
+    turns.check(&request)?;
+    let cancel = signals::cancel_on_signals_with_notice()?;
+    let progress = (Some(words::message(SEARCH_MESSAGE)), false);
+    let outcome = delivery::measure(measuring, progress, terminal, |store, listener| {
+        factor_turns::measure(&request, &turns, (store, &cancel), listener)
+    })?;
+    deliver(outcome, typed, terminal)
+}
+
+/// Rejects options that judge or name a single run.
+fn reject_other_options(typed: &RunArguments) -> Result<(), CommandFailure> {
+    let measuring = &typed.measuring;
+    let given = [
+        (typed.switch.is_some(), "--switch"),
+        (measuring.expect.is_some(), "--expect"),
+        (measuring.strict, "--strict"),
+        (measuring.data_sheet.is_given(), "--data-sheet"),
+        (measuring.label.len() > 1, "two labels"),
+    ];
+    let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) else {
+        return Ok(());
+    };
+    Err(CommandFailure::usage(format!("{option} cannot be used with factors"))
+        .with_reason("every combination of levels is a run of its own")
+        .advise("use `assay compare` or `assay show` on the stored runs"))
+}
+
+/// Returns the time to wait after a command; refused without one.
+fn settle_time(
+    typed: &RunArguments,
+    suite: &FactorialSuite,
+) -> Result<Duration, CommandFailure> {
+    let has_command = suite.factors.iter().any(|it| it.apply.is_some());
+    if typed.turns.settle.is_some() && !has_command {
+        return Err(CommandFailure::usage("--settle has no effect: no factor has `apply`")
+            .advise("leave it out"));
+    }
+    Ok(Duration::from_secs_f64(typed.turns.settle.unwrap_or(DEFAULT_SETTLE_S)))
+}
+
+/// Prints the levels of each metric, and returns the failure of the first run that failed.
+fn deliver(
+    outcome: FactorOutcome,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let FactorOutcome { conditions, failure } = outcome;
+    let measured = conditions.iter().filter(|it| !it.runs.is_empty()).count();
+    if measured > 1 && !typed.measuring.events {
+        let comparison = compare_levels(&conditions);
+        levels_page(&comparison, |page| page.publish(&typed.measuring.page, terminal))?;
+        if typed.measuring.page.format() == PageFormat::Text {
+            terminal.print("\nEvery run is stored; its levels are its label.\n");
+        }
+    }
+    let runs = conditions.iter().flat_map(|it| &it.runs);
+    let failed = || runs.clone().find_map(|run| delivery::check_result(&summarize(run)).err());
+    failure.or_else(failed).map_or(Ok(0), Err)
+}
+
+/// Passes the comparison of levels as a page to `publish`.
+pub(super) fn levels_page<T>(
+    comparison: &LevelComparison,
+    publish: impl FnOnce(OutputPage<'_>) -> T,
+) -> T {
+    publish(OutputPage {
+        document: build::level_comparison(comparison),
+        json: &|| render::json::level_comparison(comparison),
+        csv: &|| render::csv::level_comparison(comparison),
+        html_document: Some(&|| build::level_comparison(comparison)),
+    })
+}
+
+/// Machine-readable list of combinations.
+#[derive(Serialize)]
+struct PlannedTurns {
+    suite: String,
+    factors: Vec<PlannedFactor>,
+    blocks: u32,
+    turns: u32,
+    turn_budget_s: f64,
+    combinations: Vec<PlannedCombination>,
+}
+
+#[derive(Serialize)]
+struct PlannedFactor {
+    name: String,
+    levels: Vec<String>,
+    apply: Option<String>,
+    restore: Option<String>,
+}
+
+#[derive(Serialize)]
+struct PlannedCombination {
+    levels: Map<String, Value>,
+    plan: Plan,
+}
+
+fn dry_run(
+    request: &RunRequest<'_>,
+    turns: &FactorTurns<'_>,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    turns.check(request)?;
+    let turn_s = turns.turn_budget_s(request.budget_s);
+    let document = build::factor_plan(turns.suite, turns.blocks, turn_s);
+    let mut combinations = Vec::new();
+    for case in &turns.suite.combinations {
+        let levels = case.levels.iter().map(|it| (it.factor.clone(), it.level.clone().into()));
+        let plan = prepare(&turns.request(request, case))?.plan;
+        combinations.push(PlannedCombination { levels: levels.collect(), plan });
+    }
+    let line = |command: &Option<FactorCommand>| command.as_ref().map(|it| it.line.clone());
+    let factor = |it: &Factor| PlannedFactor {
+        name: it.levels.name.clone(),
+        levels: it.levels.levels.clone(),
+        apply: line(&it.apply),
+        restore: line(&it.restore),
+    };
+    let planned = PlannedTurns {
+        suite: turns.suite.name.clone(),
+        factors: turns.suite.factors.iter().map(factor).collect(),
+        blocks: turns.blocks,
+        turns: turns.count(),
+        turn_budget_s: turn_s,
+        combinations,
+    };
+    pipeline::publish_plan(&document, &planned, &typed.measuring.page, terminal)?;
+    Ok(0)
+}

@@ -1,0 +1,210 @@
+//! Factors: levels in suites and on the command line, their commands, and what is compared.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::program::World;
+
+/// Suite of a program that prints a figure equal to one factor, while another is applied by commands
+/// that leave a log.
+const SUITE: &str = r#"
+name = "varied"
+budget = "60s"
+blocks = 7
+[[factor]]
+name = "mode"
+levels = ["a", "b"]
+apply = "echo {mode} >> log; echo {mode} > mode"
+restore = "echo restored >> log; rm mode"
+[[factor]]
+name = "size"
+levels = [1, 2]
+[[measure]]
+benchmark = "command"
+run = ["echo", "FOM = {size}"]
+metrics = [{ name = "fom", find = 'FOM = ([0-9]+)', better = "higher" }]
+runs = 1
+"#;
+
+/// Returns the levels of a metric with their letters, in text.
+fn letters(document: &Value, metric: &str) -> Vec<String> {
+    let metrics = document["metrics"].as_array().unwrap();
+    let metric = metrics.iter().find(|it| it["metric"] == metric).unwrap();
+    let level = |it: &Value| {
+        let levels = it["levels"].as_object().unwrap();
+        let levels =
+            levels.iter().map(|(name, level)| format!("{name}={}", level.as_str().unwrap()));
+        format!("{} {}", levels.collect::<Vec<_>>().join(" "), it["letters"].as_str().unwrap())
+    };
+    metric["levels"].as_array().unwrap().iter().map(level).collect()
+}
+
+#[test]
+fn levels_of_a_program_have_known_ratios() {
+    let world = World::new();
+    let words = ["exec", "-q", "-r", "7", "--metric", "fom: FOM = ([0-9]+)", "--factor"];
+    let program = ["--", "echo", "FOM = {n}"];
+    let of = |more: &[&'static str]| [&words[..], &["n=1..4*2"], more, &program].concat();
+    let document = world.json(&of(&["--json"]));
+    assert_eq!(letters(&document, "score"), ["n=1 a", "n=2 b", "n=4 c"], "{document:#}");
+    let metrics = document["metrics"].as_array().unwrap();
+    let fom = metrics.iter().find(|it| it["metric"] == "score").unwrap();
+    let ratios: Vec<Option<f64>> =
+        fom["levels"].as_array().unwrap().iter().map(|it| it["ratio"].as_f64()).collect();
+    assert_eq!(ratios[0], None);
+    for (ratio, expected) in ratios[1..].iter().zip([2.0, 4.0]) {
+        assert!((ratio.unwrap() - expected).abs() < 1e-9, "{ratio:?}");
+    }
+    assert_eq!((&document["blocks"], &fom["overall"]["test"]), (&7.into(), &"friedman".into()));
+    let text = world.assay(&of(&[])).succeeded().out;
+    assert!(text.contains("Levels of n") && text.contains("letters"), "{text}");
+    let svg = world.assay(&of(&["--format", "svg"])).succeeded().out;
+    assert!(svg.contains("<svg") && svg.contains("over n"), "{svg}");
+    let csv = world.assay(&of(&["--format", "csv"])).succeeded().out;
+    assert!(csv.starts_with("benchmark,case,metric,factor.n,value"), "{csv}");
+}
+
+#[test]
+fn suite_applies_and_restores_levels() {
+    let world = World::new();
+    world.write("varied.toml", SUITE);
+    let plan = world.json(&["run", "varied.toml", "--dry-run", "--json"]);
+    assert_eq!((&plan["turns"], &plan["blocks"]), (&28.into(), &7.into()));
+    assert_eq!(plan["combinations"].as_array().unwrap().len(), 4);
+    let planned = world.assay(&["run", "varied.toml", "--dry-run"]).succeeded().out;
+    assert!(planned.contains("4 combinations in 7 blocks"), "{planned}");
+    assert!(planned.contains("mode: restore"), "{planned}");
+    assert_eq!(plan["factors"][0]["restore"], "echo restored >> log; rm mode");
+    assert!(!world.path("log").exists(), "nothing was applied");
+    let words = ["run", "varied.toml", "-q", "--settle", "0s", "--seed", "2"];
+    let document = world.json(&[&words[..], &["--json"]].concat());
+    let expected = ["mode=a size=1 a", "mode=a size=2 b", "mode=b size=1 a", "mode=b size=2 b"];
+    // With six pairs, seven blocks are too few for ranks.
+    let metric = &document["metrics"][0];
+    assert_eq!(metric["needed_blocks"], 8, "{metric:#}");
+    assert_eq!(letters(&document, "score").len(), expected.len());
+    let eight = world.json(&[&words[..], &["--json", "--blocks", "8"]].concat());
+    assert_eq!(letters(&eight, "score"), expected, "{eight:#}");
+    let log = std::fs::read_to_string(world.path("log")).unwrap();
+    assert!(log.ends_with("restored\n") && log.matches("restored").count() == 2, "{log}");
+    assert!(!world.path("mode").exists());
+    let list = world.json(&["list", "--json"]);
+    let runs = list["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 28 + 32);
+    assert!(runs.iter().any(|it| it["label"] == "mode=b size=2"), "{list:#}");
+    // The times of two equal programs may differ or not; the figure differs.
+    let compared = world.assay(&["compare", "mode=a size=1", "mode=a size=2", "--json"]);
+    let compared: Value = serde_json::from_str(&compared.out).unwrap();
+    let pairs = compared["pairs"].as_array().unwrap();
+    let fom = pairs.iter().find(|it| it["a"]["metric"] == "score").unwrap();
+    assert!((fom["ratio"].as_f64().unwrap() - 2.0).abs() < 1e-9, "{fom:#}");
+}
+
+#[test]
+fn options_of_benchmarks_are_varied() {
+    let world = World::new();
+    let words = ["run", "memory", "--factor", "threads=1", "--dry-run", "--json"];
+    let plan = world.json(&words);
+    assert_eq!(plan["combinations"].as_array().unwrap().len(), 1, "{plan:#}");
+}
+
+#[test]
+fn failures_restore_and_name_their_place() {
+    let world = World::new();
+    let check = |from: &str, to: &str, parts: &[&str]| {
+        world.write("x.toml", &SUITE.replace(from, to));
+        let words = ["run", "x.toml", "-q", "--settle", "0s", "--blocks", "1"];
+        let outcome = world.assay(&words).failed_with(4);
+        parts
+            .iter()
+            .for_each(|part| assert!(outcome.err.contains(part), "{part}: {outcome:?}"));
+        outcome
+    };
+    check(
+        "echo {mode} > mode",
+        "touch mode; echo no {mode} >&2; exit 3",
+        &["cannot apply mode=", "it ended with code 3; it printed: no ", "x.toml:8:9"],
+    );
+    assert!(!world.path("mode").exists(), "restored");
+    let left = check("rm mode", "rm mode; exit 7", &["cannot restore mode", "x.toml:9:11"]);
+    assert!(left.out.contains("Levels of mode, size"), "the levels are printed: {left:?}");
+    let next = world.assay(&["exec", "-q", "-r", "1", "true"]).succeeded();
+    assert!(next.err.contains("left a level of mode applied"), "{next:?}");
+    // A program that fails at one level leaves the others comparable.
+    check("\"echo\", \"FOM", "\"sh\", \"-c\", \"test {size} = 1 && echo FOM", &["failed"]);
+}
+
+#[test]
+fn interruption_restores_and_kill_is_reported() {
+    let world = World::new();
+    let slow = SUITE.replace("[\"echo\", \"FOM = {size}\"]", "[\"sleep\", \"5{size}\"]");
+    world.write("slow.toml", &slow.replace("metrics =", "#"));
+    let start = || {
+        let mut command = world.command(&["run", "slow.toml", "--settle", "0s"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !world.path("mode").exists() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(world.path("mode").exists(), "a level is applied");
+        child
+    };
+    let signal = |name: &str, id: u32| {
+        let id = id.to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    };
+    let child = start();
+    signal("INT", child.id());
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(4), "{err}");
+    assert!(err.contains("the measurement of the factors was interrupted"), "{err}");
+    assert!(!world.path("mode").exists(), "restored: {err}");
+    let child = start();
+    signal("KILL", child.id());
+    child.wait_with_output().unwrap();
+    let next = world.assay(&["exec", "-q", "-r", "1", "true"]).succeeded();
+    let part = "a measurement that was killed left a level of mode applied; restore by";
+    assert!(next.err.contains(part), "{next:?}");
+}
+
+#[test]
+fn wrong_factors_are_refused() {
+    let world = World::new();
+    world.write("x.toml", SUITE);
+    for (words, code, part) in [
+        (&["run", "x.toml", "--factor", "depth=1,2"][..], 3, "factor `depth` has no effect"),
+        (&["run", "x.toml", "--factor", "size="], 2, "factor `size` has no levels"),
+        (&["run", "x.toml", "--factor", "size=1..300"], 2, "more than 256 levels"),
+        (&["run", "x.toml", "--factor", "size=1..200"], 3, "400 combinations"),
+        (&["run", "x.toml", "--factor", "size={mode}"], 2, "names a factor"),
+        (&["run", "x.toml", "--switch", "a", "b"], 2, "--switch cannot be used with factors"),
+        (&["run", "x.toml", "--strict"], 2, "--strict cannot be used with factors"),
+        (&["run", "x.toml", "quick"], 3, "a suite with factors is several suites"),
+        (&["run", "x.toml", "quick", "--factor", "size=1"], 2, "varies a single suite"),
+        (&["run", "quick", "--blocks", "3"], 2, "nothing takes turns"),
+        (&["exec", "--factor", "n=1,2", "--", "true"], 2, "no program names `{n}`"),
+        (&["exec", "--factor", "n=1,2", "--", "echo", "{n}{m}"], 2, "`{m}` names no factor"),
+        (&["exec", "--factor", "a=1..99", "--factor", "b=1..99", "--", "{a}{b}"], 2, "9801"),
+    ] {
+        let refused = world.assay(words).failed_with(code);
+        assert!(refused.err.contains(part), "{words:?}: {refused:?}");
+    }
+}
+
+#[test]
+fn example_is_measured() {
+    let world = World::new();
+    let suite =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/examples/factors.toml");
+    let suite = suite.to_str().unwrap();
+    let document = world.json(&["run", suite, "-q", "--settle", "0s", "--json"]);
+    let output = letters(&document, "penalty");
+    assert_eq!(output.len(), 6, "{output:?}");
+    // The size of an output has no noise: every combination has a letter of its own, or the same size.
+    assert!(output[0].ends_with(" a") && !output[5].contains('a'), "{output:?}");
+    assert!(!world.path("assay-example.txt").exists());
+}
