@@ -71,7 +71,11 @@ list-without-result = Běhů, které skončily bez výsledku: { $n }. Zobrazí j
 ## The history of a result
 history-changes = Změny úrovně
 history-around = Co se změnilo kolem
-history-unchanged = Úroveň se nezměnila.
+history-too-few-runs = Příliš málo běhů na to, aby se poznala změna úrovně: je jich potřeba { $needed }, k dispozici je { $n }.
+history-unchanged = Nebyla nalezena žádná změna úrovně.
+history-unchanged-within = Nebyla nalezena žádná změna úrovně. Skok uprostřed těchto běhů s násobkem { $factor } nebo větším by byl nalezen.
+history-other-conditions = Stejný výsledek za jiných podmínek
+history-select-condition = Jednu z těchto podmínek vybere `--label` a `--where`.
 history-one-run = Jediný běh žádnou změnu neukáže: jeho úroveň se porovnává s pozdějšími.
 history-over-n = N se běh od běhu liší: assay je volí podle času a paměti a Rmax s N roste. `--where n=…` ukáže jediné z nich.
 history-runs = běhy
@@ -84,6 +88,7 @@ history-explanation = Změnu nachází { $method } s { $permutations } permutace
 history-plot = { $metric } v průběhu běhů
 history-changed = Změn úrovně: { $n }.
 history-drawn = Jeden bod na běh, v pořadí spuštění; čára je úroveň.
+column-condition = podmínka
 column-from-run = od běhu
 column-since = od
 column-before = před

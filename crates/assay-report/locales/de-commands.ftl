@@ -75,7 +75,11 @@ list-without-result = { $n ->
 ## The history of a result
 history-changes = Änderungen des Niveaus
 history-around = Was sich ringsum geändert hat
-history-unchanged = Das Niveau hat sich nicht geändert.
+history-too-few-runs = Zu wenige Läufe für eine Aussage, ob sich das Niveau geändert hat: { $needed } sind nötig, vorhanden sind { $n }.
+history-unchanged = Es wurde keine Änderung des Niveaus gefunden.
+history-unchanged-within = Es wurde keine Änderung des Niveaus gefunden. Ein Sprung um den Faktor { $factor } oder mehr in der Mitte dieser Läufe wäre gefunden worden.
+history-other-conditions = Dasselbe Ergebnis unter anderen Bedingungen
+history-select-condition = `--label` und `--where` wählen eine dieser Bedingungen.
 history-one-run = Ein Lauf zeigt keine Änderung: Sein Niveau wird mit dem späterer verglichen.
 history-over-n = N ist von Lauf zu Lauf verschieden: assay wählt es nach Zeit und Speicher, und Rmax wächst mit N. `--where n=…` zeigt ein einzelnes.
 history-runs = Läufe
@@ -88,6 +92,7 @@ history-explanation = Eine Änderung findet { $method } mit { $permutations } Pe
 history-plot = { $metric } über den Läufen
 history-changed = Änderungen des Niveaus: { $n }.
 history-drawn = Ein Punkt je Lauf, in der Reihenfolge der Starts; die Linie ist das Niveau.
+column-condition = Bedingung
 column-from-run = ab Lauf
 column-since = seit
 column-before = vorher

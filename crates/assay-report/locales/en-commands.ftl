@@ -75,7 +75,11 @@ list-without-result = { $n ->
 ## The history of a result
 history-changes = Level shifts
 history-around = Environment changes near it
-history-unchanged = The level did not change.
+history-too-few-runs = Too few runs to tell whether the level changed: { $needed } are needed, and there are { $n }.
+history-unchanged = No shift of the level was found.
+history-unchanged-within = No shift of the level was found. A step by a factor of { $factor } or more in the middle of these runs would have been found.
+history-other-conditions = The same result under other conditions
+history-select-condition = `--label` and `--where` select one of these conditions.
 history-one-run = A single run shows no change: later runs are compared with it.
 history-over-n = N differs from run to run: assay chooses it by time and memory, and Rmax grows with N. `--where n=…` selects one N.
 history-runs = runs
@@ -88,6 +92,7 @@ history-explanation = A shift is found by { $method } with { $permutations } per
 history-plot = { $metric } over the runs
 history-changed = Level shifts: { $n }.
 history-drawn = One point for each run, in the order in which they were started; the line is the level.
+column-condition = condition
 column-from-run = from run
 column-since = since
 column-before = before

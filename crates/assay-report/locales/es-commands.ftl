@@ -75,7 +75,11 @@ list-without-result = { $n ->
 ## The history of a result
 history-changes = Cambios de nivel
 history-around = Qué cambió alrededor
-history-unchanged = El nivel no cambió.
+history-too-few-runs = Muy pocas ejecuciones para saber si el nivel cambió: se necesitan { $needed } y hay { $n }.
+history-unchanged = No se encontró ningún cambio de nivel.
+history-unchanged-within = No se encontró ningún cambio de nivel. Un salto por un factor de { $factor } o más en mitad de estas ejecuciones se habría encontrado.
+history-other-conditions = El mismo resultado en otras condiciones
+history-select-condition = `--label` y `--where` seleccionan una de estas condiciones.
 history-one-run = Una sola ejecución no muestra ningún cambio: su nivel se compara con el de las siguientes.
 history-over-n = N difiere de una ejecución a otra: assay lo elige según el tiempo y la memoria, y Rmax crece con N. `--where n=…` muestra uno solo.
 history-runs = ejecuciones
@@ -88,6 +92,7 @@ history-explanation = Un cambio lo encuentra { $method } con { $permutations } p
 history-plot = { $metric } a lo largo de las ejecuciones
 history-changed = Cambios de nivel: { $n }.
 history-drawn = Un punto por ejecución, en el orden en que se iniciaron; la línea es el nivel.
+column-condition = condición
 column-from-run = desde la ejecución
 column-since = desde
 column-before = antes

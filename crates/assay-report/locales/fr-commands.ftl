@@ -75,7 +75,11 @@ list-without-result = { $n ->
 ## The history of a result
 history-changes = Changements de niveau
 history-around = Ce qui a changé autour
-history-unchanged = Le niveau n’a pas changé.
+history-too-few-runs = Trop peu d’exécutions pour dire si le niveau a changé : il en faut { $needed }, il y en a { $n }.
+history-unchanged = Aucun changement de niveau n’a été trouvé.
+history-unchanged-within = Aucun changement de niveau n’a été trouvé. Un saut d’un facteur { $factor } ou plus au milieu de ces exécutions l’aurait été.
+history-other-conditions = Le même résultat dans d’autres conditions
+history-select-condition = `--label` et `--where` sélectionnent une de ces conditions.
 history-one-run = Une seule exécution ne montre aucun changement : son niveau est comparé à celui des suivantes.
 history-over-n = N diffère d’une exécution à l’autre : assay le choisit selon le temps et la mémoire, et Rmax croît avec N. `--where n=…` n’en montre qu’un.
 history-runs = exécutions
@@ -88,6 +92,7 @@ history-explanation = Un changement est trouvé par { $method } avec { $permutat
 history-plot = { $metric } au fil des exécutions
 history-changed = Changements de niveau : { $n }.
 history-drawn = Un point par exécution, dans l’ordre de leur lancement ; la ligne est le niveau.
+column-condition = condition
 column-from-run = depuis l’exécution
 column-since = depuis
 column-before = avant

@@ -63,7 +63,11 @@ list-without-result = 結果なしで終わった実行が { $n } 件ありま�
 ## The history of a result
 history-changes = 水準の変化
 history-around = 周囲の変化
-history-unchanged = 水準は変わりませんでした。
+history-too-few-runs = 実行が少なすぎて、水準が変わったかどうかは分かりません。{ $needed } 回が必要で、{ $n } 回しかありません。
+history-unchanged = 水準の変化は見つかりませんでした。
+history-unchanged-within = 水準の変化は見つかりませんでした。これらの実行の中ほどで { $factor } 倍以上の段差があれば見つかったはずです。
+history-other-conditions = ほかの条件での同じ結果
+history-select-condition = `--label` と `--where` で条件の一つを選びます。
 history-one-run = 一回の実行では変化は分かりません。水準は後の実行と比べられます。
 history-over-n = N は実行ごとに異なります。assay が時間とメモリで選び、Rmax は N とともに増えます。`--where n=…` はその一つだけを示します。
 history-runs = 実行
@@ -76,6 +80,7 @@ history-explanation = 変化は { $method } で { $permutations } 回の並べ�
 history-plot = 実行ごとの { $metric }
 history-changed = 水準の変化：{ $n } 回。
 history-drawn = 実行ごとに一点を開始順に示します。線は水準です。
+column-condition = 条件
 column-from-run = 実行以降
 column-since = 以降
 column-before = 以前

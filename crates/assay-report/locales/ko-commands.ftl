@@ -63,7 +63,11 @@ list-without-result = 결과 없이 끝난 실행 { $n }개: `assay list --all` 
 ## The history of a result
 history-changes = 수준의 변화
 history-around = 주변에서 바뀐 것
-history-unchanged = 수준은 바뀌지 않았습니다.
+history-too-few-runs = 실행이 너무 적어 수준이 바뀌었는지 알 수 없습니다: { $needed }회가 필요하지만 { $n }회뿐입니다.
+history-unchanged = 수준의 변화를 찾지 못했습니다.
+history-unchanged-within = 수준의 변화를 찾지 못했습니다. 이 실행들의 중간에서 { $factor }배 이상 달라졌다면 찾았을 것입니다.
+history-other-conditions = 다른 조건에서의 같은 결과
+history-select-condition = `--label`과 `--where`로 조건 하나를 선택합니다.
 history-one-run = 실행 하나로는 변화를 알 수 없습니다: 수준은 이후 실행과 비교됩니다.
 history-over-n = N이 실행마다 다릅니다: assay가 시간과 메모리에 따라 고르며, Rmax는 N과 함께 커집니다. `--where n=…`은 그중 하나만 보여 줍니다.
 history-runs = 실행
@@ -76,6 +80,7 @@ history-explanation = 변화는 { $method }(순열 { $permutations }회, 시드 
 history-plot = 실행에 따른 { $metric }
 history-changed = 수준의 변화: { $n }회.
 history-drawn = 실행마다 점 하나를 시작 순서대로 표시합니다. 선은 수준입니다.
+column-condition = 조건
 column-from-run = 실행부터
 column-since = 부터
 column-before = 이전

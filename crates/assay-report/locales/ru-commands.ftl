@@ -70,7 +70,11 @@ list-without-result = Прогонов, завершившихся без рез
 ## The history of a result
 history-changes = Изменения уровня
 history-around = Что изменилось вокруг
-history-unchanged = Уровень не изменился.
+history-too-few-runs = Прогонов слишком мало, чтобы судить об изменении уровня: нужно { $needed }, имеется { $n }.
+history-unchanged = Изменений уровня не найдено.
+history-unchanged-within = Изменений уровня не найдено. Скачок в { $factor } раза или больше в середине этих прогонов был бы найден.
+history-other-conditions = Тот же результат при других условиях
+history-select-condition = Одно из этих условий выбирают `--label` и `--where`.
 history-one-run = Один прогон не показывает изменений: его уровень сравнивается с уровнем следующих.
 history-over-n = N от прогона к прогону разное: assay выбирает его по времени и памяти, а Rmax растёт с N. `--where n=…` показывает одно из них.
 history-runs = прогоны
@@ -83,6 +87,7 @@ history-explanation = Изменение находит { $method } с { $permut
 history-plot = { $metric } по прогонам
 history-changed = Изменений уровня: { $n }.
 history-drawn = Одна точка на прогон, в порядке запуска; линия — уровень.
+column-condition = условие
 column-from-run = с прогона
 column-since = с
 column-before = до

@@ -63,7 +63,11 @@ list-without-result = { $n } 次运行结束时没有结果：`assay list --all`
 ## The history of a result
 history-changes = 水平的变化
 history-around = 环境有何变化
-history-unchanged = 水平没有变化。
+history-too-few-runs = 运行次数太少，无法判断水平是否变化：需要 { $needed } 次，现有 { $n } 次。
+history-unchanged = 未发现水平变化。
+history-unchanged-within = 未发现水平变化。若在这些运行的中间出现 { $factor } 倍或更大的阶跃，本应被发现。
+history-other-conditions = 其他条件下的同一结果
+history-select-condition = 用 `--label` 和 `--where` 选择其中一个条件。
 history-one-run = 单次运行看不出变化：它的水平要与之后的运行比较。
 history-over-n = 各次运行的 N 不同：assay 按时间和内存选择它，Rmax 随 N 增大。`--where n=…` 只显示其中之一。
 history-runs = 运行
@@ -76,6 +80,7 @@ history-explanation = 变化由 { $method } 找出，做 { $permutations } 次�
 history-plot = { $metric } 随运行的变化
 history-changed = 水平变化次数：{ $n }。
 history-drawn = 每次运行一个点，按启动顺序排列；线条表示水平值。
+column-condition = 条件
 column-from-run = 自运行
 column-since = 自
 column-before = 之前

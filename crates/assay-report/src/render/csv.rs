@@ -91,12 +91,17 @@ pub fn comparison(comparison: &Comparison) -> String {
     write_records(std::iter::once(head.collect()).chain(rows))
 }
 
-/// Renders the points of a history with a row of headings.
+/// Renders the points of a history, and of those under other conditions, with a row of headings.
+/// `series` is the number of the history, from 0.
 ///
 /// # Panics
 /// Never: writing to memory cannot fail, and all rows have the same length.
 #[must_use]
 pub fn history(history: &History) -> String {
+    let series: Vec<&History> =
+        std::iter::once(history).chain(&history.other_conditions).collect();
+    let conditions: BTreeSet<Attribute> =
+        series.iter().flat_map(|it| it.conditions.keys().copied()).collect();
     let head = [
         "run",
         "started",
@@ -109,25 +114,43 @@ pub fn history(history: &History) -> String {
         "ci_low",
         "ci_high",
         "is_change",
+        "series",
     ];
-    let rows = history.points.iter().enumerate().map(|(index, point)| {
-        let [low, high] = point.ci.map_or([None, None], |ci| ci.map(Some));
-        let is_change = history.changes.iter().any(|change| change.point == index);
-        vec![
-            point.run.clone(),
-            point.started.clone(),
-            point.label.clone().unwrap_or_default(),
-            history.host.clone(),
-            history.benchmark.clone(),
-            history.metric.clone(),
-            number(Some(point.median)),
-            history.unit.symbol().to_owned(),
-            number(low),
-            number(high),
-            is_change.to_string(),
-        ]
+    let names = conditions.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name()));
+    let head: Vec<String> = head.into_iter().map(str::to_owned).chain(names).collect();
+    let rows = series.iter().enumerate().flat_map(|(number, it)| {
+        let conditions = &conditions;
+        (0..it.points.len()).map(move |index| history_row(it, index, number, conditions))
     });
-    write_records(std::iter::once(head.map(str::to_owned).into()).chain(rows))
+    write_records(std::iter::once(head).chain(rows))
+}
+
+fn history_row(
+    history: &History,
+    index: usize,
+    series: usize,
+    conditions: &BTreeSet<Attribute>,
+) -> Vec<String> {
+    let point = &history.points[index];
+    let [low, high] = point.ci.map_or([None, None], |ci| ci.map(Some));
+    let is_change = history.changes.iter().any(|change| change.point == index);
+    let mut row = vec![
+        point.run.clone(),
+        point.started.clone(),
+        point.label.clone().unwrap_or_default(),
+        history.host.clone(),
+        history.benchmark.clone(),
+        history.metric.clone(),
+        number(Some(point.median)),
+        history.unit.symbol().to_owned(),
+        number(low),
+        number(high),
+        is_change.to_string(),
+        series.to_string(),
+    ];
+    let values = conditions.iter().map(|name| history.conditions.get(name));
+    row.extend(values.map(|value| value.map(parameter).unwrap_or_default()));
+    row
 }
 
 /// Writes records; no field can be a formula in a spreadsheet program.

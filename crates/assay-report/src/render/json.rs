@@ -14,7 +14,7 @@ use assay_model::comparison::{
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::history::{
-    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange,
+    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, Sensitivity,
 };
 use assay_model::limit::PhysicalLimit;
 use assay_model::plan::OmittedMeasure;
@@ -165,6 +165,12 @@ struct HistoryOut<'a> {
     changes: &'a [LevelChange],
     environment: &'a [EnvironmentChange],
     method: &'a DetectionMethod,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
+    conditions: BTreeMap<&'static str, Value>,
+    sensitivity: Sensitivity,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_conditions: Vec<HistoryOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -205,7 +211,11 @@ pub fn comparison(comparison: &Comparison) -> String {
 /// Renders the history as one JSON document and a final line break.
 #[must_use]
 pub fn history(history: &History) -> String {
-    to_json_text(&HistoryOut {
+    to_json_text(&history_out(history))
+}
+
+fn history_out(history: &History) -> HistoryOut<'_> {
+    HistoryOut {
         schema: history.schema,
         statistics: history.statistics,
         benchmark: &history.benchmark,
@@ -218,7 +228,11 @@ pub fn history(history: &History) -> String {
         changes: &history.changes,
         environment: &history.environment,
         method: &history.method,
-    })
+        label: history.label.as_deref(),
+        conditions: parameters(&history.conditions),
+        sensitivity: history.sensitivity,
+        other_conditions: history.other_conditions.iter().map(history_out).collect(),
+    }
 }
 
 fn to_json_text(out: &impl Serialize) -> String {

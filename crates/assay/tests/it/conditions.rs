@@ -119,7 +119,7 @@ fn history_is_shown_in_every_format() {
     assert_eq!(document["points"][0]["run"], listed, "the oldest first");
     let words = ["history", "memory.latency/latency", "--where", "bytes=4KiB"];
     for (format, sign) in [
-        ("text", "did not change"),
+        ("text", "Too few runs to tell"),
         ("text", " UTC\n"),
         ("markdown", "| ---"),
         ("html", "<table"),
