@@ -1,5 +1,6 @@
 //! Headline values that `assay list` prints for each run.
 
+use assay_model::doubt::TrustLevel;
 use assay_model::run::Run;
 use assay_report::build;
 use assay_stats::summarize::summarize;
@@ -12,11 +13,11 @@ pub(crate) const HEADLINES: HeadlineSource = HeadlineSource {
     condense: select_headlines,
 };
 /// Version of the selection of values and of their names.
-const SELECTION_VERSION: u32 = 4;
+const SELECTION_VERSION: u32 = 5;
 
-fn select_headlines(run: &Run) -> (Vec<Headline>, bool) {
+fn select_headlines(run: &Run) -> (Vec<Headline>, TrustLevel) {
     let summary = summarize(run);
     let headline = |(label, quantity)| Headline { label, quantity };
     let headlines = build::headlines(&summary).into_iter().map(headline).collect();
-    (headlines, build::distrust_reasons(&summary).is_empty())
+    (headlines, build::trust_level(&summary))
 }

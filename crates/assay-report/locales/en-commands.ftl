@@ -15,7 +15,8 @@ column-host = host
 column-hosts = hosts
 column-values = values
 state-damaged = damaged
-state-untrusted = untrusted
+state-noisy = noisy
+state-suspect = suspect
 state-complete = complete
 state-failed = failed
 state-partial = partial
@@ -41,7 +42,7 @@ progress-warning = warning: { $what }
 progress-help = help: { $what }
 progress-left = { $time } left
 progress-over = { $time } over plan
-progress-late = { $left } left, { $late } longer than planned
+progress-late = { $late } over plan, then { $left }
 progress-cpu = { $share } CPU
 progress-finishing = finishing
 progress-looking = looking at the machine
@@ -253,6 +254,7 @@ hosts-alike = None: these hosts have the same configuration.
 ## Plans
 plan-title = Plan of suite { $suite }
 plan-nothing-run = Nothing was run.
+plan-turns = Runs: { $runs }, each of { $n } cases in { $each }. Switch commands: { $commands }, with { $settle } to settle. In all { $time }, besides the time of the commands.
 plan-cases-beyond = { $n ->
     [one] { $n } case with a time budget of { $time }.
    *[other] { $n } cases with a time budget of { $time }.

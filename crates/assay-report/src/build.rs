@@ -15,7 +15,10 @@ mod published_results;
 mod run;
 mod storage;
 
-pub use answer::{AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons};
+pub use answer::{
+    AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons, judged_estimates, trust_level,
+    trust_notice,
+};
 pub use comparison::comparison;
 pub use comparison::programs::program_comparison;
 pub use findings::findings;
@@ -26,6 +29,6 @@ pub use hosts::{ExaminedHost, UnreachableHost, hosts};
 pub use learn::{PublishedPage, default_subject, learn};
 pub use listing::{HiddenRuns, ListedRun, listing};
 pub use methods::methods;
-pub use plan::{fleet_plan, plan};
+pub use plan::{PlannedTurns, fleet_plan, plan};
 pub use run::{run, run_page};
 pub use storage::storage_plan;

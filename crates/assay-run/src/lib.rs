@@ -15,6 +15,7 @@ pub mod fleet;
 mod forecast;
 pub mod importing;
 pub mod listener;
+mod load_watch;
 mod log;
 mod measurement_loop;
 pub mod mpi;

@@ -44,11 +44,7 @@ fn binomial_coefficient(n: usize, k: usize) -> f64 {
 /// have been found, within 5 % of itself; `None` if not even `most` is found. The values and both
 /// ends of the search are on the scale of [`find`].
 #[must_use]
-pub fn smallest_found_step(
-    values: &[f64],
-    seed: u64,
-    [least, most]: [f64; 2],
-) -> Option<f64> {
+pub fn smallest_found_step(values: &[f64], seed: u64, [least, most]: [f64; 2]) -> Option<f64> {
     if values.len() < required_values() {
         return None;
     }

@@ -6,8 +6,7 @@ use assay_model::attribute::{Attribute, AttributeValue, Attributes, identity_att
 use assay_model::benchmark::Better;
 use assay_model::environment::{Environment, EnvironmentAspect};
 use assay_model::history::{
-    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, SCHEMA,
-    Sensitivity,
+    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, SCHEMA, Sensitivity,
 };
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
@@ -209,7 +208,10 @@ fn series_history(
         points: entries.iter().map(point).collect(),
         sensitivity: Sensitivity {
             runs_needed: change_points::required_values(),
-            smallest_ratio: changes.is_empty().then(|| smallest_ratio(entries, &method)).flatten(),
+            smallest_ratio: changes
+                .is_empty()
+                .then(|| smallest_ratio(entries, &method))
+                .flatten(),
         },
         changes,
         environment: environment_changes(entries),
@@ -375,7 +377,8 @@ mod tests {
     fn conditions_are_never_mixed() {
         let medians = [5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 5.01];
         let run_with = |number: usize, label: &str, size: u64| {
-            let mut run = runs_with_medians(&latency(), "latency", &[medians[number]]).remove(0);
+            let mut run =
+                runs_with_medians(&latency(), "latency", &[medians[number]]).remove(0);
             run.started.label = Some(label.to_owned());
             let facts = &mut run.cases[0].series[0].facts;
             facts.insert(Attribute::BytesPerArray, size.into());
@@ -409,7 +412,8 @@ mod tests {
     fn clean_slowdown_needs_eight_runs() {
         let wanted = ResultQuery { benchmark: None, metric: "latency", parameters: &[] };
         for (n, found) in [(6, 0), (7, 0), (8, 1), (9, 1)] {
-            let median = |i: usize| (if i < n / 2 { 1.0 } else { 5.0 }) + 0.001 * (i % 3) as f64;
+            let median =
+                |i: usize| (if i < n / 2 { 1.0 } else { 5.0 }) + 0.001 * (i % 3) as f64;
             let medians: Vec<f64> = (0..n).map(median).collect();
             let runs = runs_with_medians(&latency(), "latency", &medians);
             let history = build_history(&runs, &wanted, |_| 0, (0.02, 1)).unwrap();

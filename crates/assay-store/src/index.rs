@@ -15,7 +15,7 @@ use crate::parallel;
 use crate::regular_file::{self, MAX_BYTES};
 
 /// Version of the rows; must change when the same events would give another row.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// List entry of a run, and the state of the events that it was derived from.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Values of the list of runs.
 
-use assay_model::doubt::Doubt;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 use assay_model::run::Run;
@@ -59,8 +59,16 @@ pub struct ListEntry {
     pub losses: u64,
     /// Most important values.
     pub headlines: Vec<Headline>,
-    /// Whether the values are trusted.
-    pub is_trusted: bool,
+    /// Level of trust in the values.
+    pub trust: TrustLevel,
+}
+
+impl ListEntry {
+    /// Whether the run has ended without any measured case.
+    #[must_use]
+    pub fn is_without_result(&self) -> bool {
+        !self.running && self.status != RunStatus::Complete && self.cases_finished == 0
+    }
 }
 
 /// A value with its name, for the list.
@@ -86,11 +94,11 @@ pub struct UnreadableEntry {
 pub struct HeadlineSource {
     /// Version of the function; must change when its result for the same run would change.
     pub version: u32,
-    /// Returns the headlines of a run, and whether they are trusted.
-    pub condense: fn(&Run) -> (Vec<Headline>, bool),
+    /// Returns the headlines of a run, and the level of trust in them.
+    pub condense: fn(&Run) -> (Vec<Headline>, TrustLevel),
 }
 
 impl HeadlineSource {
     /// No headlines.
-    pub const NONE: Self = Self { version: 0, condense: |_| (Vec::new(), true) };
+    pub const NONE: Self = Self { version: 0, condense: |_| (Vec::new(), TrustLevel::Sound) };
 }

@@ -7,13 +7,14 @@ use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::history::History;
 use assay_model::sanitize;
 use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::DistrustReason;
 
 use crate::words;
 
 /// Prefix of parameter columns, because a parameter may have the name of a column: LINPACK's `n`.
 const PARAMETER_PREFIX: &str = "parameters.";
 const LEADING_COLUMNS: [&str; 4] = ["run", "host", "benchmark", "metric"];
-const TRAILING_COLUMNS: [&str; 16] = [
+const TRAILING_COLUMNS: [&str; 17] = [
     "value",
     "unit",
     "ci_low",
@@ -30,6 +31,7 @@ const TRAILING_COLUMNS: [&str; 16] = [
     "tool",
     "version",
     "warnings",
+    "trust",
 ];
 
 /// Columns after the parameters of a pair.
@@ -70,8 +72,7 @@ pub fn summary(summary: &RunSummary) -> String {
     let head =
         head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
     let head = head.chain(TRAILING_COLUMNS.map(str::to_owned));
-    let rows =
-        summary.results.iter().map(|estimate| estimate_row(&summary.run.id, estimate, &names));
+    let rows = summary.results.iter().map(|estimate| estimate_row(summary, estimate, &names));
     write_records(std::iter::once(head.collect()).chain(rows))
 }
 
@@ -201,13 +202,13 @@ fn pair_row(
 }
 
 fn estimate_row(
-    run: &str,
+    summary: &RunSummary,
     estimate: &MetricEstimate,
     names: &BTreeSet<Attribute>,
 ) -> Vec<String> {
     let text = |text: &str| text.to_owned();
     let mut row = vec![
-        text(run),
+        text(&summary.run.id),
         text(&estimate.host),
         text(&estimate.benchmark),
         text(&estimate.metric),
@@ -239,6 +240,7 @@ fn estimate_row(
         estimate.tool.name.clone(),
         estimate.tool.version.clone().unwrap_or_default(),
         ids.join(";"),
+        text(DistrustReason::level_of(DistrustReason::from_run(estimate, summary)).name()),
     ]);
     row
 }

@@ -68,8 +68,16 @@ fn history_of(limits: &[Option<f64>]) -> History {
 fn history_prints_its_sensitivity() {
     for (runs, smallest_ratio, expected) in [
         (1, None, "A single run shows no change"),
-        (2, None, "Too few runs to tell whether the level changed: 8 are needed, and there are 2."),
-        (7, None, "Too few runs to tell whether the level changed: 8 are needed, and there are 7."),
+        (
+            2,
+            None,
+            "Too few runs to tell whether the level changed: 8 are needed, and there are 2.",
+        ),
+        (
+            7,
+            None,
+            "Too few runs to tell whether the level changed: 8 are needed, and there are 7.",
+        ),
         (8, None, "No shift of the level was found.\n"),
         (8, Some(1.0213), "A step by a factor of 1.022 or more in the middle of these runs"),
         (9, Some(1.5), "a factor of 1.50 or more"),
@@ -109,8 +117,18 @@ fn histories_of_other_conditions_are_named() {
     }
     assert!(!page.contains("threads"), "equal conditions are not named: {page}");
     let csv = csv::history(&history);
-    assert!(csv.lines().next().unwrap().ends_with(",series,parameters.bytes_per_array,parameters.threads"), "{csv}");
-    assert_eq!(csv.lines().filter(|line| line.ends_with(",1,1073741824,4")).count(), 6, "{csv}");
+    assert!(
+        csv.lines()
+            .next()
+            .unwrap()
+            .ends_with(",series,parameters.bytes_per_array,parameters.threads"),
+        "{csv}"
+    );
+    assert_eq!(
+        csv.lines().filter(|line| line.ends_with(",1,1073741824,4")).count(),
+        6,
+        "{csv}"
+    );
     let json = json::history(&history);
     assert_eq!(json.matches("\"smallest_ratio\"").count(), 3, "{json}");
 }

@@ -3,6 +3,7 @@
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::LatencyDistribution;
 use assay_model::doubt::Doubt;
+use assay_model::doubt::TrustLevel;
 use assay_model::event::{
     EventCount, FORMAT, Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStarted,
     RunStatus, Sample, SeriesOpened, StopReason, StretchRecord, ToolFigures,
@@ -156,13 +157,13 @@ pub(crate) fn write_run(store: &Store, run: &str) {
 pub(crate) const HEADLINES: HeadlineSource =
     HeadlineSource { version: 1, condense: first_samples };
 
-fn first_samples(run: &Run) -> (Vec<Headline>, bool) {
+fn first_samples(run: &Run) -> (Vec<Headline>, TrustLevel) {
     let first = run.finished_cases().next().and_then(|record| record.series.first());
     let headline = |series: &SeriesRecord| Headline {
         label: series.metric.clone(),
         quantity: Quantity::new(series.samples[0].value, Unit::Second),
     };
-    (first.map(headline).into_iter().collect(), true)
+    (first.map(headline).into_iter().collect(), TrustLevel::Sound)
 }
 
 /// Prints that a test was skipped, and the reason.

@@ -143,6 +143,24 @@ fn history_is_shown_in_every_format() {
     }
 }
 
+/// The plan of a comparison in turns counts its runs, switches and settling.
+#[test]
+fn dry_run_counts_turns_and_settling() {
+    let world = world_with_suite();
+    let plan =
+        ["run", "tiny.toml", "--budget", "10s", "--dry-run", "--switch", "true", "false"];
+    let options = ["--turns", "4", "--control", "--settle", "7s", "--seed", "1"];
+    let document = world.json(&[&plan[..], &options, &["--json"]].concat());
+    let turns = &document["turns"];
+    let (runs, commands) = (turns["runs"].as_u64(), turns["commands"].as_u64().unwrap());
+    assert_eq!((runs, &turns["settle_s"]), (Some(6), &7.0.into()), "{turns}");
+    let total_s = turns["total_s"].as_f64().unwrap();
+    assert!((3..=7).contains(&commands) && total_s >= 60.0 + 7.0 * 3.0, "{turns}");
+    let text = world.assay(&[&plan[..], &options].concat()).succeeded().out;
+    assert!(text.contains("Runs: 6, each of 1 cases in 10 s."), "{text}");
+    assert_eq!(world.json(&["list", "--json"])["runs"].as_array().map(Vec::len), Some(0));
+}
+
 #[test]
 fn list_filters_runs() {
     let world = World::new();
