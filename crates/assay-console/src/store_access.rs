@@ -123,7 +123,9 @@ fn resolve_condition(
     (name, host): (&str, Option<&str>),
 ) -> Result<Vec<String>, CommandFailure> {
     let store = open_for_reading(typed)?;
-    let named = store.resolve_all(name).map_err(resolve_failure)?;
+    let label_advice =
+        |failure: CommandFailure| failure.advise("label runs with `assay run … --label NAME`");
+    let named = store.resolve_all(name).map_err(resolve_failure).map_err(label_advice)?;
     let NamedRuns::Labelled(mut runs) = named else { return Ok(named.ids()) };
     runs.retain(|run| host.is_none_or(|host| run.host == host));
     if let (true, Some(host)) = (runs.is_empty(), host) {

@@ -67,9 +67,9 @@ impl<'s> DistrustReason<'s> {
     #[must_use]
     pub fn from_run(estimate: &'s MetricEstimate, summary: &'s RunSummary) -> Option<Self> {
         let own = Self::from_estimate(estimate);
-        let concerns_value = |doubt: &&Doubt| match doubt {
-            Doubt::OnHost { host, .. } => estimate.involves_host(host),
-            _ => true,
+        let concerns_value = |doubt: &&Doubt| {
+            let host = if let Doubt::OnHost { host, .. } = doubt { Some(host) } else { None };
+            host.is_none_or(|host| estimate.involves_host(host))
         };
         let common = run_doubts(summary).filter(concerns_value).map(Self::Doubted);
         // The own reason comes first among equals.

@@ -128,8 +128,8 @@ pub fn build_history(
     choose: impl Fn(&[&MetricEstimate]) -> usize,
     options: (f64, u64),
 ) -> Option<History> {
-    let newest = runs.iter().rev().map(|run| matching_results(run, wanted));
-    let newest = newest.into_iter().find(|it| !it.is_empty())?;
+    let mut results = runs.iter().rev().map(|run| matching_results(run, wanted));
+    let newest = results.find(|it| !it.is_empty())?;
     let chosen = choose(&newest.iter().map(|(_, estimate)| estimate).collect::<Vec<_>>());
     let (key, example) = newest.get(chosen)?.clone();
     let names_n = wanted.parameters.iter().any(|(name, _)| *name == Attribute::N);

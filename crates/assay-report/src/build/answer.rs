@@ -11,13 +11,20 @@ use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::{self, DistrustReason};
 
 use super::headlines::{headline_label, representative};
-use super::run::estimate_parts::{metric_name, number, section_of, text};
+use super::run::estimate_parts::{number, section_of, text};
 use super::run::words::direction;
 use super::run::{head, host_usage, network, notes};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale as units;
 use crate::locale::{comma, semicolon, word};
 use crate::{precision, words};
+
+mod trust_notice;
+
+pub use trust_notice::{distrust_reasons, judged_estimates, trust_level, trust_notice};
+
+pub(super) use trust_notice::add_trust_notice;
+use trust_notice::level_tone;
 
 /// Maximum number of rows that leaves room on a screen for the machine, the verdict and the next
 /// steps.
@@ -196,82 +203,6 @@ fn network_details(estimate: &MetricEstimate) -> Vec<String> {
         .map(|streams| message!("streams", n = streams as u64));
     let path = text(estimate, Attribute::Path).filter(|path| path == "loopback");
     streams.into_iter().chain(path).collect()
-}
-
-/// Returns the level of trust in a run: that of its least trusted headline value.
-#[must_use]
-pub fn trust_level(summary: &RunSummary) -> TrustLevel {
-    let of_run = trust::run_doubts(summary).map(|doubt| doubt.row().level);
-    let of_values = judged_estimates(summary).into_iter();
-    let of_values =
-        of_values.map(|it| DistrustReason::level_of(DistrustReason::from_estimate(it)));
-    of_run.chain(of_values).max().unwrap_or_default()
-}
-
-/// Returns the reasons for the level of trust in a run; empty if it is sound.
-#[must_use]
-pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
-    let level = trust_level(summary);
-    if level == TrustLevel::Sound {
-        return Vec::new();
-    }
-    let of_run = trust::run_doubts(summary).filter(|doubt| doubt.row().level == level);
-    let mut reasons = words::doubts(of_run);
-    let judged = judged_results(summary);
-    let reason = |estimate| DistrustReason::from_estimate(estimate);
-    let doubted = judged.iter().filter_map(|(label, it)| Some((label, reason(*it)?)));
-    let mut doubted = doubted.filter(|(_, reason)| reason.level() == level);
-    if let Some((first, why)) = doubted.next() {
-        let why = words::distrust(why);
-        reasons.push(match 1 + doubted.count() {
-            1 => message!("answer-doubted-one", first = first, why = why),
-            some => {
-                let all = judged.len();
-                message!("answer-doubted", some = some, all = all, first = first, why = why)
-            }
-        });
-    }
-    reasons
-}
-
-/// Returns the results that decide on the trust in a run: its headlines, or all results of a run
-/// without headlines, such as one imported from another tool.
-#[must_use]
-pub fn judged_estimates(summary: &RunSummary) -> Vec<&MetricEstimate> {
-    judged_results(summary).into_iter().map(|(_, estimate)| estimate).collect()
-}
-
-/// Returns these results with their labels.
-fn judged_results(summary: &RunSummary) -> Vec<(String, &MetricEstimate)> {
-    let rows = answer_rows(summary);
-    if rows.is_empty() {
-        return summary.results.iter().map(|it| (metric_name(it), it)).collect();
-    }
-    rows.into_iter().map(|row| (row.label, row.estimate)).collect()
-}
-
-/// Returns the notice that opens the report of a run that is not sound; otherwise empty.
-#[must_use]
-pub fn trust_notice(summary: &RunSummary) -> String {
-    let reasons = distrust_reasons(summary).join(semicolon());
-    match trust_level(summary) {
-        TrustLevel::Sound => String::new(),
-        TrustLevel::Noisy => message!("answer-noisy", reasons = reasons),
-        TrustLevel::Suspect => message!("answer-suspect", reasons = reasons),
-    }
-}
-
-/// Adds the notice to a document.
-pub(super) fn add_trust_notice(document: &mut Document, summary: &RunSummary) {
-    document.paragraph(level_tone(trust_level(summary)), trust_notice(summary));
-}
-
-const fn level_tone(level: TrustLevel) -> Tone {
-    match level {
-        TrustLevel::Sound => Tone::Plain,
-        TrustLevel::Noisy => Tone::Doubt,
-        TrustLevel::Suspect => Tone::Bad,
-    }
 }
 
 /// Builds the answer for the first screen. It has at most `rows` rows, but at least one for each
@@ -476,11 +407,9 @@ fn is_more_severe(reason: DistrustReason<'_>, known: DistrustReason<'_>) -> bool
 /// with whether it is one.
 fn row_value(row: &AnswerRow<'_>) -> (String, bool) {
     let estimate = row.estimate;
-    let modes = estimate.warnings.iter().find_map(|doubt| match doubt {
-        Doubt::SeveralModes { low, high, .. } if trust::lowers_trust(doubt) => {
-            Some([*low, *high])
-        }
-        _ => None,
+    let modes = estimate.warnings.iter().find_map(|doubt| {
+        let Doubt::SeveralModes { low, high, .. } = doubt else { return None };
+        trust::lowers_trust(doubt).then_some([*low, *high])
     });
     let samples = || [estimate.min, estimate.max];
     let has_few = estimate.n > 1 && estimate.ci.is_none();

@@ -75,11 +75,12 @@ fn format_factor(ratio: f64) -> String {
 fn condition_name(history: &History, is_shown: impl Fn(Attribute) -> bool) -> String {
     let described = history.conditions.iter().filter(|(name, _)| is_shown(**name));
     let described = described.map(|(name, value)| {
-        let name_text = match name {
-            Attribute::TargetBytes => catalogue::aspect(EnvironmentAspect::FileSize, ""),
-            name => catalogue::dimension(*name).to_owned(),
+        let title = if *name == Attribute::TargetBytes {
+            catalogue::aspect(EnvironmentAspect::FileSize, "")
+        } else {
+            catalogue::dimension(*name).to_owned()
         };
-        format!("{name_text} {}", units::format_attribute(*name, value))
+        format!("{title} {}", units::format_attribute(*name, value))
     });
     let parts: Vec<String> = history.label.clone().into_iter().chain(described).collect();
     if parts.is_empty() { "—".to_owned() } else { parts.join(comma()) }

@@ -191,6 +191,37 @@ fn list_filters_runs() {
     assert!(refused.contains("expected a day like 2026-11-22"), "{refused}");
 }
 
+/// A run has the same names in every command: identifier, its end, label, latest.
+#[test]
+fn runs_are_named_alike_everywhere() {
+    let world = world_with_suite();
+    for label in ["on", "off", "on"] {
+        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
+    }
+    let runs = world.json(&["list", "--json"])["runs"].clone();
+    let ids: Vec<&str> = (0..3).map(|at| runs[at]["id"].as_str().unwrap()).collect();
+    let end = ids[1].rsplit_once('-').unwrap().1;
+    for name in [ids[1], end, "off", "latest~1"] {
+        for words in [&["show", name, "--json"][..], &["report", name, "--json"]] {
+            assert_eq!(world.json(words)["run"]["id"], ids[1], "{words:?}");
+        }
+        let removed = world.json(&["rm", name, "--dry-run", "--json"]);
+        assert_eq!(removed["runs"][0], ids[1], "{name}");
+        world.assay(&["verify", name]).succeeded();
+    }
+    let several = world.assay(&["show", "on"]).failed_with(2).err;
+    assert!(
+        several.contains("`on` is the label of 2 runs") && several.contains(ids[2]),
+        "{several}"
+    );
+    let removed = world.json(&["rm", "on", "--dry-run", "--json"]);
+    assert_eq!(removed["runs"].as_array().map(Vec::len), Some(2), "{removed}");
+    let system = world.assay(&["show", "hbv4"]).failed_with(2).err;
+    assert!(system.contains("assay references azure/hbv4"), "{system}");
+    let held = world.assay(&["compare", "latest", "hbv4"]);
+    assert!(!held.err.contains("there is no run"), "{held:?}");
+}
+
 #[test]
 fn rejects_impossible_comparisons() {
     let world = world_with_suite();
