@@ -236,8 +236,9 @@ impl MetricGate {
     }
 }
 
-/// Judges each host of a run; `hosts` are all hosts that took part. A host without a result for a
-/// gate is undecided. Totals of several hosts are judged only by gates that name `host`.
+/// Judges each host of a run; `hosts` are all hosts that took part. A host is undecided without a
+/// result for a gate, or if `doubt` names a reason not to decide by its result. Totals of several
+/// hosts are judged only by gates that name `host`.
 ///
 /// # Errors
 /// When a gate has `worse_by`, which needs two conditions.
@@ -245,6 +246,7 @@ pub fn judge_hosts<'r>(
     gates: &[MetricGate],
     hosts: &[&'r str],
     results: &'r [MetricEstimate],
+    doubt: &dyn Fn(&MetricEstimate) -> Option<&'static str>,
 ) -> Result<Vec<(&'r str, GateResult)>, GateError> {
     let with_change =
         (1..).zip(gates).find_map(|(number, gate)| Some((number, gate.change.clone()?)));
@@ -264,10 +266,14 @@ pub fn judge_hosts<'r>(
         for estimate in &applicable {
             let name = format!("{} {}", gate.metric, estimate.case);
             let outcomes = gate.judge_bounds(estimate).into_iter();
-            let host_results = outcomes.map(|(outcome, reason)| GateResult {
-                name: name.clone(),
-                outcome,
-                reason,
+            let doubt = doubt(estimate);
+            let host_results = outcomes.map(|(outcome, reason)| match doubt {
+                None => GateResult { name: name.clone(), outcome, reason },
+                Some(doubt) => GateResult {
+                    name: name.clone(),
+                    outcome: GateOutcome::CannotTell,
+                    reason: format!("{reason}; in doubt: {doubt}"),
+                },
             });
             gate_results.extend(host_results.map(|it| (estimate.host.as_str(), it)));
         }

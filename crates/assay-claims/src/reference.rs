@@ -2,7 +2,7 @@
 //!
 //! Conflicting claims are all kept. A suspect claim is reported, but does not affect a verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use assay_model::attribute::{Attribute, AttributeValue};
@@ -339,12 +339,29 @@ pub fn find_system(product: &str) -> Option<String> {
     })
 }
 
-/// Returns the published figures of one system.
+/// Returns the full name of a system, like `azure/hbv4` for `hbv4`; `None` for an unknown or
+/// ambiguous name.
+#[must_use]
+pub fn full_system_name(name: &str) -> Option<String> {
+    let wanted = name.to_ascii_lowercase();
+    let type_name = |claim: &Claim| -> Option<String> {
+        let mut parts = claim.system.split('/');
+        let (vendor, model) = (parts.next()?, parts.next()?);
+        let is_wanted = model == wanted || format!("{vendor}/{model}") == wanted;
+        is_wanted.then(|| format!("{vendor}/{model}"))
+    };
+    let names: BTreeSet<String> = published_claims().iter().filter_map(type_name).collect();
+    let mut names = names.into_iter();
+    names.next().filter(|_| names.next().is_none())
+}
+
+/// Returns the published figures of one system, by its full name or an unambiguous model.
 ///
 /// # Errors
 /// When the system is unknown; the error contains the most similar name.
 pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
-    let wanted = name.to_ascii_lowercase();
+    let full_name = if name.contains('/') { None } else { full_system_name(name) };
+    let wanted = full_name.unwrap_or_else(|| name.to_ascii_lowercase());
     let mut all = published_claims();
     let variant_prefix = format!("{wanted}/");
     let is_wanted =

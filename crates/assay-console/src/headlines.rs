@@ -14,7 +14,7 @@ pub(crate) const HEADLINES: HeadlineSource = HeadlineSource {
     condense: select_headlines,
 };
 /// Version of the selection of values and of their names.
-const SELECTION_VERSION: u32 = 4;
+const SELECTION_VERSION: u32 = 5;
 
 fn select_headlines(run: &Run) -> RunDigest {
     let summary = summarize(run);
@@ -24,7 +24,7 @@ fn select_headlines(run: &Run) -> RunDigest {
     let names: BTreeSet<String> = names.collect();
     RunDigest {
         headlines,
-        is_trusted: build::distrust_reasons(&summary).is_empty(),
+        trust: build::trust_level(&summary),
         metrics: names.into_iter().collect(),
     }
 }

@@ -321,7 +321,7 @@ impl ProgressListener<'_> {
             // The report repeats doubts about the run. Contention is printed before the first
             // measurement all the same, while the user can still stop.
             RunEvent::Doubt { case: None, doubt }
-                if self.has_report && self.has_started_case && trust::is_contention(doubt) => {}
+                if self.has_report && self.has_started_case && trust::lowers_trust(doubt) => {}
             // The point of a curve was skipped; nothing was measured.
             RunEvent::CaseFinished { stopped: StopReason::NotNeeded, .. } => {
                 self.print_failures();

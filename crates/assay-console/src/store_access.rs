@@ -7,7 +7,7 @@ use assay_model::doubt::Doubt;
 use assay_model::event::RequestedCommand;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
-use assay_store::{ListEntry, ReadRun, ResolveError, RunListing, Store, StoreError};
+use assay_store::{NamedRuns, ReadRun, ResolveError, RunListing, Store, StoreError};
 
 use crate::failure::exit_code as exit_code_of;
 use crate::headlines::HEADLINES;
@@ -91,22 +91,10 @@ pub fn read_condition(
 ) -> Result<OrderedRuns, CommandFailure> {
     let mut runs: Vec<Run> = Vec::new();
     for name in names.split(',').map(str::trim) {
-        let matching_runs = match read_and_warn(typed, name, terminal) {
-            Err(failure) => match &runs_with_label(typed, (name, host))?[..] {
-                [] => {
-                    return Err(failure.advise("label runs with `assay run … --label NAME`"));
-                }
-                ids => ids
-                    .iter()
-                    .map(|id| read_and_warn(typed, id, terminal))
-                    .collect::<Result<Vec<_>, CommandFailure>>()?,
-            },
-            result => vec![result?],
-        };
-        for run in matching_runs {
+        for id in resolve_condition(typed, (name, host))? {
             // A run may be named both directly and by its label.
-            if runs.iter().all(|it| it.started.run != run.started.run) {
-                runs.push(run);
+            if runs.iter().all(|it| it.started.run != id) {
+                runs.push(read_and_warn(typed, &id, terminal)?);
             }
         }
     }
@@ -128,17 +116,22 @@ fn order_runs(typed: &StoreArguments, runs: Vec<Run>) -> Result<OrderedRuns, Com
     Ok(OrderedRuns { runs, positions })
 }
 
-/// Returns the identifiers of the finished runs with a label. Runs of several machines are an error.
-fn runs_with_label(
+/// Returns the identifiers of the runs that a name denotes, the newest first. A label of runs of
+/// several machines is an error.
+fn resolve_condition(
     typed: &StoreArguments,
-    (label, host): (&str, Option<&str>),
+    (name, host): (&str, Option<&str>),
 ) -> Result<Vec<String>, CommandFailure> {
-    let has_label = |run: &ListEntry| {
-        run.label.as_deref() == Some(label)
-            && !run.running
-            && host.is_none_or(|host| run.host == host)
-    };
-    let runs: Vec<ListEntry> = list_runs(typed)?.runs.into_iter().filter(has_label).collect();
+    let store = open_for_reading(typed)?;
+    let label_advice =
+        |failure: CommandFailure| failure.advise("label runs with `assay run … --label NAME`");
+    let named = store.resolve_all(name).map_err(resolve_failure).map_err(label_advice)?;
+    let NamedRuns::Labelled(mut runs) = named else { return Ok(named.ids()) };
+    runs.retain(|run| host.is_none_or(|host| run.host == host));
+    if let (true, Some(host)) = (runs.is_empty(), host) {
+        return Err(CommandFailure::usage(format!("no run of {host} has the label `{name}`"))
+            .advise("`assay list` shows the hosts and labels of the stored runs"));
+    }
     let mut machines: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     // A run without its first events has no host.
     for run in runs.iter().filter(|run| !run.host.is_empty()) {
@@ -151,7 +144,7 @@ fn runs_with_label(
         });
         let counts = counts.collect::<Vec<_>>().join(", ");
         return Err(CommandFailure::usage(format!(
-            "label `{label}` matches runs of different machines"
+            "label `{name}` matches runs of different machines"
         ))
         .with_reason(counts)
         .advise("choose one with --host, or name the runs, separated by commas"));
@@ -206,25 +199,10 @@ pub fn read_all(
 ) -> Result<Vec<ReadRun>, CommandFailure> {
     let mut all: Vec<ReadRun> = Vec::new();
     for name in names {
-        let matching_runs = match read(typed, name) {
-            Err(failure) => match runs_with_label(typed, (name, None))? {
-                ids if ids.is_empty() => {
-                    return Err(failure.advise("label runs with `assay run … --label NAME`"));
-                }
-                // The list begins with the newest run.
-                ids => ids
-                    .iter()
-                    .rev()
-                    .map(|id| read(typed, id))
-                    .collect::<Result<Vec<_>, CommandFailure>>()?,
-            },
-            Ok(run) => vec![run],
-        };
-        // A run may be named both directly and by its label.
-        for read in matching_runs {
-            let run = &read.run.started.run;
-            if all.iter().all(|it| it.run.started.run != *run) {
-                all.push(read);
+        for id in resolve_condition(typed, (name, None))?.iter().rev() {
+            // A run may be named both directly and by its label.
+            if all.iter().all(|it| it.run.started.run != *id) {
+                all.push(read(typed, id)?);
             }
         }
     }
@@ -233,12 +211,24 @@ pub fn read_all(
 
 /// Resolves `name` to the identifier of a run.
 pub fn resolve_run(store: &Store, name: &str) -> Result<String, CommandFailure> {
-    store.resolve(name).map_err(|error| match error {
+    store.resolve(name).map_err(resolve_failure)
+}
+
+/// Returns the failure for a name that denotes no run, or several where one is needed.
+pub fn resolve_failure(error: ResolveError) -> CommandFailure {
+    match error {
         ResolveError::Store(error) => CommandFailure::from_store(&error),
-        error => CommandFailure::usage(error.to_string()).advise(
-            "`assay list` shows the stored runs; latest and latest~1 name the newest two",
+        error @ ResolveError::SeveralRuns { .. } => {
+            CommandFailure::usage(error.to_string()).advise("name one of them")
+        }
+        error @ (ResolveError::NoRuns { .. }
+        | ResolveError::Ambiguous { .. }
+        | ResolveError::Unknown { .. }
+        | ResolveError::TooFarBack { .. }) => CommandFailure::usage(error.to_string()).advise(
+            "`assay list` shows the stored runs and their labels; latest and latest~1 name the \
+             newest two",
         ),
-    })
+    }
 }
 
 /// Opens an existing store for reading.

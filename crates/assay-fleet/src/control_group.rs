@@ -42,6 +42,12 @@ pub(crate) fn throttled(root: &Root) -> Option<u64> {
     counts.reduce(u64::saturating_add)
 }
 
+/// Returns the pressure stall information about CPUs of the process's own group, as the kernel
+/// prints it; version 2 only.
+pub(crate) fn cpu_pressure(root: &Root) -> Option<String> {
+    root.text(&format!("{}/cpu.pressure", groups(root, "cpu").first()?))
+}
+
 /// Returns the directories (below the root) of the process's groups for one controller, from its
 /// own to the outermost visible one. Version 2 comes before version 1.
 fn groups(root: &Root, controller: &str) -> Vec<String> {

@@ -8,6 +8,7 @@
 
 pub mod block_device;
 pub mod capacity;
+pub mod cpu_demand;
 pub mod disk_stats;
 pub mod doctor;
 pub mod facts;

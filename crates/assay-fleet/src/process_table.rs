@@ -29,6 +29,16 @@ pub(crate) fn read(root: &Root, id: u32) -> Option<ProcessEntry> {
     parse(&root.text(&format!("proc/{id}/stat"))?)
 }
 
+/// Returns the ticks in user mode and in the kernel of a process and of the children that it has
+/// waited for, from the text of its `stat`.
+pub(crate) fn family_ticks(text: &str) -> Option<[u64; 2]> {
+    let (_, tail) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = tail.split_whitespace().collect();
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let with_children = |own: usize| number(own)?.checked_add(number(own + 2)?);
+    Some([with_children(14)?, with_children(15)?])
+}
+
 /// Returns whether a process was started with `assignment`, as in `NAME=value`, in its environment;
 /// `false` if the environment is not visible.
 pub(crate) fn has_environment(root: &Root, id: u32, assignment: &str) -> bool {
@@ -73,6 +83,8 @@ mod tests {
             start_ticks: 4711,
         };
         assert_eq!(parse(line), Some(expected));
+        let waited = line.replace("12 30 0 0 20", "12 30 5 7 20");
+        assert_eq!(family_ticks(&waited), Some([17, 37]));
         for damaged in ["", "77", "77 (a", "77 (a) S", "77 (a) S x y", ") 7 ("] {
             assert_eq!(parse(damaged), None, "{damaged}");
         }

@@ -35,7 +35,9 @@ pub fn read(root: &Root) -> HostState {
         load_one_minute: load_one_minute(root),
         steal_s: times.steal_ticks().map(ticks_to_seconds),
         cpu_time_s: times.total.map(|all| ticks_to_seconds(total_ticks(&all))),
-        cpu_pressure: pressure(root, "cpu"),
+        cpu_pressure: control_group::cpu_pressure(root)
+            .and_then(|text| parse_pressure(&text))
+            .or_else(|| pressure(root, "cpu")),
         memory_pressure: pressure(root, "memory"),
         throttled: control_group::throttled(root),
         frequency_hz: frequency_hz(root),
@@ -49,16 +51,25 @@ pub fn cpu_times(root: &Root) -> CpuTimes {
     CpuTimes::parse(&root.text("proc/stat").unwrap_or_default())
 }
 
-/// Returns the doubts about measurements in the `elapsed_s` seconds between two states.
+/// Returns the doubts about measurements in the `elapsed_s` seconds between two states. Load
+/// average and CPU pressure include assay's own threads, so that they count only where
+/// [`crate::cpu_demand`] is unknown.
 #[must_use]
-pub fn find_disturbances(before: &HostState, after: &HostState, elapsed_s: f64) -> Vec<Doubt> {
+pub fn find_disturbances(
+    before: &HostState,
+    after: &HostState,
+    elapsed_s: f64,
+    is_demand_known: bool,
+) -> Vec<Doubt> {
+    let pressure = || cpu_pressure_doubt(before, after);
+    let load = || load_doubt(before);
     let doubts = [
         steal_doubt(before, after, elapsed_s),
-        cpu_pressure_doubt(before, after),
+        (!is_demand_known).then(pressure).flatten(),
         memory_pressure_doubt(before, after),
         throttling_doubt(before, after, elapsed_s),
         frequency_doubt(before, after),
-        load_doubt(before),
+        (!is_demand_known).then(load).flatten(),
     ];
     doubts.into_iter().flatten().collect()
 }
@@ -104,9 +115,12 @@ fn load_one_minute(root: &Root) -> Option<f64> {
     parse_number(root.text("proc/loadavg")?.split_whitespace().next()?)
 }
 
-/// Parses `some avg10=0.12 avg60=…` in percent (kernel documentation: accounting/psi.rst) → 0.0012.
 fn pressure(root: &Root, resource: &str) -> Option<f64> {
-    let text = root.text(&format!("proc/pressure/{resource}"))?;
+    parse_pressure(&root.text(&format!("proc/pressure/{resource}"))?)
+}
+
+/// Parses `some avg10=0.12 avg60=…` in percent (kernel documentation: accounting/psi.rst) → 0.0012.
+fn parse_pressure(text: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let percent = line.split_whitespace().find_map(|field| field.strip_prefix("avg10="))?;
     parse_number(percent).map(|percent| percent / 100.0)

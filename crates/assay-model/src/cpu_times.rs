@@ -81,7 +81,29 @@ impl CpuTimes {
         times
     }
 
-    /// Returns the ticks taken by the hypervisor.
+    /// Parses the lines of some CPUs, without the line of all CPUs together.
+    #[must_use]
+    pub fn parse_selected(text: &str, is_selected: impl Fn(u32) -> bool) -> Self {
+        let selected = |(number, columns): (&str, CpuTicks)| {
+            number.parse().is_ok_and(&is_selected).then_some(columns)
+        };
+        let cpus = text.lines().filter_map(parse_columns).filter_map(selected).collect();
+        Self { total: None, cpus }
+    }
+
+    /// Returns the ticks of processes in the kernel, without interrupts.
+    #[must_use]
+    pub const fn system_ticks(columns: &CpuTicks) -> u64 {
+        columns[SYSTEM]
+    }
+
+    /// Returns the ticks that the hypervisor took.
+    #[must_use]
+    pub const fn stolen_ticks(columns: &CpuTicks) -> u64 {
+        columns[STEAL]
+    }
+
+    /// Returns the ticks of all CPUs taken by the hypervisor.
     #[must_use]
     pub fn steal_ticks(&self) -> Option<u64> {
         self.total.map(|columns| columns[STEAL])
@@ -143,6 +165,8 @@ mod tests {
         assert_eq!(before.cpus, [[70, 0, 4, 144, 4, 0, 1, 5], [37, 0, 6, 174, 1, 0, 1, 6]]);
         assert_eq!(before.total, Some([108, 0, 11, 319, 1, 0, 1, 1]));
         assert_eq!((before.sum_cpus()[0], before.steal_ticks()), (107, Some(1)));
+        let second = CpuTimes::parse_selected(BEFORE, |cpu| cpu == 1);
+        assert_eq!((second.cpus, second.total), (vec![before.cpus[1]], None));
         for text in ["", "cpu\n", "cpux 1 2 3 4 5 6 7 8\n", "cpu7 1 2", "cpu  1 2", "intr 5\n"]
         {
             assert_eq!(CpuTimes::parse(text), CpuTimes::default(), "{text}");

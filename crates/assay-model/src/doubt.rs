@@ -9,12 +9,14 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use self::arguments::{FigureOrder, HostResource, SteadyWindow};
+pub use self::level::TrustLevel;
 pub use self::row::{DoubtAdvice, DoubtArgument, DoubtRow, DoubtText};
 use crate::benchmark::VarianceSource;
 use crate::limit::PhysicalLimit;
 use crate::quantity::Unit;
 
 mod arguments;
+mod level;
 mod row;
 mod table;
 
@@ -202,6 +204,13 @@ pub enum Doubt {
     OtherLoad {
         /// Load average over one minute.
         load: f64,
+    },
+    /// Other processes used CPUs during the measurement.
+    OtherDemand {
+        /// Mean number of CPUs that they used.
+        cpus: f64,
+        /// Number of CPUs that assay could use.
+        usable_cpus: usize,
     },
     /// Another assay was measuring.
     AnotherAssay,

@@ -24,6 +24,12 @@ pub struct History {
     pub metric: String,
     /// Attributes that identify the result.
     pub identity: Attributes,
+    /// Label that all its runs share.
+    pub label: Option<String>,
+    /// Conditions besides the identity that all its runs share, such as the size of the arrays.
+    pub conditions: Attributes,
+    /// Histories of the same result with other labels or under other conditions, the newest first.
+    pub other_conditions: Vec<Self>,
     /// Number of other results of the same metric, which are omitted.
     pub other_results: usize,
     /// Base unit of all values here.
@@ -40,6 +46,18 @@ pub struct History {
     pub environment: Vec<EnvironmentChange>,
     /// Method of change detection.
     pub method: DetectionMethod,
+    /// Changes that the method can find in these runs.
+    pub sensitivity: Sensitivity,
+}
+
+/// Changes that a method can find in a series of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sensitivity {
+    /// Minimum number of runs in which any change can be found.
+    pub runs_needed: usize,
+    /// Factor of the smallest step in the middle of these runs that would have been found, up or
+    /// down. `None` with too few runs, or if a level changed.
+    pub smallest_ratio: Option<f64>,
 }
 
 /// The result in one run.

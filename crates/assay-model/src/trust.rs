@@ -1,18 +1,17 @@
 //! Assessment whether a result is reliable, based on its summary.
 
-use crate::doubt::Doubt;
+use crate::doubt::{Doubt, TrustLevel};
 use crate::summary::{MetricEstimate, RunSummary};
 
-/// Maximum relative half-width of the interval of a reliable value.
+/// Maximum relative half-width of the interval of a sound value.
 pub const MAX_RELATIVE_WIDTH: f64 = 0.1;
 
-/// Reason why a value is unreliable. Values of a contended machine are arbitrary, values above
-/// their limit are impossible, and values without a usable interval may be chance.
+/// Reason why a value is not sound.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum DistrustReason {
+pub enum DistrustReason<'s> {
     /// The value is above its limit.
     AboveLimit,
-    /// There is only one sample, or one effective sample.
+    /// There is only one sample.
     OneSample,
     /// There are too few effective samples for an interval.
     NoInterval,
@@ -21,53 +20,94 @@ pub enum DistrustReason {
         /// Relative half-width.
         width: f64,
     },
+    /// A doubt about the value, its host or the whole run.
+    Doubted(&'s Doubt),
 }
 
-impl DistrustReason {
+impl<'s> DistrustReason<'s> {
     /// Returns the stable name for scripts.
     #[must_use]
-    pub const fn id(self) -> &'static str {
+    pub fn id(self) -> &'static str {
         match self {
             Self::AboveLimit => "above-limit",
             Self::OneSample => "one-sample",
             Self::NoInterval => "no-interval",
             Self::WideInterval { .. } => "wide-interval",
+            Self::Doubted(doubt) => doubt.id(),
         }
     }
 
-    /// Returns the most serious reason; `None` for a reliable result.
+    /// Returns the level of a value with this reason.
     #[must_use]
-    pub fn from_estimate(estimate: &MetricEstimate) -> Option<Self> {
+    pub fn level(self) -> TrustLevel {
+        match self {
+            Self::AboveLimit => TrustLevel::Suspect,
+            Self::OneSample | Self::NoInterval | Self::WideInterval { .. } => TrustLevel::Noisy,
+            Self::Doubted(doubt) => doubt.row().level,
+        }
+    }
+
+    /// Returns the most serious reason that the value itself gives; `None` for a sound value.
+    #[must_use]
+    pub fn from_estimate(estimate: &'s MetricEstimate) -> Option<Self> {
         let is_above = |doubt: &Doubt| matches!(doubt, Doubt::AboveLimit { .. });
         if estimate.warnings.iter().any(is_above) {
             return Some(Self::AboveLimit);
         }
-        let Some([low, high]) = estimate.ci else {
-            return Some(if estimate.n < 2 { Self::OneSample } else { Self::NoInterval });
+        let of_level = |level| {
+            let doubt = estimate.warnings.iter().find(|doubt| doubt.row().level == level);
+            doubt.map(Self::Doubted)
         };
-        let half = (high - estimate.median).max(estimate.median - low);
-        // A median of zero with an interval of zero is precise.
-        let width = if half == 0.0 { 0.0 } else { half / estimate.median.abs() };
-        (width.is_nan() || width > MAX_RELATIVE_WIDTH).then_some(Self::WideInterval { width })
+        of_level(TrustLevel::Suspect)
+            .or_else(|| check_interval(estimate))
+            .or_else(|| of_level(TrustLevel::Noisy))
+    }
+
+    /// Returns the most serious reason of the value, its host and its run.
+    #[must_use]
+    pub fn from_run(estimate: &'s MetricEstimate, summary: &'s RunSummary) -> Option<Self> {
+        let own = Self::from_estimate(estimate);
+        let concerns_value = |doubt: &&Doubt| {
+            let host = if let Doubt::OnHost { host, .. } = doubt { Some(host) } else { None };
+            host.is_none_or(|host| estimate.involves_host(host))
+        };
+        let common = run_doubts(summary).filter(concerns_value).map(Self::Doubted);
+        // The own reason comes first among equals.
+        let worse = |first: Self, second: Self| {
+            if second.level() > first.level() { second } else { first }
+        };
+        own.into_iter().chain(common).reduce(worse)
+    }
+
+    /// Returns the level of a value with or without a reason.
+    #[must_use]
+    pub fn level_of(reason: Option<Self>) -> TrustLevel {
+        reason.map_or(TrustLevel::Sound, Self::level)
     }
 }
 
-/// Returns the doubts about the whole run that are due to contention by other processes or guests.
-pub fn contention_doubts(summary: &RunSummary) -> impl Iterator<Item = &Doubt> {
-    summary.warnings.iter().filter(|doubt| is_contention(doubt))
+/// Returns the reason in the interval of a value.
+fn check_interval<'s>(estimate: &MetricEstimate) -> Option<DistrustReason<'s>> {
+    let Some([low, high]) = estimate.ci else {
+        return Some(match estimate.n {
+            0 | 1 => DistrustReason::OneSample,
+            _ => DistrustReason::NoInterval,
+        });
+    };
+    let half = (high - estimate.median).max(estimate.median - low);
+    // A median of zero with an interval of zero is precise.
+    let width = if half == 0.0 { 0.0 } else { half / estimate.median.abs() };
+    (width.is_nan() || width > MAX_RELATIVE_WIDTH)
+        .then_some(DistrustReason::WideInterval { width })
 }
 
-/// Whether a doubt is due to contention by other processes or guests.
+/// Returns the doubts about the whole run, or one of its hosts, with which values are not sound.
+pub fn run_doubts(summary: &RunSummary) -> impl Iterator<Item = &Doubt> {
+    summary.warnings.iter().filter(|doubt| lowers_trust(doubt))
+}
+
+/// Whether values with a doubt are not sound.
 #[must_use]
-pub fn is_contention(doubt: &Doubt) -> bool {
-    let inner = if let Doubt::OnHost { doubt, .. } = doubt { doubt } else { doubt };
-    matches!(
-        inner,
-        Doubt::Steal { .. }
-            | Doubt::CpuPressure { .. }
-            | Doubt::Throttled { .. }
-            | Doubt::AnotherAssay
-            | Doubt::Paused { .. }
-            | Doubt::CpusTaken { .. }
-    )
+pub fn lowers_trust(doubt: &Doubt) -> bool {
+    doubt.row().level > TrustLevel::Sound
 }

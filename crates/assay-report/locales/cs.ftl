@@ -443,23 +443,24 @@ distrust-no-interval = příliš málo vzorků
 distrust-wide-interval = interval je ±{ $width }
 distrust-wide = interval je širší než ±{ $width }
 distrust-wider-than-value = interval je širší než hodnota
-verdict-impossible = nemožné: { $why }
-verdict-unsure = nejisté: { $why }
+verdict-suspect = podezřelé: { $why }
+verdict-noisy = zašuměné: { $why }
 answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some ->
     [few] { $some } z { $all } hodnot jsou nejisté
    *[other] { $some } z { $all } hodnot je nejistých
 }, první { $first } ({ $why })
-answer-untrusted = nedůvěryhodné: { $reasons }
+answer-noisy = zašuměné: { $reasons }
+answer-suspect = podezřelé: { $reasons }
 answer-worse = { $n ->
    *[other] Horší než ostatní hostitelé: { $hosts }
 }
 answer-omitted = neměřeno: { $benchmarks }
 verdict-slow = pomalé: pod polovinou limitu
-verdict-is-impossible = nemožné
-verdict-is-unsure = nejisté
 verdict-is-slow = pomalé
-verdict-fine = v pořádku
+trust-sound = spolehlivé
+trust-noisy = zašuměné
+trust-suspect = podezřelé
 answer-more = { $n ->
     [one] další { $n }
     [few] další { $n }

@@ -431,20 +431,21 @@ distrust-no-interval = zu wenige Messwerte
 distrust-wide-interval = das Intervall ist ±{ $width }
 distrust-wide = das Intervall ist breiter als ±{ $width }
 distrust-wider-than-value = das Intervall ist breiter als der Wert
-verdict-impossible = unmöglich: { $why }
-verdict-unsure = unsicher: { $why }
+verdict-suspect = verdächtig: { $why }
+verdict-noisy = verrauscht: { $why }
 answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } von { $all } Werten sind zweifelhaft, als erster { $first } ({ $why })
-answer-untrusted = nicht vertrauenswürdig: { $reasons }
+answer-noisy = verrauscht: { $reasons }
+answer-suspect = verdächtig: { $reasons }
 answer-worse = { $n ->
    *[other] Schlechter als die anderen Hosts: { $hosts }
 }
 answer-omitted = nicht gemessen: { $benchmarks }
 verdict-slow = langsam: unter der Hälfte der Grenze
-verdict-is-impossible = unmöglich
-verdict-is-unsure = unsicher
 verdict-is-slow = langsam
-verdict-fine = in Ordnung
+trust-sound = belastbar
+trust-noisy = verrauscht
+trust-suspect = verdächtig
 answer-more = { $n } weitere: { $names }
 answer-bandwidth = Speicherbandbreite, { $label }
 answer-memory-latency = Speicherlatenz

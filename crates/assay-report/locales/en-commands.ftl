@@ -15,7 +15,8 @@ column-host = host
 column-hosts = hosts
 column-values = values
 state-damaged = damaged
-state-untrusted = untrusted
+state-noisy = noisy
+state-suspect = suspect
 state-complete = complete
 state-failed = failed
 state-partial = partial
@@ -41,7 +42,7 @@ progress-warning = warning: { $what }
 progress-help = help: { $what }
 progress-left = { $time } left
 progress-over = { $time } over plan
-progress-late = { $left } left, { $late } longer than planned
+progress-late = { $late } over plan, then { $left }
 progress-cpu = { $share } CPU
 progress-finishing = finishing
 progress-looking = looking at the machine
@@ -75,7 +76,11 @@ list-without-result = { $n ->
 ## The history of a result
 history-changes = Level shifts
 history-around = Environment changes near it
-history-unchanged = The level did not change.
+history-too-few-runs = Too few runs to tell whether the level changed: { $needed } are needed, and there are { $n }.
+history-unchanged = No shift of the level was found.
+history-unchanged-within = No shift of the level was found. A step by a factor of { $factor } or more in the middle of these runs would have been found.
+history-other-conditions = The same result under other conditions
+history-select-condition = `--label` and `--where` select one of these conditions.
 history-one-run = A single run shows no change: later runs are compared with it.
 history-over-n = N differs from run to run: assay chooses it by time and memory, and Rmax grows with N. `--where n=…` selects one N.
 history-runs = runs
@@ -88,6 +93,7 @@ history-explanation = A shift is found by { $method } with { $permutations } per
 history-plot = { $metric } over the runs
 history-changed = Level shifts: { $n }.
 history-drawn = One point for each run, in the order in which they were started; the line is the level.
+column-condition = condition
 column-from-run = from run
 column-since = since
 column-before = before
@@ -250,6 +256,7 @@ hosts-alike = None: these hosts have the same configuration.
 ## Plans
 plan-title = Plan of suite { $suite }
 plan-nothing-run = Nothing was run.
+plan-turns = Runs: { $runs }, each of { $n } cases in { $each }. Switch commands: { $commands }, with { $settle } to settle. In all { $time }, besides the time of the commands.
 plan-cases-beyond = { $n ->
     [one] { $n } case with a time budget of { $time }.
    *[other] { $n } cases with a time budget of { $time }.

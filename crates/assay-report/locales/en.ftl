@@ -444,20 +444,21 @@ distrust-no-interval = too few samples
 distrust-wide-interval = the interval is ±{ $width }
 distrust-wide = the interval is wider than ±{ $width }
 distrust-wider-than-value = the interval is wider than the value
-verdict-impossible = impossible: { $why }
-verdict-unsure = unsure: { $why }
+verdict-suspect = suspect: { $why }
+verdict-noisy = noisy: { $why }
 answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } of { $all } values are in doubt; the first is { $first } ({ $why })
-answer-untrusted = untrusted: { $reasons }
+answer-noisy = noisy: { $reasons }
+answer-suspect = suspect: { $reasons }
 answer-worse = { $n ->
    *[other] Worse than the other hosts: { $hosts }
 }
 answer-omitted = not measured: { $benchmarks }
 verdict-slow = slow: under half of its limit
-verdict-is-impossible = impossible
-verdict-is-unsure = unsure
 verdict-is-slow = slow
-verdict-fine = fine
+trust-sound = sound
+trust-noisy = noisy
+trust-suspect = suspect
 answer-more = { $n } more: { $names }
 answer-bandwidth = memory bandwidth, { $label }
 answer-memory-latency = memory latency

@@ -431,21 +431,22 @@ distrust-no-interval = muy pocas muestras
 distrust-wide-interval = el intervalo es de ±{ $width }
 distrust-wide = el intervalo supera ±{ $width }
 distrust-wider-than-value = el intervalo es más ancho que el valor
-verdict-impossible = imposible: { $why }
-verdict-unsure = incierto: { $why }
+verdict-suspect = sospechoso: { $why }
+verdict-noisy = ruidoso: { $why }
 answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } de { $all } valores son dudosos, primero { $first } ({ $why })
-answer-untrusted = no fiable: { $reasons }
+answer-noisy = ruidoso: { $reasons }
+answer-suspect = sospechoso: { $reasons }
 answer-worse = { $n ->
     [one] Peor que los demás hosts: { $hosts }
    *[other] Peores que los demás hosts: { $hosts }
 }
 answer-omitted = no medido: { $benchmarks }
 verdict-slow = lento: menos de la mitad de su límite
-verdict-is-impossible = imposible
-verdict-is-unsure = incierto
 verdict-is-slow = lento
-verdict-fine = bien
+trust-sound = sólido
+trust-noisy = ruidoso
+trust-suspect = sospechoso
 answer-more = { $n } más: { $names }
 answer-bandwidth = ancho de banda de memoria, { $label }
 answer-memory-latency = latencia de memoria

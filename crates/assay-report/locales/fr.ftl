@@ -430,21 +430,22 @@ distrust-no-interval = trop peu d’échantillons
 distrust-wide-interval = l’intervalle est de ±{ $width }
 distrust-wide = l’intervalle dépasse ±{ $width }
 distrust-wider-than-value = l’intervalle est plus large que la valeur
-verdict-impossible = impossible : { $why }
-verdict-unsure = incertain : { $why }
+verdict-suspect = suspect : { $why }
+verdict-noisy = bruité : { $why }
 answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } valeurs sur { $all } sont douteuses, d’abord { $first } ({ $why })
-answer-untrusted = non fiable : { $reasons }
+answer-noisy = bruité : { $reasons }
+answer-suspect = suspect : { $reasons }
 answer-worse = { $n ->
     [one] Moins bon que les autres hôtes : { $hosts }
    *[other] Moins bons que les autres hôtes : { $hosts }
 }
 answer-omitted = non mesuré : { $benchmarks }
 verdict-slow = lent : moins de la moitié de sa limite
-verdict-is-impossible = impossible
-verdict-is-unsure = incertain
 verdict-is-slow = lent
-verdict-fine = bon
+trust-sound = solide
+trust-noisy = bruité
+trust-suspect = suspect
 answer-more = { $n } de plus : { $names }
 answer-bandwidth = bande passante mémoire, { $label }
 answer-memory-latency = latence mémoire

@@ -390,20 +390,21 @@ distrust-no-interval = サンプルが少なすぎる
 distrust-wide-interval = 区間が ±{ $width }
 distrust-wide = 区間が ±{ $width } より広い
 distrust-wider-than-value = 区間が値より広い
-verdict-impossible = 不可能：{ $why }
-verdict-unsure = 不確か：{ $why }
+verdict-suspect = 疑わしい：{ $why }
+verdict-noisy = ばらつき大：{ $why }
 answer-doubted-one = { $first }（{ $why }）
 answer-doubted = { $all } 個の値のうち { $some } 個が疑わしい（最初は { $first }：{ $why }）
-answer-untrusted = 信頼できない：{ $reasons }
+answer-noisy = ばらつき大：{ $reasons }
+answer-suspect = 疑わしい：{ $reasons }
 answer-worse = { $n ->
    *[other] 他のホストより劣る：{ $hosts }
 }
 answer-omitted = 未測定：{ $benchmarks }
 verdict-slow = 遅い：上限の半分未満
-verdict-is-impossible = 不可能
-verdict-is-unsure = 不確か
 verdict-is-slow = 遅い
-verdict-fine = 正常
+trust-sound = 良好
+trust-noisy = ばらつき大
+trust-suspect = 疑わしい
 answer-more = ほか { $n } 件：{ $names }
 answer-bandwidth = メモリ帯域幅、{ $label }
 answer-memory-latency = メモリレイテンシ

@@ -390,20 +390,21 @@ distrust-no-interval = 표본이 너무 적음
 distrust-wide-interval = 구간이 ±{ $width }
 distrust-wide = 구간이 ±{ $width }보다 넓음
 distrust-wider-than-value = 구간이 값보다 넓음
-verdict-impossible = 불가능: { $why }
-verdict-unsure = 불확실: { $why }
+verdict-suspect = 의심됨: { $why }
+verdict-noisy = 편차 큼: { $why }
 answer-doubted-one = { $first }({ $why })
 answer-doubted = { $all }개 값 중 { $some }개가 의심스러움, 먼저 { $first }({ $why })
-answer-untrusted = 신뢰할 수 없음: { $reasons }
+answer-noisy = 편차 큼: { $reasons }
+answer-suspect = 의심됨: { $reasons }
 answer-worse = { $n ->
    *[other] 다른 호스트보다 나쁨: { $hosts }
 }
 answer-omitted = 측정하지 않음: { $benchmarks }
 verdict-slow = 느림: 한계의 절반 미만
-verdict-is-impossible = 불가능
-verdict-is-unsure = 불확실
 verdict-is-slow = 느림
-verdict-fine = 정상
+trust-sound = 양호
+trust-noisy = 편차 큼
+trust-suspect = 의심됨
 answer-more = 외 { $n }개: { $names }
 answer-bandwidth = 메모리 대역폭, { $label }
 answer-memory-latency = 메모리 대기 시간

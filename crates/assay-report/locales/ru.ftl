@@ -453,23 +453,24 @@ distrust-no-interval = слишком мало замеров
 distrust-wide-interval = интервал ±{ $width }
 distrust-wide = интервал шире ±{ $width }
 distrust-wider-than-value = интервал шире самого значения
-verdict-impossible = невозможно: { $why }
-verdict-unsure = ненадёжно: { $why }
+verdict-suspect = подозрительно: { $why }
+verdict-noisy = зашумлено: { $why }
 answer-doubted-one = { $first } ({ $why })
 answer-doubted = под сомнением { $some } из { $all ->
     [one] { $all } значения
    *[other] { $all } значений
 }, первое — { $first } ({ $why })
-answer-untrusted = недостоверно: { $reasons }
+answer-noisy = зашумлено: { $reasons }
+answer-suspect = подозрительно: { $reasons }
 answer-worse = { $n ->
    *[other] Хуже остальных узлов: { $hosts }
 }
 answer-omitted = не измерено: { $benchmarks }
 verdict-slow = медленно: меньше половины предела
-verdict-is-impossible = невозможно
-verdict-is-unsure = ненадёжно
 verdict-is-slow = медленно
-verdict-fine = в норме
+trust-sound = надёжно
+trust-noisy = зашумлено
+trust-suspect = подозрительно
 answer-more = ещё { $n }: { $names }
 answer-bandwidth = пропускная способность памяти, { $label }
 answer-memory-latency = задержка памяти

@@ -390,20 +390,21 @@ distrust-no-interval = 样本过少
 distrust-wide-interval = 区间为 ±{ $width }
 distrust-wide = 区间宽于 ±{ $width }
 distrust-wider-than-value = 区间比数值还宽
-verdict-impossible = 不可能：{ $why }
-verdict-unsure = 不确定：{ $why }
+verdict-suspect = 可疑：{ $why }
+verdict-noisy = 波动大：{ $why }
 answer-doubted-one = { $first }（{ $why }）
 answer-doubted = { $all } 个值中有 { $some } 个存疑，首先是 { $first }（{ $why }）
-answer-untrusted = 不可信：{ $reasons }
+answer-noisy = 波动大：{ $reasons }
+answer-suspect = 可疑：{ $reasons }
 answer-worse = { $n ->
    *[other] 比其他主机差：{ $hosts }
 }
 answer-omitted = 未测量：{ $benchmarks }
 verdict-slow = 慢：不到上限的一半
-verdict-is-impossible = 不可能
-verdict-is-unsure = 不确定
 verdict-is-slow = 慢
-verdict-fine = 正常
+trust-sound = 可靠
+trust-noisy = 波动大
+trust-suspect = 可疑
 answer-more = 另外 { $n } 项：{ $names }
 answer-bandwidth = 内存带宽，{ $label }
 answer-memory-latency = 内存延迟

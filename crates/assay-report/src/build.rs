@@ -16,7 +16,10 @@ mod run;
 mod run_table;
 mod storage;
 
-pub use answer::{AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons};
+pub use answer::{
+    AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons, judged_estimates, trust_level,
+    trust_notice,
+};
 pub use comparison::comparison;
 pub use comparison::levels::{factor_plan, level_comparison};
 pub use comparison::programs::program_comparison;
@@ -28,7 +31,7 @@ pub use hosts::{ExaminedHost, UnreachableHost, hosts};
 pub use learn::{PublishedPage, default_subject, learn};
 pub use listing::{HiddenRuns, ListedRun, listing};
 pub use methods::methods;
-pub use plan::{fleet_plan, plan};
+pub use plan::{PlannedTurns, fleet_plan, plan};
 pub use run::{run, run_page};
 pub use run_table::run_table;
 pub use storage::storage_plan;

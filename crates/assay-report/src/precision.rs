@@ -9,6 +9,8 @@ use crate::locale::word;
 use crate::units::{self, quantity};
 
 /// Digits without an interval: as many as the half-width of an interval would have.
+/// Significant digits of the ends of a range of samples.
+const RANGE_DIGITS: usize = 3;
 const DIGITS_WITHOUT_INTERVAL: usize = 2;
 /// Digits if the interval has zero width, for example because of a coarse clock.
 const DIGITS_AT_ZERO_WIDTH: usize = 4;
@@ -237,8 +239,17 @@ pub fn ratio_range([low, high]: [f64; 2]) -> String {
 /// Formats a range with one unit, or with two if the prefixes differ.
 fn range(low: f64, high: f64, half: f64, (unit, like): (Unit, Option<f64>)) -> String {
     let write = |value: f64| format_value_like(value, unit, digits(value, half), like);
-    let (low, high) = (write(low), write(high));
-    let ((number, unit), (_, same)) = (units::split_unit(&low), units::split_unit(&high));
+    join_range(&write(low), &write(high))
+}
+
+/// Formats the range of samples without a meaningful median, each end to three digits.
+pub(crate) fn sample_range([low, high]: [f64; 2], unit: Unit) -> String {
+    let write = |value| format_value(value, unit, RANGE_DIGITS);
+    join_range(&write(low), &write(high))
+}
+
+fn join_range(low: &str, high: &str) -> String {
+    let ((number, unit), (_, same)) = (units::split_unit(low), units::split_unit(high));
     match unit == same && !unit.is_empty() {
         true => format!("{number}–{high}"),
         false => format!("{low}–{high}"),

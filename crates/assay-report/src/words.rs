@@ -12,7 +12,7 @@ mod phrase;
 
 pub use choices::{
     aspect, basis, difference, distrust, distrust_without_width, engine_reason, factors,
-    goal_verdict, knee, omitted, omitted_benchmarks, resource, verdict,
+    goal_verdict, knee, omitted, omitted_benchmarks, resource, trust_level, verdict,
 };
 pub use doubt::doubt;
 pub use failure::failure;

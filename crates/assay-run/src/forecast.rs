@@ -142,7 +142,7 @@ impl RunForecast {
 
     /// Remaining seconds of all cases that have not ended. Memory freed by one case is reused by
     /// the next.
-    fn remaining_s(&self) -> f64 {
+    pub(crate) fn remaining_s(&self) -> f64 {
         let overhead_s = match self.launched {
             (_, 0) => LAUNCH_OVERHEAD_S,
             (all_s, launches) => all_s / f64::from(launches),

@@ -18,6 +18,7 @@ pub mod fleet;
 mod forecast;
 pub mod importing;
 pub mod listener;
+mod load_watch;
 mod log;
 mod measurement_loop;
 pub mod mpi;

@@ -168,6 +168,8 @@ pub struct PlanForecast {
     pub notes: Vec<Phrase>,
     /// Whether the forecast exceeds the budget.
     pub exceeds_budget: bool,
+    /// Expected time of the run in seconds, at least its budget.
+    pub total_s: f64,
 }
 
 impl PlanForecast {
@@ -178,9 +180,11 @@ impl PlanForecast {
         outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
         let beyond = outlook.check_budget(0.0);
         let exceeds_budget = beyond.is_some();
+        let expected_s = if exceeds_budget { outlook.remaining_s() } else { 0.0 };
         Self {
             notes: beyond.into_iter().chain(plan.time_warnings(host)).collect(),
             exceeds_budget,
+            total_s: plan.budget_s.max(expected_s),
         }
     }
 }

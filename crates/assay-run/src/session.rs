@@ -25,6 +25,7 @@ use crate::bind;
 use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
+use crate::load_watch::LoadWatch;
 use crate::log::RunLog;
 use crate::pauses::PauseWatch;
 use crate::presence::{self, InstanceMarker};
@@ -60,6 +61,7 @@ pub(crate) struct Session<'t> {
 struct MachineWatch {
     before: HostState,
     pauses: PauseWatch,
+    load: LoadWatch,
     _presence: InstanceMarker,
 }
 
@@ -84,7 +86,8 @@ impl<'t> Session<'t> {
     ) -> Result<Self, CommandFailure> {
         let (presence, company) = presence::announce();
         let before = state::read(&Root::machine());
-        let clock = measure_clock(request.plan, host)?;
+        let plan = request.plan;
+        let clock = measure_clock(plan, host)?;
         let mut session = Self::open(request, listener, coordinator)?;
         let joined = HostJoined {
             host: host.name.clone(),
@@ -96,8 +99,8 @@ impl<'t> Session<'t> {
         session.log.add(RunEvent::HostJoined(Box::new(joined)))?;
         let emulated = host.is_emulated().then_some(Doubt::EmulatedCpu);
         session.log.add_doubts(emulated.into_iter().chain(company))?;
-        let pauses = PauseWatch::start();
-        session.watch = Some(MachineWatch { before, pauses, _presence: presence });
+        let (pauses, load) = (PauseWatch::start(), LoadWatch::start(plan));
+        session.watch = Some(MachineWatch { before, pauses, load, _presence: presence });
         Ok(session)
     }
 
@@ -134,6 +137,35 @@ impl<'t> Session<'t> {
         })
     }
 
+    /// Attributes the load on this machine since the last call to a case; `None` for time between
+    /// cases.
+    pub(crate) fn account_load(&mut self, case: Option<&str>) {
+        if let Some(watch) = &mut self.watch {
+            watch.load.account(case);
+        }
+    }
+
+    /// Records the disturbances of this machine since the run was opened.
+    fn record_disturbances(
+        &mut self,
+        after: &HostState,
+        elapsed_s: f64,
+    ) -> Result<(), CommandFailure> {
+        let Some(watch) = &mut self.watch else { return Ok(()) };
+        let loads = watch.load.finish(elapsed_s);
+        let is_known = watch.load.is_known();
+        let mut doubts = state::find_disturbances(&watch.before, after, elapsed_s, is_known);
+        // Cases with stolen time are named; the others are sound.
+        let is_steal = |doubt: &Doubt| matches!(doubt, Doubt::Steal { .. });
+        if loads.iter().any(|(_, doubt)| is_steal(doubt)) {
+            doubts.retain(|doubt| !is_steal(doubt));
+        }
+        self.log.add_doubts(doubts)?;
+        loads
+            .into_iter()
+            .try_for_each(|(case, doubt)| self.log.add(RunEvent::Doubt { case, doubt }))
+    }
+
     /// Ends a case with its stop reason, or with its failure and the earlier case that caused it.
     pub(crate) fn end_case(
         &mut self,
@@ -164,9 +196,7 @@ impl<'t> Session<'t> {
     pub(crate) fn close(mut self, is_interrupted: bool) -> Result<Run, CommandFailure> {
         self.record_pauses(None)?;
         let (after, elapsed_s) = (state::read(&Root::machine()), self.elapsed_s());
-        if let Some(watch) = &self.watch {
-            self.log.add_doubts(state::find_disturbances(&watch.before, &after, elapsed_s))?;
-        }
+        self.record_disturbances(&after, elapsed_s)?;
         let budget_s = self.log.run_so_far().started.plan.budget_s;
         self.log.add_doubts(over_budget(budget_s, elapsed_s))?;
         let status = match (is_interrupted, self.has_failed) {

@@ -69,6 +69,17 @@ pub struct TurnSchedule {
     pub settle: Duration,
 }
 
+/// Extent of a schedule, without the time of the commands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScheduleExtent {
+    /// Number of runs, control runs included.
+    pub runs: usize,
+    /// Number of commands, with the last one that restores the first condition.
+    pub commands: usize,
+    /// Total time for changes to settle.
+    pub settling_s: f64,
+}
+
 /// Planned run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RunSlot {
@@ -79,6 +90,21 @@ struct RunSlot {
 }
 
 impl TurnSchedule {
+    /// Returns the number of runs and commands, and the time to settle.
+    #[must_use]
+    pub fn extent(self) -> ScheduleExtent {
+        let slots = self.slots();
+        let changes =
+            slots.windows(2).filter(|pair| pair[0].condition != pair[1].condition).count();
+        let settled = changes + usize::from(!slots.is_empty());
+        let returns = slots.last().is_some_and(|slot| slot.condition == 1);
+        ScheduleExtent {
+            runs: slots.len(),
+            commands: settled + usize::from(returns),
+            settling_s: settled as f64 * self.settle.as_secs_f64(),
+        }
+    }
+
     /// Schedules blocks with one run of each condition, in a random order by the seed. Every second
     /// block reverses the order of the previous one, so that a steady drift affects all conditions
     /// equally.
@@ -308,6 +334,26 @@ mod tests {
             .map(|(i, _)| f64::from(i))
             .collect();
         numbers.iter().sum::<f64>() / numbers.len() as f64
+    }
+
+    /// Every change of the condition takes a command and time to settle; the return only a command.
+    #[test]
+    fn extent_counts_turns_and_settling() {
+        for seed in 0..50 {
+            for (with_control, runs) in [(false, 12), (true, 18)] {
+                let settle = Duration::from_secs(5);
+                let course = TurnSchedule { turns: 12, with_control, seed, settle };
+                let (mut present, mut changes) = (None, 0);
+                for slot in course.slots() {
+                    changes += usize::from(present != Some(slot.condition));
+                    present = Some(slot.condition);
+                }
+                let extent = course.extent();
+                let returns = usize::from(present == Some(1));
+                assert_eq!((extent.runs, extent.commands), (runs, changes + returns));
+                assert!((extent.settling_s - 5.0 * changes as f64).abs() < 1e-9, "{extent:?}");
+            }
+        }
     }
 
     #[test]

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, AttributeValue, identity_attributes};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, identity_attributes};
 use assay_model::benchmark::Better;
 use assay_model::environment::{Environment, EnvironmentAspect};
 use assay_model::history::{
-    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, SCHEMA,
+    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, SCHEMA, Sensitivity,
 };
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
 
-use crate::change_points::{self, METHOD_NAME, PERMUTATIONS, SIGNIFICANCE};
+use crate::change_points::{self, METHOD_NAME, SIGNIFICANCE};
 use crate::compare::{ResultKey, keyed_estimates};
 use crate::quantile::{self, LEVEL};
 use crate::workload_key;
@@ -65,30 +65,77 @@ pub fn has_result(run: &Run, wanted: &ResultQuery<'_>) -> bool {
     keyed_estimates(run).iter().any(|(_, estimate)| wanted.matches(estimate))
 }
 
-/// Run with its selected result and the environment of the result.
-type HistoryEntry<'r> = (&'r Run, MetricEstimate, Environment);
+/// Conditions of a result besides its identity: runs that differ in one have separate histories.
+/// Others, such as the kernel or the engine of storage, are changes of the environment.
+const CONDITIONS: [Attribute; 8] = [
+    Attribute::To,
+    Attribute::Hosts,
+    Attribute::Threads,
+    Attribute::BytesPerArray,
+    Attribute::Target,
+    Attribute::TargetBytes,
+    Attribute::Prefix,
+    Attribute::Congestion,
+];
+/// Maximum ratio of array sizes of one condition: assay fits them to the free memory of a small
+/// machine.
+const SIZE_TOLERANCE: f64 = 1.25;
+/// Largest step that the search for the smallest one tries, as a factor.
+const LARGEST_STEP: f64 = 1000.0;
+/// Minimum margin of that search.
+const SMALLEST_STEP: f64 = 0.001;
 
-/// Returns the history of one result over all runs, the oldest first. `choose` selects the result
-/// from the matching results of the newest run that has any. Returns `None` if no run has one.
+/// Run with its selected result and the environment of the result.
+struct HistoryEntry<'r> {
+    run: &'r Run,
+    estimate: MetricEstimate,
+    environment: Environment,
+}
+
+impl HistoryEntry<'_> {
+    /// Returns the conditions of the result besides its identity.
+    fn conditions(&self) -> Attributes {
+        let parameters = self.estimate.parameters.iter();
+        let own = parameters.filter(|(name, _)| CONDITIONS.contains(name));
+        own.map(|(name, value)| (*name, value.clone())).collect()
+    }
+
+    /// Returns whether label and conditions equal those of another entry.
+    fn has_conditions_of(&self, other: &Self) -> bool {
+        let (own, others) = (self.conditions(), other.conditions());
+        self.run.started.label == other.run.started.label
+            && own.len() == others.len()
+            && own.iter().zip(&others).all(|(own, other)| {
+                own == other || (own.0 == other.0 && are_similar_sizes(*own.0, own.1, other.1))
+            })
+    }
+}
+
+/// Returns whether two sizes of arrays are similar enough for one history.
+fn are_similar_sizes(name: Attribute, a: &AttributeValue, b: &AttributeValue) -> bool {
+    let sizes = a.as_number().zip(b.as_number());
+    name == Attribute::BytesPerArray
+        && sizes.is_some_and(|(a, b)| a.max(b) <= SIZE_TOLERANCE * a.min(b))
+}
+
+/// Returns the history of one result over all runs with the label and the conditions of the newest,
+/// the oldest first, and the histories under other conditions. `choose` selects the result from the
+/// matching results of the newest run that has any. Returns `None` if no run has one.
 #[must_use]
 pub fn build_history(
     runs: &[Run],
     wanted: &ResultQuery<'_>,
     choose: impl Fn(&[&MetricEstimate]) -> usize,
-    (margin, seed): (f64, u64),
+    options: (f64, u64),
 ) -> Option<History> {
-    let matching_results = |run: &Run| {
-        let all =
-            keyed_estimates(run).into_iter().filter(|(_, estimate)| wanted.matches(estimate));
-        all.collect::<Vec<(ResultKey, MetricEstimate)>>()
-    };
-    let newest = runs.iter().rev().map(matching_results).find(|it| !it.is_empty())?;
+    let mut results = runs.iter().rev().map(|run| matching_results(run, wanted));
+    let newest = results.find(|it| !it.is_empty())?;
     let chosen = choose(&newest.iter().map(|(_, estimate)| estimate).collect::<Vec<_>>());
     let (key, example) = newest.get(chosen)?.clone();
     let names_n = wanted.parameters.iter().any(|(name, _)| *name == Attribute::N);
     let follows_n = example.parameters.contains_key(&Attribute::N) && !names_n;
     let entry_of = |run| {
-        let mut results = matching_results(run);
+        let mut results = matching_results(run, wanted);
         let exact = results.iter().position(|(result_key, _)| *result_key == key);
         let largest_n = || {
             let others = results.iter().enumerate();
@@ -98,39 +145,90 @@ pub fn build_history(
         let index = exact.or_else(|| follows_n.then(largest_n).flatten())?;
         let (_, estimate) = results.swap_remove(index);
         let environment = result_environment(run, &estimate);
-        Some((run, estimate, environment))
+        Some(HistoryEntry { run, estimate, environment })
     };
-    let entries: Vec<HistoryEntry<'_>> = runs.iter().filter_map(entry_of).collect();
-    let first = entries.first().and_then(|(_, it, _)| equation_count(it));
-    let has_one_n = entries.iter().all(|(_, it, _)| equation_count(it) == first);
-    let mut identity = identity_attributes(&example.parameters);
+    let mut series: Vec<Vec<HistoryEntry<'_>>> = Vec::new();
+    for entry in runs.iter().rev().filter_map(entry_of) {
+        match series.iter_mut().find(|known| entry.has_conditions_of(&known[0])) {
+            Some(known) => known.push(entry),
+            None => series.push(vec![entry]),
+        }
+    }
+    let mut histories = series.into_iter().map(|mut entries| {
+        entries.reverse();
+        series_history(&entries, newest.len() - 1, options)
+    });
+    let newest_history = histories.next()??;
+    let other_conditions = histories.flatten().collect();
+    Some(History { other_conditions, ..newest_history })
+}
+
+fn matching_results(run: &Run, wanted: &ResultQuery<'_>) -> Vec<(ResultKey, MetricEstimate)> {
+    let all = keyed_estimates(run).into_iter();
+    all.filter(|(_, estimate)| wanted.matches(estimate)).collect()
+}
+
+/// Returns the history of runs under one condition, the oldest first; `None` without runs.
+fn series_history(
+    entries: &[HistoryEntry<'_>],
+    other_results: usize,
+    (margin, seed): (f64, u64),
+) -> Option<History> {
+    let newest = entries.last()?;
+    let HistoryEntry { run, estimate, .. } = newest;
+    let first = entries.first().and_then(|entry| equation_count(&entry.estimate));
+    let has_one_n = entries.iter().all(|entry| equation_count(&entry.estimate) == first);
+    let mut identity = identity_attributes(&estimate.parameters);
     identity.retain(|name, _| has_one_n || *name != Attribute::N);
     let point = |entry: &HistoryEntry<'_>| HistoryPoint {
-        n: equation_count(&entry.1).filter(|_| !has_one_n),
+        n: equation_count(&entry.estimate).filter(|_| !has_one_n),
         ..history_point(entry)
     };
     let method = DetectionMethod {
         name: METHOD_NAME,
-        permutations: PERMUTATIONS,
+        permutations: change_points::permutation_count(entries.len()),
         seed,
         risk: SIGNIFICANCE,
         margin,
     };
+    let changes = level_changes(entries, &method);
     Some(History {
         schema: SCHEMA,
         statistics: STATISTICS_VERSION,
-        benchmark: example.benchmark,
-        metric: example.metric,
+        benchmark: estimate.benchmark.clone(),
+        metric: estimate.metric.clone(),
         identity,
-        other_results: newest.len() - 1,
-        unit: example.unit,
-        better: example.better,
-        host: example.host,
+        label: run.started.label.clone(),
+        conditions: newest.conditions(),
+        other_conditions: Vec::new(),
+        other_results,
+        unit: estimate.unit,
+        better: estimate.better,
+        host: estimate.host.clone(),
         points: entries.iter().map(point).collect(),
-        changes: level_changes(&entries, &method),
-        environment: environment_changes(&entries),
+        sensitivity: Sensitivity {
+            runs_needed: change_points::required_values(),
+            smallest_ratio: changes
+                .is_empty()
+                .then(|| smallest_ratio(entries, &method))
+                .flatten(),
+        },
+        changes,
+        environment: environment_changes(entries),
         method,
     })
+}
+
+/// Returns the factor of the smallest step that would have been found; `None` if a median is not
+/// positive.
+fn smallest_ratio(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Option<f64> {
+    let medians = entries.iter().map(|entry| entry.estimate.median);
+    if !medians.clone().all(|median| median > 0.0) {
+        return None;
+    }
+    let values: Vec<f64> = medians.map(f64::ln).collect();
+    let range = [method.margin.max(SMALLEST_STEP).ln_1p(), LARGEST_STEP.ln()];
+    change_points::smallest_found_step(&values, method.seed, range).map(f64::exp)
 }
 
 /// Returns the number of equations of LINPACK, which assay chooses by the time and the memory of a
@@ -149,7 +247,7 @@ fn differs_only_in_n(one: &MetricEstimate, other: &MetricEstimate) -> bool {
     equation_count(one).is_some() && key_without_n(one) == key_without_n(other)
 }
 
-fn history_point((run, estimate, _): &HistoryEntry<'_>) -> HistoryPoint {
+fn history_point(HistoryEntry { run, estimate, .. }: &HistoryEntry<'_>) -> HistoryPoint {
     HistoryPoint {
         run: run.started.run.clone(),
         started: run.started.started.clone(),
@@ -178,7 +276,7 @@ fn result_environment(run: &Run, estimate: &MetricEstimate) -> Environment {
 /// Returns the level changes that exceed the margin, tested on the logarithmic scale if all medians
 /// are positive.
 fn level_changes(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<LevelChange> {
-    let medians: Vec<f64> = entries.iter().map(|(_, estimate, _)| estimate.median).collect();
+    let medians: Vec<f64> = entries.iter().map(|it| it.estimate.median).collect();
     let has_ratios = medians.iter().all(|median| *median > 0.0);
     let values: Vec<f64> = match has_ratios {
         true => medians.iter().map(|median| median.ln()).collect(),
@@ -198,7 +296,7 @@ fn level_changes(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<
             continue;
         }
         let [before, after] = [before, after].map(|range| unsorted_median(&medians[range]));
-        let (run, estimate, _) = &entries[change.index];
+        let HistoryEntry { run, estimate, .. } = &entries[change.index];
         changes.push(LevelChange {
             point: change.index,
             run: run.started.run.clone(),
@@ -224,7 +322,7 @@ fn unsorted_median(values: &[f64]) -> f64 {
 fn environment_changes(entries: &[HistoryEntry<'_>]) -> Vec<EnvironmentChange> {
     let mut changes = Vec::new();
     let mut last_values: BTreeMap<&(EnvironmentAspect, String), &String> = BTreeMap::new();
-    for (point, (run, _, environment)) in entries.iter().enumerate() {
+    for (point, HistoryEntry { run, environment, .. }) in entries.iter().enumerate() {
         for (key, value) in environment {
             let before = last_values.insert(key, value);
             changes.extend(before.filter(|before| *before != value).map(|before| {
@@ -272,6 +370,61 @@ mod tests {
             let has_n = history.identity.contains_key(&Attribute::N);
             assert_eq!(has_n, expected.contains(&None), "{ns:?}");
         }
+    }
+
+    /// Runs with other labels, other array sizes or another far end are other histories.
+    #[test]
+    fn conditions_are_never_mixed() {
+        let medians = [5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 5.01];
+        let run_with = |number: usize, label: &str, size: u64| {
+            let mut run =
+                runs_with_medians(&latency(), "latency", &[medians[number]]).remove(0);
+            run.started.label = Some(label.to_owned());
+            let facts = &mut run.cases[0].series[0].facts;
+            facts.insert(Attribute::BytesPerArray, size.into());
+            run
+        };
+        let is_slow = |number: &usize| medians[*number] > 2.0;
+        let wanted = ResultQuery { benchmark: None, metric: "latency", parameters: &[] };
+        let build = |condition: &dyn Fn(usize) -> (&'static str, u64)| {
+            let run = |number: usize| {
+                let (label, size) = condition(number);
+                run_with(number, label, size)
+            };
+            let runs: Vec<Run> = (0..medians.len()).map(run).collect();
+            let history = build_history(&runs, &wanted, |_| 0, (0.02, 1)).unwrap();
+            let others = history.other_conditions.iter();
+            let series = std::iter::once(&history).chain(others);
+            series
+                .map(|it| (it.label.clone().unwrap(), it.points.len(), it.changes.len()))
+                .collect::<Vec<_>>()
+        };
+        let labels = |number: usize| (if is_slow(&number) { "off" } else { "on" }, 1 << 20);
+        assert_eq!(build(&labels), [("off".to_owned(), 6, 0), ("on".to_owned(), 4, 0)]);
+        let sizes = |number: usize| ("", if is_slow(&number) { 1 << 20 } else { 1 << 30 });
+        assert_eq!(build(&sizes), [(String::new(), 6, 0), (String::new(), 4, 0)]);
+        let fitted = |number: usize| ("", (1 << 20) + 4096 * number as u64);
+        assert_eq!(build(&fitted), [(String::new(), 10, 0)], "sizes fitted to free memory");
+    }
+
+    /// The number of runs decides whether a history could show a change at all.
+    #[test]
+    fn clean_slowdown_needs_eight_runs() {
+        let wanted = ResultQuery { benchmark: None, metric: "latency", parameters: &[] };
+        for (n, found) in [(6, 0), (7, 0), (8, 1), (9, 1)] {
+            let median =
+                |i: usize| (if i < n / 2 { 1.0 } else { 5.0 }) + 0.001 * (i % 3) as f64;
+            let medians: Vec<f64> = (0..n).map(median).collect();
+            let runs = runs_with_medians(&latency(), "latency", &medians);
+            let history = build_history(&runs, &wanted, |_| 0, (0.02, 1)).unwrap();
+            assert_eq!((history.changes.len(), history.sensitivity.runs_needed), (found, 8));
+            assert_eq!(history.sensitivity.smallest_ratio, None, "{n} runs");
+        }
+        let medians: Vec<f64> = (0..12).map(|i| 1.0 + 0.01 * f64::from(i * 5 % 7)).collect();
+        let runs = runs_with_medians(&latency(), "latency", &medians);
+        let history = build_history(&runs, &wanted, |_| 0, (0.02, 1)).unwrap();
+        let smallest = history.sensitivity.smallest_ratio.unwrap();
+        assert!((1.02..1.2).contains(&smallest), "{smallest}");
     }
 
     /// A step of the result is found, and changes of its environment are listed at their runs, with

@@ -41,7 +41,7 @@ pub use list_entry::{
 pub use problem::EventProblem;
 pub use reader::ReadRun;
 pub use removal::RunRemoval;
-pub use resolve::ResolveError;
+pub use resolve::{NamedRuns, ResolveError};
 pub use verify::RunVerification;
 pub use writer::RunWriter;
 
@@ -183,13 +183,22 @@ impl Store {
         listing::latest_if_later_than(&self.layout, self.headlines, run_id)
     }
 
-    /// Resolves `name` to the identifier of a run: a whole identifier, the unique beginning of one,
-    /// `latest`, or `latest~2` for the second before the latest.
+    /// Resolves `name` to the identifier of a run: a whole identifier, the unique beginning or end of
+    /// one, the label of one run, `latest` for the newest run with a result, or `latest~2` for the
+    /// second before it.
     ///
     /// # Errors
     /// If no run matches, or more than one.
     pub fn resolve(&self, name: &str) -> Result<String, ResolveError> {
         resolve::resolve(&self.layout, self.headlines, name)
+    }
+
+    /// Returns the runs that `name` denotes: as [`Self::resolve`], but a label may have several.
+    ///
+    /// # Errors
+    /// If no run matches, or the name is ambiguous.
+    pub fn resolve_all(&self, name: &str) -> Result<NamedRuns, ResolveError> {
+        resolve::resolve_all(&self.layout, self.headlines, name)
     }
 
     /// Lists the runs that a process is writing now.

@@ -1,6 +1,6 @@
 //! Values of the list of runs.
 
-use assay_model::doubt::Doubt;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 use assay_model::run::Run;
@@ -59,10 +59,18 @@ pub struct ListEntry {
     pub losses: u64,
     /// Most important values.
     pub headlines: Vec<Headline>,
-    /// Whether the values are trusted.
-    pub is_trusted: bool,
+    /// Level of trust in the values.
+    pub trust: TrustLevel,
     /// Metrics of its results, sorted: `memory.stream/triad`.
     pub metrics: Vec<String>,
+}
+
+impl ListEntry {
+    /// Whether the run has ended without any measured case.
+    #[must_use]
+    pub fn is_without_result(&self) -> bool {
+        !self.running && self.status != RunStatus::Complete && self.cases_finished == 0
+    }
 }
 
 /// Values of the list that are derived from the samples of a run.
@@ -70,8 +78,8 @@ pub struct ListEntry {
 pub struct RunDigest {
     /// Most important values.
     pub headlines: Vec<Headline>,
-    /// Whether the values are trusted.
-    pub is_trusted: bool,
+    /// Level of trust in the values.
+    pub trust: TrustLevel,
     /// Metrics of its results, each with its benchmark.
     pub metrics: Vec<String>,
 }
@@ -109,7 +117,7 @@ impl HeadlineSource {
         version: 0,
         condense: |_| RunDigest {
             headlines: Vec::new(),
-            is_trusted: true,
+            trust: TrustLevel::Sound,
             metrics: Vec::new(),
         },
     };

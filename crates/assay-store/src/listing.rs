@@ -165,7 +165,7 @@ fn to_entry(
         ended.filter(|end| matches!(end, CaseOutcome::Failed { .. }) == failed).count()
     };
     let (cases_finished, cases_failed) = (count(false), count(true));
-    let RunDigest { mut headlines, is_trusted, metrics } = (headlines.condense)(run);
+    let RunDigest { mut headlines, trust, metrics } = (headlines.condense)(run);
     headlines.retain(|headline| headline.quantity.value.is_finite());
     let other_hosts = run.hosts.len().saturating_sub(1);
     let host = run.first_host();
@@ -192,7 +192,7 @@ fn to_entry(
         is_whole: problems.is_empty(),
         losses: problems.iter().map(EventProblem::lost_events).sum(),
         headlines,
-        is_trusted,
+        trust,
         metrics,
     }
 }

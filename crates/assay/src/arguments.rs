@@ -249,8 +249,8 @@ pub(crate) struct CompareArguments {
     /// First condition: a run, several separated by commas, or a label (all its runs)
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// Second condition, compared with the first; or a reference: a system like azure/hbv4, or a
-    /// TOML file
+    /// Second condition, compared with the first; or a reference: a system like azure/hbv4 or hbv4,
+    /// or a TOML file
     #[arg(value_name = "B", value_parser = word_parser())]
     pub(crate) b: String,
     /// Largest relative difference that counts as equivalent
@@ -363,7 +363,7 @@ pub(crate) struct MeasuringArguments {
     /// Print each event as a line of JSON as it happens
     #[arg(long, conflicts_with_all = ["json", "format", "output"])]
     pub(crate) events: bool,
-    /// Exit with 6 if the run is untrusted: contended CPUs, one sample, intervals beyond 10 %,
+    /// Exit with 6 if the run is noisy or suspect: other load, too few samples, intervals beyond 10 %,
     /// values above their limit
     #[arg(long)]
     pub(crate) strict: bool,
@@ -402,8 +402,8 @@ pub(crate) struct DoctorArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before;
-    /// several are printed in one table, with differences from the first
+    /// Run: its identifier, a unique beginning or end of it, its label, latest, or latest~1 for the
+    /// one before; several are printed in one table, with differences from the first
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
@@ -481,8 +481,8 @@ impl ToolShape {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before;
-    /// several with --format learn
+    /// Run: its identifier, a unique beginning or end of it, its label, latest, or latest~1 for the
+    /// one before; several with --format learn
     #[arg(value_name = "RUN", default_value = "latest", num_args = 1..)]
     pub(crate) runs: Vec<String>,
     /// With --format learn: subject of the page, like "HB120rs_v3" [default: the product of the

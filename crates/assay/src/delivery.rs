@@ -25,7 +25,7 @@ use crate::{page, published_figures, store_access};
 mod hosts;
 mod report;
 
-use hosts::HostDemands;
+use hosts::{HostDemands, JudgedHosts};
 
 /// Extent of the printed report of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,15 +116,29 @@ impl<'a> RunDelivery<'a> {
         // If the only case of a single host failed, there is nothing to print but the reason.
         let is_lost =
             run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
+        let judged = self.hosts.judge(&summary);
+        let limits = || judged.as_ref().map(JudgedHosts::to_json);
         match self.own_page {
             Some(print) => print(&run, terminal)?,
             None if is_lost && is_text => {}
-            None => report::publish_run(&run, &summary, (self.typed, self.extent), terminal)?,
+            None => {
+                report::publish_run(
+                    &run,
+                    &summary,
+                    limits(),
+                    (self.typed, self.extent),
+                    terminal,
+                )?;
+            }
         }
         if let Some(print) = self.further_page {
             print(&run, terminal)?;
         }
-        let code = self.hosts.judge(&summary, is_text, terminal)?;
+        if let Some(judged) = &judged {
+            judged.print(prints_report(self.typed), terminal);
+        }
+        self.hosts.write_drain_list(judged.as_ref(), &summary)?;
+        let code = judged.as_ref().map_or(0, JudgedHosts::exit_code);
         check_result(&summary)?;
         left.map_or(Ok(()), Err)?;
         let code = if code == 0 { self.check(&summary, terminal) } else { code };
@@ -135,12 +149,11 @@ impl<'a> RunDelivery<'a> {
     /// Checks the demands on the run as a whole. Returns the exit code: a missed figure takes
     /// precedence over an undecided one.
     fn check(&self, summary: &RunSummary, terminal: &mut Terminal) -> u8 {
-        let reasons = build::distrust_reasons(summary);
-        let is_doubted = self.typed.strict && !reasons.is_empty();
+        let notice = build::trust_notice(summary);
+        let is_doubted = self.typed.strict && !notice.is_empty();
         // A report on the screen begins with the reasons; they are not repeated.
         if is_doubted && !prints_report(self.typed) {
-            let reason = sentence("answer-untrusted", &[("reasons", &reasons.join("; "))]);
-            terminal.note(&format!("--strict: {reason}"));
+            terminal.note(&format!("--strict: {notice}"));
         }
         let published = match &self.claims {
             Some((claims, name)) => self.check_published(summary, (claims, name), terminal),

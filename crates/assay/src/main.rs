@@ -12,6 +12,7 @@ mod gates;
 mod page;
 mod pipeline;
 mod published_figures;
+mod run_names;
 mod suites;
 
 use std::process::ExitCode;

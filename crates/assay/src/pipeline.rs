@@ -3,11 +3,12 @@
 use assay_console::options::program_arguments;
 use assay_model::plan::{Case, Plan};
 use assay_model::suite::Suite;
-use assay_report::build;
+use assay_report::build::{self, PlannedTurns};
 use assay_report::document::Document;
 use assay_run::coordinator::Alone;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, PlanForecast, PreparedRun, RunRequest};
+use assay_run::switching::TurnSchedule;
 use serde::Serialize;
 
 use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
@@ -64,7 +65,7 @@ pub(crate) fn deliver_suite(
     ProgressListener::show_search(terminal, SEARCH_MESSAGE, typed.quiet || typed.dry_run);
     let prepared = run_request::prepare(request)?;
     if typed.dry_run {
-        return dry_run(&prepared, typed, terminal);
+        return dry_run(&prepared, None, typed, terminal);
     }
     if typed.page.format() == PageFormat::Svg
         && prepared.plan.cases.iter().all(is_single_number)
@@ -104,6 +105,9 @@ struct PlannedDocument<'a> {
     #[serde(flatten)]
     plan: &'a Plan,
     outlook: ForecastDocument,
+    /// Runs of two alternating conditions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<PlannedTurns>,
 }
 
 /// Time estimate of a plan, in English.
@@ -121,20 +125,23 @@ impl ForecastDocument {
     }
 }
 
-/// Prints the resolved plan without measuring.
+/// Prints the resolved plan without measuring; `schedule` repeats it under two conditions.
 pub(crate) fn dry_run(
     prepared: &PreparedRun,
+    schedule: Option<TurnSchedule>,
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let (plan, outlook) = (&prepared.plan, prepared.forecast());
-    let document = build::plan(plan, &outlook.notes, outlook.exceeds_budget);
-    publish_plan(
-        &document,
-        &PlannedDocument { plan, outlook: ForecastDocument::from_forecast(&outlook) },
-        &typed.page,
-        terminal,
-    )?;
+    let turns = schedule.map(|schedule| {
+        let (extent, settle_s) = (schedule.extent(), schedule.settle.as_secs_f64());
+        let total_s = extent.runs as f64 * outlook.total_s + extent.settling_s;
+        PlannedTurns { runs: extent.runs, commands: extent.commands, settle_s, total_s }
+    });
+    let document = build::plan(plan, &outlook.notes, outlook.exceeds_budget, turns);
+    let outlook = ForecastDocument::from_forecast(&outlook);
+    let json = PlannedDocument { plan, outlook, turns };
+    publish_plan(&document, &json, &typed.page, terminal)?;
     Ok(0)
 }
 

@@ -5,11 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::Path;
 
+use assay_model::benchmark::Benchmark;
 use assay_model::factor::FactorLevels;
 use assay_model::suite::factorial::FactorialSuite;
 use assay_model::suite::{self, Suite, SuiteError};
-
 use assay_run::failure::{CommandFailure, FailureKind};
+use clap::CommandFactory as _;
+
+use crate::arguments::Arguments;
 
 /// Example that `assay help suites` prints.
 pub(crate) const EXAMPLE_SUITE: &str = include_str!("../../../suites/example.toml");
@@ -163,6 +166,9 @@ fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
 
 fn unknown_suite(name: &str) -> CommandFailure {
     let failure = CommandFailure::usage(format!("there is no suite `{name}`"));
+    if let Some(advice) = advise_other_command(name) {
+        return failure.advise(advice);
+    }
     let is_path = name.contains('/') || Path::new(name).extension().is_some();
     if is_path {
         return failure
@@ -173,6 +179,38 @@ fn unknown_suite(name: &str) -> CommandFailure {
     failure
         .advise(suite::suggest(name, &names))
         .advise("name a suite file by its path, like ./mine.toml; `assay help suites` prints an example")
+}
+
+/// Returns the command that measures what a name, which is no suite, denotes: a command, a benchmark
+/// or a topic.
+fn advise_other_command(name: &str) -> Option<String> {
+    let arguments = Arguments::command();
+    if name == "suites" {
+        return Some("`assay help suites` lists the suites".to_owned());
+    }
+    if let Some(command) = arguments.find_subcommand(name).filter(|it| !it.is_hide_set()) {
+        return Some(format!("it is a command: `assay {}`", command.get_name()));
+    }
+    if ["gpu", "cuda", "rocm", "nccl"].contains(&name) {
+        return Some(
+            "assay measures no GPUs itself: `assay import FILE` reads results of nccl-tests, and \
+             `assay exec` measures any program"
+                .to_owned(),
+        );
+    }
+    let benchmark = Benchmark::from_id(name)?;
+    let measures =
+        |suite: &Suite| suite.measures.iter().any(|it| it.request.benchmark() == benchmark);
+    let suite = BUILT_IN.iter().find(|(_, text)| {
+        suite::parse_suite(text).is_ok_and(|suite| suite.name != "all" && measures(&suite))
+    });
+    let command = match (benchmark, suite) {
+        (Benchmark::MemoryStream, _) => "`assay stream`".to_owned(),
+        (Benchmark::Linpack, _) => "`assay linpack`".to_owned(),
+        (_, Some((suite, _))) => format!("`assay run {suite}` measures it"),
+        (_, None) => "`assay help methods` describes it".to_owned(),
+    };
+    Some(format!("it is a benchmark: {command}"))
 }
 
 fn invalid_suite(name: &str, text: &str, error: SuiteError) -> CommandFailure {
@@ -196,7 +234,25 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::arguments::{Arguments, AssayCommand};
+    use crate::arguments::AssayCommand;
+
+    /// A name that is no suite leads to the command that the user needs.
+    #[test]
+    fn unknown_suites_name_the_right_command() {
+        for (name, expected) in [
+            ("stream", "it is a command: `assay stream`"),
+            ("memory.stream", "it is a benchmark: `assay stream`"),
+            ("memory.latency", "it is a benchmark: `assay run quick` measures it"),
+            ("mpi.latency", "`assay run mpi` measures it"),
+            ("gpu", "assay measures no GPUs itself"),
+            ("suites", "`assay help suites` lists the suites"),
+            ("quik", "quick"),
+            ("missing.toml", "check the name and the folder"),
+        ] {
+            let advice = unknown_suite(name).advice();
+            assert!(advice.contains(expected), "{name}: {advice}");
+        }
+    }
 
     #[test]
     fn built_in_suites_parse_with_their_names() {

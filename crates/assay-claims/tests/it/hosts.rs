@@ -53,7 +53,7 @@ fn gate_applies_to_totals_only_if_named() {
         let text = format!("[[gate]]\nmetric = \"storage/bandwidth\"\n{rest}");
         let (gates, results) = (gate::parse_gates(&text).unwrap(), results());
         let gate_results =
-            gate::judge_hosts(&gates, &["one", "two", "three"], &results).unwrap();
+            gate::judge_hosts(&gates, &["one", "two", "three"], &results, &|_| None).unwrap();
         let by_host = gate_results.iter().map(|(host, it)| ((*host).to_owned(), it.outcome));
         by_host.collect::<Vec<_>>()
     };
@@ -70,6 +70,26 @@ fn gate_applies_to_totals_only_if_named() {
         outcomes("at_least = \"12 GB/s\"\nwhere = { host = \"near\" }"),
         [outcome_of("near", GateOutcome::Failed)]
     );
+}
+
+/// A result in doubt decides nothing, however far it is beyond the threshold.
+#[test]
+fn doubted_result_is_undecided() {
+    let text = "[[gate]]\nmetric = \"storage/bandwidth\"\nat_least = \"5.5 GB/s\"";
+    let (gates, results) = (gate::parse_gates(text).unwrap(), results());
+    let doubt = |it: &MetricEstimate| (it.host != "two").then_some("other-demand");
+    let judged = gate::judge_hosts(&gates, &["one", "two"], &results, &doubt).unwrap();
+    let outcomes: Vec<(&str, GateOutcome)> =
+        judged.iter().map(|(host, it)| (*host, it.outcome)).collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("one", GateOutcome::CannotTell),
+            ("two", GateOutcome::Passed),
+            ("three", GateOutcome::CannotTell)
+        ]
+    );
+    assert!(judged[0].1.reason.ends_with("; in doubt: other-demand"));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn read_all(host: &TestHost) {
     let (facts, state) = (facts::read(&root), state::read(&root));
     let findings = doctor::examine(&root, &facts, &state, &full_network_setup());
     assert!(findings.iter().all(|finding| !finding.observed.is_empty()));
-    let _ = state::find_disturbances(&state, &state::read(&root), 1.0);
+    let _ = state::find_disturbances(&state, &state::read(&root), 1.0, false);
     let _ = assay_model::limit::memory_bandwidth(&facts);
 }
 

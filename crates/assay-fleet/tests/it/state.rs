@@ -165,9 +165,12 @@ fn quiet_period_raises_no_doubt() {
         frequency_hz: Some((1e9, 2.9e9)),
         ..quiet.clone()
     };
-    assert_eq!(state::find_disturbances(&quiet, &after, 5.0), []);
-    assert_eq!(state::find_disturbances(&HostState::default(), &HostState::default(), 5.0), []);
-    assert_eq!(state::find_disturbances(&quiet, &HostState::default(), 5.0), []);
+    assert_eq!(state::find_disturbances(&quiet, &after, 5.0, false), []);
+    assert_eq!(
+        state::find_disturbances(&HostState::default(), &HostState::default(), 5.0, false),
+        []
+    );
+    assert_eq!(state::find_disturbances(&quiet, &HostState::default(), 5.0, false), []);
 }
 
 #[test]
@@ -194,7 +197,7 @@ fn each_disturbance_raises_its_doubt() {
     };
     let (stolen_s, share, span_s) = (0.5, 0.025, 10.0);
     assert_eq!(
-        state::find_disturbances(&before, &after, span_s),
+        state::find_disturbances(&before, &after, span_s, false),
         [
             Doubt::Steal { stolen_s, share, span_s },
             Doubt::CpuPressure { share: 0.4 },
@@ -204,4 +207,8 @@ fn each_disturbance_raises_its_doubt() {
             Doubt::OtherLoad { load: 1.25 },
         ]
     );
+    // The demand of others is known: figures that include assay's own threads do not count.
+    let known = state::find_disturbances(&before, &after, span_s, true);
+    let is_own = |it: &Doubt| matches!(it, Doubt::CpuPressure { .. } | Doubt::OtherLoad { .. });
+    assert_eq!((known.len(), known.iter().any(is_own)), (4, false), "{known:?}");
 }

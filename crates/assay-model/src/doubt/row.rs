@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{FigureOrder, HostResource, SteadyWindow};
+use super::{FigureOrder, HostResource, SteadyWindow, TrustLevel};
 use crate::limit::LimitBasis;
 use crate::quantity::Unit;
 
@@ -13,6 +13,8 @@ pub struct DoubtRow<'d> {
     pub id: &'static str,
     /// Severity relative to the same doubt about another host; 0 for doubts without a degree.
     pub severity: f64,
+    /// Level of a value with this doubt, unless others lower it.
+    pub level: TrustLevel,
     /// Text of the doubt.
     pub text: DoubtText<'d>,
     /// Variables of the text and of the advice, by their names in the catalogue.

@@ -1,15 +1,16 @@
-//! Table of all doubts: identifier, severity, text, arguments with their units, advice.
+//! Table of all doubts: identifier, severity, level, text, arguments with their units, advice.
 //!
-//! A row names its variant and identifier. The optional columns default to: severity 0, the message
+//! A row names its variant and identifier. The optional columns default to: severity 0, a sound
+//! value, the message
 //! `doubt-` with the identifier, no arguments, the message's own advice.
 
-use super::Doubt;
 use super::row::DoubtAdvice::{self, ForSystemError, Message, Verbatim};
 use super::row::DoubtArgument::{
     self, Basis, ClockStep, Count, ExactNumber, Figure, Number, Numbers, Order, RequestedShare,
     Resource, RoughShare, RoundedAt, RoundingShare, Seconds, Share, Size, Value, Window, Word,
 };
 use super::row::{DoubtRow, DoubtText};
+use super::{Doubt, TrustLevel};
 use crate::benchmark::VarianceSource;
 use crate::limit::LimitBasis;
 use crate::quantity::Unit;
@@ -23,6 +24,7 @@ macro_rules! doubts {
     ($(
         $variant:ident $({ $($field:tt)* })?, $id:literal
         $(, severity: $severity:expr)?
+        $(, level: $level:expr)?
         $(, text: $text:expr)?
         $(, [$($name:ident = $argument:expr),+ $(,)?])?
         $(, advice: $advice:expr)?;
@@ -37,6 +39,7 @@ macro_rules! doubts {
                     $(Self::$variant $({ $($field)* })? => DoubtRow {
                         id: $id,
                         severity: doubts!(0.0 $(, $severity)?),
+                        level: doubts!(TrustLevel::Sound $(, $level)?),
                         text: doubts!(
                             DoubtText::Message(concat!("doubt-", $id)) $(, $text)?
                         ),
@@ -96,31 +99,31 @@ doubts! {
         [n = DoubtArgument::count(*n), worth = Number(*n_effective, 1)];
     WarmUpDiscarded { discarded, all }, "warm-up-discarded",
         [discarded = DoubtArgument::count(*discarded), all = DoubtArgument::count(*all)];
-    SeveralModes { share_low, low, high, unit }, "several-modes",
+    SeveralModes { share_low, low, high, unit }, "several-modes", level: modes_level(*low, *high),
         [
             few = RoughShare(*share_low),
             low = Figure(*low, *unit, 4),
             many = RoughShare(1.0 - share_low),
             high = Figure(*high, *unit, 4),
         ];
-    SamplesNotFinite { refused, all }, "samples-not-finite",
+    SamplesNotFinite { refused, all }, "samples-not-finite", level: TrustLevel::Suspect,
         [refused = DoubtArgument::count(*refused), all = DoubtArgument::count(*all)];
-    NotFinite { metric, figure, unit }, "not-finite",
+    NotFinite { metric, figure, unit }, "not-finite", level: TrustLevel::Suspect,
         text: DoubtText::Message("doubt-not-a-value"),
         [
             metric = DoubtArgument::text(metric),
             figure = DoubtArgument::text(with_unit(figure, *unit)),
         ];
-    NotPositive { metric, figure, unit }, "not-positive",
+    NotPositive { metric, figure, unit }, "not-positive", level: TrustLevel::Suspect,
         text: DoubtText::Message("doubt-not-a-value"),
         [metric = DoubtArgument::text(metric), figure = Figure(*figure, *unit, 4)];
-    OutOfOrder { law, less, more, unit }, "out-of-order",
+    OutOfOrder { law, less, more, unit }, "out-of-order", level: TrustLevel::Suspect,
         [
             law = Order(*law),
             less = Figure(*less, *unit, 4),
             more = Figure(*more, *unit, 4),
         ];
-    AboveLimit { median, limit, unit }, "above-limit",
+    AboveLimit { median, limit, unit }, "above-limit", level: TrustLevel::Suspect,
         [
             share = Share(median / limit.value, 1),
             limit = Figure(limit.value, *unit, 4),
@@ -138,15 +141,15 @@ doubts! {
             needed = ExactNumber(*needed),
         ];
 
-    Steal { stolen_s, share, span_s }, "steal", severity: *share,
+    Steal { stolen_s, share, span_s }, "steal", severity: *share, level: steal_level(*share),
         [
             stolen = Seconds(*stolen_s, 2),
             share = Share(*share, 1),
             span = Figure(*span_s, Unit::Second, 3),
         ];
-    CpuPressure { share }, "cpu-pressure", severity: *share, [share = Share(*share, 0)];
+    CpuPressure { share }, "cpu-pressure", severity: *share, level: TrustLevel::Noisy, [share = Share(*share, 0)];
     MemoryPressure { share }, "memory-pressure", severity: *share, [share = Share(*share, 0)];
-    Throttled { times, span_s }, "throttled", severity: *times as f64,
+    Throttled { times, span_s }, "throttled", severity: *times as f64, level: TrustLevel::Suspect,
         [n = Count(*times), span = Figure(*span_s, Unit::Second, 3)];
     FrequencyDrop { before_hz, after_hz }, "frequency-drop",
         [
@@ -155,9 +158,16 @@ doubts! {
             change = Share(after_hz / before_hz - 1.0, 0),
         ];
     OtherLoad { load }, "other-load", severity: *load, [load = Number(*load, 2)];
-    AnotherAssay, "another-assay";
+    OtherDemand { cpus, usable_cpus }, "other-demand", severity: *cpus,
+        level: TrustLevel::Suspect,
+        [
+            cpus = Number(*cpus, 1),
+            share = Share(*cpus / *usable_cpus as f64, 0),
+            all = DoubtArgument::count(*usable_cpus),
+        ];
+    AnotherAssay, "another-assay", level: TrustLevel::Suspect;
     EmulatedCpu, "emulated-cpu";
-    Paused { times, seconds, suspended_s }, "paused", severity: *seconds,
+    Paused { times, seconds, suspended_s }, "paused", severity: *seconds, level: TrustLevel::Suspect,
         text: DoubtText::Message(match is_suspended(*seconds, *suspended_s) {
             true => "doubt-suspended",
             false => "doubt-paused",
@@ -169,9 +179,9 @@ doubts! {
             ),
             n = Count(*times),
         ];
-    CpusTaken { cpus }, "cpus-taken", severity: cpus.len() as f64,
+    CpusTaken { cpus }, "cpus-taken", severity: cpus.len() as f64, level: TrustLevel::Suspect,
         [n = DoubtArgument::count(cpus.len()), cpus = Numbers(cpus)];
-    ClockStepped { seconds }, "clock-stepped", [step = ClockStep(*seconds)];
+    ClockStepped { seconds }, "clock-stepped", level: TrustLevel::Suspect, [step = ClockStep(*seconds)];
     OverBudget { elapsed_s, budget_s }, "over-budget", severity: *elapsed_s,
         [elapsed = Seconds(*elapsed_s, 0), budget = Seconds(*budget_s, 0)];
 
@@ -244,7 +254,7 @@ doubts! {
             size = Size(*bytes),
             stored = Figure(*stored_bytes as f64, Unit::Byte, 3),
         ];
-    LittlesLaw { in_flight, product }, "littles-law",
+    LittlesLaw { in_flight, product }, "littles-law", level: TrustLevel::Suspect,
         [
             flight = Number(*in_flight, 2),
             product = Number(*product, 2),
@@ -314,6 +324,21 @@ doubts! {
     HostLost { host, why: _, reason, advice }, "host-lost",
         text: DoubtText::Verbatim(format!("{host}: {reason}").into()),
         advice: Verbatim(advice);
+}
+
+/// Share of stolen CPU time up to which values are sound: the default margin of comparisons.
+const SOUND_STEAL: f64 = 0.02;
+
+/// Ratio of two groups of samples from which a median between them describes neither: the widest
+/// interval of a sound value reaches 10 % to either side.
+const MODES_APART: f64 = 1.2;
+
+fn steal_level(share: f64) -> TrustLevel {
+    if share > SOUND_STEAL { TrustLevel::Suspect } else { TrustLevel::Sound }
+}
+
+fn modes_level(low: f64, high: f64) -> TrustLevel {
+    if high > MODES_APART * low { TrustLevel::Noisy } else { TrustLevel::Sound }
 }
 
 /// Returns the advice for too few repetitions.

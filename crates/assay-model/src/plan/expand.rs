@@ -6,7 +6,7 @@ use super::{Case, CasePair, MissingRequirement, OmittedMeasure, Plan, StoppingRu
 use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
-use crate::plan::time_estimate::relative_time;
+use crate::plan::time_estimate::budget_weights;
 use crate::quantity::Bytes;
 use crate::seed;
 use crate::suite::{InstructionSets, Measure, MeasureRequest, MpiPlacement, Placement, Suite};
@@ -250,18 +250,20 @@ fn measure_cases(
         .flat_map(|named| measurers.iter().map(move |by| (named, by)))
         .filter(|((_, workload), by)| (by.supports)(workload))
         .collect();
-    let efforts: f64 = asked.iter().map(|((_, workload), _)| relative_time(workload)).sum();
-    let stopping = |workload: &Workload| StoppingRule {
+    let weights =
+        budget_weights(&asked.iter().map(|((_, workload), _)| workload).collect::<Vec<_>>());
+    let weight_sum: f64 = weights.iter().sum();
+    let stopping = |workload: &Workload, weight: f64| StoppingRule {
         target: measure.target,
         repetitions: workload.as_command().map_or(DEFAULT_REPETITIONS, |it| it.repetitions),
         preparations: workload.benchmark().definition().preparations,
-        budget_s: budget_s * relative_time(workload) / efforts,
+        budget_s: budget_s * weight / weight_sum,
     };
-    let case = |((name, workload), by): &(&NamedWorkload, &Measurer)| {
+    let case = |(((name, workload), by), weight): (&(&NamedWorkload, &Measurer), &f64)| {
         let id = case_id(workload, name, by.name);
         Case {
             by: by.name.to_owned(),
-            stopping: stopping(workload),
+            stopping: stopping(workload, *weight),
             workload: workload.clone().with_seed(seed::derive_named_seed(choices.seed, &id)),
             id,
             pair: None,
@@ -269,9 +271,9 @@ fn measure_cases(
     };
     let Some(pairs) = choices.pairs.as_ref().filter(|it| it.applies_to(&measure.request))
     else {
-        return Ok(asked.iter().map(case).collect());
+        return Ok(asked.iter().zip(&weights).map(case).collect());
     };
-    let paired_cases = asked.iter().flat_map(|it| {
+    let paired_cases = asked.iter().zip(&weights).flat_map(|it| {
         pairs.turns.iter().map(move |turn| {
             let case = case(it);
             let budget_s = case.stopping.budget_s / f64::from(pairs.rounds.max(1));

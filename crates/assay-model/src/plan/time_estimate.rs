@@ -103,8 +103,45 @@ fn min_solve_s(work: &LinpackWorkload, host: &HostFacts) -> f64 {
     2.0 / 3.0 * (work.n as f64).powi(3) / (estimate_peak(host) * work.cpus.len() as f64)
 }
 
+/// Weight of the case of a measure that represents the machine: a small budget suffices for its
+/// samples first. With a large one every case ends when it is precise.
+const HEADLINE_WEIGHT: f64 = 3.0;
+
+/// Returns the weights of the cases of a measure, by which they share its budget.
+pub(super) fn budget_weights(workloads: &[&Workload]) -> Vec<f64> {
+    let chain_bytes = |workload: &Workload| workload.as_latency().map(|it| it.bytes);
+    let largest = workloads.iter().copied().filter_map(chain_bytes).max();
+    let represents_machine = |workload: &Workload| {
+        let domain = match workload {
+            Workload::Latency(work) => return Some(work.bytes) == largest,
+            Workload::Stream(work) => match work.domains.as_slice() {
+                [domain] => domain,
+                _ => return false,
+            },
+            Workload::PeakFlops(work) => &work.domain,
+            Workload::Copy(_)
+            | Workload::Linpack(_)
+            | Workload::NetworkTcp(_)
+            | Workload::NetworkUdp(_)
+            | Workload::NetworkIcmp(_)
+            | Workload::Storage(_)
+            | Workload::Files(_)
+            | Workload::Command(_)
+            | Workload::Imported(_)
+            | Workload::Mpi(_)
+            | Workload::Rdma(_) => return false,
+        };
+        domain.placement == "node"
+    };
+    let weight = |workload: &&Workload| {
+        let factor = if represents_machine(workload) { HEADLINE_WEIGHT } else { 1.0 };
+        factor * relative_time(workload)
+    };
+    workloads.iter().map(weight).collect()
+}
+
 /// Returns the relative time that a case needs within its measure, to divide the budget fairly.
-pub(super) fn relative_time(workload: &Workload) -> f64 {
+fn relative_time(workload: &Workload) -> f64 {
     /// Chain size at which layout and traversal take about as long as the fixed cost of a case: 128
     /// Ki lines at 100 ns, 13 ms.
     const CHAIN_BYTES: f64 = (8 << 20) as f64;

@@ -3,20 +3,28 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric, ReportSection};
-use assay_model::doubt::Doubt;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::limit::LimitBasis;
+use assay_model::quantity::Unit;
 use assay_model::run::Run;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::{self, DistrustReason};
 
 use super::headlines::{headline_label, representative};
-use super::run::estimate_parts::{metric_name, number, section_of, text};
+use super::run::estimate_parts::{number, section_of, text};
 use super::run::words::direction;
 use super::run::{head, host_usage, network, notes};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale as units;
 use crate::locale::{comma, semicolon, word};
 use crate::{precision, words};
+
+mod trust_notice;
+
+pub use trust_notice::{distrust_reasons, judged_estimates, trust_level, trust_notice};
+
+pub(super) use trust_notice::add_trust_notice;
+use trust_notice::level_tone;
 
 /// Maximum number of rows that leaves room on a screen for the machine, the verdict and the next
 /// steps.
@@ -27,6 +35,8 @@ const LINE_COLUMNS: usize = 78;
 const BAR_CELLS: usize = 10;
 /// I/O size from which bandwidth is reported; smaller I/O reports its rate.
 const LARGE_IO_BYTES: f64 = 65536.0;
+/// Significant digits of a knee.
+const KNEE_DIGITS: usize = 3;
 /// Share of its limit below which a value is marked as slow; well-tuned machines reach 70 to 95 %.
 const SLOW_PERCENT: f64 = 50.0;
 
@@ -41,8 +51,8 @@ pub struct AnswerRow<'a> {
     name: String,
     /// Result shown in the row.
     pub estimate: &'a MetricEstimate,
-    /// Reason not to rely on the result.
-    pub distrust: Option<DistrustReason>,
+    /// Reason why the result is not sound.
+    pub distrust: Option<DistrustReason<'a>>,
 }
 
 /// Returns the headline results: for every metric with a headline in the table of benchmarks, the
@@ -78,7 +88,7 @@ fn rows_of_metric<'a>(
     let has_several = groups.len() > 1;
     let row = |(_, group): (_, Vec<&'a MetricEstimate>)| {
         let estimate = group[representative(&group)];
-        let distrust = DistrustReason::from_estimate(estimate);
+        let distrust = DistrustReason::from_run(estimate, summary);
         let name = reader_label(
             benchmark,
             &headline_label(&translated_headline(benchmark, name), estimate),
@@ -88,8 +98,10 @@ fn rows_of_metric<'a>(
             parts.chain(details).collect::<Vec<_>>().join(comma())
         };
         let distinction = distinguishing_label(estimate).filter(|_| has_several);
+        let is_maximum = text(estimate, Attribute::Point).as_deref() == Some("max");
+        let maximum = is_maximum.then(|| word("rate-max").to_owned());
         let details: Vec<String> =
-            network_details(estimate).into_iter().chain(distinction).collect();
+            network_details(estimate).into_iter().chain(distinction).chain(maximum).collect();
         let host = text(estimate, Attribute::Host).filter(|_| has_several);
         let hosts = network::pairs::name(estimate).or(host);
         let (question, label) =
@@ -193,44 +205,6 @@ fn network_details(estimate: &MetricEstimate) -> Vec<String> {
     streams.into_iter().chain(path).collect()
 }
 
-/// Returns the reasons not to rely on a run as a whole; empty if there are none.
-#[must_use]
-pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
-    let mut reasons = words::doubts(trust::contention_doubts(summary));
-    let judged = judged_results(summary);
-    let mut doubted = judged.iter().filter_map(|(label, it)| Some((label, (*it)?)));
-    if let Some((first, why)) = doubted.next() {
-        let why = words::distrust(why);
-        reasons.push(match 1 + doubted.count() {
-            1 => message!("answer-doubted-one", first = first, why = why),
-            some => {
-                let all = judged.len();
-                message!("answer-doubted", some = some, all = all, first = first, why = why)
-            }
-        });
-    }
-    reasons
-}
-
-/// Returns the results that decide whether a run is trusted: its headlines, or all results of a run
-/// without headlines, such as one imported from another tool.
-fn judged_results(summary: &RunSummary) -> Vec<(String, Option<DistrustReason>)> {
-    let rows = answer_rows(summary);
-    if rows.is_empty() {
-        let all = summary.results.iter();
-        return all.map(|it| (metric_name(it), DistrustReason::from_estimate(it))).collect();
-    }
-    rows.into_iter().map(|row| (row.label, row.distrust)).collect()
-}
-
-/// Returns the notice that opens the report of an untrusted run; otherwise empty.
-pub(super) fn untrusted_notice(summary: &RunSummary) -> String {
-    match distrust_reasons(summary) {
-        reasons if reasons.is_empty() => String::new(),
-        reasons => message!("answer-untrusted", reasons = reasons.join(semicolon())),
-    }
-}
-
 /// Builds the answer for the first screen. It has at most `rows` rows, but at least one for each
 /// topic; bars are optional. `run` provides the progress of an interrupted run.
 #[must_use]
@@ -242,7 +216,7 @@ pub fn answer(
 ) -> Document {
     let mut document = Document::new(head::title(summary));
     document.is_dense = true;
-    document.paragraph(Tone::Bad, untrusted_notice(summary));
+    add_trust_notice(&mut document, summary);
     head::add_machines(&mut document, Tone::Quiet, summary, LINE_COLUMNS);
     let (tone, ending) = head::run_status(summary, run);
     document.paragraph(tone, ending);
@@ -278,7 +252,7 @@ pub(super) fn add_rows(
     if shown.is_empty() {
         return;
     }
-    document.blocks.push(Block::Table(table(&shown, has_bars)));
+    document.blocks.push(Block::Table(table(summary, &shown, has_bars)));
     if !left_out.is_empty() {
         let mut names: Vec<&str> = Vec::new();
         for HostsRow { middle, .. } in &left_out {
@@ -351,7 +325,8 @@ fn middle_and_worst(mut group: Vec<AnswerRow<'_>>) -> HostsRow<'_> {
     let worst = Some(worst).filter(|_| group.len() > 1);
     // One doubted host marks the whole row: readers do not check the hosts of a row that looks
     // fine.
-    let distrust = group.iter().find_map(|row| row.distrust);
+    let level = |row: &&AnswerRow<'_>| DistrustReason::level_of(row.distrust);
+    let distrust = group.iter().max_by_key(level).and_then(|row| row.distrust);
     let mut middle = group.swap_remove((group.len() - 1) / 2);
     middle.distrust = distrust;
     if worst.is_some() {
@@ -385,39 +360,75 @@ fn worst_column(rows: &[HostsRow<'_>]) -> &'static str {
     }
 }
 
-/// Explains the verdicts of the rows, each once.
+/// Explains the verdicts of the rows, each once. Several rows with the same doubt have one
+/// explanation: that of the most severe one.
 fn legend(rows: &[HostsRow<'_>]) -> String {
-    let mut reasons: Vec<(&'static str, Vec<String>)> = Vec::new();
-    let mut add = |message: &'static str, why: String| match reasons
-        .iter_mut()
-        .find(|it| it.0 == message)
-    {
-        Some((_, known)) if known.contains(&why) => {}
-        Some((_, known)) => known.push(why),
-        None => reasons.push((message, vec![why])),
-    };
+    let mut reasons: Vec<DistrustReason<'_>> = Vec::new();
+    let mut has_slow = false;
     for HostsRow { middle, .. } in rows {
         match Judgement::from_row(middle) {
-            Judgement::Impossible(why) => {
-                add("verdict-impossible", words::distrust_without_width(why));
+            Judgement::Distrusted(reason) => {
+                match reasons.iter_mut().find(|known| known.id() == reason.id()) {
+                    Some(known) if is_more_severe(reason, *known) => *known = reason,
+                    Some(_) => {}
+                    None => reasons.push(reason),
+                }
             }
-            Judgement::Unsure(why) => add("verdict-unsure", words::distrust_without_width(why)),
-            Judgement::Slow => add("verdict-slow", String::new()),
-            Judgement::Fine => {}
+            Judgement::Slow => has_slow = true,
+            Judgement::Sound => {}
         }
     }
-    let sentence = |(message, why): &(&'static str, Vec<String>)| {
-        words::sentence(message, &[("why", &why.join(comma()))])
+    let explain = |(level, message): (TrustLevel, &str)| {
+        let of_level = reasons.iter().filter(|reason| reason.level() == level);
+        let why: Vec<String> =
+            of_level.map(|reason| words::distrust_without_width(*reason)).collect();
+        (!why.is_empty()).then(|| words::sentence(message, &[("why", &why.join(comma()))]))
     };
-    reasons.iter().map(sentence).collect::<Vec<_>>().join(semicolon())
+    let of_levels =
+        [(TrustLevel::Suspect, "verdict-suspect"), (TrustLevel::Noisy, "verdict-noisy")];
+    let slow = has_slow.then(|| word("verdict-slow").to_owned());
+    let sentences: Vec<String> =
+        of_levels.into_iter().map(explain).chain([slow]).flatten().collect();
+    sentences.join(semicolon())
 }
 
-fn table(rows: &[HostsRow<'_>], has_bars: bool) -> ReportTable {
+fn is_more_severe(reason: DistrustReason<'_>, known: DistrustReason<'_>) -> bool {
+    let severity = |reason: DistrustReason<'_>| match reason {
+        DistrustReason::Doubted(doubt) => doubt.severity(),
+        DistrustReason::AboveLimit
+        | DistrustReason::OneSample
+        | DistrustReason::NoInterval
+        | DistrustReason::WideInterval { .. } => 0.0,
+    };
+    severity(reason) > severity(known)
+}
+
+/// Formats the value of a row: the range of the samples where a median would describe none of them,
+/// with whether it is one.
+fn row_value(row: &AnswerRow<'_>) -> (String, bool) {
+    let estimate = row.estimate;
+    let modes = estimate.warnings.iter().find_map(|doubt| {
+        let Doubt::SeveralModes { low, high, .. } = doubt else { return None };
+        trust::lowers_trust(doubt).then_some([*low, *high])
+    });
+    let samples = || [estimate.min, estimate.max];
+    let has_few = estimate.n > 1 && estimate.ci.is_none();
+    let range = modes.or_else(|| has_few.then(samples));
+    let range = range.filter(|[low, high]| low.is_finite() && high.is_finite() && low < high);
+    match range {
+        Some(range) => (precision::sample_range(range, estimate.unit), true),
+        None => (precision::value(estimate), false),
+    }
+}
+
+fn table(summary: &RunSummary, rows: &[HostsRow<'_>], has_bars: bool) -> ReportTable {
     let columns = [
         (word("column-what"), ColumnAlignment::Left),
         (word("column-value"), ColumnAlignment::Right),
         (word(worst_column(rows)), ColumnAlignment::Left),
         (word("interval"), ColumnAlignment::Right),
+        (word("knee"), ColumnAlignment::Right),
+        ("p99", ColumnAlignment::Right),
         (word("column-of-limit"), ColumnAlignment::Left),
         (word("column-verdict"), ColumnAlignment::Left),
     ];
@@ -425,12 +436,12 @@ fn table(rows: &[HostsRow<'_>], has_bars: bool) -> ReportTable {
     let share = if has_bars { bar } else { units::percent };
     for HostsRow { middle: row, worst } in rows {
         let (tone, verdict) = Judgement::from_row(row).tone_and_word();
+        let (value, is_range) = row_value(row);
+        let relative = || precision::relative_interval(row.estimate).filter(|_| !is_range);
         // The range between hosts matters more than the interval of the middle one.
         let interval = match worst {
             Some(_) => String::new(),
-            None => {
-                precision::relative_interval(row.estimate).unwrap_or_else(|| "–".to_owned())
-            }
+            None => relative().unwrap_or_else(|| "–".to_owned()),
         };
         let worst = worst.map(|it| {
             let who = network::pairs::name(it).unwrap_or_else(|| it.host.clone());
@@ -438,48 +449,74 @@ fn table(rows: &[HostsRow<'_>], has_bars: bool) -> ReportTable {
         });
         table.rows.push(vec![
             row.label.clone().into(),
-            precision::value(row.estimate).into(),
+            value.into(),
             worst.unwrap_or_default().into(),
             interval.into(),
+            knee(row.estimate).unwrap_or_default().into(),
+            latency_p99(summary, row.estimate).unwrap_or_default().into(),
             row.estimate
                 .percent_of_limit
                 .map(share)
                 .map(|it| it + &limit_name(row))
                 .unwrap_or_default()
                 .into(),
-            TableCell { text: word(verdict).to_owned(), tone, ..TableCell::default() },
+            TableCell { text: verdict.to_owned(), tone, ..TableCell::default() },
         ]);
     }
     table.without_empty_columns()
 }
 
-/// Verdict on a value.
-#[derive(Debug, Clone, Copy)]
-enum Judgement {
-    Impossible(DistrustReason),
-    Unsure(DistrustReason),
-    Slow,
-    Fine,
+/// Returns the rate at the knee of the response curve of a storage result.
+fn knee(estimate: &MetricEstimate) -> Option<String> {
+    let rate = number(estimate, Attribute::KneeRate)?;
+    Some(crate::units::quantity(rate, Unit::IoPerSecond, KNEE_DIGITS))
 }
 
-impl Judgement {
-    fn from_row(row: &AnswerRow<'_>) -> Self {
+/// Returns the p99 of the latency in the case of a storage result.
+fn latency_p99(summary: &RunSummary, estimate: &MetricEstimate) -> Option<String> {
+    if section_of(estimate) != Some(ReportSection::Storage) {
+        return None;
+    }
+    let is_latency = |it: &&MetricEstimate| {
+        it.case == estimate.case
+            && it.host == estimate.host
+            && it.metric == "latency"
+            && !it.parameters.contains_key(&Attribute::Stream)
+            && it.parameters.get(&Attribute::Point)
+                == estimate.parameters.get(&Attribute::Point)
+            && it.parameters.get(&Attribute::Test) == estimate.parameters.get(&Attribute::Test)
+            && it.parameters.get(&Attribute::Operation)
+                == estimate.parameters.get(&Attribute::Operation)
+    };
+    let latency = summary.results.iter().find(is_latency)?;
+    let p99 = *latency.percentiles.as_ref()?.get("p99")?;
+    Some(precision::value_without_interval(p99, Unit::Second))
+}
+
+/// Verdict on a value.
+#[derive(Debug, Clone, Copy)]
+enum Judgement<'a> {
+    Distrusted(DistrustReason<'a>),
+    Slow,
+    Sound,
+}
+
+impl<'a> Judgement<'a> {
+    fn from_row(row: &AnswerRow<'a>) -> Self {
         let is_rate = row.estimate.better == Better::Higher;
         match (row.distrust, row.estimate.percent_of_limit) {
-            (Some(why @ DistrustReason::AboveLimit), _) => Self::Impossible(why),
-            (Some(why), _) => Self::Unsure(why),
+            (Some(why), _) => Self::Distrusted(why),
             (None, Some(percent)) if is_rate && percent < SLOW_PERCENT => Self::Slow,
-            (None, _) => Self::Fine,
+            (None, _) => Self::Sound,
         }
     }
 
     /// Returns the tone and the word of the verdict; other columns contain the figures.
-    const fn tone_and_word(self) -> (Tone, &'static str) {
+    fn tone_and_word(self) -> (Tone, &'static str) {
         match self {
-            Self::Impossible(_) => (Tone::Doubt, "verdict-is-impossible"),
-            Self::Unsure(_) => (Tone::Doubt, "verdict-is-unsure"),
-            Self::Slow => (Tone::Doubt, "verdict-is-slow"),
-            Self::Fine => (Tone::Plain, "verdict-fine"),
+            Self::Distrusted(why) => (level_tone(why.level()), words::trust_level(why.level())),
+            Self::Slow => (Tone::Doubt, word("verdict-is-slow")),
+            Self::Sound => (Tone::Plain, words::trust_level(TrustLevel::Sound)),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Document of the history of one result over all stored runs: plot, change points, and changes of
 //! the environment.
 
+use assay_model::attribute::Attribute;
+use assay_model::environment::EnvironmentAspect;
 use assay_model::history::{self, EnvironmentChange, History, LevelChange};
 use assay_model::quantity::Unit;
 
@@ -10,7 +12,7 @@ use crate::document::{
     Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
     ReferenceLine, ReportTable, Scale, TableCell, Tone,
 };
-use crate::locale::{comma, word};
+use crate::locale::{comma, format_fixed, word};
 use crate::{precision, units, words as catalogue};
 
 /// Significant digits of a limit.
@@ -26,10 +28,8 @@ pub fn history(history: &History) -> Document {
     let mut document = Document::new(title(history));
     document.blocks.push(Block::Facts(facts(history)));
     document.blocks.push(Block::Plot(plot(history)));
-    if history.points.len() == 1 {
-        document.paragraph(Tone::Plain, word("history-one-run"));
-    } else if history.changes.is_empty() {
-        document.paragraph(Tone::Plain, word("history-unchanged"));
+    if history.changes.is_empty() {
+        document.paragraph(Tone::Plain, unchanged_sentence(history));
     } else {
         document.blocks.push(Block::Table(changes_table(history)));
     }
@@ -41,7 +41,81 @@ pub fn history(history: &History) -> Document {
         document.blocks.push(Block::Table(environment_table(history)));
     }
     document.blocks.push(Block::Table(runs_table(history)));
+    if !history.other_conditions.is_empty() {
+        document.blocks.push(Block::Table(conditions_table(history)));
+        document.paragraph(Tone::Quiet, word("history-select-condition"));
+    }
     document
+}
+
+/// Returns the conclusion from runs without a change, with what they could have shown.
+fn unchanged_sentence(history: &History) -> String {
+    let (runs, sensitivity) = (history.points.len(), history.sensitivity);
+    if runs == 1 {
+        return word("history-one-run").to_owned();
+    }
+    if runs < sensitivity.runs_needed {
+        let needed = sensitivity.runs_needed.to_string();
+        return message!("history-too-few-runs", needed = needed, n = runs.to_string());
+    }
+    match sensitivity.smallest_ratio {
+        Some(ratio) => message!("history-unchanged-within", factor = format_factor(ratio)),
+        None => word("history-unchanged").to_owned(),
+    }
+}
+
+/// Formats a factor above 1 with two digits of its change, rounded up: 1.053, 1.48, 3.2.
+fn format_factor(ratio: f64) -> String {
+    let decimals = (1.0 - (ratio - 1.0).log10().floor()).clamp(1.0, 6.0);
+    let scale = 10f64.powf(decimals);
+    format_fixed((ratio * scale).ceil() / scale, decimals as usize)
+}
+
+/// Names label and conditions: `on, array size 128 MiB`. `—` if there are none.
+fn condition_name(history: &History, is_shown: impl Fn(Attribute) -> bool) -> String {
+    let described = history.conditions.iter().filter(|(name, _)| is_shown(**name));
+    let described = described.map(|(name, value)| {
+        let title = if *name == Attribute::TargetBytes {
+            catalogue::aspect(EnvironmentAspect::FileSize, "")
+        } else {
+            catalogue::dimension(*name).to_owned()
+        };
+        format!("{title} {}", units::format_attribute(*name, value))
+    });
+    let parts: Vec<String> = history.label.clone().into_iter().chain(described).collect();
+    if parts.is_empty() { "—".to_owned() } else { parts.join(comma()) }
+}
+
+/// Returns whether a condition differs between the histories of a result.
+fn is_varied(history: &History, name: Attribute) -> bool {
+    let value = history.conditions.get(&name);
+    history.other_conditions.iter().any(|other| other.conditions.get(&name) != value)
+}
+
+fn conditions_table(history: &History) -> ReportTable {
+    let columns = [
+        (word("column-condition"), ColumnAlignment::Left),
+        (word("history-runs"), ColumnAlignment::Right),
+        (word("history-newest"), ColumnAlignment::Left),
+        (history.metric.as_str(), ColumnAlignment::Right),
+        (word("history-level"), ColumnAlignment::Left),
+    ];
+    let mut table = ReportTable::new(word("history-other-conditions"), &columns);
+    for other in &history.other_conditions {
+        let newest = other.points.last();
+        let finding = match other.changes.len() {
+            0 => unchanged_sentence(other),
+            count => message!("history-changed", n = count.to_string()),
+        };
+        table.rows.push(vec![
+            condition_name(other, |name| is_varied(history, name)).into(),
+            other.points.len().to_string().into(),
+            newest.map(|it| format_minute(&it.started)).unwrap_or_default().into(),
+            newest.map(|it| point_value(other, it)).unwrap_or_default().into(),
+            finding.into(),
+        ]);
+    }
+    table
 }
 
 fn title(history: &History) -> String {
@@ -64,6 +138,10 @@ fn facts(history: &History) -> FactTable {
     });
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![fact(word("column-host"), history.host.clone())];
+    if history.label.is_some() || !history.other_conditions.is_empty() {
+        let name = condition_name(history, |name| is_varied(history, name));
+        facts.push(fact(word("column-condition"), name));
+    }
     facts.extend(span.map(|span| fact(word("history-runs"), span)));
     facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
     if history.other_results > 0 {

@@ -17,7 +17,7 @@ mod conditions;
 mod mpi;
 mod storage;
 
-use super::answer::untrusted_notice;
+use super::answer::add_trust_notice;
 use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
 use super::run::estimate_parts::{number, text};
 use super::run::{host_usage, published_sections, words};
@@ -79,7 +79,7 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     }
     let tool = tools.join(comma());
     let n = subject_count(subject, summaries);
-    summaries.iter().for_each(|it| document.paragraph(Tone::Bad, untrusted_notice(it)));
+    summaries.iter().for_each(|it| add_trust_notice(&mut document, it));
     document
         .paragraph(Tone::Plain, message!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline_table(subject, &all, summaries);

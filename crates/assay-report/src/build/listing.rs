@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 
@@ -34,8 +35,8 @@ pub struct ListedRun<'r> {
     pub is_readable: bool,
     /// Headline values.
     pub headlines: Vec<(&'r str, Quantity)>,
-    /// Whether the headline values are trusted.
-    pub is_trusted: bool,
+    /// Level of trust in the headline values.
+    pub trust: TrustLevel,
 }
 
 /// Numbers of stored runs that are not shown.
@@ -129,8 +130,11 @@ fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
         return (Tone::Bad, word("state-damaged"));
     }
     match run.status {
-        RunStatus::Complete if !run.is_trusted => (Tone::Doubt, word("state-untrusted")),
-        RunStatus::Complete => (Tone::Plain, word("state-complete")),
+        RunStatus::Complete => match run.trust {
+            TrustLevel::Sound => (Tone::Plain, word("state-complete")),
+            TrustLevel::Noisy => (Tone::Doubt, word("state-noisy")),
+            TrustLevel::Suspect => (Tone::Bad, word("state-suspect")),
+        },
         RunStatus::Failed => (Tone::Bad, word("state-failed")),
         RunStatus::Partial => (Tone::Doubt, word("state-partial")),
         RunStatus::Interrupted => (Tone::Doubt, word("state-interrupted")),

@@ -7,6 +7,7 @@ use assay_model::workload::storage::ResponseCurvePoint;
 use assay_model::workload::{
     Domain, LinpackWorkload, MpiWorkload, NetworkTest, NetworkWorkload, Workload,
 };
+use serde::Serialize;
 
 use super::hosts::{UnreachableHost, add_unreachable_hosts};
 use super::run::words::direction;
@@ -19,11 +20,31 @@ use crate::precision::{format_percent_setting, format_setting};
 use crate::units::{format_attribute, quantity, size, with_no_break_spaces};
 use crate::words::{self, Explanation};
 
+/// Runs of a plan under two alternating conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PlannedTurns {
+    /// Number of runs.
+    pub runs: usize,
+    /// Number of commands that switch between the conditions.
+    pub commands: usize,
+    /// Time after a command until the change has settled.
+    pub settle_s: f64,
+    /// Time of all runs and of settling, without that of the commands.
+    pub total_s: f64,
+}
+
 /// Builds the report of a dry run, with `notes` about its duration. `is_beyond`: the duration
 /// exceeds the budget.
 #[must_use]
-pub fn plan(plan: &Plan, notes: &[Phrase], is_beyond: bool) -> Document {
-    fleet_plan(plan, &[], &[], (notes, is_beyond))
+pub fn plan(
+    plan: &Plan,
+    notes: &[Phrase],
+    is_beyond: bool,
+    turns: Option<PlannedTurns>,
+) -> Document {
+    let extent = describe_extent(plan, is_beyond);
+    let extent = turns.map_or(extent, |turns| describe_turns(plan, turns));
+    plan_document(plan, (&[], &[]), notes, extent)
 }
 
 /// Builds the same report for several hosts, with the hosts of each case and the unreachable hosts.
@@ -34,13 +55,39 @@ pub fn fleet_plan(
     unreached: &[UnreachableHost<'_>],
     (notes, is_beyond): (&[Phrase], bool),
 ) -> Document {
-    let mut document = Document::new(message!("plan-title", suite = &plan.suite));
+    plan_document(plan, (hosts, unreached), notes, describe_extent(plan, is_beyond))
+}
+
+/// Returns the number of cases and their time.
+fn describe_extent(plan: &Plan, is_beyond: bool) -> String {
     let (n, time_of_all) = (plan.cases.len(), format_time(plan.budget_s));
-    let cases = match is_beyond {
+    match is_beyond {
         true => message!("plan-cases-beyond", n = n, time = time_of_all),
         false => message!("plan-cases", n = n, time = time_of_all),
-    };
-    let summary = [cases, word("plan-nothing-run").to_owned()];
+    }
+}
+
+/// Returns the number of runs, and the time of all.
+fn describe_turns(plan: &Plan, turns: PlannedTurns) -> String {
+    message!(
+        "plan-turns",
+        runs = turns.runs.to_string(),
+        n = plan.cases.len().to_string(),
+        each = format_time(plan.budget_s),
+        commands = turns.commands.to_string(),
+        settle = format_time(turns.settle_s),
+        time = format_time(turns.total_s),
+    )
+}
+
+fn plan_document(
+    plan: &Plan,
+    (hosts, unreached): (&[String], &[UnreachableHost<'_>]),
+    notes: &[Phrase],
+    extent: String,
+) -> Document {
+    let mut document = Document::new(message!("plan-title", suite = &plan.suite));
+    let summary = [extent, word("plan-nothing-run").to_owned()];
     document.paragraph(Tone::Plain, join_sentences(&summary));
     add_unreachable_hosts(&mut document, unreached);
     let columns = [

@@ -24,19 +24,39 @@ mod storage;
 mod stream;
 pub(super) mod words;
 
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::ReportSection;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 
-use crate::document::{Block, Document, Tone};
+use crate::document::{Block, Document};
 use context::ReportContext;
 
 /// Builds the report of a run. `run` adds facts that a summary lacks: the clock, planned cases that
 /// were not reached, and the state of the host before and after.
 #[must_use]
 pub fn run(summary: &RunSummary, run: Option<&Run>) -> Document {
+    report(summary, run, is_single_storage_test(summary))
+}
+
+/// Whether the run has a single test of storage, whose numbers begin its report.
+fn is_single_storage_test(summary: &RunSummary) -> bool {
+    let Some(first) = summary.results.first() else { return false };
+    summary.hosts.len() == 1
+        && estimate_parts::section_of(first) == Some(ReportSection::Storage)
+        && summary.results.iter().all(|it| it.case == first.case)
+        && first.parameters.get(&Attribute::Point).is_none()
+        && first.parameters.get(&Attribute::PercentOfMax).is_none()
+}
+
+/// Builds the report, with the headline rows first if its numbers begin it.
+fn report(summary: &RunSummary, run: Option<&Run>, begins_with_rows: bool) -> Document {
     let context = ReportContext::new(summary, run);
     let mut document = Document::new(head::title(summary));
-    document.paragraph(Tone::Bad, super::answer::untrusted_notice(summary));
+    super::answer::add_trust_notice(&mut document, summary);
+    if begins_with_rows {
+        super::answer::add_rows(&mut document, summary, super::MAX_ROWS, false);
+    }
     head::add(&mut document, summary, run);
     add_sections(&mut document, &context);
     other::add(&mut document, &context);
@@ -54,7 +74,7 @@ pub fn run(summary: &RunSummary, run: Option<&Run>) -> Document {
 /// Builds the same report with the headline rows above its sections.
 #[must_use]
 pub fn run_page(summary: &RunSummary, run: Option<&Run>) -> Document {
-    let mut document = self::run(summary, run);
+    let mut document = report(summary, run, false);
     let mut answer = Document::new("");
     super::answer::add_rows(&mut answer, summary, super::MAX_ROWS, true);
     let place = document.blocks.iter().position(|it| matches!(it, Block::Heading(_)));

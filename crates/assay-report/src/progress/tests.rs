@@ -129,11 +129,11 @@ fn reports_overrun_cases() {
     let mut progress = RunProgress::for_plan(&plan());
     progress.record_event(&RunEvent::CaseStarted { case: "a".to_owned() }, 0.0);
     assert_eq!(remaining_time(&progress, 29.0), "0:31 left a");
-    assert_eq!(remaining_time(&progress, 90.0), "0:30 left, 1:00 longer than planned a");
+    assert_eq!(remaining_time(&progress, 90.0), "1:00 over plan, then 0:30 a");
     let done = RunEvent::CaseFinished { case: "a".to_owned(), stopped: StopReason::Budget };
     progress.record_event(&done, 100.0);
     assert_eq!(remaining_time(&progress, 100.5), "0:30 left a");
-    assert_eq!(remaining_time(&progress, 103.0), "0:30 left, 0:03 longer than planned a");
+    assert_eq!(remaining_time(&progress, 103.0), "0:03 over plan, then 0:30 a");
     progress.record_event(&RunEvent::CaseStarted { case: "b".to_owned() }, 104.0);
     assert_eq!(remaining_time(&progress, 114.0), "0:20 left b");
 }

@@ -5,17 +5,18 @@ use std::collections::BTreeSet;
 use assay_model::attribute::{Attribute, AttributeValue, RankBinding, identity_attributes};
 use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::history::History;
-use assay_model::run_table::{RunTable, RunTableRow};
 use assay_model::level_comparison::{LevelComparison, LevelEstimate};
+use assay_model::run_table::{RunTable, RunTableRow};
 use assay_model::sanitize;
 use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::DistrustReason;
 
 use crate::words;
 
 /// Prefix of parameter columns, because a parameter may have the name of a column: LINPACK's `n`.
 const PARAMETER_PREFIX: &str = "parameters.";
 const LEADING_COLUMNS: [&str; 4] = ["run", "host", "benchmark", "metric"];
-const TRAILING_COLUMNS: [&str; 16] = [
+const TRAILING_COLUMNS: [&str; 17] = [
     "value",
     "unit",
     "ci_low",
@@ -32,6 +33,7 @@ const TRAILING_COLUMNS: [&str; 16] = [
     "tool",
     "version",
     "warnings",
+    "trust",
 ];
 
 /// Columns after the levels of a combination.
@@ -76,8 +78,7 @@ pub fn summary(summary: &RunSummary) -> String {
     let head =
         head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
     let head = head.chain(TRAILING_COLUMNS.map(str::to_owned));
-    let rows =
-        summary.results.iter().map(|estimate| estimate_row(&summary.run.id, estimate, &names));
+    let rows = summary.results.iter().map(|estimate| estimate_row(summary, estimate, &names));
     write_records(std::iter::once(head.collect()).chain(rows))
 }
 
@@ -121,25 +122,30 @@ fn level_row(comparison: &LevelComparison, level: &LevelEstimate) -> Vec<String>
     let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
     let ([low, high], [ratio_low, ratio_high]) = (ends(it.ci), ends(level.ratio_ci));
     row.extend([
-        number(Some(it.median)),
+        format_number(Some(it.median)),
         it.unit.symbol().to_owned(),
-        number(low),
-        number(high),
+        format_number(low),
+        format_number(high),
         it.n.to_string(),
-        number(level.ratio),
-        number(ratio_low),
-        number(ratio_high),
+        format_number(level.ratio),
+        format_number(ratio_low),
+        format_number(ratio_high),
         level.letters.clone(),
     ]);
     row
 }
 
-/// Renders the points of a history with a row of headings.
+/// Renders the points of a history, and of those under other conditions, with a row of headings.
+/// `series` is the number of the history, from 0.
 ///
 /// # Panics
 /// Never: writing to memory cannot fail, and all rows have the same length.
 #[must_use]
 pub fn history(history: &History) -> String {
+    let series: Vec<&History> =
+        std::iter::once(history).chain(&history.other_conditions).collect();
+    let conditions: BTreeSet<Attribute> =
+        series.iter().flat_map(|it| it.conditions.keys().copied()).collect();
     let head = [
         "run",
         "started",
@@ -152,25 +158,43 @@ pub fn history(history: &History) -> String {
         "ci_low",
         "ci_high",
         "is_change",
+        "series",
     ];
-    let rows = history.points.iter().enumerate().map(|(index, point)| {
-        let [low, high] = point.ci.map_or([None, None], |ci| ci.map(Some));
-        let is_change = history.changes.iter().any(|change| change.point == index);
-        vec![
-            point.run.clone(),
-            point.started.clone(),
-            point.label.clone().unwrap_or_default(),
-            history.host.clone(),
-            history.benchmark.clone(),
-            history.metric.clone(),
-            format_number(Some(point.median)),
-            history.unit.symbol().to_owned(),
-            format_number(low),
-            format_number(high),
-            is_change.to_string(),
-        ]
+    let names = conditions.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name()));
+    let head: Vec<String> = head.into_iter().map(str::to_owned).chain(names).collect();
+    let rows = series.iter().enumerate().flat_map(|(number, it)| {
+        let conditions = &conditions;
+        (0..it.points.len()).map(move |index| history_row(it, index, number, conditions))
     });
-    write_records(std::iter::once(head.map(str::to_owned).into()).chain(rows))
+    write_records(std::iter::once(head).chain(rows))
+}
+
+fn history_row(
+    history: &History,
+    index: usize,
+    series: usize,
+    conditions: &BTreeSet<Attribute>,
+) -> Vec<String> {
+    let point = &history.points[index];
+    let [low, high] = point.ci.map_or([None, None], |ci| ci.map(Some));
+    let is_change = history.changes.iter().any(|change| change.point == index);
+    let mut row = vec![
+        point.run.clone(),
+        point.started.clone(),
+        point.label.clone().unwrap_or_default(),
+        history.host.clone(),
+        history.benchmark.clone(),
+        history.metric.clone(),
+        format_number(Some(point.median)),
+        history.unit.symbol().to_owned(),
+        format_number(low),
+        format_number(high),
+        is_change.to_string(),
+        series.to_string(),
+    ];
+    let values = conditions.iter().map(|name| history.conditions.get(name));
+    row.extend(values.map(|value| value.map(attribute_text).unwrap_or_default()));
+    row
 }
 
 /// Renders a table of runs: a row for each result, a column for each run.
@@ -248,13 +272,13 @@ fn pair_row(
 }
 
 fn estimate_row(
-    run: &str,
+    summary: &RunSummary,
     estimate: &MetricEstimate,
     names: &BTreeSet<Attribute>,
 ) -> Vec<String> {
     let text = |text: &str| text.to_owned();
     let mut row = vec![
-        text(run),
+        text(&summary.run.id),
         text(&estimate.host),
         text(&estimate.benchmark),
         text(&estimate.metric),
@@ -286,6 +310,7 @@ fn estimate_row(
         estimate.tool.name.clone(),
         estimate.tool.version.clone().unwrap_or_default(),
         ids.join(";"),
+        text(DistrustReason::level_of(DistrustReason::from_run(estimate, summary)).name()),
     ]);
     row
 }

@@ -11,10 +11,10 @@ use assay_model::comparison::{
     ComparedCondition, Comparison, ComparisonDesign, ComparisonVerdict, EnvironmentDifference,
     MetricComparison, UnmatchedResult,
 };
-use assay_model::doubt::Doubt;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::facts::HostFacts;
 use assay_model::history::{
-    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange,
+    DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, Sensitivity,
 };
 use assay_model::level_comparison::LevelComparison;
 use assay_model::limit::PhysicalLimit;
@@ -22,7 +22,7 @@ use assay_model::plan::OmittedMeasure;
 use assay_model::quantity::Unit;
 use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
 use assay_model::summary::{CaseFailure, MeasuringTool, MetricEstimate, RunHeader, RunSummary};
-use assay_model::trust;
+use assay_model::trust::{self, DistrustReason};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -43,6 +43,8 @@ struct SummaryOut<'a> {
     failures: Vec<FailureOut<'a>>,
     omitted: Vec<OmittedOut<'a>>,
     warnings: Vec<DoubtOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -67,11 +69,13 @@ struct EstimateOut<'a> {
     host: &'a str,
     tool: &'a MeasuringTool,
     warnings: Vec<DoubtOut<'a>>,
+    trust: TrustLevel,
 }
 
 #[derive(Serialize)]
 struct TrustOut {
     verdict: &'static str,
+    level: TrustLevel,
     because: Vec<DistrustOut>,
 }
 
@@ -82,6 +86,7 @@ struct DistrustOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<String>,
     id: String,
+    level: TrustLevel,
     text: String,
 }
 
@@ -169,6 +174,12 @@ struct HistoryOut<'a> {
     changes: &'a [LevelChange],
     environment: &'a [EnvironmentChange],
     method: &'a DetectionMethod,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
+    conditions: BTreeMap<&'static str, Value>,
+    sensitivity: Sensitivity,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_conditions: Vec<HistoryOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -205,6 +216,13 @@ pub fn summary(summary: &RunSummary) -> String {
     Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
 }
 
+/// Renders the summary as [`summary`], with the outcomes of the user's limits as `limits`.
+#[must_use]
+pub fn summary_with_limits(summary: &RunSummary, limits: Option<Value>) -> String {
+    let render = || to_json_text(&SummaryOut { limits, ..summary_out(summary) });
+    Language::INVARIANT.scope(render)
+}
+
 /// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
@@ -236,7 +254,11 @@ pub fn level_comparison(comparison: &LevelComparison) -> String {
 /// Renders the history as one JSON document and a final line break.
 #[must_use]
 pub fn history(history: &History) -> String {
-    to_json_text(&HistoryOut {
+    to_json_text(&history_out(history))
+}
+
+fn history_out(history: &History) -> HistoryOut<'_> {
+    HistoryOut {
         schema: history.schema,
         statistics: history.statistics,
         benchmark: &history.benchmark,
@@ -249,7 +271,11 @@ pub fn history(history: &History) -> String {
         changes: &history.changes,
         environment: &history.environment,
         method: &history.method,
-    })
+        label: history.label.as_deref(),
+        conditions: parameters(&history.conditions),
+        sensitivity: history.sensitivity,
+        other_conditions: history.other_conditions.iter().map(history_out).collect(),
+    }
 }
 
 /// Renders a value on several lines, with a final line break.
@@ -297,29 +323,32 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         run: &summary.run,
         trust: trust(summary),
         hosts: &summary.hosts,
-        results: summary.results.iter().map(estimate).collect(),
+        results: summary.results.iter().map(|it| judged_estimate(it, summary)).collect(),
         steps: summary.steps.iter().map(estimate).collect(),
         failures: summary.failures.iter().map(failure).collect(),
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
+        limits: None,
     }
 }
 
 fn trust(summary: &RunSummary) -> TrustOut {
-    let row_reason = |row: build::AnswerRow<'_>| {
-        let distrust = row.distrust?;
-        let (case, metric) = (row.estimate.case.clone(), row.estimate.metric.clone());
-        let (id, text) = (distrust.id().to_owned(), words::distrust(distrust));
-        Some(DistrustOut { case: Some(case), metric: Some(metric), id, text })
+    let value_reason = |estimate: &MetricEstimate| {
+        let reason = DistrustReason::from_estimate(estimate)?;
+        let (case, metric) = (estimate.case.clone(), estimate.metric.clone());
+        let (id, text) = (reason.id().to_owned(), words::distrust(reason));
+        let level = reason.level();
+        Some(DistrustOut { case: Some(case), metric: Some(metric), id, level, text })
     };
     let run_reason = |doubt: &Doubt| {
-        let text = words::doubt(doubt).text;
-        DistrustOut { case: None, metric: None, id: doubt.id().to_owned(), text }
+        let (id, text) = (doubt.id().to_owned(), words::doubt(doubt).text);
+        DistrustOut { case: None, metric: None, id, level: doubt.row().level, text }
     };
-    let rows = build::answer_rows(summary).into_iter().filter_map(row_reason);
-    let because: Vec<_> =
-        trust::contention_doubts(summary).map(run_reason).chain(rows).collect();
-    TrustOut { verdict: if because.is_empty() { "trusted" } else { "untrusted" }, because }
+    let values = build::judged_estimates(summary).into_iter().filter_map(value_reason);
+    let because = trust::run_doubts(summary).map(run_reason).chain(values).collect();
+    let level = build::trust_level(summary);
+    let verdict = if level == TrustLevel::Sound { "trusted" } else { "untrusted" };
+    TrustOut { verdict, level, because }
 }
 
 fn omitted(omitted: &OmittedMeasure) -> OmittedOut<'_> {
@@ -371,7 +400,14 @@ fn estimate(it: &MetricEstimate) -> EstimateOut<'_> {
         host: &it.host,
         tool: &it.tool,
         warnings: it.warnings.iter().map(doubt).collect(),
+        trust: DistrustReason::level_of(DistrustReason::from_estimate(it)),
     }
+}
+
+/// Returns the result with its level of trust within its run.
+fn judged_estimate<'a>(it: &'a MetricEstimate, summary: &RunSummary) -> EstimateOut<'a> {
+    let trust = DistrustReason::level_of(DistrustReason::from_run(it, summary));
+    EstimateOut { trust, ..estimate(it) }
 }
 
 /// Returns the attributes by name, as the JSON document has them.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use assay_model::comparison::{ComparisonVerdict, EnvironmentDifference};
-use assay_model::doubt::HostResource;
+use assay_model::doubt::{HostResource, TrustLevel};
 use assay_model::engine_reason::EngineReason;
 use assay_model::environment::EnvironmentAspect;
 use assay_model::limit::{LimitBasis, Rpeak};
@@ -126,9 +126,9 @@ pub fn omitted(omitted: &OmittedMeasure) -> Explanation {
     explanation
 }
 
-/// Explains why a value is unreliable.
+/// Explains why a value is not sound.
 #[must_use]
-pub fn distrust(distrust: DistrustReason) -> String {
+pub fn distrust(distrust: DistrustReason<'_>) -> String {
     match distrust {
         DistrustReason::AboveLimit => word("distrust-above-limit").to_owned(),
         DistrustReason::OneSample => word("distrust-one-sample").to_owned(),
@@ -137,12 +137,23 @@ pub fn distrust(distrust: DistrustReason) -> String {
             true => message!("distrust-wide-interval", width = units::percent(100.0 * width)),
             false => word("distrust-wider-than-value").to_owned(),
         },
+        DistrustReason::Doubted(doubt) => super::doubt(doubt).text,
     }
 }
 
-/// Explains why a value is unreliable, without the width of its interval.
+/// Returns the name of a level of trust.
 #[must_use]
-pub fn distrust_without_width(found: DistrustReason) -> String {
+pub fn trust_level(level: TrustLevel) -> &'static str {
+    word(match level {
+        TrustLevel::Sound => "trust-sound",
+        TrustLevel::Noisy => "trust-noisy",
+        TrustLevel::Suspect => "trust-suspect",
+    })
+}
+
+/// Explains why a value is not sound, without the width of its interval.
+#[must_use]
+pub fn distrust_without_width(found: DistrustReason<'_>) -> String {
     match found {
         DistrustReason::WideInterval { .. } => {
             message!(

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use assay_model::attribute::Attribute;
-use assay_model::doubt::Doubt;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::event::{RunEvent, RunStatus, Sample, SeriesOpened};
 use assay_model::facts::HostFacts;
 use assay_model::failure::{ErrorArea, FailureReason};
@@ -197,7 +197,7 @@ curve = [10, 50]
         let Some(test) = case.workload.as_storage_mut() else { panic!("{case:?}") };
         test.workload.targets.iter_mut().for_each(|it| it.sync_at_end = true);
     }
-    let document = build::plan(&plan, &[], false);
+    let document = build::plan(&plan, &[], false, None);
     let text =
         text::document(&document, &text::TextOptions { width: 80, ..Default::default() });
     let rows = text.lines().filter(|line| line.contains("storage/"));
@@ -206,7 +206,7 @@ curve = [10, 50]
     assert!(words.contains("fsync at the end") && words.contains("then 10 %, 50 %"), "{text}");
 }
 
-/// More topics than lines on a screen, all unsure.
+/// More topics than lines on a screen, all noisy.
 fn summary_with_many_doubts() -> RunSummary {
     let mut summary = guest::quick();
     let others = [network::network(), storage::volume(), mpi::mpi()];
@@ -226,14 +226,14 @@ fn answer_rows_have_one_line() {
     let options = text::TextOptions { width: 80, ..text::TextOptions::default() };
     for most in [4, 7, build::MAX_ROWS] {
         let text = text::document(&build::answer(&summary, None, most, false), &options);
-        let rows = text.lines().filter(|line| line.ends_with("  unsure")).count();
+        let rows = text.lines().filter(|line| line.ends_with("  noisy")).count();
         assert!(rows == most.max(5) && text.lines().count() <= rows + 14, "{most}: {text}");
-        let legend = "unsure: the interval is wider than ±10 %";
+        let legend = "noisy: the interval is wider than ±10 %";
         let words =
             text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
         assert!(words.contains(legend) && !words.contains("a: "), "{most}: {text}");
         for topic in ["Triad", "FP64 peak", "TCP", "random-read-8KiB", "MPI latency"] {
-            let is_row = |line: &str| line.contains(topic) && line.ends_with("  unsure");
+            let is_row = |line: &str| line.contains(topic) && line.ends_with("  noisy");
             assert!(text.lines().any(is_row), "{most}: {topic}: {text}");
         }
         let all = build::answer_rows(&summary).len();
@@ -242,9 +242,9 @@ fn answer_rows_have_one_line() {
     }
 }
 
-/// In every format, the first lines report that the run is untrusted, and why.
+/// In every format, the first lines report that the run is suspect, and why.
 #[test]
-fn every_report_starts_with_untrusted() {
+fn every_report_starts_with_suspicion() {
     let mut summary = guest::quick();
     summary.warnings.push(Doubt::AnotherAssay);
     let options = text::TextOptions { width: 200, ..text::TextOptions::default() };
@@ -258,10 +258,96 @@ fn every_report_starts_with_untrusted() {
         markdown::document(&learn),
     ] {
         let page = page.split_once("</nav>").map_or(&*page, |(_, page)| page);
-        let untrusted = page.find("untrusted: another assay is measuring");
+        let notice = page.find("suspect: another assay is measuring");
         let machine = ["AMD EPYC", "Memory bandwidth"].iter().filter_map(|it| page.find(it));
-        assert!(untrusted < machine.min() && untrusted.is_some(), "{page}");
+        assert!(notice < machine.min() && notice.is_some(), "{page}");
     }
+}
+
+/// Doubts set the level of the values that they concern; a wide interval alone is noisy.
+#[test]
+fn levels_of_trust_are_per_value() {
+    let options = text::TextOptions { width: 160, ..text::TextOptions::default() };
+    let answer = |summary: &RunSummary| {
+        let answer = build::answer(summary, None, build::MAX_ROWS, false);
+        text::document(&answer, &options).replace('\u{a0}', " ")
+    };
+    let mut summary = guest::quick();
+    for it in &mut summary.results {
+        it.warnings.clear();
+        it.ci = Some([it.median * 0.99, it.median * 1.01]);
+        it.percent_of_limit = None;
+    }
+    summary.warnings = vec![
+        Doubt::Steal { stolen_s: 0.3, share: 0.008, span_s: 20.0 },
+        Doubt::OverBudget { elapsed_s: 60.0, budget_s: 20.0 },
+    ];
+    assert_eq!(build::trust_level(&summary), TrustLevel::Sound);
+    let sound = answer(&summary);
+    assert!(sound.contains("  sound") && !sound.contains("noisy"), "{sound}");
+    let change =
+        |summary: &mut RunSummary, metric: &str, edit: &dyn Fn(&mut MetricEstimate)| {
+            summary.results.iter_mut().filter(|it| it.metric == metric).for_each(edit);
+        };
+    let mut noisy = summary.clone();
+    change(&mut noisy, "triad", &|it| it.ci = Some([it.median * 0.8, it.median * 1.2]));
+    assert_eq!(build::trust_level(&noisy), TrustLevel::Noisy);
+    let page = answer(&noisy);
+    assert!(
+        page.contains("noisy: memory bandwidth, Triad (the interval is ±20.0 %)"),
+        "{page}"
+    );
+    let rows = |page: &str, end: &str| page.lines().filter(|it| it.ends_with(end)).count();
+    assert_eq!((rows(&page, "  noisy"), rows(&page, "  suspect")), (1, 0), "{page}");
+    let mut suspect = noisy.clone();
+    let demand = Doubt::OtherDemand { cpus: 1.0, usable_cpus: 2 };
+    change(&mut suspect, "rmax", &|it| it.warnings.push(demand.clone()));
+    let page = answer(&suspect);
+    assert!(
+        page.contains("suspect: LINPACK, Rmax (other processes used 1.0 of 2 CPUs"),
+        "{page}"
+    );
+    assert_eq!((rows(&page, "  noisy"), rows(&page, "  suspect")), (1, 1), "{page}");
+    let json: serde_json::Value = serde_json::from_str(&json::summary(&suspect)).unwrap();
+    assert_eq!(
+        (&json["trust"]["verdict"], &json["trust"]["level"]),
+        (&"untrusted".into(), &"suspect".into())
+    );
+    let levels = |level: &str| {
+        json["results"].as_array().unwrap().iter().filter(|it| it["trust"] == level).count()
+    };
+    assert!(levels("suspect") > 0 && levels("noisy") > 0 && levels("sound") > 0, "{json:#}");
+    // Old runs: pressure includes assay's own threads, so it is no contradiction.
+    let mut old = summary.clone();
+    old.warnings.push(Doubt::CpuPressure { share: 0.93 });
+    assert_eq!(build::trust_level(&old), TrustLevel::Noisy);
+}
+
+/// Two samples, or two groups of samples, have no median that describes them.
+#[test]
+fn headline_without_a_median_is_a_range() {
+    let options = text::TextOptions { width: 160, ..text::TextOptions::default() };
+    let mut summary = guest::quick();
+    let is_latency = |it: &&mut MetricEstimate| it.metric == "latency";
+    for it in summary.results.iter_mut().filter(is_latency) {
+        (it.n, it.n_effective, it.ci) = (2, 2.0, None);
+        (it.min, it.median, it.max) = (191e-9, 27e-6, 54e-6);
+    }
+    let page = |summary: &RunSummary| {
+        let answer = build::answer(summary, None, build::MAX_ROWS, false);
+        text::document(&answer, &options).replace('\u{a0}', " ")
+    };
+    let few = page(&summary);
+    let row = few.lines().find(|line| line.starts_with("  memory latency")).unwrap();
+    assert!(row.contains("191 ns–54.0 µs") && row.ends_with("  noisy"), "{few}");
+    assert!(!few.contains("27 µs") && few.contains("too few samples"), "{few}");
+    for it in summary.results.iter_mut().filter(is_latency) {
+        (it.n, it.n_effective, it.ci) = (60, 60.0, Some([26e-6, 28e-6]));
+        let (low, high) = (200e-9, 53e-6);
+        it.warnings.push(Doubt::SeveralModes { share_low: 0.5, low, high, unit: it.unit });
+    }
+    let modes = page(&summary);
+    assert!(modes.contains("200 ns–53.0 µs") && modes.contains("groups"), "{modes}");
 }
 
 /// A column contains shares of a calculated and of a measured peak: each names its limit.
@@ -290,7 +376,7 @@ fn answer_names_the_limit_of_a_share() {
 fn page_explains_verdicts() {
     let page = body(&html::page(&|| build::run_page(&summary_with_many_doubts(), None), None));
     let summary = &page[..page.find("<h2").unwrap()];
-    let legend = "unsure: the interval is wider than ±10\u{a0}%, too few samples";
+    let legend = "noisy: the interval is wider than ±10\u{a0}%, too few samples";
     assert!(summary.contains(legend), "{summary}");
 }
 
@@ -307,7 +393,7 @@ fn every_host_has_its_own_rows() {
         results
     };
     summary.results = [results_of("vm1"), results_of("vm2")].concat();
-    // Only the second host is untrusted, and the better first host does not hide it.
+    // Only the second host is noisy, and the better first host does not hide it.
     summary.results.iter_mut().filter(|it| it.host == "vm2").for_each(|it| it.ci = None);
     let rows = build::answer_rows(&summary);
     assert_eq!(rows.len(), 2 * rows_per_host);
@@ -410,7 +496,7 @@ fn listed_runs_have_few_lines() {
             ("FP64 peak", Quantity::new(236.1e9, Unit::FlopPerSecond)),
             ("Rmax", Quantity::new(214.6e9, Unit::FlopPerSecond)),
         ],
-        is_trusted: false,
+        trust: TrustLevel::Noisy,
     };
     let runs = [run("20261121-104455-0001"), run("20261121-104455-0002")];
     let listing = build::listing(&runs, &[], build::HiddenRuns::default());
@@ -721,7 +807,7 @@ fn data_sheet_limits_are_not_provisioned() {
 
 fn small_plan() -> Document {
     let plan = small::plan();
-    build::plan(&plan, &plan.time_warnings(&HostFacts::default()), false)
+    build::plan(&plan, &plan.time_warnings(&HostFacts::default()), false, None)
 }
 
 /// Two ports without a server have the same advice.

@@ -1,16 +1,19 @@
 //! Limits of results that are one of many: in a history, in tables of sizes, in a search for a
 //! rate. Also comparisons on a narrow terminal in every language.
 
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::environment::EnvironmentAspect;
-use assay_model::history::{DetectionMethod, EnvironmentChange, History, HistoryPoint};
+use assay_model::history::{
+    DetectionMethod, EnvironmentChange, History, HistoryPoint, Sensitivity,
+};
 use assay_model::limit::LimitBasis;
 use assay_model::quantity::Unit;
 use assay_model::summary::RunSummary;
 use assay_report::build;
 use assay_report::document::{Block, Document, Plot};
 use assay_report::locale::{Language, Locale};
-use assay_report::render::{html, text};
+use assay_report::render::{csv, html, json, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::maker::EstimateBuilder;
@@ -20,28 +23,35 @@ pub(crate) fn history(
     limits: [Option<f64>; 3],
     environment: Vec<EnvironmentChange>,
 ) -> Document {
-    let point = |(at, limit): (usize, Option<f64>)| HistoryPoint {
+    build::history(&History { environment, ..history_of(&limits) })
+}
+
+fn history_of(limits: &[Option<f64>]) -> History {
+    let point = |(at, limit): (usize, &Option<f64>)| HistoryPoint {
         run: format!("20261121-10445{at}-000{at}"),
         started: format!("2026-11-2{at}T10:44:50Z"),
         label: None,
         median: 33e9 + 1e9 * at as f64,
         ci: None,
         n: None,
-        limit,
+        limit: *limit,
     };
-    build::history(&History {
+    History {
         schema: 1,
         statistics: 1,
         benchmark: "memory.stream".to_owned(),
         metric: "triad".to_owned(),
         identity: [].into(),
+        label: None,
+        conditions: [].into(),
+        other_conditions: vec![],
         other_results: 0,
         unit: Unit::BytePerSecond,
         better: Better::Higher,
         host: "node-7".to_owned(),
-        points: limits.into_iter().enumerate().map(point).collect(),
+        points: limits.iter().enumerate().map(point).collect(),
         changes: vec![],
-        environment,
+        environment: vec![],
         method: DetectionMethod {
             name: "none",
             permutations: 1,
@@ -49,7 +59,78 @@ pub(crate) fn history(
             risk: 0.01,
             margin: 0.03,
         },
-    })
+        sensitivity: Sensitivity { runs_needed: 8, smallest_ratio: None },
+    }
+}
+
+/// A history without a change prints what it could have shown.
+#[test]
+fn history_prints_its_sensitivity() {
+    for (runs, smallest_ratio, expected) in [
+        (1, None, "A single run shows no change"),
+        (
+            2,
+            None,
+            "Too few runs to tell whether the level changed: 8 are needed, and there are 2.",
+        ),
+        (
+            7,
+            None,
+            "Too few runs to tell whether the level changed: 8 are needed, and there are 7.",
+        ),
+        (8, None, "No shift of the level was found.\n"),
+        (8, Some(1.0213), "A step by a factor of 1.022 or more in the middle of these runs"),
+        (9, Some(1.5), "a factor of 1.50 or more"),
+        (9, Some(5.01), "a factor of 5.1 or more"),
+    ] {
+        let mut history = history_of(&vec![None; runs]);
+        history.sensitivity.smallest_ratio = smallest_ratio;
+        let options = text::TextOptions { width: 200, ..text::TextOptions::default() };
+        let page = text::document(&build::history(&history), &options);
+        assert!(page.contains(expected), "{expected}: {page}");
+        for locale in Locale::ALL {
+            let localised = Language::for_locale(locale)
+                .scope(|| text::document(&build::history(&history), &options));
+            assert!(!localised.contains("history-"), "{localised}");
+        }
+    }
+}
+
+/// Every condition has its own history, which its label and what differs name.
+#[test]
+fn histories_of_other_conditions_are_named() {
+    let with = |label: &str, bytes: u64, runs: usize| History {
+        label: Some(label.to_owned()),
+        conditions: [
+            (Attribute::BytesPerArray, bytes.into()),
+            (Attribute::Threads, 4_u64.into()),
+        ]
+        .into(),
+        ..history_of(&vec![None; runs])
+    };
+    let other_conditions = vec![with("on", 1 << 30, 6), with("off", 1 << 20, 1)];
+    let history = History { other_conditions, ..with("on", 1 << 20, 2) };
+    let options = text::TextOptions { width: 200, ..text::TextOptions::default() };
+    let page = text::document(&build::history(&history), &options).replace('\u{a0}', " ");
+    for part in ["on, array size 1 MiB", "on, array size 1 GiB  ", "off, array size 1 MiB"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("threads"), "equal conditions are not named: {page}");
+    let csv = csv::history(&history);
+    assert!(
+        csv.lines()
+            .next()
+            .unwrap()
+            .ends_with(",series,parameters.bytes_per_array,parameters.threads"),
+        "{csv}"
+    );
+    assert_eq!(
+        csv.lines().filter(|line| line.ends_with(",1,1073741824,4")).count(),
+        6,
+        "{csv}"
+    );
+    let json = json::history(&history);
+    assert_eq!(json.matches("\"smallest_ratio\"").count(), 3, "{json}");
 }
 
 fn plots(document: &Document) -> Vec<&Plot> {
@@ -82,7 +163,7 @@ fn history_draws_a_common_limit() {
 #[test]
 fn unchanged_level_is_printed_once() {
     let page = html::document(&history([None; 3], vec![]));
-    assert_eq!(page.matches("The level did not change.").count(), 1, "{page}");
+    assert_eq!(page.matches("Too few runs").count(), 1, "{page}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Small documents: list of runs, findings, plan, methods.
 
+use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
 use assay_model::facts::difference::ComparedHost;
@@ -32,7 +33,7 @@ pub(crate) fn listing() -> Document {
         host: &'r str,
     ) -> ListedRun<'r> {
         ListedRun {
-            is_trusted: true,
+            trust: TrustLevel::Sound,
             label: "",
             note: "",
             id,

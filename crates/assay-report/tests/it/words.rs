@@ -49,6 +49,7 @@ fn machine_doubts() -> Vec<Doubt> {
     vec![
         Doubt::Steal { stolen_s: 1.5, share: 0.02, span_s },
         Doubt::CpuPressure { share: 0.2 },
+        Doubt::OtherDemand { cpus: 1.04, usable_cpus: 2 },
         Doubt::MemoryPressure { share: 0.2 },
         Doubt::Throttled { times: 3, span_s },
         Doubt::FrequencyDrop { before_hz: 3e9, after_hz: 2e9 },
@@ -247,7 +248,7 @@ fn every_doubt_has_a_text() {
         explanations.insert(doubt.id().to_owned(), words);
     }
     // A new doubt of the model must be added above.
-    assert_eq!(explanations.len(), 58);
+    assert_eq!(explanations.len(), 59);
 }
 
 #[test]

@@ -26,6 +26,8 @@ fn resolves_run_names() {
 
     check(&store, "20261121-104455-7f3a", "20261121-104455-7f3a");
     check(&store, "20261122", "20261122-080000-0001");
+    check(&store, "0001", "20261122-080000-0001");
+    check(&store, "7f3a", "20261121-104455-7f3a");
     check(&store, "latest", "20261121-104455-7f3ab");
     check(&store, "latest~0", "20261121-104455-7f3ab");
     check(&store, "latest~2", "20261121-104455-7f3a");
@@ -33,7 +35,7 @@ fn resolves_run_names() {
     check(
         &store,
         "20261121",
-        "`20261121` is the beginning of 2 runs: 20261121-104455-7f3a, 20261121-104455-7f3ab",
+        "`20261121` is the beginning or the end of 2 runs: 20261121-104455-7f3a, 20261121-104455-7f3ab",
     );
     check(
         &store,

@@ -2,7 +2,7 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::LatencyDistribution;
-use assay_model::doubt::Doubt;
+use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::event::{
     EventCount, FORMAT, Fact, FactSubject, HostClock, HostJoined, RunEvent, RunStarted,
     RunStatus, Sample, SeriesOpened, StopReason, StretchRecord, ToolFigures,
@@ -164,7 +164,7 @@ fn first_samples(run: &Run) -> RunDigest {
     };
     RunDigest {
         headlines: first.map(headline).into_iter().collect(),
-        is_trusted: true,
+        trust: TrustLevel::Sound,
         metrics: Vec::new(),
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct FleetArguments {
     pub(crate) drain_list: Option<PathBuf>,
     /// Report hosts that miss the thresholds of this file (docs/references.md: gate entries with
     /// at_least or at_most)
-    #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
+    #[arg(long, value_name = "FILE", help_heading = "Hosts")]
     pub(crate) limits: Option<PathBuf>,
     /// Machines that reach the hosts by --via, an equal part each, and relay their messages: for
     /// thousands of hosts, or for hosts that this machine cannot reach

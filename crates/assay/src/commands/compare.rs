@@ -1,6 +1,6 @@
 //! `assay compare`: compares the stored runs of two conditions.
 
-use assay_claims::reference::Claim;
+use assay_claims::reference::{self, Claim};
 use assay_model::comparison::{Comparison, ComparisonConclusion};
 use assay_model::run::Run;
 use assay_report::{build, render};
@@ -13,7 +13,7 @@ use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::OutputPage;
 use crate::store_access::{self, OrderedRuns};
 use crate::terminal::Terminal;
-use crate::{gates, published_figures};
+use crate::{gates, published_figures, run_names};
 use assay_run::failure::CommandFailure;
 
 pub(crate) fn compare(
@@ -22,13 +22,20 @@ pub(crate) fn compare(
 ) -> Result<u8, CommandFailure> {
     let gates = gates::read_gates(&typed.gates)?;
     let host = typed.host.as_deref();
-    if let Some(claims) = published_figures::find_named_claims(&typed.b) {
+    let is_model = || {
+        reference::full_system_name(&typed.b).is_some()
+            && !run_names::is_run(&typed.store, &typed.b)
+    };
+    let claims = published_figures::find_named_claims(&typed.b)
+        .or_else(|| is_model().then(|| published_figures::system_claims(&typed.b)));
+    if let Some(claims) = claims {
         return compare_with_reference(typed, &claims?, terminal);
     }
-    let (a, b) = (
-        store_access::read_condition(&typed.store, (&typed.a, host), terminal)?,
-        store_access::read_condition(&typed.store, (&typed.b, host), terminal)?,
-    );
+    let mut read_runs = |name: &str| {
+        let runs = store_access::read_condition(&typed.store, (name, host), terminal);
+        runs.map_err(|failure| run_names::advise_about_system(failure, name))
+    };
+    let (a, b) = (read_runs(&typed.a)?, read_runs(&typed.b)?);
     check_distinct(&a.runs, &b.runs)?;
     let (mut first, mut second) =
         (make_condition(&typed.a, &a)?, make_condition(&typed.b, &b)?);

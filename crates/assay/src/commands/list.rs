@@ -1,5 +1,6 @@
 //! `assay list`: lists the stored runs.
 
+use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::failure::os_error;
 use assay_model::quantity::Quantity;
@@ -47,6 +48,7 @@ struct ListedEntry<'l> {
     headlines: Vec<ListedValue<'l>>,
     /// Whether the values are trusted; `trust` in the run's document has the reasons.
     trusted: bool,
+    trust: TrustLevel,
 }
 
 #[derive(Serialize)]
@@ -122,7 +124,8 @@ fn list_entry(run: &ListEntry) -> ListedEntry<'_> {
         is_whole: run.is_whole,
         losses: run.losses,
         headlines: values.collect(),
-        trusted: run.is_trusted,
+        trusted: run.trust == TrustLevel::Sound,
+        trust: run.trust,
     }
 }
 
@@ -146,6 +149,6 @@ fn list_row(run: &ListEntry) -> ListedRun<'_> {
         other_hosts: run.other_hosts,
         is_readable: run.is_whole,
         headlines: run.headlines.iter().map(|it| (it.label.as_str(), it.quantity)).collect(),
-        is_trusted: run.is_trusted,
+        trust: run.trust,
     }
 }

@@ -1,6 +1,5 @@
 //! `assay rm` and `assay prune`: remove stored runs.
 
-use assay_model::event::RunStatus;
 use assay_model::path_text;
 use assay_run::failure::CommandFailure;
 use assay_store::{ListEntry, RunRemoval, Store};
@@ -9,7 +8,7 @@ use serde_json::json;
 use crate::arguments::BriefPageArguments;
 use crate::arguments::removal::{PruneArguments, RemoveArguments};
 use crate::terminal::Terminal;
-use crate::{page, store_access};
+use crate::{page, run_names, store_access};
 
 pub(crate) fn rm(
     typed: &RemoveArguments,
@@ -17,8 +16,7 @@ pub(crate) fn rm(
 ) -> Result<u8, CommandFailure> {
     let store = store_access::open_for_reading(&typed.store)?;
     // All names are resolved before any run is removed.
-    let ids = typed.runs.iter().map(|name| store_access::resolve_run(&store, name));
-    let mut ids = ids.collect::<Result<Vec<_>, _>>()?;
+    let mut ids = run_names::resolve_ids(&store, &typed.runs)?;
     ids.sort_unstable();
     ids.dedup();
     remove(&ids, (typed.dry_run, &typed.answer), &store, terminal)
@@ -37,7 +35,7 @@ pub(crate) fn prune(
 
 /// Whether a run has ended without any measured case.
 pub(crate) fn is_without_result(run: &ListEntry) -> bool {
-    !run.running && run.status != RunStatus::Complete && run.cases_finished == 0
+    run.is_without_result()
 }
 
 fn remove(

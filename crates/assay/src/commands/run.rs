@@ -15,7 +15,7 @@ use assay_model::workload::MpiHosts;
 use super::{run_factors, run_hosts, run_switch};
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
-use crate::delivery::ReportExtent;
+use crate::delivery::{ReportExtent, RunDelivery};
 use crate::job_file;
 use crate::pipeline;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
@@ -61,7 +61,9 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         }
         (None, _) => {
             let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
-            pipeline::run_suite(&request, &typed.measuring, extent, terminal)
+            let delivery = RunDelivery::from_options(&typed.measuring, extent)?
+                .with_hosts(&typed.fleet)?;
+            pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal)
         }
     }
 }

@@ -30,22 +30,27 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let measuring = &typed.measuring;
-    if measuring.expect.is_some() || measuring.strict || measuring.data_sheet.is_given() {
-        return Err(CommandFailure::usage("--switch cannot be used with --expect, --strict or --data-sheet, which judge a single run")
+    let has_limits = typed.fleet.limits.is_some();
+    if measuring.expect.is_some()
+        || measuring.strict
+        || measuring.data_sheet.is_given()
+        || has_limits
+    {
+        return Err(CommandFailure::usage("--switch cannot be used with --expect, --strict, --data-sheet or --limits, which judge a single run")
             .advise("judge a stored run with `assay compare RUN SYSTEM` or `assay show RUN --data-sheet FILE`"));
     }
     page::check_output(&measuring.page)?;
     // Errors of the plan or the store are reported before any switch.
     let prepared = run_request::prepare(request)?;
-    if measuring.dry_run {
-        return pipeline::dry_run(&prepared, measuring, terminal);
-    }
     let schedule = TurnSchedule {
         turns: typed.turns.turns,
         with_control: typed.turns.control,
         seed: measuring.seed.unwrap_or_else(run_request::random_seed),
         settle: Duration::from_secs_f64(typed.turns.settle.unwrap_or(DEFAULT_SETTLE_S)),
     };
+    if measuring.dry_run {
+        return pipeline::dry_run(&prepared, Some(schedule), measuring, terminal);
+    }
     let cancel = signals::cancel_on_signals_with_notice()?;
     let progress = (Some(words::message(SEARCH_MESSAGE)), false);
     let runs = delivery::measure(measuring, progress, terminal, |store, listener| {

@@ -13,8 +13,8 @@ use crate::companions::{self, CompanionFile};
 use crate::data_sheet::DataSheet;
 use crate::output_file;
 use crate::page::{self, OutputPage};
-use crate::store_access;
 use crate::terminal::Terminal;
+use crate::{run_names, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_stats::run_table::build_run_table;
 
@@ -25,7 +25,8 @@ pub(crate) fn show(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let [name] = typed.runs.as_slice() else { return show_table(typed, terminal) };
-    let read = store_access::read(&typed.store, name)?;
+    let read = store_access::read(&typed.store, name);
+    let read = read.map_err(|failure| run_names::advise_about_system(failure, name))?;
     store_access::print_problems(&read, terminal);
     match typed.shape {
         Some(shape) => {
@@ -97,7 +98,7 @@ pub(crate) fn report(
     let data_sheet = typed.data_sheet.read()?;
     let mut code = 0;
     let mut runs = Vec::new();
-    for read in store_access::read_all(&typed.store, &typed.runs)? {
+    for read in run_names::read_all(&typed.store, &typed.runs)? {
         store_access::print_problems(&read, terminal);
         code = code.max(store_access::stored_run_exit_code(&read));
         let mut run = read.run;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::arguments::VerifyArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{page, store_access};
+use crate::{page, run_names, store_access};
 use assay_report::words::{message, sentence};
 use assay_run::failure::{CommandFailure, FailureKind};
 
@@ -36,10 +36,7 @@ pub(crate) fn verify(
     let store = store_access::open_for_reading(&typed.store)?;
     let ids = match &typed.runs[..] {
         [] => store.run_ids().map_err(|error| CommandFailure::from_store(&error))?,
-        names => names
-            .iter()
-            .map(|name| store_access::resolve_run(&store, name))
-            .collect::<Result<_, _>>()?,
+        names => run_names::resolve_ids(&store, names)?,
     };
     let (mut document, mut text) = (VerifyDocument { runs: Vec::new() }, String::new());
     for id in ids {

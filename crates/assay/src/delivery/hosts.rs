@@ -6,10 +6,13 @@ use std::path::Path;
 use assay_claims::gate::{self, GateOutcome, GateResult, MetricGate};
 use assay_model::doubt::Doubt;
 use assay_model::host_names;
-use assay_model::summary::RunSummary;
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::DistrustReason;
 use assay_report::document::{Block, ColumnAlignment, Document, ReportTable};
 use assay_report::words::message;
 use assay_run::failure::{CommandFailure, FailureKind};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::arguments::hosts::FleetArguments;
 use crate::failure::{REGRESSION, UNDECIDED};
@@ -32,37 +35,94 @@ impl<'a> HostDemands<'a> {
         Ok(Self { limits, drain_list })
     }
 
-    /// Prints the hosts that miss a limit, and lists those to drain. Returns the exit code of the
-    /// limits: a host beyond one takes precedence over an undecided one.
-    pub(super) fn judge(
-        &self,
-        summary: &RunSummary,
-        is_text: bool,
-        terminal: &mut Terminal,
-    ) -> Result<u8, CommandFailure> {
+    /// Judges the hosts by the limits; `None` without limits.
+    pub(super) fn judge<'s>(&self, summary: &'s RunSummary) -> Option<JudgedHosts<'s>> {
         let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
+        let doubt = |estimate: &MetricEstimate| {
+            let reason = DistrustReason::from_run(estimate, summary)?;
+            // A wide interval decides by itself whether it contains the limit.
+            let is_wide = matches!(reason, DistrustReason::WideInterval { .. });
+            (!is_wide).then(|| reason.id())
+        };
         // Gates that need a change are rejected when the file is read.
         let judge = |limits: &Vec<MetricGate>| {
-            gate::judge_hosts(limits, &hosts, &summary.results).unwrap_or_default()
+            gate::judge_hosts(limits, &hosts, &summary.results, &doubt).unwrap_or_default()
         };
-        let judged = self.limits.as_ref().map(judge);
-        let results = judged.as_deref().unwrap_or_default();
-        if is_text {
-            print_failed(results, terminal);
+        self.limits.as_ref().map(judge).map(JudgedHosts)
+    }
+
+    /// Writes the hosts to drain to the file of the user: lost ones, those that are worse than
+    /// their peers, and those beyond a limit.
+    pub(super) fn write_drain_list(
+        &self,
+        judged: Option<&JudgedHosts<'_>>,
+        summary: &RunSummary,
+    ) -> Result<(), CommandFailure> {
+        let Some(file) = self.drain_list else { return Ok(()) };
+        let results = judged.map(|it| it.0.as_slice()).unwrap_or_default();
+        let beyond = results.iter().filter(|(_, it)| it.outcome == GateOutcome::Failed);
+        let beyond = beyond.map(|(host, _)| *host);
+        write_drain_list(file, summary, worse_than_peers(summary).chain(beyond))
+    }
+}
+
+/// Hosts with the outcome of each limit.
+pub(super) struct JudgedHosts<'s>(Vec<(&'s str, GateResult)>);
+
+/// Outcome of a limit for a host in the JSON document.
+#[derive(Serialize)]
+struct JudgedLimit<'s> {
+    host: &'s str,
+    #[serde(flatten)]
+    result: &'s GateResult,
+}
+
+impl JudgedHosts<'_> {
+    /// Returns the outcomes for the JSON document.
+    pub(super) fn to_json(&self) -> Value {
+        let limit = |(host, result): &(&str, GateResult)| json!(JudgedLimit { host, result });
+        self.0.iter().map(limit).collect()
+    }
+
+    /// Prints the hosts that do not meet every limit: as a table, or as a line for the error
+    /// output.
+    pub(super) fn print(&self, is_text: bool, terminal: &mut Terminal) {
+        match is_text {
+            true => print_failed(&self.0, terminal),
+            false => self.exceptions_line().iter().for_each(|line| terminal.note(line)),
         }
-        if let Some(file) = self.drain_list {
-            let beyond = results.iter().filter(|(_, it)| it.outcome == GateOutcome::Failed);
-            let beyond = beyond.map(|(host, _)| *host);
-            write_drain_list(file, summary, worse_than_peers(summary).chain(beyond))?;
+    }
+
+    /// Returns a line with the first host that does not meet a limit, and the number of others.
+    fn exceptions_line(&self) -> Option<String> {
+        let of_outcome = |outcome| {
+            let mut all = self.0.iter().filter(|(_, it)| it.outcome == outcome);
+            let (host, first) = all.next()?;
+            let others = match all.count() {
+                0 => String::new(),
+                n => format!(" (and {n} more)"),
+            };
+            let word = gates::outcome_word(outcome);
+            Some(format!("--limits: {word}: {host}: {}: {}{others}", first.name, first.reason))
+        };
+        of_outcome(GateOutcome::Failed).or_else(|| of_outcome(GateOutcome::CannotTell))
+    }
+
+    /// Returns the exit code: a host beyond a limit takes precedence over an undecided one.
+    pub(super) fn exit_code(&self) -> u8 {
+        let all: Vec<GateResult> = self.0.iter().map(|(_, it)| it.clone()).collect();
+        match gate::overall_outcome(&all) {
+            GateOutcome::Passed => 0,
+            GateOutcome::Failed => REGRESSION,
+            GateOutcome::CannotTell => UNDECIDED,
         }
-        Ok(if judged.is_some() { exit_code(results) } else { 0 })
     }
 }
 
 /// Reads and checks the thresholds of a file, before the measurement.
 fn read_limits(path: &Path) -> Result<Vec<MetricGate>, CommandFailure> {
     let limits = gates::read_gate_file(path)?;
-    let checked = gate::judge_hosts(&limits, &[], &[]);
+    let checked = gate::judge_hosts(&limits, &[], &[], &|_| None);
     checked.map(drop).map_err(|error| {
         CommandFailure::new(
             FailureKind::Suite,
@@ -90,15 +150,6 @@ fn print_failed(results: &[(&str, GateResult)], terminal: &mut Terminal) {
     document.blocks.push(Block::Table(table));
     let text = terminal.render_document(&document);
     terminal.print(&text);
-}
-
-fn exit_code(results: &[(&str, GateResult)]) -> u8 {
-    let all: Vec<GateResult> = results.iter().map(|(_, it)| it.clone()).collect();
-    match gate::overall_outcome(&all) {
-        GateOutcome::Passed => 0,
-        GateOutcome::Failed => REGRESSION,
-        GateOutcome::CannotTell => UNDECIDED,
-    }
 }
 
 /// Writes the names of lost hosts and `others` to a file, each once, as a host list in one line.

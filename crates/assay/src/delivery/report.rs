@@ -6,6 +6,7 @@ use assay_report::document::Document;
 use assay_report::words::{message, sentence};
 use assay_report::{build, render};
 use assay_run::failure::CommandFailure;
+use serde_json::Value;
 
 use super::ReportExtent;
 use crate::arguments::{MeasuringArguments, PageFormat};
@@ -18,13 +19,15 @@ const SCREEN_LINES: usize = 23;
 /// Minimum number of rows of a useful answer.
 const MIN_ROWS: usize = 4;
 
-/// Prints or writes the report of a run, and suggests further commands.
+/// Prints or writes the report of a run, and suggests further commands. `limits` are the outcomes
+/// of the user's limits for the JSON document.
 ///
 /// # Errors
 /// A page that cannot be written.
 pub(super) fn publish_run(
     run: &Run,
     summary: &RunSummary,
+    limits: Option<Value>,
     (typed, extent): (&MeasuringArguments, ReportExtent),
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
@@ -43,7 +46,7 @@ pub(super) fn publish_run(
     };
     let page = OutputPage {
         document,
-        json: &|| render::json::summary(summary),
+        json: &|| render::json::summary_with_limits(summary, limits.clone()),
         csv: &|| render::csv::summary(summary),
         html_document: Some(&|| build::run_page(summary, Some(run))),
     };

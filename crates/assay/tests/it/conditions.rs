@@ -119,7 +119,7 @@ fn history_is_shown_in_every_format() {
     assert_eq!(document["points"][0]["run"], listed, "the oldest first");
     let words = ["history", "memory.latency/latency", "--where", "bytes=4KiB"];
     for (format, sign) in [
-        ("text", "did not change"),
+        ("text", "Too few runs to tell"),
         ("text", " UTC\n"),
         ("markdown", "| ---"),
         ("html", "<table"),
@@ -141,6 +141,24 @@ fn history_is_shown_in_every_format() {
         let refused = world.assay(wrong).failed_with(2);
         assert!(refused.err.contains(part), "{refused:?}");
     }
+}
+
+/// The plan of a comparison in turns counts its runs, switches and settling.
+#[test]
+fn dry_run_counts_turns_and_settling() {
+    let world = world_with_suite();
+    let plan =
+        ["run", "tiny.toml", "--budget", "10s", "--dry-run", "--switch", "true", "false"];
+    let options = ["--turns", "4", "--control", "--settle", "7s", "--seed", "1"];
+    let document = world.json(&[&plan[..], &options, &["--json"]].concat());
+    let turns = &document["turns"];
+    let (runs, commands) = (turns["runs"].as_u64(), turns["commands"].as_u64().unwrap());
+    assert_eq!((runs, &turns["settle_s"]), (Some(6), &7.0.into()), "{turns}");
+    let total_s = turns["total_s"].as_f64().unwrap();
+    assert!((3..=7).contains(&commands) && total_s >= 60.0 + 7.0 * 3.0, "{turns}");
+    let text = world.assay(&[&plan[..], &options].concat()).succeeded().out;
+    assert!(text.contains("Runs: 6, each of 1 cases in 10 s."), "{text}");
+    assert_eq!(world.json(&["list", "--json"])["runs"].as_array().map(Vec::len), Some(0));
 }
 
 #[test]
@@ -171,6 +189,37 @@ fn list_filters_runs() {
     assert!(none.contains("No run matches the filter; stored runs: 2."), "{none}");
     let refused = world.assay(&["list", "--since", "yesterday"]).failed_with(2).err;
     assert!(refused.contains("expected a day like 2026-11-22"), "{refused}");
+}
+
+/// A run has the same names in every command: identifier, its end, label, latest.
+#[test]
+fn runs_are_named_alike_everywhere() {
+    let world = world_with_suite();
+    for label in ["on", "off", "on"] {
+        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
+    }
+    let runs = world.json(&["list", "--json"])["runs"].clone();
+    let ids: Vec<&str> = (0..3).map(|at| runs[at]["id"].as_str().unwrap()).collect();
+    let end = ids[1].rsplit_once('-').unwrap().1;
+    for name in [ids[1], end, "off", "latest~1"] {
+        for words in [&["show", name, "--json"][..], &["report", name, "--json"]] {
+            assert_eq!(world.json(words)["run"]["id"], ids[1], "{words:?}");
+        }
+        let removed = world.json(&["rm", name, "--dry-run", "--json"]);
+        assert_eq!(removed["runs"][0], ids[1], "{name}");
+        world.assay(&["verify", name]).succeeded();
+    }
+    let several = world.assay(&["show", "on"]).failed_with(2).err;
+    assert!(
+        several.contains("`on` is the label of 2 runs") && several.contains(ids[2]),
+        "{several}"
+    );
+    let removed = world.json(&["rm", "on", "--dry-run", "--json"]);
+    assert_eq!(removed["runs"].as_array().map(Vec::len), Some(2), "{removed}");
+    let system = world.assay(&["show", "hbv4"]).failed_with(2).err;
+    assert!(system.contains("assay references azure/hbv4"), "{system}");
+    let held = world.assay(&["compare", "latest", "hbv4"]);
+    assert!(!held.err.contains("there is no run"), "{held:?}");
 }
 
 #[test]

@@ -422,12 +422,11 @@ fn lost_hosts_are_named_and_others_count() {
 }
 
 #[test]
-fn hosts_beyond_limits_enter_drain_list() {
+fn hosts_in_doubt_are_not_drained() {
     let world = world_with_hosts();
     let gate = |metric: &str, rest: &str| format!("[[gate]]\nmetric = \"{metric}\"\n{rest}\n");
     let triad = |rest: &str| gate("memory.stream/triad", rest);
-    // One repetition has no interval. That of a few on a busy machine, which may differ by a factor
-    // of 1,000, contains every limit: the outcome is then undecided.
+    // One repetition has no interval and decides nothing, nor does a value in doubt.
     let one = &TWO_CASES[..TWO_CASES.rfind("[[measure]]").unwrap()];
     world.write("one.toml", &one.replace("200ms", "1us"));
     let run = |limits: &str| {
@@ -436,9 +435,14 @@ fn hosts_beyond_limits_enter_drain_list() {
         let more = ["--limits", "limits.toml", "--drain-list", "drain"];
         world.assay(&[&words[..], &more].concat())
     };
-    let outcome = run(&triad("at_least = \"99999 GB/s\"")).failed_with(5);
-    assert!(outcome.out.contains("at least"), "{outcome:?}");
-    assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "a,b\n");
+    let outcome = run(&triad("at_least = \"99999 GB/s\"")).failed_with(6);
+    assert!(outcome.out.contains("at least") && outcome.out.contains("doubt: "), "{outcome:?}");
+    assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "");
+    let alone = ["run", "./one.toml", "--limits", "limits.toml", "--json"];
+    let alone = world.assay(&alone).failed_with(6);
+    let document: serde_json::Value = serde_json::from_str(&alone.out).unwrap();
+    assert_eq!(document["limits"][0]["outcome"], "cannot-tell", "{document}");
+    assert!(alone.err.contains("--limits: cannot tell: "), "{alone:?}");
     let missing = gate("network.tcp/goodput", "at_least = \"1 Gbit/s\"");
     let outcome = run(&[triad("at_most = \"99999 GB/s\""), missing].concat()).failed_with(6);
     assert!(outcome.out.contains("nothing was measured"), "{outcome:?}");

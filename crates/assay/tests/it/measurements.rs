@@ -107,10 +107,14 @@ fn trust_verdict_is_the_same_everywhere() {
     let is_trusted = document["trust"]["verdict"] == "trusted";
     assert_eq!(is_trusted, reasons.is_empty(), "{reasons:?}");
     assert_eq!(strict.code, if is_trusted { 0 } else { 6 }, "{strict:?}");
-    assert_eq!(strict.out.contains("untrusted: "), !is_trusted, "{}", strict.out);
-    assert_eq!(world.json(&["list", "--json"])["runs"][0]["trusted"], is_trusted);
+    let level = document["trust"]["level"].as_str().unwrap();
+    assert_eq!(level == "sound", is_trusted, "{level}");
+    let has_notice = strict.out.contains(&format!("{level}: "));
+    assert_eq!(has_notice, !is_trusted, "{}", strict.out);
+    let listed = &world.json(&["list", "--json"])["runs"][0];
+    assert_eq!((&listed["trusted"], &listed["trust"]), (&is_trusted.into(), &level.into()));
     let listed = world.assay(&["list"]).succeeded().out;
-    assert_eq!(listed.contains("untrusted"), !is_trusted, "{listed}");
+    assert_eq!(listed.contains(level), !is_trusted, "{listed}");
     // Without time for a second sample, a run is never trusted.
     let budget = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--json"];
     let hasty = world.assay(&budget);
@@ -121,13 +125,21 @@ fn trust_verdict_is_the_same_everywhere() {
         "{hasty:?}"
     );
     // Without a printed report, the reason of the exit code goes to standard error.
-    let said = |outcome: &Outcome| outcome.err.matches("--strict: untrusted: ").count();
+    let notices = |text: &str, prefix: &str| {
+        let levels = ["noisy", "suspect"];
+        levels
+            .map(|level| text.matches(&format!("{prefix}{level}: ")).count())
+            .iter()
+            .sum::<usize>()
+    };
+    let said = |outcome: &Outcome| notices(&outcome.err, "--strict: ");
     assert_eq!(said(&hasty), 1, "{hasty:?}");
     let hasty = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--quiet"];
     let to_file = world.assay(&[&hasty[..], &["-o", "out.txt"]].concat()).failed_with(6);
     assert_eq!(said(&to_file), 1, "{to_file:?}");
     let printed = world.assay(&hasty).failed_with(6);
-    assert_eq!((said(&printed), printed.out.matches("untrusted: ").count()), (0, 1));
+    // The notice, and the meaning of the verdicts.
+    assert_eq!((said(&printed), notices(&printed.out, "") > 0), (0, true), "{printed:?}");
 }
 
 /// A burst of other work hits one preparation of each case, not all preparations of one case.

@@ -256,8 +256,8 @@ fn merges_equal_measures_of_suites() {
     let a = suite("a", &format!("{latency}{stream}[\"node\", \"core\"]\n"));
     let b = suite("b", &format!("{latency}{stream}\"node\"\n"));
     for (suites, budget_s, expected) in [
-        (vec![a.clone(), a.clone()], 60.0, vec![30.0, 15.0, 15.0]),
-        (vec![a, b], 90.0, vec![30.0, 45.0, 15.0]),
+        (vec![a.clone(), a.clone()], 60.0, vec![30.0, 22.5, 7.5]),
+        (vec![a, b], 90.0, vec![30.0, 52.5, 7.5]),
     ] {
         let suite = Suite::merge(&suites);
         assert!((suite.budget_s - budget_s).abs() < 1e-9, "{}", suite.name);
@@ -332,6 +332,9 @@ fn long_chain_gets_larger_budget() {
     assert!(budget(last) > 10.0 * budget(first), "{} {}", budget(first), budget(last));
     let whole: f64 = plan.cases.iter().map(budget).sum();
     assert!((whole - 60.0).abs() < 1e-9, "{whole}");
+    // The largest working set represents the machine; half of it would need half as much.
+    let half = plan.cases.iter().find(|case| case.id.ends_with("bytes=67108864")).unwrap();
+    assert!(budget(last) > 5.0 * budget(half), "{} {}", budget(half), budget(last));
 }
 
 #[test]

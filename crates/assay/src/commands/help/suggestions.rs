@@ -34,6 +34,12 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
         return None;
     }
     let failure = CommandFailure::usage(format!("there is no command `{command}`"));
+    if ["suites", "suite"].contains(&command) {
+        return Some(
+            failure
+                .advise("`assay help suites` lists the suites, `assay run SUITE` measures one"),
+        );
+    }
     if suites::is_built_in(command) {
         return Some(failure.advise(format!("it is a suite: `assay run {command}`")));
     }

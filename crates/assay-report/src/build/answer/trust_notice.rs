@@ -1,0 +1,87 @@
+//! Level of trust in a run, and the notice that opens its report.
+
+use assay_model::doubt::TrustLevel;
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::{self, DistrustReason};
+
+use super::answer_rows;
+use crate::build::run::estimate_parts::metric_name;
+use crate::document::{Document, Tone};
+use crate::locale::semicolon;
+use crate::words;
+
+/// Returns the level of trust in a run: that of its least trusted headline value.
+#[must_use]
+pub fn trust_level(summary: &RunSummary) -> TrustLevel {
+    let of_run = trust::run_doubts(summary).map(|doubt| doubt.row().level);
+    let of_values = judged_estimates(summary).into_iter();
+    let of_values =
+        of_values.map(|it| DistrustReason::level_of(DistrustReason::from_estimate(it)));
+    of_run.chain(of_values).max().unwrap_or_default()
+}
+
+/// Returns the reasons for the level of trust in a run; empty if it is sound.
+#[must_use]
+pub fn distrust_reasons(summary: &RunSummary) -> Vec<String> {
+    let level = trust_level(summary);
+    if level == TrustLevel::Sound {
+        return Vec::new();
+    }
+    let of_run = trust::run_doubts(summary).filter(|doubt| doubt.row().level == level);
+    let mut reasons = words::doubts(of_run);
+    let judged = judged_results(summary);
+    let reason = |estimate| DistrustReason::from_estimate(estimate);
+    let doubted = judged.iter().filter_map(|(label, it)| Some((label, reason(*it)?)));
+    let mut doubted = doubted.filter(|(_, reason)| reason.level() == level);
+    if let Some((first, why)) = doubted.next() {
+        let why = words::distrust(why);
+        reasons.push(match 1 + doubted.count() {
+            1 => message!("answer-doubted-one", first = first, why = why),
+            some => {
+                let all = judged.len();
+                message!("answer-doubted", some = some, all = all, first = first, why = why)
+            }
+        });
+    }
+    reasons
+}
+
+/// Returns the results that decide on the trust in a run: its headlines, or all results of a run
+/// without headlines, such as one imported from another tool.
+#[must_use]
+pub fn judged_estimates(summary: &RunSummary) -> Vec<&MetricEstimate> {
+    judged_results(summary).into_iter().map(|(_, estimate)| estimate).collect()
+}
+
+/// Returns these results with their labels.
+fn judged_results(summary: &RunSummary) -> Vec<(String, &MetricEstimate)> {
+    let rows = answer_rows(summary);
+    if rows.is_empty() {
+        return summary.results.iter().map(|it| (metric_name(it), it)).collect();
+    }
+    rows.into_iter().map(|row| (row.label, row.estimate)).collect()
+}
+
+/// Returns the notice that opens the report of a run that is not sound; otherwise empty.
+#[must_use]
+pub fn trust_notice(summary: &RunSummary) -> String {
+    let reasons = distrust_reasons(summary).join(semicolon());
+    match trust_level(summary) {
+        TrustLevel::Sound => String::new(),
+        TrustLevel::Noisy => message!("answer-noisy", reasons = reasons),
+        TrustLevel::Suspect => message!("answer-suspect", reasons = reasons),
+    }
+}
+
+/// Adds the notice to a document.
+pub(in crate::build) fn add_trust_notice(document: &mut Document, summary: &RunSummary) {
+    document.paragraph(level_tone(trust_level(summary)), trust_notice(summary));
+}
+
+pub(super) const fn level_tone(level: TrustLevel) -> Tone {
+    match level {
+        TrustLevel::Sound => Tone::Plain,
+        TrustLevel::Noisy => Tone::Doubt,
+        TrustLevel::Suspect => Tone::Bad,
+    }
+}

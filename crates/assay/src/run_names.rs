@@ -1,0 +1,46 @@
+//! Names of runs on the command line, with advice for names of systems. The store resolves them.
+
+use assay_claims::reference;
+use assay_console::options::StoreArguments;
+use assay_run::failure::CommandFailure;
+use assay_store::{ReadRun, Store};
+
+use crate::store_access;
+
+/// Returns the identifiers of the named runs; a label names all its runs.
+pub(crate) fn resolve_ids(
+    store: &Store,
+    names: &[String],
+) -> Result<Vec<String>, CommandFailure> {
+    let mut ids = Vec::new();
+    for name in names {
+        let named = store.resolve_all(name).map_err(store_access::resolve_failure);
+        ids.extend(named.map_err(|failure| advise_about_system(failure, name))?.ids());
+    }
+    Ok(ids)
+}
+
+/// Reads the named runs; a label names all its runs, the oldest first.
+pub(crate) fn read_all(
+    typed: &StoreArguments,
+    names: &[String],
+) -> Result<Vec<ReadRun>, CommandFailure> {
+    store_access::read_all(typed, names)
+        .map_err(|failure| names.iter().fold(failure, |it, name| advise_about_system(it, name)))
+}
+
+/// Returns whether a name denotes a run or a label.
+pub(crate) fn is_run(typed: &StoreArguments, name: &str) -> bool {
+    store_access::open_for_reading(typed).is_ok_and(|store| store.resolve_all(name).is_ok())
+}
+
+/// Adds advice to the failure of a name that is no run but a system with published figures.
+pub(crate) fn advise_about_system(failure: CommandFailure, name: &str) -> CommandFailure {
+    match reference::full_system_name(name) {
+        Some(system) => failure.advise(format!(
+            "{system} is a system: `assay references {system}` prints its published figures, \
+             `assay compare RUN {system}` compares a run with them"
+        )),
+        None => failure,
+    }
+}
