@@ -65,8 +65,66 @@ pub fn has_result(run: &Run, wanted: &ResultQuery<'_>) -> bool {
     keyed_estimates(run).iter().any(|(_, estimate)| wanted.matches(estimate))
 }
 
+/// Results and environment of a run. It is smaller than the run, so that many fit into memory.
+#[derive(Debug, Clone)]
+pub struct RunResults {
+    run: String,
+    started: String,
+    label: Option<String>,
+    results: Vec<(ResultKey, MetricEstimate)>,
+    /// Key of the workload of each case, by its identifier.
+    workloads: BTreeMap<String, String>,
+    environment: Environment,
+}
+
+impl RunResults {
+    /// Collects the results of a run.
+    #[must_use]
+    pub fn from_run(run: &Run) -> Self {
+        Self::from_results(run, keyed_estimates(run))
+    }
+
+    /// Collects results of a run that were derived before.
+    #[must_use]
+    pub fn from_results(run: &Run, results: Vec<(ResultKey, MetricEstimate)>) -> Self {
+        let mut workloads = BTreeMap::new();
+        for record in &run.cases {
+            let workload = || workload_key::workload_key(record);
+            workloads.entry(record.case.id.clone()).or_insert_with(workload);
+        }
+        Self {
+            run: run.started.run.clone(),
+            started: run.started.started.clone(),
+            label: run.started.label.clone(),
+            results,
+            workloads,
+            environment: environment::run_environment(run),
+        }
+    }
+
+    /// Returns all results, with the keys by which runs are compared.
+    pub fn results(&self) -> impl Iterator<Item = &(ResultKey, MetricEstimate)> {
+        self.results.iter()
+    }
+
+    fn matching_results(&self, wanted: &ResultQuery<'_>) -> Vec<&(ResultKey, MetricEstimate)> {
+        self.results.iter().filter(|(_, estimate)| wanted.matches(estimate)).collect()
+    }
+
+    /// Returns the environment of a result: that of the run, without the aspects of other cases.
+    fn result_environment(&self, estimate: &MetricEstimate) -> Environment {
+        let workload = self.workloads.get(&estimate.case).map(String::as_str);
+        let result_name = format!("{} {}", workload.unwrap_or_default(), estimate.metric);
+        let applies = |(aspect, subject): &(EnvironmentAspect, String)| {
+            !environment::is_case_aspect(*aspect) || *subject == result_name
+        };
+        let applying = self.environment.iter().filter(|(key, _)| applies(key));
+        applying.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+}
+
 /// Run with its selected result and the environment of the result.
-type HistoryEntry<'r> = (&'r Run, MetricEstimate, Environment);
+type HistoryEntry<'r> = (&'r RunResults, &'r MetricEstimate, Environment);
 
 /// Returns the history of one result over all runs, the oldest first. `choose` selects the result
 /// from the matching results of the newest run that has any. Returns `None` if no run has one.
@@ -75,30 +133,29 @@ pub fn build_history(
     runs: &[Run],
     wanted: &ResultQuery<'_>,
     choose: impl Fn(&[&MetricEstimate]) -> usize,
+    chosen: (f64, u64),
+) -> Option<History> {
+    let runs: Vec<RunResults> = runs.iter().map(RunResults::from_run).collect();
+    history_of_results(&runs, wanted, choose, chosen)
+}
+
+/// Returns the history as [`build_history`] does, from results that were derived before.
+#[must_use]
+pub fn history_of_results(
+    runs: &[RunResults],
+    wanted: &ResultQuery<'_>,
+    choose: impl Fn(&[&MetricEstimate]) -> usize,
     (margin, seed): (f64, u64),
 ) -> Option<History> {
-    let matching_results = |run: &Run| {
-        let all =
-            keyed_estimates(run).into_iter().filter(|(_, estimate)| wanted.matches(estimate));
-        all.collect::<Vec<(ResultKey, MetricEstimate)>>()
-    };
-    let newest = runs.iter().rev().map(matching_results).find(|it| !it.is_empty())?;
+    let newest =
+        runs.iter().rev().map(|run| run.matching_results(wanted)).find(|it| !it.is_empty())?;
     let chosen = choose(&newest.iter().map(|(_, estimate)| estimate).collect::<Vec<_>>());
-    let (key, example) = newest.get(chosen)?.clone();
+    let (key, example) = (*newest.get(chosen)?).clone();
     let names_n = wanted.parameters.iter().any(|(name, _)| *name == Attribute::N);
     let follows_n = example.parameters.contains_key(&Attribute::N) && !names_n;
     let entry_of = |run| {
-        let mut results = matching_results(run);
-        let exact = results.iter().position(|(result_key, _)| *result_key == key);
-        let largest_n = || {
-            let others = results.iter().enumerate();
-            let others = others.filter(|(_, (_, it))| differs_only_in_n(it, &example));
-            others.max_by_key(|(_, (_, it))| equation_count(it)).map(|(index, _)| index)
-        };
-        let index = exact.or_else(|| follows_n.then(largest_n).flatten())?;
-        let (_, estimate) = results.swap_remove(index);
-        let environment = result_environment(run, &estimate);
-        Some((run, estimate, environment))
+        let estimate = same_result(run, wanted, (&key, &example), follows_n)?;
+        Some((run, estimate, run.result_environment(estimate)))
     };
     let entries: Vec<HistoryEntry<'_>> = runs.iter().filter_map(entry_of).collect();
     let first = entries.first().and_then(|(_, it, _)| equation_count(it));
@@ -106,7 +163,7 @@ pub fn build_history(
     let mut identity = identity_attributes(&example.parameters);
     identity.retain(|name, _| has_one_n || *name != Attribute::N);
     let point = |entry: &HistoryEntry<'_>| HistoryPoint {
-        n: equation_count(&entry.1).filter(|_| !has_one_n),
+        n: equation_count(entry.1).filter(|_| !has_one_n),
         ..history_point(entry)
     };
     let method = DetectionMethod {
@@ -133,6 +190,24 @@ pub fn build_history(
     })
 }
 
+/// Returns the result of a run that is the same as the example: that with its key, or, if N is
+/// followed, the one with the largest N among those that differ only in N.
+fn same_result<'r>(
+    run: &'r RunResults,
+    wanted: &ResultQuery<'_>,
+    (key, example): (&ResultKey, &MetricEstimate),
+    follows_n: bool,
+) -> Option<&'r MetricEstimate> {
+    let results = run.matching_results(wanted);
+    let exact = results.iter().find(|(result_key, _)| result_key == key);
+    let largest_n = || {
+        let others = results.iter().filter(|(_, it)| differs_only_in_n(it, example));
+        others.max_by_key(|(_, it)| equation_count(it))
+    };
+    let found = exact.or_else(|| follows_n.then(largest_n).flatten())?;
+    Some(&found.1)
+}
+
 /// Returns the number of equations of LINPACK, which assay chooses by the time and the memory of a
 /// run.
 fn equation_count(estimate: &MetricEstimate) -> Option<u64> {
@@ -151,28 +226,14 @@ fn differs_only_in_n(one: &MetricEstimate, other: &MetricEstimate) -> bool {
 
 fn history_point((run, estimate, _): &HistoryEntry<'_>) -> HistoryPoint {
     HistoryPoint {
-        run: run.started.run.clone(),
-        started: run.started.started.clone(),
-        label: run.started.label.clone(),
+        run: run.run.clone(),
+        started: run.started.clone(),
+        label: run.label.clone(),
         median: estimate.median,
         ci: estimate.ci,
         n: None,
         limit: estimate.limit.as_ref().map(|limit| limit.value),
     }
-}
-
-/// Returns the environment of a result: that of the run, without the aspects of other cases.
-fn result_environment(run: &Run, estimate: &MetricEstimate) -> Environment {
-    let case = run.cases.iter().find(|record| record.case.id == estimate.case);
-    let result_name = format!(
-        "{} {}",
-        case.map(workload_key::workload_key).unwrap_or_default(),
-        estimate.metric
-    );
-    let applies = |(aspect, subject): &(EnvironmentAspect, String)| {
-        !environment::is_case_aspect(*aspect) || *subject == result_name
-    };
-    environment::run_environment(run).into_iter().filter(|(key, _)| applies(key)).collect()
 }
 
 /// Returns the level changes that exceed the margin, tested on the logarithmic scale if all medians
@@ -201,7 +262,7 @@ fn level_changes(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<
         let (run, estimate, _) = &entries[change.index];
         changes.push(LevelChange {
             point: change.index,
-            run: run.started.run.clone(),
+            run: run.run.clone(),
             before,
             after,
             ratio: shift.map(|shift| shift.amount.exp()),
@@ -230,7 +291,7 @@ fn environment_changes(entries: &[HistoryEntry<'_>]) -> Vec<EnvironmentChange> {
             changes.extend(before.filter(|before| *before != value).map(|before| {
                 EnvironmentChange {
                     point,
-                    run: run.started.run.clone(),
+                    run: run.run.clone(),
                     aspect: key.0,
                     of: key.1.clone(),
                     before: before.clone(),

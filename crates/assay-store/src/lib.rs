@@ -36,6 +36,7 @@ use assay_model::run::Run;
 pub use error::StoreError;
 pub use layout::{STORE_FORMAT, default_folder, new_run_id};
 pub use list_entry::{Headline, HeadlineSource, ListEntry, RunListing, UnreadableEntry};
+pub use parallel::parallel_map;
 pub use problem::EventProblem;
 pub use reader::ReadRun;
 pub use removal::RunRemoval;

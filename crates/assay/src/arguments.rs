@@ -45,6 +45,7 @@ mod page;
 pub(crate) mod plan;
 pub(crate) mod rdma;
 pub(crate) mod removal;
+pub(crate) mod site;
 pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
@@ -62,6 +63,7 @@ pub(crate) use page::{BriefPageArguments, PageArguments, PageFormat};
 use plan::PlanArguments;
 use rdma::RdmaArguments;
 use removal::{PruneArguments, RemoveArguments};
+use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 
 use crate::data_sheet::DataSheetArguments;
@@ -139,6 +141,8 @@ pub(crate) enum AssayCommand {
     History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
+    /// Write a static web site of the stored runs: overview, pages, histories, runs side by side
+    Site(SiteArguments),
     /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
     /// exit-codes
     Help(HelpArguments),
@@ -180,7 +184,8 @@ impl AssayCommand {
             | Self::Verify(_)
             | Self::Compare(_)
             | Self::History(_)
-            | Self::Report(_) => Some("progress-runs"),
+            | Self::Report(_)
+            | Self::Site(_) => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }

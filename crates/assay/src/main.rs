@@ -132,6 +132,7 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         AssayCommand::Lint(typed) => commands::lint::lint(&typed, terminal),
         AssayCommand::History(typed) => commands::history::history(&typed, terminal),
         AssayCommand::Report(typed) => commands::show::report(&typed, terminal),
+        AssayCommand::Site(typed) => commands::site::site(&typed, terminal),
         AssayCommand::Help(typed) => commands::help::help(&typed, terminal),
         AssayCommand::Completions(typed) => commands::help::completions(&typed, terminal),
         AssayCommand::Man(typed) => commands::help::man(&typed, terminal),

@@ -56,6 +56,8 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     // Filter by label.
     ("history", "ljo·f"),
     ("report", PAGES),
+    // Filter by label; the pages go to a folder.
+    ("site", "l····"),
     // Print only text for people or shells.
     ("help", "·····"),
     ("completions", "·····"),
