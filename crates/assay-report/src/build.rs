@@ -16,9 +16,9 @@ mod run;
 mod storage;
 
 pub use answer::{AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons};
-pub use comparison::{comparison, result_names};
-pub(crate) use comparison::sort_related;
 pub use comparison::programs::program_comparison;
+pub(crate) use comparison::sort_related;
+pub use comparison::{comparison, result_names};
 pub use findings::findings;
 pub(crate) use headlines::size_weight;
 pub use headlines::{headlines, representative};

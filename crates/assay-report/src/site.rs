@@ -101,7 +101,14 @@ pub fn history_page(history: &History) -> String {
         let cell = piece.strip_suffix("</th>").and_then(|before| before.rsplit_once('>'));
         match cell {
             Some((before, run)) if is_run(run) => {
-                linked.extend([before, "><a href=\"../runs/", run, ".html\">", run, "</a></th>"]);
+                linked.extend([
+                    before,
+                    "><a href=\"../runs/",
+                    run,
+                    ".html\">",
+                    run,
+                    "</a></th>",
+                ]);
             }
             _ => linked.push_str(piece),
         }

@@ -208,7 +208,10 @@ pub(crate) fn keyed_estimates(run: &Run) -> Vec<(ResultKey, MetricEstimate)> {
 /// Assigns its key to every result of a run. Results with equal keys are matched by
 /// [`compare`](crate::compare::compare).
 #[must_use]
-pub fn key_results(run: &Run, results: Vec<MetricEstimate>) -> Vec<(ResultKey, MetricEstimate)> {
+pub fn key_results(
+    run: &Run,
+    results: Vec<MetricEstimate>,
+) -> Vec<(ResultKey, MetricEstimate)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut questions: BTreeMap<&str, String> = BTreeMap::new();
     for record in &run.cases {

@@ -39,7 +39,10 @@ pub fn results_script(
 }
 
 fn script(place: &str, data: &Value) -> String {
-    format!("// Written by {MARK}.\n{place} = {};\n", sanitize::escape_hidden(&data.to_string()))
+    format!(
+        "// Written by {MARK}.\n{place} = {};\n",
+        sanitize::escape_hidden(&data.to_string())
+    )
 }
 
 /// Returns the columns that the script of the site reads by their position.

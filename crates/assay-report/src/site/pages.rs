@@ -8,8 +8,8 @@ use assay_model::sanitize;
 use serde_json::json;
 
 use super::{SiteHistory, SiteRun, short_text};
-use crate::locale::{Language, word};
-use crate::units;
+use crate::locale::{Language, format_fact, word};
+use crate::precision;
 
 /// Confidence level of the intervals of medians, in percent.
 const INTERVAL_PERCENT: f64 = 95.0;
@@ -76,7 +76,8 @@ struct Filter {
 /// Never: the template writes to memory.
 #[must_use]
 pub fn overview_page(contents: &SiteContents<'_>) -> String {
-    let values = |column: fn(&SiteRun<'_>) -> String| contents.runs.iter().map(column).collect();
+    let values =
+        |column: fn(&SiteRun<'_>) -> String| contents.runs.iter().map(column).collect();
     let filter = |label, column, values| Filter { label, column, values };
     let unreadable = contents.unreadable.iter().map(|(id, reason)| {
         (
@@ -90,10 +91,22 @@ pub fn overview_page(contents: &SiteContents<'_>) -> String {
         runs: contents.runs.len(),
         pieces: contents.pieces,
         filters: vec![
-            filter(word("column-host"), 2, values(|it| short_text(it.listed.host).into_owned())),
+            filter(
+                word("column-host"),
+                2,
+                values(|it| short_text(it.listed.host).into_owned()),
+            ),
             filter(word("site-machine"), 4, values(|it| short_text(it.machine).into_owned())),
-            filter(word("column-suite"), 5, values(|it| short_text(it.listed.suite).into_owned())),
-            filter(word("column-label"), 6, values(|it| short_text(it.listed.label).into_owned())),
+            filter(
+                word("column-suite"),
+                5,
+                values(|it| short_text(it.listed.suite).into_owned()),
+            ),
+            filter(
+                word("column-label"),
+                6,
+                values(|it| short_text(it.listed.label).into_owned()),
+            ),
         ],
         unreadable: unreadable.collect(),
         no_script: message!("site-needs-script", folder = "runs"),
@@ -108,7 +121,7 @@ pub fn overview_page(contents: &SiteContents<'_>) -> String {
 /// Never: the template writes to memory.
 #[must_use]
 pub fn comparison_page() -> String {
-    let level = units::percent(INTERVAL_PERCENT);
+    let level = precision::format_percent_setting(INTERVAL_PERCENT);
     finish(&ComparisonPage {
         frame: Frame::new(word("site-comparison"), "compare.html"),
         explanation: message!("site-ratios", level = level),
@@ -152,7 +165,7 @@ impl<'a> Frame<'a> {
             "notHere": message!("site-not-here", run = "{run}"),
             "metric": word("column-what"),
             "case": word("column-case"),
-            "noInterval": word("no-interval"),
+            "noInterval": format_fact(word("interval"), word("no-interval")),
         });
         let texts = texts.to_string().replace('<', "\\u003c");
         Self { lang: language.locale.tag(), title, file, texts }

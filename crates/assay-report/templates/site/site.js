@@ -41,6 +41,7 @@
     const ticked = new Set();
     let runs = [];
     let start = 0;
+    let drawn = null;
     const matching = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       return runs.filter(({ row, found }) =>
@@ -74,7 +75,10 @@
       const found = matching();
       start = Math.max(0, Math.min(start, Math.floor((found.length - 1) / PAGE_ROWS) * PAGE_ROWS));
       const page = found.slice(start, start + PAGE_ROWS);
-      body.replaceChildren(...page.map(rowOf));
+      // Rows that stay keep the focus while further runs are read.
+      const ids = page.map(({ row }) => row[0]).join();
+      if (ids !== drawn) body.replaceChildren(...page.map(rowOf));
+      drawn = ids;
       const [first, last, all] = [start + 1, start + page.length, found.length].map((it) => whole.format(it));
       shown.textContent = page.length ? fill(texts.shown, { first, last, all }) : texts.noMatch;
       newer.disabled = start === 0;

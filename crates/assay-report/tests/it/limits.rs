@@ -20,6 +20,14 @@ pub(crate) fn history(
     limits: [Option<f64>; 3],
     environment: Vec<EnvironmentChange>,
 ) -> Document {
+    build::history(&sample_history(limits, environment))
+}
+
+/// Returns the values of a history of three runs.
+pub(crate) fn sample_history(
+    limits: [Option<f64>; 3],
+    environment: Vec<EnvironmentChange>,
+) -> History {
     let point = |(at, limit): (usize, Option<f64>)| HistoryPoint {
         run: format!("20261121-10445{at}-000{at}"),
         started: format!("2026-11-2{at}T10:44:50Z"),
@@ -29,7 +37,7 @@ pub(crate) fn history(
         n: None,
         limit,
     };
-    build::history(&History {
+    History {
         schema: 1,
         statistics: 1,
         benchmark: "memory.stream".to_owned(),
@@ -49,7 +57,7 @@ pub(crate) fn history(
             risk: 0.01,
             margin: 0.03,
         },
-    })
+    }
 }
 
 fn plots(document: &Document) -> Vec<&Plot> {

@@ -17,6 +17,7 @@ mod pages;
 mod pictures;
 mod properties;
 mod read_back;
+mod site;
 mod small;
 mod storage;
 mod troubled;

@@ -20,7 +20,7 @@ opened from a disk, served by any web server, or sent as an archive.")]
 pub(crate) struct SiteArguments {
     /// Folder to write: a new or an empty one, or one that `assay site` wrote before
     #[arg(value_name = "DIR", value_parser = folder_parser())]
-    pub(crate) folder: PathBuf,
+    pub(crate) site: PathBuf,
     /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
     #[arg(long, value_name = "DATE|TIME", value_parser = parse_since)]
     pub(crate) since: Option<String>,

@@ -35,7 +35,7 @@ pub(crate) fn site(
     notes.for_each(|text| terminal.note(&text));
     listing.runs.retain(|run| is_requested(run, typed));
     let writer = SiteWriter {
-        folder: SiteFolder::open(&typed.folder)?,
+        folder: SiteFolder::open(&typed.site)?,
         language: typed.language.language(),
     };
     let store = match listing.runs.is_empty() {
@@ -45,7 +45,7 @@ pub(crate) fn site(
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
     let written = writer.write_site(store.as_ref(), listing)?;
     written.warnings.iter().for_each(|warning| terminal.note(warning));
-    let page = typed.folder.join("index.html");
+    let page = typed.site.join("index.html");
     terminal.print_line(&words::sentence(
         "site-written",
         &[

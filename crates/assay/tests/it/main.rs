@@ -32,6 +32,8 @@ mod reframe;
 mod reports;
 mod round_trips;
 mod several_suites;
+mod site;
+mod site_browser;
 mod slurm;
 mod storage;
 mod storage_files;

@@ -164,6 +164,7 @@ impl SiteFolder {
     /// If a file cannot be removed or written.
     pub(super) fn finish(self, manifest: &SiteManifest) -> Result<usize, CommandFailure> {
         let mut removed = 0;
+        // Names that the folder does not have are not followed: a manifest can be changed by hand.
         let is_obsolete = |name: &&String| {
             !manifest.files.contains_key(*name) && self.present.contains_key(*name)
         };

@@ -116,10 +116,9 @@ impl SiteWriter {
         runs: &[RunResults],
     ) -> Result<(Vec<HistoryRecord>, SiteFiles), CommandFailure> {
         let metrics = metrics_of(runs);
-        let written =
-            assay_store::parallel_map(&metrics, MIN_HISTORIES_PER_THREAD, |metric| {
-                self.language.scope(|| self.write_history(host, *metric, runs))
-            });
+        let written = assay_store::parallel_map(&metrics, MIN_HISTORIES_PER_THREAD, |metric| {
+            self.language.scope(|| self.write_history(host, *metric, runs))
+        });
         let (mut records, mut files) = (Vec::new(), SiteFiles::new());
         for history in written {
             if let Some((record, file)) = history? {

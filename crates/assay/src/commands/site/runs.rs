@@ -78,8 +78,10 @@ impl SiteWriter {
                     let document = build::run_page(&summary, Some(&read.run));
                     [site::run_page(&document), site::results_script(&summary, &keyed)]
                 });
-                let record =
-                    RunRecord { source: self.run_source(run), machine: machine_type(&read.run) };
+                let record = RunRecord {
+                    source: self.run_source(run),
+                    machine: machine_type(&read.run),
+                };
                 let mut files = SiteFiles::new();
                 for (name, text) in
                     [(page_name(&run.id), page), (results_name(&run.id), results)]
