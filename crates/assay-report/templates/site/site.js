@@ -7,6 +7,8 @@
   const PAGE_ROWS = 100;
   // Identifiers become parts of file names.
   const isRun = (id) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id);
+  // Words that a shell takes as they are.
+  const isPlain = (word) => /^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(word);
   const load = (path) => new Promise((done) => {
     const script = document.createElement("script");
     script.addEventListener("load", () => done(true));
@@ -137,14 +139,21 @@
     message.textContent = [...gone, ...(ids.length < 2 ? [texts.noChoice] : [])].join(" ");
     place.hidden = ids.length < 2;
     if (place.hidden) return;
-    document.getElementById("commands").textContent =
-      ids.slice(1).map((id) => `assay compare ${ids[0]} ${id}`).join("\n");
+    const others = runs.slice(1).filter((run) => run.host === runs[0].host && run.label !== runs[0].label);
+    const labels = others.filter((run) => [run.host, run.label, runs[0].label].every(isPlain))
+      .map((run) => `assay compare ${runs[0].label} ${run.label} --host ${run.host}`);
+    const commands = ids.slice(1).map((id) => `assay compare ${ids[0]} ${id}`);
+    document.getElementById("commands").textContent = [...commands, ...new Set(labels)].join("\n");
     const head = document.createElement("tr");
     head.append(heading(texts.metric, "col", "left"), heading(texts.case, "col", "left"));
     ids.forEach((id, i) => {
       const made = heading("", "col", "right run");
       const { label, host, started } = runs[i];
-      made.append(link(id, `runs/${id}.html`), small([label, host, started].filter(Boolean).join(", ")));
+      const about = small("");
+      // Each text has a direction of its own.
+      [label, host, started].filter(Boolean).forEach((text, at) =>
+        about.append(at ? ", " : "", cell("bdi", text)));
+      made.append(link(id, `runs/${id}.html`), about);
       head.append(made);
     });
     const rows = new Map();

@@ -45,6 +45,66 @@ fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
     names.map(|name| (*name).clone()).collect()
 }
 
+/// CRC-32 of IEEE 802.3, by which the store detects changed lines.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
+    let add = |crc: u32, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc));
+    !bytes.iter().fold(u32::MAX, add)
+}
+
+/// Stores copies of a run under other identifiers, a minute apart.
+fn copy_run(world: &World, id: &str, copies: std::ops::Range<usize>) {
+    let runs = world.path("assay/runs");
+    let text = fs::read_to_string(runs.join(id).join("events.jsonl")).unwrap();
+    let [day, time, _] = id.split('-').collect::<Vec<_>>()[..] else { panic!("{id}") };
+    let started = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        &day[..4],
+        &day[4..6],
+        &day[6..],
+        &time[..2],
+        &time[2..4],
+        &time[4..]
+    );
+    for copy in copies {
+        let (hour, minute) = (copy / 60, copy % 60);
+        let other = format!("20300101-{hour:02}{minute:02}00-0000");
+        let later = format!("2030-01-01T{hour:02}:{minute:02}:00Z");
+        let line = |line: &str| {
+            let body = line[line.find("\"n\":").unwrap()..].replace(id, &other);
+            let body = body.replace(&started, &later);
+            format!("{{\"crc\":\"{:08x}\",{body}\n", crc32(body.as_bytes()))
+        };
+        fs::create_dir(runs.join(&other)).unwrap();
+        let copied: String = text.lines().map(line).collect();
+        fs::write(runs.join(&other).join("events.jsonl"), copied).unwrap();
+    }
+}
+
+/// The list is in pieces; a new run changes the last one only, and a history has the newest runs.
+#[test]
+fn long_lists_are_in_pieces() {
+    let world = world_with_runs();
+    let id = run_ids(&world)[0].clone();
+    copy_run(&world, &id, 0..520);
+    world.assay(&["site", "pages"]).succeeded();
+    let before = contents(&world.path("pages"));
+    assert!(before["index.html"].contains("data-pieces=\"2\""));
+    assert!(before["history.html"].contains("<td class=\"right\">300</td>"));
+    assert_eq!(before.keys().filter(|it| it.starts_with("runs/")).count(), 522);
+    copy_run(&world, &id, 520..521);
+    world.assay(&["site", "pages"]).succeeded();
+    let after = contents(&world.path("pages"));
+    let changed = changed(&before, &after);
+    let changed: Vec<&str> =
+        changed.iter().map(String::as_str).filter(|it| !it.starts_with("history/")).collect();
+    let new = "20300101-084000-0000";
+    assert_eq!(
+        changed,
+        ["data/runs-1.js", &format!("results/{new}.js"), &format!("runs/{new}.html")]
+    );
+}
+
 #[test]
 fn writes_only_what_has_changed() {
     let world = world_with_runs();
@@ -154,9 +214,9 @@ fn damaged_runs_are_named() {
         lines[line] = lines[line].replace("\"event\"", "\"evxnt\"");
         fs::write(events(id), lines.join("\n") + "\n").unwrap();
     };
-    damage(&ids[0], 8);
     world.assay(&["import", "stream.txt"]).succeeded();
     let cut = run_ids(&world)[0].clone();
+    damage(&ids[0], 8);
     let text = fs::read_to_string(events(&cut)).unwrap();
     fs::write(events(&cut), &text[..100]).unwrap();
 

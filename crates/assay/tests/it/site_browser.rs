@@ -134,7 +134,7 @@ fn filters_ticks_and_comparison_work() {
         "disabled false true",
         "compared 4",
         "31.66 GB/s × 1.00 (interval: none)",
-        format!("assay compare {off} {on}"),
+        format!("assay compare {off} {on}\nassay compare off on --host imported"),
     ]);
     assert_eq!(found, expected.to_string());
 }
