@@ -192,7 +192,7 @@ fn case_label(pair: &MetricComparison) -> String {
     }
 }
 
-/// Returns what distinguishes a result from others of its metric.
+/// Returns the attributes that distinguish a result from others of its metric.
 fn result_case(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         return network_labels::case_and_end(estimate);

@@ -44,7 +44,7 @@ pub fn history(history: &History) -> Document {
     document
 }
 
-/// Returns the name of the result with what identifies it.
+/// Returns the name of the result with the attributes that identify it.
 pub(crate) fn title(history: &History) -> String {
     let suffix = match identity::label(&history.identity) {
         words if words.is_empty() => String::new(),

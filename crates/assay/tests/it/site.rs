@@ -1,4 +1,4 @@
-//! `assay site`: what it writes, keeps, removes and refuses.
+//! `assay site`: files that it writes, keeps, removes and refuses.
 
 use std::collections::BTreeMap;
 use std::fs;

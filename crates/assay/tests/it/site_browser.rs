@@ -8,7 +8,7 @@ use std::{env, fs};
 use crate::program::World;
 use crate::site::{run_ids, world_with_runs};
 
-/// Script that uses the site in a frame, and writes what it found into the title of the page.
+/// Script that uses the site in a frame, and writes its findings into the title of the page.
 const DRIVE: &str = r##"
 const frame = document.querySelector("iframe");
 const found = [];

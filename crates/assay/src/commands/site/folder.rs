@@ -1,6 +1,6 @@
 //! Folder of a site: its manifest, and which of its files are ours.
 //!
-//! Only what a site wrote is replaced or removed. Every file is replaced as a whole; the manifest is
+//! Only files that a site wrote are replaced or removed. Every file is replaced as a whole; the manifest is
 //! written last, so that an interrupted site is continued by the next call.
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +25,7 @@ const FOLDERS: [&str; 5] = ["", "runs", "results", "history", "data"];
 /// Number of hexadecimal digits of a fingerprint.
 const FINGERPRINT_DIGITS: usize = 32;
 
-/// Record of all files that a site wrote, and what they were derived from.
+/// Record of all files that a site wrote, and of their sources.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SiteManifest {
     schema: u32,
@@ -47,7 +47,7 @@ pub(super) struct FileRecord {
 /// Run whose page was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RunRecord {
-    /// Fingerprint of what its files were derived from.
+    /// Fingerprint of the sources of its files.
     pub(super) source: String,
     /// Type of the machine.
     pub(super) machine: String,
