@@ -185,6 +185,18 @@ fn refuses_files_of_others() {
     assert!(refused.contains("no manifest of this version"), "{refused}");
 }
 
+#[test]
+fn refuses_a_second_writer() {
+    let world = world_with_runs();
+    world.assay(&["site", "pages"]).succeeded();
+    let folder = fs::File::open(world.path("pages")).unwrap();
+    folder.lock().unwrap();
+    let refused = world.assay(&["site", "pages"]).failed_with(2).err;
+    assert!(refused.contains("another process writes the site pages"), "{refused}");
+    drop(folder);
+    world.assay(&["site", "pages"]).succeeded();
+}
+
 /// A manifest that names files elsewhere removes none of them.
 #[test]
 fn changed_manifest_removes_nothing_elsewhere() {

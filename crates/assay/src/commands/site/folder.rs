@@ -4,7 +4,7 @@
 //! written last, so that an interrupted site is continued by the next call.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsStr;
+use std::fs::TryLockError;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -107,7 +107,8 @@ impl SiteFolder {
         }
         fs::create_dir_all(path).map_err(|error| folder_error(path, &error))?;
         let lock = fs::File::open(path).map_err(|error| folder_error(path, &error))?;
-        if lock.file().try_lock().is_err() {
+        // Only a held lock refuses: some file systems have no locks.
+        if matches!(lock.file().try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(CommandFailure::usage(format!(
                 "another process writes the site {}",
                 path.display()
@@ -253,8 +254,7 @@ fn is_marked(path: &Path) -> bool {
 }
 
 fn folder_error(path: &Path, error: &io::Error) -> CommandFailure {
-    let name = path.file_name().unwrap_or_else(|| OsStr::new("the folder")).display();
-    CommandFailure::measurement(format!("cannot open {name} as a site"))
+    CommandFailure::measurement(format!("cannot open {} as a site", path.display()))
         .with_cause(error)
         .with_known_advice()
 }
