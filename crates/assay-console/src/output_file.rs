@@ -32,6 +32,23 @@ pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), CommandFailu
     result.map_err(|error| write_error(path, &error))
 }
 
+/// Beginning of the names of drafts that [`write_derived`] renames.
+pub const DRAFT_PREFIX: &str = ".assay-draft-";
+
+/// Writes one of many files that can be derived again: it is created or replaced atomically, but
+/// not brought to the disk at once.
+pub fn write_derived(path: &Path, text: &str) -> Result<(), CommandFailure> {
+    let written = || {
+        let mut draft = tempfile::Builder::new()
+            .prefix(DRAFT_PREFIX)
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(parent_folder(path))?;
+        draft.write_all(text.as_bytes())?;
+        draft.persist(path).map(drop).map_err(|error| error.error)
+    };
+    written().map_err(|error| write_error(path, &error))
+}
+
 /// Checks before a measurement that a path can be written. Changes no file.
 pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
     let folder = match path.metadata() {

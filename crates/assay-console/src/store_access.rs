@@ -180,13 +180,13 @@ pub fn stored_run_exit_code(read: &ReadRun) -> u8 {
 pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, CommandFailure> {
     let store = open_for_reading(typed)?;
     read_run(&store, &resolve_run(&store, name)?)
+        .map_err(|error| CommandFailure::from_store(&error))
 }
 
-/// Reads the run with this identifier.
-pub fn read_run(store: &Store, id: &str) -> Result<ReadRun, CommandFailure> {
-    let mut read = store.read(id).map_err(|error| CommandFailure::from_store(&error))?;
+/// Reads the run with this identifier. If events were lost, every report of it has a doubt.
+pub fn read_run(store: &Store, id: &str) -> Result<ReadRun, StoreError> {
+    let mut read = store.read(id)?;
     if !read.is_whole() {
-        // Every report of the run then includes this doubt.
         read.run.doubts.push(Doubt::EventsLost { count: read.lost_events() });
     }
     Ok(read)

@@ -358,3 +358,25 @@ page-language = Jazyk
 page-units = Jednotky
 page-raw = Surová data
 page-back = k prvnímu řádku
+
+## The site of all runs
+site-pages = Stránky
+site-histories = Historie
+site-comparison = Běhy vedle sebe
+site-machine = typ stroje
+site-filters = Filtry
+site-search = Hledat
+site-any = vše
+site-tick = porovnat
+site-tick-run = Porovnat běh { $run }
+site-compare-ticked = Porovnat zaškrtnuté běhy: { $n }
+site-newer = Novější
+site-older = Starší
+site-shown = { $first } až { $last } z { $all }
+site-no-match = Neodpovídá žádný běh.
+site-needs-script = Seznam běhů potřebuje JavaScript. Bez něj otevřete stránky ve složce { $folder }.
+site-no-choice = Zaškrtněte v seznamu dva nebo více běhů, aby se zobrazily vedle sebe.
+site-not-here = Tento web neobsahuje běh { $run }.
+site-ratios = Pod každou hodnotou je její interval a poměr jejího mediánu k mediánu prvního běhu s rozsahem, který připouštějí { $level } intervaly obou mediánů. Není to verdikt, protože běhy se liší i náhodou. Verdikt dávají tyto příkazy:
+site-history-limit = Historie obsahuje nejvýše { $n } nejnovějších běhů svého hostitele a jeden výsledek každé metriky; `assay history` čte všechny běhy a každý výsledek.
+site-written = zapsáno: { $page } (běhy: { $runs }, zapsané soubory: { $written }, beze změny: { $kept }, odstraněné: { $removed })

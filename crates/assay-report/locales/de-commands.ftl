@@ -372,3 +372,25 @@ page-language = Sprache
 page-units = Einheiten
 page-raw = Rohdaten
 page-back = zur ersten Zeile
+
+## The site of all runs
+site-pages = Seiten
+site-histories = Verläufe
+site-comparison = Läufe nebeneinander
+site-machine = Maschinentyp
+site-filters = Filter
+site-search = Suche
+site-any = alle
+site-tick = vergleichen
+site-tick-run = Lauf { $run } vergleichen
+site-compare-ticked = Angekreuzte Läufe vergleichen: { $n }
+site-newer = Neuere
+site-older = Ältere
+site-shown = { $first } bis { $last } von { $all }
+site-no-match = Kein Lauf passt dazu.
+site-needs-script = Die Liste der Läufe braucht JavaScript. Ohne JavaScript lassen sich die Seiten im Ordner { $folder } öffnen.
+site-no-choice = Zwei oder mehr Läufe in der Liste der Läufe ankreuzen, um sie nebeneinander zu sehen.
+site-not-here = Der Lauf { $run } ist hier nicht enthalten.
+site-ratios = Unter jedem Wert stehen sein Intervall und das Verhältnis seines Medians zu dem des ersten Laufs, mit dem Bereich, den die { $level }-Intervalle beider Mediane zulassen. Das ist kein Urteil, denn Läufe unterscheiden sich auch zufällig. Diese Befehle geben eines:
+site-history-limit = Ein Verlauf hat höchstens die neuesten { $n } Läufe seines Hosts und ein Ergebnis je Metrik; `assay history` liest alle Läufe und jedes Ergebnis.
+site-written = geschrieben: { $page } (Läufe: { $runs }, geschriebene Dateien: { $written }, unverändert: { $kept }, entfernt: { $removed })

@@ -396,3 +396,25 @@ page-language = Language
 page-units = Units
 page-raw = Raw data
 page-back = to the first row
+
+## The site of all runs
+site-pages = Pages
+site-histories = Histories
+site-comparison = Runs side by side
+site-machine = machine type
+site-filters = Filters
+site-search = Search
+site-any = any
+site-tick = compare
+site-tick-run = Compare run { $run }
+site-compare-ticked = Compare ticked runs: { $n }
+site-newer = Newer
+site-older = Older
+site-shown = { $first } to { $last } of { $all }
+site-no-match = No run matches.
+site-needs-script = The list of runs needs JavaScript. Without it, open the pages in the folder { $folder }.
+site-no-choice = Tick two or more runs in the list of runs to see them side by side.
+site-not-here = This site does not contain the run { $run }.
+site-ratios = Below each value are its interval and the ratio of its median to that of the first run, with the range that the { $level } intervals of both medians allow. This is no verdict, because runs also differ by chance. These commands give one:
+site-history-limit = A history has at most the newest { $n } runs of its host and one result of each metric; `assay history` reads all runs and any result.
+site-written = written: { $page } (runs: { $runs }, files written: { $written }, unchanged: { $kept }, removed: { $removed })

@@ -368,3 +368,25 @@ page-language = Idioma
 page-units = Unidades
 page-raw = Datos sin procesar
 page-back = a la primera fila
+
+## The site of all runs
+site-pages = Páginas
+site-histories = Historiales
+site-comparison = Ejecuciones en paralelo
+site-machine = tipo de máquina
+site-filters = Filtros
+site-search = Buscar
+site-any = todas
+site-tick = comparar
+site-tick-run = Comparar la ejecución { $run }
+site-compare-ticked = Comparar las ejecuciones marcadas: { $n }
+site-newer = Más recientes
+site-older = Más antiguas
+site-shown = { $first } a { $last } de { $all }
+site-no-match = Ninguna ejecución coincide.
+site-needs-script = La lista de ejecuciones necesita JavaScript. Sin él, abra las páginas de la carpeta { $folder }.
+site-no-choice = Marque dos o más ejecuciones en la lista para verlas en paralelo.
+site-not-here = Este sitio no contiene la ejecución { $run }.
+site-ratios = Debajo de cada valor están su intervalo y la razón entre su mediana y la de la primera ejecución, con el rango que permiten los intervalos al { $level } de ambas medianas. No es un veredicto, porque las ejecuciones también difieren por azar. Estos comandos dan uno:
+site-history-limit = Un historial tiene como mucho las { $n } ejecuciones más recientes de su host y un resultado por métrica; `assay history` lee todas las ejecuciones y cualquier resultado.
+site-written = escrito: { $page } (ejecuciones: { $runs }, archivos escritos: { $written }, sin cambios: { $kept }, eliminados: { $removed })

@@ -368,3 +368,25 @@ page-language = Langue
 page-units = Unités
 page-raw = Données brutes
 page-back = vers la première ligne
+
+## The site of all runs
+site-pages = Pages
+site-histories = Historiques
+site-comparison = Exécutions côte à côte
+site-machine = type de machine
+site-filters = Filtres
+site-search = Recherche
+site-any = toutes
+site-tick = comparer
+site-tick-run = Comparer l’exécution { $run }
+site-compare-ticked = Comparer les exécutions cochées : { $n }
+site-newer = Plus récentes
+site-older = Plus anciennes
+site-shown = { $first } à { $last } sur { $all }
+site-no-match = Aucune exécution ne correspond.
+site-needs-script = La liste des exécutions nécessite JavaScript. Sans lui, ouvrez les pages du dossier { $folder }.
+site-no-choice = Cochez au moins deux exécutions dans la liste pour les voir côte à côte.
+site-not-here = Ce site ne contient pas l’exécution { $run }.
+site-ratios = Sous chaque valeur figurent son intervalle et le rapport de sa médiane à celle de la première exécution, avec la plage que permettent les intervalles à { $level } des deux médianes. Ce n’est pas un verdict, car les exécutions diffèrent aussi par hasard. Ces commandes en donnent un :
+site-history-limit = Un historique contient au plus les { $n } exécutions les plus récentes de son hôte et un résultat par métrique ; `assay history` lit toutes les exécutions et chaque résultat.
+site-written = écrit : { $page } (exécutions : { $runs }, fichiers écrits : { $written }, inchangés : { $kept }, supprimés : { $removed })

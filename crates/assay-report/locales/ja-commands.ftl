@@ -350,3 +350,25 @@ page-language = 言語
 page-units = 単位
 page-raw = 生データ
 page-back = 最初の行へ
+
+## The site of all runs
+site-pages = ページ
+site-histories = 履歴
+site-comparison = 実行の比較表
+site-machine = マシンの種類
+site-filters = フィルター
+site-search = 検索
+site-any = すべて
+site-tick = 比較
+site-tick-run = 実行 { $run } を比較
+site-compare-ticked = 選んだ実行を比較：{ $n }
+site-newer = 新しい実行
+site-older = 古い実行
+site-shown = { $all } 件中 { $first }～{ $last }
+site-no-match = 一致する実行はありません。
+site-needs-script = 実行の一覧には JavaScript が必要です。ない場合は、フォルダー { $folder } のページを開いてください。
+site-no-choice = 一覧で二つ以上の実行を選ぶと、並べて表示されます。
+site-not-here = このサイトに実行 { $run } はありません。
+site-ratios = 各値の下は、その区間と、最初の実行の中央値に対する比です。比の範囲は、両方の中央値の { $level } 区間が許す範囲です。実行は偶然にも異なるため、これは判定ではありません。判定は次のコマンドで得られます。
+site-history-limit = 履歴は、ホストごとに最新の実行を最大 { $n } 件、指標ごとに結果を一つ含みます。`assay history` はすべての実行とすべての結果を読み取ります。
+site-written = 書き込み済み：{ $page }（実行：{ $runs }、書き込んだファイル：{ $written }、変更なし：{ $kept }、削除：{ $removed }）

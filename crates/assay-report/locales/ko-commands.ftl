@@ -350,3 +350,25 @@ page-language = 언어
 page-units = 단위
 page-raw = 원시 데이터
 page-back = 첫 행으로
+
+## The site of all runs
+site-pages = 페이지
+site-histories = 이력
+site-comparison = 실행 나란히 보기
+site-machine = 머신 유형
+site-filters = 필터
+site-search = 검색
+site-any = 모두
+site-tick = 비교
+site-tick-run = 실행 { $run } 비교
+site-compare-ticked = 선택한 실행 비교: { $n }
+site-newer = 더 최근
+site-older = 더 이전
+site-shown = { $all }개 중 { $first }~{ $last }
+site-no-match = 일치하는 실행이 없습니다.
+site-needs-script = 실행 목록에는 JavaScript가 필요합니다. 없으면 폴더 { $folder }의 페이지를 여십시오.
+site-no-choice = 목록에서 실행을 둘 이상 선택하면 나란히 표시됩니다.
+site-not-here = 이 사이트에는 실행 { $run }이(가) 없습니다.
+site-ratios = 각 값 아래는 그 구간과 첫 실행의 중앙값에 대한 비율이며, 비율의 범위는 두 중앙값의 { $level } 구간이 허용하는 범위입니다. 실행은 우연히도 다르므로 이것은 판정이 아닙니다. 판정은 다음 명령으로 얻습니다.
+site-history-limit = 이력은 호스트마다 최신 실행을 최대 { $n }개, 지표마다 결과를 하나 포함합니다. `assay history`는 모든 실행과 모든 결과를 읽습니다.
+site-written = 기록됨: { $page }(실행: { $runs }, 기록한 파일: { $written }, 변경 없음: { $kept }, 삭제: { $removed })

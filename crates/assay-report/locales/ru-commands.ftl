@@ -357,3 +357,25 @@ page-language = Язык
 page-units = Единицы
 page-raw = Исходные данные
 page-back = к первой строке
+
+## The site of all runs
+site-pages = Страницы
+site-histories = Истории
+site-comparison = Прогоны рядом
+site-machine = тип машины
+site-filters = Фильтры
+site-search = Поиск
+site-any = все
+site-tick = сравнить
+site-tick-run = Сравнить прогон { $run }
+site-compare-ticked = Сравнить отмеченные прогоны: { $n }
+site-newer = Новее
+site-older = Старее
+site-shown = { $first }–{ $last } из { $all }
+site-no-match = Нет подходящих прогонов.
+site-needs-script = Списку прогонов нужен JavaScript. Без него откройте страницы в папке { $folder }.
+site-no-choice = Отметьте в списке два или больше прогонов, чтобы увидеть их рядом.
+site-not-here = На этом сайте нет прогона { $run }.
+site-ratios = Под каждым значением указаны его интервал и отношение его медианы к медиане первого прогона с диапазоном, который допускают { $level } интервалы обеих медиан. Это не оценка: прогоны различаются и случайно. Оценку дают эти команды:
+site-history-limit = История содержит не более { $n } новейших прогонов своего узла и один результат каждой метрики; `assay history` читает все прогоны и любой результат.
+site-written = записано: { $page } (прогоны: { $runs }, записано файлов: { $written }, без изменений: { $kept }, удалено: { $removed })

@@ -350,3 +350,25 @@ page-language = 语言
 page-units = 单位
 page-raw = 原始数据
 page-back = 返回首行
+
+## The site of all runs
+site-pages = 页面
+site-histories = 历史
+site-comparison = 运行并列
+site-machine = 机器类型
+site-filters = 筛选
+site-search = 搜索
+site-any = 全部
+site-tick = 比较
+site-tick-run = 比较运行 { $run }
+site-compare-ticked = 比较选中的运行：{ $n }
+site-newer = 较新
+site-older = 较旧
+site-shown = 第 { $first } 至 { $last } 条，共 { $all } 条
+site-no-match = 没有匹配的运行。
+site-needs-script = 运行列表需要 JavaScript。没有时，请打开文件夹 { $folder } 中的页面。
+site-no-choice = 在运行列表中选中两个或更多运行，即可并列查看。
+site-not-here = 此站点没有运行 { $run }。
+site-ratios = 每个值下方是其区间，以及其中位数与第一个运行的中位数之比；比值的范围由两个中位数的 { $level } 区间得出。这不是结论，因为运行也会偶然不同。以下命令给出结论：
+site-history-limit = 历史最多包含每台主机最新的 { $n } 次运行，每个指标一个结果；`assay history` 读取所有运行和任何结果。
+site-written = 已写入：{ $page }（运行：{ $runs }，写入的文件：{ $written }，未更改：{ $kept }，已删除：{ $removed }）

@@ -20,16 +20,19 @@ pub use answer::{
     AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons, judged_estimates, trust_level,
     trust_notice,
 };
-pub use comparison::comparison;
 pub use comparison::levels::{factor_plan, level_comparison};
 pub use comparison::programs::program_comparison;
+pub(crate) use comparison::sort_related;
+pub use comparison::{comparison, result_names};
 pub use findings::findings;
 pub(crate) use headlines::size_weight;
 pub use headlines::{headlines, representative};
 pub use history::history;
+pub(crate) use history::{format_minute, newest_value, title as history_title};
 pub use hosts::{ExaminedHost, UnreachableHost, hosts};
 pub use learn::{PublishedPage, default_subject, learn};
 pub use listing::{HiddenRuns, ListedRun, listing};
+pub(crate) use listing::{format_values, host_label, state_label};
 pub use methods::methods;
 pub use plan::{PlannedTurns, fleet_plan, plan};
 pub use run::{run, run_page};

@@ -3,8 +3,8 @@
 //! [`build`] turns a summary, a plan, a list of runs or findings into a neutral
 //! [`document::Document`]; [`render`] writes a document in one format. CSV and JSON are written
 //! from the summary itself, because programs read them. [`export`] writes many runs for databases
-//! and notebooks. [`words`] is the only place with the texts
-//! of identifiers. [`anonymous`] removes from a run everything that identifies its owner.
+//! and notebooks, [`site`] renders the pages of a site of all runs. [`words`] is the only place with
+//! the texts of identifiers. [`anonymous`] removes from a run everything that identifies its owner.
 //!
 //! This crate never runs, measures or opens anything, and never judges results.
 
@@ -27,5 +27,6 @@ mod plot;
 pub mod precision;
 pub mod progress;
 pub mod render;
+pub mod site;
 pub mod units;
 pub mod words;

@@ -120,7 +120,7 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
 
 /// Key that matches the same result across runs: identity of the result, and its index among
 /// results with the same identity. Several hosts may have the same workload.
-pub(crate) type ResultKey = (String, usize);
+pub type ResultKey = (String, usize);
 
 /// All results of the runs of a condition.
 struct ConditionResults<'r> {
@@ -204,6 +204,16 @@ fn match_blocks(a: &[&Run], b: &[&Run]) -> Option<Vec<(usize, usize)>> {
 /// Returns every estimate of a run with its key: the benchmark, the workload, the metric and every
 /// attribute that matched results must share.
 pub(crate) fn keyed_estimates(run: &Run) -> Vec<(ResultKey, MetricEstimate)> {
+    key_results(run, summarize(run).results)
+}
+
+/// Assigns its key to every result of a run. Results with equal keys are matched by
+/// [`compare`](crate::compare::compare).
+#[must_use]
+pub fn key_results(
+    run: &Run,
+    results: Vec<MetricEstimate>,
+) -> Vec<(ResultKey, MetricEstimate)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut questions: BTreeMap<&str, String> = BTreeMap::new();
     for record in &run.cases {
@@ -217,7 +227,7 @@ pub(crate) fn keyed_estimates(run: &Run) -> Vec<(ResultKey, MetricEstimate)> {
         *before += 1;
         ((about, *before), it)
     };
-    let mut results = summarize(run).results;
+    let mut results = results;
     // The same hosts may be listed in another order in other runs.
     let is_of_host = |it: &MetricEstimate| it.parameters.contains_key(&Attribute::Host);
     if results.iter().any(is_of_host) {

@@ -84,11 +84,68 @@ const SIZE_TOLERANCE: f64 = 1.25;
 const LARGEST_STEP: f64 = 1000.0;
 /// Minimum margin of that search.
 const SMALLEST_STEP: f64 = 0.001;
+/// Results and environment of a run. It is smaller than the run, so that many fit into memory.
+#[derive(Debug, Clone)]
+pub struct RunResults {
+    run: String,
+    started: String,
+    label: Option<String>,
+    results: Vec<(ResultKey, MetricEstimate)>,
+    /// Key of the workload of each case, by its identifier.
+    workloads: BTreeMap<String, String>,
+    environment: Environment,
+}
+
+impl RunResults {
+    /// Collects the results of a run.
+    #[must_use]
+    pub fn from_run(run: &Run) -> Self {
+        Self::from_results(run, keyed_estimates(run))
+    }
+
+    /// Collects results of a run that were derived before.
+    #[must_use]
+    pub fn from_results(run: &Run, results: Vec<(ResultKey, MetricEstimate)>) -> Self {
+        let mut workloads = BTreeMap::new();
+        for record in &run.cases {
+            let workload = || workload_key::workload_key(record);
+            workloads.entry(record.case.id.clone()).or_insert_with(workload);
+        }
+        Self {
+            run: run.started.run.clone(),
+            started: run.started.started.clone(),
+            label: run.started.label.clone(),
+            results,
+            workloads,
+            environment: environment::run_environment(run),
+        }
+    }
+
+    /// Returns all results, with the keys by which runs are compared.
+    pub fn results(&self) -> impl Iterator<Item = &(ResultKey, MetricEstimate)> {
+        self.results.iter()
+    }
+
+    fn matching_results(&self, wanted: &ResultQuery<'_>) -> Vec<&(ResultKey, MetricEstimate)> {
+        self.results.iter().filter(|(_, estimate)| wanted.matches(estimate)).collect()
+    }
+
+    /// Returns the environment of a result: that of the run, without the aspects of other cases.
+    fn result_environment(&self, estimate: &MetricEstimate) -> Environment {
+        let workload = self.workloads.get(&estimate.case).map(String::as_str);
+        let result_name = format!("{} {}", workload.unwrap_or_default(), estimate.metric);
+        let applies = |(aspect, subject): &(EnvironmentAspect, String)| {
+            !environment::is_case_aspect(*aspect) || *subject == result_name
+        };
+        let applying = self.environment.iter().filter(|(key, _)| applies(key));
+        applying.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+}
 
 /// Run with its selected result and the environment of the result.
 struct HistoryEntry<'r> {
-    run: &'r Run,
-    estimate: MetricEstimate,
+    run: &'r RunResults,
+    estimate: &'r MetricEstimate,
     environment: Environment,
 }
 
@@ -103,7 +160,7 @@ impl HistoryEntry<'_> {
     /// Returns whether label and conditions equal those of another entry.
     fn has_conditions_of(&self, other: &Self) -> bool {
         let (own, others) = (self.conditions(), other.conditions());
-        self.run.started.label == other.run.started.label
+        self.run.label == other.run.label
             && own.len() == others.len()
             && own.iter().zip(&others).all(|(own, other)| {
                 own == other || (own.0 == other.0 && are_similar_sizes(*own.0, own.1, other.1))
@@ -128,24 +185,27 @@ pub fn build_history(
     choose: impl Fn(&[&MetricEstimate]) -> usize,
     options: (f64, u64),
 ) -> Option<History> {
-    let mut results = runs.iter().rev().map(|run| matching_results(run, wanted));
-    let newest = results.find(|it| !it.is_empty())?;
+    let runs: Vec<RunResults> = runs.iter().map(RunResults::from_run).collect();
+    history_of_results(&runs, wanted, choose, options)
+}
+
+/// Returns the history as [`build_history`] does, from results that were derived before.
+#[must_use]
+pub fn history_of_results(
+    runs: &[RunResults],
+    wanted: &ResultQuery<'_>,
+    choose: impl Fn(&[&MetricEstimate]) -> usize,
+    options: (f64, u64),
+) -> Option<History> {
+    let newest =
+        runs.iter().rev().map(|run| run.matching_results(wanted)).find(|it| !it.is_empty())?;
     let chosen = choose(&newest.iter().map(|(_, estimate)| estimate).collect::<Vec<_>>());
-    let (key, example) = newest.get(chosen)?.clone();
+    let (key, example) = (*newest.get(chosen)?).clone();
     let names_n = wanted.parameters.iter().any(|(name, _)| *name == Attribute::N);
     let follows_n = example.parameters.contains_key(&Attribute::N) && !names_n;
     let entry_of = |run| {
-        let mut results = matching_results(run, wanted);
-        let exact = results.iter().position(|(result_key, _)| *result_key == key);
-        let largest_n = || {
-            let others = results.iter().enumerate();
-            let others = others.filter(|(_, (_, it))| differs_only_in_n(it, &example));
-            others.max_by_key(|(_, (_, it))| equation_count(it)).map(|(index, _)| index)
-        };
-        let index = exact.or_else(|| follows_n.then(largest_n).flatten())?;
-        let (_, estimate) = results.swap_remove(index);
-        let environment = result_environment(run, &estimate);
-        Some(HistoryEntry { run, estimate, environment })
+        let estimate = same_result(run, wanted, (&key, &example), follows_n)?;
+        Some(HistoryEntry { run, estimate, environment: run.result_environment(estimate) })
     };
     let mut series: Vec<Vec<HistoryEntry<'_>>> = Vec::new();
     for entry in runs.iter().rev().filter_map(entry_of) {
@@ -163,11 +223,6 @@ pub fn build_history(
     Some(History { other_conditions, ..newest_history })
 }
 
-fn matching_results(run: &Run, wanted: &ResultQuery<'_>) -> Vec<(ResultKey, MetricEstimate)> {
-    let all = keyed_estimates(run).into_iter();
-    all.filter(|(_, estimate)| wanted.matches(estimate)).collect()
-}
-
 /// Returns the history of runs under one condition, the oldest first; `None` without runs.
 fn series_history(
     entries: &[HistoryEntry<'_>],
@@ -176,12 +231,12 @@ fn series_history(
 ) -> Option<History> {
     let newest = entries.last()?;
     let HistoryEntry { run, estimate, .. } = newest;
-    let first = entries.first().and_then(|entry| equation_count(&entry.estimate));
-    let has_one_n = entries.iter().all(|entry| equation_count(&entry.estimate) == first);
+    let first = entries.first().and_then(|entry| equation_count(entry.estimate));
+    let has_one_n = entries.iter().all(|entry| equation_count(entry.estimate) == first);
     let mut identity = identity_attributes(&estimate.parameters);
     identity.retain(|name, _| has_one_n || *name != Attribute::N);
     let point = |entry: &HistoryEntry<'_>| HistoryPoint {
-        n: equation_count(&entry.estimate).filter(|_| !has_one_n),
+        n: equation_count(entry.estimate).filter(|_| !has_one_n),
         ..history_point(entry)
     };
     let method = DetectionMethod {
@@ -198,7 +253,7 @@ fn series_history(
         benchmark: estimate.benchmark.clone(),
         metric: estimate.metric.clone(),
         identity,
-        label: run.started.label.clone(),
+        label: run.label.clone(),
         conditions: newest.conditions(),
         other_conditions: Vec::new(),
         other_results,
@@ -231,6 +286,24 @@ fn smallest_ratio(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Opt
     change_points::smallest_found_step(&values, method.seed, range).map(f64::exp)
 }
 
+/// Returns the result of a run that is the same as the example: that with its key, or, if N is
+/// followed, the one with the largest N among those that differ only in N.
+fn same_result<'r>(
+    run: &'r RunResults,
+    wanted: &ResultQuery<'_>,
+    (key, example): (&ResultKey, &MetricEstimate),
+    follows_n: bool,
+) -> Option<&'r MetricEstimate> {
+    let results = run.matching_results(wanted);
+    let exact = results.iter().find(|(result_key, _)| result_key == key);
+    let largest_n = || {
+        let others = results.iter().filter(|(_, it)| differs_only_in_n(it, example));
+        others.max_by_key(|(_, it)| equation_count(it))
+    };
+    let found = exact.or_else(|| follows_n.then(largest_n).flatten())?;
+    Some(&found.1)
+}
+
 /// Returns the number of equations of LINPACK, which assay chooses by the time and the memory of a
 /// run.
 fn equation_count(estimate: &MetricEstimate) -> Option<u64> {
@@ -249,28 +322,14 @@ fn differs_only_in_n(one: &MetricEstimate, other: &MetricEstimate) -> bool {
 
 fn history_point(HistoryEntry { run, estimate, .. }: &HistoryEntry<'_>) -> HistoryPoint {
     HistoryPoint {
-        run: run.started.run.clone(),
-        started: run.started.started.clone(),
-        label: run.started.label.clone(),
+        run: run.run.clone(),
+        started: run.started.clone(),
+        label: run.label.clone(),
         median: estimate.median,
         ci: estimate.ci,
         n: None,
         limit: estimate.limit.as_ref().map(|limit| limit.value),
     }
-}
-
-/// Returns the environment of a result: that of the run, without the aspects of other cases.
-fn result_environment(run: &Run, estimate: &MetricEstimate) -> Environment {
-    let case = run.cases.iter().find(|record| record.case.id == estimate.case);
-    let result_name = format!(
-        "{} {}",
-        case.map(workload_key::workload_key).unwrap_or_default(),
-        estimate.metric
-    );
-    let applies = |(aspect, subject): &(EnvironmentAspect, String)| {
-        !environment::is_case_aspect(*aspect) || *subject == result_name
-    };
-    environment::run_environment(run).into_iter().filter(|(key, _)| applies(key)).collect()
 }
 
 /// Returns the level changes that exceed the margin, tested on the logarithmic scale if all medians
@@ -299,7 +358,7 @@ fn level_changes(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<
         let HistoryEntry { run, estimate, .. } = &entries[change.index];
         changes.push(LevelChange {
             point: change.index,
-            run: run.started.run.clone(),
+            run: run.run.clone(),
             before,
             after,
             ratio: shift.map(|shift| shift.amount.exp()),
@@ -328,7 +387,7 @@ fn environment_changes(entries: &[HistoryEntry<'_>]) -> Vec<EnvironmentChange> {
             changes.extend(before.filter(|before| *before != value).map(|before| {
                 EnvironmentChange {
                     point,
-                    run: run.started.run.clone(),
+                    run: run.run.clone(),
                     aspect: key.0,
                     of: key.1.clone(),
                     before: before.clone(),

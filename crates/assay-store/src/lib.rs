@@ -38,6 +38,7 @@ pub use layout::{STORE_FORMAT, default_folder, new_run_id};
 pub use list_entry::{
     Headline, HeadlineSource, ListEntry, RunDigest, RunListing, UnreadableEntry,
 };
+pub use parallel::parallel_map;
 pub use problem::EventProblem;
 pub use reader::ReadRun;
 pub use removal::RunRemoval;

@@ -10,7 +10,7 @@ const MAX_THREADS: usize = 8;
 
 /// Applies `map_item` to each item and returns the results in order. Each thread gets at least
 /// `min_items` items, to amortise its start.
-pub(crate) fn parallel_map<T: Sync, R: Send>(
+pub fn parallel_map<T: Sync, R: Send>(
     items: &[T],
     min_items: usize,
     map_item: impl Fn(&T) -> R + Sync,

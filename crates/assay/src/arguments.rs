@@ -47,6 +47,7 @@ pub(crate) mod network;
 mod page;
 pub(crate) mod plan;
 pub(crate) mod removal;
+pub(crate) mod site;
 pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
@@ -63,6 +64,7 @@ use network::NetArguments;
 pub(crate) use page::{BriefPageArguments, PageArguments, PageFormat};
 use plan::PlanArguments;
 use removal::{PruneArguments, RemoveArguments};
+use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 
 use crate::data_sheet::DataSheetArguments;
@@ -142,6 +144,8 @@ pub(crate) enum AssayCommand {
     Report(ReportArguments),
     /// Write the results of stored runs for notebooks, databases and dashboards
     Export(ExportArguments),
+    /// Write a static web site of the stored runs: overview, pages, histories, runs side by side
+    Site(SiteArguments),
     /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
     /// exit-codes
     Help(HelpArguments),
@@ -184,7 +188,8 @@ impl AssayCommand {
             | Self::Compare(_)
             | Self::History(_)
             | Self::Report(_)
-            | Self::Export(_) => Some("progress-runs"),
+            | Self::Export(_)
+            | Self::Site(_) => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }

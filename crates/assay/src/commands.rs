@@ -22,5 +22,6 @@ mod run_factors;
 pub(crate) mod run_hosts;
 mod run_switch;
 pub(crate) mod show;
+pub(crate) mod site;
 pub(crate) mod storage;
 pub(crate) mod verify;

@@ -29,6 +29,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "rdma::",
     "reframe::",
     "round_trips::",
+    "site_browser::",
     "slurm::",
     "storage::",
     "storage_safety::",

@@ -190,33 +190,38 @@ fn case_label_of(estimate: &MetricEstimate) -> String {
 }
 
 fn case_label(pair: &MetricComparison) -> String {
-    let estimate = &pair.a;
-    if network_labels::is_network(estimate) {
-        return network_labels::case_and_end(estimate);
+    let label = result_case(&pair.a);
+    if network_labels::is_network(&pair.a) {
+        return label;
     }
-    let mut identity = identity::label(&estimate.parameters);
     let threads = |it| Some(words::threads(number(it, Attribute::Threads)? as usize));
     // Cases with one thread per CPU are the same case on another machine.
-    if let (Some(a), Some(b)) = (threads(&pair.a), threads(&pair.b))
-        && a != b
-    {
-        identity = identity.replace(&a, &format!("{a} / {b}"));
+    match (threads(&pair.a), threads(&pair.b)) {
+        (Some(a), Some(b)) if a != b => label.replace(&a, &format!("{a} / {b}")),
+        _ => label,
     }
-    with_host(estimate, identity)
 }
 
-/// Returns the label of the conditions of one result.
-pub(super) fn condition_label(estimate: &MetricEstimate) -> String {
+/// Returns the attributes that distinguish a result from others of its metric.
+pub(super) fn result_case(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         return network_labels::case_and_end(estimate);
     }
-    with_host(estimate, identity::label(&estimate.parameters))
-}
-
-fn with_host(estimate: &MetricEstimate, identity: String) -> String {
+    let identity = identity::label(&estimate.parameters);
     // Only runs with several hosts have it as a parameter.
     let host = text(estimate, Attribute::Host);
     join_details(&host.into_iter().chain([identity]).collect::<Vec<_>>())
+}
+
+/// Returns the names of a result in tables that compare runs: its metric, and its case.
+#[must_use]
+pub fn result_names(estimate: &MetricEstimate) -> [String; 2] {
+    [metric_label(estimate), result_case(estimate)]
+}
+
+/// Sorts results as a comparison lists them: related figures are adjacent.
+pub(crate) fn sort_related<T>(results: &mut [T], estimate: impl Fn(&T) -> &MetricEstimate) {
+    results.sort_by_cached_key(|it| sort_key(estimate(it)));
 }
 
 /// Returns the percentage of the limit under each condition, where both are known.

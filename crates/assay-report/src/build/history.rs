@@ -118,7 +118,8 @@ fn conditions_table(history: &History) -> ReportTable {
     table
 }
 
-fn title(history: &History) -> String {
+/// Returns the name of the result with the attributes that identify it.
+pub(crate) fn title(history: &History) -> String {
     let suffix = match identity::label(&history.identity) {
         words if words.is_empty() => String::new(),
         words => format!(", {words}"),
@@ -151,6 +152,11 @@ fn facts(history: &History) -> FactTable {
     FactTable { title: None, tone: Tone::Plain, facts }
 }
 
+/// Formats the value of the newest run; empty without a run.
+pub(crate) fn newest_value(history: &History) -> String {
+    history.points.last().map(|last| point_value(history, last)).unwrap_or_default()
+}
+
 /// Formats a value with the digits that its interval within the run supports.
 fn point_value(history: &History, point: &history::HistoryPoint) -> String {
     let digits = precision::interval_digits(point.median, point.ci);
@@ -158,7 +164,7 @@ fn point_value(history: &History, point: &history::HistoryPoint) -> String {
 }
 
 /// Formats a time as `2026-11-22 07:01 UTC`.
-fn format_minute(time: &str) -> String {
+pub(crate) fn format_minute(time: &str) -> String {
     time.get(..MINUTE_CHARS).unwrap_or(time).replace('T', " ") + " UTC"
 }
 

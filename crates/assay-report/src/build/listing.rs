@@ -117,7 +117,7 @@ fn table(runs: &[ListedRun<'_>]) -> ReportTable {
     table.without_empty_columns()
 }
 
-fn host_label(run: &ListedRun<'_>) -> String {
+pub(crate) fn host_label(run: &ListedRun<'_>) -> String {
     match run.other_hosts {
         0 => run.host.to_owned(),
         others => format!("{} {}", run.host, message!("and-more", n = others.to_string())),
@@ -125,7 +125,7 @@ fn host_label(run: &ListedRun<'_>) -> String {
 }
 
 /// Returns the state of a run. Lost events take precedence over its end; `show` lists the lines.
-fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
+pub(crate) fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
     if !run.is_readable {
         return (Tone::Bad, word("state-damaged"));
     }
@@ -146,7 +146,7 @@ fn state_label(run: &ListedRun<'_>) -> (Tone, &'static str) {
 /// Returns all values, and the first one with its label for narrow tables.
 ///
 /// Each value is formatted only once, because a list may have thousands of runs.
-fn format_values(headlines: &[(&str, Quantity)]) -> (String, String) {
+pub(crate) fn format_values(headlines: &[(&str, Quantity)]) -> (String, String) {
     let quantity = |(_, it): &(&str, Quantity)| units::quantity(it.value, it.unit, 3);
     let formatted: Vec<String> = headlines.iter().map(quantity).collect();
     let labels: Vec<String> =

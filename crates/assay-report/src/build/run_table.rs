@@ -6,7 +6,7 @@ use assay_model::benchmark::Better;
 use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
 use assay_model::summary::MetricEstimate;
 
-use super::comparison::{condition_label, metric_label, sort_key};
+use super::comparison::{result_case, metric_label, sort_key};
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
 };
@@ -64,7 +64,7 @@ fn result_table(table: &RunTable, names: &[String]) -> ReportTable {
     let mut document_table = ReportTable::new("", &columns);
     for (first, row) in rows {
         let mut cells: Vec<TableCell> =
-            vec![metric_label(first).into(), condition_label(first).into()];
+            vec![metric_label(first).into(), result_case(first).into()];
         cells.extend((0..names.len()).map(|run| result_cell(row, run)));
         document_table.rows.push(cells);
     }

@@ -26,7 +26,22 @@ const SCRIPT_DIGEST: &str = "/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg=";
 /// Never: the template writes to memory.
 #[must_use]
 pub fn document(document: &Document) -> String {
-    render_page(document, None, String::new())
+    render_page(document, PageLinks::default(), String::new())
+}
+
+/// Renders a document as a page of a site. `home` is the link to the overview of the site.
+pub(crate) fn site_page(document: &Document, home: &str) -> String {
+    let links = PageLinks { raw: None, home: Some(home) };
+    render_page(document, links, String::new())
+}
+
+/// Links of a page to other files.
+#[derive(Debug, Clone, Copy, Default)]
+struct PageLinks<'a> {
+    /// The file with the data.
+    raw: Option<&'a str>,
+    /// The overview of the site that contains the page.
+    home: Option<&'a str>,
 }
 
 /// Renders the document built by `make` as a page, with all other languages to choose from and a
@@ -34,12 +49,13 @@ pub fn document(document: &Document) -> String {
 #[must_use]
 pub fn page(make: &dyn Fn() -> Document, raw: Option<&str>) -> String {
     let own = make();
-    let without_texts = |document: &Document| render_page(document, raw, String::new());
+    let links = PageLinks { raw, home: None };
+    let without_texts = |document: &Document| render_page(document, links, String::new());
     let texts = texts::pack_texts(&|| without_texts(&make()), &without_texts(&own));
-    render_page(&own, raw, texts)
+    render_page(&own, links, texts)
 }
 
-fn render_page(document: &Document, raw: Option<&str>, texts: String) -> String {
+fn render_page(document: &Document, links: PageLinks<'_>, texts: String) -> String {
     let language = Language::current();
     let headings =
         document.blocks.iter().enumerate().filter_map(|(number, block)| match block {
@@ -52,7 +68,8 @@ fn render_page(document: &Document, raw: Option<&str>, texts: String) -> String 
         script: SCRIPT_DIGEST,
         headings: headings.collect(),
         document,
-        raw,
+        raw: links.raw,
+        home: links.home,
         texts,
     };
     let page = page.render().expect("writing to memory cannot fail");
@@ -71,6 +88,8 @@ struct Page<'a> {
     document: &'a Document,
     /// Link to the file with the data.
     raw: Option<&'a str>,
+    /// Link to the overview of the site that contains the page.
+    home: Option<&'a str>,
     /// Texts of the page in all languages.
     texts: String,
 }

@@ -23,7 +23,15 @@ pub(crate) fn history(
     limits: [Option<f64>; 3],
     environment: Vec<EnvironmentChange>,
 ) -> Document {
-    build::history(&History { environment, ..history_of(&limits) })
+    build::history(&sample_history(limits, environment))
+}
+
+/// Returns the values of a history of three runs.
+pub(crate) fn sample_history(
+    limits: [Option<f64>; 3],
+    environment: Vec<EnvironmentChange>,
+) -> History {
+    History { environment, ..history_of(&limits) }
 }
 
 fn history_of(limits: &[Option<f64>]) -> History {

@@ -19,6 +19,7 @@ mod pages;
 mod pictures;
 mod properties;
 mod read_back;
+mod site;
 mod small;
 mod storage;
 mod troubled;

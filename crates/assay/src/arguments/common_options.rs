@@ -58,6 +58,8 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("report", PAGES),
     // The format is an argument; one JSON document for all runs would be too large.
     ("export", "l·o··"),
+    // Filter by label; the pages go to a folder.
+    ("site", "l····"),
     // Print only text for people or shells.
     ("help", "·····"),
     ("completions", "·····"),

@@ -151,7 +151,8 @@ fn add_run(
             exporter.add(&run);
             is_whole
         }
-        Err(failure) => {
+        Err(error) => {
+            let failure = CommandFailure::from_store(&error);
             terminal.note(&format!("warning: cannot read run {id}: {}", failure.reason()));
             false
         }

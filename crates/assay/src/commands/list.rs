@@ -136,7 +136,7 @@ fn list_page(listing: &RunListing, hidden: HiddenRuns) -> assay_report::document
     build::listing(&runs, &unreadable.collect::<Vec<_>>(), hidden)
 }
 
-fn list_row(run: &ListEntry) -> ListedRun<'_> {
+pub(super) fn list_row(run: &ListEntry) -> ListedRun<'_> {
     ListedRun {
         id: &run.id,
         label: run.label.as_deref().unwrap_or_default(),

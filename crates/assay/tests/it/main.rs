@@ -36,6 +36,8 @@ mod reports;
 mod round_trips;
 mod run_table;
 mod several_suites;
+mod site;
+mod site_browser;
 mod slurm;
 mod storage;
 mod storage_files;

@@ -1,0 +1,89 @@
+//! Data of the site as scripts that assign JSON: browsers load scripts also from `file://`.
+
+use assay_model::sanitize;
+use assay_model::summary::{MetricEstimate, RunSummary};
+use serde_json::{Value, json};
+
+use super::{MARK, SiteRun, short_text};
+use crate::build;
+use crate::document::Tone;
+use crate::precision;
+
+/// Renders one piece of the list of runs: the entries of the overview, the oldest first.
+#[must_use]
+pub fn runs_script(piece: usize, runs: &[SiteRun<'_>]) -> String {
+    let rows: Vec<Value> = runs.iter().map(run_row).collect();
+    script(&format!("(self.assayRuns ??= [])[{piece}]"), &Value::from(rows))
+}
+
+/// Renders the results of a run for comparisons. Each result has the key by which `assay compare`
+/// matches it.
+#[must_use]
+pub fn results_script(
+    summary: &RunSummary,
+    keyed: &[((String, usize), MetricEstimate)],
+) -> String {
+    let mut sorted: Vec<&((String, usize), MetricEstimate)> = keyed.iter().collect();
+    build::sort_related(&mut sorted, |(_, estimate)| estimate);
+    let rows: Vec<Value> = sorted.into_iter().map(result_row).collect();
+    let run = &summary.run;
+    let host = summary.hosts.first().map_or("", |host| host.name.as_str());
+    let data = json!({
+        "label": short_text(run.label.as_deref().unwrap_or_default()),
+        "host": short_text(host),
+        "suite": short_text(&run.suite),
+        "started": build::format_minute(&run.started),
+        "results": rows,
+    });
+    script(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
+}
+
+fn script(place: &str, data: &Value) -> String {
+    format!(
+        "// Written by {MARK}.\n{place} = {};\n",
+        sanitize::escape_hidden(&data.to_string())
+    )
+}
+
+/// Returns the columns that the script of the site reads by their position.
+fn run_row(run: &SiteRun<'_>) -> Value {
+    let listed = &run.listed;
+    let (tone, state) = build::state_label(listed);
+    let (values, _) = build::format_values(&listed.headlines);
+    json!([
+        listed.id,
+        build::format_minute(run.started),
+        short_text(listed.host),
+        short_text(&build::host_label(listed)),
+        short_text(run.machine),
+        short_text(listed.suite),
+        short_text(listed.label),
+        state,
+        match tone {
+            Tone::Plain | Tone::Quiet => "",
+            Tone::Doubt => "doubt",
+            Tone::Bad => "bad",
+        },
+        short_text(&values),
+        short_text(listed.note),
+    ])
+}
+
+/// Returns the columns that the script of the site reads by their position.
+fn result_row(((key, index), estimate): &((String, usize), MetricEstimate)) -> Value {
+    let [metric, case] = build::result_names(estimate);
+    let tool = match estimate.tool.name.as_str() {
+        "assay" => "",
+        tool => tool,
+    };
+    json!([
+        format!("{key}#{index}"),
+        metric,
+        short_text(&case),
+        short_text(tool),
+        precision::value(estimate),
+        precision::interval(estimate),
+        estimate.median,
+        estimate.ci,
+    ])
+}

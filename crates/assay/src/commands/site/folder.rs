@@ -1,0 +1,260 @@
+//! Folder of a site: its manifest, and which of its files are ours.
+//!
+//! Only files that a site wrote are replaced or removed. Every file is replaced as a whole; the manifest is
+//! written last, so that an interrupted site is continued by the next call.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::TryLockError;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use assay_console::output_file;
+use assay_report::site::{MARK, MARK_REACH};
+use assay_run::failure::CommandFailure;
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+/// Name of the manifest.
+pub(super) const MANIFEST: &str = "assay-site.json";
+/// Version of the manifest.
+const SCHEMA: u32 = 1;
+/// Maximum size of a manifest; that of 10,000 runs has 3 MB.
+const MAX_MANIFEST_BYTES: u64 = 1 << 30;
+/// Folders of a site; the first is the site itself.
+const FOLDERS: [&str; 5] = ["", "runs", "results", "history", "data"];
+/// Number of hexadecimal digits of a fingerprint.
+const FINGERPRINT_DIGITS: usize = 32;
+
+/// Record of all files that a site wrote, and of their sources.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SiteManifest {
+    schema: u32,
+    /// Files by their name within the site.
+    pub(super) files: BTreeMap<String, FileRecord>,
+    /// Runs by identifier.
+    pub(super) runs: BTreeMap<String, RunRecord>,
+    /// Histories by the name of the host.
+    pub(super) hosts: BTreeMap<String, HostRecord>,
+}
+
+/// File that a site wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileRecord {
+    bytes: u64,
+    fingerprint: String,
+}
+
+/// Run whose page was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RunRecord {
+    /// Fingerprint of the sources of its files.
+    pub(super) source: String,
+    /// Type of the machine.
+    pub(super) machine: String,
+}
+
+/// Host whose histories were written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HostRecord {
+    /// Fingerprint of the runs of its histories.
+    pub(super) source: String,
+    pub(super) histories: Vec<HistoryRecord>,
+}
+
+/// History, as the list of histories shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HistoryRecord {
+    pub(super) file: String,
+    pub(super) title: String,
+    pub(super) newest: String,
+    pub(super) runs: usize,
+    pub(super) changes: usize,
+}
+
+/// Opened folder of a site, which no other process writes meanwhile.
+#[derive(Debug)]
+pub(super) struct SiteFolder {
+    path: PathBuf,
+    /// Sizes of the files that the folder has, by their name within the site.
+    present: HashMap<String, u64>,
+    /// Manifest of the previous call.
+    pub(super) before: SiteManifest,
+    /// Locked until the end of the call.
+    _lock: fs::File,
+}
+
+impl SiteManifest {
+    pub(super) fn new() -> Self {
+        let (files, runs, hosts) = Default::default();
+        Self { schema: SCHEMA, files, runs, hosts }
+    }
+}
+
+/// Returns a fingerprint of a content: the beginning of its BLAKE3 hash.
+pub(super) fn fingerprint(content: &[u8]) -> String {
+    blake3::hash(content).to_hex()[..FINGERPRINT_DIGITS].to_owned()
+}
+
+impl SiteFolder {
+    /// Opens a folder that is new, empty or a site.
+    ///
+    /// # Errors
+    /// If the folder has files of others, is being written, or cannot be read or created.
+    pub(super) fn open(path: &Path) -> Result<Self, CommandFailure> {
+        if path.exists() && !path.is_dir() {
+            return Err(CommandFailure::usage(format!("{} is not a folder", path.display()))
+                .advise("name a folder that does not exist yet"));
+        }
+        fs::create_dir_all(path).map_err(|error| folder_error(path, &error))?;
+        let lock = fs::File::open(path).map_err(|error| folder_error(path, &error))?;
+        // Only a held lock refuses: some file systems have no locks.
+        if matches!(lock.file().try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(CommandFailure::usage(format!(
+                "another process writes the site {}",
+                path.display()
+            ))
+            .advise("wait until it has ended"));
+        }
+        let before = read_manifest(path)?;
+        for name in FOLDERS {
+            let folder = path.join(name);
+            fs::create_dir_all(&folder).map_err(|error| folder_error(&folder, &error))?;
+        }
+        let present = find_files(path).map_err(|error| folder_error(path, &error))?;
+        Ok(Self { path: path.to_owned(), present, before, _lock: lock })
+    }
+
+    /// Whether the folder has a file as the manifest records it.
+    pub(super) fn has_file(&self, name: &str) -> bool {
+        let recorded = self.before.files.get(name);
+        recorded.is_some_and(|record| self.present.get(name) == Some(&record.bytes))
+    }
+
+    /// Writes a file unless it has this content; returns its record, and whether it was written.
+    ///
+    /// # Errors
+    /// If a file of others has that name, or writing fails.
+    pub(super) fn write(
+        &self,
+        name: &str,
+        content: &str,
+    ) -> Result<(FileRecord, bool), CommandFailure> {
+        let record = FileRecord {
+            bytes: content.len() as u64,
+            fingerprint: fingerprint(content.as_bytes()),
+        };
+        if self.has_file(name) && self.before.files.get(name) == Some(&record) {
+            return Ok((record, false));
+        }
+        let path = self.path.join(name);
+        if self.present.contains_key(name)
+            && !self.before.files.contains_key(name)
+            && !is_marked(&path)
+        {
+            let what = format!("{} was not written by `assay site`", path.display());
+            return Err(CommandFailure::usage(what).advise("move it, or name another folder"));
+        }
+        output_file::write_derived(&path, content)?;
+        Ok((record, true))
+    }
+
+    /// Removes the files of the previous call that the site no longer has, and writes the manifest;
+    /// returns the number of files removed.
+    ///
+    /// # Errors
+    /// If a file cannot be removed or written.
+    pub(super) fn finish(self, manifest: &SiteManifest) -> Result<usize, CommandFailure> {
+        let mut removed = 0;
+        // Names that the folder does not have are not followed: a manifest can be changed by hand.
+        let is_obsolete = |name: &&String| {
+            !manifest.files.contains_key(*name) && self.present.contains_key(*name)
+        };
+        for name in self.before.files.keys().filter(is_obsolete) {
+            let path = self.path.join(name);
+            fs::remove_file(&path).map_err(|error| {
+                CommandFailure::measurement(format!("cannot remove {}", path.display()))
+                    .with_cause(&error)
+                    .with_known_advice()
+            })?;
+            removed += 1;
+        }
+        write_manifest(&self.path, manifest)?;
+        Ok(removed)
+    }
+}
+
+/// Reads the manifest, and starts one in a new or empty folder.
+fn read_manifest(folder: &Path) -> Result<SiteManifest, CommandFailure> {
+    let path = folder.join(MANIFEST);
+    let file = match fs::File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            reject_foreign_files(folder)?;
+            let manifest = SiteManifest::new();
+            write_manifest(folder, &manifest)?;
+            return Ok(manifest);
+        }
+        Err(error) => return Err(folder_error(&path, &error)),
+    };
+    let mut text = String::new();
+    let read = file.take(MAX_MANIFEST_BYTES).read_to_string(&mut text);
+    read.map_err(|error| folder_error(&path, &error))?;
+    let manifest = serde_json::from_str::<SiteManifest>(&text);
+    manifest.ok().filter(|it| it.schema == SCHEMA).ok_or_else(|| {
+        CommandFailure::usage(format!("{} is no manifest of this version", path.display()))
+            .with_reason("it is damaged, or another version of assay wrote it")
+            .advise("remove the folder, or name another one")
+    })
+}
+
+fn write_manifest(folder: &Path, manifest: &SiteManifest) -> Result<(), CommandFailure> {
+    let text = serde_json::to_string(manifest).map_err(|error| {
+        CommandFailure::measurement("cannot write the manifest as JSON").with_cause(&error)
+    })?;
+    output_file::write_derived(&folder.join(MANIFEST), &text)
+}
+
+fn reject_foreign_files(folder: &Path) -> Result<(), CommandFailure> {
+    let mut entries = fs::read_dir(folder).map_err(|error| folder_error(folder, &error))?;
+    let Some(Ok(entry)) = entries.next() else { return Ok(()) };
+    let what = format!("{} contains files of others", folder.display());
+    Err(CommandFailure::usage(what)
+        .with_reason(format!("it has {} and no {MANIFEST}", entry.file_name().display()))
+        .advise("name a new or an empty folder, or one that `assay site` wrote"))
+}
+
+/// Finds all files of the site with their sizes, and removes drafts of an interrupted call.
+fn find_files(site: &Path) -> io::Result<HashMap<String, u64>> {
+    let mut present = HashMap::new();
+    for folder in FOLDERS {
+        for entry in fs::read_dir(site.join(folder))? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|_| !metadata.is_dir()) else { continue };
+            if name.starts_with(output_file::DRAFT_PREFIX) && metadata.is_file() {
+                fs::remove_file(entry.path())?;
+            } else if folder.is_empty() {
+                present.insert(name.to_owned(), metadata.len());
+            } else {
+                present.insert(format!("{folder}/{name}"), metadata.len());
+            }
+        }
+    }
+    Ok(present)
+}
+
+/// Whether a file starts like those of a site: a call that was interrupted before its manifest.
+fn is_marked(path: &Path) -> bool {
+    let is_regular = path.symlink_metadata().is_ok_and(|it| it.is_file());
+    let mut start = Vec::new();
+    let read = fs::File::open(path)
+        .and_then(|file| file.take(MARK_REACH as u64).read_to_end(&mut start));
+    is_regular && read.is_ok() && String::from_utf8_lossy(&start).contains(MARK)
+}
+
+fn folder_error(path: &Path, error: &io::Error) -> CommandFailure {
+    CommandFailure::measurement(format!("cannot open {} as a site", path.display()))
+        .with_cause(error)
+        .with_known_advice()
+}

@@ -1,0 +1,117 @@
+//! Files of one run: its page, and its results for comparisons.
+
+use assay_model::run::Run;
+use assay_report::{build, site};
+use assay_run::failure::CommandFailure;
+use assay_stats::compare::key_results;
+use assay_stats::history::RunResults;
+use assay_stats::summarize::summarize;
+use assay_store::{ListEntry, Store, UnreadableEntry};
+
+use super::folder::{RunRecord, fingerprint};
+use super::{SiteFiles, SiteWriter};
+use crate::store_access;
+
+/// Files of one run, and its results for the histories.
+pub(super) struct RunUpdate {
+    pub(super) id: String,
+    pub(super) record: RunRecord,
+    pub(super) files: SiteFiles,
+    /// Results, if they were read.
+    pub(super) results: Option<RunResults>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Outcome of reading one run: its update, or the reason why it cannot be read.
+pub(super) type RunOutcome = Result<RunUpdate, UnreadableEntry>;
+
+impl SiteWriter {
+    /// Returns the fingerprint of everything that the files of a run depend on.
+    pub(super) fn run_source(&self, run: &ListEntry) -> String {
+        let entry = serde_json::to_string(run).unwrap_or_default();
+        fingerprint(format!("{} {} {entry}", self.style_of_pages(), run.running).as_bytes())
+    }
+
+    /// Returns the version of the program and the language, on which every page depends.
+    pub(super) fn style_of_pages(&self) -> String {
+        format!("{} {:?}", crate::VERSION, self.language)
+    }
+
+    /// Returns the files of a run that are up to date.
+    pub(super) fn current_run(&self, run: &ListEntry) -> Option<RunUpdate> {
+        let before = &self.folder.before;
+        let record = before.runs.get(&run.id).filter(|it| it.source == self.run_source(run))?;
+        let file = |name: String| {
+            let record = before.files.get(&name).filter(|_| self.folder.has_file(&name))?;
+            Some((name, record.clone(), false))
+        };
+        let files = [page_name(&run.id), results_name(&run.id)].map(file);
+        Some(RunUpdate {
+            id: run.id.clone(),
+            record: record.clone(),
+            files: files.into_iter().collect::<Option<_>>()?,
+            results: None,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Reads a run and writes its files, unless they are current.
+    pub(super) fn update_run(
+        &self,
+        store: &Store,
+        run: &ListEntry,
+    ) -> Result<RunOutcome, CommandFailure> {
+        let read = match store_access::read_run(store, &run.id) {
+            Ok(read) => read,
+            Err(error) => {
+                let reason = error.to_string();
+                return Ok(Err(UnreadableEntry { id: run.id.clone(), reason }));
+            }
+        };
+        let summary = summarize(&read.run);
+        let keyed = key_results(&read.run, summary.results.clone());
+        let current = self.current_run(run);
+        let mut update = match current {
+            Some(update) => update,
+            None => {
+                let [page, results] = self.language.scope(|| {
+                    let document = build::run_page(&summary, Some(&read.run));
+                    [site::run_page(&document), site::results_script(&summary, &keyed)]
+                });
+                let record = RunRecord {
+                    source: self.run_source(run),
+                    machine: machine_type(&read.run),
+                };
+                let mut files = SiteFiles::new();
+                for (name, text) in
+                    [(page_name(&run.id), page), (results_name(&run.id), results)]
+                {
+                    let (record, is_new) = self.folder.write(&name, &text)?;
+                    files.push((name, record, is_new));
+                }
+                let path = read.path.display();
+                let warnings = read.problems.iter();
+                let warnings = warnings.map(|it| format!("warning: {path} {it}")).collect();
+                RunUpdate { id: run.id.clone(), record, files, results: None, warnings }
+            }
+        };
+        update.results = Some(RunResults::from_results(&read.run, keyed));
+        Ok(Ok(update))
+    }
+}
+
+fn page_name(id: &str) -> String {
+    format!("runs/{id}.html")
+}
+
+fn results_name(id: &str) -> String {
+    format!("results/{id}.js")
+}
+
+/// Returns the product name of the first host, or else the model of its processor.
+fn machine_type(run: &Run) -> String {
+    let facts = run.first_host().map(|host| &host.facts);
+    let product = facts.and_then(|facts| facts.system.product.clone());
+    let model = facts.map(|facts| facts.cpu.model.clone());
+    product.filter(|it| !it.is_empty()).or(model).unwrap_or_default()
+}
