@@ -3,6 +3,8 @@
 //! `lat` begins just before the submitting call. If that call is timed separately, `slat` is its
 //! duration and `clat` begins at its end, as in fio. Otherwise `clat` equals `lat`.
 
+use std::collections::BTreeMap;
+
 use assay_model::distribution::as_text;
 use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome};
 use hdrhistogram::Histogram;
@@ -397,7 +399,8 @@ fn direction_statistics(
 ) -> DirectionStatistics {
     let mut side = DirectionStatistics::without_io();
     let (mut all, mut submissions, mut completions) = (vec![], vec![], vec![]);
-    let mut runtime_s: f64 = 0.0;
+    // Passes follow one another; jobs of a group run side by side.
+    let mut longest_s: BTreeMap<usize, f64> = BTreeMap::new();
     for part in &row.parts {
         let Some(outcome) = outcomes.get(part.phase) else { continue };
         let mine = outcome.tallies.iter().filter(|tally| tally.stream == part.stream);
@@ -410,12 +413,14 @@ fn direction_statistics(
             all.push(tally);
         }
         if any {
-            runtime_s = runtime_s.max(active_s(outcome, part.stream));
+            let longest = longest_s.entry(part.phase).or_default();
+            *longest = longest.max(active_s(outcome, part.stream));
         }
         let Some(record) = outcome.streams.get(part.stream) else { continue };
         submissions.extend(record.submissions[operation as usize].as_ref());
         completions.extend(record.completions[operation as usize].as_ref());
     }
+    let runtime_s = longest_s.values().sum();
     side.runtime_s = runtime_s;
     if side.ios > 0 {
         side.runtime_ms = milliseconds(runtime_s).max(1);

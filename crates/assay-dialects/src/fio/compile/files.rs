@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use assay_model::workload::storage::{ExpectedOrder, NewFile, StorageTarget, TargetOpening};
+use assay_model::workload::storage::{
+    ExpectedOrder, FileExtent, NewFile, StorageTarget, TargetOpening,
+};
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FadviseHint, FioOptions};
@@ -21,12 +23,16 @@ pub(super) struct TargetTable {
 }
 
 /// Targets that a clone uses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CloneFiles {
     /// Indices of its targets.
     pub(super) targets: Vec<usize>,
-    /// Total bytes of its regions.
+    /// Used part of each.
+    pub(super) extents: Vec<FileExtent>,
+    /// Total bytes of the used parts.
     pub(super) region_bytes: u64,
+    /// Bytes of a pass: fio's `size`.
+    pub(super) pass_bytes: u64,
 }
 
 impl TargetTable {
@@ -61,43 +67,74 @@ pub(super) fn resolve_clone_files(
         ));
     }
     let paths = file_paths(job, clone);
-    let mut clone_files = CloneFiles { targets: vec![], region_bytes: 0 };
+    let mut clone_files = CloneFiles::default();
     let count = paths.len() as u64;
-    for path in paths {
+    let mut usable_bytes = 0_u64;
+    for (nth, path) in (0..).zip(paths) {
         let existing_bytes = if job.engine == "null" { None } else { (env.size_of)(&path) };
-        let offset = round_down_to_block(job, offset(options, clone, existing_bytes)?);
-        let region_bytes = region(options, count, existing_bytes, offset)?;
-        // The file includes an incomplete last block, but no I/O uses it, as in fio (`setup_files`
-        // in filesetup.c).
-        let region = region_bytes - region_bytes % smallest_io(job).max(1);
+        let file = FileToUse { existing_bytes, nth, count };
+        let start = file.start(options, clone)?;
+        let bytes = file.io_bytes(options, start)?;
+        let needed_bytes = start.saturating_add(bytes);
+        let size_bytes = needed_bytes.max(existing_bytes.unwrap_or(0));
+        let extent = FileExtent { start, bytes, size_bytes };
+        let end = usable_end(job, extent);
         let minimum = largest_io(job);
-        if region < minimum {
+        if end.saturating_sub(start) < minimum {
             let reason = format!(
-                "{region_bytes} B of {} are too small for an I/O of {minimum} B",
+                "{bytes} B of {} are too small for an I/O of {minimum} B",
                 path.display()
             );
             return Err(conflict(options, reason, "raise size= or lower bs="));
         }
-        let needed_bytes = offset.saturating_add(region_bytes);
+        let exists = existing_bytes.is_some_and(|size| size >= needed_bytes);
         let target = StorageTarget {
             name: path.display().to_string(),
-            size_bytes: if existing_bytes.is_some_and(|size| size >= needed_bytes) {
-                None
-            } else {
-                Some(needed_bytes)
-            },
-            range_bytes: Some((offset, offset.saturating_add(region))),
+            size_bytes: (!exists).then_some(needed_bytes),
+            range_bytes: Some((start, end)),
             path,
-            align_bytes: job.align_bytes,
+            align_bytes: if job.rw.reads { job.align_bytes.read } else { job.align_bytes.write },
             direct: job.direct,
             sync: job.sync,
             sync_at_end: job.sync_at_end && job.rw.writes,
             opening: opening(job),
         };
         clone_files.targets.push(targets.intern(target));
-        clone_files.region_bytes = clone_files.region_bytes.saturating_add(region);
+        clone_files.extents.push(extent);
+        clone_files.region_bytes = clone_files.region_bytes.saturating_add(bytes);
+        let limited = match job.io_size {
+            Some(SizeOrPercent::Percent(percent)) => (bytes as f64 * percent / 100.0) as u64,
+            Some(SizeOrPercent::Bytes(_)) | None => bytes,
+        };
+        usable_bytes = usable_bytes.saturating_add(limited);
     }
+    // `size` is no more than the files have, and limits the I/O even beside `filesize`.
+    clone_files.pass_bytes = match job.size {
+        Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => bytes.min(usable_bytes),
+        _ => usable_bytes,
+    };
     Ok(clone_files)
+}
+
+/// Returns the end of the part of a file that I/O of the job can reach.
+///
+/// An I/O begins within the used bytes. One whose size is fixed may end after them in a larger file.
+fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
+    let (smallest, largest) = (smallest_io(job).max(1), largest_io(job));
+    let FileExtent { start, bytes, size_bytes } = extent;
+    let whole = start.saturating_add(bytes - bytes % smallest);
+    if smallest != largest {
+        return whole;
+    }
+    if bytes.is_multiple_of(largest) && job.rw.gap_bytes == 0 {
+        return whole;
+    }
+    let most = start.saturating_add(bytes).saturating_add(largest - 1);
+    let most = match job.rw.gap_bytes {
+        0 => start.saturating_add(bytes.next_multiple_of(largest)),
+        _ => most,
+    };
+    if most <= size_bytes || job.rw.gap_bytes != 0 { most.min(size_bytes) } else { whole }
 }
 
 /// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and
@@ -143,58 +180,93 @@ fn file_paths(job: &FioOptions, clone: u32) -> Vec<PathBuf> {
     (0..job.file_count).map(name).collect()
 }
 
-fn offset(
-    options: &LocatedOptions,
-    clone: u32,
+/// File of a clone: its size if it exists, its number, and the number of files.
+struct FileToUse {
     existing_bytes: Option<u64>,
-) -> Result<u64, FioJobError> {
-    let (job, _) = options;
-    let bytes = |size: SizeOrPercent| match size {
-        SizeOrPercent::Bytes(bytes) => Ok(bytes),
-        SizeOrPercent::Percent(percent) => percent_of_file(options, percent, existing_bytes),
-    };
-    let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
-    Ok(bytes(job.offset)?.saturating_add(step))
-}
-
-/// Rounds the offset down to a multiple of the I/O size.
-fn round_down_to_block(job: &FioOptions, offset: u64) -> u64 {
-    let block = job.align_bytes.unwrap_or_else(|| smallest_io(job)).max(1);
-    offset / block * block
-}
-
-/// Returns the size of the region in one of `count` files.
-fn region(
-    options: &LocatedOptions,
+    nth: u64,
     count: u64,
-    existing_bytes: Option<u64>,
-    offset: u64,
-) -> Result<u64, FioJobError> {
-    let (job, _) = options;
-    let remaining_bytes = existing_bytes.map(|size| size.saturating_sub(offset));
-    match (job.file_size_bytes, job.size) {
-        (Some(bytes), _) => Ok(bytes.saturating_sub(offset)),
-        (None, Some(SizeOrPercent::Bytes(bytes))) => Ok(bytes / count.max(1)),
-        (None, Some(SizeOrPercent::Percent(percent))) => {
-            let bytes = percent_of_file(options, percent, existing_bytes)?;
-            Ok(bytes.min(remaining_bytes.unwrap_or(bytes)))
+}
+
+impl FileToUse {
+    /// Returns the size before the run; a missing file has its part of `size`.
+    fn size_bytes(&self, job: &FioOptions) -> Option<u64> {
+        let part = match job.size {
+            Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => Some(bytes / self.count.max(1)),
+            _ => None,
+        };
+        self.existing_bytes.or(part)
+    }
+
+    /// Returns the first byte in use: `offset`, rounded up to a block if it is a percentage.
+    fn start(&self, options: &LocatedOptions, clone: u32) -> Result<u64, FioJobError> {
+        let (job, _) = options;
+        let mut is_aligned = false;
+        let mut bytes = |size: SizeOrPercent| match size {
+            SizeOrPercent::Bytes(bytes) => Ok(bytes),
+            SizeOrPercent::Percent(percent) => {
+                is_aligned = true;
+                percent_of_file(options, percent, self.size_bytes(job))
+            }
+        };
+        let offset = bytes(job.offset)?;
+        let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
+        let start = offset.saturating_add(step);
+        let block = all_smallest_io(job);
+        Ok(if is_aligned { start.next_multiple_of(block) } else { start })
+    }
+
+    /// Returns the bytes in use from `start` on.
+    fn io_bytes(&self, options: &LocatedOptions, start: u64) -> Result<u64, FioJobError> {
+        let (job, _) = options;
+        let rest = || {
+            let rest = self.existing_bytes.map(|size| size.saturating_sub(start));
+            rest.filter(|bytes| *bytes > 0).ok_or_else(|| {
+                conflict(options, "it has no size, and its file does not exist", "add size=1g")
+            })
+        };
+        let bytes = match (job.file_size_bytes, job.size) {
+            (Some(bytes), _) => bytes.saturating_sub(start),
+            (None, Some(SizeOrPercent::Bytes(bytes))) if bytes > 0 => {
+                let each = bytes / self.count.max(1);
+                // The first files share what is left over, a block each.
+                let extra = (bytes - each * self.count) / all_smallest_io(job);
+                each + if self.nth < extra { all_smallest_io(job) } else { 0 }
+            }
+            (None, Some(SizeOrPercent::Percent(percent))) if self.existing_bytes.is_none() => {
+                return percent_of_file(options, percent, None);
+            }
+            (None, _) => rest()?,
+        };
+        match job.size {
+            Some(SizeOrPercent::Percent(percent)) if percent < 100.0 => {
+                let file_bytes = bytes.saturating_add(start);
+                let part = (file_bytes as f64 * percent / 100.0) as u64;
+                let part = part.min(bytes);
+                Ok(part - part % all_smallest_io(job))
+            }
+            _ => Ok(bytes),
         }
-        (None, None) => remaining_bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
-            conflict(options, "it has no size, and its file does not exist", "add size=1g")
-        }),
     }
 }
 
 fn percent_of_file(
     options: &LocatedOptions,
     percent: f64,
-    existing_bytes: Option<u64>,
+    size_bytes: Option<u64>,
 ) -> Result<u64, FioJobError> {
-    let size = existing_bytes.ok_or_else(|| {
+    let size = size_bytes.ok_or_else(|| {
         let reason = format!("a size of {percent}% needs an existing file");
         conflict(options, reason, "give a size in bytes, like size=1g")
     })?;
     Ok((size as f64 * percent / 100.0) as u64)
+}
+
+/// Returns the smallest I/O of all directions, even of those that the job does not use; fio's sizes
+/// and maps are in units of it.
+pub(super) fn all_smallest_io(job: &FioOptions) -> u64 {
+    let sizes = [&job.sizes.read, &job.sizes.write, &job.sizes.trim];
+    let least = sizes.into_iter().flatten().map(|size| size.min_bytes).min();
+    least.unwrap_or(1).max(1)
 }
 
 fn largest_io(job: &FioOptions) -> u64 {

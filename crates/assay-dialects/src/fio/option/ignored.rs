@@ -50,10 +50,6 @@ pub(super) const IGNORED: &[FioOption] = &[
     switch("nonvectored", "the engine chooses its calls"),
     ignore("openfiles", "all files stay open"),
     ignore("percentage_sequential", "fio does not use it any more"),
-    ignore(
-        "random_generator",
-        "offsets come from assay's own generator; the same seed gives the same offsets",
-    ),
     ignore("rate_cycle ratecycle", "a rate that is missed is reported, not an error"),
     ignore("rate_iops_min", "a rate that is missed is reported, not an error"),
     ignore("rate_min ratemin", "a rate that is missed is reported, not an error"),
@@ -71,7 +67,6 @@ pub(super) const IGNORED: &[FioOption] = &[
     switch("userspace_reap", "completions are read as the engine reads them"),
     ignore("verify_async", "blocks are checked by the thread that read them"),
     ignore("verify_async_cpus", "blocks are checked by the thread that read them"),
-    ignore("verify_backlog_batch", "blocks are read back one by one"),
     ignore("verify_dump", "the location of the damage is reported, the block is not dumped"),
     ignore("verify_fatal", "damage is always counted and the run ends with an error"),
     ignore("verify_state_load", "the stamps in the blocks record what was written"),
