@@ -15,6 +15,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "conditions::",
     "exec::",
     "fio::",
+    "fio_differential::",
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`
     "interruption::",

@@ -3,6 +3,7 @@
 //!
 //! Opens nothing: the caller supplies file sizes.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
@@ -102,6 +103,7 @@ pub fn compile(
         phases: vec![],
         reports: vec![],
         clones: vec![],
+        created: HashMap::new(),
         notes: vec![],
         group: 0,
         read_only: request.read_only,
@@ -121,6 +123,8 @@ struct Compiler<'a> {
     phases: Vec<StoragePhase>,
     reports: Vec<ReportRow>,
     clones: Vec<FioClone>,
+    /// Sizes of the files of all jobs so far.
+    created: HashMap<PathBuf, u64>,
     notes: Vec<String>,
     group: usize,
     read_only: bool,
@@ -138,7 +142,8 @@ impl Compiler<'_> {
         check_agreement(members)?;
         self.check_read_only(members)?;
         let index = self.phases.len();
-        let mut targets = files::TargetTable::default();
+        let created = std::mem::take(&mut self.created);
+        let mut targets = files::TargetTable::with_created(created);
         let mut streams = vec![];
         let mut engines = vec![];
         let period = conduct::PhasePeriod::from_members(members);
@@ -169,6 +174,7 @@ impl Compiler<'_> {
             return Err(conflict(&members[other], why, "separate them with stonewall"));
         }
         let load = streams::load(members, &mut streams)?;
+        self.created = targets.created;
         let (job, _) = &members[0];
         let verify = verify(members);
         let workload = StorageWorkload {
@@ -221,7 +227,11 @@ impl Compiler<'_> {
     fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioJobError> {
         match members.iter().find(|(job, _)| self.read_only && job.rw.writes) {
             Some(job) => {
-                Err(conflict(job, "it writes and --readonly is given", "leave out one of them"))
+                Err(conflict(
+                    job,
+                    "trim and write operations are not allowed with the --readonly parameter",
+                    "leave out --readonly, or give rw=read or rw=randread",
+                ))
             }
             None => Ok(()),
         }

@@ -175,6 +175,8 @@ pub struct FioOptions {
     pub clat_percentiles: bool,
     /// `lat_percentiles`.
     pub lat_percentiles: bool,
+    /// `slat_percentiles`.
+    pub slat_percentiles: bool,
     /// `bwavgtime` in seconds.
     pub sample_s: f64,
     /// `kb_base`, for the report.
@@ -261,6 +263,7 @@ impl FioOptions {
             percentiles: DEFAULT_PERCENTILES.to_vec(),
             clat_percentiles: true,
             lat_percentiles: false,
+            slat_percentiles: false,
             sample_s: 0.5,
             kb_base: 1024,
             behaviour: IoBehaviour::default(),

@@ -129,6 +129,11 @@ pub struct FioLatencyStatistics {
 }
 
 impl FioLatencyStatistics {
+    /// Returns the statistics of no value.
+    fn empty() -> Self {
+        Self { all: empty_histogram(), mean_ns: 0.0, deviation_ns: 0.0 }
+    }
+
     fn from_tallies(parts: &[&IoTally]) -> Option<Self> {
         let mut all = empty_histogram();
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -160,11 +165,7 @@ impl DirectionStatistics {
             bytes: 0,
             runtime_ms: 0,
             runtime_s: 0.0,
-            latency: FioLatencyStatistics {
-                all: empty_histogram(),
-                mean_ns: 0.0,
-                deviation_ns: 0.0,
-            },
+            latency: FioLatencyStatistics::empty(),
             bandwidth: SampleSummary::default(),
             rate: SampleSummary::default(),
             submission: None,
@@ -428,8 +429,26 @@ fn direction_statistics(
         (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operation);
         side.submission = FioLatencyStatistics::from_tallies(&submissions);
         side.completion = FioLatencyStatistics::from_tallies(&completions);
+        remove_disabled(&mut side, worker);
     }
     side
+}
+
+/// Removes what the job does not measure (`disable_lat` and the like).
+fn remove_disabled(side: &mut DirectionStatistics, worker: &FioOptions) {
+    let [lat, slat, clat] = worker.logs.disabled;
+    if lat && side.completion.is_none() {
+        side.completion = Some(side.latency.clone());
+    }
+    if clat {
+        side.completion = Some(FioLatencyStatistics::empty());
+    }
+    if lat {
+        side.latency = FioLatencyStatistics::empty();
+    }
+    if slat {
+        side.submission = None;
+    }
 }
 
 fn empty_histogram() -> Histogram<u64> {

@@ -74,14 +74,3 @@ pub struct VdbenchArguments {
     #[command(flatten)]
     pub(crate) keep: RecordArguments,
 }
-
-/// Inserts the command `vdbench` if the program was called by that name. A link named `vdbench`
-/// lets existing scripts run unchanged.
-pub fn insert_command_of_link(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = words.collect();
-    let called = words.first().map(Path::new).and_then(Path::file_name);
-    if called.is_some_and(|name| name == "vdbench") {
-        words.insert(1, "vdbench".into());
-    }
-    words
-}

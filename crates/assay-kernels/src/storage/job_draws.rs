@@ -16,8 +16,8 @@ pub(super) struct JobDraws {
 
 /// Factor of fio's seeds: the golden ratio in 32 bits, made prime.
 const SEED_FACTOR: u64 = 0x9e37_0001;
-/// fio's default seed.
-const DEFAULT_SEED: u64 = 0x89;
+/// Seed of offsets that repeat.
+const REPEATED_SEED: u64 = 0xb189_9bed;
 /// Numbers of the seeds of fio's generators, and the number of seeds.
 const SIZES_SEED: usize = 0;
 const WRITE_SIZES_SEED: usize = 1;
@@ -36,12 +36,13 @@ impl JobDraws {
             *seed = factor.wrapping_mul(order.number).wrapping_add(nth);
             factor = factor.wrapping_mul(SEED_FACTOR);
             if order.repeats_all {
-                *seed = DEFAULT_SEED.wrapping_mul(order.number).wrapping_add(nth);
+                *seed = REPEATED_SEED.wrapping_mul(order.number).wrapping_add(nth);
             }
         }
         if order.repeats_draws {
-            seeds[OFFSET_SEED] = DEFAULT_SEED.wrapping_mul(order.number);
+            seeds[OFFSET_SEED] = REPEATED_SEED.wrapping_mul(order.number);
         }
+        // Writes draw equal sizes where reads are to verify them.
         let write_sizes =
             if order.has_equal_sizes { SIZES_SEED } else { WRITE_SIZES_SEED };
         let narrow = |seed: usize| Tausworthe::new(seeds[seed], false);

@@ -11,6 +11,7 @@ mod conditions;
 mod exec;
 mod file_names;
 mod fio;
+mod fio_differential;
 mod fio_logs;
 mod help_texts;
 mod hosts;

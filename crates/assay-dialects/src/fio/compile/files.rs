@@ -19,6 +19,8 @@ const MAX_FILES: u64 = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct TargetTable {
     pub(super) list: Vec<StorageTarget>,
+    /// Sizes of the files of all jobs so far: fio creates them before the first I/O.
+    pub(super) created: HashMap<PathBuf, u64>,
     known: HashMap<(PathBuf, Option<(u64, u64)>), usize>,
 }
 
@@ -36,6 +38,11 @@ pub(super) struct CloneFiles {
 }
 
 impl TargetTable {
+    /// Creates an empty table; these files exist when its phase begins.
+    pub(super) fn with_created(created: HashMap<PathBuf, u64>) -> Self {
+        Self { created, ..Self::default() }
+    }
+
     fn intern(&mut self, target: StorageTarget) -> usize {
         let key = (target.path.clone(), target.range_bytes);
         if let Some(index) = self.known.get(&key)
@@ -72,10 +79,15 @@ pub(super) fn resolve_clone_files(
     let mut usable_bytes = 0_u64;
     for (nth, path) in (0..).zip(paths) {
         let existing_bytes = if job.engine == "null" { None } else { (env.size_of)(&path) };
-        let file = FileToUse { existing_bytes, nth, count };
-        let start = file.start(options, clone)?;
+        let created_bytes = targets.created.get(&path).copied();
+        let file = FileToUse { existing_bytes: existing_bytes.max(created_bytes), nth, count };
+        let start = file.start(job, clone);
         let bytes = file.io_bytes(options, start)?;
         let needed_bytes = start.saturating_add(bytes);
+        if job.engine != "null" {
+            let created_bytes = targets.created.entry(path.clone()).or_default();
+            *created_bytes = needed_bytes.max(*created_bytes);
+        }
         let size_bytes = needed_bytes.max(existing_bytes.unwrap_or(0));
         let extent = FileExtent { start, bytes, size_bytes };
         let end = usable_end(job, extent);
@@ -131,7 +143,7 @@ fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
     }
     let most = start.saturating_add(bytes).saturating_add(largest - 1);
     let most = match job.rw.gap_bytes {
-        0 => start.saturating_add(bytes.next_multiple_of(largest)),
+        0 => start.saturating_add(bytes.checked_next_multiple_of(largest).unwrap_or(bytes)),
         _ => most,
     };
     if most <= size_bytes || job.rw.gap_bytes != 0 { most.min(size_bytes) } else { whole }
@@ -188,31 +200,32 @@ struct FileToUse {
 }
 
 impl FileToUse {
-    /// Returns the size before the run; a missing file has its part of `size`.
-    fn size_bytes(&self, job: &FioOptions) -> Option<u64> {
+    /// Returns the size before the run: a missing file has none, and one that is never opened its
+    /// part of `size`.
+    fn size_bytes(&self, job: &FioOptions) -> u64 {
         let part = match job.size {
-            Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => Some(bytes / self.count.max(1)),
-            _ => None,
+            Some(SizeOrPercent::Bytes(bytes)) if job.engine == "null" => {
+                bytes / self.count.max(1)
+            }
+            Some(SizeOrPercent::Bytes(_) | SizeOrPercent::Percent(_)) | None => 0,
         };
-        self.existing_bytes.or(part)
+        self.existing_bytes.unwrap_or(part)
     }
 
     /// Returns the first byte in use: `offset`, rounded up to a block if it is a percentage.
-    fn start(&self, options: &LocatedOptions, clone: u32) -> Result<u64, FioJobError> {
-        let (job, _) = options;
+    fn start(&self, job: &FioOptions, clone: u32) -> u64 {
         let mut is_aligned = false;
         let mut bytes = |size: SizeOrPercent| match size {
-            SizeOrPercent::Bytes(bytes) => Ok(bytes),
+            SizeOrPercent::Bytes(bytes) => bytes,
             SizeOrPercent::Percent(percent) => {
                 is_aligned = true;
-                percent_of_file(options, percent, self.size_bytes(job))
+                (self.size_bytes(job) as f64 * percent / 100.0) as u64
             }
         };
-        let offset = bytes(job.offset)?;
-        let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
-        let start = offset.saturating_add(step);
+        let step = bytes(job.offset_increment).saturating_mul(u64::from(clone));
+        let start = bytes(job.offset).saturating_add(step);
         let block = all_smallest_io(job);
-        Ok(if is_aligned { start.next_multiple_of(block) } else { start })
+        if is_aligned { start.checked_next_multiple_of(block).unwrap_or(start) } else { start }
     }
 
     /// Returns the bytes in use from `start` on.

@@ -31,6 +31,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     switch("new_group", |job, text| parse_flag(text).map(|it| job.new_group = it)),
     flag("clat_percentiles", |job, text| parse_flag(text).map(|it| job.clat_percentiles = it)),
     flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
+    flag("slat_percentiles", |job, text| parse_flag(text).map(|it| job.slat_percentiles = it)),
     text("percentile_list", |job, text| parse_percentiles(text).map(|it| job.percentiles = it)),
     text("bwavgtime", |job, text| parse_milliseconds(text).map(|it| job.sample_s = it)),
     // Files.
@@ -255,6 +256,11 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("log_unix_epoch", |job, text| parse_flag(text).map(|it| job.logs.unix_epoch = it)),
     flag("log_alternate_epoch", |job, text| {
         parse_flag(text).map(|it| job.logs.unix_epoch = it)
+    }),
+    flag("gtod_reduce", |job, text| {
+        let reduces = parse_flag(text)?;
+        job.logs.disabled = [reduces; 3];
+        Ok(())
     }),
     flag("disable_lat", |job, text| parse_flag(text).map(|it| job.logs.disabled[0] = it)),
     flag("disable_slat", |job, text| parse_flag(text).map(|it| job.logs.disabled[1] = it)),

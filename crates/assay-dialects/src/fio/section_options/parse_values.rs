@@ -106,7 +106,11 @@ pub(in crate::fio) fn parse_size_split(
         share: share.unwrap_or(rest),
         ..SizeShare::single(bytes)
     };
-    Ok(entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect())
+    let mut sizes: Vec<SizeShare> =
+        entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect();
+    // fio draws from the rarest size to the most frequent one.
+    sizes.sort_by(|one, other| one.share.total_cmp(&other.share));
+    Ok(sizes)
 }
 
 /// Parses one rate; 0 is none.
