@@ -64,6 +64,7 @@ mod validate;
 mod worker;
 mod worker_plans;
 mod worker_recorder;
+mod write_history;
 
 /// Callbacks and controls of a running phase.
 #[expect(missing_debug_implementations, reason = "functions do not implement Debug")]

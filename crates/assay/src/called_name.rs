@@ -39,9 +39,8 @@ pub(crate) fn insert_command(mut words: Vec<OsString>) -> Vec<OsString> {
     let test = name.strip_prefix(OSU_PREFIX).and_then(MpiTest::from_name);
     if let Some(test) = test {
         command.extend(["mpi", test.name()]);
-        let is_preset = |word: &OsString| {
-            word.to_str().is_some_and(|word| word.starts_with(PRESET[0]))
-        };
+        let is_preset =
+            |word: &OsString| word.to_str().is_some_and(|word| word.starts_with(PRESET[0]));
         if !words.iter().any(is_preset) {
             command.extend(PRESET);
         }

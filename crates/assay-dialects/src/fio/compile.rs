@@ -226,13 +226,11 @@ impl Compiler<'_> {
 
     fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioJobError> {
         match members.iter().find(|(job, _)| self.read_only && job.rw.writes) {
-            Some(job) => {
-                Err(conflict(
-                    job,
-                    "trim and write operations are not allowed with the --readonly parameter",
-                    "leave out --readonly, or give rw=read or rw=randread",
-                ))
-            }
+            Some(job) => Err(conflict(
+                job,
+                "trim and write operations are not allowed with the --readonly parameter",
+                "leave out --readonly, or give rw=read or rw=randread",
+            )),
             None => Ok(()),
         }
     }
@@ -277,8 +275,9 @@ impl Compiler<'_> {
         for row in &mut self.reports {
             let here: Vec<_> =
                 row.parts.iter().filter(|part| part.phase == index).copied().collect();
-            let again =
-                further.clone().flat_map(|phase| here.iter().map(move |p| StreamRef { phase, ..*p }));
+            let again = further
+                .clone()
+                .flat_map(|phase| here.iter().map(move |p| StreamRef { phase, ..*p }));
             row.parts.extend(again);
         }
         self.group += 1;

@@ -1,7 +1,6 @@
 //! Arguments of `assay vdbench`: Vdbench's own options, and which data may be overwritten.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 

@@ -116,8 +116,7 @@ mod tests {
                 let expected =
                     (at + 1..blocks).chain(0..=at).find(|block| !used[*block as usize]);
                 let found = if map.is_free(at) { Some(at) } else { map.next_free(at) };
-                let block =
-                    if used[at as usize] { expected.expect("one is free") } else { at };
+                let block = if used[at as usize] { expected.expect("one is free") } else { at };
                 assert_eq!(found, Some(block), "{blocks} {at}");
                 used[block as usize] = true;
                 assert_eq!(map.mark(block, 1), 1);

@@ -43,8 +43,7 @@ impl JobDraws {
             seeds[OFFSET_SEED] = REPEATED_SEED.wrapping_mul(order.number);
         }
         // Writes draw equal sizes where reads are to verify them.
-        let write_sizes =
-            if order.has_equal_sizes { SIZES_SEED } else { WRITE_SIZES_SEED };
+        let write_sizes = if order.has_equal_sizes { SIZES_SEED } else { WRITE_SIZES_SEED };
         let narrow = |seed: usize| Tausworthe::new(seeds[seed], false);
         let wide = |seed: usize| Tausworthe::new(seeds[seed], order.is_wide);
         Self {

@@ -53,7 +53,7 @@ impl JobFile {
 
     /// Returns the end of the used part.
     pub(super) const fn io_end(&self) -> u64 {
-        self.extent.start.saturating_add(self.extent.bytes)
+        self.extent.later_start.saturating_add(self.extent.bytes)
     }
 
     /// Returns the size of the file.
@@ -64,7 +64,7 @@ impl JobFile {
     /// Starts again, as when the file is opened.
     pub(super) fn restart(&mut self) {
         self.is_done = false;
-        self.origin = self.extent.start;
+        self.origin = self.extent.later_start;
         self.reset();
     }
 
@@ -99,7 +99,7 @@ impl JobFile {
             self.origin =
                 self.origin.saturating_add(zones.range_bytes).saturating_add(zones.skip_bytes);
             if self.origin >= self.extent.size_bytes {
-                self.origin = self.extent.start;
+                self.origin = self.extent.later_start;
             }
             self.last_end[direction] = self.origin;
         }
@@ -124,7 +124,8 @@ impl JobFile {
         let (from_origin, is_marked) = if jumps {
             (self.draw_offset(order, draws, direction)?, true)
         } else if !is_run_over && order.repeats_offset {
-            let before = self.last_start[direction].map_or(0, |start| start - self.origin);
+            let before =
+                self.last_start[direction].map_or(0, |start| start.wrapping_sub(self.origin));
             (before, false)
         } else {
             match self.follow(order, direction) {
@@ -186,7 +187,7 @@ impl JobFile {
     fn follow(&mut self, order: &JobOrder, direction: usize) -> Option<u64> {
         let FileExtent { bytes, size_bytes, .. } = self.extent;
         let last = &mut self.last_end[direction];
-        if *last >= self.extent.start.saturating_add(bytes)
+        if *last >= self.extent.later_start.saturating_add(bytes)
             && order.is_endless
             && order.files.len() == 1
         {
@@ -209,7 +210,11 @@ impl JobFile {
         if next < size_bytes {
             return Some(next);
         }
-        Some(if order.gap_bytes > 0 { self.origin } else { end.wrapping_add_signed(order.gap_bytes) })
+        Some(if order.gap_bytes > 0 {
+            self.origin
+        } else {
+            end.wrapping_add_signed(order.gap_bytes)
+        })
     }
 
     /// Sets positions to the origin and frees all blocks.

@@ -3,8 +3,6 @@
 //! Draws only: opens nothing, submits nothing. Terms and rules are those of fio 3.33 (`io_u.c`,
 //! `backend.c`); offsets, sizes and directions are the same.
 
-use std::collections::VecDeque;
-
 use assay_model::storage_outcome::IoOperation;
 use assay_model::workload::storage::{JobOrder, SizeShare, StorageStream, TargetRotation};
 
@@ -12,6 +10,7 @@ use crate::clock;
 
 use super::job_draws::JobDraws;
 use super::job_file::{JobFile, NextOffset};
+use super::write_history::WriteHistory;
 
 /// I/O of a job, in order.
 #[derive(Debug)]
@@ -35,8 +34,9 @@ pub(super) struct JobOffsets {
     issued_bytes: [u64; 2],
     zone_bytes: u64,
     pass: PassState,
-    /// Writes that a backlog is to verify: file, offset, length.
-    backlog: VecDeque<(usize, u64, u64)>,
+    /// Writes that the backlog is to verify, and those of a pass that is read back.
+    backlog: WriteHistory,
+    read_back: WriteHistory,
     backlog_left: u64,
     drops_cache: bool,
     started_ns: Option<u64>,
@@ -89,19 +89,23 @@ impl JobOffsets {
             sizes: [stream.sizes.clone(), write_sizes.clone()],
             reads: order.reads,
             writes: order.writes,
-            files: files.map(|(target, extent)| JobFile::new(*target, *extent, order)).collect(),
+            files: files
+                .map(|(target, extent)| JobFile::new(*target, *extent, order))
+                .collect(),
             draws,
             next_file: 0,
             current_file: None,
             done_files: 0,
-            until_random: order.run_length,
+            // The first I/O is a random one.
+            until_random: 1,
             issues: [0; 2],
             mix_direction: READ,
             mix_issues: 0,
             issued_bytes: [0; 2],
             zone_bytes: 0,
             pass: PassState { loops_left: order.loops, ..PassState::default() },
-            backlog: VecDeque::new(),
+            backlog: WriteHistory::new(order.overlaps),
+            read_back: WriteHistory::new(true),
             backlog_left: 0,
             drops_cache: false,
             started_ns: None,
@@ -117,6 +121,14 @@ impl JobOffsets {
         if self.order.reads_back && (self.order.is_endless || !self.writes) {
             return None;
         }
+        if self.order.reads_back && self.order.overlaps {
+            return self.next_read_back();
+        }
+        self.next_in_order()
+    }
+
+    /// Returns the next I/O of all passes.
+    fn next_in_order(&mut self) -> Option<JobIo> {
         loop {
             if self.pass.is_over || (!self.pass.is_running && !self.begin_pass()) {
                 return None;
@@ -128,6 +140,15 @@ impl JobOffsets {
                 Some(io) => return Some(self.as_read_back(io)),
             }
         }
+    }
+
+    /// Returns the next block to read back, where writes may overlap: all of the pass are known first.
+    fn next_read_back(&mut self) -> Option<JobIo> {
+        while let Some(io) = self.next_in_order() {
+            self.read_back.push((io.target, io.offset, io.bytes));
+        }
+        let (target, offset, bytes) = self.read_back.pop()?;
+        Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
     }
 
     /// Returns whether the page cache is to be dropped before this I/O, once for each pass.
@@ -161,8 +182,7 @@ impl JobOffsets {
     }
 
     fn as_read_back(&self, io: JobIo) -> JobIo {
-        let operation =
-            if self.order.reads_back { IoOperation::Read } else { io.operation };
+        let operation = if self.order.reads_back { IoOperation::Read } else { io.operation };
         JobIo { operation, ..io }
     }
 
@@ -218,8 +238,8 @@ impl JobOffsets {
 
     fn end_pass(&mut self) {
         self.pass.is_running = false;
-        if self.order.verifies {
-            // What was verified counts as I/O, too.
+        if self.order.verifies && self.order.verify_backlog.is_none() {
+            // What is verified by another phase counts as I/O, too.
             self.pass.all_ios += self.pass.written_ios;
             self.pass.all_bytes += self.pass.written_bytes;
         }
@@ -323,7 +343,7 @@ impl JobOffsets {
         let target = file.target;
         let operation = if direction == READ { IoOperation::Read } else { IoOperation::Write };
         if direction == WRITE && order.verify_backlog.is_some() {
-            self.backlog.push_back((target, offset, bytes));
+            self.backlog.push((target, offset, bytes));
         }
         self.note_issue(direction, bytes);
         Some(JobIo { target, operation, offset, bytes })
@@ -379,8 +399,8 @@ impl JobOffsets {
         let every = self.order.verify_backlog?;
         if self.backlog_left == 0
             && !self.was_verified
-            && !self.backlog.is_empty()
-            && (self.backlog.len() as u64).is_multiple_of(every)
+            && self.backlog.len() > 0
+            && self.backlog.len().is_multiple_of(every)
         {
             self.backlog_left = self.order.verify_batch.unwrap_or(every);
         }
@@ -393,9 +413,11 @@ impl JobOffsets {
     }
 
     fn take_rest_of_backlog(&mut self) -> Option<JobIo> {
-        let (target, offset, bytes) = self.backlog.pop_front()?;
+        let (target, offset, bytes) = self.backlog.pop()?;
         self.was_verified = true;
         self.pass.queued_bytes += bytes;
+        self.pass.all_ios += 1;
+        self.pass.all_bytes += bytes;
         Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
     }
 }

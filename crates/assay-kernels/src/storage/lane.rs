@@ -47,7 +47,7 @@ pub(super) struct StorageLane {
 enum OffsetSource {
     Skewed(SkewedOffsets),
     Rotating(RotationState),
-    Job(JobOffsets),
+    Job(Box<JobOffsets>),
 }
 
 /// Next action of a lane.
@@ -103,12 +103,12 @@ impl StorageLane {
         let skewed =
             skew.map(|skew| OffsetSource::Skewed(SkewedOffsets::new(skew, area, seed)));
         let order = stream.conduct.order.as_deref();
-        let job = order.map(|order| OffsetSource::Job(JobOffsets::new(order, stream)));
+        let job =
+            order.map(|order| OffsetSource::Job(Box::new(JobOffsets::new(order, stream))));
         // Only patterns that cover their whole range have passes.
         let passes =
             !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
-        let drops =
-            target.opening.drops_cache && !target.direct && passes && order.is_none();
+        let drops = target.opening.drops_cache && !target.direct && passes && order.is_none();
         let others = plan.others.iter().map(|(_, other, _)| other.end - other.start);
         let all_bytes = others.fold(area.end - area.start, u64::saturating_add);
         let pass_bytes = if drops { all_bytes } else { u64::MAX };

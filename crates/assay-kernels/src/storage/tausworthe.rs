@@ -61,14 +61,16 @@ impl Tausworthe {
             Self::Narrow(state) => {
                 for (s, part) in state.iter_mut().zip(&NARROW) {
                     let mask = !part.least;
-                    *s = ((*s & mask) << part.left) ^ (((*s << part.first) ^ *s) >> part.second);
+                    *s =
+                        ((*s & mask) << part.left) ^ (((*s << part.first) ^ *s) >> part.second);
                 }
                 state.iter().fold(0, |sum, s| sum ^ s).into()
             }
             Self::Wide(state) => {
                 for (s, (part, cleared)) in state.iter_mut().zip(&WIDE) {
                     let mask = u64::MAX << cleared;
-                    *s = ((*s & mask) << part.left) ^ (((*s << part.first) ^ *s) >> part.second);
+                    *s =
+                        ((*s & mask) << part.left) ^ (((*s << part.first) ^ *s) >> part.second);
                 }
                 state.iter().fold(0, |sum, s| sum ^ s)
             }

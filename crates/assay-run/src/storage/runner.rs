@@ -18,7 +18,8 @@ use assay_kernels::storage::{
 };
 use assay_model::storage_outcome::{EndReason, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
-    EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget, StorageWorkload,
+    EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
+    StorageWorkload,
 };
 
 use super::created_files::{CreatedFiles, CreatedRecord, LeftFiles};
@@ -329,8 +330,8 @@ impl JobProgress {
     /// Shortens a phase that continues the jobs of the one before; it is empty if their time is over.
     fn shorten(&mut self, workload: &mut StorageWorkload) {
         let orders = workload.streams.iter().filter_map(|it| it.conduct.order.as_deref());
-        let mut continues = orders
-            .map(|order| order.reads_back || order.pass.is_some_and(|pass| pass > 0));
+        let mut continues =
+            orders.map(|order| order.reads_back || order.pass.is_some_and(|pass| pass > 0));
         if !continues.any(|it| it) {
             *self = Self::default();
             return;

@@ -118,7 +118,8 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
     let mut paths = BTreeSet::new();
     for entry in document["jobs"].as_array().into_iter().flatten() {
         for way in ["read", "write", "trim"] {
-            counts.push(format!("{way} {} {}", entry[way]["total_ios"], entry[way]["io_bytes"]));
+            counts
+                .push(format!("{way} {} {}", entry[way]["total_ios"], entry[way]["io_bytes"]));
         }
         collect_paths(entry, "", &mut paths);
     }
@@ -147,7 +148,11 @@ fn collect_paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
                 collect_paths(value, &format!("{path}/{name}"), found);
             }
         }
-        Value::Array(_) | Value::Number(_) | Value::String(_) | Value::Bool(_) | Value::Null => {
+        Value::Array(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Bool(_)
+        | Value::Null => {
             found.insert(path.to_owned());
         }
     }
@@ -171,7 +176,8 @@ fn random_jobs_do_the_same_as_in_fio() {
             eprintln!("SKIPPED random_jobs_do_the_same_as_in_fio: fio is not installed");
             return;
         };
-        let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, &job).unwrap();
+        let (found, message) =
+            trace(here.command(&["fio", "--no-store"]), &here, &job).unwrap();
         if !expected.succeeded {
             assert!(!found.succeeded, "fio refuses it:\n{job}");
             continue;

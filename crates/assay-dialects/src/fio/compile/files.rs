@@ -89,7 +89,9 @@ pub(super) fn resolve_clone_files(
             *created_bytes = needed_bytes.max(*created_bytes);
         }
         let size_bytes = needed_bytes.max(existing_bytes.unwrap_or(0));
-        let extent = FileExtent { start, bytes, size_bytes };
+        let created = FileToUse { existing_bytes: Some(size_bytes), ..file };
+        let extent =
+            FileExtent { start, later_start: created.start(job, clone), bytes, size_bytes };
         let end = usable_end(job, extent);
         let minimum = largest_io(job);
         if end.saturating_sub(start) < minimum {
@@ -105,7 +107,11 @@ pub(super) fn resolve_clone_files(
             size_bytes: (!exists).then_some(needed_bytes),
             range_bytes: Some((start, end)),
             path,
-            align_bytes: if job.rw.reads { job.align_bytes.read } else { job.align_bytes.write },
+            align_bytes: if job.rw.reads {
+                job.align_bytes.read
+            } else {
+                job.align_bytes.write
+            },
             direct: job.direct,
             sync: job.sync,
             sync_at_end: job.sync_at_end && job.rw.writes,
@@ -133,20 +139,30 @@ pub(super) fn resolve_clone_files(
 /// An I/O begins within the used bytes. One whose size is fixed may end after them in a larger file.
 fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
     let (smallest, largest) = (smallest_io(job).max(1), largest_io(job));
-    let FileExtent { start, bytes, size_bytes } = extent;
+    let FileExtent { start, later_start, bytes, size_bytes } = extent;
+    if job.behaviour.strided || later_start != start {
+        // Zones follow one another to the end of the file; later passes begin elsewhere.
+        return size_bytes;
+    }
     let whole = start.saturating_add(bytes - bytes % smallest);
-    if smallest != largest {
+    if smallest != largest || bytes == 0 {
         return whole;
     }
     if bytes.is_multiple_of(largest) && job.rw.gap_bytes == 0 {
         return whole;
     }
-    let most = start.saturating_add(bytes).saturating_add(largest - 1);
-    let most = match job.rw.gap_bytes {
-        0 => start.saturating_add(bytes.checked_next_multiple_of(largest).unwrap_or(bytes)),
-        _ => most,
-    };
-    if most <= size_bytes || job.rw.gap_bytes != 0 { most.min(size_bytes) } else { whole }
+    // Offsets are multiples of the size and the gap from the start.
+    let step = greatest_common_divisor(largest, job.rw.gap_bytes.unsigned_abs());
+    let last = (bytes - 1) / step * step;
+    let most = start.saturating_add(last).saturating_add(largest);
+    match job.rw.gap_bytes {
+        0 if most > size_bytes => whole,
+        _ => most.min(size_bytes),
+    }
+}
+
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 /// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and

@@ -25,7 +25,7 @@ pub(super) fn job_order(
     if job.rw.random && job.behaviour.distribution != OffsetDistribution::Uniform {
         return Ok(None);
     }
-    let zones = strided_zones(placed, used)?;
+    let zones = strided_zones(placed)?;
     let map_block_bytes = files::all_smallest_io(job);
     let range = |bytes: u64| zones.map_or(bytes, |zones: StridedZones| zones.range_bytes);
     let largest = used.extents.iter().map(|extent| range(extent.bytes)).max().unwrap_or(0);
@@ -63,13 +63,14 @@ pub(super) fn job_order(
         restarts_files: is_endless || job.loops > 1 || job.read_back,
         verifies,
         has_equal_sizes: job.verify == VerifyMode::On,
-        repeats_draws: job.repeats_offsets && !job.has_seed,
+        repeats_draws: job.repeats_offsets,
         repeats_all: job.repeats_all,
         is_wide: job.draws_64_bits || largest / map_block_bytes > NARROW_BLOCKS,
         seed,
         number,
         reads_back: false,
         pass: None,
+        overlaps: !job.random_map || job.rw.gap_bytes != 0 || job.rw.run_length > 1,
         verify_backlog: verify_backlog(job).filter(|_| verifies),
         verify_batch: job.verify_batch,
     }))
@@ -107,9 +108,8 @@ pub(super) fn queues(job: &FioOptions) -> bool {
 }
 
 fn least_bytes(job: &FioOptions) -> [u64; 2] {
-    [&job.sizes.read, &job.sizes.write].map(|sizes| {
-        sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1)
-    })
+    [&job.sizes.read, &job.sizes.write]
+        .map(|sizes| sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1))
 }
 
 /// Returns the alignment of random offsets: that of each direction, or its smallest I/O.
@@ -118,14 +118,10 @@ fn align_bytes(job: &FioOptions) -> [u64; 2] {
     [job.align_bytes.read.unwrap_or(read), job.align_bytes.write.unwrap_or(write)]
 }
 
-fn strided_zones(
-    placed: &LocatedOptions,
-    used: &CloneFiles,
-) -> Result<Option<StridedZones>, FioJobError> {
+fn strided_zones(placed: &LocatedOptions) -> Result<Option<StridedZones>, FioJobError> {
     let (job, _) = placed;
     let manner = &job.behaviour;
-    // fio ignores zones of jobs with several files.
-    if !manner.strided || used.extents.len() > 1 {
+    if !manner.strided {
         return Ok(None);
     }
     if manner.zone_bytes == 0 {

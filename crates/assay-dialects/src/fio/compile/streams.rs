@@ -89,8 +89,14 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let bytes = if order.is_some() { stream.stop_after_bytes } else { None };
     // The order draws reads and writes from their own sizes.
     let write_sizes = if order.is_some() { read_sizes } else { vec![] };
-    stream.conduct =
-        StreamBehavior { turns, cpus, plain_pages, order, write_sizes, ..StreamBehavior::default() };
+    stream.conduct = StreamBehavior {
+        turns,
+        cpus,
+        plain_pages,
+        order,
+        write_sizes,
+        ..StreamBehavior::default()
+    };
     stream.pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
     stream.read_share = 1.0;
@@ -158,13 +164,19 @@ fn set_flow_shares(
 /// Returns the pattern that describes the clone's order.
 fn pattern(placed: &LocatedOptions) -> AccessPattern {
     let (job, _) = placed;
+    let manner = &job.behaviour;
+    if manner.strided && !job.rw.random {
+        let skip_bytes = manner.zone_skip_bytes;
+        return AccessPattern::Strides { least_bytes: skip_bytes, most_bytes: skip_bytes };
+    }
     let percents = &job.random_percent;
     let percent = if job.rw.reads { percents.read } else { percents.write };
     if job.rw.random && percent < 100.0 {
         return AccessPattern::Mixed { random_share: percent / 100.0 };
     }
     // fio keeps no random map unless offsets are uniformly distributed.
-    let maps = job.random_map && job.behaviour.distribution == OffsetDistribution::Uniform;
+    let maps =
+        job.random_map && !manner.strided && manner.distribution == OffsetDistribution::Uniform;
     match (job.rw.random, maps) {
         (true, true) => AccessPattern::Permutation,
         (true, false) => AccessPattern::Random,
@@ -192,16 +204,18 @@ fn total_bytes(
         _ => used.pass_bytes,
     };
     let total = total.saturating_mul(job.loops);
-    let by_count = job.ios.map(|count| {
-        let all = sizes.iter().chain(job.sizes_of_io().1);
-        let largest = all.map(|size| size.max_bytes).max().unwrap_or(1);
-        count.saturating_mul(job.loops).saturating_mul(largest)
-    });
+    let all = sizes.iter().chain(job.sizes_of_io().1);
+    let largest = all.map(|size| size.max_bytes).max().unwrap_or(1);
+    let by_count = job.ios.map(|count| count.saturating_mul(job.loops).saturating_mul(largest));
     let bytes = by_count.map_or(total, |bytes| bytes.min(total));
     let reads_back = job.verify_backlog.is_some() && job.read_back && job.rw.writes;
     match bytes {
         0 => Err(conflict(placed, "there is nothing to do", "raise size= or io_size=")),
-        bytes if reads_back => Ok(Some(bytes.saturating_mul(2))),
+        // Each pass may exceed its bytes by less than one I/O.
+        bytes if reads_back => {
+            let excess = largest.saturating_mul(job.loops);
+            Ok(Some(bytes.saturating_add(excess).saturating_mul(2)))
+        }
         bytes => Ok(Some(bytes)),
     }
 }

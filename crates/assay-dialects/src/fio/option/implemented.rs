@@ -6,10 +6,10 @@ use super::super::section_options::behaviour::{
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
-    first_of_list, parse_bytes, parse_choice, parse_directions, parse_fixed_size, parse_flag, parse_integer,
-    parse_kb_base, parse_milliseconds, parse_names, parse_percentage, parse_percentiles,
-    parse_rate, parse_rw, parse_single_size, parse_size, parse_size_range, parse_size_split,
-    parse_sync, parse_text, parse_time, parse_verify,
+    first_of_list, parse_bytes, parse_choice, parse_directions, parse_fixed_size, parse_flag,
+    parse_integer, parse_kb_base, parse_milliseconds, parse_names, parse_percentage,
+    parse_percentiles, parse_rate, parse_rw, parse_single_size, parse_size, parse_size_range,
+    parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
 
@@ -221,7 +221,8 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("verify", |job, text| parse_verify(text).map(|it| job.verify = it)),
     flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
     text("verify_backlog", |job, text| {
-        parse_bytes(text, job.base()).map(|it| job.verify_backlog = Some(it).filter(|it| *it > 0))
+        parse_bytes(text, job.base())
+            .map(|it| job.verify_backlog = Some(it).filter(|it| *it > 0))
     }),
     text("verify_backlog_batch", |job, text| {
         parse_bytes(text, job.base()).map(|it| job.verify_batch = Some(it).filter(|it| *it > 0))

@@ -245,7 +245,14 @@ pub(in crate::fio) fn parse_rw(
         (gap, false) => (parse_gap(gap, base)?, 1),
     };
     let trims = word.ends_with("trim");
-    let mode = RwMode { reads: *reads, writes: *writes, trims, random: *random, gap_bytes, run_length };
+    let mode = RwMode {
+        reads: *reads,
+        writes: *writes,
+        trims,
+        random: *random,
+        gap_bytes,
+        run_length,
+    };
     let word = if word == "readwrite" { "rw" } else { word };
     Ok((mode, word.to_owned()))
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Order of the I/O of a stream: a position per direction and file, random draws from fio's
 /// generators, and passes over the files.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct JobOrder {
     /// Used parts of the stream's targets, in their order.
     pub files: Vec<FileExtent>,
@@ -74,6 +75,8 @@ pub struct JobOrder {
 
     /// The only pass to do, from 0; `None` = all.
     pub pass: Option<u64>,
+    /// Whether writes may overlap: what is read back is in the order of offsets then.
+    pub overlaps: bool,
     /// Writes after which as many are read back, and the number read back at once.
     pub verify_backlog: Option<u64>,
     /// Reads of a backlog at once; `None` = all of it.
@@ -85,6 +88,8 @@ pub struct JobOrder {
 pub struct FileExtent {
     /// First byte.
     pub start: u64,
+    /// First byte of all passes but the first: a percentage of a file that was missing.
+    pub later_start: u64,
     /// Bytes from there at which I/O may begin.
     pub bytes: u64,
     /// Size of the file in bytes.
