@@ -23,6 +23,8 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("ib_atomic_lat", &["rdma", "atomic-lat"]),
 ];
 
+/// Name of this program.
+const PROGRAM: &str = "assay";
 /// Prefix of OSU's programs; each test has the name of one.
 const OSU_PREFIX: &str = "osu_";
 /// Option that selects OSU's method, and the method of its present version.
@@ -45,7 +47,10 @@ pub(crate) fn insert_command(mut words: Vec<OsString>) -> Vec<OsString> {
             command.extend(PRESET);
         }
     }
-    words.splice(1..1, command.into_iter().map(OsString::from));
+    if !command.is_empty() {
+        // Help and errors print the command that was inserted.
+        words.splice(..1, [PROGRAM].into_iter().chain(command).map(OsString::from));
+    }
     words
 }
 
@@ -61,14 +66,14 @@ mod tests {
     #[test]
     fn inserts_commands_of_tools() {
         for (line, expected) in [
-            ("/usr/bin/fio a.fio", "/usr/bin/fio fio a.fio"),
-            ("iperf3 -c h", "iperf3 iperf3 -c h"),
-            ("./ior -b 1m", "./ior ior -b 1m"),
-            ("vdbench -t", "vdbench vdbench -t"),
-            ("qperf h tcp_lat", "qperf qperf h tcp_lat"),
-            ("ib_send_lat -a", "ib_send_lat rdma send-lat -a"),
-            ("osu_latency -m 1:4", "osu_latency mpi latency --preset osu-7 -m 1:4"),
-            ("osu_bw --preset=assay", "osu_bw mpi bw --preset=assay"),
+            ("/usr/bin/fio a.fio", "assay fio a.fio"),
+            ("iperf3 -c h", "assay iperf3 -c h"),
+            ("./ior -b 1m", "assay ior -b 1m"),
+            ("vdbench -t", "assay vdbench -t"),
+            ("qperf h tcp_lat", "assay qperf h tcp_lat"),
+            ("ib_send_lat -a", "assay rdma send-lat -a"),
+            ("osu_latency -m 1:4", "assay mpi latency --preset osu-7 -m 1:4"),
+            ("osu_bw --preset=assay", "assay mpi bw --preset=assay"),
             ("osu_other -x", "osu_other -x"),
             ("assay fio a.fio", "assay fio a.fio"),
             ("fio-3.33 a.fio", "fio-3.33 a.fio"),

@@ -268,7 +268,7 @@ impl Compiler<'_> {
         self.reports.push(ReportRow { section: job, group, members: 1, parts: vec![part] });
     }
 
-    /// Ends the jobs of a phase: adds further passes and what is read back to the same entries, and
+    /// Ends the jobs of a phase: adds further passes and their verification to the same entries, and
     /// starts a new group.
     fn close_phase(&mut self, index: usize) {
         let further = index + 1..self.phases.len();

@@ -32,6 +32,18 @@ pub struct RwMode {
     pub run_length: u64,
 }
 
+impl RwMode {
+    /// Sequential reads, fio's default.
+    const READ: Self = Self {
+        reads: true,
+        writes: false,
+        trims: false,
+        random: false,
+        gap_bytes: 0,
+        run_length: 1,
+    };
+}
+
 /// Values for reads, writes and trims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerDirection<T> {
@@ -207,14 +219,7 @@ impl FioOptions {
             files: vec![],
             directories: vec![],
             name_format: String::new(),
-            rw: RwMode {
-                reads: true,
-                writes: false,
-                trims: false,
-                random: false,
-                gap_bytes: 0,
-                run_length: 1,
-            },
+            rw: RwMode::READ,
             rw_text: "read".to_owned(),
             read_percent: 50.0,
             random_percent: PerDirection::uniform(100.0),
@@ -276,7 +281,7 @@ impl FioOptions {
         NumberBase { kb: self.kb_base }
     }
 
-    /// Applies what depends on several options: trims use the third value of each direction.
+    /// Applies dependencies of options: trims use the third value of each direction.
     pub(super) fn settle(&mut self) {
         if self.rw.trims {
             self.sizes.write_as_trim();

@@ -434,7 +434,7 @@ fn direction_statistics(
     side
 }
 
-/// Removes what the job does not measure (`disable_lat` and the like).
+/// Removes latencies that the job does not measure (`disable_lat` and the like).
 fn remove_disabled(side: &mut DirectionStatistics, worker: &FioOptions) {
     let [lat, slat, clat] = worker.logs.disabled;
     if lat && side.completion.is_none() {

@@ -248,7 +248,7 @@ impl StorageStream {
         }
     }
 
-    /// Whether it reads, be it only what it wrote.
+    /// Whether it reads, be it only its own writes.
     #[must_use]
     pub fn has_reads(&self) -> bool {
         let order = self.conduct.order.as_deref();

@@ -94,7 +94,7 @@ fn draw_job(draws: &mut Draws) -> String {
     job
 }
 
-/// What a job did: exit, counts and bytes of each direction, and every I/O of the logs.
+/// Record of a job: exit, counts and bytes of each direction, and every I/O of the logs.
 #[derive(Debug, PartialEq, Eq)]
 struct JobTrace {
     succeeded: bool,

@@ -102,21 +102,8 @@ pub(super) fn resolve_clone_files(
             return Err(conflict(options, reason, "raise size= or lower bs="));
         }
         let exists = existing_bytes.is_some_and(|size| size >= needed_bytes);
-        let target = StorageTarget {
-            name: path.display().to_string(),
-            size_bytes: (!exists).then_some(needed_bytes),
-            range_bytes: Some((start, end)),
-            path,
-            align_bytes: if job.rw.reads {
-                job.align_bytes.read
-            } else {
-                job.align_bytes.write
-            },
-            direct: job.direct,
-            sync: job.sync,
-            sync_at_end: job.sync_at_end && job.rw.writes,
-            opening: opening(job),
-        };
+        let size_bytes = (!exists).then_some(needed_bytes);
+        let target = build_target(job, path, size_bytes, (start, end));
         clone_files.targets.push(targets.intern(target));
         clone_files.extents.push(extent);
         clone_files.region_bytes = clone_files.region_bytes.saturating_add(bytes);
@@ -132,6 +119,27 @@ pub(super) fn resolve_clone_files(
         _ => usable_bytes,
     };
     Ok(clone_files)
+}
+
+/// Returns the target of a file; `size_bytes` is the size to create it with.
+fn build_target(
+    job: &FioOptions,
+    path: PathBuf,
+    size_bytes: Option<u64>,
+    range_bytes: (u64, u64),
+) -> StorageTarget {
+    let align = &job.align_bytes;
+    StorageTarget {
+        name: path.display().to_string(),
+        size_bytes,
+        range_bytes: Some(range_bytes),
+        path,
+        align_bytes: if job.rw.reads { align.read } else { align.write },
+        direct: job.direct,
+        sync: job.sync,
+        sync_at_end: job.sync_at_end && job.rw.writes,
+        opening: opening(job),
+    }
 }
 
 /// Returns the end of the part of a file that I/O of the job can reach.

@@ -1,6 +1,6 @@
-//! Verification of what jobs wrote: after each pass, as in fio.
+//! Verification of jobs' writes: after each pass, as in fio.
 //!
-//! Each pass of such jobs is a phase, and so is reading back what it wrote.
+//! Each pass of such jobs is a phase, and so is reading it back.
 
 use assay_model::workload::storage::{
     StorageLoad, StoragePhase, StorageTiming, StorageWorkload, Verify,
@@ -13,7 +13,7 @@ use super::{LocatedOptions, conflict, job_order, streams};
 /// Maximum number of passes that are verified one by one.
 const MAX_PASSES: u64 = 256;
 
-/// Splits a phase into passes, each with the phase that reads back what it wrote.
+/// Splits a phase into passes, each with the phase that reads its writes back.
 pub(super) fn split_passes(
     members: &[LocatedOptions],
     phase: StoragePhase,
@@ -43,12 +43,12 @@ pub(super) fn split_passes(
     Ok(phases)
 }
 
-/// Whether what a job writes is read back after each pass, in a phase of its own.
+/// Whether a job's writes are read back after each pass, in a phase of its own.
 fn is_read_back_apart(job: &FioOptions) -> bool {
     verifies_writes(job) && job.verify_backlog.is_none() && !job.is_endless()
 }
 
-/// Whether a job that verifies what it writes never comes to that.
+/// Whether a job that verifies its writes never comes to that.
 pub(super) fn is_never_read_back(job: &FioOptions) -> bool {
     verifies_writes(job)
         && job.verify_backlog.is_none()
@@ -60,7 +60,7 @@ fn verifies_writes(job: &FioOptions) -> bool {
     job.verify == VerifyMode::On && job.rw.writes && job.read_back
 }
 
-/// Returns the number of passes of the job with the most. What was read back counts as I/O.
+/// Returns the number of passes of the job with the most. Reading back counts as I/O.
 fn pass_count(workload: &StorageWorkload) -> u64 {
     let passes = workload.streams.iter().filter_map(|stream| {
         let order = stream.conduct.order.as_deref()?;
@@ -79,7 +79,7 @@ fn set_pass(workload: &mut StorageWorkload, pass: u64) {
     }
 }
 
-/// Returns the phase that reads what a phase wrote.
+/// Returns the phase that reads the writes of a phase back.
 fn verify_phase(written: &StoragePhase) -> StoragePhase {
     let mut workload = written.workload.clone();
     workload.load = StorageLoad::Closed;

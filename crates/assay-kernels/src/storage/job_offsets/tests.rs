@@ -1,4 +1,4 @@
-//! Orders of jobs beside what fio 3.33 did (`write_lat_log` with `log_offset=1`, engine `psync`).
+//! Orders of jobs beside those of fio 3.33 (`write_lat_log` with `log_offset=1`, engine `psync`).
 
 use assay_model::workload::storage::{AccessPattern, FileExtent, StridedZones};
 

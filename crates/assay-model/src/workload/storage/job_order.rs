@@ -56,7 +56,7 @@ pub struct JobOrder {
     pub queues: bool,
     /// Whether files that ended are used again by the next pass.
     pub restarts_files: bool,
-    /// Whether what was written is verified after each pass.
+    /// Whether writes are verified after each pass.
     pub verifies: bool,
     /// Whether reads and writes draw their sizes from equal sequences.
     pub has_equal_sizes: bool,
@@ -70,12 +70,12 @@ pub struct JobOrder {
     pub seed: u64,
     /// Number of the job, from 1.
     pub number: u64,
-    /// Whether its writes are read and its reads left out: the verification of what it wrote.
+    /// Whether its writes are read and its reads left out: the verification of its writes.
     pub reads_back: bool,
 
     /// The only pass to do, from 0; `None` = all.
     pub pass: Option<u64>,
-    /// Whether writes may overlap: what is read back is in the order of offsets then.
+    /// Whether writes may overlap: they are read back in the order of offsets then.
     pub overlaps: bool,
     /// Writes after which as many are read back, and the number read back at once.
     pub verify_backlog: Option<u64>,
