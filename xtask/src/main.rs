@@ -37,7 +37,7 @@ cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: any dif
 cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, failures of storage, CPUs and links, into docs/reliability.md
 cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
-cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, coverage, mutants, loom, miri; missing tools are named
+cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, coverage, mutants, differential, loom, miri; missing tools are named
 cargo xtask dist             build the released files for glibc 2.17 or newer into target/dist, and check them;
                              --twice: build them in a second folder as well, and compare the checksums
 cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, faults, lab, truth

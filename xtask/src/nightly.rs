@@ -40,7 +40,7 @@ struct NightlyCheck {
     run: fn(&Path) -> Result<()>,
 }
 
-const CHECKS: [NightlyCheck; 5] = [
+const CHECKS: [NightlyCheck; 6] = [
     NightlyCheck {
         name: "fuzz",
         probe: &[],
@@ -58,6 +58,12 @@ const CHECKS: [NightlyCheck; 5] = [
         probe: &["cargo", "mutants", "--version"],
         install: "cargo install --locked cargo-mutants",
         run: find_surviving_mutants,
+    },
+    NightlyCheck {
+        name: "differential",
+        probe: &["fio", "--version"],
+        install: "apt-get install fio",
+        run: compare_with_fio,
     },
     NightlyCheck { name: "loom", probe: &[], install: "", run: try_all_orders },
     NightlyCheck {
@@ -164,6 +170,12 @@ fn find_surviving_mutants(root: &Path) -> Result<()> {
     of_spokes.and(of_safety)
 }
 
+/// Runs random jobs beside the real fio; the test in CI runs fewer of them.
+fn compare_with_fio(root: &Path) -> Result<()> {
+    let test = ["test", "--release", "-p", "assay", "--test", "it", "fio_differential::"];
+    command::run(command::cargo(root).env("ASSAY_DIFFERENTIAL_JOBS", "2000").args(test))
+}
+
 /// Runs barrier and team in a model checker, in all orders that threads can run in.
 fn try_all_orders(root: &Path) -> Result<()> {
     let test =
@@ -202,7 +214,7 @@ mod tests {
         let error = run(root, &["mutant"]).unwrap_err().to_string();
         assert_eq!(
             error,
-            "unknown check: mutant; expected one of fuzz, coverage, mutants, loom, miri"
+            "unknown check: mutant; expected one of fuzz, coverage, mutants, differential, loom, miri"
         );
         assert!(is_installed(root, &[]));
         assert!(is_installed(root, &["true"]));

@@ -255,7 +255,7 @@ impl QperfTestResult {
             }
         };
         if style.sweeps && rows.iter().all(|(name, _)| name != "msg_size") {
-            rows.push(("msg_size".to_owned(), format!("{} bytes", self.message_bytes)));
+            rows.push(("msg_size".to_owned(), format_message_size(self.message_bytes)));
         }
         let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let rows: String = rows
@@ -289,7 +289,7 @@ impl QperfTestResult {
         if verbose {
             let messages = received_messages.map(|it| it as f64 / elapsed_s);
             rows.extend(messages.map(|rate| ("msg_rate", format_three_digits(rate, "/sec"))));
-            rows.push(("msg_size", format!("{} B", self.message_bytes)));
+            rows.push(("msg_size", format_message_size(self.message_bytes)));
             rows.push(("send_cost", format_cost(here, *sent_bytes)));
             let received = there.as_ref().zip(*received_bytes);
             rows.extend(
@@ -437,25 +437,62 @@ fn format_cost(spent: &QperfCpuTime, bytes: u64) -> String {
 }
 
 fn format_cpus_used(spent: &QperfCpuTime) -> String {
-    format!("{:.3} % cpus", spent.work_s * 100.0 / spent.wall_s)
+    format!("{} % cpus", format_number(spent.work_s * 100.0 / spent.wall_s))
 }
 
 /// Formats three significant digits with a decimal prefix: `29.3 us`, `960 MB/sec`.
 fn format_three_digits(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 7] =
         [(1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")];
-    // qperf writes `us`, and `sec` only for whole seconds.
-    let short = if unit == "sec" { "s" } else { unit };
+    // qperf writes `us` and `ms/GB`, and `sec` only for whole seconds.
+    let short = match unit {
+        "sec" => "s",
+        "sec/GB" => "s/GB",
+        unit => unit,
+    };
     let (factor, prefix) =
         PREFIXES.into_iter().find(|(factor, _)| value >= *factor).unwrap_or((1.0, ""));
     let unit = if factor >= 1.0 { unit } else { short };
-    let scaled = value / factor;
-    let digits = match scaled {
-        scaled if scaled < 10.0 => 2,
-        scaled if scaled < 100.0 => 1,
+    format!("{} {prefix}{unit}", format_number(value / factor))
+}
+
+/// Formats a size as qperf does: whole binary multiples with all digits, others in decimal units.
+fn format_message_size(bytes: u32) -> String {
+    const MULTIPLES: [(u32, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let digits = group_digits(bytes);
+    let whole = |(factor, _): &&(u32, &str)| bytes >= *factor && bytes.is_multiple_of(*factor);
+    match MULTIPLES.iter().find(whole) {
+        Some((factor, unit)) => format!("{} {unit} ({digits})", bytes / factor),
+        None if bytes < 1000 => format!("{bytes} bytes"),
+        None => format_three_digits(f64::from(bytes), "B"),
+    }
+}
+
+/// Separates groups of three digits by commas.
+fn group_digits(number: u32) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Formats three significant digits without zeros at the end.
+fn format_number(number: f64) -> String {
+    let decimals = match number {
+        number if number < 10.0 => 2,
+        number if number < 100.0 => 1,
         _ => 0,
     };
-    format!("{scaled:.digits$} {prefix}{unit}")
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
 }
 
 fn figures_json(figures: &QperfFigures) -> Value {
@@ -488,10 +525,29 @@ mod tests {
             (29.31e-6, "sec", "29.3 us"),
             (960.4e6, "B/sec", "960 MB/sec"),
             (14_648.0, "/sec", "14.6 K/sec"),
-            (1.5, "sec", "1.50 sec"),
-            (0.0, "sec/GB", "0.00 sec/GB"),
+            (1.5, "sec", "1.5 sec"),
+            (9.8e-6, "sec", "9.8 us"),
+            (0.0, "sec/GB", "0 sec/GB"),
+            (0.861, "sec/GB", "861 ms/GB"),
+            (1.15, "sec/GB", "1.15 sec/GB"),
         ] {
             assert_eq!(format_three_digits(value, unit), expected);
+        }
+    }
+
+    #[test]
+    fn formats_sizes_of_messages_as_qperf() {
+        // Printed by qperf 0.4.11 with -vvu and -m.
+        for (bytes, expected) in [
+            (1, "1 bytes"),
+            (1000, "1 KB"),
+            (1500, "1.5 KB"),
+            (10_240, "10 KiB (10,240)"),
+            (100_000, "100 KB"),
+            (1024, "1 KiB (1,024)"),
+            (65_536, "64 KiB (65,536)"),
+        ] {
+            assert_eq!(format_message_size(bytes), expected);
         }
     }
 }

@@ -24,6 +24,7 @@ use self::target::{OpenedTarget, TargetAccess};
 mod anchor;
 mod arrivals;
 mod balance;
+mod block_map;
 mod buffers;
 mod content;
 mod cpu_usage;
@@ -36,6 +37,9 @@ pub mod files;
 mod generations;
 mod hard_links;
 mod io_mix;
+mod job_draws;
+mod job_file;
+mod job_offsets;
 mod lane;
 mod layout;
 mod offset_pattern;
@@ -54,12 +58,14 @@ mod slot_scheduler;
 mod submission_chunk;
 mod tally;
 mod target;
+mod tausworthe;
 mod throttle;
 mod timeline;
 mod validate;
 mod worker;
 mod worker_plans;
 mod worker_recorder;
+mod write_history;
 
 /// Callbacks and controls of a running phase.
 #[expect(missing_debug_implementations, reason = "functions do not implement Debug")]

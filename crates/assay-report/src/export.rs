@@ -15,6 +15,7 @@ mod runs;
 mod samples;
 mod table;
 
+use assay_model::doubt::TrustLevel;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 
@@ -53,8 +54,8 @@ pub struct ExportedRun {
     pub started_ns: Option<i64>,
     /// Whether all stored events could be read.
     pub is_whole: bool,
-    /// Whether the results are trusted.
-    is_trusted: bool,
+    /// Level of trust in the results.
+    trust: TrustLevel,
 }
 
 impl ExportedRun {
@@ -65,8 +66,8 @@ impl ExportedRun {
         summary: RunSummary,
         (started_ns, is_whole): (Option<i64>, bool),
     ) -> Self {
-        let is_trusted = build::distrust_reasons(&summary).is_empty();
-        Self { run, summary, started_ns, is_whole, is_trusted }
+        let trust = build::trust_level(&summary);
+        Self { run, summary, started_ns, is_whole, trust }
     }
 
     /// Keeps only the results and series of one metric: `triad` or `memory.stream/triad`.

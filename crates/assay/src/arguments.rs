@@ -78,7 +78,9 @@ use crate::data_sheet::DataSheetArguments;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained."
+    after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained.\n\
+        Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, ib_send_lat,\n\
+        osu_latency and their like), assay is that tool."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

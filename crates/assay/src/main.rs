@@ -4,6 +4,7 @@
 //! Parses the arguments, calls a command, and turns its result into an exit code.
 
 mod arguments;
+mod called_name;
 mod commands;
 mod companions;
 mod data_sheet;
@@ -21,9 +22,7 @@ use assay_console::{
     failure, file_size_limit, job_file, output_file, progress_listener, signals, store_access,
     terminal,
 };
-use assay_emulation::options::{
-    network::normalize_qperf_words, vdbench::insert_command_of_link,
-};
+use assay_emulation::options::network::normalize_qperf_words;
 use assay_emulation::{fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
 
 use crate::arguments::{AssayCommand, file_extension};
@@ -47,7 +46,7 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     file_size_limit::report_as_error();
-    let words = insert_command_of_link(words.into_iter());
+    let words = called_name::insert_command(words);
     let words = commands::help::move_help_first(normalize_qperf_words(words));
     if let Some(words) = commands::agent::agent_words(&words) {
         return exit_with(commands::agent::agent(words), &mut Terminal::for_process());

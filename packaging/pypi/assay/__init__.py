@@ -52,7 +52,7 @@ COLUMNS: Dict[str, str] = {
     "limit": "number",
     "percent_of_limit": "number",
     "state": "text",
-    "trusted": "flag",
+    "trust": "text",
     "damaged": "flag",
     "tool": "text",
     "version": "text",

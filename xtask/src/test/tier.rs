@@ -17,6 +17,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "export_readers::",
     "factors::",
     "fio::",
+    "fio_differential::",
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`
     "interruption::",

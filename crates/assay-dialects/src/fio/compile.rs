@@ -3,12 +3,13 @@
 //!
 //! Opens nothing: the caller supplies file sizes.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
 use assay_model::workload::storage::{
-    ArrivalProcess, EngineChoice, StorageData, StorageLoad, StoragePhase, StoragePlan,
-    StorageTiming, StorageWorkload, Verify,
+    ArrivalProcess, EngineChoice, JobOrder, StorageData, StoragePhase, StoragePlan,
+    StorageStream, StorageTiming, StorageWorkload, Verify,
 };
 
 use super::command_line::FioRequest;
@@ -18,8 +19,10 @@ use super::steady::FioSteadyWindow;
 
 mod conduct;
 mod files;
+mod job_order;
 mod order;
 mod streams;
+mod verification;
 
 /// Facts about the machine that the plan depends on.
 pub struct FioCompileEnv<'a> {
@@ -100,6 +103,7 @@ pub fn compile(
         phases: vec![],
         reports: vec![],
         clones: vec![],
+        created: HashMap::new(),
         notes: vec![],
         group: 0,
         read_only: request.read_only,
@@ -119,6 +123,8 @@ struct Compiler<'a> {
     phases: Vec<StoragePhase>,
     reports: Vec<ReportRow>,
     clones: Vec<FioClone>,
+    /// Sizes of the files of all jobs so far.
+    created: HashMap<PathBuf, u64>,
     notes: Vec<String>,
     group: usize,
     read_only: bool,
@@ -136,7 +142,8 @@ impl Compiler<'_> {
         check_agreement(members)?;
         self.check_read_only(members)?;
         let index = self.phases.len();
-        let mut targets = files::TargetTable::default();
+        let created = std::mem::take(&mut self.created);
+        let mut targets = files::TargetTable::with_created(created);
         let mut streams = vec![];
         let mut engines = vec![];
         let period = conduct::PhasePeriod::from_members(members);
@@ -154,6 +161,7 @@ impl Compiler<'_> {
                 let mut stream = streams::stream(placed, clone, &used)?;
                 let times = period.run_period(job);
                 stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
+                stream.conduct.order = self.job_order(placed, &stream, &used)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
                 self.add_to_report(range.start + offset, job, part);
                 self.clones.push(FioClone { section: range.start + offset, part });
@@ -166,13 +174,14 @@ impl Compiler<'_> {
             return Err(conflict(&members[other], why, "separate them with stonewall"));
         }
         let load = streams::load(members, &mut streams)?;
+        self.created = targets.created;
         let (job, _) = &members[0];
         let verify = verify(members);
         let workload = StorageWorkload {
             targets: targets.list,
             streams,
             load,
-            timing: timing(members)?,
+            timing: timing(members),
             engine: engines[0],
             data: StorageData { compressible: job.compress_percent / 100.0, verify },
             // fio multiplies its seed by the number of the job, so that no two jobs use the same
@@ -181,27 +190,47 @@ impl Compiler<'_> {
                 .wrapping_add(index as u64),
         };
         let names: Vec<&str> = members.iter().map(|(job, _)| job.name.as_str()).collect();
-        let name = names.join("+");
-        let read_back = verify == Verify::OnRead
-            && members.iter().any(|(job, _)| job.rw.writes && job.read_back);
-        let again = read_back.then(|| verify_phase(&name, &workload));
-        self.phases.push(StoragePhase {
-            name,
+        let phase = StoragePhase {
+            name: names.join("+"),
             loops: vec![],
             workload,
             pause_before_s: conduct::common_delay_s(members),
-        });
-        self.phases.extend(again);
+        };
+        self.phases.extend(verification::split_passes(members, phase)?);
         self.check_steady_state(members, index)?;
-        self.close_phase(index, read_back);
+        self.close_phase(index);
         Ok(())
+    }
+
+    /// Returns the order of the next clone.
+    fn job_order(
+        &self,
+        placed: &LocatedOptions,
+        stream: &StorageStream,
+        used: &files::CloneFiles,
+    ) -> Result<Option<Box<JobOrder>>, FioJobError> {
+        let (job, _) = placed;
+        let repeats = job.repeats_offsets || job.has_seed;
+        let seed = if repeats { job.seed } else { self.places.fresh_seed };
+        let number = self.clones.len() as u64 + 1;
+        let order = job_order::job_order(placed, number, used, seed)?;
+        Ok(order.map(|order| {
+            let read_percent = match job.rw.reads && job.rw.writes {
+                true => stream.read_share * 100.0,
+                false => order.read_percent,
+            };
+            let paces_per_s = streams::paces_per_s(job);
+            Box::new(JobOrder { read_percent, paces_per_s, ..order })
+        }))
     }
 
     fn check_read_only(&self, members: &[LocatedOptions]) -> Result<(), FioJobError> {
         match members.iter().find(|(job, _)| self.read_only && job.rw.writes) {
-            Some(job) => {
-                Err(conflict(job, "it writes and --readonly is given", "leave out one of them"))
-            }
+            Some(job) => Err(conflict(
+                job,
+                "trim and write operations are not allowed with the --readonly parameter",
+                "leave out --readonly, or give rw=read or rw=randread",
+            )),
             None => Ok(()),
         }
     }
@@ -239,15 +268,17 @@ impl Compiler<'_> {
         self.reports.push(ReportRow { section: job, group, members: 1, parts: vec![part] });
     }
 
-    /// Ends a phase: adds the read-back to the same entries and starts a new group.
-    fn close_phase(&mut self, index: usize, read_back: bool) {
-        if read_back {
-            for row in &mut self.reports {
-                let here = row.parts.iter().filter(|part| part.phase == index);
-                let again: Vec<_> =
-                    here.map(|p| StreamRef { phase: index + 1, ..*p }).collect();
-                row.parts.extend(again);
-            }
+    /// Ends the jobs of a phase: adds further passes and their verification to the same entries, and
+    /// starts a new group.
+    fn close_phase(&mut self, index: usize) {
+        let further = index + 1..self.phases.len();
+        for row in &mut self.reports {
+            let here: Vec<_> =
+                row.parts.iter().filter(|part| part.phase == index).copied().collect();
+            let again = further
+                .clone()
+                .flat_map(|phase| here.iter().map(move |p| StreamRef { phase, ..*p }));
+            row.parts.extend(again);
         }
         self.group += 1;
     }
@@ -272,10 +303,7 @@ fn check_agreement(members: &[LocatedOptions]) -> Result<(), FioJobError> {
         let differs = [
             ("ramp_time", differ(job.ramp_s, first.ramp_s)),
             ("steadystate", job.behaviour.steady != first.behaviour.steady),
-            (
-                "verify",
-                job.verify != first.verify || job.verify_at_once != first.verify_at_once,
-            ),
+            ("verify", job.verify != first.verify),
             ("randrepeat", job.repeats_offsets != first.repeats_offsets),
             (
                 "buffer_compress_percentage",
@@ -301,53 +329,27 @@ fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() > 0.0
 }
 
-fn timing(members: &[LocatedOptions]) -> Result<StorageTiming, FioJobError> {
+fn timing(members: &[LocatedOptions]) -> StorageTiming {
     let (first, _) = &members[0];
-    let endless = |(job, _): &&LocatedOptions| job.time_based && job.runtime_s.is_none();
-    if let Some(endless) = members.iter().find(endless) {
-        return Err(conflict(endless, "time_based needs a runtime", "add runtime=60"));
-    }
     let each_s = |(job, _): &LocatedOptions| {
         let logged_s = job.logs.average_ms as f64 / 1e3;
         let averages = job.logs.is_any_enabled() && logged_s > 0.0;
         job.sample_s.min(if averages { logged_s } else { f64::INFINITY })
     };
     let sample_s = members.iter().map(each_s).fold(f64::INFINITY, f64::min);
-    Ok(StorageTiming {
+    StorageTiming {
         warmup_s: first.ramp_s,
         duration_s: conduct::duration_s(members),
         interval_s: sample_s,
         stop_after_bytes: None,
-    })
+    }
 }
 
 fn verify(members: &[LocatedOptions]) -> Verify {
     let (first, _) = &members[0];
-    match (first.verify, first.verify_at_once) {
-        (VerifyMode::Off, _) => Verify::Off,
-        (VerifyMode::On, false) => Verify::OnRead,
-        (VerifyMode::On, true) => Verify::AfterWrite,
-    }
-}
-
-/// Returns a phase that reads everything once in order, to verify what was written.
-fn verify_phase(name: &str, written: &StorageWorkload) -> StoragePhase {
-    let mut workload = written.clone();
-    workload.load = StorageLoad::Closed;
-    workload.timing = StorageTiming { warmup_s: 0.0, duration_s: None, ..written.timing };
-    for target in &mut workload.targets {
-        // fio syncs and drops the cache first, regardless of `invalidate` (`do_verify` in
-        // backend.c).
-        target.opening.drops_cache = true;
-    }
-    for stream in &mut workload.streams {
-        streams::make_read_back(stream, &workload.targets);
-    }
-    StoragePhase {
-        name: format!("{name} (verify)"),
-        loops: vec![],
-        workload,
-        pause_before_s: 0.0,
+    match first.verify {
+        VerifyMode::Off => Verify::Off,
+        VerifyMode::On => Verify::OnRead,
     }
 }
 
@@ -373,6 +375,14 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
             "randrepeat=1, fio's default: every run reads the same offsets, and a cache below \
              may answer the second one; randrepeat=0 draws new ones"
                 .to_owned(),
+        );
+    }
+    if jobs.iter().any(|(job, _)| job.time_based && job.runtime_s.is_none()) {
+        remarks.push("time_based has no effect without a runtime, as in fio".to_owned());
+    }
+    if jobs.iter().any(|(job, _)| verification::is_never_read_back(job)) {
+        remarks.push(
+            "nothing is read back: the writes take all of the runtime, as in fio".to_owned(),
         );
     }
     if jobs.iter().any(|(job, _)| !job.direct && job.engine != "null") {

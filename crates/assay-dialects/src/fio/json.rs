@@ -151,7 +151,9 @@ fn direction_json(
     let lat =
         latency_json(&side.latency, job.lat_percentiles.then_some(&job.percentiles), bins);
     let submission = side.submission.as_ref();
-    let slat = submission.map_or_else(no_latency, |times| latency_json(times, None, bins));
+    let slat = submission.map_or_else(no_latency, |times| {
+        latency_json(times, job.slat_percentiles.then_some(&job.percentiles), bins)
+    });
     counts(side, [slat, clat, lat], group_percent(&side.bandwidth, of_group))
 }
 

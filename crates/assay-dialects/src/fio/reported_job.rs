@@ -37,6 +37,9 @@ pub struct ReportedJob {
     pub clat_percentiles: bool,
     /// `lat_percentiles`.
     pub lat_percentiles: bool,
+    /// `slat_percentiles`.
+    #[serde(default)]
+    pub slat_percentiles: bool,
     /// `kb_base`.
     pub kb_base: u32,
 }
@@ -63,8 +66,9 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
             depth: options.depth,
             clones: options.clones,
             percentiles: options.percentiles.clone(),
-            clat_percentiles: options.clat_percentiles,
-            lat_percentiles: options.lat_percentiles,
+            clat_percentiles: options.clat_percentiles && !options.logs.disabled[2],
+            lat_percentiles: options.lat_percentiles && !options.logs.disabled[0],
+            slat_percentiles: options.slat_percentiles && !options.logs.disabled[1],
             kb_base: options.kb_base,
         }
     };

@@ -21,6 +21,7 @@ impl FioOptions {
         for setting in bases.into_iter().chain(others) {
             job.apply(setting).map_err(|why| invalid_value(setting, &why))?;
         }
+        job.settle();
         Ok(job)
     }
 

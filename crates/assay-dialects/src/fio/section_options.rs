@@ -26,17 +26,45 @@ pub struct RwMode {
     pub trims: bool,
     /// Whether offsets are random.
     pub random: bool,
-    /// Bytes skipped after each sequential I/O.
-    pub gap_bytes: u64,
+    /// Bytes skipped after each sequential I/O; negative = backwards.
+    pub gap_bytes: i64,
+    /// I/O from one random offset to the next; 1 = each is random.
+    pub run_length: u64,
 }
 
-/// Pair of values for reads and writes.
+impl RwMode {
+    /// Sequential reads, fio's default.
+    const READ: Self = Self {
+        reads: true,
+        writes: false,
+        trims: false,
+        random: false,
+        gap_bytes: 0,
+        run_length: 1,
+    };
+}
+
+/// Values for reads, writes and trims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerDirection<T> {
     /// Value for reads.
     pub read: T,
     /// Value for writes.
     pub write: T,
+    /// Value for trims.
+    pub trim: T,
+}
+
+impl<T: Clone> PerDirection<T> {
+    /// Returns the same value for all directions.
+    pub(super) fn uniform(value: T) -> Self {
+        Self { read: value.clone(), write: value.clone(), trim: value }
+    }
+
+    /// Gives writes the values of trims.
+    fn write_as_trim(&mut self) {
+        self.write = self.trim.clone();
+    }
 }
 
 /// Verification of blocks.
@@ -68,11 +96,11 @@ pub struct FioOptions {
     /// Percent of reads of a job that reads and writes.
     pub read_percent: f64,
     /// Percent of random I/O in a random job.
-    pub random_percent: f64,
+    pub random_percent: PerDirection<f64>,
     /// `bs`, `bsrange`, `bssplit`.
     pub sizes: PerDirection<Vec<SizeShare>>,
     /// `blockalign`.
-    pub align_bytes: Option<u64>,
+    pub align_bytes: PerDirection<Option<u64>>,
     /// `ioengine`.
     pub engine: String,
     /// `iodepth`.
@@ -123,14 +151,24 @@ pub struct FioOptions {
     pub random_map: bool,
     /// Whether every run uses the same offsets (`randrepeat`).
     pub repeats_offsets: bool,
+    /// Whether all draws repeat (`allrandrepeat`).
+    pub repeats_all: bool,
+    /// Whether offsets are drawn with 64 bits (`random_generator=tausworthe64`).
+    pub draws_64_bits: bool,
+    /// Whether I/O between random ones repeats an offset (`rw_sequencer=identical`).
+    pub repeats_offset: bool,
+    /// Whether `randseed` was given.
+    pub has_seed: bool,
     /// `randseed`.
     pub seed: u64,
     /// `verify`.
     pub verify: VerifyMode,
     /// `do_verify`: read back everything after the last write.
     pub read_back: bool,
-    /// `verify_backlog`: read back each block right after its write.
-    pub verify_at_once: bool,
+    /// `verify_backlog`: number of writes after which they are read back.
+    pub verify_backlog: Option<u64>,
+    /// `verify_backlog_batch`: number of them that are read back at once.
+    pub verify_batch: Option<u64>,
     /// Percent of each block that a compressor removes.
     pub compress_percent: f64,
     /// `serialize_overlap`.
@@ -149,6 +187,8 @@ pub struct FioOptions {
     pub clat_percentiles: bool,
     /// `lat_percentiles`.
     pub lat_percentiles: bool,
+    /// `slat_percentiles`.
+    pub slat_percentiles: bool,
     /// `bwavgtime` in seconds.
     pub sample_s: f64,
     /// `kb_base`, for the report.
@@ -179,18 +219,12 @@ impl FioOptions {
             files: vec![],
             directories: vec![],
             name_format: String::new(),
-            rw: RwMode {
-                reads: true,
-                writes: false,
-                trims: false,
-                random: false,
-                gap_bytes: 0,
-            },
+            rw: RwMode::READ,
             rw_text: "read".to_owned(),
             read_percent: 50.0,
-            random_percent: 100.0,
-            sizes: PerDirection { read: four_kib.clone(), write: four_kib },
-            align_bytes: None,
+            random_percent: PerDirection::uniform(100.0),
+            sizes: PerDirection::uniform(four_kib),
+            align_bytes: PerDirection::uniform(None),
             engine: "psync".to_owned(),
             depth: 1,
             direct: false,
@@ -211,15 +245,20 @@ impl FioOptions {
             time_based: false,
             ramp_s: 0.0,
             delay_s: 0.0,
-            rate_bytes: PerDirection { read: None, write: None },
-            rate_iops: PerDirection { read: None, write: None },
+            rate_bytes: PerDirection::uniform(None),
+            rate_iops: PerDirection::uniform(None),
             poisson: false,
             random_map: true,
             repeats_offsets: true,
+            repeats_all: false,
+            draws_64_bits: false,
+            repeats_offset: false,
+            has_seed: false,
             seed: DEFAULT_SEED,
             verify: VerifyMode::Off,
             read_back: true,
-            verify_at_once: false,
+            verify_backlog: None,
+            verify_batch: None,
             compress_percent: 0.0,
             no_overlap: false,
             unlink: false,
@@ -229,6 +268,7 @@ impl FioOptions {
             percentiles: DEFAULT_PERCENTILES.to_vec(),
             clat_percentiles: true,
             lat_percentiles: false,
+            slat_percentiles: false,
             sample_s: 0.5,
             kb_base: 1024,
             behaviour: IoBehaviour::default(),
@@ -239,6 +279,23 @@ impl FioOptions {
 
     pub(super) const fn base(&self) -> NumberBase {
         NumberBase { kb: self.kb_base }
+    }
+
+    /// Applies dependencies of options: trims use the third value of each direction.
+    pub(super) fn settle(&mut self) {
+        if self.rw.trims {
+            self.sizes.write_as_trim();
+            self.random_percent.write_as_trim();
+            self.align_bytes.write_as_trim();
+            self.rate_bytes.write_as_trim();
+            self.rate_iops.write_as_trim();
+        }
+    }
+
+    /// Whether only time ends it; fio ignores `time_based` without `runtime`.
+    #[must_use]
+    pub const fn is_endless(&self) -> bool {
+        self.time_based && self.runtime_s.is_some()
     }
 
     /// Returns the share of reads; fixed unless the job both reads and writes.

@@ -3,6 +3,8 @@
 //! `lat` begins just before the submitting call. If that call is timed separately, `slat` is its
 //! duration and `clat` begins at its end, as in fio. Otherwise `clat` equals `lat`.
 
+use std::collections::BTreeMap;
+
 use assay_model::distribution::as_text;
 use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome};
 use hdrhistogram::Histogram;
@@ -127,6 +129,11 @@ pub struct FioLatencyStatistics {
 }
 
 impl FioLatencyStatistics {
+    /// Returns the statistics of no value.
+    fn empty() -> Self {
+        Self { all: empty_histogram(), mean_ns: 0.0, deviation_ns: 0.0 }
+    }
+
     fn from_tallies(parts: &[&IoTally]) -> Option<Self> {
         let mut all = empty_histogram();
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -158,11 +165,7 @@ impl DirectionStatistics {
             bytes: 0,
             runtime_ms: 0,
             runtime_s: 0.0,
-            latency: FioLatencyStatistics {
-                all: empty_histogram(),
-                mean_ns: 0.0,
-                deviation_ns: 0.0,
-            },
+            latency: FioLatencyStatistics::empty(),
             bandwidth: SampleSummary::default(),
             rate: SampleSummary::default(),
             submission: None,
@@ -397,7 +400,8 @@ fn direction_statistics(
 ) -> DirectionStatistics {
     let mut side = DirectionStatistics::without_io();
     let (mut all, mut submissions, mut completions) = (vec![], vec![], vec![]);
-    let mut runtime_s: f64 = 0.0;
+    // Passes follow one another; jobs of a group run side by side.
+    let mut longest_s: BTreeMap<usize, f64> = BTreeMap::new();
     for part in &row.parts {
         let Some(outcome) = outcomes.get(part.phase) else { continue };
         let mine = outcome.tallies.iter().filter(|tally| tally.stream == part.stream);
@@ -410,12 +414,14 @@ fn direction_statistics(
             all.push(tally);
         }
         if any {
-            runtime_s = runtime_s.max(active_s(outcome, part.stream));
+            let longest = longest_s.entry(part.phase).or_default();
+            *longest = longest.max(active_s(outcome, part.stream));
         }
         let Some(record) = outcome.streams.get(part.stream) else { continue };
         submissions.extend(record.submissions[operation as usize].as_ref());
         completions.extend(record.completions[operation as usize].as_ref());
     }
+    let runtime_s = longest_s.values().sum();
     side.runtime_s = runtime_s;
     if side.ios > 0 {
         side.runtime_ms = milliseconds(runtime_s).max(1);
@@ -423,8 +429,26 @@ fn direction_statistics(
         (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operation);
         side.submission = FioLatencyStatistics::from_tallies(&submissions);
         side.completion = FioLatencyStatistics::from_tallies(&completions);
+        remove_disabled(&mut side, worker);
     }
     side
+}
+
+/// Removes latencies that the job does not measure (`disable_lat` and the like).
+fn remove_disabled(side: &mut DirectionStatistics, worker: &FioOptions) {
+    let [lat, slat, clat] = worker.logs.disabled;
+    if lat && side.completion.is_none() {
+        side.completion = Some(side.latency.clone());
+    }
+    if clat {
+        side.completion = Some(FioLatencyStatistics::empty());
+    }
+    if lat {
+        side.latency = FioLatencyStatistics::empty();
+    }
+    if slat {
+        side.submission = None;
+    }
 }
 
 fn empty_histogram() -> Histogram<u64> {

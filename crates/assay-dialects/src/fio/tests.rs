@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_model::workload::storage::StreamBehavior;
+use assay_model::workload::storage::{StorageLoad, StreamBehavior};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -66,7 +66,10 @@ fn non_default_properties(conduct: &StreamBehavior) -> String {
     };
     // Default of every job without `mem`.
     let nothing = fields(&StreamBehavior { plain_pages: true, ..StreamBehavior::default() });
-    let differing = fields(conduct).into_iter().filter(|(name, value)| nothing[name] != *value);
+    // Orders have tests of their own, beside the real fio.
+    let differing = fields(conduct)
+        .into_iter()
+        .filter(|(name, value)| name != "order" && nothing[name] != *value);
     differing.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -204,7 +207,7 @@ fn excludes_incomplete_last_block() {
         "",
         &expect![[r#"
             etcd: None warm 0 s, Closed, Threads, seed 137
-              etcd.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(2300, 2300, 1.0)] read 0 depth 1×1 sync 1 share 1.00 own None stop Some(1044200)
+              etcd.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(2300, 2300, 1.0)] read 0 depth 1×1 sync 1 share 1.00 own None stop Some(1048576)
                 besides syncs_data_only true, turns "round"
                 etcd.0.0 Some((0, 522100)) make Some(524288)
                 etcd.0.1 Some((0, 522100)) make Some(524288)
@@ -261,7 +264,7 @@ fn compiles_sizes_mixes_and_rates() {
         ),
         &expect![[r#"
             a: None warm 0 s, Open { rate_per_s: 100.0, arrivals: Exponential }, Threads, seed 137
-              a.0: Random [(4096, 4096, 0.25), (65536, 65536, 0.75)] read 0.7 depth 1×1 sync 0 share 1.00 own None stop Some(8388608)
+              a.0: Permutation [(4096, 4096, 0.25), (65536, 65536, 0.75)] read 0.7 depth 1×1 sync 0 share 1.00 own None stop Some(8388608)
                 /there/x Some((0, 8388608)) make None direct
             report a group 0 jobs 1 parts 1
         "#]],
@@ -272,11 +275,11 @@ fn compiles_sizes_mixes_and_rates() {
             "{base}rw=read:8k\nbs=8k\nrate=1m\nsize=50%\noffset=10%\nloops=2\nramp_time=5\nruntime=60\n"
         ),
         &expect![[r#"
-        a: Some(60.0) warm 5 s, Open { rate_per_s: 128.0, arrivals: Constant }, Threads, seed 137
-          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 8192 } [(8192, 8192, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1073741824)
-            /there/x Some((107372544, 644243456)) make None direct
-        report a group 0 jobs 1 parts 1
-    "#]],
+            a: Some(60.0) warm 5 s, Open { rate_per_s: 128.0, arrivals: Constant }, Threads, seed 137
+              a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 8192 } [(8192, 8192, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1073741824)
+                /there/x Some((107380736, 644251648)) make None direct
+            report a group 0 jobs 1 parts 1
+        "#]],
     );
     check(
         "job",
@@ -284,11 +287,11 @@ fn compiles_sizes_mixes_and_rates() {
             "{base}rw=randwrite\npercentage_random=30\nbsrange=4k-16k\nio_size=1m\nfsync=4\nrandrepeat=0\nnumber_ios=100\n"
         ),
         &expect![[r#"
-        a: None warm 0 s, Closed, Threads, seed 7
-          a.0: Mixed { random_share: 0.3 } [(4096, 16384, 1.0)] read 0 depth 1×1 sync 4 share 1.00 own None stop Some(1024000)
-            /there/x Some((0, 1073741824)) make None direct
-        report a group 0 jobs 1 parts 1
-    "#]],
+            a: None warm 0 s, Closed, Threads, seed 7
+              a.0: Mixed { random_share: 0.3 } [(4096, 16384, 1.0)] read 0 depth 1×1 sync 4 share 1.00 own None stop Some(1048576)
+                /there/x Some((0, 1073741824)) make None direct
+            report a group 0 jobs 1 parts 1
+        "#]],
     );
     check(
         "job",
@@ -421,14 +424,6 @@ fn faults_have_a_place_and_a_hint() {
     );
     check_refused(
         "job",
-        "[a]\ntime_based\nsize=1m\n",
-        &expect![[r#"
-        job:1:1: job `a`: time_based needs a runtime
-        add runtime=60
-    "#]],
-    );
-    check_refused(
-        "job",
         "[a]\nfilename=/not/there\n",
         &expect![[r#"
         job:1:1: job `a`: it has no size, and its file does not exist
@@ -479,9 +474,9 @@ fn faults_have_a_place_and_a_hint() {
         "--name=a --size=1m --rw=write --readonly",
         "",
         &expect![[r#"
-        command line:1:1: job `a`: it writes and --readonly is given
-        leave out one of them
-    "#]],
+            command line:1:1: job `a`: trim and write operations are not allowed with the --readonly parameter
+            leave out --readonly, or give rw=read or rw=randread
+        "#]],
     );
     check_refused(
         "--output-format=yaml --name=a",
@@ -502,15 +497,65 @@ fn faults_have_a_place_and_a_hint() {
 }
 
 #[test]
-fn rejects_rate_for_one_direction_only() {
+fn limits_one_direction_of_a_mix() {
+    let file = "[a]\nrw=randrw\nrate_iops=100,\nsize=1m\ntime_based\n";
+    let plan = plan("job", &[("job", file)]).unwrap();
+    let workload = &plan.plan.phases[0].workload;
+    let order = workload.streams[0].conduct.order.as_ref().unwrap();
+    assert_eq!(order.paces_per_s, [Some(100.0), None]);
+    assert_eq!(workload.load, StorageLoad::Closed);
+    assert!(
+        plan.notes
+            .contains(&"time_based has no effect without a runtime, as in fio".to_owned())
+    );
+}
+
+#[test]
+fn options_take_a_value_for_each_direction() {
+    let sizes = |text: &str| {
+        let file = format!("[a]\nsize=1m\nbs={text}\n");
+        let plan = plan("job", &[("job", &file)]).unwrap();
+        let sizes = &plan.options[0].sizes;
+        [&sizes.read, &sizes.write, &sizes.trim].map(|list| list[0].min_bytes >> 10)
+    };
+    // As fio 3.33: a comma at the end leaves the other directions alone.
+    for (text, expected) in [
+        ("16k", [16, 16, 16]),
+        ("16k,", [16, 4, 4]),
+        (",8k", [4, 8, 8]),
+        ("8k,16k", [8, 16, 16]),
+        ("8k,16k,", [8, 16, 4]),
+        ("8k,,32k", [8, 4, 32]),
+        ("8k,16k,32k", [8, 16, 32]),
+    ] {
+        assert_eq!(sizes(text), expected, "{text}");
+    }
     check_refused(
         "job",
-        "[a]\nrw=randrw\nrate_iops=100,\nsize=1m\n",
+        "[a]\nsize=1m\npercentage_random=1,2,3,4\n",
         &expect![[r#"
-        job:1:1: job `a`: only one of reads and writes has a rate
-        give both, like rate_iops=200,100
-    "#]],
+            job:3:1: invalid value `1,2,3,4` for `percentage_random`: it must be up to three values, for reads,writes,trims
+            see `man fio` for the values of this option
+        "#]],
     );
+}
+
+#[test]
+fn verification_follows_each_pass() {
+    let names = |file: &str| {
+        let plan = plan("job", &[("job", file)]).unwrap();
+        plan.plan.phases.iter().map(|phase| phase.name.clone()).collect::<Vec<_>>().join(", ")
+    };
+    for (more, expected) in [
+        ("", "a, a (verify)"),
+        ("loops=2\n", "a, a (verify), a, a (verify)"),
+        ("do_verify=0\n", "a"),
+        ("verify_backlog=16\n", "a"),
+        ("time_based\nruntime=5\n", "a"),
+    ] {
+        let file = format!("[a]\nrw=randwrite\nsize=1m\nverify=crc32c\n{more}");
+        assert_eq!(names(&file), expected, "{more}");
+    }
 }
 
 #[test]

@@ -172,6 +172,9 @@ fn latency_line(
     kind: &str,
     FioLatencyStatistics { all, mean_ns, deviation_ns }: &FioLatencyStatistics,
 ) {
+    if all.is_empty() {
+        return;
+    }
     let unit = TimeUnit::choose(all.min(), all.max(), *deviation_ns);
     let number = |ns: u64| format_short(ns / unit.ns(), 6, UnitPrefixes::Decimal, "");
     let scaled = |ns: &f64| ns / unit.ns() as f64;
@@ -211,6 +214,9 @@ fn side(
     }
     latency_line(text, "clat", side.completion());
     latency_line(text, " lat", &side.latency);
+    if let Some(times) = side.submission.as_ref().filter(|_| job.slat_percentiles) {
+        percentiles(text, "slat", &times.all, &job.percentiles);
+    }
     if job.clat_percentiles {
         percentiles(text, "clat", &side.completion().all, &job.percentiles);
     }

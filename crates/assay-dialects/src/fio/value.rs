@@ -40,6 +40,8 @@ impl NumberBase {
     pub(super) fn parse_size(self, text: &str) -> Option<SizeOrPercent> {
         let text = text.trim();
         if let Some(number) = text.strip_suffix('%') {
+            // fio reads no further than the first sign: templates write `100%%`.
+            let number = number.trim_end_matches('%');
             let percent =
                 parse_decimal(number).filter(|value| (0.0..=100.0).contains(value))?;
             return Some(SizeOrPercent::Percent(percent));

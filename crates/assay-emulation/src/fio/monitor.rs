@@ -32,6 +32,8 @@ pub(super) struct FioRunMonitor {
     /// Flag that ends the current phase.
     enough: Option<Arc<AtomicBool>>,
     steady: Option<(FioSteadyWindow, Vec<usize>)>,
+    /// Last reported engine.
+    engine: String,
 }
 
 impl FioRunMonitor {
@@ -73,7 +75,12 @@ impl FioRunMonitor {
                     minor_faults: used.minor_faults,
                 });
                 let reason = assay_report::words::engine_reason(&outcome.engine_reason);
-                report(&format!("engine: {} ({reason})", outcome.engine));
+                let engine = format!("engine: {} ({reason})", outcome.engine);
+                // Passes of a job are phases of their own.
+                if self.engine != engine {
+                    report(&engine);
+                    self.engine = engine;
+                }
             }
             StorageEvent::Interval { tally } => {
                 if let (Some((window, streams)), Some(enough)) =

@@ -1,7 +1,6 @@
 //! Arguments of `assay vdbench`: Vdbench's own options, and which data may be overwritten.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -73,15 +72,4 @@ pub struct VdbenchArguments {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) keep: RecordArguments,
-}
-
-/// Inserts the command `vdbench` if the program was called by that name. A link named `vdbench`
-/// lets existing scripts run unchanged.
-pub fn insert_command_of_link(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = words.collect();
-    let called = words.first().map(Path::new).and_then(Path::file_name);
-    if called.is_some_and(|name| name == "vdbench") {
-        words.insert(1, "vdbench".into());
-    }
-    words
 }

@@ -6,6 +6,7 @@ use assay_model::storage_outcome::IoOperation;
 use assay_model::workload::storage::{AccessPattern, StorageStream, StorageTarget};
 
 use super::io_mix::IoMix;
+use super::job_offsets::{JobIo, JobOffsets};
 use super::offset_pattern::{ByteRange, OffsetPattern};
 use super::phase::PhaseState;
 use super::random::RandomStream;
@@ -32,19 +33,21 @@ pub(super) struct StorageLane {
     pending: Option<PlannedIo>,
     mix: IoMix,
     places: OffsetPattern,
-    /// Skewed or rotating offsets, which few lanes have.
+    /// Skewed or rotating offsets, or the order of a job, which few lanes have.
     offset_source: Option<Box<OffsetSource>>,
     draws: RandomStream,
     /// Bytes until the end of a pass over all targets' ranges, when the page cache is dropped; the
     /// maximum if it is kept.
     pass_left: u64,
     pass_bytes: u64,
+    drops_cache: bool,
 }
 
 #[derive(Debug)]
 enum OffsetSource {
     Skewed(SkewedOffsets),
     Rotating(RotationState),
+    Job(Box<JobOffsets>),
 }
 
 /// Next action of a lane.
@@ -99,10 +102,13 @@ impl StorageLane {
         let skew = stream.conduct.skew.as_ref();
         let skewed =
             skew.map(|skew| OffsetSource::Skewed(SkewedOffsets::new(skew, area, seed)));
+        let order = stream.conduct.order.as_deref();
+        let job =
+            order.map(|order| OffsetSource::Job(Box::new(JobOffsets::new(order, stream))));
         // Only patterns that cover their whole range have passes.
         let passes =
             !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
-        let drops = target.opening.drops_cache && !target.direct && passes;
+        let drops = target.opening.drops_cache && !target.direct && passes && order.is_none();
         let others = plan.others.iter().map(|(_, other, _)| other.end - other.start);
         let all_bytes = others.fold(area.end - area.start, u64::saturating_add);
         let pass_bytes = if drops { all_bytes } else { u64::MAX };
@@ -121,7 +127,8 @@ impl StorageLane {
             align: target.align_bytes,
             pending: None,
             places: places(target, area, position),
-            offset_source: rotation.or(skewed).map(Box::new),
+            offset_source: job.or(rotation).or(skewed).map(Box::new),
+            drops_cache: target.opening.drops_cache && !target.direct,
             mix,
             draws: RandomStream::new(seed, plan.id),
             pass_left: pass_bytes,
@@ -156,6 +163,9 @@ impl StorageLane {
 
     #[inline]
     fn plan_io(&mut self, phase: &PhaseState<'_>, counts: bool) -> NextIo {
+        if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
+            job.note_measured(counts);
+        }
         for _ in 0..CLAIM_ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
                 return NextIo::Done;
@@ -169,7 +179,7 @@ impl StorageLane {
                 return NextIo::Done;
             }
             if !target.claim(offset, bytes) {
-                if self.places.visits_each_once() {
+                if self.is_in_fixed_order() {
                     // This pattern does not return to the offset.
                     self.pending = Some(planned);
                     return NextIo::Busy;
@@ -180,13 +190,27 @@ impl StorageLane {
                 target.release(offset, bytes);
                 return NextIo::Done;
             }
-            if self.pass_left == 0 {
+            if self.pass_left == 0 || self.has_job_restarted() {
                 self.drop_caches(phase);
             }
             self.pass_left = self.pass_left.saturating_sub(bytes);
             return NextIo::Io(planned);
         }
         NextIo::Busy
+    }
+
+    /// Whether no other draw can replace an offset.
+    fn is_in_fixed_order(&self) -> bool {
+        let is_job = matches!(self.offset_source.as_deref(), Some(OffsetSource::Job(_)));
+        is_job || self.places.visits_each_once()
+    }
+
+    /// Whether a job whose files are cached begins another pass.
+    fn has_job_restarted(&mut self) -> bool {
+        match self.offset_source.as_deref_mut() {
+            Some(OffsetSource::Job(job)) => job.take_cache_drop() && self.drops_cache,
+            Some(OffsetSource::Skewed(_) | OffsetSource::Rotating(_)) | None => false,
+        }
     }
 
     /// Drops the page cache before another pass, as fio, which reopens all files of a job
@@ -196,6 +220,9 @@ impl StorageLane {
         match self.offset_source.as_deref() {
             Some(OffsetSource::Rotating(rotation)) => {
                 rotation.targets().for_each(|at| phase.targets[at].opened.drop_cache());
+            }
+            Some(OffsetSource::Job(job)) => {
+                job.targets().for_each(|at| phase.targets[at].opened.drop_cache());
             }
             Some(OffsetSource::Skewed(_)) | None => {
                 phase.targets[self.target].opened.drop_cache();
@@ -209,7 +236,7 @@ impl StorageLane {
         let target = self.target;
         match self.offset_source.as_deref_mut() {
             Some(OffsetSource::Rotating(rotation)) => rotation.remove_target(target),
-            Some(OffsetSource::Skewed(_)) | None => false,
+            Some(OffsetSource::Skewed(_) | OffsetSource::Job(_)) | None => false,
         }
     }
 
@@ -220,6 +247,11 @@ impl StorageLane {
 
     #[inline]
     fn draw(&mut self) -> Option<PlannedIo> {
+        if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
+            let JobIo { target, operation, offset, bytes } = job.next_io()?;
+            self.target = target;
+            return Some(PlannedIo { operation, offset, bytes });
+        }
         let operation = self.mix.draw_operation(&mut self.draws);
         let bytes = self.mix.draw_bytes(operation, &mut self.draws);
         if self.offset_source.is_some() {
@@ -246,6 +278,8 @@ impl StorageLane {
                 let align = self.align.unwrap_or(bytes);
                 law.draw_offset(operation, (bytes, align), &mut self.draws)?
             }
+            // Its next I/O was drawn by the caller.
+            OffsetSource::Job(_) => return None,
         };
         Some(PlannedIo { operation, offset, bytes })
     }

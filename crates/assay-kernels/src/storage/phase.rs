@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use assay_model::workload::storage::{AccessPattern, StorageWorkload, Verify};
+use assay_model::workload::storage::{AccessPattern, JobOrder, StorageWorkload, Verify};
 
 use super::balance::ShareBalance;
 use super::content::{self, ExpectedStamp};
@@ -146,9 +146,18 @@ pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) 
         {
             block_bytes = gcd(block_bytes, stride);
         }
+        if let Some(order) = &stream.conduct.order {
+            block_bytes = order_steps(order).fold(block_bytes, gcd);
+        }
     }
     // Random offsets are multiples of the size from the start of the target, not of the area.
     gcd(block_bytes, start)
+}
+
+/// Returns all distances that the offsets of a job's order are sums of.
+pub(super) fn order_steps(order: &JobOrder) -> impl Iterator<Item = u64> {
+    let zone_bytes = order.zones.map_or(0, |zones| zones.range_bytes + zones.skip_bytes);
+    order.align_bytes.into_iter().chain([order.gap_bytes.unsigned_abs(), zone_bytes])
 }
 
 /// Returns the greatest common divisor; that of 0 and a number is the number.

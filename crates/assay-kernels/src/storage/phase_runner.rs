@@ -17,7 +17,7 @@ use assay_model::storage_outcome::{
     StreamDetails, StreamTally,
 };
 use assay_model::workload::storage::{
-    StorageTarget, StorageWorkload, StreamBehavior, TargetRotation, Verify,
+    StorageStream, StorageTarget, StorageWorkload, StreamBehavior, TargetRotation, Verify,
 };
 
 use crate::clock;
@@ -466,7 +466,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
     let mut lanes: Vec<StorageLane> = plan.lanes.iter().map(lane).collect();
     let slots = assign_slots(&plan, &mut lanes);
     let (reported, of_target) = reported_targets(&plan.lanes);
-    let totals = reported.iter().map(|_| new_totals(stream.read_share)).collect();
+    let totals = reported.iter().map(|_| new_totals(stream)).collect();
     let _ = ready.send(Ok(engine.granted_features()));
     drop(ready);
     let timeline = start.recv().ok()?;
@@ -540,7 +540,7 @@ fn set_up<E: StorageEngine>(
     let need = BufferSpec {
         slots,
         bytes: worker_plans::maximum_bytes(stream),
-        reads: stream.read_share > 0.0 || verifies_writes,
+        reads: stream.has_reads() || verifies_writes,
         writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
         seed: phase.workload.seed ^ plan.lanes[0].id,
         huge: !stream.conduct.plain_pages,
@@ -591,9 +591,9 @@ fn reported_targets(lanes: &[worker_plans::LanePlan]) -> (Vec<usize>, Vec<usize>
     (reported, of_target)
 }
 
-fn new_totals(read_share: f64) -> LaneTotals {
+fn new_totals(stream: &StorageStream) -> LaneTotals {
     let total = |is_used: bool| is_used.then(|| Box::new(tally::new_total()));
-    [total(read_share > 0.0), total(read_share < 1.0)]
+    [total(stream.has_reads()), total(stream.read_share < 1.0)]
 }
 
 #[cfg(test)]

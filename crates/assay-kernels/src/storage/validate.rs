@@ -132,6 +132,12 @@ fn check_conduct(
             "stream `{name}`: fsync does not support polling; omit it or use the engine io_uring"
         )
     })?;
+    let in_flight = u64::from(stream.in_flight_per_target) * u64::from(stream.threads);
+    let blocks = workload.engine == EngineChoice::Threads;
+    let is_single = stream.threads == 1 && (in_flight == 1 || !blocks);
+    refuse_if(conduct.order.is_some() && !is_single, || {
+        format!("stream `{name}`: the order of a job requires a single thread")
+    })?;
     let has_rate = workload.load != StorageLoad::Closed || stream.own_rate_per_s.is_some();
     refuse_if(conduct.pauses.is_some() && has_rate, || {
         format!("stream `{name}`: pauses and a rate are mutually exclusive")
@@ -221,7 +227,8 @@ fn lengths_and_offsets(
     });
     // A hot area ends where the rest begins, but only sequential I/O starts exactly there.
     let hot = stream.hit_area.map_or(0, |hit| hit.bytes);
-    sizes.chain([align.unwrap_or(0), start, gap, hot])
+    let steps = stream.conduct.order.iter().flat_map(|order| phase::order_steps(order));
+    sizes.chain([align.unwrap_or(0), start, gap, hot]).chain(steps)
 }
 
 fn refuse_if(is_wrong: bool, what: impl FnOnce() -> String) -> Result<(), StorageError> {

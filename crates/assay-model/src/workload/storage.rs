@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::measurement_mode::MeasurementMode;
 use crate::seed;
 
+pub use self::job_order::{FileExtent, JobOrder, StridedZones};
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
 pub use self::stream_behavior::{Skew, StreamBehavior, TargetRotation, ThinkTime, Zone};
 
+mod job_order;
 mod opening;
 mod stream_behavior;
 
@@ -114,7 +116,7 @@ impl StorageWorkload {
             let largest =
                 stream.all_sizes().map(|size| size.max_bytes.max(size.min_bytes)).max();
             let largest = largest.unwrap_or(1).max(1);
-            let reads = stream.read_share > 0.0 || self.data.verify == Verify::AfterWrite;
+            let reads = stream.has_reads() || self.data.verify == Verify::AfterWrite;
             let directions = u64::from(reads) + u64::from(stream.read_share < 1.0);
             // Targets that are used in turn share their I/O in flight.
             let lanes =
@@ -244,6 +246,13 @@ impl StorageStream {
             stop_after_bytes: None,
             conduct: StreamBehavior::default(),
         }
+    }
+
+    /// Whether it reads, be it only its own writes.
+    #[must_use]
+    pub fn has_reads(&self) -> bool {
+        let order = self.conduct.order.as_deref();
+        self.read_share > 0.0 || order.is_some_and(|order| order.verify_backlog.is_some())
     }
 
     /// Returns the sizes of reads and of writes.

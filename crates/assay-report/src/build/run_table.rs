@@ -6,7 +6,7 @@ use assay_model::benchmark::Better;
 use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
 use assay_model::summary::MetricEstimate;
 
-use super::comparison::{result_case, metric_label, sort_key};
+use super::comparison::{metric_label, result_case, sort_key};
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
 };

@@ -60,8 +60,8 @@ impl InfluxLines {
             let _ = write!(self.text, "{name}={value},");
         }
         let run = escape_field(&row.run.summary.run.id);
-        let (n, is_trusted) = (estimate.n, row.run.is_trusted);
-        let _ = writeln!(self.text, "n={n}i,trusted={is_trusted},run=\"{run}\" {started_ns}");
+        let (n, trust) = (estimate.n, row.trust().name());
+        let _ = writeln!(self.text, "n={n}i,trust=\"{trust}\",run=\"{run}\" {started_ns}");
     }
 }
 

@@ -73,7 +73,7 @@ impl MetricFamilies {
             ("run", header.id.clone()),
             ("host", run.first_host().to_owned()),
             ("suite", header.suite.clone()),
-            ("trusted", run.is_trusted.to_string()),
+            ("trust", run.trust.name().to_owned()),
             ("damaged", (!run.is_whole).to_string()),
         ]
         .into();

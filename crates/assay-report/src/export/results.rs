@@ -2,7 +2,9 @@
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::Better;
+use assay_model::doubt::TrustLevel;
 use assay_model::summary::MetricEstimate;
+use assay_model::trust::DistrustReason;
 
 use super::ExportedRun;
 use super::table::{ColumnKind, ExportCell, ExportColumn};
@@ -13,6 +15,13 @@ use crate::render::json;
 pub(super) struct ResultRow<'r> {
     pub(super) run: &'r ExportedRun,
     pub(super) estimate: &'r MetricEstimate,
+}
+
+impl ResultRow<'_> {
+    /// Returns the level of trust in the value within its run.
+    pub(super) fn trust(&self) -> TrustLevel {
+        DistrustReason::level_of(DistrustReason::from_run(self.estimate, &self.run.summary))
+    }
 }
 
 /// Returns the rows of a run.
@@ -119,8 +128,8 @@ fn origin_columns<'r>() -> Vec<ResultColumn<'r>> {
         column("state", Text, "how the run ended: `complete`, `failed`, `partial` …", |it| {
             it.run.state_cell()
         }),
-        column("trusted", Flag, "whether the results of the run are trusted", |it| {
-            ExportCell::Flag(it.run.is_trusted)
+        column("trust", Text, "trust in the value: `sound`, `noisy` or `suspect`", |it| {
+            ExportCell::text(it.trust().name())
         }),
         column("damaged", Flag, "whether events of the run are lost", |it| {
             ExportCell::Flag(!it.run.is_whole)

@@ -38,8 +38,8 @@ pub(super) fn run_columns() -> Vec<ExportColumn<ExportedRun>> {
         column("state", Text, "how it ended: `complete`, `failed`, `partial` …", |it| {
             it.state_cell()
         }),
-        column("trusted", Flag, "whether the results are trusted", |it| {
-            ExportCell::Flag(it.is_trusted)
+        column("trust", Text, "trust in the results: `sound`, `noisy` or `suspect`", |it| {
+            ExportCell::text(it.trust.name())
         }),
         column("damaged", Flag, "whether events are lost", |it| ExportCell::Flag(!it.is_whole)),
         column("cases_planned", Integer, "cases of the plan", |it| {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
+use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::facts::HostFacts;
 use assay_model::quantity::{Quantity, Unit};
@@ -38,7 +39,7 @@ fn site_run<'r>(id: &'r str, label: &'r str, host: &'r str) -> SiteRun<'r> {
         other_hosts: 0,
         is_readable: true,
         headlines: vec![("Triad", Quantity::new(4.2e10, Unit::BytePerSecond))],
-        is_trusted: true,
+        trust: TrustLevel::Sound,
     };
     SiteRun { listed, started: "2026-11-21T10:44:55Z", machine: "HB120rs_v3" }
 }

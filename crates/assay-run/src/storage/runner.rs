@@ -19,6 +19,7 @@ use assay_kernels::storage::{
 use assay_model::storage_outcome::{EndReason, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
+    StorageWorkload,
 };
 
 use super::created_files::{CreatedFiles, CreatedRecord, LeftFiles};
@@ -31,6 +32,8 @@ use crate::failure::CommandFailure;
 
 /// Maximum number of failed I/O that are reported with their position.
 const MAX_REPORTED_ERRORS: usize = 3;
+/// Duration of a phase that begins when the time of its jobs is over, in seconds.
+const MIN_PHASE_S: f64 = 0.001;
 
 /// Event of a run.
 #[derive(Debug)]
@@ -93,7 +96,8 @@ fn run_each_phase(
     let mut fillings = create_files(plan, options, stop, on)?;
     let reached_per_s = vec![None; plan.phases.len()];
     let (enough, held) = (options.end_phase.as_deref(), options.held.as_ref());
-    let mut run = PhaseRun { reached_per_s, stop, end_phase: enough, held, listener: on };
+    let jobs = JobProgress::default();
+    let mut run = PhaseRun { reached_per_s, jobs, stop, end_phase: enough, held, listener: on };
     let mut outcomes = Vec::new();
     for (index, phase) in plan.phases.iter().enumerate() {
         match run.run_phase(index, phase) {
@@ -307,10 +311,43 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Com
 struct PhaseRun<'r, 'l> {
     /// Rate of each finished phase in IO/s.
     reached_per_s: Vec<Option<f64>>,
+    /// Progress of the jobs whose passes are phases.
+    jobs: JobProgress,
     stop: &'r AtomicBool,
     end_phase: Option<&'r AtomicBool>,
     held: &'r OpenTargets,
     listener: &'r mut StorageListener<'l>,
+}
+
+/// Progress of jobs over the phases that are their passes: these share one duration.
+#[derive(Debug, Default)]
+struct JobProgress {
+    elapsed_s: f64,
+    has_timed_out: bool,
+}
+
+impl JobProgress {
+    /// Shortens a phase that continues the jobs of the one before; it is empty if their time is over.
+    fn shorten(&mut self, workload: &mut StorageWorkload) {
+        let orders = workload.streams.iter().filter_map(|it| it.conduct.order.as_deref());
+        let mut continues =
+            orders.map(|order| order.reads_back || order.pass.is_some_and(|pass| pass > 0));
+        if !continues.any(|it| it) {
+            *self = Self::default();
+            return;
+        }
+        if self.has_timed_out {
+            workload.streams.iter_mut().for_each(|it| it.stop_after_bytes = Some(0));
+        }
+        if let Some(duration_s) = &mut workload.timing.duration_s {
+            *duration_s = (*duration_s - self.elapsed_s).max(MIN_PHASE_S);
+        }
+    }
+
+    fn note_phase(&mut self, outcome: &StorageOutcome) {
+        self.elapsed_s += outcome.elapsed_s;
+        self.has_timed_out |= outcome.ended == EndReason::Time;
+    }
 }
 
 impl PhaseRun<'_, '_> {
@@ -321,6 +358,7 @@ impl PhaseRun<'_, '_> {
     ) -> Result<StorageOutcome, CommandFailure> {
         let mut workload = phase.workload.clone();
         workload.load = self.resolve_load(&workload.load)?;
+        self.jobs.shorten(&mut workload);
         let rate_per_s = workload.load.rate_per_s();
         wait_unless_stopped(phase.pause_before_s, self.stop);
         held_targets::recheck(self.held, &workload, &mounts::read(&Root::machine()))?;
@@ -357,6 +395,7 @@ impl PhaseRun<'_, '_> {
             outcome.ended = EndReason::Work;
         }
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
+        self.jobs.note_phase(&outcome);
         if outcome.elapsed_s > 0.0 && count > 0 {
             self.reached_per_s[index] = Some(count as f64 / outcome.elapsed_s);
         }

@@ -14,6 +14,7 @@ mod export_readers;
 mod factors;
 mod file_names;
 mod fio;
+mod fio_differential;
 mod fio_logs;
 mod help_texts;
 mod hosts;

@@ -171,6 +171,26 @@ fn symlink_named_vdbench_takes_vdbench_command_line() {
 }
 
 #[test]
+fn links_named_like_tools_are_these_tools() {
+    let world = World::new();
+    for (name, words) in [
+        ("fio", vec!["fio"]),
+        ("ior", vec!["ior"]),
+        ("iperf3", vec!["iperf3"]),
+        ("qperf", vec!["qperf"]),
+        ("ib_send_lat", vec!["rdma", "send-lat"]),
+        ("ib_read_bw", vec!["rdma", "read-bw"]),
+        ("osu_latency", vec!["mpi", "latency"]),
+    ] {
+        let link = world.path(name);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_assay"), &link).unwrap();
+        let output = std::process::Command::new(&link).arg("--help").output().unwrap();
+        let expected = world.assay(&[words.as_slice(), &["--help"]].concat()).succeeded().out;
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
 fn errors_have_exit_code_and_position() {
     let world = World::new();
     let run = "rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";

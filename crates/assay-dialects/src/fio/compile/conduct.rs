@@ -108,6 +108,8 @@ pub(super) fn conduct(
         times_submission: job.engine == "libaio" || job.engine == "posixaio",
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
+        // Filled in by the caller, which numbers the clones.
+        order: None,
     })
 }
 
@@ -136,7 +138,7 @@ fn skew(placed: &LocatedOptions, used: &CloneFiles) -> Result<Option<Skew>, FioJ
     if job.behaviour.distribution == OffsetDistribution::Uniform || !job.rw.random {
         return Ok(None);
     }
-    if job.random_percent < 100.0 {
+    if job.random_percent.read.min(job.random_percent.write) < 100.0 {
         let why = "percentage_random and random_distribution exclude each other";
         return Err(conflict(placed, why, "leave one out"));
     }

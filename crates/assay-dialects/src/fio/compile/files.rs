@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use assay_model::workload::storage::{ExpectedOrder, NewFile, StorageTarget, TargetOpening};
+use assay_model::workload::storage::{
+    ExpectedOrder, FileExtent, NewFile, StorageTarget, TargetOpening,
+};
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FadviseHint, FioOptions};
@@ -17,19 +19,30 @@ const MAX_FILES: u64 = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct TargetTable {
     pub(super) list: Vec<StorageTarget>,
+    /// Sizes of the files of all jobs so far: fio creates them before the first I/O.
+    pub(super) created: HashMap<PathBuf, u64>,
     known: HashMap<(PathBuf, Option<(u64, u64)>), usize>,
 }
 
 /// Targets that a clone uses.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CloneFiles {
     /// Indices of its targets.
     pub(super) targets: Vec<usize>,
-    /// Total bytes of its regions.
+    /// Used part of each.
+    pub(super) extents: Vec<FileExtent>,
+    /// Total bytes of the used parts.
     pub(super) region_bytes: u64,
+    /// Bytes of a pass: fio's `size`.
+    pub(super) pass_bytes: u64,
 }
 
 impl TargetTable {
+    /// Creates an empty table; these files exist when its phase begins.
+    pub(super) fn with_created(created: HashMap<PathBuf, u64>) -> Self {
+        Self { created, ..Self::default() }
+    }
+
     fn intern(&mut self, target: StorageTarget) -> usize {
         let key = (target.path.clone(), target.range_bytes);
         if let Some(index) = self.known.get(&key)
@@ -61,43 +74,103 @@ pub(super) fn resolve_clone_files(
         ));
     }
     let paths = file_paths(job, clone);
-    let mut clone_files = CloneFiles { targets: vec![], region_bytes: 0 };
+    let mut clone_files = CloneFiles::default();
     let count = paths.len() as u64;
-    for path in paths {
+    let mut usable_bytes = 0_u64;
+    for (nth, path) in (0..).zip(paths) {
         let existing_bytes = if job.engine == "null" { None } else { (env.size_of)(&path) };
-        let offset = round_down_to_block(job, offset(options, clone, existing_bytes)?);
-        let region_bytes = region(options, count, existing_bytes, offset)?;
-        // The file includes an incomplete last block, but no I/O uses it, as in fio (`setup_files`
-        // in filesetup.c).
-        let region = region_bytes - region_bytes % smallest_io(job).max(1);
+        let created_bytes = targets.created.get(&path).copied();
+        let file = FileToUse { existing_bytes: existing_bytes.max(created_bytes), nth, count };
+        let start = file.start(job, clone);
+        let bytes = file.io_bytes(options, start)?;
+        let needed_bytes = start.saturating_add(bytes);
+        if job.engine != "null" {
+            let created_bytes = targets.created.entry(path.clone()).or_default();
+            *created_bytes = needed_bytes.max(*created_bytes);
+        }
+        let size_bytes = needed_bytes.max(existing_bytes.unwrap_or(0));
+        let created = FileToUse { existing_bytes: Some(size_bytes), ..file };
+        let extent =
+            FileExtent { start, later_start: created.start(job, clone), bytes, size_bytes };
+        let end = usable_end(job, extent);
         let minimum = largest_io(job);
-        if region < minimum {
+        if end.saturating_sub(start) < minimum {
             let reason = format!(
-                "{region_bytes} B of {} are too small for an I/O of {minimum} B",
+                "{bytes} B of {} are too small for an I/O of {minimum} B",
                 path.display()
             );
             return Err(conflict(options, reason, "raise size= or lower bs="));
         }
-        let needed_bytes = offset.saturating_add(region_bytes);
-        let target = StorageTarget {
-            name: path.display().to_string(),
-            size_bytes: if existing_bytes.is_some_and(|size| size >= needed_bytes) {
-                None
-            } else {
-                Some(needed_bytes)
-            },
-            range_bytes: Some((offset, offset.saturating_add(region))),
-            path,
-            align_bytes: job.align_bytes,
-            direct: job.direct,
-            sync: job.sync,
-            sync_at_end: job.sync_at_end && job.rw.writes,
-            opening: opening(job),
-        };
+        let exists = existing_bytes.is_some_and(|size| size >= needed_bytes);
+        let size_bytes = (!exists).then_some(needed_bytes);
+        let target = build_target(job, path, size_bytes, (start, end));
         clone_files.targets.push(targets.intern(target));
-        clone_files.region_bytes = clone_files.region_bytes.saturating_add(region);
+        clone_files.extents.push(extent);
+        clone_files.region_bytes = clone_files.region_bytes.saturating_add(bytes);
+        let limited = match job.io_size {
+            Some(SizeOrPercent::Percent(percent)) => (bytes as f64 * percent / 100.0) as u64,
+            Some(SizeOrPercent::Bytes(_)) | None => bytes,
+        };
+        usable_bytes = usable_bytes.saturating_add(limited);
     }
+    // `size` is no more than the files have, and limits the I/O even beside `filesize`.
+    clone_files.pass_bytes = match job.size {
+        Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => bytes.min(usable_bytes),
+        _ => usable_bytes,
+    };
     Ok(clone_files)
+}
+
+/// Returns the target of a file; `size_bytes` is the size to create it with.
+fn build_target(
+    job: &FioOptions,
+    path: PathBuf,
+    size_bytes: Option<u64>,
+    range_bytes: (u64, u64),
+) -> StorageTarget {
+    let align = &job.align_bytes;
+    StorageTarget {
+        name: path.display().to_string(),
+        size_bytes,
+        range_bytes: Some(range_bytes),
+        path,
+        align_bytes: if job.rw.reads { align.read } else { align.write },
+        direct: job.direct,
+        sync: job.sync,
+        sync_at_end: job.sync_at_end && job.rw.writes,
+        opening: opening(job),
+    }
+}
+
+/// Returns the end of the part of a file that I/O of the job can reach.
+///
+/// An I/O begins within the used bytes. One whose size is fixed may end after them in a larger file.
+fn usable_end(job: &FioOptions, extent: FileExtent) -> u64 {
+    let (smallest, largest) = (smallest_io(job).max(1), largest_io(job));
+    let FileExtent { start, later_start, bytes, size_bytes } = extent;
+    if job.behaviour.strided || later_start != start {
+        // Zones follow one another to the end of the file; later passes begin elsewhere.
+        return size_bytes;
+    }
+    let whole = start.saturating_add(bytes - bytes % smallest);
+    if smallest != largest || bytes == 0 {
+        return whole;
+    }
+    if bytes.is_multiple_of(largest) && job.rw.gap_bytes == 0 {
+        return whole;
+    }
+    // Offsets are multiples of the size and the gap from the start.
+    let step = greatest_common_divisor(largest, job.rw.gap_bytes.unsigned_abs());
+    let last = (bytes - 1) / step * step;
+    let most = start.saturating_add(last).saturating_add(largest);
+    match job.rw.gap_bytes {
+        0 if most > size_bytes => whole,
+        _ => most.min(size_bytes),
+    }
+}
+
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 /// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and
@@ -143,58 +216,94 @@ fn file_paths(job: &FioOptions, clone: u32) -> Vec<PathBuf> {
     (0..job.file_count).map(name).collect()
 }
 
-fn offset(
-    options: &LocatedOptions,
-    clone: u32,
+/// File of a clone: its size if it exists, its number, and the number of files.
+struct FileToUse {
     existing_bytes: Option<u64>,
-) -> Result<u64, FioJobError> {
-    let (job, _) = options;
-    let bytes = |size: SizeOrPercent| match size {
-        SizeOrPercent::Bytes(bytes) => Ok(bytes),
-        SizeOrPercent::Percent(percent) => percent_of_file(options, percent, existing_bytes),
-    };
-    let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
-    Ok(bytes(job.offset)?.saturating_add(step))
-}
-
-/// Rounds the offset down to a multiple of the I/O size.
-fn round_down_to_block(job: &FioOptions, offset: u64) -> u64 {
-    let block = job.align_bytes.unwrap_or_else(|| smallest_io(job)).max(1);
-    offset / block * block
-}
-
-/// Returns the size of the region in one of `count` files.
-fn region(
-    options: &LocatedOptions,
+    nth: u64,
     count: u64,
-    existing_bytes: Option<u64>,
-    offset: u64,
-) -> Result<u64, FioJobError> {
-    let (job, _) = options;
-    let remaining_bytes = existing_bytes.map(|size| size.saturating_sub(offset));
-    match (job.file_size_bytes, job.size) {
-        (Some(bytes), _) => Ok(bytes.saturating_sub(offset)),
-        (None, Some(SizeOrPercent::Bytes(bytes))) => Ok(bytes / count.max(1)),
-        (None, Some(SizeOrPercent::Percent(percent))) => {
-            let bytes = percent_of_file(options, percent, existing_bytes)?;
-            Ok(bytes.min(remaining_bytes.unwrap_or(bytes)))
+}
+
+impl FileToUse {
+    /// Returns the size before the run: a missing file has none, and one that is never opened its
+    /// part of `size`.
+    fn size_bytes(&self, job: &FioOptions) -> u64 {
+        let part = match job.size {
+            Some(SizeOrPercent::Bytes(bytes)) if job.engine == "null" => {
+                bytes / self.count.max(1)
+            }
+            Some(SizeOrPercent::Bytes(_) | SizeOrPercent::Percent(_)) | None => 0,
+        };
+        self.existing_bytes.unwrap_or(part)
+    }
+
+    /// Returns the first byte in use: `offset`, rounded up to a block if it is a percentage.
+    fn start(&self, job: &FioOptions, clone: u32) -> u64 {
+        let mut is_aligned = false;
+        let mut bytes = |size: SizeOrPercent| match size {
+            SizeOrPercent::Bytes(bytes) => bytes,
+            SizeOrPercent::Percent(percent) => {
+                is_aligned = true;
+                (self.size_bytes(job) as f64 * percent / 100.0) as u64
+            }
+        };
+        let step = bytes(job.offset_increment).saturating_mul(u64::from(clone));
+        let start = bytes(job.offset).saturating_add(step);
+        let block = all_smallest_io(job);
+        if is_aligned { start.checked_next_multiple_of(block).unwrap_or(start) } else { start }
+    }
+
+    /// Returns the bytes in use from `start` on.
+    fn io_bytes(&self, options: &LocatedOptions, start: u64) -> Result<u64, FioJobError> {
+        let (job, _) = options;
+        let rest = || {
+            let rest = self.existing_bytes.map(|size| size.saturating_sub(start));
+            rest.filter(|bytes| *bytes > 0).ok_or_else(|| {
+                conflict(options, "it has no size, and its file does not exist", "add size=1g")
+            })
+        };
+        let bytes = match (job.file_size_bytes, job.size) {
+            (Some(bytes), _) => bytes.saturating_sub(start),
+            (None, Some(SizeOrPercent::Bytes(bytes))) if bytes > 0 => {
+                let each = bytes / self.count.max(1);
+                // The first files share what is left over, a block each.
+                let extra = (bytes - each * self.count) / all_smallest_io(job);
+                each + if self.nth < extra { all_smallest_io(job) } else { 0 }
+            }
+            (None, Some(SizeOrPercent::Percent(percent))) if self.existing_bytes.is_none() => {
+                return percent_of_file(options, percent, None);
+            }
+            (None, _) => rest()?,
+        };
+        match job.size {
+            Some(SizeOrPercent::Percent(percent)) if percent < 100.0 => {
+                let file_bytes = bytes.saturating_add(start);
+                let part = (file_bytes as f64 * percent / 100.0) as u64;
+                let part = part.min(bytes);
+                Ok(part - part % all_smallest_io(job))
+            }
+            _ => Ok(bytes),
         }
-        (None, None) => remaining_bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
-            conflict(options, "it has no size, and its file does not exist", "add size=1g")
-        }),
     }
 }
 
 fn percent_of_file(
     options: &LocatedOptions,
     percent: f64,
-    existing_bytes: Option<u64>,
+    size_bytes: Option<u64>,
 ) -> Result<u64, FioJobError> {
-    let size = existing_bytes.ok_or_else(|| {
+    let size = size_bytes.ok_or_else(|| {
         let reason = format!("a size of {percent}% needs an existing file");
         conflict(options, reason, "give a size in bytes, like size=1g")
     })?;
     Ok((size as f64 * percent / 100.0) as u64)
+}
+
+/// Returns the smallest I/O of all directions, even of those that the job does not use; fio's sizes
+/// and maps are in units of it.
+pub(super) fn all_smallest_io(job: &FioOptions) -> u64 {
+    let sizes = [&job.sizes.read, &job.sizes.write, &job.sizes.trim];
+    let least = sizes.into_iter().flatten().map(|size| size.min_bytes).min();
+    least.unwrap_or(1).max(1)
 }
 
 fn largest_io(job: &FioOptions) -> u64 {

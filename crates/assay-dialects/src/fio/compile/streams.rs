@@ -63,7 +63,7 @@ pub(super) fn stream(
         targets: used.targets.clone(),
         threads: 1,
         in_flight_per_target: depth,
-        pattern: pattern(placed, sizes)?,
+        pattern: pattern(placed),
         sizes: sizes.to_vec(),
         read_share,
         hit_area: None,
@@ -81,13 +81,29 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
     let plain_pages = stream.conduct.plain_pages;
-    stream.conduct = StreamBehavior { turns, cpus, plain_pages, ..StreamBehavior::default() };
+    let order = stream.conduct.order.take().map(|mut order| {
+        order.reads_back = true;
+        order
+    });
+    let read_sizes = std::mem::take(&mut stream.conduct.write_sizes);
+    let bytes = if order.is_some() { stream.stop_after_bytes } else { None };
+    // The order draws reads and writes from their own sizes.
+    let write_sizes = if order.is_some() { read_sizes } else { vec![] };
+    stream.conduct = StreamBehavior {
+        turns,
+        cpus,
+        plain_pages,
+        order,
+        write_sizes,
+        ..StreamBehavior::default()
+    };
     stream.pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
     stream.read_share = 1.0;
     stream.own_rate_per_s = None;
     stream.sync_every = 0;
-    stream.stop_after_bytes = Some(stream.targets.iter().map(region).sum());
+    let all_bytes = stream.targets.iter().map(region).sum();
+    stream.stop_after_bytes = Some(bytes.unwrap_or(all_bytes));
 }
 
 /// Returns the load of jobs that run together. If every job has a rate, arrivals are scheduled. A
@@ -145,75 +161,61 @@ fn set_flow_shares(
     Ok(())
 }
 
-fn pattern(placed: &LocatedOptions, sizes: &[SizeShare]) -> Result<AccessPattern, FioJobError> {
+/// Returns the pattern that describes the clone's order.
+fn pattern(placed: &LocatedOptions) -> AccessPattern {
     let (job, _) = placed;
-    if job.behaviour.strided {
-        return strided_pattern(placed);
+    let manner = &job.behaviour;
+    if manner.strided && !job.rw.random {
+        let skip_bytes = manner.zone_skip_bytes;
+        return AccessPattern::Strides { least_bytes: skip_bytes, most_bytes: skip_bytes };
     }
-    let one_size = matches!(sizes, [only] if only.min_bytes == only.max_bytes)
-        && job.sizes_of_io().1.is_empty();
-    if job.rw.random && job.random_percent < 100.0 {
-        return Ok(AccessPattern::Mixed { random_share: job.random_percent / 100.0 });
+    let percents = &job.random_percent;
+    let percent = if job.rw.reads { percents.read } else { percents.write };
+    if job.rw.random && percent < 100.0 {
+        return AccessPattern::Mixed { random_share: percent / 100.0 };
     }
     // fio keeps no random map unless offsets are uniformly distributed.
     let maps =
-        job.random_map && one_size && job.behaviour.distribution == OffsetDistribution::Uniform;
-    Ok(match (job.rw.random, maps) {
+        job.random_map && !manner.strided && manner.distribution == OffsetDistribution::Uniform;
+    match (job.rw.random, maps) {
         (true, true) => AccessPattern::Permutation,
         (true, false) => AccessPattern::Random,
         // The amount of work is a number of bytes, so `loops` and `io_size` need no other end.
         (false, _) => AccessPattern::Sequential {
             cursor: Cursor::Shared,
             at_end: AtEnd::Wrap,
-            gap_bytes: job.rw.gap_bytes,
+            gap_bytes: job.rw.gap_bytes.unsigned_abs(),
         },
-    })
+    }
 }
 
-/// Returns the pattern of `zonemode=strided`: each zone in full, once, one after another.
-fn strided_pattern(placed: &LocatedOptions) -> Result<AccessPattern, FioJobError> {
-    let (job, _) = placed;
-    let manner = &job.behaviour;
-    let range_bytes = manner.zone_range_bytes.max(manner.zone_bytes);
-    let refuse = |why: &str, hint| Err(conflict(placed, why, hint));
-    if manner.zone_bytes == 0 {
-        return refuse("zonemode=strided needs a zonesize", "add zonesize=64m");
-    }
-    if job.rw.random || job.rw.gap_bytes > 0 || !job.sizes_of_io().1.is_empty() {
-        return refuse("strided zones need sequential I/O of one kind", "use rw=read");
-    }
-    if job.time_based || job.loops > 1 {
-        return refuse("strided zones are accessed once", "leave out time_based and loops");
-    }
-    Ok(AccessPattern::Blocks {
-        block_bytes: manner.zone_bytes,
-        stride_bytes: range_bytes.saturating_add(manner.zone_skip_bytes),
-        shuffled: false,
-    })
-}
-
-/// Returns the bytes after which the clone ends; `None` if only time ends it.
+/// Returns an upper bound of the bytes after which the clone ends; `None` if only time ends it.
 fn total_bytes(
     placed: &LocatedOptions,
     sizes: &[SizeShare],
     used: &CloneFiles,
 ) -> Result<Option<u64>, FioJobError> {
     let (job, _) = placed;
-    if job.time_based {
+    if job.is_endless() {
         return Ok(None);
     }
     let total = match job.io_size {
-        Some(SizeOrPercent::Bytes(bytes)) => bytes,
-        Some(SizeOrPercent::Percent(percent)) => {
-            (used.region_bytes as f64 * percent / 100.0) as u64
-        }
-        None => used.region_bytes,
+        Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => bytes,
+        _ => used.pass_bytes,
     };
     let total = total.saturating_mul(job.loops);
-    let by_count = job.ios.map(|count| (count as f64 * mean_io_bytes(job, sizes)) as u64);
+    let all = sizes.iter().chain(job.sizes_of_io().1);
+    let largest = all.map(|size| size.max_bytes).max().unwrap_or(1);
+    let by_count = job.ios.map(|count| count.saturating_mul(job.loops).saturating_mul(largest));
     let bytes = by_count.map_or(total, |bytes| bytes.min(total));
+    let reads_back = job.verify_backlog.is_some() && job.read_back && job.rw.writes;
     match bytes {
         0 => Err(conflict(placed, "there is nothing to do", "raise size= or io_size=")),
+        // Each pass may exceed its bytes by less than one I/O.
+        bytes if reads_back => {
+            let excess = largest.saturating_mul(job.loops);
+            Ok(Some(bytes.saturating_add(excess).saturating_mul(2)))
+        }
         bytes => Ok(Some(bytes)),
     }
 }
@@ -222,6 +224,21 @@ fn total_bytes(
 /// rate; if both have one, the rates determine the mix.
 fn rate(placed: &LocatedOptions) -> Result<(Option<f64>, f64), FioJobError> {
     let (job, _) = placed;
+    let [reads, writes] = rates(job);
+    match (job.rw.reads, job.rw.writes, reads, writes) {
+        (true, true, Some(reads), Some(writes)) => {
+            Ok((Some(reads + writes), reads / (reads + writes)))
+        }
+        (true, true, None, None) => Ok((None, job.read_share())),
+        // The other direction is not limited: the loop is closed, and its order keeps the pace.
+        (true, true, ..) => Ok((None, job.read_share())),
+        (true, false, reads, _) => Ok((reads, 1.0)),
+        (false, _, _, writes) => Ok((writes, 0.0)),
+    }
+}
+
+/// Returns the rates of reads and of writes in IO/s.
+fn rates(job: &FioOptions) -> [Option<f64>; 2] {
     let minimum = |per_s: Option<f64>, bytes_per_s: Option<f64>, sizes: &[SizeShare]| {
         let by_bytes = bytes_per_s.map(|rate| rate / mean_bytes(sizes));
         match (per_s, by_bytes) {
@@ -229,30 +246,18 @@ fn rate(placed: &LocatedOptions) -> Result<(Option<f64>, f64), FioJobError> {
             (one, other) => one.or(other),
         }
     };
-    let reads = minimum(job.rate_iops.read, job.rate_bytes.read, &job.sizes.read);
-    let writes = minimum(job.rate_iops.write, job.rate_bytes.write, &job.sizes.write);
-    match (job.rw.reads, job.rw.writes, reads, writes) {
-        (true, true, Some(reads), Some(writes)) => {
-            Ok((Some(reads + writes), reads / (reads + writes)))
-        }
-        (true, true, None, None) => Ok((None, job.read_share())),
-        (true, true, ..) => {
-            let why = "only one of reads and writes has a rate";
-            Err(conflict(placed, why, "give both, like rate_iops=200,100"))
-        }
-        (true, false, reads, _) => Ok((reads, 1.0)),
-        (_, _, _, writes) => Ok((writes, 0.0)),
-    }
+    [
+        minimum(job.rate_iops.read, job.rate_bytes.read, &job.sizes.read),
+        minimum(job.rate_iops.write, job.rate_bytes.write, &job.sizes.write),
+    ]
 }
 
-/// Returns the mean I/O size over reads and writes.
-fn mean_io_bytes(job: &FioOptions, sizes: &[SizeShare]) -> f64 {
-    match job.sizes_of_io().1 {
-        [] => mean_bytes(sizes),
-        writes => {
-            let reads = job.read_share();
-            reads * mean_bytes(sizes) + (1.0 - reads) * mean_bytes(writes)
-        }
+/// Returns the rates of reads and of writes, if only one of them is limited.
+pub(super) fn paces_per_s(job: &FioOptions) -> [Option<f64>; 2] {
+    match (job.rw.reads && job.rw.writes, rates(job)) {
+        (true, [Some(reads), None]) => [Some(reads), None],
+        (true, [None, Some(writes)]) => [None, Some(writes)],
+        _ => [None; 2],
     }
 }
 

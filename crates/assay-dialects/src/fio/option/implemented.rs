@@ -6,10 +6,10 @@ use super::super::section_options::behaviour::{
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
-    first_of_list, parse_bytes, parse_choice, parse_fixed_size, parse_flag, parse_integer,
-    parse_kb_base, parse_milliseconds, parse_names, parse_percentage, parse_percentiles,
-    parse_rates, parse_rw, parse_single_size, parse_size, parse_size_range, parse_size_split,
-    parse_sizes, parse_sync, parse_text, parse_time, parse_verify,
+    first_of_list, parse_bytes, parse_choice, parse_directions, parse_fixed_size, parse_flag,
+    parse_integer, parse_kb_base, parse_milliseconds, parse_names, parse_percentage,
+    parse_percentiles, parse_rate, parse_rw, parse_single_size, parse_size, parse_size_range,
+    parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
 
@@ -31,6 +31,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     switch("new_group", |job, text| parse_flag(text).map(|it| job.new_group = it)),
     flag("clat_percentiles", |job, text| parse_flag(text).map(|it| job.clat_percentiles = it)),
     flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
+    flag("slat_percentiles", |job, text| parse_flag(text).map(|it| job.slat_percentiles = it)),
     text("percentile_list", |job, text| parse_percentiles(text).map(|it| job.percentiles = it)),
     text("bwavgtime", |job, text| parse_milliseconds(text).map(|it| job.sample_s = it)),
     // Files.
@@ -87,29 +88,46 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_percentage(text).map(|it| job.read_percent = 100.0 - it)
     }),
     text("bs blocksize", |job, text| {
-        parse_sizes(text, job.base(), parse_fixed_size).map(|it| job.sizes = it)
+        let base = job.base();
+        parse_directions(text, &job.sizes, |part| parse_fixed_size(part, base))
+            .map(|it| job.sizes = it)
     }),
     text("bsrange blocksize_range", |job, text| {
-        parse_sizes(text, job.base(), parse_size_range).map(|it| job.sizes = it)
+        let base = job.base();
+        parse_directions(text, &job.sizes, |part| parse_size_range(part, base))
+            .map(|it| job.sizes = it)
     }),
     text("bssplit", |job, text| {
-        parse_sizes(text, job.base(), parse_size_split).map(|it| job.sizes = it)
+        let base = job.base();
+        parse_directions(text, &job.sizes, |part| parse_size_split(part, base))
+            .map(|it| job.sizes = it)
     }),
     text("ba blockalign", |job, text| {
-        let bytes = parse_single_size(text, job.base())?;
-        job.align_bytes = Some(bytes).filter(|bytes| *bytes > 0);
-        Ok(())
+        let base = job.base();
+        let align = |part: &str| Ok(Some(parse_bytes(part, base)?).filter(|bytes| *bytes > 0));
+        parse_directions(text, &job.align_bytes, align).map(|it| job.align_bytes = it)
     }),
     text("percentage_random", |job, text| {
-        parse_percentage(first_of_list(text)).map(|it| job.random_percent = it)
+        parse_directions(text, &job.random_percent, parse_percentage)
+            .map(|it| job.random_percent = it)
     }),
     switch("norandommap", |job, text| parse_flag(text).map(|it| job.random_map = !it)),
     text("random_distribution", |job, text| {
         parse_distribution(text, job.base()).map(|it| job.behaviour.distribution = it)
     }),
     flag("randrepeat", |job, text| parse_flag(text).map(|it| job.repeats_offsets = it)),
-    flag("allrandrepeat", |job, text| parse_flag(text).map(|it| job.repeats_offsets = it)),
-    text("randseed", |job, text| parse_bytes(text, job.base()).map(|it| job.seed = it)),
+    flag("allrandrepeat", |job, text| parse_flag(text).map(|it| job.repeats_all = it)),
+    text("randseed", |job, text| {
+        job.has_seed = true;
+        parse_bytes(text, job.base()).map(|it| job.seed = it)
+    }),
+    text("random_generator", |job, text| {
+        parse_choice(text, &["tausworthe", "lfsr", "tausworthe64"])
+            .map(|it| job.draws_64_bits = it == 2)
+    }),
+    text("rw_sequencer", |job, text| {
+        parse_choice(text, &["sequential", "identical"]).map(|it| job.repeats_offset = it == 1)
+    }),
     flag("direct", |job, text| parse_flag(text).map(|it| job.direct = it)),
     flag("buffered", |job, text| parse_flag(text).map(|it| job.direct = !it)),
     text("sync", |job, text| parse_sync(text).map(|it| job.sync = it)),
@@ -141,10 +159,14 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     switch("hipri", |job, text| parse_flag(text).map(|it| job.polls = it)),
     flag("serialize_overlap", |job, text| parse_flag(text).map(|it| job.no_overlap = it)),
     text("rate", |job, text| {
-        parse_rates(text, job.base(), &job.rate_bytes).map(|it| job.rate_bytes = it)
+        let base = job.base();
+        parse_directions(text, &job.rate_bytes, |part| parse_rate(part, base))
+            .map(|it| job.rate_bytes = it)
     }),
     text("rate_iops", |job, text| {
-        parse_rates(text, job.base(), &job.rate_iops).map(|it| job.rate_iops = it)
+        let base = job.base();
+        parse_directions(text, &job.rate_iops, |part| parse_rate(part, base))
+            .map(|it| job.rate_iops = it)
     }),
     text("rate_process", |job, text| {
         parse_choice(text, &["linear", "poisson"]).map(|it| job.poisson = it == 1)
@@ -199,7 +221,11 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("verify", |job, text| parse_verify(text).map(|it| job.verify = it)),
     flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
     text("verify_backlog", |job, text| {
-        parse_bytes(text, job.base()).map(|it| job.verify_at_once = it > 0)
+        parse_bytes(text, job.base())
+            .map(|it| job.verify_backlog = Some(it).filter(|it| *it > 0))
+    }),
+    text("verify_backlog_batch", |job, text| {
+        parse_bytes(text, job.base()).map(|it| job.verify_batch = Some(it).filter(|it| *it > 0))
     }),
     // Logs.
     optional("write_bw_log", |job, text| {
@@ -231,6 +257,11 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("log_unix_epoch", |job, text| parse_flag(text).map(|it| job.logs.unix_epoch = it)),
     flag("log_alternate_epoch", |job, text| {
         parse_flag(text).map(|it| job.logs.unix_epoch = it)
+    }),
+    flag("gtod_reduce", |job, text| {
+        let reduces = parse_flag(text)?;
+        job.logs.disabled = [reduces; 3];
+        Ok(())
     }),
     flag("disable_lat", |job, text| parse_flag(text).map(|it| job.logs.disabled[0] = it)),
     flag("disable_slat", |job, text| parse_flag(text).map(|it| job.logs.disabled[1] = it)),

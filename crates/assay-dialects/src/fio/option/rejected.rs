@@ -131,7 +131,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "leave out thinktime or the rate",
     )
     .unless(&["0"]),
-    reject("rw_sequencer", "reads and writes are drawn one by one", "").unless(&["sequential"]),
     OptionSpec::reject("sqthread_poll", ValueKind::Switch, "the engine does not poll", "")
         .unless(&["0"]),
     reject("sqthread_poll_cpu", "the engine does not poll", "").unless(&["0"]),

@@ -31,22 +31,30 @@ pub(in crate::fio) fn parse_names(text: &str) -> Result<Vec<String>, String> {
     Ok(parts)
 }
 
-/// Parses the sizes of `bs`, `bsrange` or `bssplit` for reads, writes and trims, separated by commas.
-pub(in crate::fio) fn parse_sizes(
+/// Parses values for reads, writes and trims, separated by commas. A direction without a value has
+/// that of the one before; an empty one keeps its value, as do those after a comma at the end.
+pub(in crate::fio) fn parse_directions<T: Clone>(
     text: &str,
-    base: NumberBase,
-    parse: fn(&str, NumberBase) -> Result<Vec<SizeShare>, String>,
-) -> Result<PerDirection<Vec<SizeShare>>, String> {
-    let mut parts = text.split(',').map(str::trim);
-    let read = match parts.next().unwrap_or_default() {
-        "" => vec![SizeShare::single(4096)],
-        part => parse(part, base)?,
-    };
-    let write = match parts.next().unwrap_or_default() {
-        "" => read.clone(),
-        part => parse(part, base)?,
-    };
-    Ok(PerDirection { read, write })
+    before: &PerDirection<T>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<PerDirection<T>, String> {
+    let mut values = before.clone();
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.len() > 3 {
+        return Err("it must be up to three values, for reads,writes,trims".to_owned());
+    }
+    for (at, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
+        let value = parse(part)?;
+        let is_last = at + 1 == parts.len();
+        for (nth, slot) in
+            [&mut values.read, &mut values.write, &mut values.trim].into_iter().enumerate()
+        {
+            if nth == at || (is_last && nth > at) {
+                slot.clone_from(&value);
+            }
+        }
+    }
+    Ok(values)
 }
 
 /// Parses `4k`: one size.
@@ -98,30 +106,19 @@ pub(in crate::fio) fn parse_size_split(
         share: share.unwrap_or(rest),
         ..SizeShare::single(bytes)
     };
-    Ok(entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect())
+    let mut sizes: Vec<SizeShare> =
+        entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect();
+    // fio draws from the rarest size to the most frequent one.
+    sizes.sort_by(|one, other| one.share.total_cmp(&other.share));
+    Ok(sizes)
 }
 
-/// Parses rates for reads and writes; an omitted rate keeps its value.
-pub(in crate::fio) fn parse_rates(
-    text: &str,
-    base: NumberBase,
-    before: &PerDirection<Option<f64>>,
-) -> Result<PerDirection<Option<f64>>, String> {
-    let one = |part: &str| match base.parse_bytes(part) {
+/// Parses one rate; 0 is none.
+pub(in crate::fio) fn parse_rate(text: &str, base: NumberBase) -> Result<Option<f64>, String> {
+    match base.parse_bytes(text) {
         Some(rate) => Ok(Some(rate as f64).filter(|rate| *rate > 0.0)),
         None => Err("it must be a rate like 500 or 1m, for reads,writes".to_owned()),
-    };
-    let mut parts = text.split(',').map(str::trim);
-    let read = match parts.next().unwrap_or_default() {
-        "" => before.read,
-        part => one(part)?,
-    };
-    let write = match parts.next() {
-        None => read,
-        Some("") => before.write,
-        Some(part) => one(part)?,
-    };
-    Ok(PerDirection { read, write })
+    }
 }
 
 /// Parses numbers separated by colons, at most 20; returns them in ascending order.
@@ -242,15 +239,33 @@ pub(in crate::fio) fn parse_rw(
                 .to_owned(),
         });
     };
-    let gap_bytes = match (gap, random) {
-        ("", _) | ("1", true) => 0,
-        (_, true) => return Err("a new offset is drawn for every I/O".to_owned()),
-        (gap, false) => base.parse_bytes(gap).ok_or("expected a size after the colon")?,
+    let (gap_bytes, run_length) = match (gap, random) {
+        ("", _) => (0, 1),
+        (count, true) => (0, parse_integer(count, 1, u32::MAX.into())?),
+        (gap, false) => (parse_gap(gap, base)?, 1),
     };
     let trims = word.ends_with("trim");
-    let mode = RwMode { reads: *reads, writes: *writes, trims, random: *random, gap_bytes };
+    let mode = RwMode {
+        reads: *reads,
+        writes: *writes,
+        trims,
+        random: *random,
+        gap_bytes,
+        run_length,
+    };
     let word = if word == "readwrite" { "rw" } else { word };
     Ok((mode, word.to_owned()))
+}
+
+/// Parses the gap of `rw=read:8k` or `rw=read:-8k`.
+fn parse_gap(text: &str, base: NumberBase) -> Result<i64, String> {
+    let (sign, size) = match text.strip_prefix('-') {
+        Some(size) => (-1, size),
+        None => (1, text),
+    };
+    let bytes = base.parse_bytes(size).and_then(|bytes| i64::try_from(bytes).ok());
+    let bytes = bytes.ok_or("expected a size after the colon, like read:8k or read:-8k")?;
+    Ok(sign * bytes)
 }
 
 pub(in crate::fio) fn parse_verify(text: &str) -> Result<VerifyMode, String> {

@@ -80,22 +80,22 @@ fn compiles_sizes_trims_zones_and_files() {
         (
             "[a]\nrw=randrw\nbs=4k,64k\nsize=1m\nrwmixread=75\nnumber_ios=100\n",
             expect![[r#"
-        a: None warm 0 s, Closed, Threads, seed 137
-          a.0: Random [(4096, 4096, 1.0)] read 0.75 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
-            besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
-            a.0.0 Some((0, 1048576)) make Some(1048576)
-        report a group 0 jobs 1 parts 1
-    "#]],
+                a: None warm 0 s, Closed, Threads, seed 137
+                  a.0: Permutation [(4096, 4096, 1.0)] read 0.75 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+                    besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
+                    a.0.0 Some((0, 1048576)) make Some(1048576)
+                report a group 0 jobs 1 parts 1
+            "#]],
         ),
         (
             "[a]\nrw=randrw\nbssplit=4k/60:8k/40,64k/100\nsize=1m\nrate=1m,2m\n",
             expect![[r#"
-        a: None warm 0 s, Open { rate_per_s: 214.85714285714286, arrivals: Constant }, Threads, seed 137
-          a.0: Random [(4096, 4096, 0.6), (8192, 8192, 0.4)] read 0.851063829787234 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
-            besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
-            a.0.0 Some((0, 1048576)) make Some(1048576)
-        report a group 0 jobs 1 parts 1
-    "#]],
+                a: None warm 0 s, Open { rate_per_s: 214.85714285714286, arrivals: Constant }, Threads, seed 137
+                  a.0: Permutation [(8192, 8192, 0.4), (4096, 4096, 0.6)] read 0.851063829787234 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+                    besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
+                    a.0.0 Some((0, 1048576)) make Some(1048576)
+                report a group 0 jobs 1 parts 1
+            "#]],
         ),
         (
             "[a]\nrw=randtrim\nfilename=/there/d\nbs=64k\nioengine=libaio\niodepth=8\n",
@@ -110,11 +110,11 @@ fn compiles_sizes_trims_zones_and_files() {
         (
             "[a]\nrw=read\nsize=16m\nzonemode=strided\nzonesize=1m\nzoneskip=3m\n",
             expect![[r#"
-        a: None warm 0 s, Closed, Threads, seed 137
-          a.0: Blocks { block_bytes: 1048576, stride_bytes: 4194304, shuffled: false } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(16777216)
-            a.0.0 Some((0, 16777216)) make Some(16777216)
-        report a group 0 jobs 1 parts 1
-    "#]],
+                a: None warm 0 s, Closed, Threads, seed 137
+                  a.0: Strides { least_bytes: 3145728, most_bytes: 3145728 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(16777216)
+                    a.0.0 Some((0, 16777216)) make Some(16777216)
+                report a group 0 jobs 1 parts 1
+            "#]],
         ),
         (
             "[a]\nnrfiles=3\nsize=3m\nfile_service_type=random\n",
@@ -261,13 +261,6 @@ fn rejects_conflicts_with_location() {
             expect![[r#"
         job:1:1: job `a`: random_distribution applies to one file, and the job has several
         use one file, or numjobs instead of nrfiles
-    "#]],
-        ),
-        (
-            "[a]\nrw=randread\nsize=1m\nzonemode=strided\nzonesize=64k\n",
-            expect![[r#"
-        job:1:1: job `a`: strided zones need sequential I/O of one kind
-        use rw=read
     "#]],
         ),
         (

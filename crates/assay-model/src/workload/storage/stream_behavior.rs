@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SizeShare;
+use super::{JobOrder, SizeShare};
 
 /// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -41,6 +41,9 @@ pub struct StreamBehavior {
     /// Whether `sync_every` calls `fdatasync`, which writes only the metadata required for reading.
     #[serde(default)]
     pub syncs_data_only: bool,
+    /// Order of all I/O instead of the stream's pattern, mix and limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Box<JobOrder>>,
 }
 
 impl StreamBehavior {

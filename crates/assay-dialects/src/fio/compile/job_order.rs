@@ -1,0 +1,138 @@
+//! Order of the I/O of a clone, which is fio's.
+
+use assay_model::workload::storage::{JobOrder, StridedZones};
+
+use super::super::job_error::FioJobError;
+use super::super::section_options::{FioOptions, OffsetDistribution, VerifyMode};
+use super::super::value::SizeOrPercent;
+use super::files::{self, CloneFiles};
+use super::{ENGINES, LocatedOptions, conflict};
+
+/// Number of blocks from which on fio draws offsets with 64 bits.
+const NARROW_BLOCKS: u64 = u32::MAX as u64;
+/// Maximum number of blocks of a map, which has a bit for each: 4 GiB of memory.
+const MAX_MAP_BLOCKS: u64 = 1 << 35;
+
+/// Returns the order of a clone; `None` if a distribution determines its offsets. `number` counts
+/// the clones of all jobs from 1.
+pub(super) fn job_order(
+    placed: &LocatedOptions,
+    number: u64,
+    used: &CloneFiles,
+    seed: u64,
+) -> Result<Option<JobOrder>, FioJobError> {
+    let (job, _) = placed;
+    if job.rw.random && job.behaviour.distribution != OffsetDistribution::Uniform {
+        return Ok(None);
+    }
+    let zones = strided_zones(placed)?;
+    let map_block_bytes = files::all_smallest_io(job);
+    let range = |bytes: u64| zones.map_or(bytes, |zones: StridedZones| zones.range_bytes);
+    let largest = used.extents.iter().map(|extent| range(extent.bytes)).max().unwrap_or(0);
+    let is_aligned = align_bytes(job) != least_bytes(job);
+    let keeps_map = job.random_map && !(job.rw.random && is_aligned);
+    if keeps_map && job.rw.random && largest / map_block_bytes > MAX_MAP_BLOCKS {
+        let why = format!("the map of {} blocks is too large", largest / map_block_bytes);
+        return Err(conflict(placed, why, "add norandommap or raise bs="));
+    }
+    let verifies = job.verify == VerifyMode::On && job.rw.writes && job.read_back;
+    let is_endless = job.is_endless();
+    Ok(Some(JobOrder {
+        files: used.extents.clone(),
+        reads: job.rw.reads,
+        writes: job.rw.writes,
+        is_random: job.rw.random,
+        random_percent: [job.random_percent.read, job.random_percent.write],
+        run_length: job.rw.run_length,
+        repeats_offset: job.repeats_offset,
+        keeps_map,
+        map_block_bytes,
+        align_bytes: align_bytes(job),
+        least_bytes: least_bytes(job),
+        gap_bytes: job.rw.gap_bytes,
+        zones,
+        read_percent: job.read_percent,
+        paces_per_s: [None; 2],
+        pass_bytes: pass_bytes(job, used),
+        total_bytes: own_total(job).unwrap_or(used.pass_bytes),
+        has_own_total: own_total(job).is_some(),
+        loops: job.loops,
+        ios: job.ios,
+        is_endless,
+        queues: queues(job),
+        restarts_files: is_endless || job.loops > 1 || job.read_back,
+        verifies,
+        has_equal_sizes: job.verify == VerifyMode::On,
+        repeats_draws: job.repeats_offsets,
+        repeats_all: job.repeats_all,
+        is_wide: job.draws_64_bits || largest / map_block_bytes > NARROW_BLOCKS,
+        seed,
+        number,
+        reads_back: false,
+        pass: None,
+        overlaps: !job.random_map || job.rw.gap_bytes != 0 || job.rw.run_length > 1,
+        verify_backlog: verify_backlog(job).filter(|_| verifies),
+        verify_batch: job.verify_batch,
+    }))
+}
+
+/// Returns the writes after which they are read back. A job that only time ends reads them back at
+/// the end of each pass, if its engine queues I/O.
+fn verify_backlog(job: &FioOptions) -> Option<u64> {
+    let by_pass = (job.is_endless() && queues(job)).then_some(u64::MAX);
+    job.verify_backlog.or(by_pass)
+}
+
+/// Returns `io_size` in bytes.
+fn own_total(job: &FioOptions) -> Option<u64> {
+    match job.io_size {
+        Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => Some(bytes),
+        Some(SizeOrPercent::Bytes(_) | SizeOrPercent::Percent(_)) | None => None,
+    }
+}
+
+/// Returns the bytes after which a pass of queued I/O ends.
+fn pass_bytes(job: &FioOptions, used: &CloneFiles) -> u64 {
+    let size = used.pass_bytes;
+    let overwrites = job.rw.writes && !job.rw.trims && job.rw.random && !job.random_map;
+    let bytes = if overwrites { size.max(own_total(job).unwrap_or(0)) } else { size };
+    let reads_twice = job.verify == VerifyMode::On && job.verify_backlog.is_some();
+    if reads_twice && job.rw.writes { bytes.saturating_add(size) } else { bytes }
+}
+
+/// Whether the engine queues I/O instead of finishing it at once.
+pub(super) fn queues(job: &FioOptions) -> bool {
+    let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
+    let is_null = job.engine == "null";
+    !(blocks || job.rw.trims || (is_null && job.depth == 1))
+}
+
+fn least_bytes(job: &FioOptions) -> [u64; 2] {
+    [&job.sizes.read, &job.sizes.write]
+        .map(|sizes| sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1))
+}
+
+/// Returns the alignment of random offsets: that of each direction, or its smallest I/O.
+fn align_bytes(job: &FioOptions) -> [u64; 2] {
+    let [read, write] = least_bytes(job);
+    [job.align_bytes.read.unwrap_or(read), job.align_bytes.write.unwrap_or(write)]
+}
+
+fn strided_zones(placed: &LocatedOptions) -> Result<Option<StridedZones>, FioJobError> {
+    let (job, _) = placed;
+    let manner = &job.behaviour;
+    if !manner.strided {
+        return Ok(None);
+    }
+    if manner.zone_bytes == 0 {
+        let why = "zonemode=strided needs a zonesize";
+        return Err(conflict(placed, why, "add zonesize=64m"));
+    }
+    let range_bytes =
+        if manner.zone_range_bytes > 0 { manner.zone_range_bytes } else { manner.zone_bytes };
+    Ok(Some(StridedZones {
+        io_bytes: manner.zone_bytes,
+        range_bytes,
+        skip_bytes: manner.zone_skip_bytes,
+    }))
+}

@@ -1,0 +1,125 @@
+//! Random draws of one job: a generator for each purpose, seeded from the job's seed and number.
+
+use assay_model::workload::storage::{JobOrder, SizeShare};
+
+use super::tausworthe::Tausworthe;
+
+/// Generators of a job.
+#[derive(Debug, Clone)]
+pub(super) struct JobDraws {
+    sizes: [Tausworthe; 2],
+    mix: Tausworthe,
+    file: Tausworthe,
+    offset: Tausworthe,
+    order: [Tausworthe; 2],
+}
+
+/// Factor of fio's seeds: the golden ratio in 32 bits, made prime.
+const SEED_FACTOR: u64 = 0x9e37_0001;
+/// Seed of offsets that repeat.
+const REPEATED_SEED: u64 = 0xb189_9bed;
+/// Numbers of the seeds of fio's generators, and the number of seeds.
+const SIZES_SEED: usize = 0;
+const WRITE_SIZES_SEED: usize = 1;
+const MIX_SEED: usize = 4;
+const FILE_SEED: usize = 5;
+const OFFSET_SEED: usize = 6;
+const ORDER_SEED: usize = 10;
+const SEEDS: usize = 21;
+
+impl JobDraws {
+    /// Creates the generators at the beginning of a pass.
+    pub(super) fn new(order: &JobOrder) -> Self {
+        let mut seeds = [0_u64; SEEDS];
+        let mut factor = (0..4).fold(order.seed, |seed, _| seed.wrapping_mul(SEED_FACTOR));
+        for (nth, seed) in (0..).zip(&mut seeds) {
+            *seed = factor.wrapping_mul(order.number).wrapping_add(nth);
+            factor = factor.wrapping_mul(SEED_FACTOR);
+            if order.repeats_all {
+                *seed = REPEATED_SEED.wrapping_mul(order.number).wrapping_add(nth);
+            }
+        }
+        if order.repeats_draws {
+            seeds[OFFSET_SEED] = REPEATED_SEED.wrapping_mul(order.number);
+        }
+        // Writes draw equal sizes where reads are to verify them.
+        let write_sizes = if order.has_equal_sizes { SIZES_SEED } else { WRITE_SIZES_SEED };
+        let narrow = |seed: usize| Tausworthe::new(seeds[seed], false);
+        let wide = |seed: usize| Tausworthe::new(seeds[seed], order.is_wide);
+        Self {
+            sizes: [wide(SIZES_SEED), wide(write_sizes)],
+            mix: narrow(MIX_SEED),
+            file: wide(FILE_SEED),
+            offset: wide(OFFSET_SEED),
+            order: [narrow(ORDER_SEED), narrow(ORDER_SEED)],
+        }
+    }
+
+    /// Returns true for `percent` of all draws of the mix.
+    pub(super) fn draw_mix(&mut self, percent: f64) -> bool {
+        self.mix.next_share() * 100.0 < percent
+    }
+
+    /// Returns true for `percent` of all draws of a direction's order.
+    pub(super) fn draw_order(&mut self, direction: usize, percent: f64) -> bool {
+        percent >= 100.0 || self.order[direction].next_share() * 100.0 < percent
+    }
+
+    /// Returns a block below `blocks`.
+    pub(super) fn draw_block(&mut self, blocks: u64) -> u64 {
+        (blocks as f64 * self.offset.next_share()) as u64
+    }
+
+    /// Returns the index of one of `count` files.
+    pub(super) fn draw_file(&mut self, count: usize) -> usize {
+        (count as f64 * self.file.next_share()) as usize
+    }
+
+    /// Returns a size of a direction that `fits`, a multiple of the smallest, which fits.
+    pub(super) fn draw_bytes(
+        &mut self,
+        direction: usize,
+        sizes: &[SizeShare],
+        fits: impl Fn(u64) -> bool,
+    ) -> u64 {
+        let least = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1);
+        let most = sizes.iter().map(|size| size.max_bytes).max().unwrap_or(1);
+        if least == most {
+            return least;
+        }
+        loop {
+            let drawn = match sizes {
+                [range] => {
+                    range.min_bytes
+                        + (range.max_bytes as f64 * self.sizes[direction].next_share()) as u64
+                }
+                split => self.draw_of_split(direction, split, &fits),
+            };
+            let bytes = (drawn - drawn % least).min(most);
+            if fits(bytes) {
+                return bytes;
+            }
+        }
+    }
+
+    fn draw_of_split(
+        &mut self,
+        direction: usize,
+        split: &[SizeShare],
+        fits: &impl Fn(u64) -> bool,
+    ) -> u64 {
+        let draws = &mut self.sizes[direction];
+        let word = draws.next_word();
+        let limit = draws.max_word() / 100;
+        let mut percent = 0;
+        let mut bytes = 0;
+        for size in split {
+            bytes = size.min_bytes;
+            percent += (size.share * 100.0).round() as u64;
+            if word / percent.max(1) <= limit && fits(bytes) {
+                break;
+            }
+        }
+        bytes
+    }
+}

@@ -1,0 +1,426 @@
+//! I/O of one job in fio's order: passes over its files, and the end of each.
+//!
+//! Draws only: opens nothing, submits nothing. Terms and rules are those of fio 3.33 (`io_u.c`,
+//! `backend.c`); offsets, sizes and directions are the same.
+
+use assay_model::storage_outcome::IoOperation;
+use assay_model::workload::storage::{JobOrder, SizeShare, StorageStream, TargetRotation};
+
+use crate::clock;
+
+use super::job_draws::JobDraws;
+use super::job_file::{JobFile, NextOffset};
+use super::write_history::WriteHistory;
+
+/// I/O of a job, in order.
+#[derive(Debug)]
+pub(super) struct JobOffsets {
+    order: JobOrder,
+    turns: TargetRotation,
+    sizes: [Vec<SizeShare>; 2],
+    reads: bool,
+    writes: bool,
+    files: Vec<JobFile>,
+    draws: JobDraws,
+    /// File of the next turn, and the one whose turn it is.
+    next_file: usize,
+    current_file: Option<usize>,
+    done_files: usize,
+    /// I/O until the next random offset.
+    until_random: u64,
+    issues: [u64; 2],
+    mix_direction: usize,
+    mix_issues: u64,
+    issued_bytes: [u64; 2],
+    zone_bytes: u64,
+    pass: PassState,
+    /// Writes that the backlog is to verify, and those of a pass that is read back.
+    backlog: WriteHistory,
+    read_back: WriteHistory,
+    backlog_left: u64,
+    drops_cache: bool,
+    started_ns: Option<u64>,
+    is_warming_up: bool,
+    was_verified: bool,
+}
+
+/// State of the passes.
+#[derive(Debug, Default)]
+struct PassState {
+    is_running: bool,
+    is_over: bool,
+    /// Passes begun.
+    count: u64,
+    loops_left: u64,
+    queued_bytes: u64,
+    /// I/O of this pass, and bytes and I/O of all passes.
+    ios: u64,
+    written_ios: u64,
+    written_bytes: u64,
+    all_ios: u64,
+    all_bytes: u64,
+}
+
+/// I/O of a job: file, direction, place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct JobIo {
+    /// Index of the target.
+    pub(super) target: usize,
+    /// Read or write.
+    pub(super) operation: IoOperation,
+    /// Offset in bytes.
+    pub(super) offset: u64,
+    /// Length in bytes.
+    pub(super) bytes: u64,
+}
+
+const READ: usize = 0;
+const WRITE: usize = 1;
+
+impl JobOffsets {
+    /// Creates the order at its beginning.
+    pub(super) fn new(order: &JobOrder, stream: &StorageStream) -> Self {
+        let draws = JobDraws::new(order);
+        let writes = &stream.conduct.write_sizes;
+        let write_sizes = if writes.is_empty() { &stream.sizes } else { writes };
+        let files = stream.targets.iter().zip(&order.files);
+        Self {
+            turns: stream.conduct.turns.unwrap_or(TargetRotation::Round),
+            sizes: [stream.sizes.clone(), write_sizes.clone()],
+            reads: order.reads,
+            writes: order.writes,
+            files: files
+                .map(|(target, extent)| JobFile::new(*target, *extent, order))
+                .collect(),
+            draws,
+            next_file: 0,
+            current_file: None,
+            done_files: 0,
+            // The first I/O is a random one.
+            until_random: 1,
+            issues: [0; 2],
+            mix_direction: READ,
+            mix_issues: 0,
+            issued_bytes: [0; 2],
+            zone_bytes: 0,
+            pass: PassState { loops_left: order.loops, ..PassState::default() },
+            backlog: WriteHistory::new(order.overlaps),
+            read_back: WriteHistory::new(true),
+            backlog_left: 0,
+            drops_cache: false,
+            started_ns: None,
+            is_warming_up: false,
+            was_verified: false,
+            order: order.clone(),
+        }
+    }
+
+    /// Returns the next I/O; `None` when the job is done.
+    pub(super) fn next_io(&mut self) -> Option<JobIo> {
+        // Jobs that never end, and those that only read, have nothing to read back.
+        if self.order.reads_back && (self.order.is_endless || !self.writes) {
+            return None;
+        }
+        if self.order.reads_back && self.order.overlaps {
+            return self.next_read_back();
+        }
+        self.next_in_order()
+    }
+
+    /// Returns the next I/O of all passes.
+    fn next_in_order(&mut self) -> Option<JobIo> {
+        loop {
+            if self.pass.is_over || (!self.pass.is_running && !self.begin_pass()) {
+                return None;
+            }
+            let next = self.take_from_backlog().or_else(|| self.next_in_pass());
+            match next {
+                None => self.end_pass(),
+                Some(io) if self.is_left_out(io) => {}
+                Some(io) => return Some(self.as_read_back(io)),
+            }
+        }
+    }
+
+    /// Returns the next block to read back, where writes may overlap: all of the pass are known first.
+    fn next_read_back(&mut self) -> Option<JobIo> {
+        while let Some(io) = self.next_in_order() {
+            self.read_back.push((io.target, io.offset, io.bytes));
+        }
+        let (target, offset, bytes) = self.read_back.pop()?;
+        Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
+    }
+
+    /// Returns whether the page cache is to be dropped before this I/O, once for each pass.
+    pub(super) fn take_cache_drop(&mut self) -> bool {
+        std::mem::take(&mut self.drops_cache)
+    }
+
+    /// Returns the targets of all files.
+    pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
+        self.files.iter().map(|file| file.target)
+    }
+
+    /// Notes whether the next I/O is measured; at the end of a warm-up, most counts start again.
+    pub(super) fn note_measured(&mut self, is_measured: bool) {
+        let ends = is_measured && self.is_warming_up;
+        self.is_warming_up = !is_measured;
+        if !ends {
+            return;
+        }
+        self.pass.all_ios = 0;
+        self.pass.all_bytes = 0;
+        self.issues = [0; 2];
+        self.zone_bytes = 0;
+        self.mix_issues = 0;
+    }
+
+    /// Whether an I/O belongs to another pass, or is a read of a job that is read back.
+    fn is_left_out(&self, io: JobIo) -> bool {
+        let is_other = self.order.pass.is_some_and(|pass| self.pass.count != pass + 1);
+        is_other || (self.order.reads_back && io.operation == IoOperation::Read)
+    }
+
+    fn as_read_back(&self, io: JobIo) -> JobIo {
+        let operation = if self.order.reads_back { IoOperation::Read } else { io.operation };
+        JobIo { operation, ..io }
+    }
+
+    /// Begins another pass, unless the job is done.
+    fn begin_pass(&mut self) -> bool {
+        if !self.may_continue() {
+            self.pass.is_over = true;
+            return false;
+        }
+        if self.pass.count > 0 {
+            self.restart();
+        }
+        let wanted = self.order.pass;
+        self.pass.is_over = wanted.is_some_and(|pass| self.pass.count > pass);
+        self.pass.count += 1;
+        self.pass.is_running = true;
+        (self.pass.ios, self.pass.queued_bytes) = (0, 0);
+        (self.pass.written_ios, self.pass.written_bytes) = (0, 0);
+        !self.pass.is_over
+    }
+
+    fn may_continue(&mut self) -> bool {
+        if self.order.is_endless {
+            return true;
+        }
+        if self.pass.loops_left > 0 {
+            self.pass.loops_left -= 1;
+            return true;
+        }
+        let largest = self.sizes.iter().flatten().map(|size| size.max_bytes).max();
+        let left = self.order.total_bytes.saturating_sub(self.pass.all_bytes);
+        !self.has_enough_ios()
+            && left > 0
+            && left >= largest.unwrap_or(1)
+            && (self.done_files < self.files.len() || self.order.has_own_total)
+    }
+
+    /// Sets files and draws back to the beginning of a pass.
+    fn restart(&mut self) {
+        if self.order.repeats_draws {
+            self.draws = JobDraws::new(&self.order);
+        }
+        if self.order.restarts_files {
+            self.done_files = 0;
+        }
+        for file in &mut self.files {
+            file.restart();
+        }
+        self.current_file = None;
+        (self.zone_bytes, self.mix_issues) = (0, 0);
+        self.drops_cache = true;
+    }
+
+    fn end_pass(&mut self) {
+        self.pass.is_running = false;
+        if self.order.verifies && self.order.verify_backlog.is_none() {
+            // What is verified by another phase counts as I/O, too.
+            self.pass.all_ios += self.pass.written_ios;
+            self.pass.all_bytes += self.pass.written_bytes;
+        }
+        if self.pass.ios == 0 {
+            self.pass.is_over = true;
+        }
+    }
+
+    fn has_enough_ios(&self) -> bool {
+        let most = self.order.ios.map(|ios| ios.saturating_mul(self.order.loops));
+        most.is_some_and(|most| self.pass.all_ios >= most)
+    }
+
+    fn is_pass_complete(&self) -> bool {
+        let order = &self.order;
+        let issued = match (self.reads, self.writes) {
+            (true, true) => self.issued_bytes[READ] + self.issued_bytes[WRITE],
+            (true, false) => self.issued_bytes[READ],
+            (false, _) => self.issued_bytes[WRITE],
+        };
+        let most = order.total_bytes.saturating_mul(order.loops.max(1));
+        if !order.is_endless && (issued >= most || self.has_enough_ios()) {
+            return true;
+        }
+        let is_limited = !order.is_endless || order.verifies;
+        is_limited && order.queues && self.pass.queued_bytes >= order.pass_bytes
+    }
+
+    fn next_in_pass(&mut self) -> Option<JobIo> {
+        if self.is_pass_complete() {
+            return self.take_rest_of_backlog();
+        }
+        loop {
+            let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
+            if let Some(io) = self.fill(at) {
+                return Some(io);
+            }
+            self.files[at].is_done = true;
+            self.done_files += 1;
+            self.current_file = None;
+        }
+    }
+
+    fn choose_file(&mut self) -> Option<usize> {
+        let count = self.files.len();
+        if self.done_files >= count {
+            return None;
+        }
+        if self.turns == TargetRotation::InOrder
+            && let Some(current) = self.current_file
+        {
+            return Some(current);
+        }
+        let chosen = match self.turns {
+            TargetRotation::Round | TargetRotation::InOrder => {
+                let at = (0..count).map(|step| (self.next_file + step) % count);
+                let at = at.into_iter().find(|at| !self.files[*at].is_done)?;
+                self.next_file = (at + 1) % count;
+                at
+            }
+            TargetRotation::Random | TargetRotation::BySize => loop {
+                let at = self.draws.draw_file(count);
+                if !self.files[at].is_done {
+                    break at;
+                }
+            },
+        };
+        self.current_file = Some(chosen);
+        Some(chosen)
+    }
+
+    /// Returns the next I/O in a file; `None` at its end.
+    fn fill(&mut self, at: usize) -> Option<JobIo> {
+        let direction = self.choose_direction();
+        let file = &mut self.files[at];
+        let order = &self.order;
+        if let Some(zones) = order.zones {
+            file.enter_zone(zones, &mut self.zone_bytes, direction);
+        }
+        self.until_random = self.until_random.saturating_sub(1);
+        let is_run_over = self.until_random == 0;
+        if is_run_over {
+            self.until_random = order.run_length;
+        }
+        let NextOffset { offset, is_marked } =
+            file.next_offset(order, &mut self.draws, (direction, is_run_over))?;
+        let sizes = &self.sizes[direction];
+        let fits = |bytes: u64| offset.saturating_add(bytes) <= file.io_end();
+        let least = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1);
+        let varies = sizes.iter().any(|size| size.max_bytes != least);
+        if varies && !fits(least) {
+            return None;
+        }
+        let bytes = self.draws.draw_bytes(direction, sizes, fits);
+        if offset.checked_add(bytes)? > file.size_bytes() {
+            return None;
+        }
+        let bytes = if is_marked { file.mark(offset, bytes, least) } else { bytes };
+        file.note_io(direction, offset, bytes);
+        self.drops_cache |= file.take_cache_drop();
+        let target = file.target;
+        let operation = if direction == READ { IoOperation::Read } else { IoOperation::Write };
+        if direction == WRITE && order.verify_backlog.is_some() {
+            self.backlog.push((target, offset, bytes));
+        }
+        self.note_issue(direction, bytes);
+        Some(JobIo { target, operation, offset, bytes })
+    }
+
+    fn note_issue(&mut self, direction: usize, bytes: u64) {
+        self.zone_bytes += bytes;
+        self.was_verified = false;
+        self.issues[direction] += 1;
+        self.issued_bytes[direction] += bytes;
+        let pass = &mut self.pass;
+        pass.queued_bytes += bytes;
+        pass.ios += 1;
+        pass.all_ios += 1;
+        pass.all_bytes += bytes;
+        if direction == WRITE {
+            pass.written_ios += 1;
+            pass.written_bytes += bytes;
+        }
+    }
+
+    fn choose_direction(&mut self) -> usize {
+        match (self.reads, self.writes) {
+            (true, true) => {}
+            (true, false) => return READ,
+            (false, _) => return WRITE,
+        }
+        let percents = [self.order.read_percent, 100.0 - self.order.read_percent];
+        if self.issues[self.mix_direction] >= self.mix_issues {
+            let drawn = if self.draws.draw_mix(percents[READ]) { READ } else { WRITE };
+            if drawn != self.mix_direction {
+                let issues = self.issues[self.mix_direction] as f64;
+                self.mix_issues = (issues * percents[1 - self.mix_direction] / 100.0) as u64;
+            }
+            self.mix_direction = drawn;
+        }
+        if self.is_ahead(self.mix_direction) {
+            self.mix_direction = 1 - self.mix_direction;
+        }
+        self.mix_direction
+    }
+
+    /// Whether a direction is ahead of its rate.
+    fn is_ahead(&mut self, direction: usize) -> bool {
+        let Some(per_s) = self.order.paces_per_s[direction] else { return false };
+        let now_ns = clock::now_ns();
+        let elapsed_ns = now_ns.saturating_sub(*self.started_ns.get_or_insert(now_ns));
+        self.issues[direction] as f64 > elapsed_ns as f64 / 1e9 * per_s
+    }
+
+    /// Returns a write of the backlog to verify, if one is due.
+    fn take_from_backlog(&mut self) -> Option<JobIo> {
+        let every = self.order.verify_backlog?;
+        if self.backlog_left == 0
+            && !self.was_verified
+            && self.backlog.len() > 0
+            && self.backlog.len().is_multiple_of(every)
+        {
+            self.backlog_left = self.order.verify_batch.unwrap_or(every);
+        }
+        if self.backlog_left == 0 {
+            return None;
+        }
+        let io = self.take_rest_of_backlog()?;
+        self.backlog_left -= 1;
+        Some(io)
+    }
+
+    fn take_rest_of_backlog(&mut self) -> Option<JobIo> {
+        let (target, offset, bytes) = self.backlog.pop()?;
+        self.was_verified = true;
+        self.pass.queued_bytes += bytes;
+        self.pass.all_ios += 1;
+        self.pass.all_bytes += bytes;
+        Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests;

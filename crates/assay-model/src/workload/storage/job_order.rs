@@ -1,0 +1,108 @@
+//! Order of the I/O of one job as fio 3.33 has it: positions, map of blocks, mix, zones, passes.
+//!
+//! Describes only; the kernel draws.
+
+use serde::{Deserialize, Serialize};
+
+/// Order of the I/O of a stream: a position per direction and file, random draws from fio's
+/// generators, and passes over the files.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobOrder {
+    /// Used parts of the stream's targets, in their order.
+    pub files: Vec<FileExtent>,
+    /// Whether the job reads.
+    pub reads: bool,
+    /// Whether it writes or trims.
+    pub writes: bool,
+    /// Whether offsets are random.
+    pub is_random: bool,
+    /// Percent of random I/O of a random job: of reads, and of writes.
+    pub random_percent: [f64; 2],
+    /// I/O from one random offset to the next: 1 = each is random.
+    pub run_length: u64,
+    /// Whether the others of a run repeat its offset instead of following it (`identical`).
+    pub repeats_offset: bool,
+    /// Whether each block is used once per pass.
+    pub keeps_map: bool,
+    /// Bytes of a block of the map's size.
+    pub map_block_bytes: u64,
+    /// Alignment of random offsets: of reads, and of writes.
+    pub align_bytes: [u64; 2],
+    /// Smallest I/O: of reads, and of writes.
+    pub least_bytes: [u64; 2],
+    /// Bytes between the end of a sequential I/O and the next; negative = backwards.
+    pub gap_bytes: i64,
+    /// Zones that are used one after another.
+    pub zones: Option<StridedZones>,
+    /// Percent of reads of a job that reads and writes.
+    pub read_percent: f64,
+    /// Maximum rates in IO/s of reads and of writes; I/O of a direction that is ahead becomes the
+    /// other.
+    pub paces_per_s: [Option<f64>; 2],
+    /// Bytes of a pass.
+    pub pass_bytes: u64,
+    /// Bytes that the job is to issue, per loop.
+    pub total_bytes: u64,
+    /// Whether `total_bytes` was set apart from the size of the files (`io_size`).
+    pub has_own_total: bool,
+    /// Number of passes.
+    pub loops: u64,
+    /// Maximum number of I/O per loop; `None` = no limit.
+    pub ios: Option<u64>,
+    /// Whether only time ends it.
+    pub is_endless: bool,
+    /// Whether passes end by issued bytes, as with engines that queue I/O.
+    pub queues: bool,
+    /// Whether files that ended are used again by the next pass.
+    pub restarts_files: bool,
+    /// Whether writes are verified after each pass.
+    pub verifies: bool,
+    /// Whether reads and writes draw their sizes from equal sequences.
+    pub has_equal_sizes: bool,
+    /// Whether each pass has the same draws.
+    pub repeats_draws: bool,
+    /// Whether all draws depend on the job's number alone.
+    pub repeats_all: bool,
+    /// Whether offsets are drawn with 64 bits.
+    pub is_wide: bool,
+    /// Seed of all draws.
+    pub seed: u64,
+    /// Number of the job, from 1.
+    pub number: u64,
+    /// Whether its writes are read and its reads left out: the verification of its writes.
+    pub reads_back: bool,
+
+    /// The only pass to do, from 0; `None` = all.
+    pub pass: Option<u64>,
+    /// Whether writes may overlap: they are read back in the order of offsets then.
+    pub overlaps: bool,
+    /// Writes after which as many are read back, and the number read back at once.
+    pub verify_backlog: Option<u64>,
+    /// Reads of a backlog at once; `None` = all of it.
+    pub verify_batch: Option<u64>,
+}
+
+/// Used part of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileExtent {
+    /// First byte.
+    pub start: u64,
+    /// First byte of all passes but the first: a percentage of a file that was missing.
+    pub later_start: u64,
+    /// Bytes from there at which I/O may begin.
+    pub bytes: u64,
+    /// Size of the file in bytes.
+    pub size_bytes: u64,
+}
+
+/// Zones at equal distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StridedZones {
+    /// Bytes of I/O in a zone before the next one.
+    pub io_bytes: u64,
+    /// Bytes of a zone.
+    pub range_bytes: u64,
+    /// Bytes between zones.
+    pub skip_bytes: u64,
+}
