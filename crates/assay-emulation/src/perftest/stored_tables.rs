@@ -195,8 +195,12 @@ mod tests {
             (RdmaTest::SendBandwidth, &rates),
             (RdmaTest::WriteBandwidth, &rates),
         ]);
-        let Workload::Rdma(work) = &mut run.cases[2].case.workload else { panic!() };
-        (work.queue_pairs, work.both) = (4, true);
+        let work = RdmaWorkload {
+            queue_pairs: 4,
+            both: true,
+            ..run.cases[2].case.workload.as_rdma().unwrap().clone()
+        };
+        run.cases[2].case.workload = Workload::Rdma(work);
         let tables = render_tables(&run);
         assert_eq!(tables.len(), run.cases.len());
         for (record, table) in run.cases.iter().zip(&tables) {
