@@ -35,7 +35,7 @@ pub enum ExportFormat {
     Jsonl,
     /// Exposition format of Prometheus.
     OpenMetrics(SampleTimes),
-    /// Line protocol of InfluxDB.
+    /// Line protocol of `InfluxDB`.
     Influx,
     /// Bencher Metric Format.
     Bencher,
@@ -117,7 +117,7 @@ enum FormatWriter {
     OpenMetrics(open_metrics::MetricFamilies),
     Influx(influx::InfluxLines),
     Bencher(bencher::BencherReport),
-    Parquet(parquet::ParquetTables),
+    Parquet(Box<parquet::ParquetTables>),
 }
 
 impl Exporter {
@@ -132,7 +132,7 @@ impl Exporter {
             }
             ExportFormat::Influx => FormatWriter::Influx(influx::InfluxLines::default()),
             ExportFormat::Bencher => FormatWriter::Bencher(bencher::BencherReport::default()),
-            ExportFormat::Parquet => FormatWriter::Parquet(parquet::ParquetTables::default()),
+            ExportFormat::Parquet => FormatWriter::Parquet(Box::default()),
         })
     }
 
@@ -182,7 +182,7 @@ pub fn describe_columns() -> String {
         format!("## {title}\n\n| column | kind | meaning |\n|---|---|---|\n{rows}")
     }
     [
-        "# Columns of exported tables\n\nWritten by the tests of `assay-report`. See [export](../export.md).\n".to_owned(),
+        "# Columns of exported tables\n\nWritten by the tests of `assay-report`. See [export](export.md).\n".to_owned(),
         table("Results: csv, jsonl, results.parquet", &results::result_columns()),
         table("Samples: samples.parquet", &samples::sample_columns()),
         table("Runs: runs.parquet", &runs::run_columns()),

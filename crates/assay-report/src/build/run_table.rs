@@ -23,7 +23,8 @@ const MISSING: &str = "–";
 pub fn run_table(table: &RunTable) -> Document {
     let names = column_names(&table.runs);
     let mut document = Document::new(names.join(comma()));
-    let facts = names.iter().cloned().zip(table.runs.iter().map(run_label)).collect();
+    let label = |(name, run): (&String, &RunColumn)| (name.clone(), run_label(run, name));
+    let facts = names.iter().zip(&table.runs).map(label).collect();
     document.blocks.push(Block::Facts(FactTable { title: None, tone: Tone::Plain, facts }));
     if table.rows.is_empty() {
         document.paragraph(Tone::Bad, word("run-table-empty"));
@@ -46,29 +47,33 @@ fn column_names(runs: &[RunColumn]) -> Vec<String> {
     runs.iter().map(name).collect()
 }
 
-fn run_label(run: &RunColumn) -> String {
+/// Describes a run without its name in the table.
+fn run_label(run: &RunColumn, name: &str) -> String {
     let header = &run.header;
     let label = header.label.as_deref().unwrap_or_default();
-    let parts = [&header.id, &header.suite, &run.host, label, &header.started];
-    parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(comma())
+    let parts = [&*header.id, &header.suite, &run.host, label, &header.started];
+    let is_new = |it: &&str| !it.is_empty() && *it != name;
+    parts.into_iter().filter(is_new).collect::<Vec<_>>().join(comma())
 }
 
 fn result_table(table: &RunTable, names: &[String]) -> ReportTable {
-    let leading =
-        [word("column-what"), word("column-case")].map(|it| (it, ColumnAlignment::Left));
+    let leading = [word("column-what"), word("column-case"), word("column-by")];
+    let leading = leading.map(|it| (it, ColumnAlignment::Left));
     let runs = names.iter().map(|name| (name.as_str(), ColumnAlignment::Right));
     let columns: Vec<(&str, ColumnAlignment)> = leading.into_iter().chain(runs).collect();
     let mut rows: Vec<(&MetricEstimate, &RunTableRow)> =
         table.rows.iter().filter_map(|row| Some((row.first_estimate()?, row))).collect();
     rows.sort_by_cached_key(|(first, _)| sort_key(first));
+    let has_tools = rows.windows(2).any(|it| it[0].0.tool.name != it[1].0.tool.name);
     let mut document_table = ReportTable::new("", &columns);
     for (first, row) in rows {
+        let by = if has_tools { first.tool.name.as_str() } else { "" };
         let mut cells: Vec<TableCell> =
-            vec![metric_label(first).into(), result_case(first).into()];
+            vec![metric_label(first).into(), result_case(first).into(), by.into()];
         cells.extend((0..names.len()).map(|run| result_cell(row, run)));
         document_table.rows.push(cells);
     }
-    document_table
+    document_table.without_empty_columns()
 }
 
 fn result_cell(row: &RunTableRow, run: usize) -> TableCell {

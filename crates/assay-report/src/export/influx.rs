@@ -1,4 +1,4 @@
-//! Line protocol of InfluxDB: <https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>.
+//! Line protocol of `InfluxDB`: <https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>.
 //!
 //! Every result is a point of the measurement `assay`. The protocol has no escape for a line break,
 //! nor for a backslash at the end of a tag: both are written as in JSON, `\u000a`.

@@ -62,7 +62,7 @@ fn several_runs_share_one_table() {
 fn table_rejects_options_of_a_single_run() {
     let world = world();
     for (words, expected) in [
-        (&["a", "b", "--as", "fio"][..], "need a single run"),
+        (&["a", "b", "--as", "fio-json"][..], "need a single run"),
         (&["a", "nothing"], "there is no run `nothing`"),
     ] {
         let refused = world.assay(&[&["show"], words].concat()).failed_with(2);
