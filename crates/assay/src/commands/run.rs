@@ -20,7 +20,7 @@ use crate::delivery::ReportExtent;
 use crate::job_file;
 use crate::pipeline;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
-use crate::suites;
+use crate::suites::{self, OpenedFactors};
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi_installations::{self, AbiSelection};
@@ -40,7 +40,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         return run_hosts::run(typed, terminal);
     }
     if let Some(opened) = suites::open_factorial(&typed.suites, &typed.factors)? {
-        return run_factors::run(opened, typed, terminal);
+        return run_with_factors(opened, typed, terminal);
     }
     reject_turn_options(typed)?;
     let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
@@ -64,6 +64,22 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
             pipeline::run_suite(&request, &typed.measuring, extent, terminal)
         }
     }
+}
+
+/// Measures every combination of levels, with the storage targets of the command line.
+fn run_with_factors(
+    mut opened: OpenedFactors,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    for case in &mut opened.suite.combinations {
+        case.suite = with_targets(typed, case.suite.clone())?;
+    }
+    let first = opened.suite.combinations.first().map(|case| case.suite.clone());
+    let first =
+        first.ok_or_else(|| CommandFailure::usage("the factors have no combination"))?;
+    let request = run_request(typed, &first)?;
+    run_factors::run(&request, &opened, typed, terminal)
 }
 
 /// Rejects options of turns in a run without any.
