@@ -24,8 +24,6 @@ use assay_model::quantity::{self, Bytes};
 use assay_model::sanitize;
 use assay_model::spelling::nearest_word;
 use assay_model::suite::Placement;
-use assay_model::suite::factorial::MAX_BLOCKS;
-use assay_stats::compare::DEFAULT_RUNS;
 use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -49,6 +47,7 @@ pub(crate) mod plan;
 pub(crate) mod removal;
 pub(crate) mod site;
 pub(crate) mod storage;
+mod turns;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
 use exec::ExecArguments;
@@ -66,6 +65,7 @@ use plan::PlanArguments;
 use removal::{PruneArguments, RemoveArguments};
 use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
+use turns::{TurnsArguments, parse_factor};
 
 use crate::data_sheet::DataSheetArguments;
 
@@ -227,28 +227,6 @@ pub(crate) struct RunArguments {
     pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
-}
-
-/// Options of alternating conditions.
-#[derive(Debug, Args)]
-pub(crate) struct TurnsArguments {
-    /// With --switch: number of runs, half of them under each condition
-    #[arg(long, value_name = "N", default_value_t = 2 * DEFAULT_RUNS, requires = "switch", value_parser = parse_turns)]
-    pub(crate) turns: u32,
-    /// With --switch: add half as many runs under the first condition, to show the noise floor
-    #[arg(long, requires = "switch")]
-    pub(crate) control: bool,
-    /// With factors: number of blocks, each of which has every combination of levels once [default:
-    /// that of the suite, or 14]
-    #[arg(long, value_name = "N", conflicts_with = "switch", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BLOCKS)))]
-    pub(crate) blocks: Option<u32>,
-    /// With --switch or a factor that is applied by a command: time to wait after each command until
-    /// the change has settled [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = parse_pause)]
-    pub(crate) settle: Option<f64>,
-    /// With --switch: largest relative difference that counts as equivalent
-    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = parse_margin)]
-    pub(crate) margin: f64,
 }
 
 #[derive(Debug, Args)]
@@ -564,11 +542,6 @@ fn parse_label(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a factor with its levels.
-fn parse_factor(text: &str) -> Result<FactorLevels, String> {
-    FactorLevels::parse(text).map_err(|error| format!("{error}; {}", error.advice()))
-}
-
 /// Parses a note: one line of text, short enough for reports.
 fn parse_note(text: &str) -> Result<String, String> {
     const LONGEST: usize = 400;
@@ -591,14 +564,6 @@ fn parse_host(text: &str) -> Result<String, String> {
 /// Parses a host whose port cannot be chosen.
 fn parse_plain_host(text: &str) -> Result<String, String> {
     options::parse_host(text, None)
-}
-
-fn parse_turns(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        // Both conditions take the same number of turns.
-        Ok(turns) if turns > 0 && turns <= 1000 && turns % 2 == 0 => Ok(turns),
-        _ => Err("expected an even number from 2 to 1000".into()),
-    }
 }
 
 fn parse_tool_path(text: &str) -> Result<(String, PathBuf), String> {

@@ -19,7 +19,7 @@ use crate::delivery::{ReportExtent, RunDelivery};
 use crate::job_file;
 use crate::pipeline;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
-use crate::suites;
+use crate::suites::{self, OpenedFactors};
 use crate::terminal::Terminal;
 use assay_emulation::options::osu::PresetArgument;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -40,7 +40,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         return run_hosts::run(typed, terminal);
     }
     if let Some(opened) = suites::open_factorial(&typed.suites, &typed.factors)? {
-        return run_factors::run(opened, typed, terminal);
+        return run_with_factors(opened, typed, terminal);
     }
     reject_turn_options(typed)?;
     let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
@@ -66,6 +66,22 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
             pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal)
         }
     }
+}
+
+/// Measures every combination of levels, with the storage targets of the command line.
+fn run_with_factors(
+    mut opened: OpenedFactors,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    for case in &mut opened.suite.combinations {
+        case.suite = with_targets(typed, case.suite.clone())?;
+    }
+    let first = opened.suite.combinations.first().map(|case| case.suite.clone());
+    let first =
+        first.ok_or_else(|| CommandFailure::usage("the factors have no combination"))?;
+    let request = run_request(typed, &first)?;
+    run_factors::run(&request, &opened, typed, terminal)
 }
 
 /// Rejects options of turns in a run without any.

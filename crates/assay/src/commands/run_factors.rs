@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use assay_model::level_comparison::LevelComparison;
 use assay_model::plan::Plan;
-use assay_model::suite::Suite;
 use assay_model::suite::factorial::{DEFAULT_BLOCKS, Factor, FactorCommand, FactorialSuite};
 use assay_report::{build, render, words};
 use assay_run::factor_turns::{self, FactorOutcome, FactorTurns};
@@ -16,7 +15,6 @@ use assay_stats::summarize::summarize;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::run::{run_request, with_targets};
 use super::run_switch::DEFAULT_SETTLE_S;
 use crate::arguments::{PageFormat, RunArguments};
 use crate::page::OutputPage;
@@ -26,32 +24,25 @@ use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
 
 /// Measures all combinations in turns, stores every run and prints the levels of each metric. Returns
-/// the exit code.
+/// the exit code. `request` is that of the first combination.
 pub(super) fn run(
-    opened: OpenedFactors,
+    request: &RunRequest<'_>,
+    opened: &OpenedFactors,
     typed: &RunArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     reject_other_options(typed)?;
-    let OpenedFactors { mut suite, file } = opened;
-    for case in &mut suite.combinations {
-        case.suite = with_targets(typed, case.suite.clone())?;
-    }
-    let first: Suite = match suite.combinations.first() {
-        Some(case) => case.suite.clone(),
-        None => return Err(CommandFailure::usage("the suite has no combination of levels")),
-    };
+    let OpenedFactors { suite, file } = opened;
     let measuring = &typed.measuring;
     let turns = FactorTurns {
-        suite: &suite,
-        file: &file,
+        suite,
+        file,
         blocks: typed.turns.blocks.or(suite.blocks).unwrap_or(DEFAULT_BLOCKS),
         seed: measuring.seed.unwrap_or_else(run_request::random_seed),
-        settle: settle_time(typed, &suite)?,
+        settle: settle_time(typed, suite)?,
     };
-    let request = run_request(typed, &first)?;
     let label = measuring.label.first().map(String::as_str);
-    let request = RunRequest { label, note: measuring.note.as_deref(), ..request };
+    let request = RunRequest { label, note: measuring.note.as_deref(), ..request.clone() };
     if measuring.dry_run {
         return dry_run(&request, &turns, typed, terminal);
     }
