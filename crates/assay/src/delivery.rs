@@ -117,7 +117,7 @@ impl<'a> RunDelivery<'a> {
         let is_lost =
             run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
         let judged = self.hosts.judge(&summary);
-        let limits = || judged.as_ref().map(JudgedHosts::to_json);
+        let limits = judged.as_ref().map(JudgedHosts::to_json);
         match self.own_page {
             Some(print) => print(&run, terminal)?,
             None if is_lost && is_text => {}
@@ -125,7 +125,7 @@ impl<'a> RunDelivery<'a> {
                 report::publish_run(
                     &run,
                     &summary,
-                    limits(),
+                    limits.as_ref(),
                     (self.typed, self.extent),
                     terminal,
                 )?;

@@ -74,7 +74,7 @@ pub(crate) fn decide(
         terminal.print(&text);
     }
     if let Some(path) = &typed.junit {
-        output_file::write(path, &gate::junit(&judged))?;
+        output_file::write(path, gate::junit(&judged))?;
     }
     if typed.github {
         append_github_summary(&gate::markdown(&judged))?;

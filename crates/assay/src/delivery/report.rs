@@ -27,7 +27,7 @@ const MIN_ROWS: usize = 4;
 pub(super) fn publish_run(
     run: &Run,
     summary: &RunSummary,
-    limits: Option<Value>,
+    limits: Option<&Value>,
     (typed, extent): (&MeasuringArguments, ReportExtent),
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
@@ -46,7 +46,7 @@ pub(super) fn publish_run(
     };
     let page = OutputPage {
         document,
-        json: &|| render::json::summary_with_limits(summary, limits.clone()),
+        json: &|| render::json::summary_with_limits(summary, limits.cloned()),
         csv: &|| render::csv::summary(summary),
         html_document: Some(&|| build::run_page(summary, Some(run))),
     };
