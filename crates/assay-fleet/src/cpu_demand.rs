@@ -23,7 +23,7 @@ const MAX_CASE_STEAL: f64 = 0.02;
 const TICK_S: f64 = 0.01;
 
 /// CPU times of the usable CPUs, and of assay with its descendants, at one moment. All in ticks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DemandReading {
     cpus: usize,
     user: u64,
@@ -233,11 +233,11 @@ mod tests {
     fn other_load_counts() {
         let busy = DemandReading { user: 2000, own_user: 500, ..QUIET };
         let demand = Doubt::OtherDemand { cpus: 1.0, usable_cpus: 2 };
-        assert_eq!(doubts(busy.clone(), RelatedDemand::Kernel), [demand.clone()]);
+        assert_eq!(doubts(busy, RelatedDemand::Kernel), vec![demand.clone()]);
         assert_eq!(doubts(busy, RelatedDemand::Unknown), []);
         // Kernel threads may work for assay.
         let kernel = DemandReading { system: 1200, ..QUIET };
-        assert_eq!(doubts(kernel.clone(), RelatedDemand::Negligible), [demand]);
+        assert_eq!(doubts(kernel, RelatedDemand::Negligible), [demand]);
         assert_eq!(doubts(kernel, RelatedDemand::Kernel), []);
     }
 
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn ticks_are_no_demand() {
         let many = DemandReading { cpus: 64, ..QUIET };
-        let after = DemandReading { user: 1060, all: 4000 + 64 * 10, ..many.clone() };
+        let after = DemandReading { user: 1060, all: 4000 + 64 * 10, ..many };
         let mut account = DemandAccount::default();
         account.add(&many, &after);
         assert_eq!(account.doubts(RelatedDemand::Negligible), []);

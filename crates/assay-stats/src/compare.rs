@@ -208,7 +208,7 @@ pub(crate) fn keyed_estimates(run: &Run) -> Vec<(ResultKey, MetricEstimate)> {
 }
 
 /// Assigns its key to every result of a run. Results with equal keys are matched by
-/// [`compare`](crate::compare::compare).
+/// [`compare`].
 #[must_use]
 pub fn key_results(
     run: &Run,
