@@ -217,7 +217,9 @@ impl JobOffsets {
         !self.has_enough_ios()
             && left > 0
             && left >= largest.unwrap_or(1)
-            && (self.done_files < self.files.len() || self.order.has_own_total)
+            && (self.done_files < self.files.len()
+                || self.order.has_own_total
+                || self.order.reopens_files)
     }
 
     /// Sets files and draws back to the beginning of a pass.

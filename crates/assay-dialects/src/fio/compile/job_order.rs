@@ -61,6 +61,7 @@ pub(super) fn job_order(
         is_endless,
         queues: queues(job),
         restarts_files: is_endless || job.loops > 1 || job.read_back,
+        reopens_files: job.verify == VerifyMode::On && job.read_back,
         verifies,
         has_equal_sizes: job.verify == VerifyMode::On,
         repeats_draws: job.repeats_offsets,

@@ -56,6 +56,8 @@ pub struct JobOrder {
     pub queues: bool,
     /// Whether files that ended are used again by the next pass.
     pub restarts_files: bool,
+    /// Whether files that ended are opened again after each pass, for verification.
+    pub reopens_files: bool,
     /// Whether writes are verified after each pass.
     pub verifies: bool,
     /// Whether reads and writes draw their sizes from equal sequences.
