@@ -22,7 +22,8 @@ pub(crate) fn filled_world() -> World {
         world.write(name, text);
         world.assay(&["import", "--host", host, "--label", label, name]).succeeded();
     }
-    world.assay(&["stream", "--array-size", "1MiB", "--budget", "1s"]).succeeded();
+    let words = ["stream", "--array-size", "1MiB", "--budget", "1s", "--label", "measured"];
+    world.assay(&words).succeeded();
     world
 }
 
@@ -134,10 +135,10 @@ fn selects_runs_and_metrics() {
             + count(&["--label", "=1+1,\"x\" \\"]),
         all
     );
-    assert_eq!(count(&["before", "latest"]), 4 + 6);
+    assert_eq!(count(&["before", "measured"]), 4 + 6);
     assert_eq!(count(&["--metric", "triad"]), 2);
     assert_eq!(count(&["--metric", "memory.stream/triad", "--label", "before"]), 1);
-    assert_eq!(count(&["--since", "1d", "latest"]), 6);
+    assert_eq!(count(&["--since", "1d", "measured"]), 6);
 
     world.assay(&["import", "--host", "vm1", "--label", "before", "stream.txt"]).succeeded();
     assert_eq!(count(&["before"]), 8);
