@@ -45,8 +45,8 @@ fn is_single_storage_test(summary: &RunSummary) -> bool {
     summary.hosts.len() == 1
         && estimate_parts::section_of(first) == Some(ReportSection::Storage)
         && summary.results.iter().all(|it| it.case == first.case)
-        && first.parameters.get(&Attribute::Point).is_none()
-        && first.parameters.get(&Attribute::PercentOfMax).is_none()
+        && !first.parameters.contains_key(&Attribute::Point)
+        && !first.parameters.contains_key(&Attribute::PercentOfMax)
 }
 
 /// Builds the report, with the headline rows first if its numbers begin it.

@@ -175,7 +175,7 @@ struct HistoryOut<'a> {
     conditions: BTreeMap<&'static str, Value>,
     sensitivity: Sensitivity,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    other_conditions: Vec<HistoryOut<'a>>,
+    other_conditions: Vec<Self>,
 }
 
 #[derive(Serialize)]
