@@ -216,9 +216,8 @@ fn advise_other_command(name: &str) -> Option<String> {
 fn invalid_suite(name: &str, text: &str, error: SuiteError) -> CommandFailure {
     let failure =
         CommandFailure::new(FailureKind::Suite, format!("suite {name}: {}", error.message));
-    // An empty file has no location to show.
-    // Nor has a factor of the command line.
-    let has_place = !text.trim().is_empty() && !error.span.is_empty();
+    // An empty file has no location to show, nor has a factor of the command line.
+    let has_place = error.span != (0..0);
     let failure = if has_place { failure.at_span(name, text, error.span) } else { failure };
     match error.help {
         Some(help) => failure.advise(help),
