@@ -63,9 +63,15 @@ pub(crate) fn list(
     Ok(listing)
 }
 
+/// Returns the start time in a form that sorts as text: `Z` would sort a whole second behind its
+/// fractions.
+fn time_key(run: &ListEntry) -> &str {
+    run.started.trim_end_matches('Z')
+}
+
 /// Sorts by start time, newest first, but puts each run right after the one that it follows.
 fn newest_first(mut runs: Vec<ListEntry>) -> Vec<ListEntry> {
-    runs.sort_by(|a, b| (&b.started, &b.id).cmp(&(&a.started, &a.id)));
+    runs.sort_by(|a, b| (time_key(b), &b.id).cmp(&(time_key(a), &a.id)));
     let ids: HashSet<String> = runs.iter().map(|run| run.id.clone()).collect();
     let mut following: HashMap<String, Vec<ListEntry>> = HashMap::new();
     let mut waiting = Vec::new();

@@ -54,6 +54,19 @@ fn check(store: &Store) {
     .assert_eq(&format_listing(&store.list().unwrap()));
 }
 
+/// A start at a whole second is before its fractions.
+#[test]
+fn sorts_fractions_of_seconds_by_time() {
+    let (_folder, store) = sample_run::temporary_store();
+    let starts = ["2026-11-21T10:44:05Z", "2026-11-21T10:44:05.7Z", "2026-11-21T10:44:06Z"];
+    for (id, started) in ["first", "second", "third"].into_iter().zip(starts) {
+        let begun = RunStarted { started: started.to_owned(), ..sample_run::run_started(id) };
+        drop(store.begin(begun).unwrap());
+    }
+    let ids: Vec<String> = store.list().unwrap().runs.into_iter().map(|run| run.id).collect();
+    assert_eq!(ids, ["third", "second", "first"]);
+}
+
 /// Replaces a part of the index, which must be there.
 fn change(index: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(index).unwrap();
