@@ -170,7 +170,7 @@ fn find_surviving_mutants(root: &Path) -> Result<()> {
     of_spokes.and(of_safety)
 }
 
-/// Runs random jobs beside the real fio; the test in CI runs fewer of them.
+/// Runs random jobs with assay and the real fio; the test in CI runs fewer of them.
 fn compare_with_fio(root: &Path) -> Result<()> {
     let test = ["test", "--release", "-p", "assay", "--test", "it", "fio_differential::"];
     command::run(command::cargo(root).env("ASSAY_DIFFERENTIAL_JOBS", "2000").args(test))

@@ -179,7 +179,7 @@ pub(crate) fn conditions(text: &str) -> Attributes {
     make_conditions(|name| find_head_value(text, name))
 }
 
-/// Makes the conditions from the values of the head. One queue pair is no stream beside others.
+/// Makes the conditions from the values of the head. A single queue pair is not counted as a stream.
 pub(crate) fn make_conditions(value_of: impl Fn(&str) -> Option<String>) -> Attributes {
     let number = |name: &str| value_of(name)?.parse::<u64>().ok();
     let connection = value_of("Connection type").filter(|it| !it.is_empty());

@@ -186,7 +186,7 @@ pub enum RelatedDemand {
 impl RelatedDemand {
     /// Returns the influence between two readings in `span_s` seconds.
     #[must_use]
-    pub fn between(before: RelatedReading, after: RelatedReading, span_s: f64) -> Self {
+    pub fn from_readings(before: RelatedReading, after: RelatedReading, span_s: f64) -> Self {
         let is_busy = |before: u64, after: u64| {
             ticks_to_seconds(after.saturating_sub(before)) > MAX_RELATED_CPUS * span_s
         };
@@ -270,7 +270,7 @@ mod tests {
             (reading(None, 0), RelatedDemand::Kernel),
             (reading(Some(10), 100), RelatedDemand::Unknown),
         ] {
-            let found = RelatedDemand::between(reading(Some(0), 0), after, 10.0);
+            let found = RelatedDemand::from_readings(reading(Some(0), 0), after, 10.0);
             assert_eq!(found, expected, "{after:?}");
         }
     }

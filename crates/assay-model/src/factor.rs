@@ -1,6 +1,6 @@
 //! Factors: conditions that are varied between measurements, their levels, and the texts that name them.
 //!
-//! A factor is named in a text by its name in braces, like `{depth}`; `{{depth}}` stands for the
+//! A factor is named in a text by its name in braces, like `{depth}`; `{{depth}}` denotes the
 //! braces themselves.
 
 use std::fmt;
@@ -40,7 +40,7 @@ pub struct FactorLevels {
 /// Error in a factor, in its levels, or in a text that names it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FactorError {
-    /// A name that cannot stand in braces.
+    /// A name that braces cannot contain.
     #[error(
         "`{0}` is not a name of a factor: expected letters, digits, `-` and `_`, a letter first"
     )]
@@ -125,7 +125,7 @@ impl FactorLevels {
     /// Checks a factor with its levels.
     ///
     /// # Errors
-    /// If the name cannot stand in braces, there is no level, or a level is there twice or names a
+    /// If braces cannot contain the name, there is no level, or a level is there twice or names a
     /// factor.
     pub fn new(name: &str, levels: Vec<String>) -> Result<Self, FactorError> {
         if !is_factor_name(name) {

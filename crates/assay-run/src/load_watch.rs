@@ -61,7 +61,7 @@ impl LoadWatch {
         let after = cpu_demand::read_related(&self.root);
         let related = match self.has_foreign_ranks {
             true => RelatedDemand::Unknown,
-            false => RelatedDemand::between(self.related, after, elapsed_s),
+            false => RelatedDemand::from_readings(self.related, after, elapsed_s),
         };
         if self.by_case.is_empty() {
             let doubts = self.whole.doubts(related).into_iter();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use assay_model::benchmark::MpiTest;
 
-/// Names of tools with the command that stands for each.
+/// Names of tools with the command of each.
 const TOOLS: &[(&str, &[&str])] = &[
     ("fio", &["fio"]),
     ("vdbench", &["vdbench"]),

@@ -53,7 +53,7 @@ pub fn decode_text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Whether single bytes above ASCII stand alone, as in a text of Latin-1.
+/// Whether single bytes above ASCII are characters, as in a text of Latin-1.
 fn is_latin1(bytes: &[u8]) -> bool {
     bytes.utf8_chunks().all(|chunk| chunk.valid().is_ascii())
 }

@@ -203,7 +203,7 @@ fn compare_metric(result: &ResultByBlock) -> MetricLevels {
     MetricLevels { overall: test_blocks(result, &measured), levels, pairs, needed_blocks }
 }
 
-/// Returns the number of blocks that ranks need to distinguish any of so many pairs, if there are
+/// Returns the number of blocks that ranks need to distinguish any of this many pairs, if there are
 /// fewer: with n blocks, no p-value of the signed ranks is below 2 / 2ⁿ.
 fn needed_blocks(pairs: usize, blocks: usize) -> Option<usize> {
     let needed = (2.0 * pairs as f64 / FAMILY_ERROR).log2().ceil();

@@ -27,7 +27,7 @@ pub(crate) struct ExecArguments {
     /// its words]
     #[arg(short, long = "name", value_name = "NAME", value_parser = parse_label)]
     pub(crate) names: Vec<String>,
-    /// Factor to vary, with its levels: {NAME} in the programs and in --prepare stands for the level;
+    /// Factor to vary, with its levels, which replace {NAME} in the programs and in --prepare;
     /// levels like 1,2,4 or 1..64*2. May be repeated; all combinations take turns
     #[arg(long = "factor", value_name = "NAME=LEVELS", value_parser = parse_factor)]
     pub(crate) factors: Vec<FactorLevels>,

@@ -336,7 +336,7 @@ fn read_riken_settings(solve: &mut MixedSolve, line: &str) -> Result<(), ToolErr
 }
 
 /// Reads `0.307 sec. 3.76 GFlop/s resid = 2.68e-14 hpl-harness = 0.125` of RIKEN, which prints no
-/// verdict beside the scaled residual.
+/// verdict with the scaled residual.
 fn read_riken_result(solve: &mut MixedSolve, line: &str) -> Result<(), ToolError> {
     if solve.rate.is_some() {
         return Err(mixed_lines("two results follow one heading"));

@@ -125,7 +125,7 @@ impl ConditionSource<'_> {
     }
 
     /// Determines the number of jobs that ran at the same time. With `group_reporting` one entry
-    /// stands for several, whose options are not printed.
+    /// denotes several, whose options are not printed.
     fn jobs(&self) -> Option<u64> {
         if self.printed_jobs.is_some() {
             return self.printed_jobs;
