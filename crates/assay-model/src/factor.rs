@@ -101,7 +101,7 @@ impl FactorError {
     pub fn advice(&self) -> String {
         match self {
             Self::Name(_) => "use a name like `depth`, which stands as `{depth}`".to_owned(),
-            Self::NoLevels(_) => "name its levels, like `levels = [1, 2, 4]`".to_owned(),
+            Self::NoLevels(_) => "name at least one, like 1,2,4 or 1..64*2".to_owned(),
             Self::RepeatedLevel { .. } => "name each level once".to_owned(),
             Self::NestedLevel { .. } => {
                 "name both factors in the measure or in `apply`, like `{a}{b}`".to_owned()

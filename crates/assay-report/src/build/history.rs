@@ -36,7 +36,11 @@ pub fn history(history: &History) -> Document {
     if history.points.iter().any(|point| point.n.is_some()) {
         document.paragraph(Tone::Doubt, word("history-over-n"));
     }
-    document.paragraph(Tone::Quiet, explanation(history));
+    // With fewer runs no shift can be found, so there is no method to explain.
+    let has_enough_runs = history.points.len() >= history.sensitivity.runs_needed;
+    if has_enough_runs || !history.changes.is_empty() {
+        document.paragraph(Tone::Quiet, explanation(history));
+    }
     if !history.environment.is_empty() {
         document.blocks.push(Block::Table(environment_table(history)));
     }

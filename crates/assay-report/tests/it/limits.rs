@@ -96,6 +96,7 @@ fn history_prints_its_sensitivity() {
         let options = text::TextOptions { width: 200, ..text::TextOptions::default() };
         let page = text::document(&build::history(&history), &options);
         assert!(page.contains(expected), "{expected}: {page}");
+        assert_eq!(page.contains("permutations"), runs >= 8, "{page}");
         for locale in Locale::ALL {
             let localised = Language::for_locale(locale)
                 .scope(|| text::document(&build::history(&history), &options));

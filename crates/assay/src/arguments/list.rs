@@ -67,7 +67,7 @@ pub(crate) struct ListArguments {
 
 /// Parses a day or a time before now into the timestamp format of runs. A bare day sorts before all
 /// its times.
-pub(super) fn parse_since(text: &str) -> Result<String, String> {
+fn parse_since(text: &str) -> Result<String, String> {
     if let Ok(day) = text.parse::<Date>() {
         return Ok(day.to_string());
     }

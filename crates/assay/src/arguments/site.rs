@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
 use super::language::LanguageArguments;
-use super::list::parse_since;
+use super::list::RunFilterArguments;
 use assay_console::options::StoreArguments;
 
 #[derive(Debug, Args)]
@@ -21,18 +21,8 @@ pub(crate) struct SiteArguments {
     /// Folder to write: a new or an empty one, or one that `assay site` wrote before
     #[arg(value_name = "DIR", value_parser = folder_parser())]
     pub(crate) site: PathBuf,
-    /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
-    #[arg(long, value_name = "DATE|TIME", value_parser = parse_since)]
-    pub(crate) since: Option<String>,
-    /// Only runs of this suite, or recorded by this command
-    #[arg(long, value_name = "NAME")]
-    pub(crate) suite: Option<String>,
-    /// Only runs with this label
-    #[arg(long, value_name = "NAME")]
-    pub(crate) label: Option<String>,
-    /// Only runs of this host
-    #[arg(long, value_name = "HOST")]
-    pub(crate) host: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: RunFilterArguments,
     #[command(flatten)]
     pub(crate) language: LanguageArguments,
     #[command(flatten)]

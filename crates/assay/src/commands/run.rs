@@ -92,7 +92,7 @@ fn reject_turn_options(typed: &RunArguments) -> Result<(), CommandFailure> {
         (None, None, _) | (None, Some(_), Some(_)) => return Ok(()),
     };
     Err(CommandFailure::usage(format!("{option} has no effect: nothing takes turns"))
-        .advise("vary a factor, like --factor threads=1,2,4, or use --switch"))
+        .advise("vary a factor, like --factor streams=1,2,4, or use --switch"))
 }
 
 /// Rejects options that the suite cannot use: they were meant for another one.

@@ -33,7 +33,7 @@ pub(crate) fn site(
     let simplify = |text: String| os_error::simplify_message(&text);
     let notes = listing.doubts.iter().map(|doubt| simplify(words::doubt(doubt).text));
     notes.for_each(|text| terminal.note(&text));
-    listing.runs.retain(|run| is_requested(run, typed));
+    listing.runs.retain(|run| typed.filter.matches(run));
     let writer = SiteWriter {
         folder: SiteFolder::open(&typed.site)?,
         language: typed.language.language(),
@@ -57,17 +57,6 @@ pub(crate) fn site(
         ],
     ));
     Ok(if is_whole { 0 } else { exit_code(FailureKind::Measurement) })
-}
-
-fn is_requested(run: &ListEntry, typed: &SiteArguments) -> bool {
-    let matches = |requested: &Option<String>, actual: &str| {
-        requested.as_deref().is_none_or(|it| it == actual)
-    };
-    // Timestamps start with the year, so they sort chronologically as text.
-    typed.since.as_ref().is_none_or(|since| run.started >= *since)
-        && matches(&typed.suite, &run.suite)
-        && matches(&typed.label, run.label.as_deref().unwrap_or_default())
-        && matches(&typed.host, &run.host)
 }
 
 /// Writer of the files of a site.

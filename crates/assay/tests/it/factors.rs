@@ -106,9 +106,10 @@ fn suite_applies_and_restores_levels() {
 #[test]
 fn options_of_benchmarks_are_varied() {
     let world = World::new();
-    let words = ["run", "memory", "--factor", "threads=1", "--dry-run", "--json"];
+    // The example of docs/factors.md.
+    let words = ["run", "network", "--factor", "streams=1..8*2", "--dry-run", "--json"];
     let plan = world.json(&words);
-    assert_eq!(plan["combinations"].as_array().unwrap().len(), 1, "{plan:#}");
+    assert_eq!(plan["combinations"].as_array().unwrap().len(), 4, "{plan:#}");
 }
 
 #[test]
