@@ -49,7 +49,7 @@ pub(crate) mod site;
 pub(crate) mod storage;
 mod turns;
 
-use claims::{GateArguments, LintArguments, ReferencesArguments};
+use claims::{LintArguments, OutcomeReportArguments, ReferencesArguments};
 use exec::ExecArguments;
 use export::ExportArguments;
 pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
@@ -67,7 +67,7 @@ use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 use turns::{TurnsArguments, parse_factor};
 
-use crate::data_sheet::DataSheetArguments;
+use crate::expectations::ExpectArguments;
 
 /// Measure the performance of a machine, its network and its storage, with the uncertainty of every
 /// value.
@@ -234,8 +234,8 @@ pub(crate) struct CompareArguments {
     /// First condition: a run, several separated by commas, or a label (all its runs)
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// Second condition, compared with the first; or a reference: a system like azure/hbv4 or hbv4,
-    /// or a TOML file
+    /// Second condition, compared with the first; or a system like azure/hbv4 or hbv4, or a TOML
+    /// file, as for --expect
     #[arg(value_name = "B", value_parser = word_parser())]
     pub(crate) b: String,
     /// Largest relative difference that counts as equivalent
@@ -245,7 +245,9 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     #[command(flatten)]
-    pub(crate) gates: GateArguments,
+    pub(crate) expect: ExpectArguments,
+    #[command(flatten)]
+    pub(crate) reports: OutcomeReportArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
@@ -326,11 +328,8 @@ pub(crate) struct MeasuringArguments {
     /// Seed of random offsets and arrivals, to repeat a run [default: a new seed for every run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Compare the results with published figures: of a system like azure/hbv4, or from a TOML file
-    #[arg(long, value_name = "REFERENCE", conflicts_with = "events", value_parser = word_parser())]
-    pub(crate) expect: Option<String>,
     #[command(flatten)]
-    pub(crate) data_sheet: DataSheetArguments,
+    pub(crate) expect: ExpectArguments,
     /// Label of this condition, for `assay compare`; `run --switch` takes two, like on,off
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = parse_label)]
     pub(crate) label: Vec<String>,
@@ -346,7 +345,7 @@ pub(crate) struct MeasuringArguments {
     #[command(flatten)]
     pub(crate) page: PageArguments,
     /// Print each event as a line of JSON as it happens
-    #[arg(long, conflicts_with_all = ["json", "format", "output"])]
+    #[arg(long, conflicts_with_all = ["json", "format", "output", "expect"])]
     pub(crate) events: bool,
     /// Exit with 6 if the run is noisy or suspect: other load, too few samples, intervals beyond 10 %,
     /// values above their limit
@@ -392,7 +391,7 @@ pub(crate) struct ShowArguments {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
-    pub(crate) data_sheet: DataSheetArguments,
+    pub(crate) expect: ExpectArguments,
     /// Print the run in the output format of the emulated tool; with vdbench, --output names the
     /// folder to write
     #[arg(long = "as", value_name = "SHAPE", conflicts_with_all = ["json", "format"])]
@@ -475,7 +474,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
     #[command(flatten)]
-    pub(crate) data_sheet: DataSheetArguments,
+    pub(crate) expect: ExpectArguments,
     /// Replace names of hosts, addresses, paths and serial numbers by consistent placeholders
     #[arg(long)]
     pub(crate) anonymous: bool,

@@ -6,6 +6,8 @@ use assay_adapters::import::FigureRule;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
+use crate::expectations::ExpectArguments;
+
 use super::{BriefPageArguments, StoreArguments, parse_note, parse_parameter};
 
 #[derive(Debug, Args)]
@@ -36,8 +38,10 @@ pub(crate) struct ImportArguments {
     #[arg(long)]
     pub(crate) partial: bool,
     /// Print every line of the files with what it becomes, and store nothing
-    #[arg(long, conflicts_with_all = ["label", "note", "host", "set", "partial"])]
+    #[arg(long, conflicts_with_all = ["label", "note", "host", "set", "partial", "expect"])]
     pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) expect: ExpectArguments,
     #[command(flatten)]
     pub(crate) answer: BriefPageArguments,
     #[command(flatten)]

@@ -67,6 +67,11 @@ enum BriefFormat {
 }
 
 impl PageArguments {
+    /// Whether the page is printed as text on standard output.
+    pub(crate) fn is_on_screen(&self) -> bool {
+        self.format() == PageFormat::Text && self.output.is_none()
+    }
+
     /// Returns the requested format, from either option or the file's extension.
     pub(crate) fn format(&self) -> PageFormat {
         if self.json {

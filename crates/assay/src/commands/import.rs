@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use assay_adapters::import::{
     self, FailedPart, FigureRule, FileContents, ImportError, LineSpan, MAX_BYTES, ReadFile,
 };
+use assay_claims::expectation::JudgedResults;
 use assay_console::options::program_arguments;
 use assay_model::attribute::{Attribute, AttributeKind, AttributeValue, Attributes, Role};
 use assay_model::quantity::Bytes;
@@ -21,6 +22,7 @@ use assay_store::Store;
 use serde::Serialize;
 
 use crate::arguments::import::ImportArguments;
+use crate::expectations::combine_codes;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{job_file, page, store_access};
@@ -66,13 +68,14 @@ pub(crate) fn import(
         host: typed.host.clone(),
         dimensions: parse_dimensions(&typed.set)?,
     };
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     // The files can be imported again, and syncing each would take most of the time.
     let store = store_access::open(&typed.store)?.sync_at_end();
     let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
-    let (mut text, mut code) = (String::new(), 0);
+    let (mut text, mut code, mut expected) = (String::new(), 0, 0);
     for path in &typed.files {
         match import_file(path, typed, &details, &store) {
-            Ok(imported) => {
+            Ok((imported, runs)) => {
                 let lines = format_imported(&imported);
                 if typed.answer.is_interactive() {
                     let wrapped = terminal.wrap(&lines);
@@ -80,6 +83,12 @@ pub(crate) fn import(
                 }
                 text.push_str(&lines);
                 document.imported.push(imported);
+                for run in &runs {
+                    let summary = expectations.summarize(run);
+                    let is_text = typed.answer.is_interactive();
+                    let missed = expectations.check_run(&summary, is_text, terminal);
+                    expected = combine_codes(expected, missed);
+                }
             }
             Err(failure) => {
                 terminal.note_failure(&failure);
@@ -93,7 +102,7 @@ pub(crate) fn import(
     if !typed.answer.is_interactive() {
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
-    Ok(code)
+    Ok(if code == 0 { expected } else { code })
 }
 
 /// Prints what every line of the files becomes.
@@ -224,7 +233,7 @@ fn import_file(
     typed: &ImportArguments,
     details: &ImportDetails,
     store: &Store,
-) -> Result<ImportedFile, CommandFailure> {
+) -> Result<(ImportedFile, Vec<Run>), CommandFailure> {
     let file = SourceFile::open(path)?;
     let decoded = import::decode_text(&file.bytes);
     let ReadFile { format, contents, .. } = file.read(&decoded, &typed.metrics)?;
@@ -254,9 +263,11 @@ fn import_file(
         &mut SilentListener,
     )?;
     let doubts = runs.iter().flat_map(|run| format_doubts(run, name)).collect();
-    let runs = runs.into_iter().map(|run| run.started.run).collect();
-    let file = name.clone();
-    Ok(ImportedFile { file, format: format.name, runs, measurements, left_out, failed, doubts })
+    let ids = runs.iter().map(|run| run.started.run.clone()).collect();
+    let (file, format) = (name.clone(), format.name);
+    let imported =
+        ImportedFile { file, format, runs: ids, measurements, left_out, failed, doubts };
+    Ok((imported, runs))
 }
 
 fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String {

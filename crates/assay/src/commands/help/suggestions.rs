@@ -17,6 +17,10 @@ const TOOL_COMMANDS: [&str; 8] =
 /// Names of a language option that users may try.
 const LANGUAGE_OPTIONS: [&str; 3] = ["--lang", "--language", "--locale"];
 
+/// Options that have become another one.
+const RENAMED_OPTIONS: [(&str, &str); 3] =
+    [("--limits", "--expect"), ("--data-sheet", "--expect"), ("--gate", "--expect")];
+
 /// Maximum number of commands to suggest: an option of many commands differs in meaning between
 /// them.
 const MAX_SUGGESTED_COMMANDS: usize = 2;
@@ -69,6 +73,12 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
     }
     if LANGUAGE_OPTIONS.contains(&option) && !TOOL_COMMANDS.contains(&command) {
         return Some(failure.advise(language_advice(command)));
+    }
+    let renamed = RENAMED_OPTIONS.iter().find(|(before, _)| *before == option);
+    if let Some((_, now)) = renamed.filter(|_| !TOOL_COMMANDS.contains(&command)) {
+        return Some(
+            failure.advise(format!("now {now}: the same kind of file, see docs/references.md")),
+        );
     }
     let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
     let mut takers = Vec::new();
