@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::options::{
-    self, HostsArguments, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
+    HostsArguments, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
 };
 use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
@@ -20,9 +20,7 @@ use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
 use assay_model::factor::FactorLevels;
 use assay_model::path_text;
-use assay_model::quantity::{self, Bytes};
-use assay_model::sanitize;
-use assay_model::spelling::nearest_word;
+use assay_model::quantity::Bytes;
 use assay_model::suite::Placement;
 use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,12 +40,16 @@ mod language;
 pub(crate) mod list;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
+#[cfg(test)]
+mod option_spellings;
 mod page;
 pub(crate) mod plan;
 pub(crate) mod removal;
+mod screen;
 pub(crate) mod site;
 pub(crate) mod storage;
 mod turns;
+pub(crate) mod values;
 
 use claims::{LintArguments, OutcomeReportArguments, ReferencesArguments};
 use exec::ExecArguments;
@@ -55,8 +57,7 @@ use export::ExportArguments;
 pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
 use hosts::FleetArguments;
 use import::ImportArguments;
-use language::LanguageArguments;
-pub(crate) use language::terminal_language;
+pub(crate) use language::{ScreenArguments, terminal_language};
 use list::ListArguments;
 use mpi_run::MpiRunArguments;
 use network::NetArguments;
@@ -66,6 +67,10 @@ use removal::{PruneArguments, RemoveArguments};
 use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 use turns::{TurnsArguments, parse_factor};
+use values::{
+    Bandwidth, parse_label, parse_margin, parse_note, parse_parameter, parse_plain_host,
+    parse_share,
+};
 
 use crate::expectations::ExpectArguments;
 
@@ -180,7 +185,7 @@ impl AssayCommand {
     /// while. Commands that measure show their own.
     pub(crate) const fn progress_message(&self) -> Option<&'static str> {
         match self {
-            Self::Doctor(typed) if !typed.quiet => Some(SEARCH_MESSAGE),
+            Self::Doctor(_) => Some(SEARCH_MESSAGE),
             Self::Import(_) => Some("progress-files"),
             Self::List(_)
             | Self::Show(_)
@@ -190,8 +195,8 @@ impl AssayCommand {
             | Self::Compare(_)
             | Self::History(_)
             | Self::Report(_)
-            | Self::Export(_)
             | Self::Site(_) => Some("progress-runs"),
+            Self::Export(typed) if !typed.quiet => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }
@@ -339,9 +344,6 @@ pub(crate) struct MeasuringArguments {
     /// Print the plan with every case resolved, without measuring
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print no progress, only warnings and failures
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     /// Print each event as a line of JSON as it happens
@@ -366,9 +368,6 @@ pub(crate) struct DoctorArguments {
     /// Exit with 4 if a deviation skews or invalidates measurements
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print no progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
@@ -378,8 +377,8 @@ pub(crate) struct DoctorArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) round_trip: Option<f64>,
     /// Speed of the path, like 10Gbit/s [default: as reported by the device of --to]
-    #[arg(long, value_name = "RATE", value_parser = network::parse_bit_rate)]
-    pub(crate) rate: Option<u64>,
+    #[arg(long, value_name = "BANDWIDTH", value_parser = Bandwidth::parse)]
+    pub(crate) speed: Option<Bandwidth>,
     #[command(flatten)]
     pub(crate) page: PageArguments,
 }
@@ -479,90 +478,9 @@ pub(crate) struct ReportArguments {
     #[arg(long)]
     pub(crate) anonymous: bool,
     #[command(flatten)]
-    pub(crate) language: LanguageArguments,
-    #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-}
-
-fn parse_share(text: &str) -> Result<f64, String> {
-    let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
-    if ratio > 0.0 && ratio <= 0.95 {
-        Ok(ratio)
-    } else {
-        Err("expected a share above 0%, at most 95%".into())
-    }
-}
-
-/// Parses the largest difference that counts as equivalent. It must be positive, or equivalence
-/// could not be shown.
-fn parse_margin(text: &str) -> Result<f64, String> {
-    let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
-    if ratio > 0.0 && ratio < 1.0 {
-        Ok(ratio)
-    } else {
-        Err("expected a share between 0% and 100%, like `5%`".into())
-    }
-}
-
-/// Parses a time to wait, which may be zero.
-fn parse_pause(text: &str) -> Result<f64, String> {
-    if text == "0s" { Ok(0.0) } else { parse_seconds(text) }
-}
-
-/// Parses a parameter of a result with its value.
-fn parse_parameter(text: &str) -> Result<(Attribute, String), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| format!("expected NAME=VALUE, like placement=node, found `{text}`"))?;
-    let attribute = Attribute::from_name(name).ok_or_else(|| {
-        let known = Attribute::ALL.iter().map(|it| it.name());
-        match nearest_word(name, known) {
-            Some(near) => format!("there is no parameter `{name}`; did you mean {near}?"),
-            None => format!("there is no parameter `{name}`"),
-        }
-    })?;
-    Ok((attribute, value.to_owned()))
-}
-
-/// Parses a label: short text without control characters, fit for tables and comma-separated lists.
-fn parse_label(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 40;
-    if text == "latest" || text.starts_with("latest~") {
-        return Err(format!("`{text}` is reserved for runs and cannot be a label"));
-    }
-    let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
-    let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
-    if is_plain && text.chars().count() <= LONGEST {
-        Ok(text.trim().to_owned())
-    } else {
-        Err(format!("expected a name of 1 to {LONGEST} characters"))
-    }
-}
-
-/// Parses a note: one line of text, short enough for reports.
-fn parse_note(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 400;
-    let text = text.trim();
-    if !text.is_empty()
-        && !text.chars().any(char::is_control)
-        && text.chars().count() <= LONGEST
-    {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("expected a line of 1 to {LONGEST} characters"))
-    }
-}
-
-/// Parses a host whose port is a separate option.
-fn parse_host(text: &str) -> Result<String, String> {
-    options::parse_host(text, Some("-p"))
-}
-
-/// Parses a host whose port cannot be chosen.
-fn parse_plain_host(text: &str) -> Result<String, String> {
-    options::parse_host(text, None)
 }
 
 fn parse_tool_path(text: &str) -> Result<(String, PathBuf), String> {

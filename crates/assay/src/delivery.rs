@@ -176,8 +176,8 @@ pub(crate) fn measure<T>(
     measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let store = store_access::open(&typed.store)?;
-    let mut listener =
-        ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
+    let mut listener = ProgressListener::new(terminal, typed.events, typed.page.screen.quiet)
+        .with_report(has_report);
     factor_turns::report_unrestored(&store, &mut listener);
     if let Some(text) = first_text {
         listener.begin_with_text(text);

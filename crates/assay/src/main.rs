@@ -25,7 +25,7 @@ use assay_console::{
 use assay_emulation::options::network::normalize_qperf_words;
 use assay_emulation::{fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
 
-use crate::arguments::{AssayCommand, file_extension};
+use crate::arguments::{AssayCommand, ScreenArguments, file_extension};
 use crate::commands::help;
 use crate::failure::exit_code;
 use crate::progress_listener::ProgressListener;
@@ -80,10 +80,14 @@ fn exit_with(outcome: Result<u8, CommandFailure>, terminal: &mut Terminal) -> Ex
 }
 
 fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    if !command.prints_tool_output() {
-        arguments::terminal_language().make_current();
+    let screen = command.screen();
+    match screen.and_then(ScreenArguments::language) {
+        Some(language) => language.make_current(),
+        None if command.prints_tool_output() => {}
+        None => arguments::terminal_language().make_current(),
     }
-    if let Some(message) = command.progress_message() {
+    let is_quiet = screen.is_some_and(|it| it.quiet);
+    if let Some(message) = command.progress_message().filter(|_| !is_quiet) {
         ProgressListener::show_search(terminal, message, false);
     }
     match command {

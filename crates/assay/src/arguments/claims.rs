@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::language::ScreenArguments;
+use super::page::file_parser;
 use super::{PageArguments, file_extension};
 use assay_console::options::{StoreArguments, word_parser};
 
@@ -48,8 +50,10 @@ pub(crate) struct LintArguments {
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

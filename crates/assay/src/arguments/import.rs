@@ -8,7 +8,8 @@ use clap::Args;
 
 use crate::expectations::ExpectArguments;
 
-use super::{BriefPageArguments, StoreArguments, parse_note, parse_parameter};
+use super::values::{parse_label, parse_note, parse_parameter};
+use super::{BriefPageArguments, StoreArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -17,7 +18,7 @@ pub(crate) struct ImportArguments {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Label of the condition, for `assay compare`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_label)]
     pub(crate) label: Option<String>,
     /// Note to store with the runs
     #[arg(long, value_name = "TEXT", value_parser = parse_note)]
@@ -40,6 +41,9 @@ pub(crate) struct ImportArguments {
     /// Print every line of the files with what it becomes, and store nothing
     #[arg(long, conflicts_with_all = ["label", "note", "host", "set", "partial", "expect"])]
     pub(crate) explain: bool,
+    /// Print the results without storing them
+    #[arg(long, conflicts_with_all = ["explain", "folder"])]
+    pub(crate) no_store: bool,
     #[command(flatten)]
     pub(crate) expect: ExpectArguments,
     #[command(flatten)]

@@ -6,6 +6,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::file_extension;
+use super::language::ScreenArguments;
 
 /// Format of a page, and the file to write it to.
 #[derive(Debug, Args)]
@@ -19,6 +20,8 @@ pub(crate) struct PageArguments {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArguments,
 }
 
 /// Format of a result of a few lines: text, or one JSON document.
@@ -33,6 +36,8 @@ pub(crate) struct BriefPageArguments {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArguments,
 }
 
 /// Returns a parser for output files that rejects `-`, which means standard output in many tools.

@@ -93,7 +93,6 @@ pub(crate) fn report(
     typed: &ReportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    typed.language.language().make_current();
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut code = 0;
     let mut runs = Vec::new();

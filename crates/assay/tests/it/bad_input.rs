@@ -178,7 +178,10 @@ fn wrong_usage_exits_with_2() {
 fn explains_malformed_arguments() {
     for (words, expected) in [
         ("net request-response --rate abc", "`abc` does not start with a number"),
-        ("net throughput --rate 100M", "`100M` has no unit; write it like `100Mbit/s`"),
+        (
+            "net throughput --rate 100M",
+            "`100M` has no unit; write it like `100Mbit/s` or `100MiB/s`",
+        ),
         ("net throughput --streams x", "expected an integer, like 8"),
         (
             "net throughput --streams 99999999999",
@@ -202,15 +205,19 @@ fn explains_malformed_arguments() {
         ),
         (
             "show --language fr",
-            "error: `assay show` does not support --language\n  help: set the language of the terminal: `LANG=fr_FR.UTF-8 assay show`\n",
+            "error: `assay show` does not support --language\n  help: set the language with `--locale fr`\n",
         ),
         (
             "run quick --limits x.toml",
-            "error: `assay run` does not support --limits\n  help: now --expect: the same kind of file, \
-             see docs/references.md\n",
+            "error: `assay run` does not support --limits\n  help: now --expect FILE; see docs/references.md\n",
         ),
-        ("show --data-sheet x.toml", "help: now --expect: "),
-        ("compare a b --gate x.toml", "help: now --expect: "),
+        ("show --data-sheet x.toml", "help: now --expect FILE"),
+        ("compare a b --gate x.toml", "help: now --expect FILE"),
+        ("doctor --rate 10Gbit/s", "help: now --speed"),
+        (
+            "storage read . --rate 400MiB/s --bs 4k,8k",
+            "a bandwidth as --rate needs a single size of I/O\n",
+        ),
         (
             "run --suite quick",
             "error: `assay run` does not support --suite\n  help: name suites without an option: `assay run quick`\n",

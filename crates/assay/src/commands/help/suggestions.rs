@@ -17,9 +17,13 @@ const TOOL_COMMANDS: [&str; 8] =
 /// Names of a language option that users may try.
 const LANGUAGE_OPTIONS: [&str; 3] = ["--lang", "--language", "--locale"];
 
-/// Options that have become another one.
-const RENAMED_OPTIONS: [(&str, &str); 3] =
-    [("--limits", "--expect"), ("--data-sheet", "--expect"), ("--gate", "--expect")];
+/// Options that have become another one: the command, or any, with the present name.
+const RENAMED_OPTIONS: [(&str, &str, &str); 4] = [
+    ("", "--limits", "--expect FILE; see docs/references.md"),
+    ("", "--data-sheet", "--expect FILE; see docs/references.md"),
+    ("", "--gate", "--expect FILE; see docs/references.md"),
+    ("doctor", "--rate", "--speed"),
+];
 
 /// Maximum number of commands to suggest: an option of many commands differs in meaning between
 /// them.
@@ -74,11 +78,12 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
     if LANGUAGE_OPTIONS.contains(&option) && !TOOL_COMMANDS.contains(&command) {
         return Some(failure.advise(language_advice(command)));
     }
-    let renamed = RENAMED_OPTIONS.iter().find(|(before, _)| *before == option);
-    if let Some((_, now)) = renamed.filter(|_| !TOOL_COMMANDS.contains(&command)) {
-        return Some(
-            failure.advise(format!("now {now}: the same kind of file, see docs/references.md")),
-        );
+    let is_renamed = |(of, before, _): &&(&str, &str, &str)| {
+        *before == option && (of.is_empty() || *of == command)
+    };
+    let renamed = RENAMED_OPTIONS.iter().find(is_renamed);
+    if let Some((_, _, now)) = renamed.filter(|_| !TOOL_COMMANDS.contains(&command)) {
+        return Some(failure.advise(format!("now {now}")));
     }
     let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
     let mut takers = Vec::new();
