@@ -234,15 +234,25 @@ pub(crate) struct RunArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
+impl ReportArguments {
+    /// Returns the names of the runs, or the label.
+    pub(crate) fn labelled_runs(&self) -> &[String] {
+        self.label.as_ref().map_or(self.runs.as_slice(), std::slice::from_ref)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// First condition: a run, several separated by commas, or a label (all its runs)
-    #[arg(value_name = "A")]
-    pub(crate) a: String,
+    #[arg(value_name = "A", required_unless_present = "table")]
+    a: Option<String>,
     /// Second condition, compared with the first; or a system like azure/hbv4 or hbv4, or a TOML
     /// file, as for --expect
-    #[arg(value_name = "B", value_parser = word_parser())]
-    pub(crate) b: String,
+    #[arg(value_name = "B", value_parser = word_parser(), required_unless_present = "table")]
+    b: Option<String>,
+    /// Print all results of these runs or labels in one table instead, without a verdict
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with_all = ["a", "b", "margin", "junit", "github"])]
+    pub(crate) table: Vec<String>,
     /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
     pub(crate) margin: f64,
@@ -257,6 +267,13 @@ pub(crate) struct CompareArguments {
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+impl CompareArguments {
+    /// Returns both conditions; empty texts with `--table`.
+    pub(crate) fn conditions(&self) -> [&str; 2] {
+        [&self.a, &self.b].map(|it| it.as_deref().unwrap_or_default())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -465,9 +482,12 @@ impl ToolShape {
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// Run: its identifier, a unique beginning or end of it, its label, latest, or latest~1 for the
-    /// one before; several with --format learn
+    /// one before; several are one page, with a row for each result
     #[arg(value_name = "RUN", default_value = "latest", num_args = 1..)]
     pub(crate) runs: Vec<String>,
+    /// All runs with this label
+    #[arg(long, value_name = "NAME", conflicts_with = "runs")]
+    pub(crate) label: Option<String>,
     /// With --format learn: subject of the page, like "HB120rs_v3" [default: the product of the
     /// first host]
     #[arg(long, value_name = "NAME")]

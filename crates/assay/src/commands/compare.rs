@@ -10,6 +10,7 @@ use assay_report::{build, render, words};
 use assay_stats::compare::{self as statistics, Condition};
 use assay_stats::rank_statistic::MAX_VALUES;
 
+use super::result_list::ResultList;
 use crate::arguments::CompareArguments;
 use crate::arguments::claims::OutcomeReportArguments;
 use crate::expectations::{self, NamedExpectations, combine_codes};
@@ -24,11 +25,15 @@ pub(crate) fn compare(
     typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let is_system = reference::full_system_name(&typed.b).is_some()
-        && !run_names::is_run(&typed.store, &typed.b);
+    if !typed.table.is_empty() {
+        return print_table(typed, terminal);
+    }
+    let [a_name, b_name] = typed.conditions();
+    let is_system = reference::full_system_name(b_name).is_some()
+        && !run_names::is_run(&typed.store, b_name);
     let reference = match is_system {
-        true => Some(expectations::read_system(&typed.b)),
-        false => expectations::find_expectations(&typed.b, JudgedResults::SingleRuns),
+        true => Some(expectations::read_system(b_name)),
+        false => expectations::find_expectations(b_name, JudgedResults::SingleRuns),
     };
     if let Some(reference) = reference {
         let mut expected = reference?;
@@ -43,17 +48,35 @@ pub(crate) fn compare(
         let runs = store_access::read_condition(&typed.store, (name, host), terminal);
         runs.map_err(|failure| run_names::advise_about_system(failure, name))
     };
-    let (a, b) = (read_runs(&typed.a)?, read_runs(&typed.b)?);
+    let (a, b) = (read_runs(a_name)?, read_runs(b_name)?);
     check_distinct(&a.runs, &b.runs)?;
-    let (mut first, mut second) =
-        (make_condition(&typed.a, &a)?, make_condition(&typed.b, &b)?);
+    let (mut first, mut second) = (make_condition(a_name, &a)?, make_condition(b_name, &b)?);
     if first.name == second.name {
-        (first.name, second.name) = (&typed.a, &typed.b);
+        (first.name, second.name) = (a_name, b_name);
     }
     let comparison = statistics::compare(first, second, typed.margin);
     comparison_page(&comparison, |page| page.publish(&typed.page, terminal))?;
     let code = comparison_exit_code(&comparison)?;
     judge_second(typed, &expected, (&comparison, code), terminal)
+}
+
+/// Prints the results of several runs and labels in one table.
+fn print_table(
+    typed: &CompareArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let expected = typed.expect.read(JudgedResults::SingleRuns)?;
+    let mut results = ResultList::new(None, &expected, &typed.page);
+    let (is_text, mut code) = (typed.page.is_on_screen(), 0);
+    for read in run_names::read_all(&typed.store, &typed.table)? {
+        store_access::print_problems(&read, terminal);
+        let summary = expected.summarize(&read.run);
+        code = combine_codes(code, expected.check_run(&summary, is_text, terminal));
+        let is_whole = read.is_whole();
+        results.add(read.run, is_whole);
+    }
+    results.publish(&typed.page, terminal)?;
+    Ok(code)
 }
 
 /// Judges the second condition by the expectations. Gates replace the verdict of the comparison,
@@ -104,7 +127,7 @@ fn compare_with_reference(
     expected: &NamedExpectations,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let run = store_access::read_and_warn(&typed.store, &typed.a, terminal)?;
+    let run = store_access::read_and_warn(&typed.store, typed.conditions()[0], terminal)?;
     let summary = expected.summarize(&run);
     let claims = expected.values.claims.as_slice();
     let code = if claims.is_empty() {

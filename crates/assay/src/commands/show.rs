@@ -9,6 +9,7 @@ use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::{anonymous, build, render};
 
+use super::result_list::ResultList;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::companions::{self, CompanionFile};
 use crate::expectations::NamedExpectations;
@@ -96,7 +97,7 @@ pub(crate) fn report(
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut code = 0;
     let mut runs = Vec::new();
-    for read in run_names::read_all(&typed.store, &typed.runs)? {
+    for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
         store_access::print_problems(&read, terminal);
         code = code.max(store_access::stored_run_exit_code(&read));
         let mut run = read.run;
@@ -122,10 +123,9 @@ pub(crate) fn report(
             run_page((run, &summary), &expectations, &typed.page, terminal)?;
         }
         _ => {
-            return Err(CommandFailure::usage(
-                "only --format learn combines several runs in one page",
-            )
-            .advise("name one run, or use `assay compare`"));
+            let mut results = ResultList::new(None, &expectations, &typed.page);
+            runs.iter().for_each(|run| results.add(run.clone(), true));
+            results.publish(&typed.page, terminal)?;
         }
     }
     for run in &runs {
