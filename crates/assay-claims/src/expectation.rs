@@ -83,7 +83,7 @@ impl ExpectationError {
 }
 
 /// Advice where no single figure is wrong.
-const SEE_EXAMPLE: &str = "see docs/references.md for an example";
+const SEE_EXAMPLE: &str = "see `assay help docs/references.md` for an example";
 
 /// Error in an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -83,7 +83,8 @@ use crate::expectations::ExpectArguments;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained.\n\
+    after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained,\n\
+        `assay help docs` lists the guides.\n\
         Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, ib_send_lat,\n\
         osu_latency and their like), assay is that tool."
 )]
@@ -153,8 +154,8 @@ pub(crate) enum AssayCommand {
     Export(ExportArguments),
     /// Write a static web site of the stored runs: overview, pages, histories, runs side by side
     Site(SiteArguments),
-    /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
-    /// exit-codes
+    /// Explain a command or a topic: methods, tools, formats, suites, fleet-file, exit-codes, docs
+    /// (the guides)
     Help(HelpArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),

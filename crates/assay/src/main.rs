@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     file_size_limit::report_as_error();
+    help::answer_shell();
     let words = called_name::insert_command(words);
     let words = commands::help::move_help_first(normalize_qperf_words(words));
     if let Some(words) = commands::agent::agent_words(&words) {

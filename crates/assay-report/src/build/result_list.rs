@@ -9,7 +9,7 @@ use super::history::format_minute;
 use super::run;
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
 use crate::locale::word;
-use crate::{precision, words};
+use crate::{precision, units, words};
 
 /// Builds the table of all results of some runs, in their order.
 #[must_use]
@@ -30,8 +30,8 @@ pub fn result_list(summaries: &[RunSummary]) -> Document {
         (word("column-host"), ColumnAlignment::Left),
         (word("column-started"), ColumnAlignment::Left),
         (word("column-label"), ColumnAlignment::Left),
-        (word("column-run"), ColumnAlignment::Left),
         (word("column-state"), ColumnAlignment::Left),
+        (word("column-run"), ColumnAlignment::Left),
     ];
     let mut table = ReportTable::new("", &columns);
     for summary in summaries {
@@ -61,9 +61,9 @@ fn result_row(estimate: &MetricEstimate, summary: &RunSummary) -> Vec<TableCell>
         precision::interval(estimate).unwrap_or_default().into(),
         by.into(),
         estimate.host.as_str().into(),
-        format_minute(&summary.run.started).into(),
+        units::with_no_break_spaces(&format_minute(&summary.run.started)).into(),
         summary.run.label.as_deref().unwrap_or_default().into(),
-        summary.run.id.as_str().into(),
         TableCell { text: state, tone, ..TableCell::default() },
+        summary.run.id.as_str().into(),
     ]
 }

@@ -81,7 +81,7 @@ pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
 /// Parses a rate of I/O: per second, or a bandwidth like 400MiB/s.
 pub(super) fn parse_io_rate(text: &str) -> Result<IoRate, String> {
     let unit = unit_text(text.trim());
-    let is_bandwidth = unit.contains("B/s") || unit.contains("bit") || unit.ends_with("ps");
+    let is_bandwidth = ["B/s", "bit", "Bps", "bps"].iter().any(|it| unit.contains(it));
     if is_bandwidth {
         return Bandwidth::parse(text).map(|it| IoRate::Bandwidth(it.bytes_per_s()));
     }

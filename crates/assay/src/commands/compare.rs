@@ -116,7 +116,7 @@ fn check_reports(
         return Err(CommandFailure::usage(
             "--junit and --github report gates, but there is none",
         )
-        .advise("name a file with [[gate]] by --expect; see docs/references.md"));
+        .advise("name a file with [[gate]] by --expect; see `assay help docs/references.md`"));
     }
     Ok(())
 }

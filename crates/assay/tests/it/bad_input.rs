@@ -49,18 +49,16 @@ fn wrong_usage_exits_with_2() {
         &["stream", "--placement", "socket"],
         2,
         &expect![[r#"
-        error: invalid value 'socket' for '--placement <PLACEMENT>': unknown placement `socket`; expected one of node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value 'socket' for '--placement <PLACEMENT>': unknown placement `socket`; expected one of node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one
+              help: `assay help stream` describes the values
+        "#]],
     );
     check(
         &["stream", "--bytes", "5s"],
         2,
         &expect![[r#"
             error: invalid value '5s' for '--array-size <SIZE>': `s` in `5s` is not a unit of a size; write it like `64MiB`
-
-            For more information, try '--help'.
+              help: `assay help stream` describes the values
         "#]],
     );
     check(
@@ -81,39 +79,35 @@ fn wrong_usage_exits_with_2() {
         &["linpack", "--n", "10", "--memory", "10%"],
         2,
         &expect![[r#"
-        error: the argument '--n <N>' cannot be used with '--memory <SHARE>'
+            error: the argument '--n <N>' cannot be used with '--memory <SHARE>'
 
-        Usage: assay linpack --n <N>
-
-        For more information, try '--help'.
-    "#]],
+            Usage: assay linpack --n <N>
+              help: leave out one of them; `assay help linpack` describes both
+        "#]],
     );
     check(
         &["linpack", "--memory", "101%"],
         2,
         &expect![[r#"
-        error: invalid value '101%' for '--memory <SHARE>': expected a share above 0%, at most 95%
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value '101%' for '--memory <SHARE>': expected a share above 0%, at most 95%
+              help: `assay help linpack` describes the values
+        "#]],
     );
     check(
         &["run", "--budget", "60"],
         2,
         &expect![[r#"
-        error: invalid value '60' for '--budget <TIME>': `60` has no unit; write it like `60s`
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value '60' for '--budget <TIME>': `60` has no unit; write it like `60s`
+              help: `assay help run` describes the values
+        "#]],
     );
     check(
         &["run", "--budget", "60GB"],
         2,
         &expect![[r#"
-        error: invalid value '60GB' for '--budget <TIME>': `GB` in `60GB` is not a unit of time; write it like `60s`
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value '60GB' for '--budget <TIME>': `GB` in `60GB` is not a unit of time; write it like `60s`
+              help: `assay help run` describes the values
+        "#]],
     );
     check(
         &["run", "--json", "--events"],
@@ -122,18 +116,16 @@ fn wrong_usage_exits_with_2() {
             error: the argument '--json' cannot be used with '--events'
 
             Usage: assay run --json [SUITE]...
-
-            For more information, try '--help'.
+              help: leave out one of them; `assay help run` describes both
         "#]],
     );
     check(
         &["run", "--tool", "stream"],
         2,
         &expect![[r#"
-        error: invalid value 'stream' for '--tool <NAME=PATH>': expected NAME=PATH, found `stream`
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value 'stream' for '--tool <NAME=PATH>': expected NAME=PATH, found `stream`
+              help: `assay help run` describes the values
+        "#]],
     );
     check(
         &["help", "metods"],
@@ -209,7 +201,7 @@ fn explains_malformed_arguments() {
         ),
         (
             "run quick --limits x.toml",
-            "error: `assay run` does not support --limits\n  help: now --expect FILE; see docs/references.md\n",
+            "error: `assay run` does not support --limits\n  help: now --expect FILE; see `assay help docs/references.md`\n",
         ),
         ("show --data-sheet x.toml", "help: now --expect FILE"),
         ("compare a b --gate x.toml", "help: now --expect FILE"),

@@ -11,7 +11,7 @@ use crate::arguments::Arguments;
 use crate::suites;
 
 /// Commands with another tool's options, which have other meanings.
-const TOOL_COMMANDS: [&str; 8] =
+pub(super) const TOOL_COMMANDS: [&str; 8] =
     ["vdbench", "fio", "ior", "iperf3", "qperf", "ping", "mpi", "rdma"];
 
 /// Names of a language option that users may try.
@@ -19,9 +19,9 @@ const LANGUAGE_OPTIONS: [&str; 3] = ["--lang", "--language", "--locale"];
 
 /// Options that have become another one: the command, or any, with the present name.
 const RENAMED_OPTIONS: [(&str, &str, &str); 4] = [
-    ("", "--limits", "--expect FILE; see docs/references.md"),
-    ("", "--data-sheet", "--expect FILE; see docs/references.md"),
-    ("", "--gate", "--expect FILE; see docs/references.md"),
+    ("", "--limits", "--expect FILE; see `assay help docs/references.md`"),
+    ("", "--data-sheet", "--expect FILE; see `assay help docs/references.md`"),
+    ("", "--gate", "--expect FILE; see `assay help docs/references.md`"),
     ("doctor", "--rate", "--speed"),
 ];
 
