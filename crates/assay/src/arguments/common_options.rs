@@ -66,7 +66,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("lint", STORED),
     // Filter by label.
     ("history", "ljoqfts·"),
-    ("report", "·joqftse"),
+    ("report", "ljoqftse"),
     // The format is an argument; one JSON document for all runs would be too large.
     ("export", "l·oq··s·"),
     // Filter by label; the pages go to a folder.

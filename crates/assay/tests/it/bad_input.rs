@@ -238,7 +238,10 @@ fn explains_malformed_arguments() {
             "/dev/null is not a regular file\n  \
              why: a pipe or a device has neither a size nor a modification time\n",
         ),
-        ("run quick --interval 0", "error: unexpected argument '--interval' found\n\nFor more"),
+        (
+            "run quick --interval 0",
+            "error: unexpected argument '--interval' found\n  help: `assay help run` lists",
+        ),
         ("run mpi --mpi lam --dry-run", "folder lam does not exist\n"),
         ("stream --label latest", "`latest` is reserved for runs and cannot be a label"),
         ("linpack --memory 1", "write `1%` or `100%`"),

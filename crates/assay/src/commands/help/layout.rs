@@ -34,16 +34,16 @@ const FIRST: &[&str] = &[
 ];
 
 /// Options that `-h` shows, beside those of one command. All others are under `--help`.
-const SHORT: &[&str] = &["for", "budget", "by", "expect", "dry-run", "output", "help"];
+const SHORT: &[&str] = &["for", "budget", "dry-run", "output", "help"];
 
 /// Options of one command that `-h` shows.
 const SHORT_OF_COMMANDS: &[(&str, &[&str])] = &[
-    ("run", &["target", "to", "hosts", "label", "full"]),
-    ("stream", &["placement", "threads", "array-size", "label"]),
-    ("linpack", &["n", "memory", "threads", "blas", "label"]),
-    ("exec", &["name", "metric", "runs", "warmup", "prepare"]),
-    ("net throughput", &["port", "udp", "streams", "direction", "rate"]),
-    ("net latency", &["port", "udp", "message-size", "load-streams"]),
+    ("run", &["target", "to", "hosts", "by", "expect", "label", "full"]),
+    ("stream", &["by", "expect", "placement", "threads", "array-size", "label"]),
+    ("linpack", &["by", "expect", "n", "memory", "threads", "blas", "label"]),
+    ("exec", &["name", "metric", "runs", "prepare"]),
+    ("net throughput", &["by", "port", "udp", "streams", "direction", "rate"]),
+    ("net latency", &["by", "port", "udp", "message-size", "load-streams"]),
     ("net request-response", &["port", "udp", "message-size", "rate"]),
     ("storage read", &["bs", "depth", "random", "rate", "size", "find-rate"]),
     ("storage write", &["bs", "depth", "random", "rate", "size", "destroy-data"]),
