@@ -64,7 +64,7 @@ pub struct ImportDetails {
     pub dimensions: Attributes,
 }
 
-/// Stores the results, one run for each machine in the file; run identifiers are in the order of
+/// Records the results in the store, if there is one, one run for each machine in the file; run identifiers are in the order of
 /// time.
 ///
 /// # Errors
@@ -73,7 +73,7 @@ pub fn store_runs(
     source: &ImportSource<'_>,
     found: Vec<ImportedMeasurement>,
     known: &ImportDetails,
-    store: &Store,
+    store: Option<&Store>,
     listener: &mut dyn Listener,
 ) -> Result<Vec<Run>, CommandFailure> {
     let mut systems: Vec<(Option<String>, Vec<ImportedMeasurement>)> = Vec::new();
@@ -95,7 +95,7 @@ fn store_run(
     source: &ImportSource<'_>,
     found: &[ImportedMeasurement],
     (host, known): (String, &ImportDetails),
-    store: &Store,
+    store: Option<&Store>,
     listener: &mut dyn Listener,
 ) -> Result<Run, CommandFailure> {
     let plan = import_plan(source.format, found);
@@ -117,12 +117,12 @@ fn store_run(
         after: None,
     };
     let writer = loop {
-        match store.begin(started.clone()) {
+        match store.map(|store| store.begin(started.clone())).transpose() {
             Err(StoreError::RunExists { .. }) => started.run = next_run_id(moment, store)?,
             other => break other.map_err(|error| CommandFailure::from_store(&error))?,
         }
     };
-    let mut log = RunLog::begin(Some(writer), started, listener, Box::new(Alone))?;
+    let mut log = RunLog::begin(writer, started, listener, Box::new(Alone))?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
     let (state, clock) = (HostState::default(), HostClock::default());
     let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };
@@ -139,11 +139,12 @@ fn store_run(
 
 /// Returns an identifier after those of the same second, so that files written in one second keep
 /// the order of their import.
-fn next_run_id(moment: Timestamp, store: &Store) -> Result<String, CommandFailure> {
+fn next_run_id(moment: Timestamp, store: Option<&Store>) -> Result<String, CommandFailure> {
     // Halving leaves numbers for later runs of the same second.
     let first = assay_store::new_run_id(moment, entropy() / 2);
     let second = first.trim_end_matches(|it| it != '-');
     let number = |id: &String| u16::from_str_radix(id.strip_prefix(second)?, 16).ok();
+    let Some(store) = store else { return Ok(first) };
     let ids = store.run_ids().map_err(|error| CommandFailure::from_store(&error))?;
     let next = ids.iter().rev().find_map(number).and_then(|last| last.checked_add(1));
     Ok(next.map_or_else(|| first.clone(), |next| assay_store::new_run_id(moment, next)))

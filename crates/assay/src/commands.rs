@@ -17,6 +17,7 @@ pub(crate) mod net;
 pub(crate) mod plan;
 pub(crate) mod references;
 pub(crate) mod removal;
+mod result_list;
 pub(crate) mod run;
 mod run_factors;
 pub(crate) mod run_hosts;

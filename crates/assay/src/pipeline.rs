@@ -62,7 +62,11 @@ pub(crate) fn deliver_suite(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let request = &with_label(request, typed)?;
-    ProgressListener::show_search(terminal, SEARCH_MESSAGE, typed.quiet || typed.dry_run);
+    ProgressListener::show_search(
+        terminal,
+        SEARCH_MESSAGE,
+        typed.page.screen.quiet || typed.dry_run,
+    );
     let prepared = run_request::prepare(request)?;
     if typed.dry_run {
         return dry_run(&prepared, None, typed, terminal);

@@ -1,11 +1,8 @@
-//! Comparison of results with published figures: `compare RUN SYSTEM`, `run --expect`.
+//! Comparison of results with claims: `compare RUN SYSTEM`, `--expect`.
 
 use std::fmt::Write as _;
 
-use assay_claims::reference::{
-    self, Claim, ClaimCheck, ClaimVerdict, EntryError, Qualifier, ReferenceError,
-};
-use assay_model::path_text;
+use assay_claims::reference::{self, Claim, ClaimCheck, ClaimVerdict, Qualifier};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::document::{
@@ -18,53 +15,7 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use serde::Serialize;
 
 use crate::failure::{REGRESSION, UNDECIDED};
-use crate::job_file;
 use crate::page::OutputPage;
-
-/// Returns the claims of a system, named like `vendor/model`, or of a TOML file. Returns `None` if
-/// `name` has neither form.
-pub(crate) fn find_named_claims(name: &str) -> Option<Result<Vec<Claim>, CommandFailure>> {
-    if path_text::decode_path(name)
-        .extension()
-        .is_some_and(|it| it.eq_ignore_ascii_case("toml"))
-    {
-        return Some(read_claims(name));
-    }
-    name.contains('/').then(|| system_claims(name))
-}
-
-/// Returns the claims about a built-in system.
-pub(crate) fn system_claims(name: &str) -> Result<Vec<Claim>, CommandFailure> {
-    reference::claims_for_system(name).map_err(|error| {
-        CommandFailure::usage(error.to_string()).advise("`assay references` lists the systems")
-    })
-}
-
-fn read_claims(path: &str) -> Result<Vec<Claim>, CommandFailure> {
-    let file = &path_text::decode_path(path);
-    let text =
-        job_file::read_text(file).map_err(|error| job_file::unreadable_error(file, &error))?;
-    reference::parse_claims(&text).map_err(|error| invalid_file(path, &text, &error))
-}
-
-/// Returns the failure for an invalid file of references, with its location.
-fn invalid_file(path: &str, text: &str, error: &ReferenceError) -> CommandFailure {
-    let advice = match error {
-        ReferenceError::Entry { wrong, .. } if matches!(**wrong, EntryError::NoUnit { .. }) => {
-            "write the figure with its unit: value = \"260 GB/s\""
-        }
-        _ => "see docs/references.md for an example",
-    };
-    let failure = CommandFailure::new(
-        FailureKind::Suite,
-        format!("{path} is not a valid file of references"),
-    );
-    let failure = failure.with_cause(error).advise(advice);
-    match error.place() {
-        Some(place) => failure.at_span(path, text, place.span.clone()),
-        None => failure,
-    }
-}
 
 /// Formats a claim, such as `about 260 GB/s`, in the language of the output, with the digits and
 /// the prefix that were published.
@@ -112,11 +63,11 @@ pub(crate) fn machine_comparison(summary: &RunSummary) -> Option<String> {
 /// Compares results with published figures. Returns the page, a summary in one sentence and the
 /// exit code; `None` without comparable figures.
 pub(crate) fn compare_with_claims(
-    summary: &RunSummary,
+    results: &[MetricEstimate],
     claims: &[Claim],
     name: &str,
 ) -> Option<(Document, String, u8)> {
-    let checks = reference::check_claims(&summary.results, claims);
+    let checks = reference::check_claims(results, claims);
     let has_figures = !checks.is_empty();
     has_figures.then(|| {
         (

@@ -44,7 +44,7 @@ struct SummaryOut<'a> {
     omitted: Vec<OmittedOut<'a>>,
     warnings: Vec<DoubtOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    limits: Option<Value>,
+    gates: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -216,10 +216,10 @@ pub fn summary(summary: &RunSummary) -> String {
     Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
 }
 
-/// Renders the summary as [`summary`], with the outcomes of the user's limits as `limits`.
+/// Renders the summary as [`summary`], with the outcomes of the user's gates as `gates`.
 #[must_use]
-pub fn summary_with_limits(summary: &RunSummary, limits: Option<Value>) -> String {
-    let render = || to_json_text(&SummaryOut { limits, ..summary_out(summary) });
+pub fn summary_with_gates(summary: &RunSummary, gates: Option<Value>) -> String {
+    let render = || to_json_text(&SummaryOut { gates, ..summary_out(summary) });
     Language::INVARIANT.scope(render)
 }
 
@@ -328,7 +328,7 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         failures: summary.failures.iter().map(failure).collect(),
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
-        limits: None,
+        gates: None,
     }
 }
 

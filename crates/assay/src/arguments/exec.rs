@@ -8,7 +8,8 @@ use assay_fleet::cpu_list;
 use assay_model::factor::FactorLevels;
 use clap::Args;
 
-use super::{MeasuringArguments, parse_factor, parse_label, parse_margin};
+use super::values::{parse_label, parse_margin};
+use super::{MeasuringArguments, parse_factor};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -1,12 +1,12 @@
 //! Options of `assay plan`: calculations before a measurement.
 
 use assay_console::options::parse_milliseconds;
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use super::BriefPageArguments;
-use super::storage::parse_bandwidth;
+use super::values::{Bandwidth, parse_positive, parse_rate};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -32,8 +32,8 @@ pub(crate) struct LittlesLawArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) latency: Option<f64>,
     /// I/O in flight: threads with one I/O each, or depth × jobs
-    #[arg(long, visible_alias = "in-flight", alias = "depth", value_name = "N", value_parser = parse_count)]
-    pub(crate) threads: Option<f64>,
+    #[arg(long, aliases = ["in-flight", "threads"], value_name = "N", value_parser = parse_count)]
+    pub(crate) depth: Option<f64>,
     #[command(flatten)]
     pub(crate) answer: BriefPageArguments,
 }
@@ -42,8 +42,8 @@ pub(crate) struct LittlesLawArguments {
 #[command(group(ArgGroup::new("given").required(true).args(["throughput", "quota"])))]
 pub(crate) struct AnfArguments {
     /// Required throughput, like 4500MiB/s: prints the necessary quota
-    #[arg(long, value_name = "RATE", value_parser = parse_bandwidth)]
-    pub(crate) throughput: Option<f64>,
+    #[arg(long, value_name = "BANDWIDTH", value_parser = Bandwidth::parse)]
+    pub(crate) throughput: Option<Bandwidth>,
     /// Quota, like 10TiB: prints the resulting throughput
     #[arg(long, value_name = "SIZE", value_parser = parse_quota)]
     pub(crate) quota: Option<f64>,
@@ -100,10 +100,6 @@ impl AnfVolume {
     }
 }
 
-fn parse_rate(text: &str) -> Result<f64, String> {
-    parse_positive(text, Unit::IoPerSecond)
-}
-
 /// Parses a quota. It may be fractional, as it is printed: 70.31 TiB is not a whole number of
 /// bytes.
 fn parse_quota(text: &str) -> Result<f64, String> {
@@ -115,13 +111,4 @@ fn parse_quota(text: &str) -> Result<f64, String> {
 
 fn parse_count(text: &str) -> Result<f64, String> {
     parse_positive(text, Unit::Count)
-}
-
-fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
-    let quantity = Quantity::parse(text, unit).map_err(|error| error.to_string())?;
-    if quantity.value > 0.0 {
-        Ok(quantity.value)
-    } else {
-        Err("expected a value above zero".into())
-    }
 }

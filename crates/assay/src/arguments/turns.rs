@@ -5,7 +5,7 @@ use assay_model::suite::factorial::MAX_BLOCKS;
 use assay_stats::compare::DEFAULT_RUNS;
 use clap::Args;
 
-use super::{parse_margin, parse_pause};
+use super::values::{parse_margin, parse_pause};
 
 /// Options of alternating conditions.
 #[derive(Debug, Args)]

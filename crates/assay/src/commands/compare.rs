@@ -1,14 +1,19 @@
 //! `assay compare`: compares the stored runs of two conditions.
 
-use assay_claims::reference::{self, Claim};
+use assay_claims::expectation::JudgedResults;
+use assay_claims::{gate, reference};
 use assay_model::comparison::{Comparison, ComparisonConclusion};
+use assay_model::doubt::Doubt;
 use assay_model::run::Run;
-use assay_report::{build, render};
+use assay_model::summary::MetricEstimate;
+use assay_report::{build, render, words};
 use assay_stats::compare::{self as statistics, Condition};
 use assay_stats::rank_statistic::MAX_VALUES;
-use assay_stats::summarize::summarize;
 
-use crate::arguments::{CompareArguments, PageFormat};
+use super::result_list::ResultList;
+use crate::arguments::CompareArguments;
+use crate::arguments::claims::OutcomeReportArguments;
+use crate::expectations::{self, NamedExpectations, combine_codes};
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::OutputPage;
 use crate::store_access::{self, OrderedRuns};
@@ -20,54 +25,125 @@ pub(crate) fn compare(
     typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let gates = gates::read_gates(&typed.gates)?;
-    let host = typed.host.as_deref();
-    let is_model = || {
-        reference::full_system_name(&typed.b).is_some()
-            && !run_names::is_run(&typed.store, &typed.b)
-    };
-    let claims = published_figures::find_named_claims(&typed.b)
-        .or_else(|| is_model().then(|| published_figures::system_claims(&typed.b)));
-    if let Some(claims) = claims {
-        return compare_with_reference(typed, &claims?, terminal);
+    if !typed.table.is_empty() {
+        return print_table(typed, terminal);
     }
+    let [a_name, b_name] = typed.conditions();
+    let is_system = reference::full_system_name(b_name).is_some()
+        && !run_names::is_run(&typed.store, b_name);
+    let reference = match is_system {
+        true => Some(expectations::read_system(b_name)),
+        false => expectations::find_expectations(b_name, JudgedResults::SingleRuns),
+    };
+    if let Some(reference) = reference {
+        let mut expected = reference?;
+        expected.append(typed.expect.read(JudgedResults::SingleRuns)?);
+        check_reports(&typed.reports, &expected)?;
+        return compare_with_reference(typed, &expected, terminal);
+    }
+    let expected = typed.expect.read(JudgedResults::TwoConditions)?;
+    check_reports(&typed.reports, &expected)?;
+    let host = typed.host.as_deref();
     let mut read_runs = |name: &str| {
         let runs = store_access::read_condition(&typed.store, (name, host), terminal);
         runs.map_err(|failure| run_names::advise_about_system(failure, name))
     };
-    let (a, b) = (read_runs(&typed.a)?, read_runs(&typed.b)?);
+    let (a, b) = (read_runs(a_name)?, read_runs(b_name)?);
     check_distinct(&a.runs, &b.runs)?;
-    let (mut first, mut second) =
-        (make_condition(&typed.a, &a)?, make_condition(&typed.b, &b)?);
+    let (mut first, mut second) = (make_condition(a_name, &a)?, make_condition(b_name, &b)?);
     if first.name == second.name {
-        (first.name, second.name) = (&typed.a, &typed.b);
+        (first.name, second.name) = (a_name, b_name);
     }
     let comparison = statistics::compare(first, second, typed.margin);
     comparison_page(&comparison, |page| page.publish(&typed.page, terminal))?;
     let code = comparison_exit_code(&comparison)?;
-    let is_quiet = typed.page.format() != PageFormat::Text;
-    match gates {
-        Some(gates) => gates::decide(&typed.gates, &gates, &comparison, is_quiet, terminal),
-        None => Ok(code),
-    }
+    judge_second(typed, &expected, (&comparison, code), terminal)
 }
 
-/// Compares a run with published figures.
-fn compare_with_reference(
+/// Prints the results of several runs and labels in one table.
+fn print_table(
     typed: &CompareArguments,
-    claims: &[Claim],
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if typed.gates.gate.is_some() {
-        return Err(CommandFailure::usage("--gate needs two conditions, but B is a reference")
-            .advise("write the required figures into a file of references, and name it as B"));
+    let expected = typed.expect.read(JudgedResults::SingleRuns)?;
+    let mut results = ResultList::new(None, &expected, &typed.page);
+    let (is_text, mut code) = (typed.page.is_on_screen(), 0);
+    for read in run_names::read_all(&typed.store, &typed.table)? {
+        store_access::print_problems(&read, terminal);
+        let summary = expected.summarize(&read.run);
+        code = combine_codes(code, expected.check_run(&summary, is_text, terminal));
+        let is_whole = read.is_whole();
+        results.add(read.run, is_whole);
     }
-    let run = store_access::read_and_warn(&typed.store, &typed.a, terminal)?;
-    let summary = summarize(&run);
-    let publish = |page: OutputPage<'_>| page.publish(&typed.page, terminal);
-    let (published, code) =
-        published_figures::comparison_page(&summary, (claims, &typed.b), publish)?;
-    published.map(|()| code)
+    results.publish(&typed.page, terminal)?;
+    Ok(code)
+}
+
+/// Judges the second condition by the expectations. Gates replace the verdict of the comparison,
+/// which has the exit code `code`.
+fn judge_second(
+    typed: &CompareArguments,
+    expected: &NamedExpectations,
+    (comparison, code): (&Comparison, u8),
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let is_text = typed.page.is_on_screen();
+    let mut results: Vec<MetricEstimate> =
+        comparison.pairs.iter().map(|pair| pair.b.clone()).collect();
+    expected.apply_limits(&mut results);
+    for doubt in results.iter().flat_map(|it| &it.warnings) {
+        if matches!(doubt, Doubt::AboveLimit { .. }) {
+            terminal.note(&words::doubt(doubt).text);
+        }
+    }
+    let code = match expected.values.gates.as_slice() {
+        [] => code,
+        all => {
+            let judged = gate::judge(all, comparison);
+            gates::report_outcomes(&typed.reports, &judged, is_text, terminal)?
+        }
+    };
+    Ok(combine_codes(code, expected.check_claims(&results, is_text, terminal)))
+}
+
+/// Rejects reports of outcomes without a gate.
+fn check_reports(
+    typed: &OutcomeReportArguments,
+    expected: &NamedExpectations,
+) -> Result<(), CommandFailure> {
+    let is_asked = typed.junit.is_some() || typed.github;
+    if is_asked && expected.values.gates.is_empty() {
+        return Err(CommandFailure::usage(
+            "--junit and --github report gates, but there is none",
+        )
+        .advise("name a file with [[gate]] by --expect; see `assay help docs/references.md`"));
+    }
+    Ok(())
+}
+
+/// Compares a run with published figures, limits and gates.
+fn compare_with_reference(
+    typed: &CompareArguments,
+    expected: &NamedExpectations,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let run = store_access::read_and_warn(&typed.store, typed.conditions()[0], terminal)?;
+    let summary = expected.summarize(&run);
+    let claims = expected.values.claims.as_slice();
+    let code = if claims.is_empty() {
+        0
+    } else {
+        let publish = |page: OutputPage<'_>| page.publish(&typed.page, terminal);
+        let named = (claims, expected.claims_name.as_str());
+        let (published, code) = published_figures::comparison_page(&summary, named, publish)?;
+        published?;
+        code
+    };
+    let Some(judged) = expected.judge_hosts(&summary) else { return Ok(code) };
+    let is_text = typed.page.is_on_screen();
+    let results = judged.results();
+    let of_gates = gates::report_outcomes(&typed.reports, &results, is_text, terminal)?;
+    Ok(combine_codes(code, of_gates))
 }
 
 /// Returns the condition, named by the label that all its runs share, or else as typed.

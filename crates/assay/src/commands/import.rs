@@ -9,18 +9,21 @@ use std::time::UNIX_EPOCH;
 use assay_adapters::import::{
     self, FailedPart, FigureRule, FileContents, ImportError, LineSpan, MAX_BYTES, ReadFile,
 };
+use assay_claims::expectation::JudgedResults;
 use assay_console::options::program_arguments;
 use assay_model::attribute::{Attribute, AttributeKind, AttributeValue, Attributes, Role};
 use assay_model::quantity::Bytes;
 use assay_model::run::{CaseRecord, Run};
-use assay_report::words;
+use assay_report::{build, words};
 use assay_run::failure::CommandFailure;
 use assay_run::importing::{self, ImportDetails, ImportSource};
 use assay_run::listener::SilentListener;
+use assay_stats::run_table::build_run_table;
 use assay_store::Store;
 use serde::Serialize;
 
 use crate::arguments::import::ImportArguments;
+use crate::expectations::combine_codes;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{job_file, page, store_access};
@@ -66,13 +69,17 @@ pub(crate) fn import(
         host: typed.host.clone(),
         dimensions: parse_dimensions(&typed.set)?,
     };
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     // The files can be imported again, and syncing each would take most of the time.
-    let store = store_access::open(&typed.store)?.sync_at_end();
+    let store = match typed.no_store {
+        true => None,
+        false => Some(store_access::open(&typed.store)?.sync_at_end()),
+    };
     let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
-    let (mut text, mut code) = (String::new(), 0);
+    let (mut text, mut code, mut expected) = (String::new(), 0, 0);
     for path in &typed.files {
-        match import_file(path, typed, &details, &store) {
-            Ok(imported) => {
+        match import_file(path, typed, &details, store.as_ref()) {
+            Ok((imported, runs)) => {
                 let lines = format_imported(&imported);
                 if typed.answer.is_interactive() {
                     let wrapped = terminal.wrap(&lines);
@@ -80,6 +87,16 @@ pub(crate) fn import(
                 }
                 text.push_str(&lines);
                 document.imported.push(imported);
+                if typed.no_store && typed.answer.is_interactive() {
+                    let table = build::run_table(&build_run_table(&runs));
+                    terminal.print(&terminal.render_document(&table));
+                }
+                for run in &runs {
+                    let summary = expectations.summarize(run);
+                    let is_text = typed.answer.is_interactive();
+                    let missed = expectations.check_run(&summary, is_text, terminal);
+                    expected = combine_codes(expected, missed);
+                }
             }
             Err(failure) => {
                 terminal.note_failure(&failure);
@@ -89,11 +106,13 @@ pub(crate) fn import(
             }
         }
     }
-    store.sync().map_err(|error| CommandFailure::from_store(&error))?;
+    if let Some(store) = &store {
+        store.sync().map_err(|error| CommandFailure::from_store(&error))?;
+    }
     if !typed.answer.is_interactive() {
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
-    Ok(code)
+    Ok(if code == 0 { expected } else { code })
 }
 
 /// Prints what every line of the files becomes.
@@ -127,7 +146,8 @@ fn explain_files(
 fn format_imported(imported: &ImportedFile) -> String {
     let ImportedFile { file, format, runs, measurements, left_out, failed, doubts } = imported;
     let count = words::count_message("imported-measurements", *measurements);
-    let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
+    let runs = runs.iter().map(|run| format!("{run} ")).collect::<String>();
+    let mut text = format!("{runs} {format}, {count}, {file}\n").trim_start().to_owned();
     for doubt in doubts {
         let warning = words::sentence("progress-warning", &[("what", doubt)]);
         let _ = writeln!(text, "  {warning}");
@@ -223,8 +243,8 @@ fn import_file(
     path: &Path,
     typed: &ImportArguments,
     details: &ImportDetails,
-    store: &Store,
-) -> Result<ImportedFile, CommandFailure> {
+    store: Option<&Store>,
+) -> Result<(ImportedFile, Vec<Run>), CommandFailure> {
     let file = SourceFile::open(path)?;
     let decoded = import::decode_text(&file.bytes);
     let ReadFile { format, contents, .. } = file.read(&decoded, &typed.metrics)?;
@@ -254,9 +274,12 @@ fn import_file(
         &mut SilentListener,
     )?;
     let doubts = runs.iter().flat_map(|run| format_doubts(run, name)).collect();
-    let runs = runs.into_iter().map(|run| run.started.run).collect();
-    let file = name.clone();
-    Ok(ImportedFile { file, format: format.name, runs, measurements, left_out, failed, doubts })
+    let stored = if typed.no_store { &[] } else { runs.as_slice() };
+    let ids = stored.iter().map(|run| run.started.run.clone()).collect();
+    let (file, format) = (name.clone(), format.name);
+    let imported =
+        ImportedFile { file, format, runs: ids, measurements, left_out, failed, doubts };
+    Ok((imported, runs))
 }
 
 fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String {

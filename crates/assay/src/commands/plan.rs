@@ -33,8 +33,8 @@ pub(crate) fn plan(
 /// Returns the result as text, and as JSON in base units.
 fn littles_law(typed: &LittlesLawArguments) -> Result<(String, Value), CommandFailure> {
     let law =
-        LittlesLaw::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
-            CommandFailure::usage("expected exactly two of --rate, --latency and --threads")
+        LittlesLaw::from_two(typed.rate, typed.latency, typed.depth).ok_or_else(|| {
+            CommandFailure::usage("expected exactly two of --rate, --latency and --depth")
                 .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
         })?;
     reject_above("I/O per second", law.rate_per_s, MAX_RATE)?;
@@ -82,13 +82,15 @@ fn reject_above(what: &str, number: f64, most: f64) -> Result<(), CommandFailure
 fn plan_anf(typed: &AnfArguments) -> Result<(String, Value), CommandFailure> {
     let (level, kind) = (typed.level.to_service_level(), typed.volume.to_volume_kind());
     let cap = kind.cap_bytes_per_s(level);
-    reject_above("bytes per second", typed.throughput.unwrap_or(0.0), MAX_BYTES)?;
     reject_above("bytes", typed.quota.unwrap_or(0.0), MAX_BYTES)?;
     let (quota, rate, capped) = match (typed.throughput, typed.quota) {
-        (Some(rate), _) => match sizing::quota_bytes(level, kind, rate) {
-            Some(quota) => (quota, rate, false),
-            None => return Err(cap_failure(typed, rate, cap)),
-        },
+        (Some(throughput), _) => {
+            let rate = throughput.bytes_per_s();
+            match sizing::quota_bytes(level, kind, rate) {
+                Some(quota) => (quota, rate, false),
+                None => return Err(cap_failure(typed, rate, cap)),
+            }
+        }
         (None, quota) => {
             let quota = quota.unwrap_or(0.0);
             let (rate, capped) = sizing::throughput_bytes_per_s(level, kind, quota);

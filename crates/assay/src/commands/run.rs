@@ -14,6 +14,7 @@ use assay_model::workload::MpiHosts;
 
 use super::{run_factors, run_hosts, run_switch};
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
+use crate::arguments::values::Bandwidth;
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::job_file;
@@ -49,7 +50,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     ProgressListener::show_search(
         terminal,
         SEARCH_MESSAGE,
-        measuring.quiet || measuring.dry_run,
+        measuring.page.screen.quiet || measuring.dry_run,
     );
     let request = run_request(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
@@ -122,7 +123,7 @@ pub(super) fn with_targets(
     let aim = StorageOverrides {
         targets: typed.storage.targets.clone(),
         size_bytes: typed.storage.size.map(|size| size.0),
-        provisioned_bytes_per_s: typed.storage.provisioned,
+        provisioned_bytes_per_s: typed.storage.provisioned.map(Bandwidth::bytes_per_s),
     };
     aim.apply(&mut suite);
     Ok(suite)

@@ -61,9 +61,8 @@ fn reject_other_options(typed: &RunArguments) -> Result<(), CommandFailure> {
     let measuring = &typed.measuring;
     let given = [
         (typed.switch.is_some(), "--switch"),
-        (measuring.expect.is_some(), "--expect"),
+        (measuring.expect.is_given(), "--expect"),
         (measuring.strict, "--strict"),
-        (measuring.data_sheet.is_given(), "--data-sheet"),
         (measuring.label.len() > 1, "two labels"),
     ];
     let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) else {

@@ -42,7 +42,11 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let texts = suites::read_texts(&typed.suites)?;
     let suite = suites::read_joined(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    ProgressListener::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
+    ProgressListener::show_search(
+        terminal,
+        "progress-hosts-sought",
+        typed.measuring.page.screen.quiet,
+    );
     let mut access = HostAccess::resolve(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = requested_pairs(typed, &suite, &access.hosts)?;
     if pairs.is_empty() {
@@ -83,7 +87,7 @@ fn plan_run(
     typed: &RunArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if !typed.measuring.quiet {
+    if !typed.measuring.page.screen.quiet {
         ProgressListener::show_text(terminal, &waiting_message(request.names));
     }
     let planned = agents::with_hosts(request.names, options, clock::now_ns, |hosts| {

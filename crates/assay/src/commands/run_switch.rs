@@ -30,14 +30,11 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let measuring = &typed.measuring;
-    let has_limits = typed.fleet.limits.is_some();
-    if measuring.expect.is_some()
-        || measuring.strict
-        || measuring.data_sheet.is_given()
-        || has_limits
-    {
-        return Err(CommandFailure::usage("--switch cannot be used with --expect, --strict, --data-sheet or --limits, which judge a single run")
-            .advise("judge a stored run with `assay compare RUN SYSTEM` or `assay show RUN --data-sheet FILE`"));
+    if measuring.expect.is_given() || measuring.strict {
+        return Err(CommandFailure::usage(
+            "--switch cannot be used with --expect or --strict, which judge a single run",
+        )
+        .advise("judge the stored runs with `assay compare A B --expect FILE`"));
     }
     page::check_output(&measuring.page)?;
     // Errors of the plan or the store are reported before any switch.

@@ -3,14 +3,16 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use assay_claims::expectation::JudgedResults;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::{anonymous, build, render};
 
+use super::result_list::ResultList;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::companions::{self, CompanionFile};
-use crate::data_sheet::DataSheet;
+use crate::expectations::NamedExpectations;
 use crate::output_file;
 use crate::page::{self, OutputPage};
 use crate::terminal::Terminal;
@@ -28,6 +30,8 @@ pub(crate) fn show(
     let read = store_access::read(&typed.store, name);
     let read = read.map_err(|failure| run_names::advise_about_system(failure, name))?;
     store_access::print_problems(&read, terminal);
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
+    let summary = expectations.summarize(&read.run);
     match typed.shape {
         Some(shape) => {
             let store = store_access::open_for_reading(&typed.store)?;
@@ -42,30 +46,26 @@ pub(crate) fn show(
             if printed.as_ref().is_err_and(|it| it.kind == FailureKind::Measurement)
                 && output.is_none()
             {
-                let summary = typed.data_sheet.read()?.summarize(&read.run);
                 let document = build::run(&summary, Some(&read.run));
                 terminal.print(&terminal.render_document(&document));
             }
             printed?;
         }
-        None => {
-            let data_sheet = typed.data_sheet.read()?;
-            if typed.page.format() == PageFormat::Learn {
-                let runs = std::slice::from_ref(&read.run);
-                publish_learn((&typed.page, None), &data_sheet, runs, terminal)?;
-            } else {
-                let summary = data_sheet.summarize(&read.run);
-                run_page(&read.run, &summary, |page| page.publish(&typed.page, terminal))?;
-            }
+        None if typed.page.format() == PageFormat::Learn => {
+            let runs = std::slice::from_ref(&read.run);
+            publish_learn((&typed.page, None), &expectations, runs, terminal)?;
         }
+        None => run_page((&read.run, &summary), &expectations, &typed.page, terminal)?,
     }
-    Ok(store_access::stored_run_exit_code(&read))
+    let is_text = typed.shape.is_none() && typed.page.is_on_screen();
+    let code = expectations.check_run(&summary, is_text, terminal);
+    Ok(first_code(store_access::stored_run_exit_code(&read), code))
 }
 
 /// Prints several runs in one table.
 fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    if typed.shape.is_some() || typed.data_sheet.is_given() {
-        return Err(CommandFailure::usage("--as and --data-sheet need a single run")
+    if typed.shape.is_some() || typed.expect.is_given() {
+        return Err(CommandFailure::usage("--as and --expect need a single run")
             .advise("name one run, or leave out the option"));
     }
     let mut code = 0;
@@ -76,7 +76,7 @@ fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Comm
         runs.push(read.run);
     }
     if typed.page.format() == PageFormat::Learn {
-        publish_learn((&typed.page, None), &typed.data_sheet.read()?, &runs, terminal)?;
+        publish_learn((&typed.page, None), &NamedExpectations::default(), &runs, terminal)?;
         return Ok(code);
     }
     let table = build_run_table(&runs);
@@ -94,11 +94,10 @@ pub(crate) fn report(
     typed: &ReportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    typed.language.language().make_current();
-    let data_sheet = typed.data_sheet.read()?;
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut code = 0;
     let mut runs = Vec::new();
-    for read in run_names::read_all(&typed.store, &typed.runs)? {
+    for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
         store_access::print_problems(&read, terminal);
         code = code.max(store_access::stored_run_exit_code(&read));
         let mut run = read.run;
@@ -112,31 +111,45 @@ pub(crate) fn report(
     }
     match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) if !typed.page.json => {
-            publish_learn((&typed.page, typed.subject.clone()), &data_sheet, &runs, terminal)?;
+            publish_learn(
+                (&typed.page, typed.subject.clone()),
+                &expectations,
+                &runs,
+                terminal,
+            )?;
         }
         ([run], _) => {
-            run_page(run, &data_sheet.summarize(run), |page| {
-                page.publish(&typed.page, terminal)
-            })?;
+            let summary = expectations.summarize(run);
+            run_page((run, &summary), &expectations, &typed.page, terminal)?;
         }
         _ => {
-            return Err(CommandFailure::usage(
-                "only --format learn combines several runs in one page",
-            )
-            .advise("name one run, or use `assay compare`"));
+            let mut results = ResultList::new(None, &expectations, &typed.page);
+            runs.iter().for_each(|run| results.add(run.clone(), true));
+            results.publish(&typed.page, terminal)?;
         }
     }
+    for run in &runs {
+        let summary = expectations.summarize(run);
+        let is_text = typed.page.is_on_screen();
+        code = first_code(code, expectations.check_run(&summary, is_text, terminal));
+    }
     Ok(code)
+}
+
+/// Returns the code of the run, or of its expectations if the run is whole.
+const fn first_code(of_run: u8, of_expectations: u8) -> u8 {
+    if of_run == 0 { of_expectations } else { of_run }
 }
 
 /// Renders one or several runs as a page for publication.
 fn publish_learn(
     (typed, subject): (&PageArguments, Option<String>),
-    data_sheet: &DataSheet,
+    expectations: &NamedExpectations,
     runs: &[Run],
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let summaries: Vec<RunSummary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
+    let summaries: Vec<RunSummary> =
+        runs.iter().map(|run| expectations.summarize(run)).collect();
     let subject = subject.unwrap_or_else(|| build::default_subject(&summaries));
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
     // Nothing is written next to a device or a pipe.
@@ -154,16 +167,19 @@ fn publish_learn(
     companions::write(&companions, terminal)
 }
 
-/// Passes the stored run as a page to `publish`.
-fn run_page<T>(
-    run: &Run,
-    summary: &RunSummary,
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> T {
-    publish(OutputPage {
+/// Prints or writes the page of a stored run.
+fn run_page(
+    (run, summary): (&Run, &RunSummary),
+    expectations: &NamedExpectations,
+    typed: &PageArguments,
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    let gates = || expectations.judge_hosts(summary).map(|judged| judged.to_json());
+    let page = OutputPage {
         document: build::run(summary, Some(run)),
-        json: &|| render::json::summary(summary),
+        json: &|| render::json::summary_with_gates(summary, gates()),
         csv: &|| render::csv::summary(summary),
         html_document: Some(&|| build::run_page(summary, Some(run))),
-    })
+    };
+    page.publish(typed, terminal)
 }

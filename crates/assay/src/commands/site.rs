@@ -36,7 +36,7 @@ pub(crate) fn site(
     listing.runs.retain(|run| typed.filter.matches(run));
     let writer = SiteWriter {
         folder: SiteFolder::open(&typed.site)?,
-        language: typed.language.language(),
+        language: typed.screen.language().unwrap_or(Language::INVARIANT),
     };
     let store = match listing.runs.is_empty() {
         true => None,

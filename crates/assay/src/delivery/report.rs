@@ -19,22 +19,22 @@ const SCREEN_LINES: usize = 23;
 /// Minimum number of rows of a useful answer.
 const MIN_ROWS: usize = 4;
 
-/// Prints or writes the report of a run, and suggests further commands. `limits` are the outcomes
-/// of the user's limits for the JSON document.
+/// Prints or writes the report of a run, and suggests further commands. `gates` are the outcomes
+/// of the user's gates for the JSON document.
 ///
 /// # Errors
 /// A page that cannot be written.
 pub(super) fn publish_run(
     run: &Run,
     summary: &RunSummary,
-    limits: Option<&Value>,
+    gates: Option<&Value>,
     (typed, extent): (&MeasuringArguments, ReportExtent),
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     if typed.events {
         return Ok(());
     }
-    let is_asked = extent == ReportExtent::OneScreen && typed.expect.is_none();
+    let is_asked = extent == ReportExtent::OneScreen && !typed.expect.is_given();
     let comparison = is_asked.then(|| published_figures::machine_comparison(summary)).flatten();
     let comparison = comparison.map(|line| format!("\n{}\n", terminal.wrap(&line).trim_end()));
     let steps = comparison.unwrap_or_default() + &next_steps(summary, extent, terminal.width);
@@ -46,7 +46,7 @@ pub(super) fn publish_run(
     };
     let page = OutputPage {
         document,
-        json: &|| render::json::summary_with_limits(summary, limits.cloned()),
+        json: &|| render::json::summary_with_gates(summary, gates.cloned()),
         csv: &|| render::csv::summary(summary),
         html_document: Some(&|| build::run_page(summary, Some(run))),
     };

@@ -243,7 +243,6 @@ fn rejects_impossible_comparisons() {
         &["run", "tiny.toml", "--control"],
         &["run", "tiny.toml", "--switch", "true", "true", "--strict"],
         &["run", "tiny.toml", "--switch", "true", "true", "--expect", "azure/hb"],
-        &["run", "tiny.toml", "--switch", "true", "true", "--data-sheet", "tiny.toml"],
     ] {
         let outcome = world.assay(wrong).failed_with(2);
         assert!(!outcome.err.is_empty());
