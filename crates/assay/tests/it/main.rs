@@ -38,6 +38,7 @@ mod round_trips;
 mod run_table;
 mod several_suites;
 mod site;
+mod site_anonymous;
 mod site_browser;
 mod slurm;
 mod storage;

@@ -124,7 +124,9 @@ fn writes_only_what_has_changed() {
     let histories = before.keys().filter(|it| it.starts_with("history/"));
     let mut expected: Vec<String> = histories.cloned().collect();
     expected.extend([format!("results/{third}.js"), format!("runs/{third}.html")]);
-    expected.extend(["data/runs-0.js".to_owned(), "history.html".to_owned()]);
+    expected.extend(["data/runs-0.js", "data/labels.js", "history.html"].map(str::to_owned));
+    // The verdict between the labels.
+    expected.extend(before.keys().filter(|it| it.starts_with("verdicts/")).cloned());
     expected.sort();
     assert_eq!(changed(&before, &after), expected);
 
