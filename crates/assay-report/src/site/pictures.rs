@@ -14,9 +14,9 @@ use crate::units;
 
 /// Maximum number of points of a plot that are written: a picture of several runs is no wider.
 const MAX_POINTS: usize = 2000;
-/// Powers of ten of the prefixes from pico to peta, and of two from kibi to tebi.
+/// Powers of ten of the prefixes from pico to peta, and of two up to tebi.
 const DECIMAL_PREFIXES: [i32; 10] = [-12, -9, -6, -3, 0, 3, 6, 9, 12, 15];
-const BINARY_PREFIXES: [i32; 4] = [10, 20, 30, 40];
+const BINARY_PREFIXES: [i32; 5] = [0, 10, 20, 30, 40];
 
 /// Renders the curves of a run's page, for pictures of several runs, and the units of its results.
 #[must_use]
@@ -90,10 +90,19 @@ fn plot_value(plot: &Plot) -> Value {
 
 /// Returns the prefixes of a unit: factor, and symbol in the current language.
 fn prefixes(unit: Unit) -> Value {
-    let binary = BINARY_PREFIXES.map(|power| 2f64.powi(power));
-    let is_size = unit == Unit::Byte;
-    let factors = DECIMAL_PREFIXES.map(|power| 10f64.powi(power));
-    let factors = factors.into_iter().chain(binary.into_iter().filter(|_| is_size));
+    let factors: Vec<f64> = match unit {
+        // Sizes have binary prefixes, rates decimal ones.
+        Unit::Byte => BINARY_PREFIXES.map(|power| 2f64.powi(power)).into(),
+        Unit::BytePerSecond
+        | Unit::BitPerSecond
+        | Unit::FlopPerSecond
+        | Unit::IoPerSecond
+        | Unit::Second
+        | Unit::SecondPerByte
+        | Unit::Hertz
+        | Unit::Ratio
+        | Unit::Count => DECIMAL_PREFIXES.map(|power| 10f64.powi(power)).into(),
+    };
     let mut symbols: Vec<(f64, String)> = Vec::new();
     for factor in factors {
         let written = units::quantity(factor, unit, 1);

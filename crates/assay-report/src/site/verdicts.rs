@@ -59,7 +59,8 @@ pub fn verdict_page(verdict: &SiteVerdict<'_>) -> String {
 pub fn verdict_script(verdict: &SiteVerdict<'_>) -> String {
     let comparison = verdict.comparison;
     let (conclusion, texts) = build::verdict_texts(comparison);
-    let rows = verdict.keys.iter().zip(&texts).map(|((key, index), texts)| {
+    let decided = verdict.keys.iter().zip(&texts).filter(|(_, it)| !it.verdict.is_empty());
+    let rows = decided.map(|((key, index), texts)| {
         let tone = tone_class(texts.verdict.tone);
         let cells = json!([texts.verdict.text, tone, texts.ratio, texts.range]);
         (format!("{key}#{index}"), cells)

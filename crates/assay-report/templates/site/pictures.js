@@ -67,8 +67,13 @@ self.assayPictures = (texts, runs) => {
     return { ticks: [...new Set(values)].sort((a, b) => a - b).map((it) => [position(it), `p${it}`]), position };
   };
 
-  const marker = (style, x, y) => {
-    const [a, css] = [4.5, `series-${style} mark`];
+  // The first 49 lines differ in two of colour, dashes and marker.
+  const styleOf = (i) => {
+    const round = Math.floor(i / STYLES);
+    return { colour: i % STYLES, dashes: DASHES[(i + round) % STYLES], shape: (i + 2 * round) % STYLES };
+  };
+  const marker = ({ colour, shape }, x, y) => {
+    const [a, css] = [4.5, `series-${colour} mark`];
     const path = [
       `M${x - a} ${y}a${a} ${a} 0 1 0 ${2 * a} 0a${a} ${a} 0 1 0 ${-2 * a} 0`,
       `M${x - a} ${y - a}h${2 * a}v${2 * a}h${-2 * a}z`,
@@ -77,7 +82,7 @@ self.assayPictures = (texts, runs) => {
       `M${x - a} ${y - a}l${2 * a} ${2 * a}M${x - a} ${y + a}l${2 * a} ${-2 * a}`,
       `M${x - a} ${y}h${2 * a}M${x} ${y - a}v${2 * a}`,
       `M${x} ${y + a + 1}l${a + 1} ${-2 * a}h${-2 * a - 2}z`,
-    ][style];
+    ][shape];
     return element("path", { d: path, class: css });
   };
   const legend = (lines) => {
@@ -85,7 +90,7 @@ self.assayPictures = (texts, runs) => {
     list.append(...lines.map(({ name, style }) => {
       const made = document.createElement("li");
       const sample = element("svg", { viewBox: "0 0 44 14", width: 44, height: 14, "aria-hidden": "true" },
-        element("path", { d: "M2 7h40", class: `series-${style}`, "stroke-dasharray": DASHES[style] }),
+        element("path", { d: "M2 7h40", class: `series-${style.colour}`, "stroke-dasharray": style.dashes }),
         marker(style, 22, 7));
       made.append(sample, text("bdi", name));
       return made;
@@ -119,7 +124,7 @@ self.assayPictures = (texts, runs) => {
       const shown = points.filter((it) => (!y.isLog || it[1] > 0) && (!x.isLog || it[0] > 0));
       const places = shown.map((it) => [across(x.position(it[0])), up(y.position(it[1]))]);
       parts.push(element("path", { d: `M${places.map((it) => it.join(" ")).join("L")}`,
-        class: `series-${style}`, "stroke-dasharray": DASHES[style] }));
+        class: `series-${style.colour}`, "stroke-dasharray": style.dashes }));
       places.forEach((place, i) => {
         const mark = marker(style, ...place);
         mark.append(element("title", {}, `${name}: ${quantity(shown[i][1], unit)}`));
@@ -152,7 +157,7 @@ self.assayPictures = (texts, runs) => {
       const { title, x, y } = all[0].plot;
       const lines = all.flatMap(({ run, plot }) => plot.series.map(([name, points]) => ({
         name: [nameOf(run), plot.series.length > 1 ? name : ""].filter(Boolean).join(" · "), points,
-      }))).filter((line) => line.points.length).map((line, i) => ({ ...line, style: i % STYLES }));
+      }))).filter((line) => line.points.length).map((line, i) => ({ ...line, style: styleOf(i) }));
       const points = lines.flatMap((line) => line.points);
       return chart(title, [axisOf(points.map((it) => it[0]), x[1], x[2]), x[0]],
         [axisOf(points.map((it) => it[1]), y[1], y[2]), y[0], y[1]], lines);
@@ -178,7 +183,7 @@ self.assayPictures = (texts, runs) => {
     }));
     const draw = () => {
       const shown = all[Number(select.value)];
-      const lines = shown.map(({ run, result }, i) => ({ name: nameOf(run), points: result[11], style: i % STYLES }));
+      const lines = shown.map(({ run, result }, i) => ({ name: nameOf(run), points: result[11], style: styleOf(i) }));
       const points = lines.flatMap((line) => line.points);
       const values = points.map((it) => it[1]);
       const unit = shown[0].result[12];
@@ -260,7 +265,7 @@ self.assayPictures = (texts, runs) => {
     if (shown.length) draw();
   };
 
-  showCurves(fresh(document.getElementById("curves")));
-  showDistributions(fresh(document.getElementById("distributions")));
-  showHosts(fresh(document.getElementById("host-map")));
+  const sections = ["curves", "distributions", "host-map"].map((id) => fresh(document.getElementById(id)));
+  [showCurves, showDistributions, showHosts].forEach((show, i) => show(sections[i]));
+  return sections.filter((it) => !it.hidden);
 };

@@ -140,10 +140,12 @@
     }
     return found;
   };
+  // A single run of each label has ratios and no verdict.
+  const decided = (all) => all.filter(({ verdicts }) => Object.keys(verdicts).length);
   const showConclusions = (runs, verdicts) => {
     const [first] = runs;
-    const isJudged = (run) => run.host === first.host
-      && verdicts.some(({ one, two }) => run.label !== first.label && [one, two].includes(run.label));
+    const isJudged = (run) => run.host === first.host && decided(verdicts)
+      .some(({ one, two }) => run.label !== first.label && [one, two].includes(run.label));
     document.getElementById("judged").hidden = !verdicts.length;
     document.getElementById("unjudged").hidden = runs.slice(1).every(isJudged);
     document.getElementById("verdict-commands").textContent = verdicts.map((it) => it.command).join("\n");
@@ -206,7 +208,7 @@
       made.append(link(id, `runs/${id}.html`), about);
       head.append(made);
     });
-    verdicts.forEach(({ one, two }) => head.append(heading(fill(texts.verdict, { one, two }), "col", "left")));
+    decided(verdicts).forEach(({ one, two }) => head.append(heading(fill(texts.verdict, { one, two }), "col", "left verdict")));
     const rows = new Map();
     runs.forEach((run, i) => run.results.forEach((result) => {
       if (!rows.has(result[0])) rows.set(result[0], []);
@@ -224,12 +226,18 @@
         if (i > 0 && value && results[0]) box.append(small(ratioTexts(value, results[0])));
         line.append(box);
       });
-      verdicts.forEach((it) => line.append(verdictCell(it.verdicts[any[0]])));
+      decided(verdicts).forEach((it) => line.append(verdictCell(it.verdicts[any[0]])));
       return line;
     });
     document.querySelector("#results thead").replaceChildren(head);
     document.querySelector("#results tbody").replaceChildren(...made);
-    self.assayPictures(texts, ids.map((id, i) => ({ id, ...runs[i], ...self.assayCurves?.[id] })));
+    const sections = self.assayPictures(texts, ids.map((id, i) => ({ id, ...runs[i], ...self.assayCurves?.[id] })));
+    document.getElementById("parts").replaceChildren(...sections.map((section) => {
+      const button = cell("button", section.querySelector("h2").textContent);
+      button.type = "button";
+      button.addEventListener("click", () => section.scrollIntoView());
+      return button;
+    }));
     document.body.dataset.ready = "yes";
   };
 
@@ -259,6 +267,7 @@
     });
     button.addEventListener("click", () => { location.href = `../compare.html#${ticked().sort().join(",")}`; });
     const bar = document.createElement("div");
+    bar.className = "pick";
     bar.append(cell("p", texts.pick, "quiet"), button);
     document.querySelector("figure").after(bar);
     show();

@@ -52,7 +52,9 @@ impl SiteWriter {
         manifest: &mut SiteManifest,
     ) -> Result<SiteFiles, CommandFailure> {
         let is_shown = |run: &&ListEntry| manifest.runs.contains_key(&run.id);
-        let pairs = label_pairs(runs, runs.iter().filter(is_shown));
+        let positions: HashMap<&str, usize> =
+            runs.iter().rev().enumerate().map(|(at, run)| (run.id.as_str(), at)).collect();
+        let pairs = label_pairs(runs, runs.iter().filter(is_shown), &positions);
         let mut files = SiteFiles::new();
         let mut records = BTreeMap::new();
         let mut outdated = Vec::new();
@@ -67,8 +69,6 @@ impl SiteWriter {
             }
         }
         let kept = self.read_labelled_runs(store, &outdated)?;
-        let positions: HashMap<&str, usize> =
-            runs.iter().rev().enumerate().map(|(at, run)| (run.id.as_str(), at)).collect();
         let written = assay_store::parallel_map(
             &outdated,
             MIN_PAIRS_PER_THREAD,
@@ -215,6 +215,7 @@ fn labelled_side(
 fn label_pairs<'l>(
     all: &'l [ListEntry],
     shown: impl Iterator<Item = &'l ListEntry>,
+    positions: &HashMap<&str, usize>,
 ) -> Vec<LabelPair<'l>> {
     let mut newest = Vec::new();
     let mut seen = HashSet::new();
@@ -237,10 +238,10 @@ fn label_pairs<'l>(
     }
     labelled.retain(|_, runs| is_comparable(runs));
     let mut pairs = Vec::new();
-    for (at, newer) in newest.iter().enumerate() {
-        for older in newest[..at].iter().filter(|older| older.0 == newer.0) {
-            let Some(runs) = labelled.get(older).zip(labelled.get(newer)) else { continue };
-            pairs.push(make_pair(newer.0, [older.1, newer.1], runs));
+    for (at, one) in newest.iter().enumerate() {
+        for two in newest[..at].iter().filter(|two| two.0 == one.0) {
+            let Some(runs) = labelled.get(one).zip(labelled.get(two)) else { continue };
+            pairs.push(make_pair(one.0, [one.1, two.1], runs, positions));
         }
     }
     pairs.truncate(MAX_PAIRS);
@@ -252,9 +253,10 @@ fn make_pair<'l>(
     host: &'l str,
     [one, two]: [&'l str; 2],
     (of_one, of_two): (&Vec<&'l ListEntry>, &Vec<&'l ListEntry>),
+    positions: &HashMap<&str, usize>,
 ) -> LabelPair<'l> {
-    let started = |runs: &[&ListEntry]| runs.first().map(|run| run.started.clone());
-    let (labels, runs) = match started(of_one) <= started(of_two) {
+    let first = |runs: &[&ListEntry]| runs.first().and_then(|it| positions.get(it.id.as_str()));
+    let (labels, runs) = match first(of_one) <= first(of_two) {
         true => ([one, two], [of_one.clone(), of_two.clone()]),
         false => ([two, one], [of_two.clone(), of_one.clone()]),
     };
