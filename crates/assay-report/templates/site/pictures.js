@@ -219,6 +219,7 @@ self.assayPictures = (texts, runs) => {
       made.value = i;
       return made;
     }));
+    select.closest("p").hidden = !hasLimits;
     const draw = () => {
       const isShare = select.value === "1";
       const valueOf = (result) => (isShare ? result?.[9] : result?.[6]);
@@ -233,7 +234,7 @@ self.assayPictures = (texts, runs) => {
         const name = text("th", "", "left");
         name.scope = "row";
         name.append(text("bdi", host));
-        line.append(name, text("td", [run.label, run.started].filter(Boolean).join(", "), "left"));
+        line.append(name, text("td", [run.label, run.started].filter(Boolean).join(", "), "left about"));
         shown.forEach(([column]) => {
           const result = cells.get(row + column);
           const value = valueOf(result);

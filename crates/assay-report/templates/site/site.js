@@ -148,7 +148,8 @@
       .some(({ one, two }) => run.label !== first.label && [one, two].includes(run.label));
     document.getElementById("judged").hidden = !verdicts.length;
     document.getElementById("unjudged").hidden = runs.slice(1).every(isJudged);
-    document.getElementById("verdict-commands").textContent = verdicts.map((it) => it.command).join("\n");
+    document.getElementById("decided").hidden = !decided(verdicts).length;
+    document.getElementById("verdict-commands").textContent = decided(verdicts).map((it) => it.command).join("\n");
     document.getElementById("conclusions").replaceChildren(...verdicts.map(({ conclusion, file }) => {
       const made = document.createElement("li");
       made.append(link(conclusion, `verdicts/${file}.html`));

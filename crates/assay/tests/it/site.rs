@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::program::{World, files_below};
 
-const STREAM: &str =
+pub(crate) const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
 
 /// Stores two runs with different labels.
@@ -53,7 +53,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 /// Stores copies of a run under other identifiers, a minute apart.
-fn copy_run(world: &World, id: &str, copies: std::ops::Range<usize>) {
+pub(crate) fn copy_run(world: &World, id: &str, copies: std::ops::Range<usize>) {
     let runs = world.path("assay/runs");
     let text = fs::read_to_string(runs.join(id).join("events.jsonl")).unwrap();
     let [day, time, _] = id.split('-').collect::<Vec<_>>()[..] else { panic!("{id}") };
@@ -67,9 +67,9 @@ fn copy_run(world: &World, id: &str, copies: std::ops::Range<usize>) {
         &time[4..]
     );
     for copy in copies {
-        let (hour, minute) = (copy / 60, copy % 60);
-        let other = format!("20300101-{hour:02}{minute:02}00-0000");
-        let later = format!("2030-01-01T{hour:02}:{minute:02}:00Z");
+        let (day, hour, minute) = (copy / 1440 + 1, copy / 60 % 24, copy % 60);
+        let other = format!("203001{day:02}-{hour:02}{minute:02}00-0000");
+        let later = format!("2030-01-{day:02}T{hour:02}:{minute:02}:00Z");
         let line = |line: &str| {
             let body = line[line.find("\"n\":").unwrap()..].replace(id, &other);
             let body = body.replace(&started, &later);
