@@ -292,3 +292,61 @@ pub(super) fn label_rows(manifest: &SiteManifest) -> Vec<SiteLabels<'_>> {
     rows.sort_by_key(|row| (row.host, row.labels));
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(number: usize, host: &str, label: &str, fingerprint: &str) -> ListEntry {
+        let entry = json!({
+            "id": format!("run-{number:03}"), "label": label, "suite": "quick",
+            "started": "2026-11-21T10:44:55Z", "finished": null, "status": "complete",
+            "cases_planned": 1, "cases_finished": 1, "cases_failed": 0, "host": host,
+            "other_hosts": 0, "fingerprint": fingerprint, "is_whole": true, "losses": 0,
+            "headlines": [], "trust": "sound", "metrics": [],
+        });
+        serde_json::from_value(entry).unwrap()
+    }
+
+    /// Returns the pairs of runs that are given the oldest first.
+    fn check(runs: &[(&str, &str, &str)], expected: &[[&str; 3]]) {
+        let numbered = runs.iter().enumerate();
+        let entries: Vec<ListEntry> = numbered
+            .map(|(at, (host, label, print))| entry(at, host, label, print))
+            .rev()
+            .collect();
+        let positions =
+            entries.iter().rev().enumerate().map(|(at, run)| (run.id.as_str(), at)).collect();
+        let pairs = label_pairs(&entries, entries.iter(), &positions);
+        let found: Vec<[&str; 3]> =
+            pairs.iter().map(|it| [it.host, it.labels[0], it.labels[1]]).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn labels_of_one_host_and_machine_are_paired() {
+        check(&[("a", "on", "1"), ("a", "off", "1"), ("a", "on", "1")], &[["a", "on", "off"]]);
+        check(&[("a", "on", "1"), ("b", "off", "1")], &[]);
+        check(&[("a", "on", "1"), ("a", "off", "1"), ("a", "on", "2")], &[]);
+        check(
+            &[("a", "on,off", "1"), ("a", " off", "1"), ("a", "", "1"), ("a", "x", "1")],
+            &[],
+        );
+    }
+
+    #[test]
+    fn newest_labels_are_paired() {
+        let labels: Vec<String> = (0..MAX_LABELS + 2).map(|at| format!("label-{at}")).collect();
+        let entries: Vec<ListEntry> = labels
+            .iter()
+            .enumerate()
+            .map(|(at, label)| entry(at, "a", label, "1"))
+            .rev()
+            .collect();
+        let pairs = label_pairs(&entries, entries.iter(), &HashMap::new());
+        assert_eq!(pairs.len(), MAX_LABELS * (MAX_LABELS - 1) / 2);
+        assert!(pairs.iter().all(|pair| !pair.labels.contains(&"label-1")));
+    }
+}
