@@ -40,10 +40,10 @@ const NEUTRAL_NAMES: [&str; 9] =
 /// Folders that exist on every machine.
 const COMMON_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev/null"];
 
-/// Number of hexadecimal digits of a stand-in: two of 10,000 texts are equal once in 20,000 stores.
+/// Number of hexadecimal digits of a placeholder: two of 10,000 texts are equal once in 20,000 stores.
 const DIGEST_DIGITS: usize = 10;
 
-/// Replaces everything in a run that could identify its owner, by numbered stand-ins.
+/// Replaces everything in a run that could identify its owner, by numbered placeholders.
 ///
 /// # Errors
 /// If the run cannot be converted to JSON and back. The caller must not show the run then.
@@ -54,16 +54,16 @@ pub fn anonymise_run(run: &mut Run) -> Result<(), serde_json::Error> {
 /// Function that returns a digest of a text with a secret key, in hexadecimal digits.
 type KeyedDigest = Box<dyn Fn(&str) -> String>;
 
-/// Stand-ins for the identifying texts of one run.
+/// Placeholders for the identifying texts of one run.
 #[derive(Default)]
 pub struct Anonymiser {
     by_text: BTreeMap<String, String>,
-    /// Number of stand-ins of each kind.
+    /// Number of placeholders of each kind.
     counts: BTreeMap<&'static str, usize>,
     /// Whether single plain words stay: a host may have a name that the format also uses, such as
     /// `storage`.
     keeps_plain_words: bool,
-    /// Source of the names of stand-ins; without it they are numbered.
+    /// Source of the names of placeholders; without it they are numbered.
     digest: Option<KeyedDigest>,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Debug for Anonymiser {
 }
 
 impl Anonymiser {
-    /// Creates stand-ins that are equal in all runs: a digest of the text. Without a secret key in
+    /// Creates placeholders that are equal in all runs: a digest of the text. Without a secret key in
     /// the digest, anyone could try names until one fits.
     #[must_use]
     pub fn with_digest(digest: impl Fn(&str) -> String + 'static) -> Self {
@@ -125,7 +125,7 @@ impl Anonymiser {
             self.replace_all(because)?;
         }
         for failed in &mut case.failed_hosts {
-            failed.host = self.host_stand_in(&failed.host);
+            failed.host = self.host_placeholder(&failed.host);
             self.replace_all(&mut failed.failure)?;
             self.replace_all(&mut failed.because)?;
         }
@@ -136,9 +136,9 @@ impl Anonymiser {
         Ok(())
     }
 
-    /// Returns the stand-in of a host, as results name it.
+    /// Returns the placeholder of a host, as results name it.
     #[must_use]
-    pub fn host_stand_in(&mut self, host: &str) -> String {
+    pub fn host_placeholder(&mut self, host: &str) -> String {
         self.replace_under_key("host", host)
     }
 
@@ -374,9 +374,9 @@ mod tests {
         assert_eq!(names.replace_under_key("to", "loopback"), "loopback");
     }
 
-    /// Stand-ins of a digest are the same whatever was replaced before.
+    /// Placeholders of a digest do not depend on earlier replacements.
     #[test]
-    fn stand_ins_of_a_digest_are_equal_in_all_runs() {
+    fn placeholders_of_a_digest_are_equal_in_all_runs() {
         let make = || Anonymiser::with_digest(|text| format!("{:0>12}", text.len()));
         let (mut one, mut other) = (make(), make());
         one.add_host("login");

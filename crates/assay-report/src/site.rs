@@ -8,6 +8,7 @@
 mod data;
 mod pages;
 mod pictures;
+mod script;
 mod verdicts;
 
 use std::borrow::Cow;

@@ -1,11 +1,11 @@
 //! Data of the site as scripts that assign JSON: browsers load scripts also from `file://`.
 
 use assay_model::benchmark::Better;
-use assay_model::sanitize;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use serde_json::{Value, json};
 
-use super::{MARK, SiteRun, pictures, short_text};
+use super::script::assign;
+use super::{SiteRun, pictures, short_text};
 use crate::build;
 use crate::document::Tone;
 use crate::{precision, units};
@@ -14,7 +14,7 @@ use crate::{precision, units};
 #[must_use]
 pub fn runs_script(piece: usize, runs: &[SiteRun<'_>]) -> String {
     let rows: Vec<Value> = runs.iter().map(run_row).collect();
-    script(&format!("(self.assayRuns ??= [])[{piece}]"), &Value::from(rows))
+    assign(&format!("(self.assayRuns ??= [])[{piece}]"), &Value::from(rows))
 }
 
 /// Renders the results of a run for comparisons. Each result has the key by which `assay compare`
@@ -36,14 +36,7 @@ pub fn results_script(
         "started": build::format_minute(&run.started),
         "results": rows,
     });
-    script(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
-}
-
-pub(super) fn script(place: &str, data: &Value) -> String {
-    format!(
-        "// Written by {MARK}.\n{place} = {};\n",
-        sanitize::escape_hidden(&data.to_string())
-    )
+    assign(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
 }
 
 /// Returns the columns that the script of the site reads by their position.

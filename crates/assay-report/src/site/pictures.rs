@@ -7,7 +7,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 use serde_json::{Value, json};
 
-use super::data::script;
+use super::script::assign;
 use super::short_text;
 use crate::document::{Axis, Block, Document, Plot, Scale};
 use crate::units;
@@ -29,7 +29,7 @@ pub fn curves_script(run: &str, document: &Document, results: &[&MetricEstimate]
     let units: BTreeMap<&str, Value> = units.map(|it| (it.symbol(), prefixes(it))).collect();
     let plots: Vec<Value> = plots.into_iter().map(plot_value).collect();
     let place = format!("(self.assayCurves ??= {{}})[{}]", Value::from(run));
-    script(&place, &json!({ "plots": plots, "units": units }))
+    assign(&place, &json!({ "plots": plots, "units": units }))
 }
 
 /// Returns the percentiles of a result as pairs, ascending; `null` without any.

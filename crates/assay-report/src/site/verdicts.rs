@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use assay_model::comparison::Comparison;
 use serde_json::{Value, json};
 
-use super::data::{script, tone_class};
+use super::data::tone_class;
+use super::script::assign;
 use super::short_text;
 use crate::build;
 use crate::document::Document;
@@ -72,7 +73,7 @@ pub fn verdict_script(verdict: &SiteVerdict<'_>) -> String {
         "verdicts": rows.collect::<BTreeMap<_, _>>(),
     });
     let place = format!("(self.assayVerdicts ??= {{}})[{}]", Value::from(verdict.file));
-    script(&place, &data)
+    assign(&place, &data)
 }
 
 /// Renders the list of all pairs of labels with a verdict.
@@ -82,5 +83,5 @@ pub fn labels_script(pairs: &[SiteLabels<'_>]) -> String {
         let [one, two] = pair.labels.map(short_text);
         json!([short_text(pair.host), one, two, pair.file, pair.conclusion])
     };
-    script("self.assayLabels", &pairs.iter().map(row).collect())
+    assign("self.assayLabels", &pairs.iter().map(row).collect())
 }

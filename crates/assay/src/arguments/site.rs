@@ -24,7 +24,7 @@ pub(crate) struct SiteArguments {
     pub(crate) site: PathBuf,
     #[command(flatten)]
     pub(crate) filter: RunFilterArguments,
-    /// Replace names of hosts and users, addresses, paths and serial numbers by stand-ins, which
+    /// Replace names of hosts and users, addresses, paths and serial numbers by placeholders, which
     /// are equal in all pages and calls
     #[arg(long)]
     pub(crate) anonymous: bool,

@@ -2,8 +2,8 @@
 
 mod folder;
 mod histories;
+mod placeholders;
 mod runs;
-mod stand_ins;
 mod verdicts;
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::store_access;
 use crate::terminal::Terminal;
 use folder::{FileRecord, SiteFolder, SiteManifest};
 use histories::MAX_HISTORY_RUNS;
-use stand_ins::StandIns;
+use placeholders::Placeholders;
 use verdicts::{MAX_LABELS, MAX_PAIRS};
 
 /// Number of runs in one script of the list. A new run changes only the last script.
@@ -42,11 +42,11 @@ pub(crate) fn site(
     // Verdicts are those of all runs of a label.
     let all_runs = listing.runs.clone();
     listing.runs.retain(|run| typed.filter.matches(run));
-    let stand_ins = typed.anonymous.then(|| StandIns::open(&typed.store)).transpose()?;
+    let placeholders = typed.anonymous.then(|| Placeholders::open(&typed.store)).transpose()?;
     let writer = SiteWriter {
         folder: SiteFolder::open(&typed.site)?,
         language: typed.language.language(),
-        stand_ins,
+        placeholders,
     };
     let store = match listing.runs.is_empty() {
         true => None,
@@ -73,8 +73,8 @@ pub(crate) fn site(
 struct SiteWriter {
     folder: SiteFolder,
     language: Language,
-    /// Stand-ins of identifying texts, if the site shall have none of those.
-    stand_ins: Option<StandIns>,
+    /// Placeholders of identifying texts, if the site shall have none of those.
+    placeholders: Option<Placeholders>,
 }
 
 /// Result of a call.
@@ -134,8 +134,8 @@ impl SiteWriter {
         let unreadable: Vec<_> = listing
             .unreadable
             .iter()
-            .map(|it| match self.stand_ins {
-                Some(stand_ins) => stand_ins.anonymise_reason(it),
+            .map(|it| match self.placeholders {
+                Some(placeholders) => placeholders.anonymise_reason(it),
                 None => it.clone(),
             })
             .map(|it| (it.id, it.reason))
@@ -163,7 +163,7 @@ impl SiteWriter {
 
     /// Returns the name of a host in the site.
     fn public_host(&self, host: &str) -> String {
-        self.stand_ins.map_or_else(|| host.to_owned(), |it| it.host(host))
+        self.placeholders.map_or_else(|| host.to_owned(), |it| it.host(host))
     }
 
     /// Groups the runs by host, the oldest first, and writes the pages of each host.

@@ -1,5 +1,5 @@
 //! `assay site --anonymous`: no file of the site contains the name of a host or user, an address or
-//! a path; stand-ins are equal in all pages and calls.
+//! a path; placeholders are equal in all pages and calls.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,8 +39,8 @@ fn identifying_world() -> World {
     world
 }
 
-/// Returns the words of a text that are written like a stand-in of a host.
-fn host_stand_ins(text: &str) -> BTreeSet<String> {
+/// Returns the words of a text that are written like a placeholder of a host.
+fn host_placeholders(text: &str) -> BTreeSet<String> {
     let words = text.split(|it: char| !it.is_alphanumeric() && it != '-');
     words.filter(|it| it.starts_with("host-")).map(str::to_owned).collect()
 }
@@ -69,28 +69,28 @@ fn anonymous_site_contains_no_original() {
         let words = text.split(|it| !is_word(it)).any(|it| it == machine.trim());
         assert!(!words, "{} contains the name of this host", path.display());
     }
-    // Imports of one host have one stand-in, and this host another.
+    // Imports of one host have one placeholder, and this host another.
     let list = fs::read_to_string(world.path("closed/data/runs-0.js")).unwrap();
-    assert_eq!(host_stand_ins(&list).len(), 3, "{list}");
+    assert_eq!(host_placeholders(&list).len(), 3, "{list}");
 }
 
 #[test]
-fn stand_ins_are_equal_in_later_calls() {
+fn placeholders_are_equal_in_later_calls() {
     let world = identifying_world();
     world.assay(&["site", "pages", "--anonymous"]).succeeded();
     let list = || fs::read_to_string(world.path("pages/data/runs-0.js")).unwrap();
-    let before = host_stand_ins(&list());
+    let before = host_placeholders(&list());
     let again = world.assay(&["site", "pages", "--anonymous"]).succeeded();
     assert!(again.out.contains("files written: 0"), "{again:?}");
     let import = ["import", "secret-results.txt", "--host", "login7.cluster.example"];
     world.assay(&import).succeeded();
     world.assay(&["site", "pages", "--anonymous"]).succeeded();
-    assert_eq!(host_stand_ins(&list()), before);
+    assert_eq!(host_placeholders(&list()), before);
     fs::remove_dir_all(world.path("pages")).unwrap();
     world.assay(&["site", "pages", "--anonymous"]).succeeded();
-    assert_eq!(host_stand_ins(&list()), before);
+    assert_eq!(host_placeholders(&list()), before);
 
-    // The same folder without stand-ins is written again as a whole.
+    // The same folder without placeholders is written again as a whole.
     world.assay(&["site", "pages"]).succeeded();
-    assert!(list().contains("login7.cluster.example") && host_stand_ins(&list()).is_empty());
+    assert!(list().contains("login7.cluster.example") && host_placeholders(&list()).is_empty());
 }

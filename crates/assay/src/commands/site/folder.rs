@@ -55,7 +55,7 @@ pub(super) struct RunRecord {
     pub(super) source: String,
     /// Type of the machine.
     pub(super) machine: String,
-    /// Its entry in the list with stand-ins, in a site without identifying texts.
+    /// Its entry in the list with placeholders, in a site without identifying texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) listed: Option<ListEntry>,
 }

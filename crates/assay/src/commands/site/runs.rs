@@ -9,7 +9,7 @@ use assay_stats::summarize::summarize;
 use assay_store::{ListEntry, Store, UnreadableEntry};
 
 use super::folder::{RunRecord, fingerprint};
-use super::stand_ins::StandIns;
+use super::placeholders::Placeholders;
 use super::{SiteFiles, SiteWriter};
 use crate::store_access;
 
@@ -33,9 +33,9 @@ impl SiteWriter {
         fingerprint(format!("{} {} {entry}", self.style_of_pages(), run.running).as_bytes())
     }
 
-    /// Returns what every page depends on: version of the program, language, stand-ins.
+    /// Returns the conditions of every page: version of the program, language, placeholders.
     pub(super) fn style_of_pages(&self) -> String {
-        let salt = self.stand_ins.map(StandIns::salt).unwrap_or_default();
+        let salt = self.placeholders.map(Placeholders::salt).unwrap_or_default();
         format!("{} {:?} {salt}", crate::VERSION, self.language)
     }
 
@@ -70,8 +70,8 @@ impl SiteWriter {
                 return Ok(Err(UnreadableEntry { id: run.id.clone(), reason }));
             }
         };
-        let listed = match self.stand_ins {
-            Some(stand_ins) => Some(stand_ins.anonymise(&mut read.run, run)?),
+        let listed = match self.placeholders {
+            Some(placeholders) => Some(placeholders.anonymise(&mut read.run, run)?),
             None => None,
         };
         let summary = summarize(&read.run);

@@ -132,8 +132,8 @@ impl SiteWriter {
         let read = assay_store::parallel_map(&unique, MIN_RUNS_PER_THREAD, |run| {
             // A run that cannot be read is named in the overview, and its labels have no verdict.
             let Ok(mut read) = store_access::read_run(store, &run.id) else { return Ok(None) };
-            if let Some(stand_ins) = self.stand_ins {
-                stand_ins.anonymise(&mut read.run, run)?;
+            if let Some(placeholders) = self.placeholders {
+                placeholders.anonymise(&mut read.run, run)?;
             }
             let results = key_results(&read.run, summarize(&read.run).results);
             for series in read.run.cases.iter_mut().flat_map(|case| &mut case.series) {

@@ -1,7 +1,7 @@
-//! Stand-ins for names of hosts, addresses and paths in a site for others.
+//! Placeholders for names of hosts, addresses and paths in a site for others.
 //!
-//! A stand-in is a digest with a secret key of the store, which never leaves the store: the same
-//! name has the same stand-in in all pages and calls, and nobody else can test a guessed name.
+//! A placeholder is a digest with a secret key of the store, which never leaves the store: the same
+//! name has the same placeholder in all pages and calls, and nobody else can test a guessed name.
 
 use assay_console::options::StoreArguments;
 use assay_model::run::Run;
@@ -10,16 +10,16 @@ use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::storage::created_files::CreatedFiles;
 use assay_store::{ListEntry, UnreadableEntry};
 
-/// Purpose of the secret; changing it changes all stand-ins.
-const PURPOSE: &str = "assay 2026-11-27 stand-ins of a site";
+/// Purpose of the secret; changing it changes all placeholders.
+const PURPOSE: &str = "assay 2026-11-27 placeholders of a site";
 
-/// Source of the stand-ins of one store.
+/// Source of the placeholders of one store.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StandIns {
+pub(super) struct Placeholders {
     key: [u8; 32],
 }
 
-impl StandIns {
+impl Placeholders {
     /// Opens the secret key of a store, and creates it if it is missing.
     pub(super) fn open(store: &StoreArguments) -> Result<Self, CommandFailure> {
         let created = CreatedFiles::open(store.folder.as_deref())?;
@@ -34,7 +34,7 @@ impl StandIns {
 
     /// Returns the name of a host in the site.
     pub(super) fn host(self, name: &str) -> String {
-        self.anonymiser().host_stand_in(name)
+        self.anonymiser().host_placeholder(name)
     }
 
     /// Returns a text that differs for each key; it keeps fingerprints of sources from being tested
