@@ -247,6 +247,53 @@ fn damaged_runs_are_named() {
     }
 }
 
+/// Runs that ended in the middle of a line, or are still being written, have a page and no verdict
+/// of their own; those of other labels stay.
+#[test]
+fn half_written_runs_have_pages() {
+    let world = world_with_runs();
+    world.assay(&["import", "--label", "half", "stream.txt"]).succeeded();
+    world.assay(&["import", "--label", "running", "stream.txt"]).succeeded();
+    let [running, half, ..] = &run_ids(&world)[..] else { panic!("four runs") };
+    let events = |id: &str| world.path("assay/runs").join(id).join("events.jsonl");
+    let cut = |id: &str| {
+        let text = fs::read_to_string(events(id)).unwrap();
+        fs::write(events(id), &text[..text.len() - 150]).unwrap();
+    };
+    cut(half);
+    cut(running);
+    let file = fs::File::options().append(true).open(events(running)).unwrap();
+    file.lock().unwrap();
+    world.assay(&["site", "pages"]);
+    let site = contents(&world.path("pages"));
+    for id in [half, running] {
+        assert!(site.contains_key(&format!("runs/{id}.html")), "{id}: {:?}", site.keys());
+    }
+    let labels = &site["data/labels.js"];
+    assert!(labels.contains("\"off\",\"on\"") && !labels.contains("\"running\""), "{labels}");
+
+    // The run that has ended meanwhile is judged, too.
+    drop(file);
+    world.assay(&["site", "pages"]);
+    assert!(contents(&world.path("pages"))["data/labels.js"].contains("\"running\""));
+}
+
+/// Runs of a store that has lost its format file are not ignored.
+#[test]
+fn store_without_format_file_is_refused() {
+    let world = world_with_runs();
+    world.assay(&["site", "pages"]).succeeded();
+    let before = contents(&world.path("pages"));
+    fs::remove_file(world.path("assay/FORMAT")).unwrap();
+    for words in [&["list"][..], &["site", "pages"], &["import", "stream.txt"]] {
+        let refused = world.assay(words).failed_with(4).err;
+        assert!(refused.contains("FORMAT is missing, but the folder has runs: 2"), "{refused}");
+    }
+    assert_eq!(contents(&world.path("pages")), before);
+    world.write("assay/FORMAT", "1\n");
+    assert_eq!(run_ids(&world).len(), 2);
+}
+
 /// A file system without space leaves the site as it was, apart from whole new pages.
 #[test]
 fn full_disk_leaves_the_old_site() {
