@@ -45,6 +45,21 @@ fn host_placeholders(text: &str) -> BTreeSet<String> {
     words.filter(|it| it.starts_with("host-")).map(str::to_owned).collect()
 }
 
+/// Checks that no file of a site contains an original.
+fn check_anonymous(world: &World, site: &str) {
+    let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let folder = world.path(".").canonicalize().unwrap();
+    let is_word = |it: char| it.is_alphanumeric() || "-_.:".contains(it);
+    for path in files_below(&world.path(site)) {
+        let text = fs::read_to_string(&path).unwrap();
+        for original in ORIGINALS.into_iter().chain(folder.to_str()) {
+            assert!(!text.contains(original), "{} contains {original}", path.display());
+        }
+        let has_name = text.split(|it| !is_word(it)).any(|it| it == machine.trim());
+        assert!(!has_name, "{} contains the name of this host", path.display());
+    }
+}
+
 #[test]
 fn anonymous_site_contains_no_original() {
     let world = identifying_world();
@@ -53,22 +68,14 @@ fn anonymous_site_contains_no_original() {
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let folder = world.path(".").canonicalize().unwrap();
     let folder = folder.to_str().unwrap();
-    let text_of = |site: &str| {
-        let files = files_below(&world.path(site)).into_iter();
-        files.map(|it| (it.clone(), fs::read_to_string(it).unwrap())).collect::<Vec<_>>()
-    };
-    let all: String = text_of("open").into_iter().map(|(_, text)| text).collect();
+    let all: String = files_below(&world.path("open"))
+        .iter()
+        .map(|it| fs::read_to_string(it).unwrap())
+        .collect();
     for original in ORIGINALS.into_iter().chain([machine.trim(), folder]) {
         assert!(all.contains(original), "{original} is no text of a site");
     }
-    let is_word = |it: char| it.is_alphanumeric() || "-_.:".contains(it);
-    for (path, text) in text_of("closed") {
-        for original in ORIGINALS.into_iter().chain([folder]) {
-            assert!(!text.contains(original), "{} contains {original}", path.display());
-        }
-        let words = text.split(|it| !is_word(it)).any(|it| it == machine.trim());
-        assert!(!words, "{} contains the name of this host", path.display());
-    }
+    check_anonymous(&world, "closed");
     // Imports of one host have one placeholder, and this host another.
     let list = fs::read_to_string(world.path("closed/data/runs-0.js")).unwrap();
     assert_eq!(host_placeholders(&list).len(), 3, "{list}");
@@ -93,4 +100,8 @@ fn placeholders_are_equal_in_later_calls() {
     // The same folder without placeholders is written again as a whole.
     world.assay(&["site", "pages"]).succeeded();
     assert!(list().contains("login7.cluster.example") && host_placeholders(&list()).is_empty());
+
+    // Nothing of the open site is left in a folder that becomes anonymous.
+    world.assay(&["site", "pages", "--anonymous"]).succeeded();
+    check_anonymous(&world, "pages");
 }

@@ -103,6 +103,7 @@ fn pages_of_all_kinds_open_without_messages() {
         assert_eq!(has_image, false, "{address}: markup of a label is an element");
     }
     compares_all_kinds(&world, &mut browser);
+    compares_distributions(&world, &mut browser);
 }
 
 /// Curves, distributions and hosts of several runs are drawn, and lines differ in more than colour.
@@ -128,6 +129,27 @@ fn compares_all_kinds(world: &World, browser: &mut Browser) {
     }
     // One run of each label gives no verdict, and the page prints the commands.
     assert_eq!(browser.evaluate("document.getElementById('unjudged').hidden"), false);
+}
+
+/// Distributions of a result are drawn over each other, and another result can be chosen.
+fn compares_distributions(world: &World, browser: &mut Browser) {
+    let ids =
+        ["off", HOSTILE_LABEL].map(|label| labelled(world, label, "net").remove(0)).join(",");
+    browser.open_file(&world.path("pages/compare.html"), &format!("#{ids}"));
+    browser.wait_until_ready();
+    let lines = "document.querySelectorAll('#distributions .legend li').length";
+    assert_eq!(browser.evaluate(lines), 2);
+    let title = "document.querySelector('#distributions figcaption').textContent";
+    let first = browser.evaluate(title);
+    browser.tab_to("it.id === 'distribution'");
+    browser.evaluate(
+        "(() => { const it = document.getElementById('distribution'); it.selectedIndex = it.length - 1; \
+         it.dispatchEvent(new Event('change')); })()",
+    );
+    let is_single = browser.evaluate("document.getElementById('distribution').length === 1");
+    assert!(is_single == true || browser.evaluate(title) != first);
+    assert_eq!(browser.evaluate(lines), 2);
+    browser.check_page("distributions");
 }
 
 /// Stores a run of a program that prints this score.

@@ -1,7 +1,7 @@
 //! Placeholders for names of hosts, addresses and paths in a site for others.
 //!
 //! A placeholder is a digest with a secret key of the store, which never leaves the store: the same
-//! name has the same placeholder in all pages and calls, and nobody else can test a guessed name.
+//! name has the same placeholder in all pages and calls, and guessed names cannot be tested without the key.
 
 use assay_console::options::StoreArguments;
 use assay_model::run::Run;
