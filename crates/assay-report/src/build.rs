@@ -23,7 +23,7 @@ pub use answer::{
 };
 pub use comparison::levels::{factor_plan, level_comparison};
 pub use comparison::programs::program_comparison;
-pub(crate) use comparison::sort_related;
+pub(crate) use comparison::{case_label_of, sort_related, verdict_texts};
 pub use comparison::{comparison, result_names};
 pub use findings::findings;
 pub(crate) use headlines::size_weight;
@@ -31,6 +31,7 @@ pub use headlines::{headlines, representative};
 pub use history::history;
 pub(crate) use history::{format_minute, newest_value, title as history_title};
 pub use hosts::{ExaminedHost, UnreachableHost, hosts};
+pub(crate) use learn::command_line;
 pub use learn::{PublishedPage, default_subject, learn};
 pub use listing::{HiddenRuns, ListedRun, listing};
 pub(crate) use listing::{format_values, host_label, state_label};

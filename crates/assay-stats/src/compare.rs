@@ -66,13 +66,28 @@ impl Condition<'_> {
     }
 }
 
+/// Source of the results of a run with their keys.
+pub type KeyedResults<'s> = dyn Fn(&Run) -> Vec<(ResultKey, MetricEstimate)> + Sync + 's;
+
 /// Compares two conditions. `margin` is the largest relative difference that counts as equivalent.
 #[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
+    compare_results(a, b, margin, &keyed_estimates).0
+}
+
+/// Compares two conditions by results that the caller may keep between comparisons; also returns
+/// the key of each pair.
+#[must_use]
+pub fn compare_results(
+    a: Condition<'_>,
+    b: Condition<'_>,
+    margin: f64,
+    results: &KeyedResults<'_>,
+) -> (Comparison, Vec<ResultKey>) {
     let (of_a, of_b) = thread::scope(|scope| {
-        let of_b = || ConditionResults::from_condition(b);
+        let of_b = || ConditionResults::from_condition(b, results);
         let started = thread::Builder::new().spawn_scoped(scope, of_b);
-        let of_a = ConditionResults::from_condition(a);
+        let of_a = ConditionResults::from_condition(a, results);
         // This thread does the work of a thread that cannot be started.
         let of_b = started.map_or_else(
             |_| of_b(),
@@ -81,11 +96,14 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         (of_a, of_b)
     });
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
-    let mut pairs = Vec::new();
+    let (mut pairs, mut keys) = (Vec::new(), Vec::new());
     let mut unmatched = Vec::new();
     for key in &of_a.order {
         match (&of_a.results[key], of_b.results.get(key)) {
-            (in_a, Some(in_b)) => pairs.push(compare_metric(in_a, in_b, blocks.as_deref())),
+            (in_a, Some(in_b)) => {
+                pairs.push(compare_metric(in_a, in_b, blocks.as_deref()));
+                keys.push(key.clone());
+            }
             (in_a, None) => unmatched
                 .extend(in_a.first().map(|it| unmatched_result(it, ConditionLetter::A))),
         }
@@ -102,7 +120,7 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         runs: ids(&it.runs),
     };
     let place = |run: &Run| a.position_of(run).or_else(|| b.position_of(run)).unwrap_or(0);
-    Comparison {
+    let comparison = Comparison {
         schema: SCHEMA,
         a: side(a.name, &of_a),
         b: side(b.name, &of_b),
@@ -115,7 +133,8 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         pairs,
         unmatched,
         differences: environment::differences([&of_a.runs, &of_b.runs], design, &place),
-    }
+    };
+    (comparison, keys)
 }
 
 /// Key that matches the same result across runs: identity of the result, and its index among
@@ -153,7 +172,7 @@ impl RunEstimates {
 }
 
 impl<'r> ConditionResults<'r> {
-    fn from_condition(condition: Condition<'r>) -> Self {
+    fn from_condition(condition: Condition<'r>, results: &KeyedResults<'_>) -> Self {
         let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
         let (mut control, mut runs): (Vec<&Run>, Vec<&Run>) =
             condition.runs.iter().partition(is_control);
@@ -164,7 +183,7 @@ impl<'r> ConditionResults<'r> {
         let ids = control.iter().map(|run| run.started.run.clone()).collect();
         let mut measured = Self { runs, control: ids, order: vec![], results: BTreeMap::new() };
         for (at, run) in measured.runs.clone().into_iter().enumerate() {
-            for (key, estimate) in keyed_estimates(run) {
+            for (key, estimate) in results(run) {
                 let result = measured.results.entry(key.clone()).or_insert_with(|| {
                     measured.order.push(key);
                     RunEstimates::default()
@@ -174,7 +193,7 @@ impl<'r> ConditionResults<'r> {
             }
         }
         for run in control {
-            for (key, estimate) in keyed_estimates(run) {
+            for (key, estimate) in results(run) {
                 if let Some(result) = measured.results.get_mut(&key) {
                     result.control.push((block_key(run), estimate));
                 }

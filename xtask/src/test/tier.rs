@@ -30,6 +30,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "rdma::",
     "reframe::",
     "round_trips::",
+    "site_anonymous::",
     "site_browser::",
     "slurm::",
     "storage::",

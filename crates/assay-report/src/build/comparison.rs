@@ -46,13 +46,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
             .for_each(|it| document.paragraph(Tone::Plain, it));
     } else {
         let needed = runs_needed(comparison);
-        document.paragraph(
-            Tone::Plain,
-            match needed {
-                Some(n) => message!("compare-one-each", n = n.to_string()),
-                None => verdict_counts(comparison),
-            },
-        );
+        document.paragraph(Tone::Plain, conclusion(comparison));
         document.blocks.extend(forest::forest(comparison).map(Block::Forest));
         items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
@@ -72,6 +66,37 @@ pub fn comparison(comparison: &Comparison) -> Document {
         comparison.unmatched.iter().map(|it| unmatched_line(comparison, it)),
     );
     document
+}
+
+/// Verdict on one pair, as tables show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VerdictTexts {
+    /// Text and meaning of the verdict; an empty text if single runs give none.
+    pub verdict: TableCell,
+    /// Ratio of the second condition to the first.
+    pub ratio: String,
+    /// Interval of the ratio; empty without one.
+    pub range: String,
+}
+
+/// Returns the conclusion of a comparison, and the verdict on each of its pairs in their order.
+pub(crate) fn verdict_texts(comparison: &Comparison) -> (String, Vec<VerdictTexts>) {
+    let decides = runs_needed(comparison).is_none();
+    let texts = |pair: &MetricComparison| {
+        let ratio = pair.ratio.map(|it| format_ratio(pair, it)).unwrap_or_default();
+        let range = pair.ratio_ci.map(precision::ratio_range).unwrap_or_default();
+        let verdict = if decides { verdict_cell(pair) } else { TableCell::default() };
+        VerdictTexts { verdict, ratio, range }
+    };
+    (conclusion(comparison), comparison.pairs.iter().map(texts).collect())
+}
+
+/// Returns the number of verdicts of each kind, or the number of runs that verdicts would need.
+fn conclusion(comparison: &Comparison) -> String {
+    match runs_needed(comparison) {
+        Some(n) => message!("compare-one-each", n = n.to_string()),
+        None => verdict_counts(comparison),
+    }
 }
 
 /// Returns the number of runs of each condition that would decide, if a single run of each cannot.
@@ -181,8 +206,8 @@ pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
     }
 }
 
-/// Returns the name of a case, without its metric.
-fn case_label_of(estimate: &MetricEstimate) -> String {
+/// Returns the name of a case, without its metric and host.
+pub(crate) fn case_label_of(estimate: &MetricEstimate) -> String {
     match network_labels::is_network(estimate) {
         true => network_labels::case_and_end(estimate),
         false => identity::label(&estimate.parameters),

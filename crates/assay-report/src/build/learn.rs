@@ -17,6 +17,8 @@ mod conditions;
 mod mpi;
 mod storage;
 
+pub(crate) use commands::command_line;
+
 use super::answer::add_trust_notice;
 use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
 use super::run::estimate_parts::{number, text};

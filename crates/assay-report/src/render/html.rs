@@ -31,7 +31,14 @@ pub fn document(document: &Document) -> String {
 
 /// Renders a document as a page of a site. `home` is the link to the overview of the site.
 pub(crate) fn site_page(document: &Document, home: &str) -> String {
-    let links = PageLinks { raw: None, home: Some(home) };
+    let links = PageLinks { raw: None, home: Some(home), site_texts: None };
+    render_page(document, links, String::new())
+}
+
+/// Renders a document as a page in a folder of a site, with the site's script and its texts as
+/// JSON.
+pub(crate) fn site_page_with_script(document: &Document, texts: &str) -> String {
+    let links = PageLinks { raw: None, home: Some("../index.html"), site_texts: Some(texts) };
     render_page(document, links, String::new())
 }
 
@@ -42,6 +49,8 @@ struct PageLinks<'a> {
     raw: Option<&'a str>,
     /// The overview of the site that contains the page.
     home: Option<&'a str>,
+    /// Texts of the site's script, if the page uses it.
+    site_texts: Option<&'a str>,
 }
 
 /// Renders the document built by `make` as a page, with all other languages to choose from and a
@@ -49,7 +58,7 @@ struct PageLinks<'a> {
 #[must_use]
 pub fn page(make: &dyn Fn() -> Document, raw: Option<&str>) -> String {
     let own = make();
-    let links = PageLinks { raw, home: None };
+    let links = PageLinks { raw, ..PageLinks::default() };
     let without_texts = |document: &Document| render_page(document, links, String::new());
     let texts = texts::pack_texts(&|| without_texts(&make()), &without_texts(&own));
     render_page(&own, links, texts)
@@ -70,6 +79,7 @@ fn render_page(document: &Document, links: PageLinks<'_>, texts: String) -> Stri
         document,
         raw: links.raw,
         home: links.home,
+        site_texts: links.site_texts,
         texts,
     };
     let page = page.render().expect("writing to memory cannot fail");
@@ -90,6 +100,8 @@ struct Page<'a> {
     raw: Option<&'a str>,
     /// Link to the overview of the site that contains the page.
     home: Option<&'a str>,
+    /// Texts of the site's script, if the page uses it.
+    site_texts: Option<&'a str>,
     /// Texts of the page in all languages.
     texts: String,
 }

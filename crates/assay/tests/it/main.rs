@@ -6,6 +6,7 @@
 #![expect(clippy::print_stderr, reason = "skipped tests print their name")]
 
 mod bad_input;
+mod browser;
 mod claims;
 mod conditions;
 mod exec;
@@ -38,6 +39,7 @@ mod round_trips;
 mod run_table;
 mod several_suites;
 mod site;
+mod site_anonymous;
 mod site_browser;
 mod slurm;
 mod storage;

@@ -9,6 +9,7 @@ use assay_stats::summarize::summarize;
 use assay_store::{ListEntry, Store, UnreadableEntry};
 
 use super::folder::{RunRecord, fingerprint};
+use super::placeholders::Placeholders;
 use super::{SiteFiles, SiteWriter};
 use crate::store_access;
 
@@ -32,9 +33,10 @@ impl SiteWriter {
         fingerprint(format!("{} {} {entry}", self.style_of_pages(), run.running).as_bytes())
     }
 
-    /// Returns the version of the program and the language, on which every page depends.
+    /// Returns the conditions of every page: version of the program, language, placeholders.
     pub(super) fn style_of_pages(&self) -> String {
-        format!("{} {:?}", crate::VERSION, self.language)
+        let salt = self.placeholders.map(Placeholders::salt).unwrap_or_default();
+        format!("{} {:?} {salt}", crate::VERSION, self.language)
     }
 
     /// Returns the files of a run that are up to date.
@@ -61,12 +63,16 @@ impl SiteWriter {
         store: &Store,
         run: &ListEntry,
     ) -> Result<RunOutcome, CommandFailure> {
-        let read = match store_access::read_run(store, &run.id) {
+        let mut read = match store_access::read_run(store, &run.id) {
             Ok(read) => read,
             Err(error) => {
                 let reason = error.to_string();
                 return Ok(Err(UnreadableEntry { id: run.id.clone(), reason }));
             }
+        };
+        let listed = match self.placeholders {
+            Some(placeholders) => Some(placeholders.anonymise(&mut read.run, run)?),
+            None => None,
         };
         let summary = summarize(&read.run);
         let keyed = key_results(&read.run, summary.results.clone());
@@ -76,11 +82,15 @@ impl SiteWriter {
             None => {
                 let [page, results] = self.language.scope(|| {
                     let document = build::run_page(&summary, Some(&read.run));
-                    [site::run_page(&document), site::results_script(&summary, &keyed)]
+                    let estimates: Vec<_> = keyed.iter().map(|(_, it)| it).collect();
+                    let curves = site::curves_script(&run.id, &document, &estimates);
+                    let results = site::results_script(&summary, &keyed);
+                    [site::run_page(&document), results + &curves]
                 });
                 let record = RunRecord {
                     source: self.run_source(run),
                     machine: machine_type(&read.run),
+                    listed,
                 };
                 let mut files = SiteFiles::new();
                 for (name, text) in
