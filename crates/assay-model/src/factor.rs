@@ -10,6 +10,10 @@ use thiserror::Error;
 
 /// Maximum number of combinations of levels: each is measured in every block.
 pub const MAX_COMBINATIONS: usize = 256;
+/// Name of the factor whose levels are numbers of hosts: the first ones of the list take part.
+pub const HOSTS_FACTOR: &str = "hosts";
+/// Name of the factor whose levels are labels of stored runs.
+pub const LABEL_FACTOR: &str = "label";
 /// Maximum number of levels of one factor.
 const MAX_LEVELS: usize = MAX_COMBINATIONS;
 

@@ -187,7 +187,7 @@ impl TurnCourse<'_, '_> {
                         false => failure,
                     },
                 )?;
-                let position = self.position(block, &case.levels);
+                let position = self.position(block, (index, &case.levels));
                 let run = self.measure_turn(case, position, (store, cancel), listener)?;
                 if cancel.load(Ordering::Relaxed) {
                     return Err(self.interrupted());
@@ -199,7 +199,11 @@ impl TurnCourse<'_, '_> {
         Ok(())
     }
 
-    fn position(&self, block: u32, levels: &[FactorLevel]) -> TurnPosition {
+    fn position(
+        &self,
+        block: u32,
+        (combination, levels): (usize, &[FactorLevel]),
+    ) -> TurnPosition {
         TurnPosition {
             comparison: self.comparison.to_owned(),
             seed: self.turns.seed,
@@ -207,6 +211,7 @@ impl TurnCourse<'_, '_> {
             block,
             is_control: false,
             levels: levels.to_vec(),
+            combination: u32::try_from(combination).ok(),
         }
     }
 

@@ -231,13 +231,14 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// First condition: a run, several separated by commas, or a label (all its runs)
+    /// First condition: a run, several separated by commas, or a label (all its runs). Without
+    /// another condition, a run whose levels of factors are compared
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// Second condition, compared with the first; or a reference: a system like azure/hbv4 or hbv4,
-    /// or a TOML file
+    /// or a TOML file. More conditions are compared as levels, all with each other
     #[arg(value_name = "B", value_parser = word_parser())]
-    pub(crate) b: String,
+    pub(crate) others: Vec<String>,
     /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
     pub(crate) margin: f64,

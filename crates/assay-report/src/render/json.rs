@@ -45,6 +45,8 @@ struct SummaryOut<'a> {
     warnings: Vec<DoubtOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<levels::LevelComparisonOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -223,6 +225,14 @@ pub fn summary_with_limits(summary: &RunSummary, limits: Option<Value>) -> Strin
     Language::INVARIANT.scope(render)
 }
 
+/// Renders the summary as [`summary`], with the levels that were compared as `levels`.
+#[must_use]
+pub fn summary_with_levels(summary: &RunSummary, compared: Option<&LevelComparison>) -> String {
+    let levels = compared.map(levels::LevelComparisonOut::new);
+    let render = || to_json_text(&SummaryOut { levels, ..summary_out(summary) });
+    Language::INVARIANT.scope(render)
+}
+
 /// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
@@ -329,6 +339,7 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
         limits: None,
+        levels: None,
     }
 }
 

@@ -3,9 +3,11 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use assay_model::level_comparison::LevelComparison;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
+use assay_report::document::Document;
 use assay_report::{anonymous, build, render};
 
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
@@ -13,6 +15,7 @@ use crate::companions::{self, CompanionFile};
 use crate::data_sheet::DataSheet;
 use crate::output_file;
 use crate::page::{self, OutputPage};
+use crate::stored_levels::compare_stored;
 use crate::terminal::Terminal;
 use crate::{run_names, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -55,7 +58,10 @@ pub(crate) fn show(
                 publish_learn((&typed.page, None), &data_sheet, runs, terminal)?;
             } else {
                 let summary = data_sheet.summarize(&read.run);
-                run_page(&read.run, &summary, |page| page.publish(&typed.page, terminal))?;
+                let levels = compare_stored(&typed.store, &read.run, &|_| Ok(()))?;
+                run_page(&read.run, (&summary, levels.as_ref()), |page| {
+                    page.publish(&typed.page, terminal)
+                })?;
             }
         }
     }
@@ -101,21 +107,22 @@ pub(crate) fn report(
     for read in run_names::read_all(&typed.store, &typed.runs)? {
         store_access::print_problems(&read, terminal);
         code = code.max(store_access::stored_run_exit_code(&read));
-        let mut run = read.run;
-        if typed.anonymous {
-            anonymous::anonymise_run(&mut run).map_err(|error| {
-                CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
-                    .with_cause(&error)
-            })?;
-        }
-        runs.push(run);
+        runs.push(read.run);
     }
+    let levels = match (runs.as_slice(), typed.page.format()) {
+        (_, PageFormat::Learn) => None,
+        ([run], _) => {
+            compare_stored(&typed.store, run, &|run| change_names(run, typed.anonymous))?
+        }
+        _ => None,
+    };
+    runs.iter_mut().try_for_each(|run| change_names(run, typed.anonymous))?;
     match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) if !typed.page.json => {
             publish_learn((&typed.page, typed.subject.clone()), &data_sheet, &runs, terminal)?;
         }
         ([run], _) => {
-            run_page(run, &data_sheet.summarize(run), |page| {
+            run_page(run, (&data_sheet.summarize(run), levels.as_ref()), |page| {
                 page.publish(&typed.page, terminal)
             })?;
         }
@@ -127,6 +134,17 @@ pub(crate) fn report(
         }
     }
     Ok(code)
+}
+
+/// Replaces the names in a run, if it is to be anonymous.
+fn change_names(run: &mut Run, is_anonymous: bool) -> Result<(), CommandFailure> {
+    if !is_anonymous {
+        return Ok(());
+    }
+    anonymous::anonymise_run(run).map_err(|error| {
+        CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
+            .with_cause(&error)
+    })
 }
 
 /// Renders one or several runs as a page for publication.
@@ -154,16 +172,22 @@ fn publish_learn(
     companions::write(&companions, terminal)
 }
 
-/// Passes the stored run as a page to `publish`.
+/// Passes the stored run as a page to `publish`, followed by the levels that it belongs to.
 fn run_page<T>(
     run: &Run,
-    summary: &RunSummary,
+    (summary, levels): (&RunSummary, Option<&LevelComparison>),
     publish: impl FnOnce(OutputPage<'_>) -> T,
 ) -> T {
+    let with_levels = |mut document: Document| {
+        if let Some(levels) = levels {
+            build::add_levels(&mut document, levels);
+        }
+        document
+    };
     publish(OutputPage {
-        document: build::run(summary, Some(run)),
-        json: &|| render::json::summary(summary),
+        document: with_levels(build::run(summary, Some(run))),
+        json: &|| render::json::summary_with_levels(summary, levels),
         csv: &|| render::csv::summary(summary),
-        html_document: Some(&|| build::run_page(summary, Some(run))),
+        html_document: Some(&|| with_levels(build::run_page(summary, Some(run)))),
     })
 }

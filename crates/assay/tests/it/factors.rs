@@ -103,6 +103,94 @@ fn suite_applies_and_restores_levels() {
     assert!((fom["ratio"].as_f64().unwrap() - 2.0).abs() < 1e-9, "{fom:#}");
 }
 
+/// Suite of one factor of numbers, whose figure saturates.
+const SATURATING: &str = r#"
+name = "saturating"
+budget = "30s"
+blocks = 8
+[[factor]]
+name = "depth"
+levels = [4, 1, 2]
+[[measure]]
+benchmark = "command"
+run = ["sh", "-c", "test {depth} = 1 && echo FOM = 1 || echo FOM = 2"]
+metrics = [{ name = "fom", find = 'FOM = ([0-9]+)', better = "higher" }]
+runs = 1
+"#;
+
+#[test]
+fn stored_levels_are_printed_again() {
+    let world = World::new();
+    world.write("x.toml", SATURATING);
+    let live = world.json(&["run", "x.toml", "-q", "--seed", "3", "--json"]);
+    let score = live["metrics"].as_array().unwrap().iter().find(|it| it["metric"] == "score");
+    let sufficient = &score.unwrap()["sufficient"];
+    assert_eq!((&sufficient["level"], &sufficient["larger"]), (&2.into(), &Value::from([0])));
+    let shown = world.json(&["show", "latest~5", "--json"]);
+    assert_eq!(shown["levels"], live, "a run of the measurement has all of it");
+    assert_eq!(world.json(&["report", "latest", "--format", "json"])["levels"], live);
+    assert_eq!(world.json(&["compare", "latest", "--json"]), live);
+    for (words, parts) in [
+        (
+            &["show", "latest"][..],
+            &["Levels of depth", "smallest sufficient level is depth=2", "(4) is"][..],
+        ),
+        (
+            &["report", "latest", "--format", "html"],
+            &["Levels of depth", "<svg class=\"plot\""],
+        ),
+        (&["report", "latest", "--format", "markdown"], &["Levels of depth", "| depth |"]),
+        (&["show", "latest", "--format", "svg"], &["over depth"]),
+    ] {
+        let outcome = world.assay(words).succeeded();
+        parts
+            .iter()
+            .for_each(|part| assert!(outcome.out.contains(part), "{part}: {outcome:?}"));
+    }
+    // Programs are levels of one run.
+    let words = ["exec", "-q", "-r", "7", "--factor", "n=1,2", "--", "echo", "{n}"];
+    let live = world.json(&[&words[..5], &["--json"], &words[5..]].concat());
+    assert_eq!(world.json(&["show", "latest", "--json"])["levels"], live);
+    let alone = world.json(&["exec", "-q", "-r", "1", "--json", "true"]);
+    assert_eq!(alone["levels"], Value::Null);
+    let refused = world.assay(&["compare", "latest"]).failed_with(2);
+    assert!(refused.err.contains("a run without levels of factors to compare"), "{refused:?}");
+}
+
+#[test]
+fn any_number_of_labels_is_compared() {
+    let world = World::new();
+    world.write("x.toml", SATURATING);
+    world.json(&["run", "x.toml", "-q", "--json"]);
+    // Labels of one factor are its levels again.
+    let levels = world.json(&["compare", "depth=1", "depth=2", "depth=4", "--json"]);
+    assert_eq!(levels["factors"], Value::from(["depth"]));
+    assert_eq!(letters(&levels, "score"), ["depth=1 a", "depth=2 b", "depth=4 b"]);
+    for (label, score) in [("a", "1"), ("b", "1"), ("c", "2")] {
+        for _ in 0..3 {
+            let program = ["sh", "-c", &format!("echo FOM = {score}")].map(str::to_owned);
+            let metric = ["--metric", "fom: FOM = ([0-9]+)", "--label", label];
+            let words = [&["exec", "-q", "-r", "1", "-n", "x"][..], &metric, &["--"]].concat();
+            let words: Vec<&str> =
+                words.into_iter().chain(program.iter().map(String::as_str)).collect();
+            world.assay(&words).succeeded();
+        }
+    }
+    let independent = world.json(&["compare", "a", "b", "c", "--json"]);
+    assert_eq!(independent["design"], "independent");
+    assert_eq!(independent["conditions"][2]["levels"]["label"], "c");
+    let text = world.assay(&["compare", "a", "b", "c"]).succeeded().out;
+    assert!(text.contains("Levels of label") && text.contains("all runs of one"), "{text}");
+    for (words, part) in [
+        (&["compare", "a", "b", "a"][..], "is on both sides"),
+        (&["compare", "a", "b", "none"], "none"),
+        (&["compare", "a", "b", "c", "--gate", "x.toml"], "--gate needs two conditions, not 3"),
+    ] {
+        let refused = world.assay(words).failed_with(2);
+        assert!(refused.err.contains(part), "{words:?}: {refused:?}");
+    }
+}
+
 #[test]
 fn options_of_benchmarks_are_varied() {
     let world = World::new();
