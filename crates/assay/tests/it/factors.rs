@@ -149,7 +149,7 @@ fn stored_levels_are_printed_again() {
     }
     // Programs are levels of one run.
     let words = ["exec", "-q", "-r", "7", "--factor", "n=1,2", "--", "echo", "{n}"];
-    let live = world.json(&[&words[..5], &["--json"], &words[5..]].concat());
+    let live = world.json(&[&words[..4], &["--json"], &words[4..]].concat());
     assert_eq!(world.json(&["show", "latest", "--json"])["levels"], live);
     let alone = world.json(&["exec", "-q", "-r", "1", "--json", "true"]);
     assert_eq!(alone["levels"], Value::Null);
@@ -269,6 +269,12 @@ fn wrong_factors_are_refused() {
         (&["run", "x.toml", "--factor", "size="], 2, "factor `size` has no levels"),
         (&["run", "x.toml", "--factor", "size=1..300"], 2, "more than 256 levels"),
         (&["run", "x.toml", "--factor", "size=1..200"], 3, "400 combinations"),
+        (
+            &["run", "x.toml", "--factor", "mode=1..100", "--factor", "size=1..100"],
+            3,
+            "10000 combinations, and at most 256 are measured: 100 of mode, 100 of size",
+        ),
+        (&["run", "x.toml", "--factor", "hosts=1,2"], 2, "factor `hosts` needs --hosts"),
         (&["run", "x.toml", "--factor", "size={mode}"], 2, "names a factor"),
         (&["run", "x.toml", "--switch", "a", "b"], 2, "--switch cannot be used with factors"),
         (&["run", "x.toml", "--strict"], 2, "--strict cannot be used with factors"),
