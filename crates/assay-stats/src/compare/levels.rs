@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_model::attribute::{Attribute, identity_attributes};
+use assay_model::attribute::{Attribute, AttributeValue, identity_attributes};
 use assay_model::comparison::ComparisonDesign;
 use assay_model::factor::{FactorLevel, LABEL_FACTOR};
 use assay_model::level_comparison::{
@@ -221,12 +221,22 @@ fn key_results(
         }
         format!("{} {} {}", group_name(it), it.host, format_attributes(&identity))
     };
+    let operation = |it: &MetricEstimate| {
+        let named = it.parameters.get(&Attribute::Operation).and_then(AttributeValue::as_text);
+        named.map(str::to_owned)
+    };
+    // The reads and the writes of a mix have its key, if the share of reads is a level.
+    let is_mix = |it: &MetricEstimate| operation(it).as_deref() == Some("mix");
+    let mixes: BTreeSet<String> = run.iter().filter(|it| is_mix(it)).map(reduced).collect();
+    let is_part = |it: &MetricEstimate| mixes.contains(&reduced(it)) && !is_mix(it);
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
-    run.iter().for_each(|it| *count.entry(reduced(it)).or_default() += 1);
+    let wholes = run.iter().filter(|it| !is_part(it));
+    wholes.for_each(|it| *count.entry(reduced(it)).or_default() += 1);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let key = |it: &MetricEstimate| {
         let short = reduced(it);
-        let key = if count.get(&short) == Some(&1) { short } else { whole(it) };
+        let is_alone = count.get(&short) == Some(&1) && !is_part(it);
+        let key = if is_alone { short } else { whole(it) };
         let before = seen.entry(key.clone()).or_default();
         *before += 1;
         (format!("{key} {before}"), it.clone())

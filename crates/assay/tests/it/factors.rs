@@ -290,13 +290,59 @@ fn wrong_factors_are_refused() {
     }
 }
 
+/// Returns the path of an example suite.
+fn example(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/examples");
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn examples_over_mixes_and_connections_are_planned() {
+    let world = World::new();
+    let plan = |name: &str| {
+        world.json(&["run", &example(name), "--target", "data", "--dry-run", "--json"])
+    };
+    let mix = plan("storage-mix.toml");
+    assert_eq!((&mix["turns"], &mix["blocks"]), (&154.into(), &14.into()), "{mix:#}");
+    let combinations = mix["combinations"].as_array().unwrap();
+    let reads = |it: &Value| it["levels"]["reads"].as_str().unwrap().to_owned();
+    let levels: Vec<String> = combinations.iter().map(reads).collect();
+    assert_eq!(levels[..3], ["0", "10", "20"]);
+    assert_eq!((levels.len(), levels[10].as_str()), (11, "100"));
+    let shares = combinations.iter().map(|it| it["plan"]["cases"].to_string());
+    for (share, cases) in ["0.0", "0.1", "0.2"].into_iter().zip(shares) {
+        let part = format!("\"read_share\":{share}");
+        assert_eq!(cases.matches(&part).count(), 2, "{part}: {cases}");
+    }
+    let mounts = plan("nfs-nconnect.toml");
+    assert_eq!(mounts["turns"], 70, "{mounts:#}");
+    let apply = mounts["factors"][0]["apply"].as_str().unwrap();
+    assert!(apply.contains("nconnect={nconnect}"), "{apply}");
+}
+
+#[test]
+fn share_of_reads_is_a_factor_from_reads_to_writes() {
+    let world = World::in_memory();
+    let suite = std::fs::read_to_string(example("storage-mix.toml")).unwrap();
+    let small = "operation = \"mix\"\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"";
+    world.write("mix.toml", &suite.replace("operation = \"mix\"", small));
+    let words = ["run", "mix.toml", "--target", "data", "-q", "--budget", "6s", "--json"];
+    let levels = ["--factor", "reads=100,50,0", "--blocks", "2"];
+    let document = world.json(&[&words[..], &levels].concat());
+    let metrics = document["metrics"].as_array().unwrap();
+    for metric in ["rate", "latency"] {
+        let found = metrics.iter().filter(|it| it["metric"] == metric);
+        let counts: Vec<usize> =
+            found.map(|it| it["levels"].as_array().unwrap().len()).collect();
+        assert_eq!(counts, [3, 3], "random and sequential {metric}: {document:#}");
+    }
+}
+
 #[test]
 fn example_is_measured() {
     let world = World::new();
-    let suite =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/examples/factors.toml");
-    let suite = suite.to_str().unwrap();
-    let document = world.json(&["run", suite, "-q", "--settle", "0s", "--json"]);
+    let suite = example("factors.toml");
+    let document = world.json(&["run", &suite, "-q", "--settle", "0s", "--json"]);
     let output = letters(&document, "penalty");
     assert_eq!(output.len(), 6, "{output:?}");
     // The size of an output has no noise: every combination has a letter of its own, or the same size.

@@ -93,10 +93,10 @@ fn number_of_hosts_is_a_factor_with_its_efficiency() {
     };
     let document = world.json(&without_settle(&["--hosts", "h[1-2]", "-q", "--json"]));
     let metrics = document["metrics"].as_array().unwrap();
-    let iops = metrics.iter().find(|it| it["metric"] == "iops").unwrap();
-    let levels = iops["levels"].as_array().unwrap();
+    let rate = metrics.iter().find(|it| it["metric"] == "rate").unwrap();
+    let levels = rate["levels"].as_array().unwrap();
     let hosts: Vec<&Value> = levels.iter().map(|it| &it["levels"]["hosts"]).collect();
-    assert_eq!(hosts, ["1", "2"], "{iops:#}");
+    assert_eq!(hosts, ["1", "2"], "{rate:#}");
     for (level, count) in levels[1..].iter().zip([2.0]) {
         let ratio = level["ratio"].as_f64().unwrap();
         let efficiency = level["efficiency"].as_f64().unwrap();
@@ -104,7 +104,7 @@ fn number_of_hosts_is_a_factor_with_its_efficiency() {
         assert!(level["efficiency_ci"].is_array(), "{level:#}");
     }
     assert_eq!(levels[0]["efficiency"], Value::Null);
-    assert!(levels.iter().all(|it| it["result"]["host"] == "all"), "only totals: {iops:#}");
+    assert!(levels.iter().all(|it| it["result"]["host"] == "all"), "only totals: {rate:#}");
     let show = world.assay(&["compare", "latest"]).succeeded().out;
     assert!(show.contains("efficiency"), "{show}");
     for (more, part) in [
