@@ -65,7 +65,7 @@ pub enum AgentRequest {
     Examine,
     /// Take part in a run: send the plan first, then measure.
     Run(RemoteRunRequest),
-    /// Apply levels of factors, or restore what was applied.
+    /// Apply levels of factors, or restore the earlier state.
     Condition(Box<ConditionRequest>),
     /// Stat these paths.
     Look(#[serde(with = "path_text::each")] Vec<PathBuf>),
@@ -126,7 +126,7 @@ pub struct RemoteTurn {
 /// Request to apply levels of factors on a host; the agent restores them when its pipe closes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConditionRequest {
-    /// Name of the record of what has to be restored, in the host's own store.
+    /// Name of the record of the commands that restore, in the host's own store.
     pub record: String,
     /// Factors with their commands.
     pub factors: Vec<Factor>,

@@ -106,8 +106,8 @@ impl FactorTurns<'_> {
     }
 }
 
-/// Measures all combinations on this machine and stores every run. Restores what was applied, also
-/// after a failure and an interruption.
+/// Measures all combinations on this machine and stores every run. Restores the factors, also after a
+/// failure and an interruption.
 ///
 /// # Errors
 /// If a combination is impossible; nothing was applied then.
@@ -204,7 +204,7 @@ fn turn_label(label: Option<&str>, levels: &[FactorLevel]) -> String {
     label.map_or_else(|| own.clone(), |it| format!("{it} {own}"))
 }
 
-/// Takes all turns, and restores what was applied however they end.
+/// Takes all turns, and restores the factors however they end.
 fn take_turns(
     site: &mut dyn TurnSite,
     (turns, comparison): (&FactorTurns<'_>, &str),

@@ -1,8 +1,8 @@
 //! Turns of a suite with factors on several hosts: each applies the levels itself, and the level of the
 //! factor `hosts` is the number of those that take part.
 //!
-//! While turns are taken, a second agent on every host holds what has to be restored there. It restores
-//! when it is asked, and when its pipe closes.
+//! While turns are taken, a second agent on every host applies the levels. It restores on request, and
+//! when its pipe closes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -55,7 +55,7 @@ impl TurnHosts<'_> {
     /// Checks that the hosts suffice for every level of the factor `hosts`.
     ///
     /// # Errors
-    /// The first level that needs more hosts than there are.
+    /// The first level that needs more hosts.
     pub fn check_counts(&self, turns: &FactorTurns<'_>) -> Result<(), CommandFailure> {
         let given = self.names.len();
         let counts = turns.suite.combinations.iter().filter_map(FactorialCase::host_count);
@@ -122,8 +122,8 @@ impl TurnHosts<'_> {
     }
 }
 
-/// Measures all combinations on hosts and stores every run. Restores what was applied on every host,
-/// also after a failure and an interruption.
+/// Measures all combinations on hosts and stores every run. Restores the factors on every host, also
+/// after a failure and an interruption.
 ///
 /// # Errors
 /// If a combination is impossible, or a host gives no answer; nothing was applied then.
@@ -150,6 +150,7 @@ pub fn measure(
         appliers.join(cancel)?;
         let appliers = Some(appliers);
         let mut site = HostSite { hosts, turns, comparison: &comparison, appliers };
+        site.start_heartbeats()?;
         Ok(take_turns(&mut site, (turns, &comparison), (store, cancel), listener))
     })
 }
@@ -164,6 +165,15 @@ struct HostSite<'a, 'h, 'c> {
 }
 
 impl HostSite<'_, '_, '_> {
+    /// Asks every host to restore nothing. Its agent sends heartbeats from then on, so that a host
+    /// that first takes part in a later turn is not given up as silent.
+    fn start_heartbeats(&mut self) -> Result<(), CommandFailure> {
+        let all = 0..self.hosts.names.len();
+        let requests = all.map(|host| (host, self.condition(host, None))).collect();
+        let asked = self.appliers.as_mut().map_or(Ok(()), |it| it.ask(requests, None));
+        asked.map_err(|failures| hosts_failure("cannot apply levels", &failures))
+    }
+
     /// Returns the request to one host.
     fn condition(&self, host: usize, levels: Option<&[FactorLevel]>) -> AgentRequest {
         let name = self.hosts.names[host].replace(|it: char| !it.is_ascii_alphanumeric(), "_");
@@ -230,7 +240,7 @@ impl TurnSite for HostSite<'_, '_, '_> {
             count = changed.len(),
         );
         match is_interrupted {
-            // The user waits for the end, and learns what it depends on.
+            // The user waits for the end.
             true => listener.warn(&restoring),
             false => listener.progress(&restoring),
         }
@@ -239,7 +249,7 @@ impl TurnSite for HostSite<'_, '_, '_> {
         let Some(appliers) = &mut self.appliers else { return Ok(()) };
         appliers.ask(requests, None).map_err(|failures| {
             hosts_failure("cannot restore the factors", &failures)
-                .advise("a level is still applied there: the next run on such a host prints what to restore")
+                .advise("a level may still be applied there: the next run on such a host prints what to restore")
         })
     }
 }
@@ -324,7 +334,9 @@ impl<'c> Appliers<'c> {
                 failures.push(self.refusal(host, (reason.clone(), String::new())));
                 continue;
             }
-            self.is_changed[host] = true;
+            let has_levels =
+                matches!(&request, AgentRequest::Condition(it) if it.levels.is_some());
+            self.is_changed[host] |= has_levels;
             pending[host] = true;
             self.connections.send_request(host, &request);
         }

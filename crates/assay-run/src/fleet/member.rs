@@ -30,8 +30,8 @@ use crate::run_request::{self, RunRequest};
 /// Largest raw output that fits into a message in base64; larger ones are not sent.
 const MAX_RAW_BYTES: usize = 11 << 20;
 
-/// Plans, waits for the start, measures, and sends the results. `store` is that of this host; levels
-/// that killed measurements left applied are recorded there.
+/// Plans, waits for the start, measures, and sends the results. The store of this host records
+/// the levels that killed measurements left applied.
 ///
 /// # Errors
 /// Fails if nothing can be planned or the run breaks off.

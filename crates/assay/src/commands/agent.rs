@@ -83,7 +83,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
         agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), handle, serve_call);
     // Some may still be running when the pipe closes.
     process::kill_descendants();
-    // The coordinator may be gone; what it had applied here is restored.
+    // The levels of a coordinator that is gone are restored.
     if let Some(levels) = lock(&levels).as_mut() {
         drop(levels.restore(false, &mut SilentListener));
     }
@@ -186,7 +186,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Applies levels on this host, or restores what was applied.
+/// Applies levels on this host, or restores the earlier state.
 fn apply_levels(
     request: ConditionRequest,
     applied: &mut Option<AppliedLevels>,

@@ -1,4 +1,4 @@
-//! Levels on several hosts: their totals stand for the hosts.
+//! Levels on several hosts: totals replace the results of single hosts.
 
 use std::collections::BTreeSet;
 
