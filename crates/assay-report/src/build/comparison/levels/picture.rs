@@ -45,7 +45,7 @@ fn curve(
     if points.len() < 2 {
         return None;
     }
-    let is_log = low > 0.0 && high / low >= MIN_LOG_RATIO && doubles(&points);
+    let is_log = low > 0.0 && high / low >= MIN_LOG_RATIO && has_log_steps(&points);
     let scale = if is_log { Scale::Log2 } else { Scale::LinearFitted };
     let unit = metric.levels.first()?.estimate.unit;
     let axes = [Axis::new(factor, Unit::Count, scale), Axis::new(name, unit, Scale::Linear)];
@@ -56,7 +56,7 @@ fn curve(
 }
 
 /// Whether each level is at least 1.4 times the one before it, as steps of √2, 2 or 10 are.
-fn doubles(points: &[PlotPoint]) -> bool {
+fn has_log_steps(points: &[PlotPoint]) -> bool {
     points.windows(2).all(|it| it[1].x >= 1.4 * it[0].x)
 }
 
