@@ -147,6 +147,10 @@ pub struct TurnPosition {
     /// Levels of the factors that are varied; empty for two conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<FactorLevel>,
+    /// Number of the combination of levels, from 0; 0 is the reference. Runs of older versions have
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combination: Option<u32>,
 }
 
 /// Command line in the language of a tool, as the user typed it, so that the result can be printed

@@ -188,6 +188,7 @@ fn measure_turns(
             block: slot.block,
             is_control: slot.is_control,
             levels: Vec::new(),
+            combination: None,
         };
         let seed = question.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
         let asked =

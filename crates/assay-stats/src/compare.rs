@@ -33,7 +33,7 @@ mod levels;
 mod programs;
 mod required_runs;
 
-pub use levels::{FAMILY_ERROR, LevelRuns, compare_levels};
+pub use levels::{FAMILY_ERROR, LevelRuns, compare_labels, compare_levels};
 pub use programs::{compare_programs, program_levels};
 
 /// Maximum share of false differences among all reported ones (false discovery rate); where nothing

@@ -121,6 +121,7 @@ impl SimulatedConditions {
                     block,
                     is_control: false,
                     levels: Vec::new(),
+                    combination: None,
                 });
                 let drift = 1.0 + self.drift * f64::from(number);
                 let ratio = if condition == 1 { self.ratio } else { 1.0 };

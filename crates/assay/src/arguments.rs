@@ -244,15 +244,16 @@ impl ReportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// First condition: a run, several separated by commas, or a label (all its runs)
+    /// First condition: a run, several separated by commas, or a label (all its runs). Without
+    /// another condition, a run whose levels of factors are compared
     #[arg(value_name = "A", required_unless_present = "table")]
     a: Option<String>,
     /// Second condition, compared with the first; or a system like azure/hbv4 or hbv4, or a TOML
-    /// file, as for --expect
-    #[arg(value_name = "B", value_parser = word_parser(), required_unless_present = "table")]
-    b: Option<String>,
+    /// file, as for --expect. More conditions are compared as levels, all with each other
+    #[arg(value_name = "B", value_parser = word_parser())]
+    pub(crate) others: Vec<String>,
     /// Print all results of these runs or labels in one table instead, without a verdict
-    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with_all = ["a", "b", "margin", "junit", "github"])]
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with_all = ["a", "others", "margin", "junit", "github"])]
     pub(crate) table: Vec<String>,
     /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
@@ -271,9 +272,9 @@ pub(crate) struct CompareArguments {
 }
 
 impl CompareArguments {
-    /// Returns both conditions; empty texts with `--table`.
-    pub(crate) fn conditions(&self) -> [&str; 2] {
-        [&self.a, &self.b].map(|it| it.as_deref().unwrap_or_default())
+    /// Returns the first condition; an empty text with `--table`.
+    pub(crate) fn first(&self) -> &str {
+        self.a.as_deref().unwrap_or_default()
     }
 }
 

@@ -9,9 +9,9 @@ use assay_claims::expectation::JudgedResults;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::{build, words};
-use assay_run::factor_turns;
 use assay_run::failure::CommandFailure;
 use assay_run::listener::Listener;
+use assay_run::restore_record;
 use assay_run::run_request::{self, MeasuredRun};
 use assay_store::Store;
 
@@ -178,7 +178,7 @@ pub(crate) fn measure<T>(
     let store = store_access::open(&typed.store)?;
     let mut listener = ProgressListener::new(terminal, typed.events, typed.page.screen.quiet)
         .with_report(has_report);
-    factor_turns::report_unrestored(&store, &mut listener);
+    restore_record::report_unrestored(&store, &mut listener);
     if let Some(text) = first_text {
         listener.begin_with_text(text);
     }

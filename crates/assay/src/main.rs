@@ -14,6 +14,7 @@ mod page;
 mod pipeline;
 mod published_figures;
 mod run_names;
+mod stored_levels;
 mod suites;
 
 use std::process::ExitCode;

@@ -45,6 +45,8 @@ struct SummaryOut<'a> {
     warnings: Vec<DoubtOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gates: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<levels::LevelComparisonOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -216,10 +218,16 @@ pub fn summary(summary: &RunSummary) -> String {
     Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
 }
 
-/// Renders the summary as [`summary`], with the outcomes of the user's gates as `gates`.
+/// Renders the summary as [`summary`], with the outcomes of the user's gates as `gates`, and with
+/// the levels that were compared as `levels`.
 #[must_use]
-pub fn summary_with_gates(summary: &RunSummary, gates: Option<Value>) -> String {
-    let render = || to_json_text(&SummaryOut { gates, ..summary_out(summary) });
+pub fn summary_with(
+    summary: &RunSummary,
+    gates: Option<Value>,
+    compared: Option<&LevelComparison>,
+) -> String {
+    let levels = compared.map(levels::LevelComparisonOut::new);
+    let render = || to_json_text(&SummaryOut { gates, levels, ..summary_out(summary) });
     Language::INVARIANT.scope(render)
 }
 
@@ -329,6 +337,7 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
         gates: None,
+        levels: None,
     }
 }
 

@@ -103,6 +103,7 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
             block: block as u32,
             is_control: false,
             levels: Vec::new(),
+            combination: None,
         });
         block_run.cases = vec![case];
         block_run

@@ -320,6 +320,7 @@ fn turns_cancel_common_drift() {
         block: number / 3,
         is_control,
         levels: Vec::new(),
+        combination: None,
     };
     let mut runs_by_condition = [Vec::new(), Vec::new()];
     for number in 0..24 {

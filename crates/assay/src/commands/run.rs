@@ -1,5 +1,6 @@
 //! `assay run`, `assay stream` and `assay linpack`: choose a suite and measure it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_fleet::mpi::network_numa;
@@ -40,7 +41,9 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     if typed.fleet.hosts.has_hosts() {
         return run_hosts::run(typed, terminal);
     }
-    if let Some(opened) = suites::open_factorial(&typed.suites, &typed.factors)? {
+    if let Some(opened) =
+        suites::open_factorial(&typed.suites, &typed.factors, &BTreeMap::new())?
+    {
         return run_with_factors(opened, typed, terminal);
     }
     reject_turn_options(typed)?;

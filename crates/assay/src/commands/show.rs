@@ -4,9 +4,11 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_claims::expectation::JudgedResults;
+use assay_model::level_comparison::LevelComparison;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
+use assay_report::document::Document;
 use assay_report::{anonymous, build, render};
 
 use super::result_list::ResultList;
@@ -15,6 +17,7 @@ use crate::companions::{self, CompanionFile};
 use crate::expectations::NamedExpectations;
 use crate::output_file;
 use crate::page::{self, OutputPage};
+use crate::stored_levels::compare_stored;
 use crate::terminal::Terminal;
 use crate::{run_names, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -55,7 +58,11 @@ pub(crate) fn show(
             let runs = std::slice::from_ref(&read.run);
             publish_learn((&typed.page, None), &expectations, runs, terminal)?;
         }
-        None => run_page((&read.run, &summary), &expectations, &typed.page, terminal)?,
+        None => {
+            let levels = compare_stored(&typed.store, &read.run, &|_| Ok(()))?;
+            let shown = (&read.run, &summary);
+            run_page(shown, levels.as_ref(), &expectations, &typed.page, terminal)?;
+        }
     }
     let is_text = typed.shape.is_none() && typed.page.is_on_screen();
     let code = expectations.check_run(&summary, is_text, terminal);
@@ -100,15 +107,16 @@ pub(crate) fn report(
     for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
         store_access::print_problems(&read, terminal);
         code = code.max(store_access::stored_run_exit_code(&read));
-        let mut run = read.run;
-        if typed.anonymous {
-            anonymous::anonymise_run(&mut run).map_err(|error| {
-                CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
-                    .with_cause(&error)
-            })?;
-        }
-        runs.push(run);
+        runs.push(read.run);
     }
+    let levels = match (runs.as_slice(), typed.page.format()) {
+        (_, PageFormat::Learn) => None,
+        ([run], _) => {
+            compare_stored(&typed.store, run, &|run| change_names(run, typed.anonymous))?
+        }
+        _ => None,
+    };
+    runs.iter_mut().try_for_each(|run| change_names(run, typed.anonymous))?;
     match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) if !typed.page.json => {
             publish_learn(
@@ -120,7 +128,7 @@ pub(crate) fn report(
         }
         ([run], _) => {
             let summary = expectations.summarize(run);
-            run_page((run, &summary), &expectations, &typed.page, terminal)?;
+            run_page((run, &summary), levels.as_ref(), &expectations, &typed.page, terminal)?;
         }
         _ => {
             let mut results = ResultList::new(None, &expectations, &typed.page);
@@ -139,6 +147,17 @@ pub(crate) fn report(
 /// Returns the code of the run, or of its expectations if the run is whole.
 const fn first_code(of_run: u8, of_expectations: u8) -> u8 {
     if of_run == 0 { of_expectations } else { of_run }
+}
+
+/// Replaces the names in a run, if it is to be anonymous.
+fn change_names(run: &mut Run, is_anonymous: bool) -> Result<(), CommandFailure> {
+    if !is_anonymous {
+        return Ok(());
+    }
+    anonymous::anonymise_run(run).map_err(|error| {
+        CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
+            .with_cause(&error)
+    })
 }
 
 /// Renders one or several runs as a page for publication.
@@ -167,19 +186,26 @@ fn publish_learn(
     companions::write(&companions, terminal)
 }
 
-/// Prints or writes the page of a stored run.
+/// Prints or writes the page of a stored run, followed by the levels that it belongs to.
 fn run_page(
     (run, summary): (&Run, &RunSummary),
+    levels: Option<&LevelComparison>,
     expectations: &NamedExpectations,
     typed: &PageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     let gates = || expectations.judge_hosts(summary).map(|judged| judged.to_json());
+    let with_levels = |mut document: Document| {
+        if let Some(levels) = levels {
+            build::add_levels(&mut document, levels);
+        }
+        document
+    };
     let page = OutputPage {
-        document: build::run(summary, Some(run)),
-        json: &|| render::json::summary_with_gates(summary, gates()),
+        document: with_levels(build::run(summary, Some(run))),
+        json: &|| render::json::summary_with(summary, gates(), levels),
         csv: &|| render::csv::summary(summary),
-        html_document: Some(&|| build::run_page(summary, Some(run))),
+        html_document: Some(&|| with_levels(build::run_page(summary, Some(run)))),
     };
     page.publish(typed, terminal)
 }

@@ -46,7 +46,7 @@ pub(super) fn publish_run(
     };
     let page = OutputPage {
         document,
-        json: &|| render::json::summary_with_gates(summary, gates.cloned()),
+        json: &|| render::json::summary_with(summary, gates.cloned(), None),
         csv: &|| render::csv::summary(summary),
         html_document: Some(&|| build::run_page(summary, Some(run))),
     };

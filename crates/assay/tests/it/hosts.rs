@@ -13,6 +13,7 @@ use crate::program::{Outcome, World, files_below};
 
 mod clocks;
 mod containers;
+mod factors;
 mod groups;
 mod planted;
 mod relays;

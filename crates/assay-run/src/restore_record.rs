@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 
+/// Identifier of the phrase about a level that is still applied.
+pub const UNRESTORED: &str = "unrestored";
 /// Folder of the records in the store.
 const FOLDER: &str = "applied-factors";
 /// Maximum size of a record that is read.
@@ -21,23 +23,23 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Factor of which a level may still be applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct UnrestoredFactor {
+pub(crate) struct UnrestoredFactor {
     /// Its name.
-    pub(super) factor: String,
+    pub(crate) factor: String,
     /// Command that restores the earlier state.
-    pub(super) command: String,
+    pub(crate) command: String,
 }
 
 /// Record of a measurement in progress.
 #[derive(Debug)]
-pub(super) struct RestoreRecord {
+pub(crate) struct RestoreRecord {
     path: PathBuf,
     file: File,
 }
 
 impl RestoreRecord {
     /// Writes a record, and holds it until it is finished or this process ends.
-    pub(super) fn write(
+    pub(crate) fn write(
         store: &Store,
         name: &str,
         all: &[UnrestoredFactor],
@@ -56,7 +58,7 @@ impl RestoreRecord {
     }
 
     /// Removes the record, or leaves in it what could not be restored.
-    pub(super) fn finish(mut self, left: &[UnrestoredFactor]) -> Result<(), CommandFailure> {
+    pub(crate) fn finish(mut self, left: &[UnrestoredFactor]) -> Result<(), CommandFailure> {
         let finished = match left.is_empty() {
             true => fs::remove_file(&self.path),
             false => write_all(&mut self.file, left),
