@@ -206,6 +206,7 @@ impl TurnCourse<'_, '_> {
             number: self.number,
             block,
             is_control: false,
+            has_looks: false,
             levels: levels.to_vec(),
         }
     }

@@ -25,6 +25,7 @@ pub mod history;
 pub mod interval_coverage;
 pub mod laws;
 pub mod letters;
+pub mod looks;
 pub mod mean;
 pub mod modality;
 pub mod outliers;

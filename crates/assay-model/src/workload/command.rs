@@ -34,6 +34,10 @@ pub struct CommandWorkload {
     /// Exact number of repetitions; `None` = by precision and budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
+    /// Margin of the comparison with other programs, whose verdict ends the repetitions; `None` =
+    /// they end regardless of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by_margin: Option<f64>,
     /// Maximum time of a run in seconds.
     pub timeout_s: f64,
     /// CPUs that the program may use; empty = all.
@@ -101,6 +105,7 @@ impl CommandWorkload {
             warmup: 0,
             repetitions: DEFAULT_REPETITIONS,
             runs: None,
+            decided_by_margin: None,
             timeout_s: DEFAULT_TIMEOUT_S,
             cpus: Vec::new(),
             shows_output: false,

@@ -24,6 +24,7 @@ fn conditions(
                 number: block,
                 block,
                 is_control: false,
+                has_looks: false,
                 levels: Vec::new(),
             };
             let common = 100.0 * (1.0 + 0.05 * f64::from(block));
