@@ -21,6 +21,9 @@ pub struct CommandWorkload {
     /// Figures that the program prints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureRequest>,
+    /// Format of the output, whose figures an importer reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<String>,
     /// Signs of a correct run.
     pub correct: CorrectnessCheck,
     /// Command before each repetition; its time does not count.
@@ -100,6 +103,7 @@ impl CommandWorkload {
             name: run.line(),
             run,
             figures: Vec::new(),
+            read_as: None,
             correct: CorrectnessCheck::default(),
             prepare: None,
             warmup: 0,

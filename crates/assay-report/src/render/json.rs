@@ -45,6 +45,8 @@ struct SummaryOut<'a> {
     warnings: Vec<DoubtOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comparisons: Vec<ComparisonOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -216,33 +218,42 @@ pub fn summary(summary: &RunSummary) -> String {
     Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
 }
 
-/// Renders the summary as [`summary`], with the outcomes of the user's limits as `limits`.
+/// Renders the summary as [`summary`], with the outcomes of the user's limits as `limits`, and
+/// programs compared with the first one as `comparisons`.
 #[must_use]
-pub fn summary_with_limits(summary: &RunSummary, limits: Option<Value>) -> String {
-    let render = || to_json_text(&SummaryOut { limits, ..summary_out(summary) });
+pub fn summary_with_verdicts(
+    summary: &RunSummary,
+    limits: Option<Value>,
+    comparisons: &[Comparison],
+) -> String {
+    let render = || {
+        let comparisons = comparisons.iter().map(comparison_out).collect();
+        to_json_text(&SummaryOut { limits, comparisons, ..summary_out(summary) })
+    };
     Language::INVARIANT.scope(render)
 }
 
 /// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    let out = || {
-        to_json_text(&ComparisonOut {
-            schema: comparison.schema,
-            a: &comparison.a,
-            b: &comparison.b,
-            control: &comparison.control,
-            design: comparison.design,
-            margin: comparison.margin,
-            level: comparison.level,
-            tested: comparison.tested,
-            false_share: comparison.false_share,
-            pairs: comparison.pairs.iter().map(pair).collect(),
-            unmatched: &comparison.unmatched,
-            differences: comparison.differences.iter().map(difference).collect(),
-        })
-    };
-    Language::INVARIANT.scope(out)
+    Language::INVARIANT.scope(|| to_json_text(&comparison_out(comparison)))
+}
+
+fn comparison_out(comparison: &Comparison) -> ComparisonOut<'_> {
+    ComparisonOut {
+        schema: comparison.schema,
+        a: &comparison.a,
+        b: &comparison.b,
+        control: &comparison.control,
+        design: comparison.design,
+        margin: comparison.margin,
+        level: comparison.level,
+        tested: comparison.tested,
+        false_share: comparison.false_share,
+        pairs: comparison.pairs.iter().map(pair).collect(),
+        unmatched: &comparison.unmatched,
+        differences: comparison.differences.iter().map(difference).collect(),
+    }
 }
 
 /// Renders the comparison of levels as one JSON document and a final line break.
@@ -329,6 +340,7 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
         limits: None,
+        comparisons: Vec::new(),
     }
 }
 

@@ -22,7 +22,8 @@ pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
 /// own figures, or on the wall time if it prints none.
 #[must_use]
 pub fn are_programs_decided(run: &Run, margin: f64) -> bool {
-    let programs: Vec<&CaseRecord> = run.cases.iter().collect();
+    let may_end = |record: &&CaseRecord| decided_by_margin(record).is_some();
+    let programs: Vec<&CaseRecord> = run.cases.iter().filter(may_end).collect();
     let comparisons = compare_records(run, &programs, margin);
     let is_figure = |pair: &&MetricComparison| pair.a.parameters.contains_key(&Attribute::Test);
     let is_open = |pair: &MetricComparison| pair.verdict == ComparisonVerdict::CannotTell;

@@ -16,9 +16,10 @@ use assay_kernels::clock;
 use assay_model::path_text;
 use clap::Parser as _;
 
-use super::{doctor, run};
+use super::{doctor, exec, run};
+use crate::arguments::exec::ExecArguments;
 use crate::arguments::{Arguments, AssayCommand};
-use crate::suites;
+use crate::{pipeline, suites};
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{member, pairs};
 use assay_run::network::setup::PathRequest;
@@ -165,7 +166,8 @@ fn handle_request(
     }));
 }
 
-/// Executes `assay run` as typed on the coordinator, except `--store`, which is a folder there.
+/// Executes `assay run` or `assay exec` as typed on the coordinator, except `--store`, which is a
+/// folder there.
 fn measure(
     request: &RemoteRunRequest,
     line: &Arc<CoordinatorLink>,
@@ -176,8 +178,12 @@ fn measure(
         CommandFailure::new(FailureKind::Internal, "cannot parse the run's command line")
             .with_cause(&error)
     })?;
-    let AssayCommand::Run(mut typed) = typed.command else {
-        return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
+    let mut typed = match typed.command {
+        AssayCommand::Run(typed) => typed,
+        AssayCommand::Exec(typed) => return measure_programs(*typed, request.seed, line),
+        _ => {
+            return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
+        }
     };
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(request.seed);
@@ -189,4 +195,16 @@ fn measure(
     let suite = run::with_targets(&typed, suite)?;
     let run_request = run::run_request(&typed, &suite)?;
     member::measure(&RunRequest { pairs: request.pairs.clone(), ..run_request }, line)
+}
+
+/// Executes `assay exec`.
+fn measure_programs(
+    mut typed: ExecArguments,
+    seed: u64,
+    line: &Arc<CoordinatorLink>,
+) -> Result<(), CommandFailure> {
+    typed.measuring.store.folder = None;
+    typed.measuring.seed = Some(seed);
+    let suite = exec::suite_from_options(&typed)?;
+    member::measure(&pipeline::request_from_options(&suite, &typed.measuring), line)
 }
