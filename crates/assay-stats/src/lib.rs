@@ -35,6 +35,7 @@ pub mod rank;
 pub mod rank_statistic;
 pub mod rate_search;
 pub mod ratio;
+pub mod repetition_plan;
 pub mod rounds;
 pub mod run_table;
 pub mod shift;
@@ -44,6 +45,7 @@ pub mod student;
 pub mod summarize;
 pub mod synthetic;
 pub mod tails;
+pub mod variance_components;
 pub mod warm_up;
 mod workload_key;
 

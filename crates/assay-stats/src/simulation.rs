@@ -203,7 +203,7 @@ pub(crate) fn simulated_run(levels: &[f64], turn: Option<TurnPosition>) -> Run {
 }
 
 /// Returns the events of a run with these cases before the first one begins.
-fn start_events(cases: &[Case], turn: Option<TurnPosition>) -> Vec<RunEvent> {
+pub(crate) fn start_events(cases: &[Case], turn: Option<TurnPosition>) -> Vec<RunEvent> {
     let started = RunStarted {
         format: FORMAT,
         run: turn.as_ref().map_or(0, |turn| turn.number).to_string(),

@@ -6,18 +6,24 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use assay_stats::interval_coverage::ModalShape;
-use assay_stats::simulation::{SimulatedConditions, SimulatedHistory};
+use assay_stats::looks::LAST_LOOK;
+use assay_stats::simulation::programs::{ProgramNoise, ProgramTally, SimulatedPrograms};
+use assay_stats::simulation::{SimulatedConditions, SimulatedHistory, VerdictTally};
 
 /// Simulated comparisons per line: the standard error of a share of 4 % is 0.5 %.
 const COMPARISONS: u32 = 1500;
 /// Simulated histories per line.
 const HISTORIES: u32 = 4000;
 
+/// Simulated comparisons of programs per line, and families of levels.
+const PROGRAMS: u32 = 1000;
+
 /// Bound on a simulated share.
 #[derive(Debug, Clone, Copy)]
 enum Bound {
     AtMost(f64),
     AtLeast(f64),
+    Within(f64, f64),
 }
 
 /// Simulation with the bound that its result must meet.
@@ -32,6 +38,8 @@ struct SimulatedClaim {
 pub(super) fn print_tables(seed: u64) -> u32 {
     println!("{COMPARISONS} comparisons or {HISTORIES} histories each, seed {seed}\n");
     let mut lines = verdict_claims(seed);
+    lines.extend(look_claims(seed));
+    lines.extend(program_claims(seed));
     lines.extend(change_point_claims(seed));
     lines.extend(mode_claims(seed));
     let mut faults = 0;
@@ -50,6 +58,10 @@ pub(super) fn print_tables(seed: u64) -> u32 {
                     Bound::AtMost(most) => (share <= most, format!("≤ {:.0} %", 100.0 * most)),
                     Bound::AtLeast(minimum) => {
                         (share >= minimum, format!("≥ {:.0} %", 100.0 * minimum))
+                    }
+                    Bound::Within(low, high) => {
+                        let limits = format!("{:.0}–{:.0} %", 100.0 * low, 100.0 * high);
+                        ((low..=high).contains(&share), limits)
                     }
                 };
                 faults += u32::from(!holds);
@@ -103,6 +115,96 @@ fn verdict_claims(seed: u64) -> Vec<SimulatedClaim> {
     };
     lines.extend([found(1), found(50)]);
     lines
+}
+
+/// Returns simulations of a suite in turns that is looked at after each block.
+fn look_claims(seed: u64) -> Vec<SimulatedClaim> {
+    let looks = SimulatedConditions { has_looks: true, ..SimulatedConditions::EQUAL };
+    let line = |what: &str,
+                outcome,
+                bound,
+                conditions: SimulatedConditions,
+                share: fn(VerdictTally) -> f64| {
+        SimulatedClaim {
+            label: format!(
+                "{what}, {} metrics, at most 28 runs in turns, looks",
+                conditions.metrics
+            ),
+            outcome,
+            bound,
+            simulate: Box::new(move || share(conditions.simulate(PROGRAMS, seed))),
+        }
+    };
+    let mut lines = Vec::new();
+    for metrics in [1, 50] {
+        let equal = SimulatedConditions { metrics, ..looks };
+        let shifted = SimulatedConditions { ratio: 1.03, ..equal };
+        let misled = |it: VerdictTally| it.misled_share();
+        lines.push(line("equal", "with a false verdict", Bound::AtMost(0.05), equal, misled));
+        let found = |it: VerdictTally| it.found_share();
+        lines.push(line("1 worse by 3 %", "found", Bound::AtLeast(0.9), shifted, found));
+    }
+    lines
+}
+
+/// Returns simulations of two programs that are looked at after each block, and of five equal levels
+/// of a factor.
+fn program_claims(seed: u64) -> Vec<SimulatedClaim> {
+    let line =
+        |programs: &SimulatedPrograms, outcome, bound, share: fn(ProgramTally) -> f64| {
+            let programs = programs.clone();
+            SimulatedClaim {
+                label: format!(
+                    "two programs, {:.0} % apart, noise 1 %, {:?}, looks",
+                    100.0 * (programs.ratios[0] - 1.0),
+                    programs.noise
+                ),
+                outcome,
+                bound,
+                simulate: Box::new(move || share(programs.simulate(PROGRAMS, seed))),
+            }
+        };
+    let misled = |it: ProgramTally| share_of(it.misled, it.comparisons);
+    let mut lines = Vec::new();
+    for noise in [
+        ProgramNoise::Independent,
+        ProgramNoise::Drift,
+        ProgramNoise::Bursts,
+        ProgramNoise::TwoModes,
+    ] {
+        for ratio in [1.0, 1.01, 1.03, 1.05] {
+            let pair = SimulatedPrograms::pair(ratio, noise);
+            lines.push(line(&pair, "with a false verdict", Bound::AtMost(0.05), misled));
+        }
+    }
+    for ratio in [1.03, 1.05] {
+        let pair = SimulatedPrograms::pair(ratio, ProgramNoise::Independent);
+        let found = |it: ProgramTally| share_of(it.found, it.comparisons);
+        lines.push(line(&pair, "found", Bound::AtLeast(0.95), found));
+        let turns = |it: ProgramTally| share_of(it.blocks, it.comparisons * LAST_LOOK as u32);
+        lines.push(line(&pair, "share of 28 turns", Bound::AtMost(0.5), turns));
+        let covered = |it: ProgramTally| share_of(it.covered, it.comparisons);
+        // The interval holds at every look, so that at one of them it is too wide.
+        lines.push(line(&pair, "ratio in its interval", Bound::AtLeast(0.93), covered));
+        let medians = |it: ProgramTally| share_of(it.medians_covered, 2 * it.comparisons);
+        lines.push(line(&pair, "median in its interval", Bound::Within(0.93, 0.99), medians));
+    }
+    let levels = SimulatedPrograms {
+        ratios: vec![1.0; 4],
+        has_looks: false,
+        ..SimulatedPrograms::pair(1.0, ProgramNoise::Independent)
+    };
+    lines.push(SimulatedClaim {
+        label: "five equal levels of a factor, 14 blocks, noise 1 %".to_owned(),
+        outcome: "with any difference",
+        bound: Bound::AtMost(0.05),
+        simulate: Box::new(move || levels.family_error(PROGRAMS, seed)),
+    });
+    lines
+}
+
+fn share_of(part: u32, whole: u32) -> f64 {
+    f64::from(part) / f64::from(whole)
 }
 
 /// Returns simulations of distributions with one mode and with several modes.

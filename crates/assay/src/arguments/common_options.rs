@@ -42,6 +42,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("rdma", EMULATED),
     ("plan littles-law", PAGES),
     ("plan anf", PAGES),
+    ("plan runs", PAGES),
     ("doctor", "·joqf"),
     ("import", "ljo·f"),
     // Filter by label.
