@@ -1,6 +1,6 @@
 //! Looks at conditions in turns after each block, so that a clear comparison ends early.
 //!
-//! The error is divided between the looks (alpha spending; Lan and DeMets, Biometrika 70:659, 1983),
+//! The error is divided between the looks (alpha spending; Lan and others, Biometrika 70:659, 1983),
 //! and no look may spend more than its share. By Boole's inequality the sum holds for any rule that
 //! decides when to end, for any number of metrics, and for intervals as for tests (repeated
 //! confidence intervals; Jennison and Turnbull, J. R. Statist. Soc. B 51:305, 1989). Early looks use

@@ -321,7 +321,7 @@ fn set_narrowing(effects: &mut [RepetitionEffect], counts: [f64; LEVELS.len()]) 
 }
 
 /// Returns the runs of each of two conditions that find a relative difference with [`POWER`], at
-/// [`LEVEL`]: n ≥ 2 s² (t₁₋α⸝₂ + t_power)² / δ², with 2n − 2 degrees of freedom.
+/// [`LEVEL`]: n ≥ 2 s² (t + u)² / δ², t and u the quantiles of both, with 2n − 2 degrees of freedom.
 fn needed_runs(variance: f64, difference: f64) -> Option<u32> {
     let distance = difference.ln_1p();
     let is_enough = |n: &u32| {

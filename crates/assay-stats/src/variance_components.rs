@@ -1,8 +1,8 @@
 //! Components of variance of nested repetitions: runs, preparations within a run, samples within a
 //! preparation.
 //!
-//! Analysis of variance for groups of any size (Searle, Casella and McCulloch, Variance Components,
-//! 1992, ch. 3): sums of squares between the groups of each level are set equal to their
+//! Analysis of variance for groups of any size (Searle and others, Variance Components, 1992,
+//! ch. 3): sums of squares between the groups of each level are set equal to their
 //! expectations, from the finest level up. Assumes independent effects of constant variance.
 
 use std::collections::BTreeMap;

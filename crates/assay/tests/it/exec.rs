@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use crate::program::{World, results};
 
+mod applications;
 mod outputs;
+mod repetitions;
 mod verdicts;
 
 /// A program that prints the numbers 1, 2, 3 … in turn, one in each run.
