@@ -11,7 +11,7 @@ use crate::program::{World, results};
 /// Returns the example suite, unless an application is missing, which is printed.
 fn find_suite(test: &str) -> Option<String> {
     for program in ["7zr", "sysbench"] {
-        if !is_installed(test, program) {
+        if !is_installed(program, test) {
             return None;
         }
     }
