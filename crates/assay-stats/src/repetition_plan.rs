@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_model::attribute::{Attribute, Attributes, identity_attributes};
+use assay_model::attribute::{Attribute, identity_attributes};
 use assay_model::event::Sample;
 use assay_model::run::{CaseRecord, Run, SeriesRecord};
 use assay_model::summary::MetricEstimate;
@@ -128,11 +128,15 @@ fn find_estimate<'e>(
     record: &CaseRecord,
     series: &SeriesRecord,
 ) -> Option<&'e MetricEstimate> {
-    let has_all = |parameters: &Attributes| {
-        series.dimensions.iter().all(|(name, value)| parameters.get(name) == Some(value))
+    // Results of a single host have no such parameter.
+    let has_dimensions = |it: &MetricEstimate| {
+        series.dimensions.iter().all(|(name, value)| match name {
+            Attribute::Host => value.as_text() == Some(it.host.as_str()),
+            name => it.parameters.get(name) == Some(value),
+        })
     };
     estimates.iter().find(|it| {
-        it.case == record.case.id && it.metric == series.metric && has_all(&it.parameters)
+        it.case == record.case.id && it.metric == series.metric && has_dimensions(it)
     })
 }
 

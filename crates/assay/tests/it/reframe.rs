@@ -101,8 +101,7 @@ class stream_test(rfm.RunOnlyRegressionTest):
         return sn.extractsingle(r'Triad:\\s+(\\S+)', self.stdout, 1, float)
 ";
 /// A real log of STREAM, which the program prints.
-const STREAM: &str =
-    include_str!("../../../assay-adapters/tests/import/stream/5.10-openmp.txt");
+const STREAM: &str = include_str!("../../../assay-adapters/tests/import/stream/5.10-float.txt");
 
 /// Returns a figure of `ReFrame`'s performance report, a line like `copy_bw: 71468.4 MB/s (r:0, …)`.
 fn reframe_figure(report: &str, name: &str) -> f64 {
