@@ -190,7 +190,7 @@ impl ImportError {
                  formats` lists the supported formats"
             }
             Self::OtherFormat { .. } => {
-                "look at the stored raw output; `assay help formats` lists what each format is"
+                "look at the stored raw output; `assay help formats` describes each format"
             }
             Self::ProgramFailed { .. } => MEND_AND_REPEAT,
             Self::Malformed { error, .. } => match error {

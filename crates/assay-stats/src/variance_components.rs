@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn simulated_components_are_recovered() {
         let mut random = Random::new(4);
-        for spreads in [[3.0, 2.0, 1.0], [2.0, 3.0, 4.0], [1.0, 3.0, 2.0]] {
+        for spreads in [[3.0, 2.0, 1.0], [4.0, 3.0, 4.0], [3.0, 3.0, 2.0]] {
             let (mut means, mut covered) = ([0.0; 3], [0; 3]);
             for _ in 0..300 {
                 let values = nested(spreads, [6, 4, 5], &mut random);

@@ -91,7 +91,7 @@ fn output_figure(
 fn program_metric(benchmark: Benchmark, metric: &str) -> Option<&'static str> {
     let known = benchmark.metric(metric)?;
     let candidates = Benchmark::Command.definition().metrics.iter();
-    // The first three are what assay itself measures of a program.
+    // assay itself measures the first three of every program.
     let mut candidates = candidates.skip(3);
     let is_same = |unit: Unit, better: Better| (unit, better) == (known.unit, known.better);
     candidates.find(|it| is_same(it.unit, it.better)).map(|it| it.name)

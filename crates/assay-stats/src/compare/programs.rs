@@ -107,6 +107,7 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
     let mut base = run.clone();
     base.cases.clear();
     base.doubts.clear();
+    base.started.plan.cases.clear();
     let mut empty = record.clone();
     // A program that has not ended is compared as far as it got.
     empty.outcome.get_or_insert(CaseOutcome::Finished(StopReason::Decided));

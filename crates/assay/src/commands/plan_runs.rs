@@ -118,7 +118,7 @@ fn describe_effect(effect: &RepetitionEffect, best: Option<RepetitionLevel>) -> 
     format!("{cells}  {narrowing}")
 }
 
-/// Describes the runs that the difference needs, or what is missing to calculate them.
+/// Describes the runs that the difference needs, or the missing repetitions.
 fn describe_need(result: &ResultRepetitions, difference: f64) -> String {
     let difference = percent(difference);
     if let Some(missing) = missing(result) {
@@ -137,7 +137,7 @@ fn describe_need(result: &ResultRepetitions, difference: f64) -> String {
     )
 }
 
-/// Returns what the plan lacks: without a second run, the variance between runs is unknown.
+/// Returns the missing repetition: without a second run, the variance between runs is unknown.
 fn missing(result: &ResultRepetitions) -> Option<&'static str> {
     let is_known = |level: RepetitionLevel| {
         result.effects.iter().any(|it| it.level == level && it.component.is_some())
