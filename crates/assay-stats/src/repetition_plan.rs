@@ -57,7 +57,7 @@ pub struct RepetitionEffect {
     /// Time of one more in seconds, with all that is within it; `None` = unknown, or no time of its
     /// own.
     pub cost_s: Option<f64>,
-    /// Share by which one more, everywhere, narrows the interval, for each minute that it takes.
+    /// Share by which a minute of further ones, spread over all coarser groups, narrows the interval.
     pub narrowing_per_minute: Option<f64>,
 }
 
@@ -83,14 +83,13 @@ pub struct ResultRepetitions {
 /// Samples of one result by host and run.
 struct ResultSamples<'r> {
     estimate: MetricEstimate,
-    /// Name of the host, number of the run, its samples, and the times of all other samples.
-    series: Vec<(String, usize, &'r SeriesRecord, &'r [u64])>,
+    /// Name of the host, number of the run, its samples, and the times of the other cases' samples.
+    series: Vec<(String, usize, &'r SeriesRecord, Vec<u64>)>,
 }
 
 /// Plans repetitions of every result with samples, for a relative difference between two conditions.
 #[must_use]
 pub fn plan_repetitions(runs: &[Run], difference: f64) -> Vec<ResultRepetitions> {
-    let times: Vec<Vec<u64>> = runs.iter().map(sample_times).collect();
     let mut order: Vec<String> = Vec::new();
     let mut results: BTreeMap<String, ResultSamples<'_>> = BTreeMap::new();
     for (number, run) in runs.iter().enumerate() {
@@ -105,7 +104,8 @@ pub fn plan_repetitions(runs: &[Run], difference: f64) -> Vec<ResultRepetitions>
                     order.push(key);
                     ResultSamples { estimate: estimate.clone(), series: Vec::new() }
                 });
-                known.series.push((estimate.host.clone(), number, series, &times[number]));
+                let times = other_times(run, record);
+                known.series.push((estimate.host.clone(), number, series, times));
             }
         }
     }
@@ -113,9 +113,11 @@ pub fn plan_repetitions(runs: &[Run], difference: f64) -> Vec<ResultRepetitions>
     samples.filter_map(|it| it.plan(difference)).collect()
 }
 
-/// Returns the times of all samples of a run, in order.
-fn sample_times(run: &Run) -> Vec<u64> {
-    let series = run.cases.iter().flat_map(|record| &record.series);
+/// Returns the times of the samples of all other cases of a run, in order. Series of one case are
+/// recorded together.
+fn other_times(run: &Run, record: &CaseRecord) -> Vec<u64> {
+    let others = run.cases.iter().filter(|it| it.case.id != record.case.id);
+    let series = others.flat_map(|record| &record.series);
     let mut times: Vec<u64> =
         series.flat_map(|it| &it.samples).map(|sample| sample.at_ns).collect();
     times.sort_unstable();
@@ -226,15 +228,17 @@ impl ResultSamples<'_> {
     fn costs(&self) -> RepetitionCosts {
         let (mut samples, mut preparations, mut starts) = (vec![], vec![], vec![]);
         for (_, _, series, times) in &self.series {
-            let first_ns = times.first().copied().unwrap_or(0);
-            starts.push(first_ns as f64 * 1e-9);
+            let mut previous = None;
+            let own_first = series.samples.iter().map(|sample| sample.at_ns).min();
+            let first_ns = own_first.into_iter().chain(times.first().copied()).min();
+            starts.extend(first_ns.map(|first_ns| first_ns as f64 * 1e-9));
             for preparation in by_preparation(series).values() {
                 for (index, sample) in preparation.iter().enumerate() {
-                    let before = times.partition_point(|it| *it < sample.at_ns);
-                    let Some(before) = before.checked_sub(1).map(|at| times[at]) else {
-                        continue;
-                    };
-                    let took_s = (sample.at_ns - before) as f64 * 1e-9;
+                    let other = times.partition_point(|it| *it < sample.at_ns).checked_sub(1);
+                    let before = other.map(|at| times[at]).max(previous);
+                    previous = Some(sample.at_ns);
+                    let Some(before) = before else { continue };
+                    let took_s = sample.at_ns.saturating_sub(before) as f64 * 1e-9;
                     let all = if index == 0 { &mut preparations } else { &mut samples };
                     all.push(took_s);
                 }
@@ -304,19 +308,18 @@ fn run_variance(effects: &[RepetitionEffect], counts: [f64; LEVELS.len()]) -> Op
     Some(variance(1) + variance(2) / preparations + variance(3) / (preparations * samples))
 }
 
-/// Fills in how much one more repetition of each level narrows the interval in a minute.
+/// Fills in how much a minute of repetitions of each level narrows the interval.
 fn set_narrowing(effects: &mut [RepetitionEffect], counts: [f64; LEVELS.len()]) {
     let of_mean =
         |counts: [f64; LEVELS.len()]| Some(run_variance(effects, counts)? / counts[1]);
     let present = of_mean(counts);
     let narrowing = |level: usize| {
-        let mut more = counts;
-        more[level] += 1.0;
-        let factor = (of_mean(more)? / present.filter(|it| *it > 0.0)?).sqrt();
-        // One more everywhere: in each preparation of each run.
+        // One more in each preparation of each run costs as many times as there are.
         let repeated: f64 = counts[1..level].iter().product();
-        let minutes = effects[level].cost_s? * repeated / 60.0;
-        Some((1.0 - factor) / minutes)
+        let mut more = counts;
+        more[level] += 60.0 / (effects[level].cost_s? * repeated);
+        let factor = (of_mean(more)? / present.filter(|it| *it > 0.0)?).sqrt();
+        Some(1.0 - factor)
     };
     let found: Vec<Option<f64>> = (0..effects.len())
         .map(|level| if level == 0 { None } else { narrowing(level) })

@@ -40,7 +40,8 @@ pub(super) fn plan(
     });
     let text = Language::INVARIANT.scope(|| {
         let parts = results.iter().map(|it| describe_result(it, typed.difference));
-        parts.chain([explanation()]).collect::<Vec<_>>().join("\n")
+        let explanation = terminal.wrap(&explanation()) + "\n";
+        parts.chain([explanation]).collect::<Vec<_>>().join("\n")
     });
     Ok((text, document))
 }
@@ -104,15 +105,19 @@ fn describe_effect(effect: &RepetitionEffect, best: Option<RepetitionLevel>) -> 
             let [low, high] = component.interval.map(|it| percent(it.sqrt()));
             [percent(component.variance.sqrt()), format!("{low}–{high}").replace(" %–", "–")]
         }
+        // A single one within each group is part of the coarser level.
+        None if effect.count <= 1.0 && effect.level != RepetitionLevel::Run => {
+            ["-".to_owned(), String::new()]
+        }
         None => ["unknown".to_owned(), String::new()],
     };
     let cost = effect.cost_s.map_or_else(|| "-".to_owned(), time);
     let cells = row([plural(effect.level).to_owned(), spread, interval, cost]);
     let narrowing = match effect.narrowing_per_minute {
         Some(share) if Some(effect.level) == best => {
-            format!("{} per minute, the most", percent(share))
+            format!("{} in a minute, the most", percent(share))
         }
-        Some(share) => format!("{} per minute", percent(share)),
+        Some(share) => format!("{} in a minute", percent(share)),
         None => "-".to_owned(),
     };
     format!("{cells}  {narrowing}")
@@ -148,9 +153,9 @@ fn missing(result: &ResultRepetitions) -> Option<&'static str> {
 
 fn explanation() -> String {
     format!(
-        "Spreads are relative standard deviations, with intervals at 95 %. One more means one in each \
-         of the next coarser: a sample in each preparation of each run. A difference of that size is \
-         then found with a probability of {:.0} % at a level of {:.0} %.\n",
+        "Spreads are relative standard deviations, with intervals at 95 %. A minute of further samples is \
+         spread over all preparations, one of further preparations over all runs. A difference of that \
+         size is found with a probability of {:.0} % at a level of {:.0} %.\n",
         100.0 * POWER,
         100.0 * LEVEL
     )
@@ -191,6 +196,7 @@ fn percent(share: f64) -> String {
         it if it >= 9.95 => 0,
         it if it >= 0.995 => 1,
         it if it >= 0.0995 => 2,
+        it if it <= 0.0 => 0,
         _ => 3,
     };
     format!("{percent:.digits$} %")

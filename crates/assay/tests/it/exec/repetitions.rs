@@ -39,7 +39,7 @@ fn variance_between_runs_asks_for_runs() {
     let text = world.assay(&["plan", "runs", "a", "--metric", "score", "--difference", "10%"]);
     let text = text.succeeded().out;
     for part in
-        ["3 runs × 6 preparations", "per minute, the most", "a difference of 10 % needs"]
+        ["3 runs × 6 preparations", "in a minute, the most", "a difference of 10 % needs"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
