@@ -69,6 +69,10 @@ const LINTIAN: SystemPackage = package("lintian", "checks the Debian package");
 
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
 
+const SEVEN_ZIP: SystemPackage =
+    package("p7zip", "`7zr`, an application with a figure of merit");
+const SYSBENCH: SystemPackage = package("sysbench", "another one");
+
 const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a peer");
 
 const PROMETHEUS: SystemPackage =
@@ -151,6 +155,8 @@ pub const FOR_TESTS: &[SystemPackage] = &[
     PING,
     IPROUTE,
     ETHTOOL,
+    SEVEN_ZIP,
+    SYSBENCH,
     FIO,
     PROMETHEUS,
     INFLUXDB,

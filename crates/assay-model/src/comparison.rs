@@ -54,6 +54,8 @@ pub struct ComparedCondition {
 pub enum ComparisonDesign {
     /// Alternating: each run is compared with its neighbour of the other condition.
     Turns,
+    /// Alternating, and looked at after each block, to end once it is decided.
+    Looks,
     /// Unknown: all runs of one condition are compared with all runs of the other.
     Independent,
 }
@@ -161,6 +163,14 @@ impl Comparison {
     pub fn deciding_pairs(&self) -> impl Iterator<Item = &MetricComparison> {
         let has_headline = self.pairs.iter().any(|pair| pair.is_headline);
         self.pairs.iter().filter(move |pair| pair.is_headline || !has_headline)
+    }
+
+    /// Returns whether every pair that decides the exit code has a verdict.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let mut deciding = self.deciding_pairs().peekable();
+        deciding.peek().is_some()
+            && deciding.all(|pair| pair.verdict != ComparisonVerdict::CannotTell)
     }
 
     /// Combines the verdicts.

@@ -106,6 +106,7 @@ compare-runs = běhů: { $n }, { $which }
 from-to = od { $first } do { $last }
 compare-result = Ve srovnání s { $a } je { $b }: { $reported }.
 compare-with-neighbour = Každý běh je jedna hodnota a porovnává se se svým časovým sousedem.
+compare-with-looks = Každý běh je jedna hodnota a porovnává se se svým časovým sousedem. Pohledy po každém bloku si dělí chybu, takže interval platí, ať skončí kdykoli.
 compare-with-all = Každý běh je jedna hodnota a porovnává se se všemi běhy druhé podmínky.
 compare-explanation = Lepší, horší: poměr se liší od jedné o více než { $margin }, a ne náhodou mezi { $tested } testovanými metrikami (nejvýše { $wrong } takových verdiktů je chybných). Rovnocenné: celý interval spolehlivosti je do { $margin }. Nelze rozhodnout: neprokázáno ani jedno; číslo v závorce říká, kolik běhů na podmínku by asi rozhodlo.
 compare-floor = Úroveň šumu: interval poměru mezi běhy téže podmínky.

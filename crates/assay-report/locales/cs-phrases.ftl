@@ -186,6 +186,7 @@ phrase-block-device = blokové zařízení { $device }
 phrase-mounted = { $kind } na { $device }, připojeno v { $point }
 phrase-mounted-in-memory = { $kind }, tedy paměť: žádné úložné zařízení se neměří; připojeno v { $point }
 phrase-back-to = zpět k { $condition }: { $command }
+phrase-decided-early = rozhodnuto po { $blocks } blocích; pohledy po každém bloku jsou zahrnuty v chybě
 phrase-back-within = může to trvat až { $minutes } minut; ukončení nyní ponechá { $condition }
 phrase-settling = { $condition }: čeká se na ustálení
 phrase-to-condition = k { $condition }: { $command }

@@ -110,6 +110,7 @@ compare-runs = { $n } Läufe, { $which }
 from-to = { $first } bis { $last }
 compare-result = Verglichen mit { $a } ist { $b }: { $reported }.
 compare-with-neighbour = Jeder Lauf zählt als ein Wert und wird mit seinem zeitlichen Nachbarn verglichen.
+compare-with-looks = Jeder Lauf zählt als ein Wert und wird mit seinem zeitlichen Nachbarn verglichen. Die Blicke nach jedem Block teilen sich den Fehler, sodass das Intervall gilt, wann immer sie enden.
 compare-with-all = Jeder Lauf zählt als ein Wert und wird mit allen der anderen Bedingung verglichen.
 compare-explanation = Besser, schlechter: Das Verhältnis liegt weiter als { $margin } von eins entfernt, und nicht zufällig unter { $tested } geprüften Messgrößen (höchstens { $wrong } solcher Urteile sind falsch). Gleichwertig: Das ganze Konfidenzintervall liegt innerhalb von { $margin }. Nicht entscheidbar: Keines von beiden ließ sich zeigen; die Zahl in Klammern sagt, wie viele Läufe je Bedingung etwa genügen würden.
 compare-floor = Rauschgrenze: das Intervall des Verhältnisses zwischen Läufen derselben Bedingung.

@@ -188,6 +188,7 @@ phrase-block-device = das Blockgerät { $device }
 phrase-mounted = { $kind } auf { $device }, eingehängt in { $point }
 phrase-mounted-in-memory = { $kind }, also Arbeitsspeicher: gemessen wird kein Speichergerät; eingehängt in { $point }
 phrase-back-to = zurück zu { $condition }: { $command }
+phrase-decided-early = entschieden nach { $blocks } Blöcken; die Blicke nach jedem Block sind im Fehler enthalten
 phrase-back-within = es kann bis zu { $minutes } Minuten dauern; ein Abbruch jetzt lässt { $condition } bestehen
 phrase-settling = { $condition }: pendelt sich ein
 phrase-to-condition = zu { $condition }: { $command }

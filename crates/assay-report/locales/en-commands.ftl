@@ -110,6 +110,7 @@ compare-runs = { $n } runs, { $which }
 from-to = { $first } to { $last }
 compare-result = Compared with { $a }, { $b } is: { $reported }.
 compare-with-neighbour = Each run counts as one value and is compared with its neighbour in time.
+compare-with-looks = Each run counts as one value and is compared with its neighbour in time. The looks after each block share the error, so that the interval holds whenever they end.
 compare-with-all = Each run counts as one value and is compared with all of the other condition.
 compare-explanation = Better, worse: the ratio is further than { $margin } from one, and not by chance among { $tested } metrics tested (at most { $wrong } of such verdicts are false). Equivalent: the whole confidence interval is within { $margin }. Cannot tell: neither could be shown; the number in brackets is roughly how many runs per condition would decide.
 compare-floor = Noise floor: the interval of the ratio between runs of the same condition.

@@ -110,6 +110,7 @@ compare-runs = { $n } ejecuciones, { $which }
 from-to = de { $first } a { $last }
 compare-result = En comparación con { $a }, { $b } es: { $reported }.
 compare-with-neighbour = Cada ejecución cuenta como un valor y se compara con su vecina en el tiempo.
+compare-with-looks = Cada ejecución cuenta como un valor y se compara con su vecina en el tiempo. Las revisiones tras cada bloque se reparten el error, de modo que el intervalo vale terminen cuando terminen.
 compare-with-all = Cada ejecución cuenta como un valor y se compara con todas las de la otra condición.
 compare-explanation = Mejor, peor: el cociente se aparta de uno más de { $margin }, y no por azar entre { $tested } métricas examinadas (como mucho { $wrong } de tales veredictos son falsos). Equivalente: todo el intervalo de confianza está dentro de { $margin }. No concluyente: no se demuestra ni lo uno ni lo otro; el número entre paréntesis es aproximadamente cuántas ejecuciones por condición decidirían.
 compare-floor = Ruido de fondo: el intervalo del cociente entre ejecuciones de la misma condición.

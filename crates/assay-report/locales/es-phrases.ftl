@@ -191,6 +191,7 @@ phrase-block-device = dispositivo de bloques { $device }
 phrase-mounted = { $kind } en { $device }, montado en { $point }
 phrase-mounted-in-memory = { $kind }, que es memoria: no se mide ningún dispositivo de almacenamiento; montado en { $point }
 phrase-back-to = de vuelta a { $condition }: { $command }
+phrase-decided-early = decidido tras { $blocks } bloques; las revisiones tras cada bloque están incluidas en el error
 phrase-back-within = puede tardar hasta { $minutes } minutos; terminar ahora deja activo { $condition }
 phrase-settling = { $condition }: en estabilización
 phrase-to-condition = hacia { $condition }: { $command }

@@ -110,6 +110,7 @@ compare-runs = { $n } exécutions, { $which }
 from-to = de { $first } à { $last }
 compare-result = Par rapport à { $a }, { $b } est : { $reported }.
 compare-with-neighbour = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps.
+compare-with-looks = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps. Les examens après chaque bloc se partagent l’erreur ; l’intervalle vaut donc quel que soit le moment où ils finissent.
 compare-with-all = Chaque exécution compte pour une valeur et est comparée à toutes celles de l’autre condition.
 compare-explanation = Meilleur, moins bon : le rapport s’écarte de un de plus de { $margin }, et pas par hasard parmi { $tested } métriques testées (au plus { $wrong } de ces verdicts sont faux). Équivalent : tout l’intervalle de confiance est à moins de { $margin }. Indécidable : ni l’un ni l’autre n’est montré ; le nombre entre parenthèses dit à peu près combien d’exécutions par condition décideraient.
 compare-floor = Plancher de bruit : l’intervalle du rapport entre exécutions de la même condition.

@@ -191,6 +191,7 @@ phrase-block-device = périphérique bloc { $device }
 phrase-mounted = { $kind } sur { $device }, monté sur { $point }
 phrase-mounted-in-memory = { $kind }, c’est-à-dire de la mémoire : aucun périphérique de stockage n’est mesuré ; monté sur { $point }
 phrase-back-to = retour à { $condition } : { $command }
+phrase-decided-early = décidé après { $blocks } blocs ; les examens après chaque bloc sont compris dans l’erreur
 phrase-back-within = cela peut prendre jusqu’à { $minutes } minutes ; arrêter maintenant laisse { $condition } en place
 phrase-settling = { $condition } : stabilisation
 phrase-to-condition = vers { $condition } : { $command }

@@ -98,6 +98,7 @@ compare-runs = { $n } 回の実行、{ $which }
 from-to = { $first } から { $last } まで
 compare-result = { $a } と比べた { $b }：{ $reported }。
 compare-with-neighbour = 各実行を一つの値とし、時間的に隣り合う実行と比べます。
+compare-with-looks = 各実行を一つの値とし、時間的に隣り合う実行と比べます。ブロックごとの判定で誤差を分け合うため、いつ終わっても区間は有効です。
 compare-with-all = 各実行を一つの値とし、もう一方の条件のすべての実行と比べます。
 compare-explanation = 良い・悪い：比が一から { $margin } を超えて離れ、検定した { $tested } 個の指標の中で偶然ではない（こうした判定の誤りは多くとも { $wrong }）。同等：信頼区間全体が { $margin } 以内。判定不能：どちらも示されていない。括弧内は判定に要る条件ごとの実行数の目安。
 compare-floor = ノイズフロア：同じ条件の実行どうしの比の区間。

@@ -164,6 +164,7 @@ phrase-block-device = ブロックデバイス { $device }
 phrase-mounted = { $device } 上の { $kind }、マウント先 { $point }
 phrase-mounted-in-memory = メモリである { $kind }、ストレージデバイスは測定されません、マウント先 { $point }
 phrase-back-to = { $condition } に戻します：{ $command }
+phrase-decided-early = { $blocks } ブロックで判定が出ました。ブロックごとの判定は誤差に含まれます
 phrase-back-within = 最大 { $minutes } 分かかることがあります。今終了すると { $condition } のままになります
 phrase-settling = { $condition }：安定を待っています
 phrase-to-condition = { $condition } へ切り替えます：{ $command }

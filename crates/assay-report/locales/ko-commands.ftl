@@ -98,6 +98,7 @@ compare-runs = 실행 { $n }개, { $which }
 from-to = { $first }부터 { $last }까지
 compare-result = { $a } 대비 { $b }: { $reported }.
 compare-with-neighbour = 각 실행은 값 하나로 치며 시간상 이웃과 비교합니다.
+compare-with-looks = 각 실행은 값 하나로 치며 시간상 이웃과 비교합니다. 블록마다 하는 판정이 오류를 나누어 쓰므로, 언제 끝나도 구간은 유효합니다.
 compare-with-all = 각 실행은 값 하나로 치며 다른 조건의 모든 실행과 비교합니다.
 compare-explanation = 더 좋음, 더 나쁨: 비율이 하나에서 { $margin } 넘게 벗어나고, 검정한 지표 { $tested }개 가운데 우연이 아닙니다(이런 판정은 많아야 { $wrong }가 거짓). 동등: 신뢰 구간 전체가 { $margin } 안에 있습니다. 판단 불가: 어느 쪽도 보이지 않았습니다. 괄호 안은 판정에 필요한 조건별 실행 수의 어림입니다.
 compare-floor = 노이즈 플로어: 같은 조건의 실행 사이 비율의 구간.

@@ -164,6 +164,7 @@ phrase-block-device = 블록 장치 { $device }
 phrase-mounted = { $device }의 { $kind }, 마운트 위치 { $point }
 phrase-mounted-in-memory = 메모리인 { $kind }: 저장 장치는 측정되지 않음, 마운트 위치 { $point }
 phrase-back-to = { $condition }(으)로 복귀: { $command }
+phrase-decided-early = { $blocks }개 블록 뒤에 판정이 났습니다. 블록마다 한 판정은 오류에 포함되어 있습니다
 phrase-back-within = 최대 { $minutes }분이 걸릴 수 있으며, 지금 끝내면 { $condition } 상태로 남습니다
 phrase-settling = { $condition }: 안정화 대기 중
 phrase-to-condition = { $condition }(으)로 전환: { $command }

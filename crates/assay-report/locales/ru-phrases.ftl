@@ -187,6 +187,7 @@ phrase-block-device = блочное устройство { $device }
 phrase-mounted = { $kind } на { $device }, смонтировано в { $point }
 phrase-mounted-in-memory = { $kind }, то есть память: устройство хранения не измеряется; смонтировано в { $point }
 phrase-back-to = обратно к { $condition }: { $command }
+phrase-decided-early = решено после { $blocks } блоков; проверки после каждого блока учтены в ошибке
 phrase-back-within = это может занять до { $minutes } минут; если завершить сейчас, останется { $condition }
 phrase-settling = { $condition }: ожидание стабилизации
 phrase-to-condition = к { $condition }: { $command }

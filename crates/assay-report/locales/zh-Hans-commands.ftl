@@ -98,6 +98,7 @@ compare-runs = { $n } 次运行，{ $which }
 from-to = { $first } 至 { $last }
 compare-result = 与 { $a } 相比，{ $b }：{ $reported }。
 compare-with-neighbour = 每次运行算作一个值，与时间上相邻的运行比较。
+compare-with-looks = 每次运行算作一个值，与时间上相邻的运行比较。每个区组之后的检查共同分担误差，因此无论何时结束，区间都成立。
 compare-with-all = 每次运行算作一个值，与另一条件的全部运行比较。
 compare-explanation = 更好、更差：比值偏离一超过 { $margin }，且在 { $tested } 个受检指标中并非偶然（此类判定至多 { $wrong } 有误）。相当：整个置信区间都在 { $margin } 以内。无法判定：两者都未得到证实；括号中的数字是每个条件大约需要多少次运行才能判定。
 compare-floor = 噪声基线：同一条件下各次运行之比的区间。

@@ -164,6 +164,7 @@ phrase-block-device = 块设备 { $device }
 phrase-mounted = { $device } 上的 { $kind }，挂载于 { $point }
 phrase-mounted-in-memory = { $kind }，即内存：未测量任何存储设备，挂载于 { $point }
 phrase-back-to = 回到 { $condition }：{ $command }
+phrase-decided-early = { $blocks } 个区组后已有结论；每个区组之后的检查已计入误差
 phrase-back-within = 最多可能需要 { $minutes } 分钟；现在结束会停留在 { $condition }
 phrase-settling = { $condition }：正在等待稳定
 phrase-to-condition = 切换到 { $condition }：{ $command }

@@ -294,6 +294,7 @@ impl TurnCourse<'_> {
             number: self.number,
             block,
             is_control: false,
+            has_looks: false,
             levels: levels.to_vec(),
             combination: u32::try_from(combination).ok(),
         }

@@ -26,7 +26,7 @@ use assay_model::summary::MetricEstimate;
 use crate::quantile::LEVEL;
 use crate::shift::{self, MIN_SHIFT_VALUES};
 use crate::summarize::summarize;
-use crate::{environment, false_discovery, workload_key};
+use crate::{environment, false_discovery, looks, workload_key};
 
 mod across_runs;
 mod levels;
@@ -34,7 +34,7 @@ mod programs;
 mod required_runs;
 
 pub use levels::{FAMILY_ERROR, LevelRuns, compare_labels, compare_levels};
-pub use programs::{compare_programs, program_levels};
+pub use programs::{are_programs_decided, compare_programs, program_levels};
 
 /// Maximum share of false differences among all reported ones (false discovery rate); where nothing
 /// differs at all, the share of comparisons that report any. Below the usual 5 %, so that a suite
@@ -96,12 +96,13 @@ pub fn compare_results(
         (of_a, of_b)
     });
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
+    let design = find_design(&of_a.runs, &of_b.runs, blocks.as_deref());
     let (mut pairs, mut keys) = (Vec::new(), Vec::new());
     let mut unmatched = Vec::new();
     for key in &of_a.order {
         match (&of_a.results[key], of_b.results.get(key)) {
             (in_a, Some(in_b)) => {
-                pairs.push(compare_metric(in_a, in_b, blocks.as_deref()));
+                pairs.push(compare_metric(in_a, in_b, (design, blocks.as_deref())));
                 keys.push(key.clone());
             }
             (in_a, None) => unmatched
@@ -111,9 +112,7 @@ pub fn compare_results(
     let only_b = of_b.order.iter().filter(|key| !of_a.results.contains_key(key));
     let only_b = only_b.filter_map(|key| of_b.results[key].first());
     unmatched.extend(only_b.map(|it| unmatched_result(it, ConditionLetter::B)));
-    let tested = assign_verdicts(&mut pairs, margin);
-    let design =
-        if blocks.is_some() { ComparisonDesign::Turns } else { ComparisonDesign::Independent };
+    let tested = assign_verdicts(&mut pairs, design, margin);
     let ids = |runs: &[&Run]| runs.iter().map(|run| run.started.run.clone()).collect();
     let side = |name: &str, it: &ConditionResults<'_>| ComparedCondition {
         name: name.to_owned(),
@@ -220,6 +219,21 @@ fn match_blocks(a: &[&Run], b: &[&Run]) -> Option<Vec<(usize, usize)>> {
     (both.len() >= MIN_SHIFT_VALUES).then_some(both)
 }
 
+/// Returns the arrangement of the runs. Looks need all runs from a single comparison that has them:
+/// their shares of the error are those of its blocks.
+fn find_design(a: &[&Run], b: &[&Run], blocks: Option<&[(usize, usize)]>) -> ComparisonDesign {
+    if blocks.is_none() {
+        return ComparisonDesign::Independent;
+    }
+    let turns = || a.iter().chain(b).filter_map(|run| run.started.turn.as_ref());
+    let is_one =
+        turns().zip(turns().skip(1)).all(|(one, next)| one.comparison == next.comparison);
+    match is_one && turns().all(|turn| turn.has_looks) {
+        true => ComparisonDesign::Looks,
+        false => ComparisonDesign::Turns,
+    }
+}
+
 /// Returns every estimate of a run with its key: the benchmark, the workload, the metric and every
 /// attribute that matched results must share.
 pub(crate) fn keyed_estimates(run: &Run) -> Vec<(ResultKey, MetricEstimate)> {
@@ -279,7 +293,7 @@ fn unmatched_result(estimate: &MetricEstimate, only: ConditionLetter) -> Unmatch
 fn compare_metric(
     a: &RunEstimates,
     b: &RunEstimates,
-    blocks: Option<&[(usize, usize)]>,
+    (design, blocks): (ComparisonDesign, Option<&[(usize, usize)]>),
 ) -> MetricComparison {
     let [in_a, in_b] = [a, b].map(|it| it.by_run.values().collect::<Vec<_>>());
     let shift = log_medians(in_a.iter().copied())
@@ -290,8 +304,14 @@ fn compare_metric(
                 let value = |it: &RunEstimates, at| Some(it.by_run.get(at)?.median.ln());
                 let differences = blocks
                     .iter()
-                    .filter_map(|(at_a, at_b)| Some(value(b, at_b)? - value(a, at_a)?));
-                shift::paired_shift(&differences.collect::<Vec<_>>(), LEVEL)
+                    .filter_map(|(at_a, at_b)| Some(value(b, at_b)? - value(a, at_a)?))
+                    .collect::<Vec<_>>();
+                match design {
+                    ComparisonDesign::Looks => looks::sequential_shift(&differences, LEVEL),
+                    ComparisonDesign::Turns | ComparisonDesign::Independent => {
+                        shift::paired_shift(&differences, LEVEL)
+                    }
+                }
             }
         });
     let known = shift.and_then(|shift| shift.significance);
@@ -335,7 +355,11 @@ fn control_floor(of: &RunEstimates) -> Option<[f64; 2]> {
 }
 
 /// Assigns a verdict to every pair; returns the number of pairs tested.
-fn assign_verdicts(pairs: &mut [MetricComparison], margin: f64) -> usize {
+fn assign_verdicts(
+    pairs: &mut [MetricComparison],
+    design: ComparisonDesign,
+    margin: f64,
+) -> usize {
     let tested: Vec<f64> = pairs.iter().filter_map(|pair| pair.p).collect();
     let mut adjusted = false_discovery::adjust_p_values(&tested).into_iter();
     for pair in pairs {
@@ -343,7 +367,7 @@ fn assign_verdicts(pairs: &mut [MetricComparison], margin: f64) -> usize {
         pair.verdict = judge_pair(pair, margin.ln_1p());
         if pair.verdict == ComparisonVerdict::CannotTell {
             pair.runs_to_decide =
-                required_runs::required_runs(pair, margin.ln_1p(), tested.len());
+                required_runs::required_runs(pair, design, (margin.ln_1p(), tested.len()));
         }
     }
     tested.len()

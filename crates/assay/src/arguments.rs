@@ -124,7 +124,7 @@ pub(crate) enum AssayCommand {
     Mpi(MpiArguments),
     /// Measure latency and bandwidth of RDMA (InfiniBand, RoCE) as perftest does
     Rdma(RdmaArguments),
-    /// Calculate I/O in flight (Little's law) and volume sizes before measuring
+    /// Calculate before measuring: I/O in flight (Little's law), volume sizes, necessary runs
     Plan(PlanArguments),
     /// Check whether this machine is configured for measuring, without changing it
     Doctor(DoctorArguments),

@@ -13,6 +13,7 @@ use assay_run::failure::CommandFailure;
 use assay_run::listener::Listener;
 use assay_run::restore_record;
 use assay_run::run_request::{self, MeasuredRun};
+use assay_stats::compare::compare_programs;
 use assay_store::Store;
 
 use crate::arguments::hosts::FleetArguments;
@@ -26,6 +27,8 @@ use crate::{output_file, page, store_access};
 
 mod hosts;
 mod report;
+
+use report::RunVerdicts;
 
 /// Extent of the printed report of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,9 @@ pub(crate) struct RunDelivery<'a> {
     drain_list: Option<&'a Path>,
     further_page: Option<&'a FurtherPage<'a>>,
     own_page: Option<&'a FurtherPage<'a>>,
+    /// Margin of the comparison of programs with the first one.
+    programs_margin: Option<f64>,
+    is_stored: bool,
 }
 
 impl<'a> RunDelivery<'a> {
@@ -66,6 +72,8 @@ impl<'a> RunDelivery<'a> {
             drain_list: None,
             further_page: None,
             own_page: None,
+            programs_margin: None,
+            is_stored: true,
         })
     }
 
@@ -74,6 +82,16 @@ impl<'a> RunDelivery<'a> {
         let drain_list = typed.drain_list.as_deref();
         drain_list.map(output_file::check_writable).transpose()?;
         Ok(Self { drain_list, ..self })
+    }
+
+    /// Compares the programs of the run with the first one, in its report.
+    pub(crate) fn with_programs_compared(self, margin: f64) -> Self {
+        Self { programs_margin: Some(margin), ..self }
+    }
+
+    /// Stores nothing.
+    pub(crate) fn without_store(self) -> Self {
+        Self { is_stored: false, ..self }
     }
 
     /// Adds a page after the report.
@@ -91,10 +109,20 @@ impl<'a> RunDelivery<'a> {
         &self,
         first_text: Option<&str>,
         terminal: &mut Terminal,
-        measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<MeasuredRun, CommandFailure>,
+        measure: impl FnOnce(
+            Option<&Store>,
+            &mut dyn Listener,
+        ) -> Result<MeasuredRun, CommandFailure>,
     ) -> Result<u8, CommandFailure> {
         let has_report = prints_report(self.typed) && terminal.is_stdout_terminal();
-        let measured = self::measure(self.typed, (first_text, has_report), terminal, measure)?;
+        let progress = (first_text, has_report);
+        let measured = if self.is_stored {
+            let measure =
+                |store: &Store, listener: &mut dyn Listener| measure(Some(store), listener);
+            self::measure(self.typed, progress, terminal, measure)?
+        } else {
+            measure(None, &mut progress_listener(self.typed, progress, terminal))?
+        };
         self.deliver(measured, terminal)
     }
 
@@ -112,6 +140,9 @@ impl<'a> RunDelivery<'a> {
             run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
         let judged = self.expectations.judge_hosts(&summary);
         let gates = judged.as_ref().map(JudgedHosts::to_json);
+        let margin = self.programs_margin;
+        let comparisons =
+            margin.map(|margin| compare_programs(&run, margin)).unwrap_or_default();
         match self.own_page {
             Some(print) => print(&run, terminal)?,
             None if is_lost && is_text => {}
@@ -119,7 +150,11 @@ impl<'a> RunDelivery<'a> {
                 report::publish_run(
                     &run,
                     &summary,
-                    gates.as_ref(),
+                    &RunVerdicts {
+                        gates: gates.as_ref(),
+                        comparisons: &comparisons,
+                        is_stored: self.is_stored,
+                    },
                     (self.typed, self.extent),
                     terminal,
                 )?;
@@ -171,18 +206,27 @@ impl<'a> RunDelivery<'a> {
 /// whether a report of the run follows.
 pub(crate) fn measure<T>(
     typed: &MeasuringArguments,
-    (first_text, has_report): (Option<&str>, bool),
+    progress: (Option<&str>, bool),
     terminal: &mut Terminal,
     measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let store = store_access::open(&typed.store)?;
+    let mut listener = progress_listener(typed, progress, terminal);
+    restore_record::report_unrestored(&store, &mut listener);
+    measure(&store, &mut listener)
+}
+
+fn progress_listener<'t>(
+    typed: &MeasuringArguments,
+    (first_text, has_report): (Option<&str>, bool),
+    terminal: &'t mut Terminal,
+) -> ProgressListener<'t> {
     let mut listener = ProgressListener::new(terminal, typed.events, typed.page.screen.quiet)
         .with_report(has_report);
-    restore_record::report_unrestored(&store, &mut listener);
     if let Some(text) = first_text {
         listener.begin_with_text(text);
     }
-    measure(&store, &mut listener)
+    listener
 }
 
 /// Whether the report is printed as text on standard output.

@@ -78,7 +78,7 @@ pub(crate) fn deliver_suite(
     }
     let cancel = signals::cancel_on_signals_with_notice()?;
     delivery.measure(None, terminal, |store, listener| {
-        run_request::measure(request, prepared, Some(store), &cancel, listener, Box::new(Alone))
+        run_request::measure(request, prepared, store, &cancel, listener, Box::new(Alone))
     })
 }
 

@@ -21,6 +21,9 @@ pub struct CommandWorkload {
     /// Figures that the program prints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureRequest>,
+    /// Format of the output, whose figures an importer reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<String>,
     /// Signs of a correct run.
     pub correct: CorrectnessCheck,
     /// Command before each repetition; its time does not count.
@@ -34,6 +37,10 @@ pub struct CommandWorkload {
     /// Exact number of repetitions; `None` = by precision and budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
+    /// Margin of the comparison with other programs, whose verdict ends the repetitions; `None` =
+    /// they end regardless of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by_margin: Option<f64>,
     /// Maximum time of a run in seconds.
     pub timeout_s: f64,
     /// CPUs that the program may use; empty = all.
@@ -96,11 +103,13 @@ impl CommandWorkload {
             name: run.line(),
             run,
             figures: Vec::new(),
+            read_as: None,
             correct: CorrectnessCheck::default(),
             prepare: None,
             warmup: 0,
             repetitions: DEFAULT_REPETITIONS,
             runs: None,
+            decided_by_margin: None,
             timeout_s: DEFAULT_TIMEOUT_S,
             cpus: Vec::new(),
             shows_output: false,

@@ -137,6 +137,7 @@ fn explanation(comparison: &Comparison) -> String {
     let margin = precision::format_percent_setting(comparison.margin * 100.0);
     let design = match comparison.design {
         ComparisonDesign::Turns => word("compare-with-neighbour"),
+        ComparisonDesign::Looks => word("compare-with-looks"),
         ComparisonDesign::Independent => word("compare-with-all"),
     };
     let floor = word("compare-floor");

@@ -47,6 +47,8 @@ struct SummaryOut<'a> {
     gates: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     levels: Option<levels::LevelComparisonOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comparisons: Vec<ComparisonOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -218,39 +220,50 @@ pub fn summary(summary: &RunSummary) -> String {
     Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
 }
 
-/// Renders the summary as [`summary`], with the outcomes of the user's gates as `gates`, and with
-/// the levels that were compared as `levels`.
+/// What a document contains beside the summary.
+#[derive(Debug, Default)]
+pub struct SummaryVerdicts<'v> {
+    /// Outcomes of the user's gates.
+    pub gates: Option<Value>,
+    /// Compared levels of factors.
+    pub levels: Option<&'v LevelComparison>,
+    /// Programs compared with the first one.
+    pub comparisons: &'v [Comparison],
+}
+
+/// Renders the summary as [`summary`], with verdicts as `gates`, `levels` and `comparisons`.
 #[must_use]
-pub fn summary_with(
-    summary: &RunSummary,
-    gates: Option<Value>,
-    compared: Option<&LevelComparison>,
-) -> String {
-    let levels = compared.map(levels::LevelComparisonOut::new);
-    let render = || to_json_text(&SummaryOut { gates, levels, ..summary_out(summary) });
+pub fn summary_with(summary: &RunSummary, verdicts: SummaryVerdicts<'_>) -> String {
+    let SummaryVerdicts { gates, levels, comparisons } = verdicts;
+    let render = || {
+        let levels = levels.map(levels::LevelComparisonOut::new);
+        let comparisons = comparisons.iter().map(comparison_out).collect();
+        to_json_text(&SummaryOut { gates, levels, comparisons, ..summary_out(summary) })
+    };
     Language::INVARIANT.scope(render)
 }
 
 /// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    let out = || {
-        to_json_text(&ComparisonOut {
-            schema: comparison.schema,
-            a: &comparison.a,
-            b: &comparison.b,
-            control: &comparison.control,
-            design: comparison.design,
-            margin: comparison.margin,
-            level: comparison.level,
-            tested: comparison.tested,
-            false_share: comparison.false_share,
-            pairs: comparison.pairs.iter().map(pair).collect(),
-            unmatched: &comparison.unmatched,
-            differences: comparison.differences.iter().map(difference).collect(),
-        })
-    };
-    Language::INVARIANT.scope(out)
+    Language::INVARIANT.scope(|| to_json_text(&comparison_out(comparison)))
+}
+
+fn comparison_out(comparison: &Comparison) -> ComparisonOut<'_> {
+    ComparisonOut {
+        schema: comparison.schema,
+        a: &comparison.a,
+        b: &comparison.b,
+        control: &comparison.control,
+        design: comparison.design,
+        margin: comparison.margin,
+        level: comparison.level,
+        tested: comparison.tested,
+        false_share: comparison.false_share,
+        pairs: comparison.pairs.iter().map(pair).collect(),
+        unmatched: &comparison.unmatched,
+        differences: comparison.differences.iter().map(difference).collect(),
+    }
 }
 
 /// Renders the comparison of levels as one JSON document and a final line break.
@@ -338,6 +351,7 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         warnings: summary.warnings.iter().map(doubt).collect(),
         gates: None,
         levels: None,
+        comparisons: Vec::new(),
     }
 }
 

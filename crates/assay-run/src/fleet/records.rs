@@ -464,6 +464,7 @@ const fn weaker_stop(a: StopReason, b: StopReason) -> StopReason {
     match (a, b) {
         (StopReason::Budget, _) | (_, StopReason::Budget) => StopReason::Budget,
         (StopReason::Tool, _) | (_, StopReason::Tool) => StopReason::Tool,
+        (StopReason::Decided, _) | (_, StopReason::Decided) => StopReason::Decided,
         (StopReason::Precise, _) | (_, StopReason::Precise) => StopReason::Precise,
         (StopReason::NotNeeded, StopReason::NotNeeded) => StopReason::NotNeeded,
     }

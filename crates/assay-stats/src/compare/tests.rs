@@ -319,6 +319,7 @@ fn turns_cancel_common_drift() {
         number,
         block: number / 3,
         is_control,
+        has_looks: false,
         levels: Vec::new(),
         combination: None,
     };

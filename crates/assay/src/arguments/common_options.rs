@@ -53,6 +53,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("rdma", EMULATED),
     ("plan littles-law", PAGES),
     ("plan anf", PAGES),
+    ("plan runs", PAGES),
     ("doctor", PAGES),
     ("import", MEASURING),
     // Filter by label.

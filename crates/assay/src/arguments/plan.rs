@@ -1,12 +1,12 @@
-//! Options of `assay plan`: calculations before a measurement.
+//! Options of `assay plan`: calculations before a measurement, and from stored runs.
 
-use assay_console::options::parse_milliseconds;
-use assay_model::quantity::Unit;
+use assay_console::options::{StoreArguments, parse_milliseconds};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::BriefPageArguments;
 use super::values::{Bandwidth, parse_positive, parse_rate};
+use super::{BriefPageArguments, parse_margin};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -21,6 +21,26 @@ pub(crate) enum PlanCommand {
     LittlesLaw(LittlesLawArguments),
     /// Quota and throughput of an Azure NetApp Files volume: one gives the other
     Anf(AnfArguments),
+    /// Repetitions of stored runs: which one narrows the interval most for its time, and how many runs
+    /// find a difference
+    Runs(RepetitionArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepetitionArguments {
+    /// Stored runs of the same suite under one condition: runs or a label
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<String>,
+    /// Relative difference between two conditions that is to be found
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
+    pub(crate) difference: f64,
+    /// Only this metric, like triad or memory.stream/triad [default: the main results]
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Option<String>,
+    #[command(flatten)]
+    pub(crate) answer: BriefPageArguments,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 #[derive(Debug, Args)]

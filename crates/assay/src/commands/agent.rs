@@ -20,9 +20,10 @@ use assay_model::path_text;
 use assay_model::suite::Suite;
 use clap::Parser as _;
 
-use super::{doctor, run};
+use super::{doctor, exec, run};
+use crate::arguments::exec::ExecArguments;
 use crate::arguments::{Arguments, AssayCommand, RunArguments};
-use crate::{store_access, suites};
+use crate::{pipeline, store_access, suites};
 use assay_console::options::StoreArguments;
 use assay_run::factor_turns::AppliedLevels;
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -208,7 +209,8 @@ fn apply_levels(
     applied.apply(&levels, line.cancel(), &mut SilentListener)
 }
 
-/// Executes `assay run` as typed on the coordinator, except `--store`, which is a folder there.
+/// Executes `assay run` or `assay exec` as typed on the coordinator, except `--store`, which is a
+/// folder there.
 fn measure(
     request: &RemoteRunRequest,
     line: &Arc<CoordinatorLink>,
@@ -219,8 +221,12 @@ fn measure(
         CommandFailure::new(FailureKind::Internal, "cannot parse the run's command line")
             .with_cause(&error)
     })?;
-    let AssayCommand::Run(mut typed) = typed.command else {
-        return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
+    let mut typed = match typed.command {
+        AssayCommand::Run(typed) => typed,
+        AssayCommand::Exec(typed) => return measure_programs(*typed, request.seed, line),
+        _ => {
+            return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
+        }
     };
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(request.seed);
@@ -254,4 +260,16 @@ fn turn_suite(
         let what = format!("the suite has no combination {}", format_levels(levels));
         CommandFailure::new(FailureKind::Internal, what)
     })
+}
+
+/// Executes `assay exec`.
+fn measure_programs(
+    mut typed: ExecArguments,
+    seed: u64,
+    line: &Arc<CoordinatorLink>,
+) -> Result<(), CommandFailure> {
+    typed.measuring.store.folder = None;
+    typed.measuring.seed = Some(seed);
+    let suite = exec::suite_from_options(&typed)?;
+    member::measure(&pipeline::request_from_options(&suite, &typed.measuring), line)
 }

@@ -6,6 +6,7 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{self, LittlesLaw};
 use serde_json::{Value, json};
 
+use super::plan_runs;
 use crate::arguments::plan::{
     AnfArguments, AnfVolume, LittlesLawArguments, PlanArguments, PlanCommand,
 };
@@ -25,6 +26,10 @@ pub(crate) fn plan(
     let ((text, json), answer) = match &typed.what {
         PlanCommand::LittlesLaw(typed) => (littles_law(typed)?, &typed.answer),
         PlanCommand::Anf(typed) => (plan_anf(typed)?, &typed.answer),
+        PlanCommand::Runs(typed) => {
+            let (text, json) = plan_runs::plan(typed, terminal)?;
+            return page::publish_lines(&text, &json, &typed.answer, terminal).map(|()| 0);
+        }
     };
     page::publish_brief(&text, &json, answer, terminal)?;
     Ok(0)

@@ -19,8 +19,9 @@ use assay_report::words;
 use serde_json::json;
 
 use super::run_factors;
-use crate::arguments::RunArguments;
+use crate::arguments::exec::ExecArguments;
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
+use crate::arguments::{MeasuringArguments, RunArguments};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::failure::exit_code;
 use crate::pipeline::{self, ForecastDocument};
@@ -56,12 +57,55 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     let relays = parse_relays(&typed.fleet, &names)?;
     let options = access.connection_options(&relays, &cancel);
     let request = fleet_request(typed, (&access.hosts, &names), pairs, texts);
-    if typed.measuring.dry_run {
-        return plan_run(&request, &options, typed, terminal);
+    measure_on_hosts(&request, &options, &delivery, (&typed.measuring, terminal))
+}
+
+/// Measures the programs of `assay exec` on every host.
+pub(super) fn exec(
+    typed: &ExecArguments,
+    delivery: &RunDelivery<'_>,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let measuring = &typed.measuring;
+    if measuring.label.len() > 1 {
+        return Err(CommandFailure::usage("--label needs a single name"));
     }
-    delivery.measure(Some(&waiting_message(&names)), terminal, |store, listener| {
-        let run = agents::with_hosts(&names, &options, clock::now_ns, |hosts| {
-            fleet::measure(&request, hosts, Some(store), &cancel, listener)
+    let cancel = signals::cancel_on_signals_with_notice()?;
+    ProgressListener::show_search(terminal, "progress-hosts-sought", measuring.page.screen.quiet);
+    let mut access = HostAccess::resolve(&typed.hosts, &cancel, terminal)?;
+    access.hosts.retain(|host| !host.is_far_end);
+    let names = access.names();
+    limit_heap_arenas(names.len());
+    let options = access.connection_options(&[], &cancel);
+    let request = FleetRequest {
+        names: &names,
+        labels: access.hosts.iter().map(|host| host.labels.clone()).collect(),
+        pairs: PairRounds::default(),
+        arguments: std::iter::once("exec".to_owned()).chain(command_arguments()).collect(),
+        suites: BTreeMap::new(),
+        seed: measuring.seed.unwrap_or_else(random_seed),
+        label: measuring.label.first().cloned(),
+        note: measuring.note.clone(),
+        stops_on_failure: false,
+        deadline: options.deadline,
+        case_deadline: None,
+    };
+    measure_on_hosts(&request, &options, delivery, (measuring, terminal))
+}
+
+/// Measures or plans on every host, and delivers the run.
+fn measure_on_hosts(
+    request: &FleetRequest<'_>,
+    options: &ConnectionOptions<'_>,
+    delivery: &RunDelivery<'_>,
+    (typed, terminal): (&MeasuringArguments, &mut Terminal),
+) -> Result<u8, CommandFailure> {
+    if typed.dry_run {
+        return plan_run(request, options, typed, terminal);
+    }
+    delivery.measure(Some(&waiting_message(request.names)), terminal, |store, listener| {
+        let run = agents::with_hosts(request.names, options, clock::now_ns, |hosts| {
+            fleet::measure(request, hosts, store, options.cancel, listener)
         })?;
         Ok(MeasuredRun { run, left: None })
     })
@@ -156,10 +200,10 @@ fn run_factors_on_hosts(
 fn plan_run(
     request: &FleetRequest<'_>,
     options: &ConnectionOptions<'_>,
-    typed: &RunArguments,
+    typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if !typed.measuring.page.screen.quiet {
+    if !typed.page.screen.quiet {
         ProgressListener::show_text(terminal, &waiting_message(request.names));
     }
     let planned = agents::with_hosts(request.names, options, clock::now_ns, |hosts| {
@@ -261,7 +305,7 @@ fn requested_pairs(
 /// Prints the plan of each host without measuring.
 fn print_plan(
     planned: &FleetPlan,
-    typed: &RunArguments,
+    typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let forecast = planned.forecast();
@@ -287,6 +331,6 @@ fn print_plan(
         "cases": cases.collect::<Vec<_>>(),
         "lost": unreachable.collect::<Vec<_>>(),
     });
-    pipeline::publish_plan(&page, &document, &typed.measuring.page, terminal)?;
+    pipeline::publish_plan(&page, &document, &typed.page, terminal)?;
     Ok(if lost.is_empty() { 0 } else { exit_code(FailureKind::Measurement) })
 }

@@ -9,7 +9,7 @@ use assay_report::words;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, RunRequest};
 use assay_run::switching::{self, SwitchCommand, TurnSchedule};
-use assay_stats::compare::{Condition, compare};
+use assay_stats::compare::{Condition, DEFAULT_RUNS, compare};
 use assay_stats::summarize::summarize;
 
 use super::compare::{self, comparison_exit_code};
@@ -40,10 +40,11 @@ pub(super) fn run(
     // Errors of the plan or the store are reported before any switch.
     let prepared = run_request::prepare(request)?;
     let schedule = TurnSchedule {
-        turns: typed.turns.turns,
+        turns: typed.turns.turns.unwrap_or(2 * DEFAULT_RUNS),
         with_control: typed.turns.control,
         seed: measuring.seed.unwrap_or_else(run_request::random_seed),
         settle: Duration::from_secs_f64(typed.turns.settle.unwrap_or(DEFAULT_SETTLE_S)),
+        decided_by_margin: typed.turns.turns.is_none().then_some(typed.turns.margin),
     };
     if measuring.dry_run {
         return pipeline::dry_run(&prepared, Some(schedule), measuring, terminal);

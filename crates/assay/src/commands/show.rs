@@ -9,6 +9,7 @@ use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::document::Document;
+use assay_report::render::json::SummaryVerdicts;
 use assay_report::{anonymous, build, render};
 
 use super::result_list::ResultList;
@@ -203,7 +204,11 @@ fn run_page(
     };
     let page = OutputPage {
         document: with_levels(build::run(summary, Some(run))),
-        json: &|| render::json::summary_with(summary, gates(), levels),
+        json: &|| {
+            let verdicts =
+                SummaryVerdicts { gates: gates(), levels, ..SummaryVerdicts::default() };
+            render::json::summary_with(summary, verdicts)
+        },
         csv: &|| render::csv::summary(summary),
         html_document: Some(&|| with_levels(build::run_page(summary, Some(run)))),
     };

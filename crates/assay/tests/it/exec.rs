@@ -9,6 +9,11 @@ use serde_json::Value;
 
 use crate::program::{World, results};
 
+mod applications;
+mod outputs;
+mod repetitions;
+mod verdicts;
+
 /// A program that prints the numbers 1, 2, 3 … in turn, one in each run.
 const COUNTER: &str = "n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; \
                        echo \"FOM = $n GB/s\"; echo \"cost $n\" >&2; echo done";

@@ -11,8 +11,8 @@ use crate::benchmark::Better;
 use crate::workload::command::{CommandWorkload, CorrectnessCheck, FigureRequest, ProgramCall};
 
 pub(super) const KEYS: &[&str] = &[
-    "run", "name", "shell", "metrics", "correct", "prepare", "warmup", "runs", "timeout",
-    "cpus",
+    "run", "name", "shell", "metrics", "read-as", "correct", "prepare", "warmup", "runs",
+    "timeout", "cpus",
 ];
 const METRIC_KEYS: &[&str] = &["name", "find", "unit", "better"];
 const CHECK_KEYS: &[&str] = &["exit", "find"];
@@ -26,6 +26,7 @@ pub(super) fn request(table: &Table<'_>) -> Result<MeasureRequest, SuiteError> {
     let workload = CommandWorkload {
         name: table.optional("name", name)?.unwrap_or(usual.name),
         figures: table.optional("metrics", figures)?.unwrap_or_default(),
+        read_as: table.optional("read-as", name)?,
         correct: table.optional("correct", check)?.unwrap_or_default(),
         prepare: table.optional("prepare", |value| call(value, shell))?,
         warmup: table.optional("warmup", count)?.unwrap_or(0),

@@ -25,6 +25,7 @@ fn conditions(
                 number: block,
                 block,
                 is_control: false,
+                has_looks: false,
                 levels: Vec::new(),
                 combination: None,
             };
