@@ -109,6 +109,21 @@ pub enum GateOutcome {
     CannotTell,
 }
 
+impl GateOutcome {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Passed, Self::Failed, Self::CannotTell];
+
+    /// Returns the word of machine-readable formats.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+}
+
 /// Parses a file of gates.
 ///
 /// # Errors

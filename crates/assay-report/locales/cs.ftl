@@ -386,6 +386,7 @@ verdict-cannot-tell = nelze rozhodnout
 differ = { $what }: { $a } a { $b }
 differ-load = { $what }: { $a } a { $b } spustitelných úloh
 differ-order = { $what }: jedno bylo měřeno { $a }, druhé { $b }, takže každý posun vypadá jako rozdíl; `assay run --switch` je střídá
+differ-unrecorded = { $what }: { $value }; importovaný soubor to neobsahuje
 aspect-host = hostitel
 aspect-fingerprint = počítač (jeho otisk)
 aspect-processor = procesor

@@ -373,6 +373,7 @@ verdict-cannot-tell = nicht entscheidbar
 differ = { $what }: { $a } und { $b }
 differ-load = { $what }: { $a } und { $b } lauffähige Tasks
 differ-order = { $what }: Das eine wurde { $a } gemessen, das andere { $b }, sodass jede Drift wie ein Unterschied aussieht; `assay run --switch` wechselt ab
+differ-unrecorded = { $what }: { $value }; die importierte Datei enthält es nicht
 aspect-host = der Host
 aspect-fingerprint = die Maschine (ihr Fingerabdruck)
 aspect-processor = der Prozessor

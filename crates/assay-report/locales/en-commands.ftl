@@ -132,6 +132,7 @@ run-table-explanation = Differences from the first run are ratios of medians, wi
 compare-needs = { $n } runs
 compare-alone = { $what }: { $side } only
 compare-nearest = The closest match is { $what }: { $a } in { $first }, { $b } in { $second }.
+compare-no-condition = no such condition
 column-floor = noise floor
 items-goodput = Goodput
 items-cpu-is = CPU is the busy share of all CPUs at the local / at the remote end during the measurement.

@@ -385,6 +385,7 @@ verdict-cannot-tell = cannot tell
 differ = { $what }: { $a } and { $b }
 differ-load = { $what }: { $a } and { $b } runnable tasks
 differ-order = { $what }: one was measured { $a }, the other { $b }, so that drift looks like a difference; `assay run --switch` alternates the conditions
+differ-unrecorded = { $what }: { $value }; the imported file does not contain it
 aspect-host = the host
 aspect-fingerprint = the machine (its fingerprint)
 aspect-processor = the processor

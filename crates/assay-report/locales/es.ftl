@@ -373,6 +373,7 @@ verdict-cannot-tell = no concluyente
 differ = { $what }: { $a } y { $b }
 differ-load = { $what }: { $a } y { $b } tareas ejecutables
 differ-order = { $what }: lo uno se midió { $a }, lo otro { $b }, así que toda deriva parece una diferencia; `assay run --switch` los alterna
+differ-unrecorded = { $what }: { $value }; el archivo importado no lo contiene
 aspect-host = el host
 aspect-fingerprint = la máquina (su huella)
 aspect-processor = el procesador

@@ -373,6 +373,7 @@ verdict-cannot-tell = non concluant
 differ = { $what } : { $a } et { $b }
 differ-load = { $what } : { $a } et { $b } tâches exécutables
 differ-order = { $what } : l’un a été mesuré { $a }, l’autre { $b }, si bien que toute dérive ressemble à une différence ; `assay run --switch` les alterne
+differ-unrecorded = { $what } : { $value } ; le fichier importé ne l’indique pas
 aspect-host = l’hôte
 aspect-fingerprint = la machine (son empreinte)
 aspect-processor = le processeur

@@ -333,6 +333,7 @@ verdict-cannot-tell = 判定不能
 differ = { $what }：{ $a } と { $b }
 differ-load = { $what }：実行可能タスク { $a } と { $b }
 differ-order = { $what }：一方は { $a }、他方は { $b } に測定されたため、どんなドリフトも差に見えます。`assay run --switch` は交互に測定します
+differ-unrecorded = { $what }：{ $value }。インポートしたファイルには記載がありません
 aspect-host = ホスト
 aspect-fingerprint = マシン（フィンガープリント）
 aspect-processor = プロセッサ

@@ -333,6 +333,7 @@ verdict-cannot-tell = 판단 불가
 differ = { $what }: { $a } 및 { $b }
 differ-load = { $what }: 실행 가능한 작업 { $a } 및 { $b }
 differ-order = { $what }: 하나는 { $a }, 다른 하나는 { $b }에 측정되어 모든 변동이 차이처럼 보입니다. `assay run --switch`는 번갈아 측정합니다
+differ-unrecorded = { $what }: { $value }. 가져온 파일에는 없습니다
 aspect-host = 호스트
 aspect-fingerprint = 머신(지문)
 aspect-processor = 프로세서

@@ -395,6 +395,7 @@ verdict-cannot-tell = определить нельзя
 differ = { $what }: { $a } и { $b }
 differ-load = { $what }: { $a } и { $b } готовых к выполнению задач
 differ-order = { $what }: одно измерено { $a }, другое { $b }, поэтому любой дрейф выглядит как различие; `assay run --switch` чередует их
+differ-unrecorded = { $what }: { $value }; в импортированном файле этого нет
 aspect-host = узел
 aspect-fingerprint = машина (её отпечаток)
 aspect-processor = процессор

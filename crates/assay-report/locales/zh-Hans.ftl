@@ -333,6 +333,7 @@ verdict-cannot-tell = 无法判定
 differ = { $what }：{ $a } 和 { $b }
 differ-load = { $what }：{ $a } 和 { $b } 个可运行任务
 differ-order = { $what }：一个测于 { $a }，另一个测于 { $b }，任何漂移都会显得像差异；`assay run --switch` 会交替测量
+differ-unrecorded = { $what }：{ $value }；导入的文件中没有此项
 aspect-host = 主机
 aspect-fingerprint = 机器（其指纹）
 aspect-processor = 处理器

@@ -29,6 +29,7 @@ use crate::summarize::summarize;
 use crate::{environment, false_discovery, workload_key};
 
 mod across_runs;
+mod imports;
 mod levels;
 mod programs;
 mod required_runs;
@@ -81,16 +82,21 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         (of_a, of_b)
     });
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
+    let partners = imports::pair_imports(&of_a, &of_b);
     let mut pairs = Vec::new();
     let mut unmatched = Vec::new();
     for key in &of_a.order {
-        match (&of_a.results[key], of_b.results.get(key)) {
+        let partner = partners.get(key).copied().unwrap_or(key);
+        match (&of_a.results[key], of_b.results.get(partner)) {
             (in_a, Some(in_b)) => pairs.push(compare_metric(in_a, in_b, blocks.as_deref())),
             (in_a, None) => unmatched
                 .extend(in_a.first().map(|it| unmatched_result(it, ConditionLetter::A))),
         }
     }
-    let only_b = of_b.order.iter().filter(|key| !of_a.results.contains_key(key));
+    let is_paired = |key: &ResultKey| {
+        of_a.results.contains_key(key) || partners.values().any(|it| *it == key)
+    };
+    let only_b = of_b.order.iter().filter(|key| !is_paired(key));
     let only_b = only_b.filter_map(|key| of_b.results[key].first());
     unmatched.extend(only_b.map(|it| unmatched_result(it, ConditionLetter::B)));
     let tested = assign_verdicts(&mut pairs, margin);
@@ -102,6 +108,11 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         runs: ids(&it.runs),
     };
     let place = |run: &Run| a.position_of(run).or_else(|| b.position_of(run)).unwrap_or(0);
+    let mut differences = environment::differences([&of_a.runs, &of_b.runs], design, &place);
+    let imported = partners
+        .iter()
+        .filter_map(|(a, b)| Some((of_a.results[*a].first()?, of_b.results[*b].first()?)));
+    differences.extend(imports::unrecorded_conditions(&imported.collect::<Vec<_>>()));
     Comparison {
         schema: SCHEMA,
         a: side(a.name, &of_a),
@@ -114,7 +125,7 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         false_share: FALSE_DISCOVERY_RATE,
         pairs,
         unmatched,
-        differences: environment::differences([&of_a.runs, &of_b.runs], design, &place),
+        differences,
     }
 }
 

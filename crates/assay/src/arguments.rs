@@ -446,9 +446,30 @@ pub(crate) enum ToolShape {
     FioJsonPlus,
     /// Terse output of fio
     FioTerse,
+    /// File that was imported, unchanged
+    Imported,
 }
 
 impl ToolShape {
+    /// Whether a file of this format that was imported has this shape.
+    pub(crate) fn is_imported_format(self, format: &str) -> bool {
+        match self {
+            Self::Iperf3 => format == "iperf3-text",
+            Self::Iperf3Json => format == "iperf3-json",
+            Self::Qperf => format == "qperf",
+            Self::Ping => format == "ping",
+            Self::Perftest => format == "perftest",
+            Self::PerftestJson => format == "perftest-json",
+            Self::Osu => format == "osu",
+            Self::Ior | Self::IorJson => format == "ior",
+            Self::Vdbench => format == "vdbench-summary",
+            Self::FioNormal => format == "fio-text",
+            Self::FioJson | Self::FioJsonPlus => format == "fio-json",
+            Self::FioTerse => format == "fio-terse",
+            Self::Imported => true,
+        }
+    }
+
     /// Returns the language whose runs can be printed in this shape.
     pub(crate) const fn language(self) -> &'static str {
         match self {
@@ -460,6 +481,7 @@ impl ToolShape {
             Self::Ior | Self::IorJson => "ior",
             Self::Vdbench => "vdbench",
             Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",
+            Self::Imported => "imported",
         }
     }
 }

@@ -201,9 +201,21 @@ pub(crate) fn print_or_write(
     }
 }
 
-/// Formats a value as indented JSON with a final newline.
-pub(crate) fn to_json(value: &impl Serialize) -> Result<String, CommandFailure> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
+/// Version of the JSON documents that have no version of their own.
+const SCHEMA: u32 = 1;
+
+/// JSON document with its version as the first member.
+#[derive(Serialize)]
+struct VersionedDocument<'a, T> {
+    schema: u32,
+    #[serde(flatten)]
+    members: &'a T,
+}
+
+/// Formats the members of a document as indented JSON, with its version and a final newline.
+pub(crate) fn to_json(members: &impl Serialize) -> Result<String, CommandFailure> {
+    let document = VersionedDocument { schema: SCHEMA, members };
+    serde_json::to_string_pretty(&document).map(|text| text + "\n").map_err(|error| {
         CommandFailure::new(FailureKind::Internal, "cannot write the result as JSON")
             .with_cause(&error)
     })

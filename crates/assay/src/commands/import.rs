@@ -19,6 +19,7 @@ use assay_run::importing::{self, ImportDetails, ImportSource};
 use assay_run::listener::SilentListener;
 use assay_store::Store;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::arguments::import::ImportArguments;
 use crate::failure::exit_code;
@@ -31,7 +32,21 @@ mod explain;
 #[derive(Debug, Serialize)]
 struct ImportDocument {
     imported: Vec<ImportedFile>,
+    known: Vec<KnownFile>,
     refused: Vec<RejectedFile>,
+}
+
+/// File that the store already has with the same details.
+#[derive(Debug, Serialize)]
+struct KnownFile {
+    file: String,
+    runs: Vec<String>,
+}
+
+/// Outcome of a readable file.
+enum FileImport {
+    Stored(ImportedFile),
+    Known(KnownFile),
 }
 
 #[derive(Debug, Serialize)]
@@ -68,11 +83,19 @@ pub(crate) fn import(
     };
     // The files can be imported again, and syncing each would take most of the time.
     let store = store_access::open(&typed.store)?.sync_at_end();
-    let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
+    let mut document = ImportDocument { imported: vec![], known: vec![], refused: vec![] };
     let (mut text, mut code) = (String::new(), 0);
     for path in &typed.files {
         match import_file(path, typed, &details, &store) {
-            Ok(imported) => {
+            Ok(FileImport::Known(known)) => {
+                let KnownFile { file, runs } = &known;
+                let runs = runs.join(", ");
+                terminal.note(&format!(
+                    "{file} is stored already, as run {runs}; --again stores it again"
+                ));
+                document.known.push(known);
+            }
+            Ok(FileImport::Stored(imported)) => {
                 let lines = format_imported(&imported);
                 if typed.answer.is_interactive() {
                     let wrapped = terminal.wrap(&lines);
@@ -120,7 +143,7 @@ fn explain_files(
             }
         }
     }
-    page::publish_lines(&text, &explanations, &typed.answer, terminal)?;
+    page::publish_lines(&text, &json!({ "files": explanations }), &typed.answer, terminal)?;
     Ok(code)
 }
 
@@ -224,7 +247,7 @@ fn import_file(
     typed: &ImportArguments,
     details: &ImportDetails,
     store: &Store,
-) -> Result<ImportedFile, CommandFailure> {
+) -> Result<FileImport, CommandFailure> {
     let file = SourceFile::open(path)?;
     let decoded = import::decode_text(&file.bytes);
     let ReadFile { format, contents, .. } = file.read(&decoded, &typed.metrics)?;
@@ -246,6 +269,10 @@ fn import_file(
         .map(|it| format_part(name, it.line(), &it.what, &it.error.to_string()));
     let failed = failed.collect();
     let measurements = contents.measurements.len();
+    let earlier = importing::find_imported_runs(&source, measurements, details, store)?;
+    if earlier.is_equal && !typed.again {
+        return Ok(FileImport::Known(KnownFile { file: name.clone(), runs: earlier.runs }));
+    }
     let runs = importing::store_runs(
         &source,
         contents.measurements,
@@ -253,10 +280,16 @@ fn import_file(
         store,
         &mut SilentListener,
     )?;
-    let doubts = runs.iter().flat_map(|run| format_doubts(run, name)).collect();
+    let mut doubts: Vec<String> =
+        runs.iter().flat_map(|run| format_doubts(run, name)).collect();
+    if !earlier.runs.is_empty() {
+        doubts.push(format!("the same file is stored as run {}", earlier.runs.join(", ")));
+    }
     let runs = runs.into_iter().map(|run| run.started.run).collect();
     let file = name.clone();
-    Ok(ImportedFile { file, format: format.name, runs, measurements, left_out, failed, doubts })
+    let format = format.name;
+    let imported = ImportedFile { file, format, runs, measurements, left_out, failed, doubts };
+    Ok(FileImport::Stored(imported))
 }
 
 fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String {

@@ -68,7 +68,8 @@ pub(crate) fn lint(
                 |(page, findings): &'_ (String, Vec<LintFinding>)| -> serde_json::Value {
                     serde_json::json!(LintDocument { page, findings })
                 };
-            page::to_json(&pages.iter().map(to_document).collect::<Vec<_>>())?
+            let pages: Vec<_> = pages.iter().map(to_document).collect();
+            page::to_json(&serde_json::json!({ "pages": pages }))?
         }
     };
     match &typed.output {
