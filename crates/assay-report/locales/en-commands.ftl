@@ -388,7 +388,10 @@ held-explanation = A result misses a figure if its whole interval is worse by mo
 references-nothing = none of the figures published for { $name } was measured here
 
 ## Verification of stored runs
-verify-sound = sound, { $n } raw outputs
+verify-sound = { $n ->
+    [one] sound, { $n } raw output
+   *[other] sound, { $n } raw outputs
+}
 verify-lost = damaged, events lost: { $n }
 
 ## The page itself

@@ -1,5 +1,6 @@
 //! Measurement pipeline: suite → plan → events → run → summary → document.
 
+use assay_console::json_document::to_json;
 use assay_console::options::program_arguments;
 use assay_model::plan::{Case, Plan};
 use assay_model::suite::Suite;
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
 use crate::delivery::{ReportExtent, RunDelivery};
-use crate::page::{self, to_json};
+use crate::page;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
 use crate::signals;
 use crate::terminal::Terminal;

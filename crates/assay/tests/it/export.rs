@@ -140,7 +140,9 @@ fn selects_runs_and_metrics() {
     assert_eq!(count(&["--metric", "memory.stream/triad", "--label", "before"]), 1);
     assert_eq!(count(&["--since", "1d", "measured"]), 6);
 
-    world.assay(&["import", "--host", "vm1", "--label", "before", "stream.txt"]).succeeded();
+    world
+        .assay(&["import", "--again", "--host", "vm1", "--label", "before", "stream.txt"])
+        .succeeded();
     assert_eq!(count(&["before"]), 8);
     assert_eq!(count(&["before", "--latest"]), 4);
     let collected = world.assay(&["export", "openmetrics", "before", "--latest"]).succeeded();

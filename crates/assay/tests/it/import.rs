@@ -86,8 +86,10 @@ fn runs_of_equal_time_keep_import_order() {
         let written = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         fs::File::open(world.path(name)).unwrap().set_modified(written).unwrap();
     }
-    let words: Vec<&str> =
-        ["import", "--again", "--json"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let words: Vec<&str> = ["import", "--again", "--json"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .collect();
     let said = world.assay(&words).succeeded().out;
     let said: Value = serde_json::from_str(&said).unwrap();
     let imported =
@@ -107,7 +109,10 @@ fn file_that_is_stored_already_is_named() {
     let first = world.json(&["import", "--json", "--label", "a", "stream.txt"]);
     let id = &first["imported"][0]["runs"][0];
     let second = world.json(&["import", "--json", "--label", "a", "copy.txt"]);
-    assert_eq!((&second["known"][0]["runs"][0], &second["imported"]), (id, &Value::Array(vec![])));
+    assert_eq!(
+        (&second["known"][0]["runs"][0], &second["imported"]),
+        (id, &Value::Array(vec![]))
+    );
     for (words, runs) in [(&["--label", "b"][..], 2), (&["--label", "b", "--again"], 3)] {
         let stored = world.assay(&[&["import"], words, &["stream.txt"]].concat()).succeeded();
         assert!(stored.out.contains("the same file is stored as run"), "{stored:?}");

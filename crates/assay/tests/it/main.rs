@@ -48,3 +48,4 @@ mod transcript;
 mod truth;
 mod vdbench;
 mod vdbench_hosts;
+mod walk;

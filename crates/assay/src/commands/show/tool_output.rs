@@ -96,9 +96,8 @@ fn print_imported_file(
     };
     if !shape.is_imported_format(format) {
         return Err(CommandFailure::usage(format!(
-            "cannot print {} as {}: it was imported from {name}, of the format {format}",
-            run.started.run,
-            shape.language()
+            "cannot print {} in this shape: it was imported from {name}, of the format {format}",
+            run.started.run
         ))
         .advise("use `--as imported` for the file"));
     }
