@@ -335,6 +335,7 @@ rpeak-factors = { $n ->
 
 network-items-say = Vytížení CPU je zaneprázdněný podíl všech CPU, čas CPU je to, co přenos spotřeboval, na místním / na vzdáleném konci. Mediány; intervaly následují.
 network-retransmits-say = Opakované přenosy jsou segmenty TCP.
+path-loopback = loopback
 network-loopback = Vše proběhlo přes loopback uvnitř tohoto počítače: výsledky nepopisují síť.
 mpi-rule-best = ◀ označuje nejlepší v řádku; ×{ $ratio } je poměr k němu
 mpi-rule-overlap = ≈: oba intervaly se překrývají

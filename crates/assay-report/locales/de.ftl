@@ -322,6 +322,7 @@ rpeak-factors = { $n ->
 
 network-items-say = CPU-Auslastung ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Mediane; die Intervalle folgen.
 network-retransmits-say = Neuübertragungen sind TCP-Segmente.
+path-loopback = Loopback
 network-loopback = All das lief über Loopback innerhalb dieser Maschine: Die Ergebnisse beschreiben kein Netzwerk.
 mpi-rule-best = ◀ kennzeichnet das beste Ergebnis einer Zeile; ×{ $ratio } ist das Verhältnis dazu
 mpi-rule-overlap = ≈: die beiden Intervalle überlappen

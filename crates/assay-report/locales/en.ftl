@@ -332,6 +332,7 @@ rpeak-factors = { $n ->
 ## Network and MPI
 network-items-say = CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / at the remote end. Medians; the intervals follow.
 network-retransmits-say = Retransmits are TCP segments.
+path-loopback = loopback
 network-loopback = All traffic went over loopback within this machine: the results do not describe a network.
 mpi-rule-best = ◀ marks the best of a row; ×{ $ratio } is the ratio to it
 mpi-rule-overlap = ≈: the two intervals overlap

@@ -322,6 +322,7 @@ rpeak-factors = { $n ->
 
 network-items-say = El uso de CPU es la parte ocupada de todas las CPU; el tiempo de CPU, lo que consumió la transferencia, en el extremo local / en el remoto. Medianas; los intervalos figuran a continuación.
 network-retransmits-say = Las retransmisiones son segmentos TCP.
+path-loopback = bucle local
 network-loopback = Todo pasó por la interfaz de bucle de esta máquina: los resultados no describen una red.
 mpi-rule-best = ◀ marca lo mejor de cada fila; ×{ $ratio } es el cociente respecto a ello
 mpi-rule-overlap = ≈: los dos intervalos se solapan

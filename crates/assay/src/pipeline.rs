@@ -16,6 +16,7 @@ use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::page;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
+use crate::run_names;
 use crate::signals;
 use crate::terminal::Terminal;
 
@@ -69,7 +70,8 @@ pub(crate) fn deliver_suite(
         return dry_run(&prepared, None, typed, terminal);
     }
     if typed.page.format() == PageFormat::Svg
-        && prepared.plan.cases.iter().all(is_single_number)
+        && (prepared.plan.cases.iter().all(is_single_number)
+            || is_single_stream(&prepared.plan))
     {
         return Err(page::no_plot_failure(&request.suite.title));
     }
@@ -82,6 +84,11 @@ pub(crate) fn deliver_suite(
 /// Whether the case yields a single number, which cannot be plotted.
 const fn is_single_number(case: &Case) -> bool {
     case.workload.as_linpack().is_some() || case.workload.as_peak_flops().is_some()
+}
+
+/// Whether the plan is STREAM in one placement: scaling and several domains have a plot.
+const fn is_single_stream(plan: &Plan) -> bool {
+    matches!(plan.cases.as_slice(), [case] if case.workload.as_stream().is_some())
 }
 
 /// Adds the label and the note to the request.
@@ -97,6 +104,7 @@ fn with_label<'a>(
                 .advise("use two names only with `assay run --switch`"));
         }
     };
+    run_names::check_label(label)?;
     Ok(RunRequest { label, note: typed.note.as_deref(), ..request.clone() })
 }
 

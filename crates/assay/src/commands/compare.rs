@@ -33,7 +33,9 @@ pub(crate) fn compare(
     }
     let mut read_runs = |name: &str| {
         let runs = store_access::read_condition(&typed.store, (name, host), terminal);
-        runs.map_err(|failure| run_names::advise_about_system(failure, name))
+        runs.map_err(|failure| {
+            run_names::advise_about_file(run_names::advise_about_system(failure, name), name)
+        })
     };
     let (a, b) = (read_runs(&typed.a)?, read_runs(&typed.b)?);
     check_distinct(&a.runs, &b.runs)?;

@@ -24,7 +24,7 @@ use serde_json::json;
 use crate::arguments::import::ImportArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{job_file, page, store_access};
+use crate::{job_file, page, run_names, store_access};
 
 mod explain;
 
@@ -74,6 +74,7 @@ pub(crate) fn import(
     if typed.explain {
         return explain_files(typed, terminal);
     }
+    run_names::check_label(typed.label.as_deref())?;
     let details = ImportDetails {
         label: typed.label.clone(),
         note: typed.note.clone(),
@@ -91,7 +92,7 @@ pub(crate) fn import(
                 let KnownFile { file, runs } = &known;
                 let runs = runs.join(", ");
                 terminal.note(&format!(
-                    "{file} is stored already, as run {runs}; --again stores it again"
+                    "{file} is stored already, as {runs}; --again stores it again"
                 ));
                 document.known.push(known);
             }
@@ -183,15 +184,16 @@ impl SourceFile {
     fn open(path: &Path) -> Result<Self, CommandFailure> {
         let name = path.display().to_string();
         let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
+        if path == Path::new("-") && !path.exists() {
+            return Err(not_regular("standard input"));
+        }
         let status = path.metadata().map_err(read_error)?;
         if status.is_dir() {
             return Err(CommandFailure::usage(format!("{name} is a folder, not a file"))
                 .advise("name the files in the folder, like results/*.json"));
         }
         if !status.is_file() {
-            return Err(CommandFailure::usage(format!("{name} is not a regular file"))
-                .with_reason("a pipe or a device has neither a size nor a modification time")
-                .advise("write it to a file first, and import the file"));
+            return Err(not_regular(&name));
         }
         if status.len() > MAX_BYTES {
             return Err(CommandFailure::measurement(format!("{name} was not imported"))
@@ -283,7 +285,7 @@ fn import_file(
     let mut doubts: Vec<String> =
         runs.iter().flat_map(|run| format_doubts(run, name)).collect();
     if !earlier.runs.is_empty() {
-        doubts.push(format!("the same file is stored as run {}", earlier.runs.join(", ")));
+        doubts.push(format!("the same file is stored as {}", earlier.runs.join(", ")));
     }
     let runs = runs.into_iter().map(|run| run.started.run).collect();
     let file = name.clone();
@@ -297,6 +299,12 @@ fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String
         Some(line) => format!("{file}:{line}: {what}: {why}"),
         None => format!("{what}: {why}"),
     }
+}
+
+fn not_regular(name: &str) -> CommandFailure {
+    CommandFailure::usage(format!("{name} is not a regular file"))
+        .with_reason("a pipe or a device has neither a size nor a modification time")
+        .advise("write it to a file first, and import the file")
 }
 
 fn not_text(name: &str, reason: &str) -> CommandFailure {

@@ -167,7 +167,7 @@ fn selects_runs_and_metrics() {
 fn bad_requests_name_what_is_possible() {
     let world = World::new();
     let nothing = world.assay(&["export", "csv"]).failed_with(2);
-    assert!(nothing.err.contains("no stored run matches"), "{nothing:?}");
+    assert!(nothing.err.contains("there are no runs yet"), "{nothing:?}");
     world.write("stream.txt", STREAM);
     for label in ["on", "off"] {
         world.assay(&["import", "--label", label, "stream.txt"]).succeeded();

@@ -115,7 +115,7 @@ fn file_that_is_stored_already_is_named() {
     );
     for (words, runs) in [(&["--label", "b"][..], 2), (&["--label", "b", "--again"], 3)] {
         let stored = world.assay(&[&["import"], words, &["stream.txt"]].concat()).succeeded();
-        assert!(stored.out.contains("the same file is stored as run"), "{stored:?}");
+        assert!(stored.out.contains("the same file is stored as "), "{stored:?}");
         let listed = world.json(&["list", "--json"]);
         assert_eq!(listed["runs"].as_array().unwrap().len(), runs, "{words:?}");
     }

@@ -123,7 +123,7 @@ fn run_step(world: &World, step: &WalkStep) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
-/// Returns what is wrong with a step, if anything.
+/// Returns the fault of a step, if it has one.
 fn check_step(step: &WalkStep, (code, out, err): &(i32, String, String)) -> Option<String> {
     let joined = format!("{out} {err}").replace('\u{a0}', " ");
     let joined = joined.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -144,7 +144,7 @@ fn check_step(step: &WalkStep, (code, out, err): &(i32, String, String)) -> Opti
     Some(format!("$ {}\n{fault}\n{out}{err}\n", step.command))
 }
 
-/// Replaces what differs from walk to walk: the folder, and identifiers of runs.
+/// Replaces parts of chance: the folder, and identifiers of runs.
 fn without_chance(text: &str, world: &World, ids: &mut Vec<String>) -> String {
     let folder = world.path("").display().to_string();
     let mut text = text.replace(folder.trim_end_matches('/'), "/data");
