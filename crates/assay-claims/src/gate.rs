@@ -47,6 +47,21 @@ pub enum GateOutcome {
     CannotTell,
 }
 
+impl GateOutcome {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Passed, Self::Failed, Self::CannotTell];
+
+    /// Returns the word of machine-readable formats.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+}
+
 /// Judges every result of the second condition to which a gate applies. A gate without any result
 /// is undecided: it must not pass because a benchmark was left out.
 #[must_use]

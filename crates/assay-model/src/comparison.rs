@@ -140,6 +140,22 @@ pub enum ComparisonVerdict {
     CannotTell,
 }
 
+impl ComparisonVerdict {
+    /// All verdicts.
+    pub const ALL: [Self; 4] = [Self::Better, Self::Worse, Self::Equivalent, Self::CannotTell];
+
+    /// Returns the word of machine-readable formats.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Equivalent => "equivalent",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+}
+
 /// Overall result of all headline metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonConclusion {

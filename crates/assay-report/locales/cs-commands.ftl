@@ -127,6 +127,7 @@ run-table-explanation = Rozdíly od prvního běhu jsou poměry mediánů, bez v
 compare-needs = běhů: { $n }
 compare-alone = { $what }: jen { $side }
 compare-nearest = Nejblíže k sobě má { $what }: { $a } v { $first }, { $b } v { $second }.
+compare-no-condition = žádná taková podmínka
 column-floor = úroveň šumu
 items-goodput = Užitečná propustnost
 items-cpu-is = CPU je podíl vytížení všech procesorů na místní / na vzdálené straně během měření.

@@ -341,6 +341,7 @@ rpeak-factors = { $n ->
 
 network-items-say = Vytížení CPU je zaneprázdněný podíl všech CPU, čas CPU je to, co přenos spotřeboval, na místním / na vzdáleném konci. Mediány; intervaly následují.
 network-retransmits-say = Opakované přenosy jsou segmenty TCP.
+path-loopback = loopback
 network-loopback = Vše proběhlo přes loopback uvnitř tohoto počítače: výsledky nepopisují síť.
 mpi-rule-best = ◀ označuje nejlepší v řádku; ×{ $ratio } je poměr k němu
 mpi-rule-overlap = ≈: oba intervaly se překrývají
@@ -392,6 +393,7 @@ verdict-cannot-tell = nelze rozhodnout
 differ = { $what }: { $a } a { $b }
 differ-load = { $what }: { $a } a { $b } spustitelných úloh
 differ-order = { $what }: jedno bylo měřeno { $a }, druhé { $b }, takže každý posun vypadá jako rozdíl; `assay run --switch` je střídá
+differ-unrecorded = { $what }: { $value }; importovaný soubor to neobsahuje
 aspect-host = hostitel
 aspect-fingerprint = počítač (jeho otisk)
 aspect-processor = procesor

@@ -131,6 +131,7 @@ run-table-explanation = Unterschiede zum ersten Lauf sind Verhältnisse der Medi
 compare-needs = { $n } Läufe
 compare-alone = { $what }: nur { $side }
 compare-nearest = Am nächsten liegt { $what }: { $a } in { $first }, { $b } in { $second }.
+compare-no-condition = keine solche Bedingung
 column-floor = Rauschgrenze
 items-goodput = Nutzdatenrate
 items-cpu-is = CPU ist der ausgelastete Anteil aller CPUs am lokalen / am entfernten Ende während der Messung.

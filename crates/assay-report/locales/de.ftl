@@ -328,6 +328,7 @@ rpeak-factors = { $n ->
 
 network-items-say = CPU-Auslastung ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Mediane; die Intervalle folgen.
 network-retransmits-say = Neuübertragungen sind TCP-Segmente.
+path-loopback = Loopback
 network-loopback = All das lief über Loopback innerhalb dieser Maschine: Die Ergebnisse beschreiben kein Netzwerk.
 mpi-rule-best = ◀ kennzeichnet das beste Ergebnis einer Zeile; ×{ $ratio } ist das Verhältnis dazu
 mpi-rule-overlap = ≈: die beiden Intervalle überlappen
@@ -379,6 +380,7 @@ verdict-cannot-tell = nicht entscheidbar
 differ = { $what }: { $a } und { $b }
 differ-load = { $what }: { $a } und { $b } lauffähige Tasks
 differ-order = { $what }: Das eine wurde { $a } gemessen, das andere { $b }, sodass jede Drift wie ein Unterschied aussieht; `assay run --switch` wechselt ab
+differ-unrecorded = { $what }: { $value }; die importierte Datei enthält es nicht
 aspect-host = der Host
 aspect-fingerprint = die Maschine (ihr Fingerabdruck)
 aspect-processor = der Prozessor

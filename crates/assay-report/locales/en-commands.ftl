@@ -131,6 +131,7 @@ run-table-explanation = Differences from the first run are ratios of medians, wi
 compare-needs = { $n } runs
 compare-alone = { $what }: { $side } only
 compare-nearest = The closest match is { $what }: { $a } in { $first }, { $b } in { $second }.
+compare-no-condition = no such condition
 column-floor = noise floor
 items-goodput = Goodput
 items-cpu-is = CPU is the busy share of all CPUs at the local / at the remote end during the measurement.
@@ -386,7 +387,10 @@ held-explanation = A result misses a figure if its whole interval is worse by mo
 references-nothing = none of the figures published for { $name } was measured here
 
 ## Verification of stored runs
-verify-sound = sound, { $n } raw outputs
+verify-sound = { $n ->
+    [one] sound, { $n } raw output
+   *[other] sound, { $n } raw outputs
+}
 verify-lost = damaged, events lost: { $n }
 
 ## The page itself

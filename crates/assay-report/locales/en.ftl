@@ -338,6 +338,7 @@ rpeak-factors = { $n ->
 ## Network and MPI
 network-items-say = CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / at the remote end. Medians; the intervals follow.
 network-retransmits-say = Retransmits are TCP segments.
+path-loopback = loopback
 network-loopback = All traffic went over loopback within this machine: the results do not describe a network.
 mpi-rule-best = ◀ marks the best of a row; ×{ $ratio } is the ratio to it
 mpi-rule-overlap = ≈: the two intervals overlap
@@ -391,6 +392,7 @@ verdict-cannot-tell = cannot tell
 differ = { $what }: { $a } and { $b }
 differ-load = { $what }: { $a } and { $b } runnable tasks
 differ-order = { $what }: one was measured { $a }, the other { $b }, so that drift looks like a difference; `assay run --switch` alternates the conditions
+differ-unrecorded = { $what }: { $value }; the imported file does not contain it
 aspect-host = the host
 aspect-fingerprint = the machine (its fingerprint)
 aspect-processor = the processor

@@ -131,6 +131,7 @@ run-table-explanation = Las diferencias con la primera ejecución son cocientes 
 compare-needs = { $n } ejecuciones
 compare-alone = { $what }: solo { $side }
 compare-nearest = Lo más próximo es { $what }: { $a } en { $first }, { $b } en { $second }.
+compare-no-condition = ninguna condición así
 column-floor = ruido de fondo
 items-goodput = Caudal útil
 items-cpu-is = CPU es la parte ocupada de todas las CPU en el extremo local / en el remoto durante la medición.

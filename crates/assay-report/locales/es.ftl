@@ -328,6 +328,7 @@ rpeak-factors = { $n ->
 
 network-items-say = El uso de CPU es la parte ocupada de todas las CPU; el tiempo de CPU, lo que consumió la transferencia, en el extremo local / en el remoto. Medianas; los intervalos figuran a continuación.
 network-retransmits-say = Las retransmisiones son segmentos TCP.
+path-loopback = bucle local
 network-loopback = Todo pasó por la interfaz de bucle de esta máquina: los resultados no describen una red.
 mpi-rule-best = ◀ marca lo mejor de cada fila; ×{ $ratio } es el cociente respecto a ello
 mpi-rule-overlap = ≈: los dos intervalos se solapan
@@ -379,6 +380,7 @@ verdict-cannot-tell = no concluyente
 differ = { $what }: { $a } y { $b }
 differ-load = { $what }: { $a } y { $b } tareas ejecutables
 differ-order = { $what }: lo uno se midió { $a }, lo otro { $b }, así que toda deriva parece una diferencia; `assay run --switch` los alterna
+differ-unrecorded = { $what }: { $value }; el archivo importado no lo contiene
 aspect-host = el host
 aspect-fingerprint = la máquina (su huella)
 aspect-processor = el procesador

@@ -131,6 +131,7 @@ run-table-explanation = Les différences avec la première exécution sont des r
 compare-needs = { $n } exécutions
 compare-alone = { $what } : { $side } seulement
 compare-nearest = Le plus proche est { $what } : { $a } dans { $first }, { $b } dans { $second }.
+compare-no-condition = aucune condition de ce genre
 column-floor = plancher de bruit
 items-goodput = Débit utile
 items-cpu-is = CPU est la part d’occupation de tous les CPU côté local / côté distant pendant la mesure.

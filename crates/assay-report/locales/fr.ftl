@@ -328,6 +328,7 @@ rpeak-factors = { $n ->
 
 network-items-say = L’utilisation du CPU est la part occupée de tous les CPU, le temps CPU ce que le transfert a consommé, à l’extrémité locale / distante. Médianes ; les intervalles suivent.
 network-retransmits-say = Les retransmissions sont des segments TCP.
+path-loopback = boucle locale
 network-loopback = Tout est passé par la boucle locale de cette machine : les résultats ne décrivent pas un réseau.
 mpi-rule-best = ◀ désigne le meilleur d’une ligne ; ×{ $ratio } est le rapport à celui-ci
 mpi-rule-overlap = ≈ : les deux intervalles se recoupent
@@ -379,6 +380,7 @@ verdict-cannot-tell = non concluant
 differ = { $what } : { $a } et { $b }
 differ-load = { $what } : { $a } et { $b } tâches exécutables
 differ-order = { $what } : l’un a été mesuré { $a }, l’autre { $b }, si bien que toute dérive ressemble à une différence ; `assay run --switch` les alterne
+differ-unrecorded = { $what } : { $value } ; le fichier importé ne l’indique pas
 aspect-host = l’hôte
 aspect-fingerprint = la machine (son empreinte)
 aspect-processor = le processeur

@@ -119,6 +119,7 @@ run-table-explanation = 最初の実行との差は中央値の比であり、�
 compare-needs = { $n } 回の実行
 compare-alone = { $what }：{ $side } のみ
 compare-nearest = 最も近いのは { $what } です：{ $first } では { $a }、{ $second } では { $b }。
+compare-no-condition = 該当する条件なし
 column-floor = ノイズフロア
 items-goodput = グッドプット
 items-cpu-is = CPU は測定中の自側 / 相手側の全 CPU の使用率です。

@@ -288,6 +288,7 @@ rpeak-factors = { $n } コア × { $flop }/サイクル × { $clock }（この�
 
 network-items-say = CPU 使用率は全 CPU の使用割合、CPU 時間は転送に要した時間で、ローカル側 / リモート側の順です。いずれも中央値で、区間は後に示します。
 network-retransmits-say = 再送は TCP セグメント数です。
+path-loopback = ループバック
 network-loopback = すべてこのマシン内のループバックを通ったもので、ネットワークについては何も示しません。
 mpi-rule-best = ◀ は行内の最良、×{ $ratio } はそれに対する比
 mpi-rule-overlap = ≈ は二つの区間が重なること
@@ -339,6 +340,7 @@ verdict-cannot-tell = 判定不能
 differ = { $what }：{ $a } と { $b }
 differ-load = { $what }：実行可能タスク { $a } と { $b }
 differ-order = { $what }：一方は { $a }、他方は { $b } に測定されたため、どんなドリフトも差に見えます。`assay run --switch` は交互に測定します
+differ-unrecorded = { $what }：{ $value }。インポートしたファイルには記載がありません
 aspect-host = ホスト
 aspect-fingerprint = マシン（フィンガープリント）
 aspect-processor = プロセッサ

@@ -119,6 +119,7 @@ run-table-explanation = 첫 번째 실행과의 차이는 중앙값의 비율이
 compare-needs = 실행 { $n }회
 compare-alone = { $what }: { $side }만
 compare-nearest = 가장 가까운 것은 { $what }: { $first }에서는 { $a }, { $second }에서는 { $b }.
+compare-no-condition = 해당 조건 없음
 column-floor = 노이즈 플로어
 items-goodput = 유효 처리량
 items-cpu-is = CPU는 측정 동안 로컬 / 원격 쪽 모든 CPU의 사용 비율입니다.

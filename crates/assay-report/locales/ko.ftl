@@ -288,6 +288,7 @@ rpeak-factors = 코어 { $n }개 × { $flop }/사이클 × { $clock }(이 부하
 
 network-items-say = CPU 사용률은 전체 CPU 중 사용 중인 비율, CPU 시간은 전송에 쓰인 시간이며 로컬 측 / 원격 측 순입니다. 모두 중앙값이며 구간은 뒤에 나옵니다.
 network-retransmits-say = 재전송은 TCP 세그먼트입니다.
+path-loopback = 루프백
 network-loopback = 모두 이 머신 안의 루프백을 거쳤으므로 결과는 네트워크를 나타내지 않습니다.
 mpi-rule-best = ◀는 행에서 가장 좋은 값, ×{ $ratio }은 그에 대한 비율
 mpi-rule-overlap = ≈는 두 구간이 겹침
@@ -339,6 +340,7 @@ verdict-cannot-tell = 판단 불가
 differ = { $what }: { $a } 및 { $b }
 differ-load = { $what }: 실행 가능한 작업 { $a } 및 { $b }
 differ-order = { $what }: 하나는 { $a }, 다른 하나는 { $b }에 측정되어 모든 변동이 차이처럼 보입니다. `assay run --switch`는 번갈아 측정합니다
+differ-unrecorded = { $what }: { $value }. 가져온 파일에는 없습니다
 aspect-host = 호스트
 aspect-fingerprint = 머신(지문)
 aspect-processor = 프로세서

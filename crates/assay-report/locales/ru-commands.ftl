@@ -126,6 +126,7 @@ run-table-explanation = Отличия от первого прогона — о
 compare-needs = прогонов: { $n }
 compare-alone = { $what }: только { $side }
 compare-nearest = Ближе всего друг к другу { $what }: { $a } в { $first }, { $b } в { $second }.
+compare-no-condition = такого условия нет
 column-floor = порог шума
 items-goodput = Полезная скорость
 items-cpu-is = ЦП — занятая доля всех ЦП на локальной / на удалённой стороне во время измерения.

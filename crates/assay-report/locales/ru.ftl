@@ -350,6 +350,7 @@ rpeak-factors = { $n ->
 
 network-items-say = Загрузка ЦП — занятая доля всех ЦП, время ЦП — сколько потратила передача, на локальной / на удалённой стороне. Медианы; интервалы ниже.
 network-retransmits-say = Повторные передачи — сегменты TCP.
+path-loopback = loopback
 network-loopback = Всё это прошло через loopback внутри машины: результаты не описывают сеть.
 mpi-rule-best = ◀ отмечает лучшее в строке; ×{ $ratio } — отношение к нему
 mpi-rule-overlap = ≈: два интервала перекрываются
@@ -401,6 +402,7 @@ verdict-cannot-tell = определить нельзя
 differ = { $what }: { $a } и { $b }
 differ-load = { $what }: { $a } и { $b } готовых к выполнению задач
 differ-order = { $what }: одно измерено { $a }, другое { $b }, поэтому любой дрейф выглядит как различие; `assay run --switch` чередует их
+differ-unrecorded = { $what }: { $value }; в импортированном файле этого нет
 aspect-host = узел
 aspect-fingerprint = машина (её отпечаток)
 aspect-processor = процессор

@@ -119,6 +119,7 @@ run-table-explanation = 与第一次运行的差异是中位数之比，不作�
 compare-needs = { $n } 次运行
 compare-alone = { $what }：仅 { $side }
 compare-nearest = 最接近的是 { $what }：{ $first } 中为 { $a }，{ $second } 中为 { $b }。
+compare-no-condition = 无此条件
 column-floor = 噪声基线
 items-goodput = 有效吞吐量
 items-cpu-is = CPU 是测量期间本端 / 远端所有 CPU 的忙碌份额。

@@ -288,6 +288,7 @@ rpeak-factors = { $n } 个核心 × { $flop }/周期 × { $clock }（在此负�
 
 network-items-say = CPU 利用率为所有 CPU 的忙碌比例，CPU 时间为传输所耗，依次为本端 / 远端。均为中位数，区间见下文。
 network-retransmits-say = 重传为 TCP 报文段。
+path-loopback = 环回
 network-loopback = 全部经由本机环回接口：结果不代表网络性能。
 mpi-rule-best = ◀ 表示该行最佳；×{ $ratio } 为与最佳之比
 mpi-rule-overlap = ≈：两个区间重叠
@@ -339,6 +340,7 @@ verdict-cannot-tell = 无法判定
 differ = { $what }：{ $a } 和 { $b }
 differ-load = { $what }：{ $a } 和 { $b } 个可运行任务
 differ-order = { $what }：一个测于 { $a }，另一个测于 { $b }，任何漂移都会显得像差异；`assay run --switch` 会交替测量
+differ-unrecorded = { $what }：{ $value }；导入的文件中没有此项
 aspect-host = 主机
 aspect-fingerprint = 机器（其指纹）
 aspect-processor = 处理器

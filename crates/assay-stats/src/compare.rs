@@ -29,6 +29,7 @@ use crate::summarize::summarize;
 use crate::{environment, false_discovery, looks, workload_key};
 
 mod across_runs;
+mod imports;
 mod levels;
 mod programs;
 mod required_runs;
@@ -97,10 +98,12 @@ pub fn compare_results(
     });
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
     let design = find_design(&of_a.runs, &of_b.runs, blocks.as_deref());
+    let partners = imports::pair_imports(&of_a, &of_b);
     let (mut pairs, mut keys) = (Vec::new(), Vec::new());
     let mut unmatched = Vec::new();
     for key in &of_a.order {
-        match (&of_a.results[key], of_b.results.get(key)) {
+        let partner = partners.get(key).copied().unwrap_or(key);
+        match (&of_a.results[key], of_b.results.get(partner)) {
             (in_a, Some(in_b)) => {
                 pairs.push(compare_metric(in_a, in_b, (design, blocks.as_deref())));
                 keys.push(key.clone());
@@ -109,7 +112,10 @@ pub fn compare_results(
                 .extend(in_a.first().map(|it| unmatched_result(it, ConditionLetter::A))),
         }
     }
-    let only_b = of_b.order.iter().filter(|key| !of_a.results.contains_key(key));
+    let is_paired = |key: &ResultKey| {
+        of_a.results.contains_key(key) || partners.values().any(|it| *it == key)
+    };
+    let only_b = of_b.order.iter().filter(|key| !is_paired(key));
     let only_b = only_b.filter_map(|key| of_b.results[key].first());
     unmatched.extend(only_b.map(|it| unmatched_result(it, ConditionLetter::B)));
     let tested = assign_verdicts(&mut pairs, design, margin);
@@ -119,6 +125,11 @@ pub fn compare_results(
         runs: ids(&it.runs),
     };
     let place = |run: &Run| a.position_of(run).or_else(|| b.position_of(run)).unwrap_or(0);
+    let mut differences = environment::differences([&of_a.runs, &of_b.runs], design, &place);
+    let imported = partners
+        .iter()
+        .filter_map(|(a, b)| Some((of_a.results[*a].first()?, of_b.results[*b].first()?)));
+    differences.extend(imports::unrecorded_conditions(&imported.collect::<Vec<_>>()));
     let comparison = Comparison {
         schema: SCHEMA,
         a: side(a.name, &of_a),
@@ -131,7 +142,7 @@ pub fn compare_results(
         false_share: FALSE_DISCOVERY_RATE,
         pairs,
         unmatched,
-        differences: environment::differences([&of_a.runs, &of_b.runs], design, &place),
+        differences,
     };
     (comparison, keys)
 }

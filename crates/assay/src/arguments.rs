@@ -23,7 +23,7 @@ use assay_model::path_text;
 use assay_model::quantity::Bytes;
 use assay_model::suite::Placement;
 use clap::builder::TypedValueParser as _;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 pub(crate) mod claims;
 #[cfg(test)]
@@ -48,6 +48,7 @@ pub(crate) mod removal;
 mod screen;
 pub(crate) mod site;
 pub(crate) mod storage;
+mod tool_shape;
 mod turns;
 pub(crate) mod values;
 
@@ -66,6 +67,7 @@ use plan::PlanArguments;
 use removal::{PruneArguments, RemoveArguments};
 use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
+pub(crate) use tool_shape::ToolShape;
 use turns::{TurnsArguments, parse_factor};
 use values::{
     Bandwidth, parse_label, parse_margin, parse_note, parse_parameter, parse_plain_host,
@@ -429,56 +431,6 @@ pub(crate) struct VerifyArguments {
     pub(crate) answer: BriefPageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-}
-
-/// Output formats of tools in which a stored run can be printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ToolShape {
-    /// Text output of iperf3
-    Iperf3,
-    /// JSON output of iperf3 (-J)
-    Iperf3Json,
-    /// Output of qperf
-    Qperf,
-    /// Statistics of ping
-    Ping,
-    /// Table of perftest
-    Perftest,
-    /// JSON output of perftest
-    PerftestJson,
-    /// Table of the OSU benchmarks
-    Osu,
-    /// Text output of IOR
-    Ior,
-    /// JSON output of IOR (summaryFormat=JSON)
-    IorJson,
-    /// Console output of Vdbench; with --output also its folder
-    Vdbench,
-    /// Text output of fio
-    FioNormal,
-    /// JSON output of fio
-    FioJson,
-    /// JSON output of fio with latency bins
-    #[value(name = "fio-json+")]
-    FioJsonPlus,
-    /// Terse output of fio
-    FioTerse,
-}
-
-impl ToolShape {
-    /// Returns the language whose runs can be printed in this shape.
-    pub(crate) const fn language(self) -> &'static str {
-        match self {
-            Self::Iperf3 | Self::Iperf3Json => "iperf3",
-            Self::Qperf => "qperf",
-            Self::Ping => "ping",
-            Self::Perftest | Self::PerftestJson => "perftest",
-            Self::Osu => "osu",
-            Self::Ior | Self::IorJson => "ior",
-            Self::Vdbench => "vdbench",
-            Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",
-        }
-    }
 }
 
 #[derive(Debug, Args)]

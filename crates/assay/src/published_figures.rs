@@ -3,16 +3,18 @@
 use std::fmt::Write as _;
 
 use assay_claims::reference::{self, Claim, ClaimCheck, ClaimVerdict, Qualifier};
+use assay_model::comparison::{self, ComparedCondition};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::document::{
     Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone,
 };
-use assay_report::precision;
 use assay_report::units::{localise_printed, percent, quantity};
 use assay_report::words::{message, sentence};
+use assay_report::{precision, render};
 use assay_run::failure::{CommandFailure, FailureKind};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::OutputPage;
@@ -192,27 +194,6 @@ fn result_name(estimate: &MetricEstimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
-/// Returns a verdict for machine-readable output.
-const fn verdict_word(verdict: ClaimVerdict) -> &'static str {
-    match verdict {
-        ClaimVerdict::Reached => "reached",
-        ClaimVerdict::Missed => "missed",
-        ClaimVerdict::Conflict => "sources differ",
-        ClaimVerdict::Shown => "",
-    }
-}
-
-/// Result with its claims and verdict, in the JSON output.
-#[derive(Serialize)]
-struct ClaimRow<'a> {
-    benchmark: &'a str,
-    metric: &'a str,
-    case: &'a str,
-    median: f64,
-    verdict: ClaimVerdict,
-    claims: &'a [&'a Claim],
-}
-
 /// Renders results with their references as a page for `compare RUN SYSTEM`.
 pub(crate) fn comparison_page<T>(
     summary: &RunSummary,
@@ -229,28 +210,66 @@ pub(crate) fn comparison_page<T>(
                              dimensions: `assay import --set placement=node`"
         )));
     }
-    let rows: Vec<ClaimRow<'_>> = checks
-        .iter()
-        .map(|it| ClaimRow {
-            benchmark: &it.estimate.benchmark,
-            metric: &it.estimate.metric,
-            case: &it.estimate.case,
-            median: it.estimate.median,
-            verdict: it.verdict,
-            claims: &it.claims,
-        })
-        .collect();
-    let json = serde_json::to_string_pretty(&rows).map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "cannot write the result as JSON")
-            .with_cause(&error)
-    })? + "\n";
     let published = publish(OutputPage {
         document: comparison_document(&checks, name),
-        json: &|| json.clone(),
+        json: &|| comparison_json(summary, &checks, name),
         csv: &|| comparison_csv(&checks),
         html_document: None,
     });
     Ok((published, claims_exit_code(&checks)))
+}
+
+/// Comparison of a run with published figures, with the members of a comparison of runs.
+#[derive(Serialize)]
+struct PublishedComparison {
+    schema: u32,
+    a: ComparedCondition,
+    b: ComparedCondition,
+    control: [String; 0],
+    design: &'static str,
+    margin: f64,
+    pairs: Vec<Value>,
+    unmatched: [String; 0],
+    differences: [String; 0],
+}
+
+/// Renders the comparison in the form of a comparison of runs: a pair for each figure.
+fn comparison_json(summary: &RunSummary, checks: &[ClaimCheck<'_>], name: &str) -> String {
+    let pairs = checks.iter().flat_map(|check| check.claims.iter().map(|it| pair(check, it)));
+    let runs = vec![summary.run.id.clone()];
+    let document = PublishedComparison {
+        schema: comparison::SCHEMA,
+        a: ComparedCondition { name: summary.run.id.clone(), runs },
+        b: ComparedCondition { name: name.to_owned(), runs: Vec::new() },
+        control: [],
+        design: "published",
+        margin: reference::DEFAULT_TOLERANCE,
+        pairs: pairs.collect(),
+        unmatched: [],
+        differences: [],
+    };
+    render::json::document(&document)
+}
+
+/// Returns a result with one of its published figures.
+fn pair(check: &ClaimCheck<'_>, claim: &Claim) -> Value {
+    let estimate = check.estimate;
+    let figure = claim.quantity.value;
+    let ratio_ci = estimate.ci.map(|[low, high]| [figure / high, figure / low]);
+    json!({
+        "a": render::json::result(estimate),
+        "b": {
+            "benchmark": estimate.benchmark,
+            "case": estimate.case,
+            "metric": estimate.metric,
+            "unit": estimate.unit,
+            "median": figure,
+            "reference": claim,
+        },
+        "ratio": figure / estimate.median,
+        "ratio_ci": ratio_ci,
+        "verdict": check.verdict.name(),
+    })
 }
 
 fn comparison_csv(checks: &[ClaimCheck<'_>]) -> String {
@@ -269,7 +288,7 @@ fn comparison_csv(checks: &[ClaimCheck<'_>]) -> String {
                 quote(claim.qualifier.word()),
                 claim.date,
                 quote(&claim.source),
-                verdict_word(check.verdict)
+                check.verdict.name()
             );
         }
     }

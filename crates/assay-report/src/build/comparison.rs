@@ -324,7 +324,11 @@ fn nearest_unmatched(comparison: &Comparison) -> Option<String> {
     };
     let found = alike.map(|(a, b)| (a, difference(a, b), difference(b, a)));
     let (it, a, b) = found.min_by_key(|(_, a, b)| a.len().max(b.len()))?;
-    let [one, other] = [&a, &b].map(identity::label);
+    let label = |conditions: &Attributes| match identity::label(conditions) {
+        label if label.is_empty() => word("compare-no-condition").to_owned(),
+        label => label,
+    };
+    let [one, other] = [&a, &b].map(label);
     Some(message!(
         "compare-nearest",
         what = format!("{} {}", it.benchmark, it.metric),

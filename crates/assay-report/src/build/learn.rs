@@ -81,7 +81,10 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     }
     let tool = tools.join(comma());
     let n = subject_count(subject, summaries);
-    summaries.iter().for_each(|it| add_trust_notice(&mut document, it));
+    let mut notices = Document::new("");
+    summaries.iter().for_each(|it| add_trust_notice(&mut notices, it));
+    notices.blocks.dedup();
+    document.blocks.append(&mut notices.blocks);
     document
         .paragraph(Tone::Plain, message!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline_table(subject, &all, summaries);

@@ -281,7 +281,7 @@ fn pair_row(
         format_number(pair.p_adjusted),
         format_number(floor_low),
         format_number(floor_high),
-        words::verdict(pair.verdict).to_owned(),
+        pair.verdict.name().to_owned(),
         pair.runs_to_decide.map(|n| n.to_string()).unwrap_or_default(),
     ]);
     row

@@ -18,7 +18,7 @@ use crate::plot;
 mod texts;
 
 /// SHA-256 of the embedded script in base64; a test compares them.
-const SCRIPT_DIGEST: &str = "/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg=";
+const SCRIPT_DIGEST: &str = "G6Z8p9VrTP8CXzTZ+FrUSlH7SWECK3cjTM8y/OIqMbs=";
 
 /// Renders a document as a page in the current language.
 ///
@@ -215,45 +215,48 @@ fn is_date_or_run(text: &str) -> bool {
     text.len() <= MAX_UNBROKEN_LETTERS && text.as_bytes().windows(3).any(is_hyphen_in_digits)
 }
 
-/// Escapes text and prevents breaks inside dates and run identifiers. The text around them is never
-/// blank: in every language the page must have the same number of texts, also if one begins with a
-/// date.
+/// Returns text as HTML: words between two backticks as code, and dates and run identifiers
+/// without breaks.
+fn rich_text(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    // A backtick without a partner is a letter.
+    let (pairs, rest) = match pieces.len() % 2 {
+        1 => (pieces.as_slice(), None),
+        _ => (&pieces[..pieces.len() - 1], pieces.last()),
+    };
+    let mut html = String::new();
+    for (number, piece) in pairs.iter().enumerate() {
+        html.push_str(&match number % 2 {
+            0 => unbroken(piece),
+            _ => format!("<code>{}</code>", escape_html(piece)),
+        });
+    }
+    rest.map(|rest| html.push_str(&format!("`{}", unbroken(rest))));
+    html
+}
+
+/// Returns the text of a cell as HTML. A text with code changes as a whole with the language.
+fn cell_text(cell: &TableCell) -> String {
+    match cell.text.contains('`') {
+        true => format!("<span data-m>{}</span>", rich_text(&cell.text)),
+        false => escape_html(&cell.text),
+    }
+}
+
+/// Escapes text and prevents breaks inside dates and run identifiers.
 fn unbroken(text: &str) -> String {
-    /// Word joiner, without width. It is an entity because the character itself would be made
-    /// visible, like all characters that can hide text.
-    const JOINER: &str = "&#8288;";
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    let mut words: Vec<&str> = Vec::new();
+    let mut html = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let same = |letter: char| is_part(letter) == is_part(first);
         let end = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        words.push(word);
+        html.push_str(&match is_date_or_run(word) {
+            true => format!("<span class=\"whole\">{}</span>", escape_html(word)),
+            false => escape_html(word),
+        });
         rest = after;
-    }
-    if !words.iter().any(|word| is_date_or_run(word)) {
-        return escape_html(text);
-    }
-    let mut html = String::new();
-    for between in words.split_inclusive(|word| is_date_or_run(word)) {
-        let (last, before) = between.split_last().expect("every piece has a word");
-        let (whole, plain) = match is_date_or_run(last) {
-            true => (Some(last), before.concat()),
-            false => (None, between.concat()),
-        };
-        if plain.trim().is_empty() {
-            html.push_str(JOINER);
-        }
-        html.push_str(&escape_html(&plain));
-        if let Some(whole) = whole {
-            html.push_str("<span class=\"whole\">");
-            html.push_str(&escape_html(whole));
-            html.push_str("</span>");
-        }
-    }
-    if words.last().is_some_and(|word| is_date_or_run(word)) {
-        html.push_str(JOINER);
     }
     html
 }
@@ -281,12 +284,26 @@ mod tests {
             ),
             (
                 "20261122-032839-b200，2026-11-22",
-                "&#8288;<span class=\"whole\">20261122-032839-b200</span>，\
-                 <span class=\"whole\">2026-11-22</span>&#8288;",
+                "<span class=\"whole\">20261122-032839-b200</span>，\
+                 <span class=\"whole\">2026-11-22</span>",
             ),
             ("random-read-4KiB", "random-read-4KiB"),
         ] {
             assert_eq!(unbroken(text), expected);
+        }
+    }
+
+    #[test]
+    fn text_between_backticks_is_code() {
+        for (text, expected) in [
+            (
+                "run `assay list` or `a < b`",
+                "run <code>assay list</code> or <code>a &#60; b</code>",
+            ),
+            ("one ` alone", "one ` alone"),
+            ("`a` and ` one", "<code>a</code> and ` one"),
+        ] {
+            assert_eq!(rich_text(text), expected);
         }
     }
 

@@ -299,6 +299,21 @@ fn history_out(history: &History) -> HistoryOut<'_> {
     }
 }
 
+/// Returns a result as the documents of runs have it.
+#[must_use]
+pub fn result(result: &MetricEstimate) -> Value {
+    Language::INVARIANT.scope(|| to_json_value(&estimate(result)))
+}
+
+/// Renders a document on several lines, with a final line break.
+///
+/// # Panics
+/// If a key of the document is no text.
+#[must_use]
+pub fn document(document: &impl Serialize) -> String {
+    to_json_text(document)
+}
+
 /// Renders a value on several lines, with a final line break.
 pub(crate) fn to_json_text(out: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(out);

@@ -31,7 +31,7 @@ pub(crate) struct OutcomeReportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LintArguments {
-    /// Pages in Markdown or HTML, in any language
+    /// Pages in Markdown or HTML, in any language; - reads standard input
     #[arg(value_name = "PAGE", required = true)]
     pub(crate) pages: Vec<PathBuf>,
     /// Original page or stored run to compare the figures with, cell by cell

@@ -38,6 +38,9 @@ pub(crate) struct ImportArguments {
     /// Store the sound measurements of a file that also has damaged ones
     #[arg(long)]
     pub(crate) partial: bool,
+    /// Store a file again that the store already has with the same label, host and parameters
+    #[arg(long)]
+    pub(crate) again: bool,
     /// Print every line of the files with what it becomes, and store nothing
     #[arg(long, conflicts_with_all = ["label", "note", "host", "set", "partial", "expect"])]
     pub(crate) explain: bool,

@@ -67,7 +67,9 @@ fn read_runs(
 ) -> Result<OrderedRuns, CommandFailure> {
     let host = typed.host.as_deref();
     let runs = store_access::read_condition(&typed.store, (name, host), terminal);
-    runs.map_err(|failure| run_names::advise_about_system(failure, name))
+    runs.map_err(|failure| {
+        run_names::advise_about_file(run_names::advise_about_system(failure, name), name)
+    })
 }
 
 /// Compares the levels that a single run belongs to, or three conditions and more with each other.

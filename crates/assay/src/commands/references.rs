@@ -5,6 +5,7 @@ use assay_claims::reference::{self, Claim};
 use assay_report::document::{Block, ColumnAlignment, Document, ReportTable, Tone};
 use assay_report::words::{message, sentence};
 use assay_run::failure::CommandFailure;
+use serde_json::json;
 
 use crate::arguments::claims::ReferencesArguments;
 use crate::expectations::{find_expectations, read_system};
@@ -30,7 +31,7 @@ pub(crate) fn references(
         Some(_) => claims_document(&claims),
         None => systems_document(&claims),
     };
-    page::publish(|| document, || &claims, &typed.page, terminal)?;
+    page::publish(|| document, || json!({ "references": claims }), &typed.page, terminal)?;
     Ok(0)
 }
 

@@ -50,3 +50,4 @@ mod transcript;
 mod truth;
 mod vdbench;
 mod vdbench_hosts;
+mod walk;

@@ -117,7 +117,7 @@ fn writes_only_what_has_changed() {
     let again = world.assay(&["site", "pages"]).succeeded().out;
     assert!(again.contains("files written: 0"), "{again}");
 
-    world.assay(&["import", "--label", "on", "stream.txt"]).succeeded();
+    world.assay(&["import", "--again", "--label", "on", "stream.txt"]).succeeded();
     let third = run_ids(&world)[0].clone();
     world.assay(&["site", "pages"]).succeeded();
     let after = contents(&world.path("pages"));
