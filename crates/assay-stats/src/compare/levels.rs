@@ -21,7 +21,7 @@ use super::{BlockKey, across_runs, block_key, format_attributes};
 use crate::quantile::LEVEL;
 use crate::rank_statistic::RankStatistic;
 use crate::shift::{MIN_RANKED, Shift, group_shift, paired_shift};
-use crate::{false_discovery, family_wise, friedman, letters};
+use crate::{false_discovery, family_wise, friedman, letters, looks};
 
 mod conclusions;
 mod hosts;
@@ -283,7 +283,7 @@ fn compare_metric(result: &ResultByBlock, design: ComparisonDesign) -> MetricLev
     pairs.iter_mut().zip(adjusted).for_each(|(pair, p)| pair.p_adjusted = p);
     let blocks = levels.iter().map(|level| level.estimate.n).max().unwrap_or(0);
     let overall = match design {
-        ComparisonDesign::Turns => test_blocks(result, &measured),
+        ComparisonDesign::Turns | ComparisonDesign::Looks => test_blocks(result, &measured),
         ComparisonDesign::Independent => None,
     };
     let needed_blocks = needed_blocks(pairs.len(), blocks, design);
@@ -295,7 +295,7 @@ fn compare_metric(result: &ResultByBlock, design: ComparisonDesign) -> MetricLev
 /// rank sum of two times n independent runs.
 fn needed_blocks(pairs: usize, blocks: usize, design: ComparisonDesign) -> Option<usize> {
     let minimum_p = |n: usize| match design {
-        ComparisonDesign::Turns => 2.0 * 0.5_f64.powf(n as f64),
+        ComparisonDesign::Turns | ComparisonDesign::Looks => 2.0 * 0.5_f64.powf(n as f64),
         ComparisonDesign::Independent => RankStatistic::rank_sum(n, n).minimum_p(),
     };
     let needed =
@@ -310,14 +310,18 @@ fn pair_shift(
     design: ComparisonDesign,
 ) -> Option<Shift> {
     match design {
-        ComparisonDesign::Turns => {
+        ComparisonDesign::Turns | ComparisonDesign::Looks => {
             let common: Vec<&u32> = a.keys().filter(|block| b.contains_key(block)).collect();
             let values = |it: &BTreeMap<u32, MetricEstimate>| {
                 super::log_medians(common.iter().filter_map(|block| it.get(block)))
             };
             let (of_a, of_b) = (values(a)?, values(b)?);
             let differences: Vec<f64> = of_b.iter().zip(&of_a).map(|(b, a)| b - a).collect();
-            paired_shift(&differences, LEVEL)
+            if design == ComparisonDesign::Looks {
+                looks::sequential_shift(&differences, LEVEL)
+            } else {
+                paired_shift(&differences, LEVEL)
+            }
         }
         ComparisonDesign::Independent => {
             let values = |it: &BTreeMap<u32, MetricEstimate>| super::log_medians(it.values());

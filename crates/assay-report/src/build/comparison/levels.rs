@@ -65,7 +65,7 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
     if let Some(needed) = metric.needed_blocks {
         let needed = needed.to_string();
         let text = match comparison.design {
-            ComparisonDesign::Turns => message!("levels-more-blocks", needed = needed),
+            ComparisonDesign::Turns | ComparisonDesign::Looks => message!("levels-more-blocks", needed = needed),
             ComparisonDesign::Independent => message!("levels-more-runs", needed = needed),
         };
         document.paragraph(Tone::Doubt, text);
@@ -168,7 +168,7 @@ fn explanation(comparison: &LevelComparison) -> String {
     let wrong = format_percent_setting(comparison.family_error * 100.0);
     let blocks = comparison.blocks.to_string();
     let rule = match comparison.design {
-        ComparisonDesign::Turns => {
+        ComparisonDesign::Turns | ComparisonDesign::Looks => {
             message!("levels-explanation", blocks = blocks, wrong = wrong)
         }
         ComparisonDesign::Independent => {
