@@ -32,7 +32,9 @@ mod across_runs;
 mod levels;
 mod programs;
 mod required_runs;
+mod tools;
 
+use self::tools::OpenResult;
 pub use levels::{FAMILY_ERROR, LevelRuns, compare_levels};
 pub use programs::{compare_programs, program_levels};
 
@@ -81,18 +83,7 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         (of_a, of_b)
     });
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
-    let mut pairs = Vec::new();
-    let mut unmatched = Vec::new();
-    for key in &of_a.order {
-        match (&of_a.results[key], of_b.results.get(key)) {
-            (in_a, Some(in_b)) => pairs.push(compare_metric(in_a, in_b, blocks.as_deref())),
-            (in_a, None) => unmatched
-                .extend(in_a.first().map(|it| unmatched_result(it, ConditionLetter::A))),
-        }
-    }
-    let only_b = of_b.order.iter().filter(|key| !of_a.results.contains_key(key));
-    let only_b = only_b.filter_map(|key| of_b.results[key].first());
-    unmatched.extend(only_b.map(|it| unmatched_result(it, ConditionLetter::B)));
+    let (mut pairs, unmatched) = match_results(&of_a, &of_b, blocks.as_deref());
     let tested = assign_verdicts(&mut pairs, margin);
     let design =
         if blocks.is_some() { ComparisonDesign::Turns } else { ComparisonDesign::Independent };
@@ -116,6 +107,38 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         unmatched,
         differences: environment::differences([&of_a.runs, &of_b.runs], design, &place),
     }
+}
+
+/// Compares every result that both conditions have, also those by another tool in each; returns the
+/// others as well.
+fn match_results(
+    of_a: &ConditionResults<'_>,
+    of_b: &ConditionResults<'_>,
+    blocks: Option<&[(usize, usize)]>,
+) -> (Vec<MetricComparison>, Vec<UnmatchedResult>) {
+    let mut pairs = Vec::new();
+    let mut open_a = Vec::new();
+    for key in &of_a.order {
+        match (&of_a.results[key], of_b.results.get(key)) {
+            (in_a, Some(in_b)) => pairs.push(compare_metric(in_a, in_b, blocks)),
+            (in_a, None) => open_a.extend(in_a.first().map(|it| (key, it))),
+        }
+    }
+    let only_b = of_b.order.iter().filter(|key| !of_a.results.contains_key(key));
+    let mut open_b: Vec<_> =
+        only_b.filter_map(|key| Some((key, of_b.results[key].first()?))).collect();
+    for (key_a, key_b) in tools::match_tools(&open_a, &open_b) {
+        let (in_a, in_b) = (&of_a.results[key_a], &of_b.results[key_b]);
+        pairs.push(compare_metric(in_a, in_b, blocks));
+        open_a.retain(|(key, _)| *key != key_a);
+        open_b.retain(|(key, _)| *key != key_b);
+    }
+    let alone = |open: &[OpenResult<'_>], side| -> Vec<UnmatchedResult> {
+        open.iter().map(|(_, it)| unmatched_result(it, side)).collect()
+    };
+    let unmatched =
+        [alone(&open_a, ConditionLetter::A), alone(&open_b, ConditionLetter::B)].concat();
+    (pairs, unmatched)
 }
 
 /// Key that matches the same result across runs: identity of the result, and its index among
