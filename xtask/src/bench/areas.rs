@@ -1,4 +1,4 @@
-//! Areas of `cargo xtask bench`: their packages, scripts and suites, and what is compared with what.
+//! Areas of `cargo xtask bench`: their packages, scripts, suites and peers.
 
 use crate::packages::{self, SystemPackage};
 use crate::wheels::{self, Wheel};
@@ -24,14 +24,14 @@ pub(super) struct BenchArea {
 pub(super) struct BenchSuite {
     /// Name of its file in `suites/bench`.
     pub(super) file: &'static str,
-    pub(super) peers: Peers,
+    pub(super) peers: PeerLevels,
     /// Difference that counts as equivalent.
     pub(super) margin: &'static str,
 }
 
-/// What a suite compares.
+/// Levels of a suite that are compared with assay.
 #[derive(Debug)]
-pub(super) enum Peers {
+pub(super) enum PeerLevels {
     /// Nothing: a single run.
     Alone,
     /// Levels of the factor `tool` other than `assay`.
@@ -40,7 +40,7 @@ pub(super) enum Peers {
     ToolsByPath(&'static [&'static str], &'static [&'static str]),
 }
 
-impl Peers {
+impl PeerLevels {
     /// Returns the labels of each comparison: of the peer's runs and of assay's.
     pub(super) fn pairs(&self) -> Vec<(String, String)> {
         let pair = |before: &str, tool: &str| {
@@ -61,7 +61,7 @@ impl Peers {
 /// Margin of `assay compare`.
 const MARGIN: &str = "2%";
 
-const fn suite(file: &'static str, peers: Peers) -> BenchSuite {
+const fn suite(file: &'static str, peers: PeerLevels) -> BenchSuite {
     BenchSuite { file, peers, margin: MARGIN }
 }
 
@@ -74,7 +74,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         wheels: &[],
         script: "memory",
         has_clean: false,
-        suites: &[suite("memory", Peers::Tools(&["likwid-bench", "loop", "sweep"]))],
+        suites: &[suite("memory", PeerLevels::Tools(&["likwid-bench", "loop", "sweep"]))],
     },
     BenchArea {
         name: "compute",
@@ -84,8 +84,11 @@ pub(super) const AREAS: &[BenchArea] = &[
         script: "compute",
         has_clean: false,
         suites: &[
-            suite("compute", Peers::Tools(&["debian-openblas", "scipy-openblas64", "mkl"])),
-            suite("compute-hpl", Peers::Tools(&["hpcc"])),
+            suite(
+                "compute",
+                PeerLevels::Tools(&["debian-openblas", "scipy-openblas64", "mkl"]),
+            ),
+            suite("compute-hpl", PeerLevels::Tools(&["hpcc"])),
         ],
     },
     BenchArea {
@@ -95,7 +98,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         wheels: &[],
         script: "storage",
         has_clean: true,
-        suites: &[suite("storage", Peers::Tools(&["fio"]))],
+        suites: &[suite("storage", PeerLevels::Tools(&["fio"]))],
     },
     BenchArea {
         name: "dialects",
@@ -107,7 +110,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         // Two runs of one tool on a shared disk differ by as much.
         suites: &[BenchSuite {
             file: "dialects",
-            peers: Peers::Tools(&["fio"]),
+            peers: PeerLevels::Tools(&["fio"]),
             margin: "10%",
         }],
     },
@@ -119,9 +122,12 @@ pub(super) const AREAS: &[BenchArea] = &[
         script: "network",
         has_clean: true,
         suites: &[
-            suite("network", Peers::ToolsByPath(&["loopback", "veth"], &["iperf3", "loop"])),
-            suite("network-splice", Peers::Tools(&["iperf3"])),
-            suite("network-echo", Peers::Tools(&["qperf", "sockperf", "loop"])),
+            suite(
+                "network",
+                PeerLevels::ToolsByPath(&["loopback", "veth"], &["iperf3", "loop"]),
+            ),
+            suite("network-splice", PeerLevels::Tools(&["iperf3"])),
+            suite("network-echo", PeerLevels::Tools(&["qperf", "sockperf", "loop"])),
         ],
     },
     BenchArea {
@@ -131,7 +137,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         wheels: &wheels::MPI,
         script: "mpi",
         has_clean: false,
-        suites: &[suite("mpi", Peers::Alone)],
+        suites: &[suite("mpi", PeerLevels::Alone)],
     },
     BenchArea {
         name: "store",
@@ -140,7 +146,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         wheels: &[],
         script: "store",
         has_clean: false,
-        suites: &[suite("store", Peers::Alone)],
+        suites: &[suite("store", PeerLevels::Alone)],
     },
     BenchArea {
         name: "build",
@@ -149,6 +155,6 @@ pub(super) const AREAS: &[BenchArea] = &[
         wheels: &[],
         script: "",
         has_clean: false,
-        suites: &[suite("build", Peers::Alone)],
+        suites: &[suite("build", PeerLevels::Alone)],
     },
 ];

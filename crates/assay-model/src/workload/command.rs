@@ -42,7 +42,7 @@ pub struct CommandWorkload {
     /// Whether the output is shown while measuring.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_output: bool,
-    /// What the kernel counts of it that becomes a result.
+    /// Counters of the kernel that become results.
     #[serde(default = "UsageMetric::all", skip_serializing_if = "is_all_usage")]
     pub usage: Vec<UsageMetric>,
     /// Levels of the factors by which it differs from the other programs of the run.
@@ -50,7 +50,7 @@ pub struct CommandWorkload {
     pub levels: Vec<FactorLevel>,
 }
 
-/// What the kernel counts of a program.
+/// Counter of the kernel for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UsageMetric {

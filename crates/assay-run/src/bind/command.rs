@@ -256,7 +256,7 @@ impl<'c> CommandSession<'c> {
     }
 }
 
-/// Records what the kernel counted.
+/// Records the counters of the kernel.
 fn add_usage(
     work: &CommandWorkload,
     started: &StartedProgram,

@@ -102,7 +102,7 @@ fn match_results(conditions: &[LevelRuns]) -> (Vec<ResultByBlock>, usize) {
 /// Estimates of each run with its block, by condition.
 type ConditionEstimates = [Vec<(u32, Vec<MetricEstimate>)>];
 
-/// What differs between the conditions of a result because the level decides it.
+/// Tools and attributes that differ between conditions because the level decides them.
 struct LevelEffects {
     /// Benchmarks with a metric that each condition has by one tool, and not all by the same.
     tools: BTreeSet<String>,

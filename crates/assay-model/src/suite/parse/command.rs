@@ -75,7 +75,7 @@ fn call(value: &Value<'_>, shell: bool) -> ParseResult<ProgramCall> {
     }
 }
 
-/// Parses what the kernel counts; an empty list is valid.
+/// Parses counters of the kernel; an empty list is valid.
 fn usage(value: &Value<'_>) -> ParseResult<Vec<UsageMetric>> {
     let all = [
         ("wall", UsageMetric::Wall),
