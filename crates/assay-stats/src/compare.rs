@@ -33,7 +33,9 @@ mod imports;
 mod levels;
 mod programs;
 mod required_runs;
+mod tools;
 
+use self::tools::OpenResult;
 pub use levels::{FAMILY_ERROR, LevelRuns, compare_labels, compare_levels};
 pub use programs::{are_programs_decided, compare_programs, program_levels};
 
@@ -99,25 +101,8 @@ pub fn compare_results(
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
     let design = find_design(&of_a.runs, &of_b.runs, blocks.as_deref());
     let partners = imports::pair_imports(&of_a, &of_b);
-    let (mut pairs, mut keys) = (Vec::new(), Vec::new());
-    let mut unmatched = Vec::new();
-    for key in &of_a.order {
-        let partner = partners.get(key).copied().unwrap_or(key);
-        match (&of_a.results[key], of_b.results.get(partner)) {
-            (in_a, Some(in_b)) => {
-                pairs.push(compare_metric(in_a, in_b, (design, blocks.as_deref())));
-                keys.push(key.clone());
-            }
-            (in_a, None) => unmatched
-                .extend(in_a.first().map(|it| unmatched_result(it, ConditionLetter::A))),
-        }
-    }
-    let is_paired = |key: &ResultKey| {
-        of_a.results.contains_key(key) || partners.values().any(|it| *it == key)
-    };
-    let only_b = of_b.order.iter().filter(|key| !is_paired(key));
-    let only_b = only_b.filter_map(|key| of_b.results[key].first());
-    unmatched.extend(only_b.map(|it| unmatched_result(it, ConditionLetter::B)));
+    let MatchedResults { mut pairs, keys, unmatched } =
+        match_results([&of_a, &of_b], &partners, (design, blocks.as_deref()));
     let tested = assign_verdicts(&mut pairs, design, margin);
     let ids = |runs: &[&Run]| runs.iter().map(|run| run.started.run.clone()).collect();
     let side = |name: &str, it: &ConditionResults<'_>| ComparedCondition {
@@ -145,6 +130,53 @@ pub fn compare_results(
         differences,
     };
     (comparison, keys)
+}
+
+/// Results of two conditions.
+struct MatchedResults {
+    pairs: Vec<MetricComparison>,
+    /// Key of each pair in the first condition.
+    keys: Vec<ResultKey>,
+    unmatched: Vec<UnmatchedResult>,
+}
+
+/// Compares every result that both conditions have, also those by another tool in each, and those of
+/// an import with its partner.
+fn match_results(
+    [of_a, of_b]: [&ConditionResults<'_>; 2],
+    partners: &BTreeMap<&ResultKey, &ResultKey>,
+    design: (ComparisonDesign, Option<&[(usize, usize)]>),
+) -> MatchedResults {
+    let (mut pairs, mut keys) = (Vec::new(), Vec::new());
+    let mut open_a = Vec::new();
+    for key in &of_a.order {
+        let partner = partners.get(key).copied().unwrap_or(key);
+        match (&of_a.results[key], of_b.results.get(partner)) {
+            (in_a, Some(in_b)) => {
+                pairs.push(compare_metric(in_a, in_b, design));
+                keys.push(key.clone());
+            }
+            (in_a, None) => open_a.extend(in_a.first().map(|it| (key, it))),
+        }
+    }
+    let is_paired = |key: &ResultKey| {
+        of_a.results.contains_key(key) || partners.values().any(|it| *it == key)
+    };
+    let only_b = of_b.order.iter().filter(|key| !is_paired(key));
+    let mut open_b: Vec<_> =
+        only_b.filter_map(|key| Some((key, of_b.results[key].first()?))).collect();
+    for (key_a, key_b) in tools::match_tools(&open_a, &open_b) {
+        pairs.push(compare_metric(&of_a.results[key_a], &of_b.results[key_b], design));
+        keys.push(key_a.clone());
+        open_a.retain(|(key, _)| *key != key_a);
+        open_b.retain(|(key, _)| *key != key_b);
+    }
+    let alone = |open: &[OpenResult<'_>], side| -> Vec<UnmatchedResult> {
+        open.iter().map(|(_, it)| unmatched_result(it, side)).collect()
+    };
+    let unmatched =
+        [alone(&open_a, ConditionLetter::A), alone(&open_b, ConditionLetter::B)].concat();
+    MatchedResults { pairs, keys, unmatched }
 }
 
 /// Key that matches the same result across runs: identity of the result, and its index among

@@ -49,9 +49,36 @@ pub struct CommandWorkload {
     /// Whether the output is shown while measuring.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_output: bool,
+    /// Counters of the kernel that become results.
+    #[serde(default = "UsageMetric::all", skip_serializing_if = "is_all_usage")]
+    pub usage: Vec<UsageMetric>,
     /// Levels of the factors by which it differs from the other programs of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<FactorLevel>,
+}
+
+/// Counter of the kernel for a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UsageMetric {
+    /// Time from its start to its end.
+    Wall,
+    /// CPU time.
+    Cpu,
+    /// Peak memory.
+    Memory,
+}
+
+impl UsageMetric {
+    /// Returns all.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        vec![Self::Wall, Self::Cpu, Self::Memory]
+    }
+}
+
+fn is_all_usage(usage: &[UsageMetric]) -> bool {
+    UsageMetric::all().iter().all(|it| usage.contains(it))
 }
 
 /// Program with its arguments, or a line for the shell.
@@ -113,6 +140,7 @@ impl CommandWorkload {
             timeout_s: DEFAULT_TIMEOUT_S,
             cpus: Vec::new(),
             shows_output: false,
+            usage: UsageMetric::all(),
             levels: Vec::new(),
         }
     }

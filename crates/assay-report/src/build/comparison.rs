@@ -167,14 +167,14 @@ fn table(comparison: &Comparison) -> ReportTable {
         (word("column-verdict"), ColumnAlignment::Left),
         (word("column-by"), ColumnAlignment::Left),
     ];
-    let has_tools =
-        comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
+    let has_tools = comparison.pairs.windows(2).any(|it| measurer(&it[0]) != measurer(&it[1]))
+        || comparison.pairs.iter().any(|it| it.a.tool.name != it.b.tool.name);
     let decides = runs_needed(comparison).is_none();
     let mut pairs: Vec<&MetricComparison> = comparison.pairs.iter().collect();
     pairs.sort_by_cached_key(|pair| sort_key(&pair.a));
     let mut table = ReportTable::new(word("table-measurers"), &columns);
     for pair in pairs {
-        let by = if has_tools { pair.a.tool.name.clone() } else { String::new() };
+        let by = if has_tools { measurer(pair) } else { String::new() };
         let mut row: Vec<TableCell> =
             vec![metric_label(&pair.a).into(), case_label(pair).into()];
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
@@ -186,6 +186,12 @@ fn table(comparison: &Comparison) -> ReportTable {
         table.rows.push(row);
     }
     table.without_empty_columns()
+}
+
+/// Returns the tool that measured a pair, or both where they differ.
+fn measurer(pair: &MetricComparison) -> String {
+    let [a, b] = [&pair.a.tool.name, &pair.b.tool.name];
+    if a == b { a.clone() } else { format!("{a} / {b}") }
 }
 
 /// Returns a sort key by benchmark and metric, so that related figures are adjacent.

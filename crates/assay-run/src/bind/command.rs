@@ -14,7 +14,7 @@ use assay_model::failure::ErrorArea;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::sanitize;
-use assay_model::workload::command::CommandWorkload;
+use assay_model::workload::command::{CommandWorkload, UsageMetric};
 use assay_stats::quantile;
 use assay_stats::stopping::NextStep;
 
@@ -167,12 +167,7 @@ impl<'c> CommandSession<'c> {
         let began_s = recorder.elapsed_s();
         let (started, figures) = self.run_checked(recorder)?;
         self.repetitions += 1;
-        let ended = started.ended;
-        recorder.add_sample("wall_time", ended.wall_s);
-        recorder.add_sample("cpu_time", ended.cpu_s);
-        if ended.peak_bytes > ended.floor_bytes {
-            recorder.add_sample("peak_memory", ended.peak_bytes as f64);
-        }
+        add_usage(self.work, &started, recorder);
         for (key, value) in figures {
             recorder.add_series_sample(key, value);
         }
@@ -285,6 +280,25 @@ impl<'c> CommandSession<'c> {
                 program = self.start.line(),
                 n = started.killed_descendants,
             ));
+        }
+    }
+}
+
+/// Records the counters of the kernel.
+fn add_usage(
+    work: &CommandWorkload,
+    started: &StartedProgram,
+    recorder: &mut Recorder<'_, '_>,
+) {
+    let ended = started.ended;
+    for metric in &work.usage {
+        match metric {
+            UsageMetric::Wall => recorder.add_sample("wall_time", ended.wall_s),
+            UsageMetric::Cpu => recorder.add_sample("cpu_time", ended.cpu_s),
+            UsageMetric::Memory if ended.peak_bytes > ended.floor_bytes => {
+                recorder.add_sample("peak_memory", ended.peak_bytes as f64);
+            }
+            UsageMetric::Memory => {}
         }
     }
 }

@@ -45,10 +45,10 @@ pub struct LevelRuns {
 #[must_use]
 pub fn compare_levels(conditions: &[LevelRuns]) -> LevelComparison {
     let estimates = estimate_runs(conditions);
-    let dependent = dependent_attributes(&estimates);
+    let effects = LevelEffects::find(&estimates);
     let keyed = estimates
         .iter()
-        .map(|runs| runs.iter().map(|run| key_results(run, &dependent)).collect::<Vec<_>>());
+        .map(|runs| runs.iter().map(|run| key_results(run, &effects)).collect::<Vec<_>>());
     compare_results(conditions, keyed.collect())
 }
 
@@ -172,54 +172,86 @@ fn match_results(
     (common, alone.len())
 }
 
-/// Returns the name that results of all levels share: benchmark, metric, tool.
-fn group_name(estimate: &MetricEstimate) -> String {
-    format!("{}/{}/{}", estimate.benchmark, estimate.metric, estimate.tool.name)
+/// Estimates of each run, by condition.
+type ConditionEstimates = [Vec<Vec<MetricEstimate>>];
+
+/// Tools and attributes that differ between conditions because the level decides them.
+struct LevelEffects {
+    /// Benchmarks with a metric that each condition has by one tool, and not all by the same.
+    tools: BTreeSet<String>,
+    /// Attributes whose values differ, by group.
+    attributes: BTreeMap<String, BTreeSet<Attribute>>,
 }
 
-/// Attributes whose values differ between conditions, by group: they follow from the level.
-fn dependent_attributes(
-    estimates: &[Vec<Vec<MetricEstimate>>],
-) -> BTreeMap<String, BTreeSet<Attribute>> {
-    let mut values: BTreeMap<(String, Attribute), Vec<BTreeSet<String>>> = BTreeMap::new();
-    for (condition, runs) in estimates.iter().enumerate() {
-        for estimate in runs.iter().flatten() {
-            for (name, value) in identity_attributes(&estimate.parameters) {
-                let seen = values
-                    .entry((group_name(estimate), name))
-                    .or_insert_with(|| vec![BTreeSet::new(); estimates.len()]);
-                seen[condition].insert(format_attributes(&[(name, value)].into()));
+impl LevelEffects {
+    fn find(estimates: &ConditionEstimates) -> Self {
+        let mut effects = Self { tools: level_tools(estimates), attributes: BTreeMap::new() };
+        let mut values: BTreeMap<(String, Attribute), Vec<BTreeSet<String>>> = BTreeMap::new();
+        for (condition, runs) in estimates.iter().enumerate() {
+            for estimate in runs.iter().flatten() {
+                for (name, value) in identity_attributes(&estimate.parameters) {
+                    let seen = values
+                        .entry((effects.group_name(estimate), name))
+                        .or_insert_with(|| vec![BTreeSet::new(); estimates.len()]);
+                    seen[condition].insert(format_attributes(&[(name, value)].into()));
+                }
             }
         }
+        for ((group, name), seen) in values {
+            let mut measured = seen.iter().filter(|it| !it.is_empty());
+            let first = measured.next();
+            let is_partial = seen.iter().any(BTreeSet::is_empty);
+            if is_partial || measured.any(|it| Some(it) != first) {
+                effects.attributes.entry(group).or_default().insert(name);
+            }
+        }
+        effects
     }
-    let mut dependent: BTreeMap<String, BTreeSet<Attribute>> = BTreeMap::new();
-    for ((group, name), seen) in values {
-        let mut measured = seen.iter().filter(|it| !it.is_empty());
-        let first = measured.next();
-        let is_partial = seen.iter().any(BTreeSet::is_empty);
-        if is_partial || measured.any(|it| Some(it) != first) {
-            dependent.entry(group).or_default().insert(name);
+
+    /// Returns the name that results of all levels share: benchmark, metric, and the tool unless the
+    /// level decides it.
+    fn group_name(&self, estimate: &MetricEstimate) -> String {
+        let metric = metric_name(estimate);
+        match self.tools.contains(&metric) {
+            true => metric,
+            false => format!("{metric}/{}", estimate.tool.name),
         }
     }
-    dependent
+}
+
+fn metric_name(estimate: &MetricEstimate) -> String {
+    format!("{}/{}", estimate.benchmark, estimate.metric)
+}
+
+/// Returns the metrics that each condition has by one tool, and not all conditions by the same.
+fn level_tools(estimates: &ConditionEstimates) -> BTreeSet<String> {
+    let mut tools: BTreeMap<String, BTreeMap<usize, BTreeSet<&str>>> = BTreeMap::new();
+    for (condition, runs) in estimates.iter().enumerate() {
+        for estimate in runs.iter().flatten() {
+            let by_condition = tools.entry(metric_name(estimate)).or_default();
+            by_condition.entry(condition).or_default().insert(&estimate.tool.name);
+        }
+    }
+    let is_by_level = |by_condition: &BTreeMap<usize, BTreeSet<&str>>| {
+        let all: BTreeSet<&str> = by_condition.values().flatten().copied().collect();
+        all.len() > 1 && by_condition.values().all(|it| it.len() == 1)
+    };
+    tools.into_iter().filter(|(_, it)| is_by_level(it)).map(|(name, _)| name).collect()
 }
 
 /// Returns the results of a run with their keys: without attributes that follow from the level, where
 /// the others distinguish all results.
-fn key_results(
-    run: &[MetricEstimate],
-    dependent: &BTreeMap<String, BTreeSet<Attribute>>,
-) -> RunResults {
+fn key_results(run: &[MetricEstimate], effects: &LevelEffects) -> RunResults {
     let whole = |it: &MetricEstimate| {
         let identity = identity_attributes(&it.parameters);
-        format!("{} {} {}", group_name(it), it.host, format_attributes(&identity))
+        format!("{} {} {}", effects.group_name(it), it.host, format_attributes(&identity))
     };
     let reduced = |it: &MetricEstimate| {
         let mut identity = identity_attributes(&it.parameters);
-        if let Some(names) = dependent.get(&group_name(it)) {
+        if let Some(names) = effects.attributes.get(&effects.group_name(it)) {
             identity.retain(|name, _| !names.contains(name));
         }
-        format!("{} {} {}", group_name(it), it.host, format_attributes(&identity))
+        format!("{} {} {}", effects.group_name(it), it.host, format_attributes(&identity))
     };
     let operation = |it: &MetricEstimate| {
         let named = it.parameters.get(&Attribute::Operation).and_then(AttributeValue::as_text);

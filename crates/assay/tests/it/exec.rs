@@ -202,6 +202,20 @@ fn suites_measure_programs() {
 }
 
 #[test]
+fn suites_choose_what_is_counted() {
+    let world = World::new();
+    let head = "name = \"x\"\n[[measure]]\nbenchmark = \"command\"\nrun = [\"echo\", \"a 5\"]\nruns = 2\n";
+    let keys = "usage = [\"cpu\"]\nmetrics = [{ name = \"a\", find = 'a ([0-9]+)' }]\n";
+    world.write("x.toml", &format!("{head}{keys}"));
+    let document = world.json(&["run", "./x.toml", "-q", "--json"]);
+    let metrics = document["results"].as_array().unwrap().iter().map(|it| it["metric"].clone());
+    assert_eq!(metrics.collect::<Vec<_>>(), ["cpu_time", "score"], "{document:#}");
+    world.write("x.toml", &format!("{head}usage = []\n"));
+    let refused = world.assay(&["run", "./x.toml"]).failed_with(3);
+    assert!(refused.err.contains("nothing would be measured"), "{}", refused.err);
+}
+
+#[test]
 fn wrong_suites_are_located() {
     let world = World::new();
     let check = |keys: &str, expected: &expect_test::Expect| {

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stderr, reason = "skipped tests print their name")]
 
 mod bad_input;
+mod bench_suites;
 mod browser;
 mod claims;
 mod conditions;

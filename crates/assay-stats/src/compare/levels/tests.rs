@@ -193,3 +193,25 @@ fn labels_are_compared_by_their_design() {
 fn compare_template() -> MetricEstimate {
     crate::summarize::summarize(&simulated_run(&[1.0], None)).results.remove(0)
 }
+
+/// A level that decides the tool, as `by = "{tool}"` does: both measure the same request.
+#[test]
+fn levels_of_tools_are_matched() {
+    let mut random = Random::new(11);
+    let mut runs = conditions(&[1.0, 1.1], (14, 2), 0.01, &mut random);
+    for case in runs[1].runs.iter_mut().flat_map(|run| &mut run.cases) {
+        case.case.by = "fio".to_owned();
+        case.case.id.push_str("/fio");
+    }
+    let found = compare_levels(&runs);
+    assert_eq!((letters_of(&found).as_str(), found.unmatched), ("a b", 0));
+    let named = |index: usize| super::super::Condition {
+        name: "",
+        runs: &runs[index].runs,
+        positions: &[],
+    };
+    let pair = super::super::compare(named(0), named(1), 0.02);
+    assert_eq!((pair.pairs.len(), pair.unmatched.len()), (2, 0), "{pair:#?}");
+    let [first, _] = &pair.pairs[..] else { panic!("{pair:#?}") };
+    assert_eq!([&*first.a.tool.name, &*first.b.tool.name], ["assay", "fio"]);
+}

@@ -1,9 +1,8 @@
-//! Facts about the machine and the programs, for the pages of the comparisons.
+//! Facts about the machine and the program, for the page.
 
 use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
 use assay_model::quantity::Bytes;
 pub(crate) use workbench::page::Fact;
 
@@ -32,47 +31,26 @@ pub(crate) fn facts(workplace: &BenchWorkplace) -> Vec<Fact> {
             read_file("/sys/kernel/mm/transparent_hugepage/enabled").trim().to_owned(),
         ),
         ("kernel", first_line(workplace, "uname", &["-sr"])),
-        (
-            "used",
-            format!(
-                "{} threads on CPUs {}",
-                workplace.cpus.count(),
-                workplace.cpus.format_list()
-            ),
-        ),
         ("load before", workbench::load_average()),
     ]
 }
 
 /// Returns assay's version and the commit it was built from.
 pub(crate) fn assay_version(workplace: &BenchWorkplace, program: &Path) -> Fact {
-    let (_, commit) = commit(workplace);
-    ("assay", format!("{}, {commit}", first_line(workplace, program, &["--version"])))
-}
-
-/// Returns the commit of the working tree.
-pub(crate) fn commit(workplace: &BenchWorkplace) -> Fact {
     let commit =
         first_line(workplace, "git", &["describe", "--always", "--dirty", "--abbrev=10"]);
-    ("assay", format!("commit {commit}"))
+    let version = first_line(workplace, program, &["--version"]);
+    ("assay", format!("{version}, commit {commit}"))
 }
 
 /// Returns the first line of a program's output.
-pub(crate) fn first_line(
+fn first_line(
     workplace: &BenchWorkplace,
     program: impl AsRef<Path>,
     arguments: &[&str],
 ) -> String {
     let printed = program_output(workplace, program, arguments);
     printed.lines().next().unwrap_or_default().trim().to_owned()
-}
-
-/// Returns the versions of installed packages, by the package manager.
-pub(crate) fn package_versions(workplace: &BenchWorkplace, names: &[&str]) -> Result<String> {
-    let mut query = workplace.command("dpkg-query");
-    query.args(["--show", "--showformat=${Package} ${Version}, "]).args(names);
-    let output = command::capture(&mut query)?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches([',', ' ']).to_owned())
 }
 
 /// Returns a program's output, or a text that there is none.
@@ -96,17 +74,6 @@ fn labelled_value(text: &str, name: &str) -> Option<String> {
         .filter_map(|line| line.split_once(':'))
         .find(|(label, _)| label.trim() == name)
         .map(|(_, value)| value.trim().to_owned())
-}
-
-/// Returns the sum of the distinct last-level caches in bytes; `None` if the kernel does not report
-/// it.
-pub(crate) fn last_level_cache_bytes(workplace: &BenchWorkplace) -> Option<u64> {
-    let table = program_output(workplace, "lscpu", &["-B", "-C=LEVEL,ALL-SIZE"]);
-    let rows = table.lines().filter_map(|row| {
-        let (level, size) = row.trim().split_once(' ')?;
-        Some((level.parse::<u32>().ok()?, size.trim().parse::<u64>().ok()?))
-    });
-    rows.max_by_key(|(level, _)| *level).map(|(_, size)| size)
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
-//! Generates synthetic runs and result files, as many as a store holds after years.
+//! Generates synthetic runs and result files, as many as a store holds after years: 10,000 runs with
+//! 1,000,000 results, two runs of 5,000 results, one for a page, and 1,000 fio files.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 use assay_model::attribute::{Attribute, Attributes};
@@ -14,8 +16,19 @@ use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::workload::{Domain, StreamWorkload, Workload};
 
+use crate::command;
+
+/// Runs of the large store, and cases of each: with four results per case, a million results.
+const RUNS: usize = 10_000;
+const CASES: usize = 25;
+/// Cases of each of the two runs that are compared: 5,000 results.
+const COMPARED_CASES: usize = 1_250;
+/// Cases of the run for the HTML page: the largest suite has about 300 results.
+const PAGE_CASES: usize = 75;
+/// Files of fio.
+const FILES: usize = 1_000;
 /// Metrics of each case.
-pub(super) const METRICS: [&str; 4] = ["copy", "scale", "add", "triad"];
+const METRICS: [&str; 4] = ["copy", "scale", "add", "triad"];
 /// Samples of each result: the minimum for an interval.
 const SAMPLES: u32 = 6;
 /// Number of different sets of values, which the runs repeat: the commands do not depend on all
@@ -23,20 +36,36 @@ const SAMPLES: u32 = 6;
 const VARIANTS: usize = 16;
 /// Output of fio; only the name of the job differs between files.
 const FIO_OUTPUT: &str =
-    include_str!("../../../../crates/assay-adapters/tests/golden/fio/3.33-mix.out");
+    include_str!("../../../crates/assay-adapters/tests/golden/fio/3.33-mix.out");
+
+/// Makes the store and the files of suite `store`, and the index of the store.
+pub(super) fn prepare(assay: &Path, folder: &Path) -> Result<()> {
+    let (store, files) = (folder.join("store"), folder.join("files"));
+    if folder.exists() {
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    write_files(&files, FILES)?;
+    // The program itself creates the store.
+    let mut import = Command::new(assay);
+    import.arg("import").arg(files.join("0000.json")).arg("--store").arg(&store);
+    command::output(&mut import)?;
+    write_runs(&store, ("20200101", RUNS, CASES))?;
+    write_runs(&store, ("20250101", 2, COMPARED_CASES))?;
+    write_runs(&store, ("20250201", 1, PAGE_CASES))?;
+    let mut list = Command::new(assay);
+    command::output(list.args(["list", "--store"]).arg(&store)).map(drop)
+}
 
 /// Returns a run identifier, `20200101-000017-0003`.
-pub(super) fn run_id(day: &str, number: usize) -> String {
+fn run_id(day: &str, number: usize) -> String {
     let second = number % 60;
     let minute = number / 60 % 60;
     format!("{day}-{:02}{minute:02}{second:02}-{:04x}", number / 3600, number % 0x1_0000)
 }
 
 /// Writes `count` runs of `cases` cases to an existing store.
-pub(super) fn write_runs(
-    store: &Path,
-    (day, count, cases): (&str, usize, usize),
-) -> Result<()> {
+fn write_runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> Result<()> {
     let rest: Vec<Vec<RunEvent>> =
         (0..VARIANTS.min(count)).map(|kind| events_after_first(cases, kind)).collect();
     let rest: Vec<String> = rest.iter().map(|it| format_lines(2, it)).collect::<Result<_>>()?;
@@ -66,7 +95,7 @@ pub(super) fn write_runs(
 }
 
 /// Writes result files in fio's format.
-pub(super) fn write_files(folder: &Path, count: usize) -> Result<()> {
+fn write_files(folder: &Path, count: usize) -> Result<()> {
     fs::create_dir_all(folder).context("cannot create the folder of files")?;
     for number in 0..count {
         let text = FIO_OUTPUT.replace("\"stream0\"", &format!("\"stream{number}\""));
