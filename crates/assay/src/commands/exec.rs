@@ -16,11 +16,11 @@ use assay_report::build;
 use assay_run::failure::CommandFailure;
 use assay_stats::compare::{DEFAULT_RUNS, compare_levels, compare_programs, program_levels};
 
-use super::run_factors::levels_page;
 use crate::arguments::PageFormat;
 use crate::arguments::exec::{ExecArguments, RunCheck};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::pipeline;
+use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
 
 /// Name of the factor that distinguishes several programs.
