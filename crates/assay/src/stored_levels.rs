@@ -1,12 +1,15 @@
-//! Levels of factors in stored runs: programs within one run, or runs that took turns.
+//! Levels of factors in stored runs: programs within one run, or runs that took turns; and the page of
+//! compared levels.
 
 use assay_console::options::StoreArguments;
 use assay_model::factor::FactorLevel;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::run::Run;
+use assay_report::{build, render};
 use assay_run::failure::CommandFailure;
 use assay_stats::compare::{LevelRuns, compare_levels, program_levels};
 
+use crate::page::OutputPage;
 use crate::store_access;
 
 /// Changes a run before it is compared, such as its names.
@@ -87,4 +90,17 @@ pub(crate) fn common_levels(conditions: &[&[Run]]) -> Option<Vec<Vec<FactorLevel
     let are_distinct = levels.iter().enumerate().all(|(at, it)| !levels[..at].contains(it));
     (are_distinct && levels.windows(2).all(|it| names(&it[0]) == names(&it[1])))
         .then_some(levels)
+}
+
+/// Passes the comparison of levels as a page to `publish`.
+pub(crate) fn levels_page<T>(
+    comparison: &LevelComparison,
+    publish: impl FnOnce(OutputPage<'_>) -> T,
+) -> T {
+    publish(OutputPage {
+        document: build::level_comparison(comparison),
+        json: &|| render::json::level_comparison(comparison),
+        csv: &|| render::csv::level_comparison(comparison),
+        html_document: Some(&|| build::level_comparison(comparison)),
+    })
 }

@@ -13,13 +13,13 @@ use assay_stats::compare::{self as statistics, Condition, LevelRuns};
 use assay_stats::rank_statistic::MAX_VALUES;
 
 use super::result_list::ResultList;
-use super::run_factors::levels_page;
 use crate::arguments::CompareArguments;
 use crate::arguments::claims::OutcomeReportArguments;
 use crate::expectations::{self, NamedExpectations, combine_codes};
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::OutputPage;
 use crate::store_access::{self, OrderedRuns};
+use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
 use crate::{gates, published_figures, run_names, stored_levels};
 use assay_run::failure::CommandFailure;

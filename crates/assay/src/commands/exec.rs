@@ -16,12 +16,12 @@ use assay_report::build;
 use assay_run::failure::CommandFailure;
 use assay_stats::compare::{DEFAULT_RUNS, compare_levels, program_levels};
 
-use super::run_factors::levels_page;
 use super::run_hosts;
 use crate::arguments::PageFormat;
 use crate::arguments::exec::{ExecArguments, RunCheck};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::pipeline;
+use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
 
 /// Name of the factor that distinguishes several programs.

@@ -4,12 +4,11 @@
 use std::time::Duration;
 
 use assay_model::factor::HOSTS_FACTOR;
-use assay_model::level_comparison::LevelComparison;
 use assay_model::plan::Plan;
 use assay_model::suite::factorial::{
     DEFAULT_BLOCKS, Factor, FactorCommand, FactorialCase, FactorialSuite,
 };
-use assay_report::{build, render, words};
+use assay_report::{build, words};
 use assay_run::factor_turns::{self, FactorOutcome, FactorTurns};
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, RunRequest, prepare};
@@ -20,8 +19,8 @@ use serde_json::{Map, Value};
 
 use super::run_switch::DEFAULT_SETTLE_S;
 use crate::arguments::{PageFormat, RunArguments};
-use crate::page::OutputPage;
 use crate::progress_listener::SEARCH_MESSAGE;
+use crate::stored_levels::levels_page;
 use crate::suites::OpenedFactors;
 use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
@@ -129,19 +128,6 @@ pub(super) fn deliver(
     let runs = conditions.iter().flat_map(|it| &it.runs);
     let failed = || runs.clone().find_map(|run| delivery::check_result(&summarize(run)).err());
     failure.or_else(failed).map_or(Ok(0), Err)
-}
-
-/// Passes the comparison of levels as a page to `publish`.
-pub(super) fn levels_page<T>(
-    comparison: &LevelComparison,
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> T {
-    publish(OutputPage {
-        document: build::level_comparison(comparison),
-        json: &|| render::json::level_comparison(comparison),
-        csv: &|| render::csv::level_comparison(comparison),
-        html_document: Some(&|| build::level_comparison(comparison)),
-    })
 }
 
 /// Machine-readable list of combinations.
