@@ -285,7 +285,7 @@ fn explains_malformed_arguments() {
         ),
         (
             "plan anf --level ultra --throughput 1e99MiB/s",
-            "1e105 bytes per second is implausible",
+            "expected a rate of 1 bit/s to 100 Tbit/s",
         ),
         ("plan anf --level ultra --quota 1e99TiB", "error: 1e111 bytes is implausible\n"),
         (

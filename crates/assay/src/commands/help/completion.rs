@@ -57,7 +57,7 @@ pub(crate) fn answer_shell() {
 
 /// Returns the definition of the options with the names of all arguments.
 fn completed_command() -> Command {
-    Arguments::command().mut_subcommands(|command| add_names(command))
+    Arguments::command().mut_subcommands(add_names)
 }
 
 fn add_names(command: Command) -> Command {
