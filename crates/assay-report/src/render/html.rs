@@ -224,15 +224,12 @@ fn rich_text(text: &str) -> String {
         1 => (pieces.as_slice(), None),
         _ => (&pieces[..pieces.len() - 1], pieces.last()),
     };
-    let mut html = String::new();
-    for (number, piece) in pairs.iter().enumerate() {
-        html.push_str(&match number % 2 {
-            0 => unbroken(piece),
-            _ => format!("<code>{}</code>", escape_html(piece)),
-        });
-    }
-    rest.map(|rest| html.push_str(&format!("`{}", unbroken(rest))));
-    html
+    let write_piece = |(number, piece): (usize, &&str)| match number % 2 {
+        0 => unbroken(piece),
+        _ => format!("<code>{}</code>", escape_html(piece)),
+    };
+    let rest = rest.map(|rest| format!("`{}", unbroken(rest)));
+    pairs.iter().enumerate().map(write_piece).chain(rest).collect()
 }
 
 /// Returns the text of a cell as HTML. A text with code changes as a whole with the language.
@@ -246,19 +243,19 @@ fn cell_text(cell: &TableCell) -> String {
 /// Escapes text and prevents breaks inside dates and run identifiers.
 fn unbroken(text: &str) -> String {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    let mut html = String::new();
+    let mut pieces: Vec<String> = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let same = |letter: char| is_part(letter) == is_part(first);
         let end = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        html.push_str(&match is_date_or_run(word) {
+        pieces.push(match is_date_or_run(word) {
             true => format!("<span class=\"whole\">{}</span>", escape_html(word)),
             false => escape_html(word),
         });
         rest = after;
     }
-    html
+    pieces.concat()
 }
 
 fn escape_html(text: &str) -> String {
