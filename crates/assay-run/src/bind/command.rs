@@ -39,7 +39,7 @@ enum RepetitionError {
     #[error("{error}{note}")]
     Figure { error: FigureError, note: &'static str },
     #[error("cannot read the standard output of `{program}`{}: {error}", in_line(*.line))]
-    Output { program: String, line: Option<usize>, error: ImportError },
+    Output { program: String, line: Option<usize>, error: Box<ImportError> },
     #[error("the pattern of {what} is not valid: {problem}")]
     Pattern { what: String, problem: String },
 }
@@ -240,7 +240,7 @@ impl<'c> CommandSession<'c> {
         let Some(format) = self.format else { return Ok(found.collect()) };
         let read = import::read_output(&out, format).map_err(|error| {
             let (program, line) = (self.start.line().to_owned(), error.line());
-            RepetitionError::Output { program, line, error }
+            RepetitionError::Output { program, line, error: Box::new(error) }
         })?;
         let read = read.into_iter().map(|it| (key(&it.name, it.metric), it.value));
         Ok(found.chain(read).collect())

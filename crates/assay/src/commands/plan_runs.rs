@@ -90,7 +90,7 @@ fn describe_result(result: &ResultRepetitions, difference: f64) -> String {
         None => writeln!(text, "; no interval"),
     };
     let heads = ["between", "spread", "95 % interval", "one more takes"];
-    let _ = writeln!(text, "{}  narrows by", row(heads.map(str::to_owned)));
+    let _ = writeln!(text, "{}  narrows by", row(&heads.map(str::to_owned)));
     for effect in &result.effects {
         if effect.level != RepetitionLevel::Host || effect.component.is_some() {
             let _ = writeln!(text, "{}", describe_effect(effect, result.best));
@@ -112,7 +112,7 @@ fn describe_effect(effect: &RepetitionEffect, best: Option<RepetitionLevel>) -> 
         None => ["unknown".to_owned(), String::new()],
     };
     let cost = effect.cost_s.map_or_else(|| "-".to_owned(), time);
-    let cells = row([plural(effect.level).to_owned(), spread, interval, cost]);
+    let cells = row(&[plural(effect.level).to_owned(), spread, interval, cost]);
     let narrowing = match effect.narrowing_per_minute {
         Some(share) if Some(effect.level) == best => {
             format!("{} in a minute, the most", percent(share))
@@ -178,7 +178,7 @@ const fn plural(level: RepetitionLevel) -> &'static str {
     }
 }
 
-fn row(cells: [String; 4]) -> String {
+fn row(cells: &[String; 4]) -> String {
     let mut line = String::from(" ");
     for (index, (cell, width)) in cells.iter().zip(COLUMNS).enumerate() {
         let _ = match index {
