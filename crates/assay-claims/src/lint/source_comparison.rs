@@ -7,12 +7,13 @@
 use assay_model::quantity::Unit;
 
 use super::names::{PROTECTED_NAMES, to_cyrillic};
+use super::relations::BINARY_SIZES;
 use super::units::OPERATION_WORDS;
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
 use super::{Linter, Rule, bounds, direction, page_span};
 use crate::figure::{
     BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, find_figures,
-    heading_unit, text_before,
+    heading_unit, names_about, text_before,
 };
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
@@ -24,11 +25,16 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
         lint.add(Rule::Table, (0, 0), message);
     }
     let source_format = super::page_number_format(source);
-    for (table, source_table) in page.tables.iter().zip(&source.tables) {
+    let formats = (lint.number_format, source_format);
+    if page.tables.len() == source.tables.len() {
+        for (table, source_table) in page.tables.iter().zip(&source.tables) {
+            compare_row_counts(lint, table, source_table);
+        }
+    }
+    for (table, source_table) in pair_tables(page, source, formats) {
         compare_tables(lint, table, (source_table, source_format));
     }
     let titles = page.titles.iter().zip(&source.titles);
-    let formats = (lint.number_format, source_format);
     let pairs = pair_paragraphs(page, source).filter(|pairs| are_parallel(pairs, formats));
     let pairs = pairs.unwrap_or_else(|| {
         align_paragraphs((page, lint.number_format), (source, source_format))
@@ -37,8 +43,49 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
         direction::compare_directions(lint, text, (source_text, source_format));
         bounds::compare(lint, text, (source_text, source_format));
         compare_replaced_names(lint, text, source_text);
-        compare_texts(lint, text, (source_text, source_format));
+        let page = ComparedText::new(text, lint.number_format);
+        compare_texts(lint, page, ComparedText::new(source_text, source_format));
     }
+}
+
+/// Pairs the tables of a page and its source: in order, if both have equally many, otherwise those of
+/// one shape with the same figures.
+fn pair_tables<'p>(
+    page: &'p LintPage,
+    source: &'p LintPage,
+    (format, source_format): (PageNumberFormat, PageNumberFormat),
+) -> Vec<(&'p PageTable, &'p PageTable)> {
+    /// Maximum number of tables that one page may have in excess in one place.
+    const LOOK_AHEAD: usize = 8;
+    let in_order = page.tables.iter().zip(&source.tables);
+    let has_other_rows =
+        |(table, other): &(&PageTable, &PageTable)| table.rows.len() != other.rows.len();
+    // Two tables of other lengths may be shifted.
+    let others = in_order.clone().filter(has_other_rows).count();
+    if page.tables.len() == source.tables.len() && others < 2 {
+        return in_order.filter(|it| !has_other_rows(it)).collect();
+    }
+    let shape = |it: &PageTable| -> Vec<usize> { it.rows.iter().map(Vec::len).collect() };
+    let values = |table: &PageTable, format: PageNumberFormat| -> UnitValues {
+        let figures = table.rows.iter().flatten().flat_map(|cell| find_figures(&cell.text));
+        figures
+            .map(|it| format.possible_values(&it).map(f64::to_bits))
+            .take(MAX_MATCHED)
+            .collect()
+    };
+    let (mut next, mut pairs) = (0, Vec::new());
+    for table in &page.tables {
+        let ours = values(table, format);
+        let is_pair = |it: &PageTable| {
+            shape(it) == shape(table) && share_figures(&ours, &values(it, source_format))
+        };
+        let candidates = source.tables.iter().skip(next).take(LOOK_AHEAD);
+        if let Some((at, other)) = candidates.enumerate().find(|(_, it)| is_pair(it)) {
+            pairs.push((table, other));
+            next += at + 1;
+        }
+    }
+    pairs
 }
 
 /// Pairs the paragraphs of a page and its source in order: all, if both have equally many,
@@ -96,24 +143,54 @@ fn align_paragraphs<'p>(
 ) -> Vec<(&'p PageText, &'p PageText)> {
     /// Maximum number of paragraphs that one page may have in excess in one place.
     const LOOK_AHEAD: usize = 8;
-    let sources: Vec<(&PageText, UnitValues)> = paragraphs_with_figures(source)
-        .into_iter()
-        .map(|it| (it, unit_values(it, source_format)))
-        .collect();
-    let mut next = 0;
-    let mut pairs = Vec::new();
-    for text in paragraphs_with_figures(page) {
-        let ours = unit_values(text, format);
-        let is_pair = |(_, theirs): &(&PageText, UnitValues)| {
+    let values = |page: &'p LintPage, format: PageNumberFormat| -> Vec<NumberedValues> {
+        let all = page.prose.iter().enumerate();
+        all.map(|(number, text)| (number, unit_values(text, format)))
+            .filter(|(_, values)| !values.is_empty())
+            .collect()
+    };
+    let sources = values(source, source_format);
+    let (mut next, mut pairs) = (0, Vec::new());
+    // Position behind the last pair.
+    let (mut here, mut there) = (0, 0);
+    for (number, ours) in values(page, format) {
+        let is_pair = |(_, theirs): &NumberedValues| {
             ours.len() == theirs.len() && share_figures(&ours, theirs)
         };
         let found = sources.iter().skip(next).take(LOOK_AHEAD).position(is_pair);
         if let Some(at) = found {
-            pairs.push((text, sources[next + at].0));
+            let (partner, _) = sources[next + at];
+            let skipped = (&page.prose[here..number], &source.prose[there..partner]);
+            pairs.extend(pair_between(skipped, (format, source_format)));
+            pairs.push((&page.prose[number], &source.prose[partner]));
+            (here, there) = (number + 1, partner + 1);
             next += at + 1;
         }
     }
+    pairs.extend(pair_between(
+        (&page.prose[here..], &source.prose[there..]),
+        (format, source_format),
+    ));
     pairs
+}
+
+/// Number of a paragraph and its values.
+type NumberedValues = (usize, UnitValues);
+
+/// Pairs paragraphs between two known pairs in order, if they are equally many. A pair has almost
+/// as many figures.
+fn pair_between<'p>(
+    (ours, theirs): (&'p [PageText], &'p [PageText]),
+    (format, source_format): (PageNumberFormat, PageNumberFormat),
+) -> Vec<(&'p PageText, &'p PageText)> {
+    if ours.len() != theirs.len() {
+        return Vec::new();
+    }
+    let is_alike = |(text, source): &(&PageText, &PageText)| {
+        let (ours, theirs) = (unit_values(text, format), unit_values(source, source_format));
+        ours.len().abs_diff(theirs.len()) <= 1
+    };
+    ours.iter().zip(theirs).filter(is_alike).collect()
 }
 
 fn paragraphs_with_figures(page: &LintPage) -> Vec<&PageText> {
@@ -137,27 +214,49 @@ pub(super) fn comparison_gap(page: &LintPage, source: &LintPage) -> Option<Strin
 fn compare_tables(
     lint: &mut Linter<'_>,
     table: &PageTable,
-    (source, source_format): (&PageTable, PageNumberFormat),
+    (source_table, source_format): (&PageTable, PageNumberFormat),
 ) {
-    let start = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
-    if table.rows.len() != source.rows.len() {
-        let message =
-            format!("{} rows, but the source has {}", table.rows.len(), source.rows.len());
-        lint.add(Rule::Table, (start, start), message);
-        return;
-    }
-    for (row_index, (row, source_row)) in table.rows.iter().zip(&source.rows).enumerate() {
-        for (cell, source_cell) in row.iter().zip(source_row) {
+    for (row_index, (row, source_row)) in table.rows.iter().zip(&source_table.rows).enumerate()
+    {
+        let labels = [row_labels(row), row_labels(source_row)];
+        for (column, (cell, source_cell)) in row.iter().zip(source_row).enumerate() {
             compare_names(lint, cell, source_cell);
             direction::compare_directions(lint, cell, (source_cell, source_format));
             bounds::compare(lint, cell, (source_cell, source_format));
             if row_index == 0 {
                 compare_headings(lint, cell, source_cell);
             }
-            compare_texts(lint, cell, (source_cell, source_format));
+            let heading = |table: &PageTable| {
+                table.rows[0].get(column).map_or(String::new(), |it| it.text.clone())
+            };
+            let (mut page, mut source) = (
+                ComparedText::new(cell, lint.number_format),
+                ComparedText::new(source_cell, source_format),
+            );
+            page.labels = labels[0].clone() + &heading(table);
+            source.labels = labels[1].clone() + &heading(source_table);
+            compare_texts(lint, page, source);
         }
     }
 }
+
+fn compare_row_counts(lint: &mut Linter<'_>, table: &PageTable, source: &PageTable) {
+    let start = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
+    if table.rows.len() != source.rows.len() {
+        let message =
+            format!("{} rows, but the source has {}", table.rows.len(), source.rows.len());
+        lint.add(Rule::Table, (start, start), message);
+    }
+}
+
+/// Returns the cells of a row without figures, which may name the unit of the others.
+fn row_labels(row: &[PageText]) -> String {
+    let labels = row.iter().filter(|it| find_figures(&it.text).is_empty());
+    labels.take(MAX_LABELS).flat_map(|it| [it.text.as_str(), " "]).collect()
+}
+
+/// Maximum number of labels of one row.
+const MAX_LABELS: usize = 8;
 
 /// Returns whether a text has a name. STREAM is an ordinary word in small letters.
 fn has_name(text: &str, lower: &str, name: &str) -> bool {
@@ -233,7 +332,7 @@ fn compare_headings(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
 }
 
 /// Words for "about" that may be apart from their figure.
-const NEAR_WORDS: [&str; 12] = [
+const NEAR_WORDS: [&str; 15] = [
     "大概",
     "大约",
     "左右",
@@ -246,16 +345,30 @@ const NEAR_WORDS: [&str; 12] = [
     "приблизительно",
     "wenige",
     "quelque",
+    "aproximad",
+    "approximati",
+    "rondar",
 ];
+
+/// Stems of words for percentages.
+const PERCENT_WORDS: [&str; 6] =
+    ["percent", "prozent", "pourcent", "porcent", "procent", "процент"];
 
 /// Text with its figures and the number format of its page.
 struct ComparedText<'p> {
     text: &'p PageText,
     number_format: PageNumberFormat,
     figures: Vec<PrintedFigure>,
+    /// Heading of a cell and the cells of its row without figures.
+    labels: String,
 }
 
-impl ComparedText<'_> {
+impl<'p> ComparedText<'p> {
+    fn new(text: &'p PageText, number_format: PageNumberFormat) -> Self {
+        let figures = find_figures(&text.text);
+        Self { text, number_format, figures, labels: String::new() }
+    }
+
     fn number_text(&self, figure: &PrintedFigure) -> &str {
         &self.text.text[figure.number_span.0..figure.number_span.1]
     }
@@ -310,12 +423,22 @@ impl ComparedText<'_> {
                 .iter()
                 .filter_map(|it| it.unit.as_ref())
                 .all(|it| !it.is_same(unit));
+        let is_percentage = unit.unit == Unit::Ratio
+            && PERCENT_WORDS.iter().any(|word| self.phrase_before(figure).contains(word));
         is_range_start
+            || is_percentage
             || is_operation
             || may_be_word
             || is_prefix
             || is_near
             || contains_unit(after, unit)
+            || self.labels.len() <= LONGEST_CELL && contains_unit(&self.labels, unit)
+    }
+
+    /// Returns the text before a figure, as far as it may describe it.
+    fn phrase_before(&self, figure: &PrintedFigure) -> String {
+        const NEAR: usize = 48;
+        text_before(&self.text.text, figure.number_span.0, NEAR).to_lowercase()
     }
 
     /// Returns whether a word for "about" is near a figure: `大概为 70%`, `4.5 倍左右`.
@@ -325,7 +448,9 @@ impl ComparedText<'_> {
         let before = text_before(&self.text.text, from, NEAR);
         let after: String = self.text.text[to..].chars().take(NEAR / 4).collect();
         steps::count(2 * NEAR);
+        let phrase = before.rsplit([',', ';']).next().unwrap_or_default();
         NEAR_WORDS.iter().any(|word| before.contains(word) || after.contains(word))
+            || names_about(phrase)
     }
 
     /// Returns whether this text has a number with the prefix of its unit alone: `8G` for 8 GB.
@@ -365,21 +490,8 @@ impl ComparedText<'_> {
     }
 }
 
-fn compare_texts(
-    lint: &mut Linter<'_>,
-    text: &PageText,
-    (source, source_format): (&PageText, PageNumberFormat),
-) {
-    let page = ComparedText {
-        text,
-        number_format: lint.number_format,
-        figures: find_figures(&text.text),
-    };
-    let source = ComparedText {
-        text: source,
-        number_format: source_format,
-        figures: find_figures(&source.text),
-    };
+fn compare_texts(lint: &mut Linter<'_>, page: ComparedText<'_>, source: ComparedText<'_>) {
+    let text = page.text;
     let (mut page_figures, mut source_figures): (Vec<&PrintedFigure>, Vec<&PrintedFigure>) =
         (page.figures.iter().collect(), source.figures.iter().collect());
     source_figures.retain(|it| !page.has_bare_prefix(source.number_text(it), it));
@@ -389,7 +501,7 @@ fn compare_texts(
             side.figures
                 .iter()
                 .take(MAX_MATCHED)
-                .any(|other| has_same_digits(&page, it, &source, other))
+                .any(|other| other.unit.is_some() && has_same_digits(&page, it, &source, other))
         };
         page_figures.retain(|it| it.unit.is_some());
         source_figures.retain(|it| it.unit.is_some());
@@ -417,11 +529,23 @@ fn compare_texts(
         let message = format!("`{}` is not in the source", page.figure_text(a));
         lint.add(Rule::Digits, page_span(text, a.number_span), message);
     }
-    let missing = source_figures.get(page_count);
+    let missing = source_figures.iter().skip(page_count).find(|it| !may_be_words(it));
     if let Some(b) = missing.filter(|it| !page.contains_digits(source.number_text(it))) {
         let message = format!("`{}` of the source is missing", source.figure_text(b));
         lint.add(Rule::Digits, trimmed_span(text), message);
     }
+}
+
+/// Returns whether another language may print a figure in words: `zwei Minuten und fünf Sekunden`.
+fn may_be_words(figure: &PrintedFigure) -> bool {
+    const LARGEST: f64 = 12.0;
+    const SHORTEST_WORD: usize = 4;
+    let is_word = |it: &PrintedUnit| {
+        it.text.chars().count() >= SHORTEST_WORD && it.text.chars().all(char::is_alphabetic)
+    };
+    figure.decimals == 0
+        && figure.value <= LARGEST
+        && figure.unit.as_ref().is_some_and(|unit| is_word(unit))
 }
 
 /// Returns whether two numbers are printed with the same digits: `1526 万` and `15.26 million`.
@@ -490,7 +614,12 @@ fn is_same_value(
                     let base = a * ours.factor;
                     let others =
                         source.number_format.possible_values(b).map(|b| b * theirs.factor);
-                    others.iter().any(|b| (base / b - 1.0).abs() <= rounding)
+                    let is_size = ours.unit == Unit::Byte;
+                    others.iter().any(|b| {
+                        let ratio = (base / b).max(b / base);
+                        let mut factors = BINARY_SIZES.iter().filter(|_| is_size).chain(&[1.0]);
+                        factors.any(|factor| (ratio / factor - 1.0).abs() <= rounding)
+                    })
                 })
             };
             match (is_same_number, ours.is_same(theirs)) {
