@@ -415,7 +415,8 @@ fn without_tags(line: &str) -> String {
         let name = small[at..close - 1].trim_start_matches('/');
         let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         // `a <b and c> d` is no tag, but one with an attribute is.
-        if !INLINE.contains(&name) && !(is_tag_name(name) && small[at..close].contains('=')) {
+        let has_attribute = is_tag_name(name) && small[at..close].contains('=');
+        if !INLINE.contains(&name) && !has_attribute {
             continue;
         }
         let is_raised = matches!(name, "sup" | "sub") && !small[at..].starts_with('/');
