@@ -12,7 +12,7 @@ use assay_report::document::{
 use assay_report::units::{localise_printed, percent, quantity};
 use assay_report::words::{message, sentence};
 use assay_report::{precision, render};
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
 use serde::Serialize;
 use serde_json::{Value, json};
 

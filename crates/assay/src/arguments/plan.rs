@@ -1,7 +1,7 @@
 //! Options of `assay plan`: calculations before a measurement, and from stored runs.
 
 use assay_console::options::{StoreArguments, parse_milliseconds};
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 

@@ -28,6 +28,7 @@ impl AssayCommand {
                 return Some(match &typed.what {
                     PlanCommand::LittlesLaw(typed) => &typed.answer.screen,
                     PlanCommand::Anf(typed) => &typed.answer.screen,
+                    PlanCommand::Runs(typed) => &typed.answer.screen,
                 });
             }
             Self::Storage(StorageArguments { what: StorageCommand::Clean(typed) }) => {

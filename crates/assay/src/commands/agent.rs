@@ -271,5 +271,7 @@ fn measure_programs(
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(seed);
     let suite = exec::suite_from_options(&typed)?;
-    member::measure(&pipeline::request_from_options(&suite, &typed.measuring), line)
+    let request = pipeline::request_from_options(&suite, &typed.measuring);
+    // Programs have no factors on hosts, so that nothing is recorded.
+    member::measure(&request, None, line)
 }

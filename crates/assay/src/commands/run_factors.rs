@@ -87,7 +87,6 @@ fn reject_other_options(typed: &RunArguments) -> Result<(), CommandFailure> {
         (measuring.expect.is_given(), "--expect"),
         (measuring.strict, "--strict"),
         (measuring.label.len() > 1, "two labels"),
-        (typed.fleet.limits.is_some(), "--limits"),
         (typed.fleet.drain_list.is_some(), "--drain-list"),
     ];
     let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) else {

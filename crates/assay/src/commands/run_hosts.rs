@@ -81,6 +81,7 @@ pub(super) fn exec(
         names: &names,
         labels: access.hosts.iter().map(|host| host.labels.clone()).collect(),
         pairs: PairRounds::default(),
+        turn: None,
         arguments: std::iter::once("exec".to_owned()).chain(command_arguments()).collect(),
         suites: BTreeMap::new(),
         seed: measuring.seed.unwrap_or_else(random_seed),
@@ -182,7 +183,7 @@ fn run_factors_on_hosts(
     let hosts = TurnHosts { names: &names, options: &options, request: &request, budget_s };
     hosts.check_counts(&turns)?;
     if measuring.dry_run {
-        if !measuring.quiet {
+        if !measuring.page.screen.quiet {
             ProgressListener::show_text(terminal, &waiting_message(&names));
         }
         let plans = hosts.plan(&turns, &cancel)?.into_iter().map(|it| it.plan).collect();
