@@ -89,7 +89,9 @@ fn compare_many(
             compared.ok_or_else(|| no_levels(typed.first()))?
         }
         others => {
-            let names: Vec<&str> = std::iter::once(typed.first()).chain(others.iter().map(String::as_str)).collect();
+            let names: Vec<&str> = std::iter::once(typed.first())
+                .chain(others.iter().map(String::as_str))
+                .collect();
             compare_conditions(typed, &names, terminal)?
         }
     };

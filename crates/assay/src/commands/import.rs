@@ -293,9 +293,7 @@ fn import_file(
     let failed = failed.collect();
     let measurements = contents.measurements.len();
     let earlier = match store {
-        Some(store) => {
-            importing::find_imported_runs(&source, measurements, details, store)?
-        }
+        Some(store) => importing::find_imported_runs(&source, measurements, details, store)?,
         None => importing::EarlierImport::default(),
     };
     if earlier.is_equal && !typed.again {

@@ -71,7 +71,11 @@ pub(super) fn exec(
         return Err(CommandFailure::usage("--label needs a single name"));
     }
     let cancel = signals::cancel_on_signals_with_notice()?;
-    ProgressListener::show_search(terminal, "progress-hosts-sought", measuring.page.screen.quiet);
+    ProgressListener::show_search(
+        terminal,
+        "progress-hosts-sought",
+        measuring.page.screen.quiet,
+    );
     let mut access = HostAccess::resolve(&typed.hosts, &cancel, terminal)?;
     access.hosts.retain(|host| !host.is_far_end);
     let names = access.names();

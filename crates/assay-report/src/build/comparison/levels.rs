@@ -65,7 +65,9 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
     if let Some(needed) = metric.needed_blocks {
         let needed = needed.to_string();
         let text = match comparison.design {
-            ComparisonDesign::Turns | ComparisonDesign::Looks => message!("levels-more-blocks", needed = needed),
+            ComparisonDesign::Turns | ComparisonDesign::Looks => {
+                message!("levels-more-blocks", needed = needed)
+            }
             ComparisonDesign::Independent => message!("levels-more-runs", needed = needed),
         };
         document.paragraph(Tone::Doubt, text);
