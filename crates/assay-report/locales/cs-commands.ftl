@@ -379,4 +379,7 @@ site-no-choice = Zaškrtněte v seznamu dva nebo více běhů, aby se zobrazily 
 site-not-here = Tento web neobsahuje běh { $run }.
 site-ratios = Pod každou hodnotou je její interval a poměr jejího mediánu k mediánu prvního běhu s rozsahem, který připouštějí { $level } intervaly obou mediánů. Není to verdikt, protože běhy se liší i náhodou. Verdikt dávají tyto příkazy:
 site-history-limit = Historie obsahuje nejvýše { $n } nejnovějších běhů svého hostitele a jeden výsledek každé metriky; `assay history` čte všechny běhy a každý výsledek.
+site-running = { $time } min, dokončené případy: { $n } z { $all }
+site-live-lost = Server neodpovídá. Stránka ukazuje jeho poslední stav.
+site-live-store = Běhy nelze číst: { $reason }. Stránka ukazuje jejich poslední stav.
 site-written = zapsáno: { $page } (běhy: { $runs }, zapsané soubory: { $written }, beze změny: { $kept }, odstraněné: { $removed })

@@ -393,4 +393,7 @@ site-no-choice = Zwei oder mehr Läufe in der Liste der Läufe ankreuzen, um sie
 site-not-here = Der Lauf { $run } ist hier nicht enthalten.
 site-ratios = Unter jedem Wert stehen sein Intervall und das Verhältnis seines Medians zu dem des ersten Laufs, mit dem Bereich, den die { $level }-Intervalle beider Mediane zulassen. Das ist kein Urteil, denn Läufe unterscheiden sich auch zufällig. Diese Befehle geben eines:
 site-history-limit = Ein Verlauf hat höchstens die neuesten { $n } Läufe seines Hosts und ein Ergebnis je Metrik; `assay history` liest alle Läufe und jedes Ergebnis.
+site-running = { $time } min, { $n } von { $all } Fällen beendet
+site-live-lost = Der Server antwortet nicht. Die Seite zeigt seinen letzten Stand.
+site-live-store = Die Läufe sind nicht lesbar: { $reason }. Die Seite zeigt ihren letzten Stand.
 site-written = geschrieben: { $page } (Läufe: { $runs }, geschriebene Dateien: { $written }, unverändert: { $kept }, entfernt: { $removed })

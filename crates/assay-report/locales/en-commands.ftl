@@ -417,4 +417,7 @@ site-no-choice = Tick two or more runs in the list of runs to see them side by s
 site-not-here = This site does not contain the run { $run }.
 site-ratios = Below each value are its interval and the ratio of its median to that of the first run, with the range that the { $level } intervals of both medians allow. This is no verdict, because runs also differ by chance. These commands give one:
 site-history-limit = A history has at most the newest { $n } runs of its host and one result of each metric; `assay history` reads all runs and any result.
+site-running = { $time } min, { $n } of { $all } cases finished
+site-live-lost = The server does not answer. The page shows its last state.
+site-live-store = The runs cannot be read: { $reason }. The page shows their last state.
 site-written = written: { $page } (runs: { $runs }, files written: { $written }, unchanged: { $kept }, removed: { $removed })

@@ -389,4 +389,7 @@ site-no-choice = Marque dos o más ejecuciones en la lista para verlas en parale
 site-not-here = Este sitio no contiene la ejecución { $run }.
 site-ratios = Debajo de cada valor están su intervalo y la razón entre su mediana y la de la primera ejecución, con el rango que permiten los intervalos al { $level } de ambas medianas. No es un veredicto, porque las ejecuciones también difieren por azar. Estos comandos dan uno:
 site-history-limit = Un historial tiene como mucho las { $n } ejecuciones más recientes de su host y un resultado por métrica; `assay history` lee todas las ejecuciones y cualquier resultado.
+site-running = { $time } min, { $n } de { $all } casos terminados
+site-live-lost = El servidor no responde. La página muestra su último estado.
+site-live-store = No se pueden leer las ejecuciones: { $reason }. La página muestra su último estado.
 site-written = escrito: { $page } (ejecuciones: { $runs }, archivos escritos: { $written }, sin cambios: { $kept }, eliminados: { $removed })

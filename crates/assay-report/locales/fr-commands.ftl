@@ -389,4 +389,7 @@ site-no-choice = Cochez au moins deux exécutions dans la liste pour les voir c�
 site-not-here = Ce site ne contient pas l’exécution { $run }.
 site-ratios = Sous chaque valeur figurent son intervalle et le rapport de sa médiane à celle de la première exécution, avec la plage que permettent les intervalles à { $level } des deux médianes. Ce n’est pas un verdict, car les exécutions diffèrent aussi par hasard. Ces commandes en donnent un :
 site-history-limit = Un historique contient au plus les { $n } exécutions les plus récentes de son hôte et un résultat par métrique ; `assay history` lit toutes les exécutions et chaque résultat.
+site-running = { $time } min, { $n } cas terminés sur { $all }
+site-live-lost = Le serveur ne répond pas. La page montre son dernier état.
+site-live-store = Les exécutions ne sont pas lisibles : { $reason }. La page montre leur dernier état.
 site-written = écrit : { $page } (exécutions : { $runs }, fichiers écrits : { $written }, inchangés : { $kept }, supprimés : { $removed })

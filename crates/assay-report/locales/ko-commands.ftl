@@ -371,4 +371,7 @@ site-no-choice = 목록에서 실행을 둘 이상 선택하면 나란히 표시
 site-not-here = 이 사이트에는 실행 { $run }이(가) 없습니다.
 site-ratios = 각 값 아래는 그 구간과 첫 실행의 중앙값에 대한 비율이며, 비율의 범위는 두 중앙값의 { $level } 구간이 허용하는 범위입니다. 실행은 우연히도 다르므로 이것은 판정이 아닙니다. 판정은 다음 명령으로 얻습니다.
 site-history-limit = 이력은 호스트마다 최신 실행을 최대 { $n }개, 지표마다 결과를 하나 포함합니다. `assay history`는 모든 실행과 모든 결과를 읽습니다.
+site-running = { $time }(분:초), 사례 { $all }개 중 { $n }개 완료
+site-live-lost = 서버가 응답하지 않습니다. 페이지는 마지막 상태를 보여 줍니다.
+site-live-store = 실행을 읽을 수 없습니다: { $reason }. 페이지는 마지막 상태를 보여 줍니다.
 site-written = 기록됨: { $page }(실행: { $runs }, 기록한 파일: { $written }, 변경 없음: { $kept }, 삭제: { $removed })

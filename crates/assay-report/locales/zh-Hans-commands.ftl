@@ -371,4 +371,7 @@ site-no-choice = 在运行列表中选中两个或更多运行，即可并列查
 site-not-here = 此站点没有运行 { $run }。
 site-ratios = 每个值下方是其区间，以及其中位数与第一个运行的中位数之比；比值的范围由两个中位数的 { $level } 区间得出。这不是结论，因为运行也会偶然不同。以下命令给出结论：
 site-history-limit = 历史最多包含每台主机最新的 { $n } 次运行，每个指标一个结果；`assay history` 读取所有运行和任何结果。
+site-running = { $time }（分:秒），已完成 { $n }/{ $all } 个用例
+site-live-lost = 服务器没有响应。页面显示其最后的状态。
+site-live-store = 无法读取运行：{ $reason }。页面显示最后的状态。
 site-written = 已写入：{ $page }（运行：{ $runs }，写入的文件：{ $written }，未更改：{ $kept }，已删除：{ $removed }）

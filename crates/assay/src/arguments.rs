@@ -45,6 +45,7 @@ pub(crate) mod network;
 mod page;
 pub(crate) mod plan;
 pub(crate) mod removal;
+pub(crate) mod serve;
 pub(crate) mod site;
 pub(crate) mod storage;
 mod turns;
@@ -63,6 +64,7 @@ use network::NetArguments;
 pub(crate) use page::{BriefPageArguments, PageArguments, PageFormat};
 use plan::PlanArguments;
 use removal::{PruneArguments, RemoveArguments};
+use serve::ServeArguments;
 use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 use turns::{TurnsArguments, parse_factor};
@@ -148,6 +150,8 @@ pub(crate) enum AssayCommand {
     Export(ExportArguments),
     /// Write a static web site of the stored runs: overview, pages, histories, runs side by side
     Site(SiteArguments),
+    /// Show that site to a browser, live: runs appear as they end
+    Serve(ServeArguments),
     /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
     /// exit-codes
     Help(HelpArguments),
@@ -191,7 +195,8 @@ impl AssayCommand {
             | Self::History(_)
             | Self::Report(_)
             | Self::Export(_)
-            | Self::Site(_) => Some("progress-runs"),
+            | Self::Site(_)
+            | Self::Serve(_) => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }

@@ -38,6 +38,19 @@ pub fn results_script(
     script(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
 }
 
+/// Returns the state of a run that is being measured: seconds, and finished cases of all.
+#[must_use]
+pub fn running_text(elapsed_s: u64, [finished, planned]: [usize; 2]) -> String {
+    let time = format!("{}:{:02}", elapsed_s / 60, elapsed_s % 60);
+    message!("site-running", time = time, n = finished, all = planned)
+}
+
+/// Returns the notice that the runs of a server cannot be read at the moment.
+#[must_use]
+pub fn unreadable_text(reason: &str) -> String {
+    message!("site-live-store", reason = short_text(reason).into_owned())
+}
+
 fn script(place: &str, data: &Value) -> String {
     format!(
         "// Written by {MARK}.\n{place} = {};\n",

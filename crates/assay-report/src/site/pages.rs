@@ -165,6 +165,7 @@ impl<'a> Frame<'a> {
             "notHere": message!("site-not-here", run = "{run}"),
             "metric": word("column-what"),
             "case": word("column-case"),
+            "lost": word("site-live-lost"),
             "noInterval": format_fact(word("interval"), word("no-interval")),
         });
         let texts = texts.to_string().replace('<', "\\u003c");

@@ -2,6 +2,7 @@
 
 mod folder;
 mod histories;
+mod memory;
 mod runs;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ use crate::store_access;
 use crate::terminal::Terminal;
 use folder::{FileRecord, SiteFolder, SiteManifest};
 use histories::MAX_HISTORY_RUNS;
+
+pub(crate) use memory::{SiteChange, SiteMemory};
 
 /// Number of runs in one script of the list. A new run changes only the last script.
 const RUNS_PER_PIECE: usize = 500;
@@ -129,6 +132,7 @@ impl SiteWriter {
         };
         write("site.css", &site::style())?;
         write("site.js", site::SCRIPT)?;
+        write("page.js", &site::page_script())?;
         write("compare.html", &site::comparison_page())?;
         for (piece, runs) in runs.chunks(RUNS_PER_PIECE).enumerate() {
             write(&format!("data/runs-{piece}.js"), &site::runs_script(piece, runs))?;

@@ -1,18 +1,21 @@
-//! Folder of a site: its manifest, and which of its files are ours.
+//! Folder of a site: its manifest, and which of its files are ours. A server has it in memory.
 //!
-//! Only files that a site wrote are replaced or removed. Every file is replaced as a whole; the manifest is
+//! On a disk, only files that a site wrote are replaced or removed. Every file is replaced as a whole; the manifest is
 //! written last, so that an interrupted site is continued by the next call.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::TryLockError;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use assay_console::output_file;
 use assay_report::site::{MARK, MARK_REACH};
 use assay_run::failure::CommandFailure;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
+
+use super::memory::SiteMemory;
 
 /// Name of the manifest.
 pub(super) const MANIFEST: &str = "assay-site.json";
@@ -26,7 +29,7 @@ const FOLDERS: [&str; 5] = ["", "runs", "results", "history", "data"];
 const FINGERPRINT_DIGITS: usize = 32;
 
 /// Record of all files that a site wrote, and of their sources.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SiteManifest {
     schema: u32,
     /// Files by their name within the site.
@@ -42,6 +45,13 @@ pub(super) struct SiteManifest {
 pub(super) struct FileRecord {
     bytes: u64,
     fingerprint: String,
+}
+
+impl FileRecord {
+    /// Record of a file that is rendered when it is requested.
+    pub(super) const fn on_request() -> Self {
+        Self { bytes: 0, fingerprint: String::new() }
+    }
 }
 
 /// Run whose page was written.
@@ -74,13 +84,20 @@ pub(super) struct HistoryRecord {
 /// Opened folder of a site, which no other process writes meanwhile.
 #[derive(Debug)]
 pub(super) struct SiteFolder {
-    path: PathBuf,
+    place: SitePlace,
     /// Sizes of the files that the folder has, by their name within the site.
     present: HashMap<String, u64>,
     /// Manifest of the previous call.
     pub(super) before: SiteManifest,
-    /// Locked until the end of the call.
-    _lock: fs::File,
+}
+
+/// Place of the files of a site.
+#[derive(Debug)]
+enum SitePlace {
+    /// Folder, locked until the end of the call.
+    Disk { path: PathBuf, _lock: fs::File },
+    /// Memory of a server.
+    Memory(Arc<SiteMemory>),
 }
 
 impl SiteManifest {
@@ -121,7 +138,24 @@ impl SiteFolder {
             fs::create_dir_all(&folder).map_err(|error| folder_error(&folder, &error))?;
         }
         let present = find_files(path).map_err(|error| folder_error(path, &error))?;
-        Ok(Self { path: path.to_owned(), present, before, _lock: lock })
+        let place = SitePlace::Disk { path: path.to_owned(), _lock: lock };
+        Ok(Self { place, present, before })
+    }
+
+    /// Opens the site that a server has in memory.
+    pub(super) fn in_memory(memory: &Arc<SiteMemory>) -> Self {
+        let before = memory.manifest();
+        let present = before.files.iter().map(|(name, file)| (name.clone(), file.bytes));
+        Self {
+            present: present.collect(),
+            before,
+            place: SitePlace::Memory(Arc::clone(memory)),
+        }
+    }
+
+    /// Whether pages of runs are not written, but rendered when they are requested.
+    pub(super) const fn renders_on_request(&self) -> bool {
+        matches!(self.place, SitePlace::Memory(_))
     }
 
     /// Whether the folder has a file as the manifest records it.
@@ -146,7 +180,13 @@ impl SiteFolder {
         if self.has_file(name) && self.before.files.get(name) == Some(&record) {
             return Ok((record, false));
         }
-        let path = self.path.join(name);
+        let path = match &self.place {
+            SitePlace::Disk { path, .. } => path.join(name),
+            SitePlace::Memory(memory) => {
+                memory.insert(name, content);
+                return Ok((record, true));
+            }
+        };
         if self.present.contains_key(name)
             && !self.before.files.contains_key(name)
             && !is_marked(&path)
@@ -164,13 +204,17 @@ impl SiteFolder {
     /// # Errors
     /// If a file cannot be removed or written.
     pub(super) fn finish(self, manifest: &SiteManifest) -> Result<usize, CommandFailure> {
+        let path = match &self.place {
+            SitePlace::Disk { path, .. } => path,
+            SitePlace::Memory(memory) => return Ok(memory.finish(manifest)),
+        };
         let mut removed = 0;
         // Names that the folder does not have are not followed: a manifest can be changed by hand.
         let is_obsolete = |name: &&String| {
             !manifest.files.contains_key(*name) && self.present.contains_key(*name)
         };
         for name in self.before.files.keys().filter(is_obsolete) {
-            let path = self.path.join(name);
+            let path = path.join(name);
             fs::remove_file(&path).map_err(|error| {
                 CommandFailure::measurement(format!("cannot remove {}", path.display()))
                     .with_cause(&error)
@@ -178,7 +222,7 @@ impl SiteFolder {
             })?;
             removed += 1;
         }
-        write_manifest(&self.path, manifest)?;
+        write_manifest(path, manifest)?;
         Ok(removed)
     }
 }
