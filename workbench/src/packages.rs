@@ -68,6 +68,8 @@ const RPMLINT: SystemPackage = package("rpmlint", "checks the RPM package");
 const LINTIAN: SystemPackage = package("lintian", "checks the Debian package");
 
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
+const JAVA: SystemPackage =
+    package("default-jre-headless", "runs the W3C's checker of HTML and CSS");
 
 const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a peer");
 
@@ -156,6 +158,7 @@ pub const FOR_TESTS: &[SystemPackage] = &[
     INFLUXDB,
     FAKETIME,
     CHROMIUM,
+    JAVA,
 ];
 
 /// Packages of the MPI comparison.

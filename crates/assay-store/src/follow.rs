@@ -105,7 +105,8 @@ mod tests {
         assert!(follower.count_ended_cases().is_err());
         let line = "{\"event\":\"case-finished\"}\n";
         let text = line.repeat(3);
-        for (end, expected) in [(5, 0), (line.len(), 1), (2 * line.len() + 3, 2), (text.len(), 3)]
+        for (end, expected) in
+            [(5, 0), (line.len(), 1), (2 * line.len() + 3, 2), (text.len(), 3)]
         {
             fs_err::write(layout.events("r"), &text[..end]).unwrap();
             assert_eq!(follower.count_ended_cases().unwrap(), expected, "{end}");

@@ -256,9 +256,7 @@ impl Server {
             }
             Ok(Some(content)) => Ok(Some(Response::file(&request.name, content))),
             Ok(None) => Err(Refusal::new(404, "this site has no such page")),
-            Err(failure) => {
-                Err(Refusal::new(500, failure.reason()))
-            }
+            Err(failure) => Err(Refusal::new(500, failure.reason())),
         }
     }
 

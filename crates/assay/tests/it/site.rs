@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::program::{World, files_below};
 
-const STREAM: &str =
+pub(crate) const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
 
 /// Stores two runs with different labels.

@@ -1,9 +1,11 @@
 //! A site in headless Chromium, opened from `file://`: no message in the console; the filters, the
 //! search, the ticks and the comparison work; the pages fit a narrow screen.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
+
+use workbench::browser::find_chromium;
 
 use crate::program::World;
 use crate::site::{run_ids, world_with_runs};
@@ -54,17 +56,9 @@ const set = (element, value) => {
 })();
 "##;
 
-fn chromium() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|it| it.is_file())
-}
-
 /// Opens a file and returns the page as it is in the end, and the messages of the console.
 fn open(world: &World, file: &Path, options: &[&str]) -> Option<(String, Vec<String>)> {
-    let program = chromium()?;
+    let program = find_chromium()?;
     let output = Command::new(program)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=20000"])

@@ -113,8 +113,7 @@ impl AccessRules {
 /// Refuses requests of pages of other sites. Such a page may link to this one.
 fn check_origin(request: &Request, host: &str) -> Result<(), Refusal> {
     let foreign = || Refusal::new(403, "a page of another site asked for this");
-    let is_own =
-        |origin: &str| origin.strip_prefix("http://").is_some_and(|it| it == host);
+    let is_own = |origin: &str| origin.strip_prefix("http://").is_some_and(|it| it == host);
     if !request.field("origin").is_none_or(is_own) {
         return Err(foreign());
     }
@@ -129,7 +128,8 @@ fn check_origin(request: &Request, host: &str) -> Result<(), Refusal> {
 
 impl AccessToken {
     fn new(token: &str) -> Self {
-        let cookie = blake3::Hash::from_bytes(blake3::derive_key(COOKIE_PURPOSE, token.as_bytes()));
+        let cookie =
+            blake3::Hash::from_bytes(blake3::derive_key(COOKIE_PURPOSE, token.as_bytes()));
         let cookie = cookie.to_hex().to_string();
         Self {
             digest: blake3::hash(token.as_bytes()),

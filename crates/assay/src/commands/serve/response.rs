@@ -57,7 +57,8 @@ impl Response {
             503 => vec![("Retry-After", "1".to_owned())],
             _ => Vec::new(),
         };
-        let content = format!("{} {}: {}\n", refusal.status, title(refusal.status), refusal.reason);
+        let content =
+            format!("{} {}: {}\n", refusal.status, title(refusal.status), refusal.reason);
         let kind = "text/plain; charset=utf-8";
         Self { status: refusal.status, kind, content: Arc::from(content), fields }
     }
@@ -71,8 +72,7 @@ impl Response {
         head += &format!("Content-Length: {}\r\n\r\n", self.content.len());
         let content = if is_head { &[] } else { self.content.as_bytes() };
         let size = (head.len() + content.len()) as u64;
-        let deadline =
-            Instant::now() + MIN_TIME + Duration::from_secs(size / MIN_BYTES_PER_S);
+        let deadline = Instant::now() + MIN_TIME + Duration::from_secs(size / MIN_BYTES_PER_S);
         write_within(stream, head.as_bytes(), deadline)?;
         write_within(stream, content, deadline)?;
         stream.shutdown(Shutdown::Write)

@@ -54,7 +54,8 @@ fn heads_are_parsed_or_refused() {
 /// No input ends the server: each is a request, incomplete, or refused.
 #[test]
 fn mutated_heads_are_bounded() {
-    let head = "GET /runs/a.html?token=b HTTP/1.1\r\nHost: localhost:1\r\nCookie: assay=c\r\n\r\n";
+    let head =
+        "GET /runs/a.html?token=b HTTP/1.1\r\nHost: localhost:1\r\nCookie: assay=c\r\n\r\n";
     let rules = AccessRules::new(IpAddr::V4(Ipv4Addr::LOCALHOST), None).unwrap();
     let mut state = 1_u64;
     for _ in 0..20_000 {
