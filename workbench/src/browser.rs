@@ -60,19 +60,19 @@ impl Browser {
         let answers = BufReader::new(process.stdout.take().context("no output")?);
         let (session, messages) = (String::new(), Vec::new());
         let mut browser = Self { process, commands, answers, last_id: 0, session, messages };
-        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }))?;
+        let target = browser.call("Target.createTarget", &json!({ "url": "about:blank" }))?;
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
-        let attached = browser.call("Target.attachToTarget", attach)?;
+        let attached = browser.call("Target.attachToTarget", &attach)?;
         attached["sessionId"].as_str().context("no session")?.clone_into(&mut browser.session);
         for domain in ["Page", "Runtime", "Log"] {
-            browser.call(&format!("{domain}.enable"), json!({}))?;
+            browser.call(&format!("{domain}.enable"), &json!({}))?;
         }
         Ok(browser)
     }
 
     /// Opens an address and waits until the page and its scripts are loaded.
     pub fn open(&mut self, address: &str) -> Result<()> {
-        let opened = self.call("Page.navigate", json!({ "url": address }))?;
+        let opened = self.call("Page.navigate", &json!({ "url": address }))?;
         if let Some(error) = opened["errorText"].as_str() {
             bail!("cannot open {address}: {error}");
         }
@@ -86,7 +86,7 @@ impl Browser {
     pub fn evaluate(&mut self, script: &str) -> Result<Value> {
         let asked =
             json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
-        let mut answer = self.call("Runtime.evaluate", asked)?;
+        let mut answer = self.call("Runtime.evaluate", &asked)?;
         if let Some(thrown) = answer.get("exceptionDetails") {
             bail!("the script failed: {thrown}");
         }
@@ -113,9 +113,9 @@ impl Browser {
     /// Sets the size of the page in pixels, and its colour scheme.
     pub fn set_screen(&mut self, width: u32, height: u32, scheme: &str) -> Result<()> {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        self.call("Emulation.setDeviceMetricsOverride", size)?;
+        self.call("Emulation.setDeviceMetricsOverride", &size)?;
         let feature = json!({ "name": "prefers-color-scheme", "value": scheme });
-        self.call("Emulation.setEmulatedMedia", json!({ "features": [feature] }))?;
+        self.call("Emulation.setEmulatedMedia", &json!({ "features": [feature] }))?;
         Ok(())
     }
 
@@ -123,14 +123,14 @@ impl Browser {
     pub fn press(&mut self, key: &str, code: u32, text: &str) -> Result<()> {
         for kind in ["keyDown", "keyUp"] {
             let event = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "text": if kind == "keyDown" { text } else { "" } });
-            self.call("Input.dispatchKeyEvent", event)?;
+            self.call("Input.dispatchKeyEvent", &event)?;
         }
         Ok(())
     }
 
     /// Takes a picture of the page and writes it as PNG, encoded in base64 by the browser.
     pub fn picture(&mut self) -> Result<String> {
-        let taken = self.call("Page.captureScreenshot", json!({ "format": "png" }))?;
+        let taken = self.call("Page.captureScreenshot", &json!({ "format": "png" }))?;
         taken["data"].as_str().map(str::to_owned).context("no picture")
     }
 
@@ -142,7 +142,7 @@ impl Browser {
     }
 
     /// Sends a command and returns its result; keeps messages that come before it.
-    pub fn call(&mut self, method: &str, parameters: Value) -> Result<Value> {
+    pub fn call(&mut self, method: &str, parameters: &Value) -> Result<Value> {
         self.last_id += 1;
         let mut command = json!({ "id": self.last_id, "method": method, "params": parameters });
         if !self.session.is_empty() {

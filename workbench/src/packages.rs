@@ -75,6 +75,8 @@ const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a pee
 
 const PROMETHEUS: SystemPackage =
     package("prometheus", "`promtool`, which checks exported metrics");
+const NODE_EXPORTER: SystemPackage =
+    package("prometheus-node-exporter", "collects exported metrics from a file");
 const INFLUXDB: SystemPackage =
     package("influxdb", "`influxd`, which stores exported lines of results");
 
@@ -155,6 +157,7 @@ pub const FOR_TESTS: &[SystemPackage] = &[
     ETHTOOL,
     FIO,
     PROMETHEUS,
+    NODE_EXPORTER,
     INFLUXDB,
     FAKETIME,
     CHROMIUM,
