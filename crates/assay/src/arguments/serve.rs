@@ -18,7 +18,7 @@ Examples:
   assay serve --bind 0.0.0.0 --token-file token
                                    for other machines: http://HOST:8437/?token=… opens the pages
 
-Runs appear as they end, and a running one shows its seconds. Nothing is written.")]
+Runs appear as they end, and a running one shows its seconds. No page is written to a disk.")]
 pub(crate) struct ServeArguments {
     /// Port; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 8437)]
