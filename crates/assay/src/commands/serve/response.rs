@@ -1,6 +1,7 @@
 //! Writes answers: their head with the rules for the browser, and their content within a time.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,9 +68,9 @@ impl Response {
     pub(super) fn write(&self, stream: &mut TcpStream, is_head: bool) -> io::Result<()> {
         let mut head = head(self.status, self.kind, &self.content);
         for (name, value) in &self.fields {
-            head += &format!("{name}: {value}\r\n");
+            let _ = write!(head, "{name}: {value}\r\n");
         }
-        head += &format!("Content-Length: {}\r\n\r\n", self.content.len());
+        let _ = write!(head, "Content-Length: {}\r\n\r\n", self.content.len());
         let content = if is_head { &[] } else { self.content.as_bytes() };
         let size = (head.len() + content.len()) as u64;
         let deadline = Instant::now() + MIN_TIME + Duration::from_secs(size / MIN_BYTES_PER_S);
