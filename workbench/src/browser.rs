@@ -136,7 +136,7 @@ impl Browser {
 
     /// Returns the messages of the console so far, and forgets them.
     pub fn messages(&mut self) -> Result<Vec<String>> {
-        // What came before the answer has been read.
+        // Earlier messages are read before this answer.
         self.evaluate("1")?;
         Ok(std::mem::take(&mut self.messages))
     }

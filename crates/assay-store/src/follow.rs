@@ -1,4 +1,4 @@
-//! Follows a run while another process writes it. Reads only what was appended since.
+//! Follows a run while another process writes it. Reads only the new events.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 

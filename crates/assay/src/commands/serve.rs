@@ -31,7 +31,7 @@ use response::{Response, drain};
 
 /// Maximum number of connections, each with a thread. A browser has six.
 const MAX_CONNECTIONS: usize = 64;
-/// Maximum number of those that wait for news.
+/// Maximum number of connections that wait for news.
 const MAX_FOLLOWERS: usize = 32;
 /// Time for a request.
 const REQUEST_TIME: Duration = Duration::from_secs(5);

@@ -225,7 +225,7 @@ fn a_thousand_connections_are_bounded() {
         let streams: Vec<TcpStream> = (0..500).map(|_| server.connect()).collect();
         for mut stream in streams.into_iter().rev() {
             let mut answer = String::new();
-            // Those that are served send nothing and are ended.
+            // Served connections send nothing and are ended.
             drop(stream.read_to_string(&mut answer));
             assert!(server.count_threads() < 80, "{}", server.count_threads());
             match status(&answer) {
@@ -266,7 +266,7 @@ fn runs_appear_and_running_ones_show_their_seconds() {
     assert_eq!(server.get(&format!("/runs/{first}.html")).0, 404);
 }
 
-/// What was shown stays when the store goes, and the pages continue when it is back.
+/// Pages stay when the store goes, and continue when it is back.
 #[test]
 fn a_store_that_vanishes_is_reported() {
     let world = world_with_runs();

@@ -23,7 +23,7 @@ pub(super) struct LiveNews {
     changed: Condvar,
 }
 
-/// Present state, of which a page gets what it does not have.
+/// Present state; a page gets its differences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct NewsState {
     /// Number of changes of the list of runs.

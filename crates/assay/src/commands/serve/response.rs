@@ -121,7 +121,7 @@ pub(super) fn write_within(
     Ok(())
 }
 
-/// Reads what a refused client still sends, within bounds.
+/// Reads the rest of a refused request, within bounds.
 pub(super) fn drain(stream: &mut TcpStream) -> io::Result<()> {
     let deadline = Instant::now() + REST_TIME;
     let mut read = 0;

@@ -1,4 +1,4 @@
-//! Requests and access by table: what is answered, and with which status the rest is refused.
+//! Requests and access by table, with the status of each refusal.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::PermissionsExt as _;

@@ -32,7 +32,7 @@ struct SiteState {
 pub(crate) struct SiteChange {
     /// Number of scripts with the list of runs.
     pub(crate) pieces: usize,
-    /// Numbers of those that changed.
+    /// Numbers of the changed scripts.
     pub(crate) changed: Vec<usize>,
     /// Whether the list or the runs that cannot be read differ.
     pub(crate) differs: bool,
@@ -51,7 +51,7 @@ impl SiteMemory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Updates the files from the list of runs; returns what changed in the list.
+    /// Updates the files from the list of runs; returns the changes of the list.
     ///
     /// # Errors
     /// If a page cannot be rendered. The files remain usable.
