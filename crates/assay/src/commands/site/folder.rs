@@ -7,15 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::TryLockError;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use assay_console::output_file;
 use assay_report::site::{MARK, MARK_REACH};
 use assay_run::failure::CommandFailure;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
-
-use super::memory::SiteMemory;
 
 /// Name of the manifest.
 pub(super) const MANIFEST: &str = "assay-site.json";
@@ -97,7 +95,66 @@ enum SitePlace {
     /// Folder, locked until the end of the call.
     Disk { path: PathBuf, _lock: fs::File },
     /// Memory of a server.
-    Memory(Arc<SiteMemory>),
+    Memory(Arc<HeldFiles>),
+}
+
+/// Files of a site in memory, with their manifest.
+#[derive(Debug)]
+pub(super) struct HeldFiles(Mutex<HeldState>);
+
+#[derive(Debug)]
+struct HeldState {
+    files: HashMap<String, Arc<str>>,
+    manifest: SiteManifest,
+}
+
+/// File of a site that is asked for.
+#[derive(Debug)]
+pub(super) enum HeldFile {
+    /// Its contents.
+    Text(Arc<str>),
+    /// It is rendered on request.
+    OnRequest,
+    /// The site has no such file.
+    Missing,
+}
+
+impl HeldFiles {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(HeldState { files: HashMap::new(), manifest: SiteManifest::new() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HeldState> {
+        // Every change below is complete before the lock is released.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn find(&self, name: &str) -> HeldFile {
+        let state = self.lock();
+        match state.files.get(name) {
+            Some(file) => HeldFile::Text(Arc::clone(file)),
+            None if state.manifest.files.contains_key(name) => HeldFile::OnRequest,
+            None => HeldFile::Missing,
+        }
+    }
+
+    pub(super) fn manifest(&self) -> SiteManifest {
+        self.lock().manifest.clone()
+    }
+
+    fn insert(&self, name: &str, content: &str) {
+        self.lock().files.insert(name.to_owned(), Arc::from(content));
+    }
+
+    /// Removes the files that the site no longer has; returns their number.
+    fn finish(&self, manifest: &SiteManifest) -> usize {
+        let mut state = self.lock();
+        let is_obsolete = |name: &&String| !manifest.files.contains_key(*name);
+        let removed = state.manifest.files.keys().filter(is_obsolete).count();
+        state.files.retain(|name, _| manifest.files.contains_key(name));
+        state.manifest = manifest.clone();
+        removed
+    }
 }
 
 impl SiteManifest {
@@ -143,7 +200,7 @@ impl SiteFolder {
     }
 
     /// Opens the site that a server has in memory.
-    pub(super) fn in_memory(memory: &Arc<SiteMemory>) -> Self {
+    pub(super) fn in_memory(memory: &Arc<HeldFiles>) -> Self {
         let before = memory.manifest();
         let present = before.files.iter().map(|(name, file)| (name.clone(), file.bytes));
         Self {

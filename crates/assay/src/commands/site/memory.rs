@@ -1,14 +1,13 @@
 //! Site in the memory of a server: the same files as on a disk, except pages of runs, which are
 //! rendered when they are requested.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_report::locale::Language;
 use assay_run::failure::CommandFailure;
 use assay_store::{RunListing, Store, StoreError};
 
-use super::folder::{SiteFolder, SiteManifest};
+use super::folder::{HeldFile, HeldFiles, SiteFolder};
 use super::runs::render_run_file;
 use super::{SiteWriter, WrittenSite};
 
@@ -16,15 +15,9 @@ use super::{SiteWriter, WrittenSite};
 #[derive(Debug)]
 pub(crate) struct SiteMemory {
     language: Language,
-    state: Mutex<SiteState>,
+    held: Arc<HeldFiles>,
     /// Held while a page is rendered: a run may take much memory.
     rendering: Mutex<()>,
-}
-
-#[derive(Debug)]
-struct SiteState {
-    files: HashMap<String, Arc<str>>,
-    manifest: SiteManifest,
 }
 
 /// Difference between the lists of runs before and after an update.
@@ -42,13 +35,7 @@ pub(crate) struct SiteChange {
 
 impl SiteMemory {
     pub(crate) fn new(language: Language) -> Self {
-        let state = SiteState { files: HashMap::new(), manifest: SiteManifest::new() };
-        Self { language, state: Mutex::new(state), rendering: Mutex::new(()) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SiteState> {
-        // Every change below is complete before the lock is released.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { language, held: Arc::new(HeldFiles::new()), rendering: Mutex::new(()) }
     }
 
     /// Updates the files from the list of runs; returns the changes of the list.
@@ -56,15 +43,15 @@ impl SiteMemory {
     /// # Errors
     /// If a page cannot be rendered. The files remain usable.
     pub(crate) fn update(
-        self: &Arc<Self>,
+        &self,
         store: Option<&Store>,
         listing: RunListing,
     ) -> Result<SiteChange, CommandFailure> {
-        let before = self.manifest();
+        let before = self.held.manifest();
         let writer =
-            SiteWriter { folder: SiteFolder::in_memory(self), language: self.language };
+            SiteWriter { folder: SiteFolder::in_memory(&self.held), language: self.language };
         let WrittenSite { warnings, .. } = writer.write_site(store, listing)?;
-        let after = self.manifest();
+        let after = self.held.manifest();
         let piece = |number: usize| format!("data/runs-{number}.js");
         let pieces =
             (0..).take_while(|number| after.files.contains_key(&piece(*number))).count();
@@ -87,36 +74,14 @@ impl SiteMemory {
         store: impl FnOnce() -> Result<Store, CommandFailure>,
         name: &str,
     ) -> Result<Option<Arc<str>>, CommandFailure> {
-        {
-            let state = self.lock();
-            if let Some(file) = state.files.get(name) {
-                return Ok(Some(Arc::clone(file)));
-            }
-            if !state.manifest.files.contains_key(name) {
-                return Ok(None);
-            }
+        match self.held.find(name) {
+            HeldFile::Text(file) => return Ok(Some(file)),
+            HeldFile::Missing => return Ok(None),
+            HeldFile::OnRequest => {}
         }
         let _one_at_a_time = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
         let rendered = render_run_file(&store()?, name, self.language);
         let failure = |error: StoreError| CommandFailure::from_store(&error);
         rendered.transpose().map_err(failure).map(|file| file.map(Arc::from))
-    }
-
-    pub(super) fn manifest(&self) -> SiteManifest {
-        self.lock().manifest.clone()
-    }
-
-    pub(super) fn insert(&self, name: &str, content: &str) {
-        self.lock().files.insert(name.to_owned(), Arc::from(content));
-    }
-
-    /// Removes the files that the site no longer has; returns their number.
-    pub(super) fn finish(&self, manifest: &SiteManifest) -> usize {
-        let mut state = self.lock();
-        let is_obsolete = |name: &&String| !manifest.files.contains_key(*name);
-        let removed = state.manifest.files.keys().filter(is_obsolete).count();
-        state.files.retain(|name, _| manifest.files.contains_key(name));
-        state.manifest = manifest.clone();
-        removed
     }
 }
