@@ -1,5 +1,5 @@
 //! Headless Chromium, driven over a pipe by its `DevTools` protocol: opens pages, runs scripts in
-//! them, takes pictures, and collects every message of the console.
+//! them, presses keys, clicks, and collects every message of the console.
 //!
 //! Scripts of the driver run also under a content security policy that forbids all others.
 
@@ -14,6 +14,14 @@ use serde_json::{Value, json};
 
 /// Time after which a browser that hangs is ended, in seconds.
 const MAX_SECONDS: &str = "300";
+
+/// Height of the page, in pixels.
+const HEIGHT: u32 = 900;
+/// Time within which a condition has to become true, and between two checks.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Maximum number of presses of Tab on the way to an element.
+const MAX_TABS: usize = 100;
 
 /// Returns the program of Chromium, if it is installed.
 pub fn find_chromium() -> Option<PathBuf> {
@@ -67,19 +75,25 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log"] {
             browser.call(&format!("{domain}.enable"), &json!({}))?;
         }
+        browser.set_screen(1280, "light")?;
         Ok(browser)
     }
 
     /// Opens an address and waits until the page and its scripts are loaded.
     pub fn open(&mut self, address: &str) -> Result<()> {
-        let opened = self.call("Page.navigate", &json!({ "url": address }))?;
-        if let Some(error) = opened["errorText"].as_str() {
-            bail!("cannot open {address}: {error}");
+        // A change of the part after `#` alone would not load the page again.
+        for address in ["about:blank", address] {
+            let opened = self.call("Page.navigate", &json!({ "url": address }))?;
+            if let Some(error) = opened["errorText"].as_str() {
+                bail!("cannot open {address}: {error}");
+            }
         }
-        self.evaluate(
-            "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))",
-        )?;
-        Ok(())
+        self.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
+    }
+
+    /// Opens a file; `part` is empty, or begins with `#`.
+    pub fn open_file(&mut self, path: &Path, part: &str) -> Result<()> {
+        self.open(&format!("file://{}{part}", path.display()))
     }
 
     /// Evaluates an expression in the page; waits for a promise.
@@ -88,15 +102,14 @@ impl Browser {
             json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
         let mut answer = self.call("Runtime.evaluate", &asked)?;
         if let Some(thrown) = answer.get("exceptionDetails") {
-            bail!("the script failed: {thrown}");
+            bail!("the script failed: {script}: {thrown}");
         }
         Ok(answer["result"]["value"].take())
     }
 
-    /// Waits until an expression is true, also while the page is loaded again; fails after 20
-    /// seconds.
+    /// Waits until an expression is true, also while the page is loaded again.
     pub fn wait_for(&mut self, condition: &str) -> Result<()> {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             let found = self.evaluate(&format!("Boolean({condition})"));
             if matches!(found, Ok(Value::Bool(true))) {
@@ -104,34 +117,85 @@ impl Browser {
             }
             if Instant::now() > deadline {
                 let text = self.evaluate("document.body.innerText")?;
-                bail!("never true: {condition}: {found:?}; the page has: {text}");
+                let messages = &self.messages;
+                bail!("never true: {condition}: {found:?}; the page has: {text}; {messages:?}");
             }
-            thread::sleep(Duration::from_millis(50));
+            thread::sleep(CHECK_INTERVAL);
         }
     }
 
-    /// Sets the size of the page in pixels, and its colour scheme.
-    pub fn set_screen(&mut self, width: u32, height: u32, scheme: &str) -> Result<()> {
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+    /// Waits until the script of a site has filled its page.
+    pub fn wait_until_ready(&mut self) -> Result<()> {
+        self.wait_for("document.body.dataset.ready")
+    }
+
+    /// Sets the width of the page in pixels, and its colour scheme.
+    pub fn set_screen(&mut self, width: u32, scheme: &str) -> Result<()> {
+        let size = json!({ "width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", &size)?;
         let feature = json!({ "name": "prefers-color-scheme", "value": scheme });
         self.call("Emulation.setEmulatedMedia", &json!({ "features": [feature] }))?;
         Ok(())
     }
 
-    /// Sends a key to the focused element, as a keyboard does.
-    pub fn press(&mut self, key: &str, code: u32, text: &str) -> Result<()> {
+    /// Presses and releases a key, as a keyboard does: `Tab`, `Enter` or a blank.
+    pub fn press(&mut self, key: &str) -> Result<()> {
+        let (code, number, text) = match key {
+            "Tab" => ("Tab", 9, ""),
+            "Enter" => ("Enter", 13, "\r"),
+            " " => ("Space", 32, " "),
+            _ => bail!("the driver does not know the key {key}"),
+        };
         for kind in ["keyDown", "keyUp"] {
-            let event = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "text": if kind == "keyDown" { text } else { "" } });
+            let text = if kind == "keyDown" { text } else { "" };
+            let event = json!({
+                "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, "text": text,
+            });
             self.call("Input.dispatchKeyEvent", &event)?;
         }
         Ok(())
     }
 
-    /// Takes a picture of the page and writes it as PNG, encoded in base64 by the browser.
-    pub fn picture(&mut self) -> Result<String> {
-        let taken = self.call("Page.captureScreenshot", &json!({ "format": "png" }))?;
-        taken["data"].as_str().map(str::to_owned).context("no picture")
+    /// Presses Tab until the focused element `it` fulfils a condition.
+    pub fn tab_to(&mut self, condition: &str) -> Result<()> {
+        let is_there = format!("Boolean(((it) => {condition})(document.activeElement))");
+        for _ in 0..MAX_TABS {
+            self.press("Tab")?;
+            if self.evaluate(&is_there)? == true {
+                return Ok(());
+            }
+        }
+        bail!("no key leads to {condition}")
+    }
+
+    /// Clicks the middle of an element with the mouse.
+    pub fn click(&mut self, element: &str) -> Result<()> {
+        let place = self.evaluate(&format!(
+            "(() => {{ const it = {element}; it.scrollIntoView({{ block: 'center' }}); \
+             const box = it.getBoundingClientRect(); \
+             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        ))?;
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = json!({
+                "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1,
+            });
+            self.call("Input.dispatchMouseEvent", &event)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the console has no message, and that the page is not wider than the window.
+    pub fn check_page(&mut self) -> Result<()> {
+        let messages = self.messages()?;
+        let address = self.evaluate("location.href")?;
+        if !messages.is_empty() {
+            bail!("{address} has messages: {messages:?}");
+        }
+        let excess = self.evaluate("document.documentElement.scrollWidth - innerWidth")?;
+        if excess.as_f64().is_none_or(|pixels| pixels > 0.0) {
+            bail!("{address} is {excess} px too wide");
+        }
+        Ok(())
     }
 
     /// Returns the messages of the console so far, and forgets them.
@@ -142,7 +206,7 @@ impl Browser {
     }
 
     /// Sends a command and returns its result; keeps messages that come before it.
-    pub fn call(&mut self, method: &str, parameters: &Value) -> Result<Value> {
+    fn call(&mut self, method: &str, parameters: &Value) -> Result<Value> {
         self.last_id += 1;
         let mut command = json!({ "id": self.last_id, "method": method, "params": parameters });
         if !self.session.is_empty() {

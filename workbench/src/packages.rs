@@ -57,6 +57,8 @@ const IPERF3: SystemPackage =
     package("iperf3", "client and server of the network tests, in all pairings");
 const QPERF: SystemPackage =
     package("qperf", "client and server of the ping-pong, in all pairings");
+const SOCKPERF: SystemPackage = package("sockperf", "its ping-pong, as a peer");
+const JQ: SystemPackage = package("jq", "reads the figures of JSON output in `suites/bench`");
 const PING: SystemPackage = package("iputils-ping", "`ping`, as a peer");
 const IPROUTE: SystemPackage =
     package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
@@ -70,6 +72,10 @@ const LINTIAN: SystemPackage = package("lintian", "checks the Debian package");
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
 const JAVA: SystemPackage =
     package("default-jre-headless", "runs the W3C's checker of HTML and CSS");
+
+const SEVEN_ZIP: SystemPackage =
+    package("p7zip", "`7zr`, an application with a figure of merit");
+const SYSBENCH: SystemPackage = package("sysbench", "another one");
 
 const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a peer");
 
@@ -104,15 +110,13 @@ const STRACE: SystemPackage =
 const BINDFS: SystemPackage =
     package("bindfs", "a FUSE daemon that is ended during a run, for `cargo xtask faults`");
 
-const TIME: SystemPackage = package("time", "reports the peak memory of a program");
 const TASKSET: SystemPackage =
     package("util-linux", "`taskset` and `lscpu`: runs all contenders on the same CPUs");
 
 /// Packages of the memory bandwidth comparison.
-pub const FOR_BENCH_MEMORY: &[SystemPackage] = &[GCC, LIBC, LIKWID, TASKSET];
+pub const FOR_BENCH_MEMORY: &[SystemPackage] = &[GCC, LIBC, LIKWID, JQ];
 /// Packages of the LINPACK comparison.
-pub const FOR_BENCH_COMPUTE: &[SystemPackage] =
-    &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
+pub const FOR_BENCH_COMPUTE: &[SystemPackage] = &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, VENV, JQ];
 
 /// Packages of `cargo xtask tidy`.
 pub const FOR_TIDY: &[SystemPackage] = &[SHELLCHECK];
@@ -155,6 +159,8 @@ pub const FOR_TESTS: &[SystemPackage] = &[
     PING,
     IPROUTE,
     ETHTOOL,
+    SEVEN_ZIP,
+    SYSBENCH,
     FIO,
     PROMETHEUS,
     NODE_EXPORTER,
@@ -169,15 +175,13 @@ pub const FOR_BENCH_MPI: &[SystemPackage] =
     &[GCC, LIBC, OPENMPI, OPENMPI_HEADERS, MPICH, MPICH_HEADERS, VENV, TASKSET];
 
 /// Packages of the network comparison.
-pub const FOR_BENCH_NETWORK: &[SystemPackage] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
+pub const FOR_BENCH_NETWORK: &[SystemPackage] =
+    &[GCC, LIBC, IPERF3, QPERF, SOCKPERF, IPROUTE, TASKSET, JQ];
 
 /// Packages of the comparison with many hosts.
 pub const FOR_BENCH_FLEET: &[SystemPackage] = &[PDSH, CLUSH, FIO, TASKSET];
-/// Packages for timing a large store.
-pub const FOR_BENCH_STORE: &[SystemPackage] = &[TIME];
-
 /// Packages of the storage comparison.
-pub const FOR_BENCH_STORAGE: &[SystemPackage] = &[FIO, TASKSET];
+pub const FOR_BENCH_STORAGE: &[SystemPackage] = &[FIO, JQ];
 
 /// Installs the missing ones of `packages`. Prints and skips those that cannot be installed.
 pub fn install(root: &Path, packages: &[SystemPackage]) -> Result<()> {

@@ -1,72 +1,246 @@
-//! `cargo xtask bench …`: compares assay with other tools on this machine, in one run.
+//! `cargo xtask bench [AREA…]`: measures assay and other tools by the suites of `suites/bench`, and
+//! writes assay's own reports of them to `docs/benchmarks/`.
 //!
-//! Each comparison installs its peers from the system's packages and alternates with them. The
-//! order of the turns is drawn from a seed and reversed every other turn. The results go to
-//! `docs/benchmarks/`. A target that is missed is recorded as missed; no result is adjusted.
+//! The suites and their scripts define all measurements. This module installs the peers from the package
+//! registries, starts `assay run`, and collects the output of `assay compare` and `assay report`.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use options::BenchOptions;
+use crate::{command, packages, wheels};
+use areas::{AREAS, BenchArea, BenchSuite, PeerLevels};
 
-mod assay;
-mod compute;
-mod cpus;
-mod dialects;
+mod areas;
 mod fleet;
-mod footprint;
-mod hpcc;
-mod lapack;
-mod likwid;
-pub(crate) mod machine;
-mod memory;
-mod mpi;
-mod network;
-mod options;
-mod order;
-mod ratio;
-mod storage;
-mod store;
-mod stream_loop;
-mod timings;
-mod workplace;
+mod generator;
 
-/// Options of all comparisons.
+/// Its part of the help.
 pub(crate) const USAGE: &str = "\
-cargo xtask bench memory     against likwid-bench and a plain C loop → docs/benchmarks/memory.md
-cargo xtask bench compute    against OpenBLAS and HPL → docs/benchmarks/compute.md
-cargo xtask bench network    against iperf3, qperf and a bare loop, over loopback and veth → docs/benchmarks/network.md
-cargo xtask bench mpi        against C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
-cargo xtask bench storage    against fio → docs/benchmarks/storage.md
-cargo xtask bench dialects   assay fio against fio, small jobs of every kind → docs/benchmarks/dialects.md
-cargo xtask bench fleet      a coordinator of 10 to 1,000 agents, against pdsh, clush and fio → docs/scaling-fleet.md
-cargo xtask bench store      list, show, compare, report and import over 10,000 runs → docs/benchmarks/store.md
-cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
-    --turns N       number of turns (10; at least 6 for an interval)
-    --threads N     number of CPUs, one per core first (all cores)
-    --seed N        seed of the order of the turns (1)
-    --bytes SIZE    memory: size of one array (4 × the sum of the last-level caches, 256 MiB at least)
-    --n N,N,…       compute: orders of the system (4000,8000,16000)
-    --hpcc-up-to N  compute: maximum order for hpcc (8000), whose other tests take too long beyond
+cargo xtask bench [AREA…] [--to FOLDER] [--blocks N]
+                             measure beside other tools by suites/bench/*.toml, into docs/benchmarks/; without an area,
+                             all of memory, compute, storage, dialects, network, mpi, store, build (18 min)
+cargo xtask bench fleet      a coordinator of 10 to 1,000 agents, beside pdsh, clush and fio, into docs/scaling-fleet.md
 ";
 
-/// Runs one comparison.
+/// Folder of the programs and stores.
+const FOLDER: &str = "target/bench";
+/// Exit code of a run with a failed measurement.
+const FAILED_MEASUREMENT: i32 = 4;
+/// Exit codes of a comparison: nothing worse, something worse, undecided.
+const COMPARISON_CODES: [i32; 3] = [0, 5, 6];
+
+/// Areas and options of the command line.
+struct BenchRequest<'a> {
+    areas: Vec<&'static BenchArea>,
+    /// Folder of the pages.
+    pages: &'a str,
+    blocks: Option<&'a str>,
+}
+
+/// Measures the named areas, or all, and writes their pages.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
-    let (what, options) = match arguments {
-        [what, rest @ ..] => (*what, BenchOptions::parse(rest)?),
-        [] => bail!("expected a comparison\n{USAGE}"),
+    if arguments == ["fleet"] {
+        return fleet::run(root);
+    }
+    let request = parse(arguments)?;
+    let assay = find_assay(root)?;
+    fs::create_dir_all(root.join(request.pages))?;
+    for area in &request.areas {
+        let page = measure(root, &assay, area, request.blocks)?;
+        let path = root.join(request.pages).join(format!("{}.md", area.name));
+        fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("bench: wrote {}", path.display());
+    }
+    Ok(())
+}
+
+fn parse<'a>(arguments: &[&'a str]) -> Result<BenchRequest<'a>> {
+    let mut request =
+        BenchRequest { areas: Vec::new(), pages: "docs/benchmarks", blocks: None };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut value =
+            || words.next().with_context(|| format!("{word} needs a value\n{USAGE}"));
+        match *word {
+            "--to" => request.pages = value()?,
+            "--blocks" => request.blocks = Some(value()?),
+            name => request.areas.push(
+                AREAS
+                    .iter()
+                    .find(|area| area.name == name)
+                    .with_context(|| format!("unknown area: {name}\n{USAGE}"))?,
+            ),
+        }
+    }
+    if request.areas.is_empty() {
+        request.areas = AREAS.iter().collect();
+    }
+    Ok(request)
+}
+
+/// Returns the program of the variable `ASSAY`, which the scripts use as well, or builds the release.
+fn find_assay(root: &Path) -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("ASSAY") {
+        return Ok(PathBuf::from(given));
+    }
+    let mut cargo = command::cargo(root);
+    cargo.args(["build", "--release", "--locked", "--package=assay", "--target-dir=target"]);
+    command::run(&mut cargo)?;
+    Ok(root.join("target/release/assay"))
+}
+
+/// Measures an area and returns its page.
+fn measure(
+    root: &Path,
+    assay: &Path,
+    area: &BenchArea,
+    blocks: Option<&str>,
+) -> Result<String> {
+    if !area.packages.is_empty() {
+        packages::install(root, area.packages)?;
+    }
+    wheels::install(root, area.wheels, true);
+    let script = format!("suites/bench/{}.sh", area.script);
+    let run_script =
+        |task: &str| command::run(command::at_root(root, "sh").args([script.as_str(), task]));
+    if area.name == "store" {
+        generator::prepare(assay, &root.join(FOLDER).join("store"))?;
+    }
+    if !area.script.is_empty() {
+        run_script("setup")?;
+    }
+    let measured = measure_suites(root, assay, area, blocks);
+    if area.has_clean {
+        run_script("clean")?;
+    }
+    Ok(format!(
+        "# {}\n\nWritten by `cargo xtask bench {}`; do not edit. The suites and their scripts are in \
+         `suites/bench`.\n\nPackages: {}.\n\n{}",
+        area.title,
+        area.name,
+        package_versions(root, area)?,
+        measured?
+    ))
+}
+
+/// Returns the versions of the packages of an area.
+fn package_versions(root: &Path, area: &BenchArea) -> Result<String> {
+    let mut query = command::at_root(root, "dpkg-query");
+    query.args(["--show", "--showformat=${Package} ${Version}, "]);
+    query.args(area.packages.iter().map(|package| package.name));
+    let output = if area.packages.is_empty() {
+        String::new()
+    } else {
+        // A missing package is reported on the error stream and lists the others.
+        String::from_utf8(command::capture(&mut query)?.stdout)?
     };
-    match what {
-        "memory" => memory::run(root, &options),
-        "compute" => compute::run(root, &options),
-        "network" => network::run(root, &options),
-        "mpi" => mpi::run(root, &options),
-        "storage" => storage::run(root, &options),
-        "dialects" => dialects::run(root, &options),
-        "fleet" => fleet::run(root, &options),
-        "store" => store::run(root, &options),
-        "build" => footprint::run(root, &options),
-        other => bail!("unknown comparison: {other}\n{USAGE}"),
+    let wheels = area.wheels.iter().map(|wheel| format!("{} {}", wheel.name, wheel.version));
+    let debian = output.trim_end_matches([',', ' ']).to_owned();
+    let all: Vec<String> =
+        [debian].into_iter().chain(wheels).filter(|it| !it.is_empty()).collect();
+    Ok(if all.is_empty() { "none".to_owned() } else { all.join(", ") })
+}
+
+/// Measures the suites of an area; returns assay's output about them.
+fn measure_suites(
+    root: &Path,
+    assay: &Path,
+    area: &BenchArea,
+    blocks: Option<&str>,
+) -> Result<String> {
+    let mut text = String::new();
+    for suite in area.suites {
+        let store = root.join(FOLDER).join("runs").join(suite.file);
+        if store.exists() {
+            fs::remove_dir_all(&store)
+                .with_context(|| format!("cannot empty {}", store.display()))?;
+        }
+        let file = format!("suites/bench/{}.toml", suite.file);
+        let mut run = command::at_root(root, assay);
+        run.args(["run", &file, "--store"]).arg(&store).env("PATH", prepend_to_path(assay)?);
+        if let (Some(blocks), false) = (blocks, matches!(suite.peers, PeerLevels::Alone)) {
+            run.args(["--blocks", blocks]);
+        }
+        match run.status()?.code() {
+            Some(0) => {}
+            // A peer that is not installed, for example.
+            Some(FAILED_MEASUREMENT) => {
+                println!("bench: {file}: the page lacks what could not be measured");
+            }
+            code => bail!("{} failed: {code:?}", command::format_command(&run)),
+        }
+        text += &report_suite(root, assay, suite, &store)?;
+    }
+    Ok(text)
+}
+
+/// Returns the search path with the folder of assay before the others.
+fn prepend_to_path(assay: &Path) -> Result<OsString> {
+    let own = assay.parent().map(Path::to_owned).into_iter();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    Ok(std::env::join_paths(own.chain(std::env::split_paths(&others)))?)
+}
+
+/// Returns the comparisons of a suite, and the report of its last run with the machine.
+fn report_suite(root: &Path, assay: &Path, suite: &BenchSuite, store: &Path) -> Result<String> {
+    let mut text = String::new();
+    for (peer, own) in suite.peers.pairs() {
+        let mut compare = command::at_root(root, assay);
+        compare.args(["compare", &peer, &own, "--margin", suite.margin]);
+        text += &print_markdown(compare.arg("--store").arg(store), &COMPARISON_CODES)?;
+    }
+    let mut report = command::at_root(root, assay);
+    report.args(["report", "latest", "--store"]).arg(store);
+    Ok(text + &print_markdown(&mut report, &[0])?)
+}
+
+/// Runs a command of assay for its page; headings become those of a part of a page.
+fn print_markdown(command: &mut Command, codes: &[i32]) -> Result<String> {
+    let output = command::capture(command.arg("--format=markdown"))?;
+    let code = output.status.code().unwrap_or(-1);
+    if !codes.contains(&code) {
+        bail!("{} failed with code {code}", command::format_command(command));
+    }
+    let text = String::from_utf8(output.stdout)?;
+    ensure!(!text.is_empty(), "{} printed nothing", command::format_command(command));
+    let deeper = |line: &str| {
+        let hash = if line.starts_with('#') { "#" } else { "" };
+        format!("{hash}{line}\n")
+    };
+    Ok(text.lines().map(deeper).collect::<String>() + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn areas_are_chosen_by_name() {
+        let names = |arguments: &[&str]| -> Vec<&str> {
+            parse(arguments).unwrap().areas.iter().map(|area| area.name).collect()
+        };
+        assert_eq!(names(&["memory", "--to", "x", "mpi"]), ["memory", "mpi"]);
+        assert_eq!(names(&[]).len(), AREAS.len());
+        assert!(parse(&["speed"]).is_err() && parse(&["--to"]).is_err());
+    }
+
+    #[test]
+    fn every_suite_and_script_belongs_to_an_area() {
+        let suites = AREAS.iter().flat_map(|area| area.suites);
+        let scripts = AREAS.iter().map(|area| area.script).filter(|it| !it.is_empty());
+        let known: BTreeSet<String> = suites
+            .map(|suite| format!("{}.toml", suite.file))
+            .chain(scripts.map(|name| format!("{name}.sh")))
+            .collect();
+        let found = fs::read_dir(crate::root().join("suites/bench")).unwrap();
+        let found: BTreeSet<String> =
+            found.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        assert_eq!(known, found);
     }
 }

@@ -64,11 +64,11 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["faults", rest @ ..] => faults::run(root(), rest)?,
         ["truth"] => return truth::run(root()),
         ["truth", "statistics"] => {
-            return Ok(truth::statistics::run(truth::statistics::DEFAULT_SEED));
+            return truth::statistics::run(root(), truth::statistics::DEFAULT_SEED);
         }
         ["truth", "statistics", seed] => {
             let seed = seed.parse().with_context(|| format!("`{seed}` is not a valid seed"))?;
-            return Ok(truth::statistics::run(seed));
+            return truth::statistics::run(root(), seed);
         }
         ["truth", "aa"] => return truth::aa::run(root(), "quick"),
         ["truth", "aa", suite] => return truth::aa::run(root(), suite),

@@ -19,6 +19,7 @@ use sequential::{Decision, decide, log_likelihood_ratio};
 
 pub(crate) mod aa;
 mod comparisons;
+mod measured_programs;
 mod sequential;
 pub(crate) mod statistics;
 

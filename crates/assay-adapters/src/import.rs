@@ -24,6 +24,7 @@ mod laws;
 mod mpi;
 mod network;
 mod prepared_text;
+mod program_output;
 mod storage;
 
 pub use any_text::{
@@ -34,6 +35,7 @@ use error_lines::{find_program_message, locate_error, locate_failures};
 pub use file_time::FileTime;
 use prepared_text::{PreparedText, prepare_text};
 pub use prepared_text::{decode_text, is_text_beginning};
+pub use program_output::{OutputFigure, find_format, read_output};
 
 /// Maximum size of a file. The raw output of a large fio run with embedded logs has some megabytes.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -133,6 +135,12 @@ pub enum ImportError {
         /// First line that is not blank.
         first: String,
     },
+    /// The output of a program is not of the format in which the user has it read.
+    #[error("not the output of {about}")]
+    OtherFormat {
+        /// Description of the requested format.
+        about: &'static str,
+    },
     /// The file has no result, but the message of a program.
     #[error("no result: {program} reported: {message}")]
     ProgramFailed {
@@ -165,6 +173,7 @@ impl ImportError {
         match self {
             Self::NulByte { line } | Self::ProgramFailed { line, .. } => Some(*line),
             Self::UnknownFormat { .. } => Some(1),
+            Self::OtherFormat { .. } => None,
             Self::Malformed { line, .. } => *line,
         }
     }
@@ -179,6 +188,9 @@ impl ImportError {
             Self::UnknownFormat { .. } => {
                 "give the output as the tool wrote it, whole and with its heading; `assay help \
                  formats` lists the supported formats"
+            }
+            Self::OtherFormat { .. } => {
+                "look at the stored raw output; `assay help formats` describes each format"
             }
             Self::ProgramFailed { .. } => MEND_AND_REPEAT,
             Self::Malformed { error, .. } => match error {
@@ -227,10 +239,18 @@ pub struct ReadFile {
 pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     reject_nul(text)?;
     let prepared = prepare_text(text);
+    match formats().find(|format| (format.matches)(&prepared.text)) {
+        Some(format) => read_as(format, &prepared),
+        None => Err(refuse_unknown(&prepared)),
+    }
+}
+
+/// Parses the measurements of a text in this format.
+fn read_as(
+    format: &'static ImportFormat,
+    prepared: &PreparedText,
+) -> Result<ReadFile, ImportError> {
     let text = prepared.text.as_str();
-    let Some(format) = formats().find(|format| (format.matches)(text)) else {
-        return Err(refuse_unknown(&prepared));
-    };
     let refused = |lines: Option<&LineSpan>, error: ToolError| {
         let line = Some(prepared.file_line(locate_error(text, lines, &error)));
         ImportError::Malformed { about: format.about, line, error }
@@ -251,7 +271,7 @@ pub fn read(text: &str) -> Result<ReadFile, ImportError> {
     }
     locate_failures(text, &mut contents.failed);
     contents.map_lines(|line| prepared.file_line(line));
-    Ok(ReadFile { format, prefixes: prepared.prefixes, contents })
+    Ok(ReadFile { format, prefixes: prepared.prefixes.clone(), contents })
 }
 
 /// Returns the refusal of a text without a known format.

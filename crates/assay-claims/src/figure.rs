@@ -75,6 +75,8 @@ pub struct PageNumberFormat {
     pub has_groups_of_blanks: bool,
     /// Whether its compounds have hyphens: `8-KiB-Block`.
     pub has_compounds: bool,
+    /// Whether `~` between two figures is a range, as in Chinese, Japanese and Korean.
+    pub has_tilde_ranges: bool,
     /// Whether the page declares a language with a known format.
     pub is_declared: bool,
 }
@@ -97,6 +99,7 @@ impl PageNumberFormat {
             has_groups_of_points,
             has_groups_of_blanks,
             has_compounds,
+            has_tilde_ranges: matches!(base.as_str(), "ja" | "ko" | "zh"),
             is_declared: true,
         }
     }
@@ -120,7 +123,7 @@ impl PageNumberFormat {
 }
 
 /// Words for "about" in the supported languages, in lower case.
-const ABOUT_WORDS: [&str; 32] = [
+const ABOUT_WORDS: [&str; 51] = [
     "~",
     "～",
     "∼",
@@ -153,7 +156,33 @@ const ABOUT_WORDS: [&str; 32] = [
     "约",
     "約",
     "약",
+    "대략",
+    "roughly",
+    "some",
+    "ungefähr",
+    "rund",
+    "zirka",
+    "près de",
+    "autour de",
+    "quelque",
+    "alrededor de",
+    "unos",
+    "unas",
+    "zhruba",
+    "okolo",
+    "cca",
+    "порядка",
+    "приблизительно",
+    "およそ",
+    "おおよそ",
 ];
+
+/// Returns whether a phrase has a word for "about": `примерно с 2 до 3`.
+pub(crate) fn names_about(phrase: &str) -> bool {
+    let lower = phrase.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphabetic()).filter(|it| !it.is_empty());
+    words.any(|word| ABOUT_WORDS.contains(&word))
+}
 
 /// Words for "about" that follow the figure in Chinese, Japanese and Korean.
 const ABOUT_SUFFIXES: [&str; 6] = ["左右", "程度", "前後", "前后", "정도", "내외"];
@@ -175,6 +204,11 @@ pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
             && (is_name_letter(chars[at - 1].1)
                 || matches!(chars[at - 1].1, '_' | '.' | ',' | '/'));
         let end = number_end(&chars, at);
+        // In `20:18:32.98`, the last number is a time of day.
+        if is_time_of_day(&chars, at) {
+            at = end.max(at + 1);
+            continue;
+        }
         if let Some(end) = date_end(&chars, at).filter(|_| !is_inside) {
             at = end;
             continue;
@@ -185,6 +219,17 @@ pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
         at = end.max(at + 1);
     }
     found
+}
+
+/// Returns whether a number is the end of a time such as `20:18:32`.
+fn is_time_of_day(chars: &[(usize, char)], at: usize) -> bool {
+    const PATTERN: &str = ":00:";
+    let before = &chars[at.saturating_sub(PATTERN.len())..at];
+    before.len() == PATTERN.len()
+        && before.iter().zip(PATTERN.chars()).all(|((_, c), pattern)| match pattern {
+            '0' => c.is_ascii_digit(),
+            mark => *c == mark,
+        })
 }
 
 /// Returns the end of a date such as `2025-05-07`.
@@ -202,7 +247,7 @@ fn date_end(chars: &[(usize, char)], at: usize) -> Option<usize> {
 }
 
 /// Words that multiply a count.
-const MULTIPLIERS: [(&str, f64); 12] = [
+const MULTIPLIERS: [(&str, f64); 21] = [
     ("万", 1e4),
     ("萬", 1e4),
     ("만", 1e4),
@@ -212,6 +257,15 @@ const MULTIPLIERS: [(&str, f64); 12] = [
     ("million", 1e6),
     ("Million", 1e6),
     ("millones", 1e6),
+    ("millón", 1e6),
+    ("milión", 1e6),
+    ("milliard", 1e9),
+    ("Milliard", 1e9),
+    ("миллиард", 1e9),
+    ("млн", 1e6),
+    ("млрд", 1e9),
+    ("тысяч", 1e3),
+    ("тыс.", 1e3),
     ("milion", 1e6),
     ("миллион", 1e6),
     ("billion", 1e9),
@@ -319,6 +373,15 @@ fn is_escape(chars: &[(usize, char)], at: usize) -> bool {
         && next(2).is_some_and(|c| c.is_ascii_digit())
 }
 
+/// Returns whether points group a number: `2.147.483.647`. Four groups may also be an address.
+fn is_grouped_by_points(printed: &str) -> bool {
+    let is_small = |group: &str| group.parse::<u16>().is_ok_and(|it| it < 256);
+    let mut groups = printed.split('.');
+    let first = groups.next().is_some_and(|it| (1..=3).contains(&it.len()) && it != "0");
+    let is_address = printed.matches('.').count() == 3 && printed.split('.').all(is_small);
+    first && groups.all(|it| it.len() == 3) && !is_address
+}
+
 /// Returns whether no two blanks are adjacent, as in `1 000 000`.
 fn has_single_blanks(chars: &[(usize, char)]) -> bool {
     chars.windows(2).all(|pair| pair[0].1 != '\u{a0}' || pair[1].1 != '\u{a0}')
@@ -347,7 +410,9 @@ fn parse_figure(
             (Some(*last), Some(rest[0]))
         }
         [first, rest @ ..]
-            if rest.iter().all(|it| it == first) && last_digits == 3 && *first != '.' =>
+            if rest.iter().all(|it| it == first)
+                && last_digits == 3
+                && (*first != '.' || is_grouped_by_points(&text[from..to])) =>
         {
             (None, Some(*first))
         }

@@ -1,89 +1,27 @@
 //! Gates: thresholds from a user's file that the results of a comparison or a run must meet, for CI
 //! and similar automation.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::ops::Range;
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::comparison::{Comparison, MetricComparison};
-use assay_model::quantity::{self, Quantity, Unit};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::MetricEstimate;
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
-use toml::Spanned;
+use serde::Serialize;
 
-use crate::file_location::FileLocation;
-use crate::reference::{EntryError, dimension_text, find_metric, has_dimensions, lacks_unit};
-
-/// Error in a file of gates.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum GateError {
-    /// The file has no gate.
-    #[error("{0}")]
-    NoGate(String),
-    /// The file is not valid TOML of gates.
-    #[error("line {}: {message}", .place.line)]
-    Toml {
-        /// Location in the file.
-        place: FileLocation,
-        /// Error message.
-        message: String,
-    },
-    /// Error in one gate.
-    #[error("line {}: gate {number}: {what}", .place.line)]
-    Gate {
-        /// Location in the file.
-        place: FileLocation,
-        /// Number of the gate, from 1.
-        number: usize,
-        /// Error message.
-        what: String,
-    },
-}
-
-impl GateError {
-    /// Returns the location of the error in the file.
-    #[must_use]
-    pub const fn place(&self) -> Option<&FileLocation> {
-        match self {
-            Self::Toml { place, .. } | Self::Gate { place, .. } => Some(place),
-            Self::NoGate(_) => None,
-        }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GateFile {
-    #[serde(default)]
-    gate: Vec<GateEntry>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GateEntry {
-    metric: Spanned<String>,
-    #[serde(default, rename = "where")]
-    dimensions: BTreeMap<Spanned<String>, toml::Value>,
-    worse_by: Option<Spanned<String>>,
-    at_least: Option<Spanned<String>>,
-    at_most: Option<Spanned<String>>,
-}
+use crate::reference::has_dimensions;
 
 /// Threshold for a metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricGate {
     /// Benchmark and metric: `memory.stream/triad`.
     pub metric: String,
-    unit: Unit,
-    dimensions: Vec<(Attribute, String)>,
-    /// Location of `worse_by`, if given.
-    change: Option<FileLocation>,
-    worse_by: Option<f64>,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
+    pub(crate) unit: Unit,
+    pub(crate) dimensions: Vec<(Attribute, String)>,
+    pub(crate) worse_by: Option<f64>,
+    pub(crate) at_least: Option<f64>,
+    pub(crate) at_most: Option<f64>,
 }
 
 /// Result of a gate for one measured result.
@@ -109,65 +47,19 @@ pub enum GateOutcome {
     CannotTell,
 }
 
-/// Parses a file of gates.
-///
-/// # Errors
-/// When the file is not valid TOML of gates, or a gate has no known metric, dimension, unit or
-/// threshold.
-pub fn parse_gates(text: &str) -> Result<Vec<MetricGate>, GateError> {
-    let file: GateFile = toml::from_str(text).map_err(|error| {
-        let (place, message) = FileLocation::from_toml_error(text, &error);
-        GateError::Toml { place, message }
-    })?;
-    if file.gate.is_empty() {
-        return Err(GateError::NoGate("the file has no [[gate]]".to_owned()));
-    }
-    let read = |(number, entry)| {
-        build_gate(text, entry).map_err(|(span, what)| {
-            let place = FileLocation::from_span(text, span);
-            GateError::Gate { place, number, what }
-        })
-    };
-    (1..).zip(file.gate).map(read).collect()
-}
+impl GateOutcome {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Passed, Self::Failed, Self::CannotTell];
 
-fn build_gate(text: &str, entry: GateEntry) -> Result<MetricGate, (Range<usize>, String)> {
-    let metric_span = entry.metric.span();
-    let (_, metric) = find_metric(entry.metric.get_ref()).ok_or_else(|| {
-        (metric_span.clone(), format!("there is no metric `{}`", entry.metric.get_ref()))
-    })?;
-    let parse_value = |threshold: &Option<Spanned<String>>| {
-        let Some(threshold) = threshold else { return Ok(None) };
-        let text = threshold.get_ref();
-        if lacks_unit(text, metric.unit) {
-            let error =
-                EntryError::NoUnit { text: text.clone(), example: metric.unit.symbol() };
-            return Err((threshold.span(), error.to_string()));
+    /// Returns the word of machine-readable formats.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::CannotTell => "cannot-tell",
         }
-        let quantity = Quantity::parse(text, metric.unit);
-        quantity.map(|it| Some(it.value)).map_err(|error| (threshold.span(), error.to_string()))
-    };
-    let change = entry.worse_by.as_ref().map(|it| FileLocation::from_span(text, it.span()));
-    let parse_share = |share: Spanned<String>| {
-        quantity::parse_share(share.get_ref())
-            .map_err(|error| (share.span(), error.to_string()))
-    };
-    let worse_by = entry.worse_by.map(parse_share).transpose()?;
-    let (at_least, at_most) = (parse_value(&entry.at_least)?, parse_value(&entry.at_most)?);
-    if worse_by.is_none() && at_least.is_none() && at_most.is_none() {
-        return Err((
-            metric_span,
-            "it has no threshold: worse_by, at_least or at_most".to_owned(),
-        ));
     }
-    let dimension = |(name, value): (Spanned<String>, toml::Value)| {
-        let attribute = Attribute::from_name(name.get_ref());
-        let unknown = || (name.span(), format!("there is no dimension `{}`", name.get_ref()));
-        Ok((attribute.ok_or_else(unknown)?, dimension_text(&value)))
-    };
-    let dimensions: Result<Vec<_>, _> = entry.dimensions.into_iter().map(dimension).collect();
-    let (unit, metric, dimensions) = (metric.unit, entry.metric.into_inner(), dimensions?);
-    Ok(MetricGate { metric, unit, dimensions, change, worse_by, at_least, at_most })
 }
 
 /// Judges every result of the second condition to which a gate applies. A gate without any result
@@ -239,21 +131,13 @@ impl MetricGate {
 /// Judges each host of a run; `hosts` are all hosts that took part. A host is undecided without a
 /// result for a gate, or if `doubt` names a reason not to decide by its result. Totals of several
 /// hosts are judged only by gates that name `host`.
-///
-/// # Errors
-/// When a gate has `worse_by`, which needs two conditions.
+#[must_use]
 pub fn judge_hosts<'r>(
     gates: &[MetricGate],
     hosts: &[&'r str],
     results: &'r [MetricEstimate],
     doubt: &dyn Fn(&MetricEstimate) -> Option<&'static str>,
-) -> Result<Vec<(&'r str, GateResult)>, GateError> {
-    let with_change =
-        (1..).zip(gates).find_map(|(number, gate)| Some((number, gate.change.clone()?)));
-    if let Some((number, place)) = with_change {
-        let what = "`worse_by` needs two conditions; use assay compare --gate".to_owned();
-        return Err(GateError::Gate { place, number, what });
-    }
+) -> Vec<(&'r str, GateResult)> {
     let mut gate_results = Vec::new();
     for gate in gates {
         let names_host = gate.dimensions.iter().any(|(name, _)| *name == Attribute::Host);
@@ -284,7 +168,7 @@ pub fn judge_hosts<'r>(
                 .push((host, GateResult { name, outcome: GateOutcome::CannotTell, reason }));
         }
     }
-    Ok(gate_results)
+    gate_results
 }
 
 /// Judges by how much the second condition is worse, from the interval of the ratio. With too few
@@ -378,44 +262,6 @@ pub fn markdown(results: &[GateResult]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn gate_needs_metric_and_threshold() {
-        let check = |text: &str, expected: &str| {
-            let message = parse_gates(text)
-                .map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
-            assert!(message.contains(expected), "{text}: {message}");
-        };
-        check("", "no [[gate]]");
-        check(
-            "[[gate]]\nmetric = \"memory.stream/triad\"",
-            "line 2: gate 1: it has no threshold",
-        );
-        check("[[gate]]\nmetric = \"a/b\"\nworse_by = \"5%\"", "no metric `a/b`");
-        check(
-            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2s\"\nworse_by = \"x\"",
-            "line 4: gate 1: ",
-        );
-        check(
-            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2\"",
-            "line 3: gate 1: `2` has no unit",
-        );
-        let worse_by = |text: &str| {
-            format!("[[gate]]\nmetric = \"storage/latency\"\nworse_by = \"{text}\"")
-        };
-        check(&worse_by("10"), "worse_by: Some(0.1)");
-        check(&worse_by("150%"), "worse_by: Some(1.5)");
-        check(&worse_by("1"), "line 3: gate 1: ");
-        check("[[gate]]\nmetric = 3", "line 2: ");
-        check(
-            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2ms\"\n[[gate]]\nworst = 1",
-            "line 5: unknown key `worst`",
-        );
-        check(
-            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2ms\"",
-            "at_most: Some(0.002)",
-        );
-    }
 
     #[test]
     fn documents_escape_text() {

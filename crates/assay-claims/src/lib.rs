@@ -4,6 +4,7 @@
 //! source page. This crate never opens a file, and never decides which of two conflicting sources
 //! is right.
 
+pub mod expectation;
 pub mod figure;
 pub mod file_location;
 pub mod gate;

@@ -12,6 +12,7 @@ use crate::page::{LineIndex, LintPage, PageTable, PageText};
 
 mod bounds;
 mod columns;
+mod contradictions;
 mod direction;
 mod laws;
 mod names;
@@ -147,7 +148,9 @@ struct Linter<'t> {
 pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     let page = LintPage::read(text);
     let number_format = page_number_format(&page);
-    let knows_bounds = bounds::is_known_language(page.language.as_deref());
+    let guessed = || guess_language(&page).map(str::to_owned);
+    let knows_bounds =
+        bounds::is_known_language(page.language.clone().or_else(guessed).as_deref());
     let line_index = LineIndex::new(text);
     let is_translated = page.language.as_deref().is_some_and(|it| base_language(it) != "en");
     let findings = Vec::new();
@@ -157,6 +160,7 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     names::check(&mut lint, &page);
     laws::check(&mut lint, &page);
     relations::check(&mut lint, &page);
+    contradictions::check(&mut lint, &page);
     if let Some(source) = source {
         source_comparison::check(&mut lint, &page, &LintPage::read(source));
     }
@@ -201,8 +205,40 @@ pub fn comparison_gap(text: &str, source: &str) -> Option<String> {
 fn page_number_format(page: &LintPage) -> PageNumberFormat {
     let by_language =
         page.language.as_deref().map(PageNumberFormat::for_language).unwrap_or_default();
-    let decimal = by_language.decimal.or_else(|| usual_mark(page));
+    let guess = || match guess_language(page) {
+        Some("en") => Some('.'),
+        Some(_) | None => usual_mark(page),
+    };
+    let decimal = by_language.decimal.or_else(guess);
     PageNumberFormat { decimal, ..by_language }
+}
+
+/// Languages with words that others lack, by which a page without a declaration is recognised.
+const FUNCTION_WORDS: [(&str, [&str; 4]); 9] = [
+    ("en", [" the ", " of ", " and ", " with "]),
+    ("de", [" und ", " der ", " mit ", " werden "]),
+    ("fr", [" les ", " des ", " est ", " avec "]),
+    ("es", [" los ", " las ", " para ", " con "]),
+    ("cs", [" je ", " pro ", " se ", " při "]),
+    ("ru", [" и ", " на ", " для ", " не "]),
+    ("zh", ["的", "是", "为", "在"]),
+    ("ja", ["の", "は", "を", "です"]),
+    ("ko", ["는 ", "을 ", "의 ", "니다"]),
+];
+
+/// Returns the language of a page that declares none, if its sentences show it.
+fn guess_language(page: &LintPage) -> Option<&'static str> {
+    /// Minimum number of words that show a language.
+    const ENOUGH: usize = 6;
+    /// Maximum number of paragraphs that are read.
+    const MOST: usize = 200;
+    let count = |words: &[&str; 4]| {
+        let paragraphs = page.prose.iter().take(MOST);
+        paragraphs.map(|it| words.iter().filter(|word| it.text.contains(**word)).count()).sum()
+    };
+    let counts = FUNCTION_WORDS.iter().map(|(language, words)| (*language, count(words)));
+    let (language, most): (&str, usize) = counts.max_by_key(|(_, count)| *count)?;
+    (most >= ENOUGH).then_some(language)
 }
 
 impl Linter<'_> {

@@ -4,7 +4,7 @@
 //! Code, front matter and comments are skipped: they are not prose and never translated. Markdown
 //! is parsed line by line, because tables that a strict reader drops must be found.
 
-use crate::figure::heading_unit;
+use crate::figure::{find_figures, heading_unit};
 use crate::steps;
 
 mod html;
@@ -103,7 +103,7 @@ fn parse_markdown(text: &str) -> LintPage {
     let mut start = text.len() - without_bom(text).len();
     let (mut fence, mut within) = (None::<Fence<'_>>, None);
     let mut in_front = without_bom(text).starts_with("---");
-    let mut is_open = false;
+    let (mut is_open, mut paragraph_end) = (false, usize::MAX);
     let mut html = HtmlBlocks::new(text);
     let mut lines = without_bom(text).split_inclusive('\n').enumerate().peekable();
     while let Some((number, whole)) = lines.next() {
@@ -162,10 +162,54 @@ fn parse_markdown(text: &str) -> LintPage {
         let is_code = (indent.len() >= 4 || indent.contains('\t'))
             && !trimmed.starts_with(['*', '-', '+']);
         if !is_code && !trimmed.is_empty() {
-            page.prose.push(PageText { start: here, text: without_links(line) });
+            add_prose(&mut page.prose, (here, here == paragraph_end), line);
+            paragraph_end = start;
         }
     }
     page
+}
+
+/// Adds a line to the paragraph directly before, or as a paragraph of its own.
+fn add_prose(prose: &mut Vec<PageText>, (here, is_next): (usize, bool), line: &str) {
+    /// Maximum number of bytes of a paragraph to which lines are added.
+    const LONGEST: usize = 1 << 12;
+    let text = without_list_number(&without_links(line));
+    let trimmed = line.trim_start();
+    let is_first = |it: &str| {
+        let rest = it.trim_start_matches(|c: char| c.is_ascii_digit());
+        it.starts_with(['#', '*', '-', '+', '>', '|', '<', '!', ':', '~', '=', '_', '['])
+            || rest.len() < it.len() && rest.starts_with(['.', ')'])
+    };
+    let before = prose.last_mut().filter(|it| {
+        is_next
+            && it.text.len() <= LONGEST
+            && !it.text.trim_start().starts_with(['#', '|', '='])
+            && !it.text.ends_with("  ")
+            && !is_first(trimmed)
+    });
+    match before {
+        Some(before) => {
+            let gap = here - (before.start + before.text.len());
+            before.text.push_str(&" ".repeat(gap));
+            before.text.push_str(&text);
+        }
+        None => prose.push(PageText { start: here, text }),
+    }
+}
+
+/// Blanks out the number of a list item or of a section: `2. `, `（2）`, `### 1.1 `.
+fn without_list_number(line: &str) -> String {
+    let is_mark = |c: char| c.is_ascii_digit() || "#.)（）( ".contains(c);
+    let head = &line[..line.len() - line.trim_start_matches(is_mark).len()];
+    let label = head.trim();
+    let digits = label.trim_matches(|c: char| !c.is_ascii_digit());
+    let has_unit = || find_figures(line).first().is_some_and(|it| it.unit.is_some());
+    let is_section =
+        label.starts_with('#') && head.ends_with(' ') && digits.contains('.') && !has_unit();
+    let is_item = label.ends_with(['.', ')', '）']) && digits.parse::<u8>().is_ok();
+    let is_number = !digits.is_empty() && !digits.contains(' ') && (is_item || is_section);
+    let blank = if is_number { head.len() } else { 0 };
+    " ".repeat(blank) + &line[blank..]
 }
 
 /// HTML tables within a page of Markdown.
@@ -357,7 +401,7 @@ fn without_tags(line: &str) -> String {
     const INLINE: [&str; 12] =
         ["b", "strong", "i", "em", "u", "s", "br", "span", "font", "small", "sup", "sub"];
     /// Bytes of the longest tag with its attributes, and of the longest footnote.
-    const LONGEST: usize = 200;
+    const LONGEST: usize = 400;
     const LONGEST_NOTE: usize = 16;
     let small = line.to_ascii_lowercase();
     let mut out = line.to_owned();
@@ -370,7 +414,9 @@ fn without_tags(line: &str) -> String {
         };
         let name = small[at..close - 1].trim_start_matches('/');
         let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        if !INLINE.contains(&name) {
+        // `a <b and c> d` is no tag, but one with an attribute is.
+        let has_attribute = is_tag_name(name) && small[at..close].contains('=');
+        if !INLINE.contains(&name) && !has_attribute {
             continue;
         }
         let is_raised = matches!(name, "sup" | "sub") && !small[at..].starts_with('/');
@@ -385,6 +431,10 @@ fn without_tags(line: &str) -> String {
         at = end;
     }
     out
+}
+
+fn is_tag_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
 /// Returns about the next `length` bytes of a text.

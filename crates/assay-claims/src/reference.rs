@@ -2,20 +2,16 @@
 //!
 //! Conflicting claims are all kept. A suspect claim is reported, but does not affect a verdict.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::BTreeSet;
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::{Benchmark, Better, Metric};
 use assay_model::limit::{LimitBasis, PhysicalLimit};
-use assay_model::quantity::{Bytes, Quantity, QuantityError, Unit};
+use assay_model::quantity::{Bytes, Quantity, Unit};
 use assay_model::spelling::nearest_word;
 use assay_model::summary::MetricEstimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use toml::Spanned;
-
-use crate::file_location::FileLocation;
 
 mod claim_check;
 
@@ -108,74 +104,14 @@ pub struct ClaimTarget {
     pub dimensions: Vec<(Attribute, String)>,
 }
 
-/// Error in references.
+/// Name of a system without published figures.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ReferenceError {
-    /// Unknown system.
-    #[error("there is no reference `{name}`{}", did_you_mean(.near))]
-    Unknown {
-        /// Requested name.
-        name: String,
-        /// Most similar known name.
-        near: Option<String>,
-    },
-    /// The file is not valid TOML of claims.
-    #[error("line {}: {message}", .place.line)]
-    Toml {
-        /// Location in the file.
-        place: FileLocation,
-        /// Error message.
-        message: String,
-    },
-    /// The file has no entry of the requested kind.
-    #[error("{0}")]
-    NoEntry(String),
-    /// Error in one of its entries.
-    #[error("line {}: {entry}: {wrong}", .place.line)]
-    Entry {
-        /// Location in the file.
-        place: FileLocation,
-        /// Entry of the file: `claim 1`.
-        entry: String,
-        /// Error in the entry.
-        wrong: Box<EntryError>,
-    },
-}
-
-impl ReferenceError {
-    /// Returns the location of the error in the file.
-    #[must_use]
-    pub const fn place(&self) -> Option<&FileLocation> {
-        match self {
-            Self::Toml { place, .. } | Self::Entry { place, .. } => Some(place),
-            Self::Unknown { .. } | Self::NoEntry(_) => None,
-        }
-    }
-}
-
-/// Error in an entry of a file of references.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum EntryError {
-    /// Unknown metric.
-    #[error("there is no metric `{0}`, write it like memory.stream/triad")]
-    Metric(String),
-    /// Unknown dimension.
-    #[error("there is no dimension `{0}`")]
-    Dimension(String),
-    /// Figure whose unit does not fit the metric.
-    #[error(transparent)]
-    Figure(QuantityError),
-    /// Limit for a time or a cost.
-    #[error("`{0}` cannot have a limit: it is better when it is lower")]
-    NoLimit(String),
-    /// Figure without a unit.
-    #[error("`{text}` has no unit; write it like `{example}`")]
-    NoUnit {
-        /// Text of the figure.
-        text: String,
-        /// Unit of the metric, as an example.
-        example: &'static str,
-    },
+#[error("there is no reference `{name}`{}", did_you_mean(.near))]
+pub struct UnknownSystem {
+    /// Requested name.
+    pub name: String,
+    /// Most similar known name.
+    pub near: Option<String>,
 }
 
 fn did_you_mean(near: &Option<String>) -> String {
@@ -359,7 +295,7 @@ pub fn full_system_name(name: &str) -> Option<String> {
 ///
 /// # Errors
 /// When the system is unknown; the error contains the most similar name.
-pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
+pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, UnknownSystem> {
     let full_name = if name.contains('/') { None } else { full_system_name(name) };
     let wanted = full_name.unwrap_or_else(|| name.to_ascii_lowercase());
     let mut all = published_claims();
@@ -376,147 +312,10 @@ pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
         let by_product = wanted.rsplit('/').next().and_then(find_system);
         let near = by_product.or_else(|| nearest().map(str::to_owned));
         let name = name.to_owned();
-        return Err(ReferenceError::Unknown { name, near });
+        return Err(UnknownSystem { name, near });
     }
     all.retain(is_wanted);
     Ok(all)
-}
-
-/// File with a user's own claims.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ClaimFile {
-    #[serde(default)]
-    system: Option<String>,
-    #[serde(default)]
-    claim: Vec<ClaimEntry>,
-    #[serde(default)]
-    limit: Vec<ClaimEntry>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ClaimEntry {
-    metric: Spanned<String>,
-    value: Spanned<String>,
-    #[serde(default, rename = "where")]
-    dimensions: BTreeMap<Spanned<String>, toml::Value>,
-    #[serde(default = "exactly")]
-    qualifier: Qualifier,
-    tolerance: Option<Spanned<String>>,
-    #[serde(default)]
-    source: String,
-    #[serde(default)]
-    date: String,
-    #[serde(default)]
-    note: String,
-}
-
-const fn exactly() -> Qualifier {
-    Qualifier::Exactly
-}
-
-/// Parses a user's own references.
-///
-/// # Errors
-/// When the file is not valid TOML of claims, or a claim has no known metric, dimension or unit.
-pub fn parse_claims(text: &str) -> Result<Vec<Claim>, ReferenceError> {
-    let file = parse_file(text)?;
-    if file.claim.is_empty() {
-        return Err(ReferenceError::NoEntry("the file has no [[claim]]".to_owned()));
-    }
-    build_claims(text, "claim", file.claim, file.system)
-}
-
-/// Parses the limits of a user's file: maximum values from the data sheet of a device.
-///
-/// # Errors
-/// As for claims, and when a lower value of the metric is better.
-pub fn parse_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
-    let file = parse_file(text)?;
-    if file.limit.is_empty() {
-        return Err(ReferenceError::NoEntry("the file has no [[limit]]".to_owned()));
-    }
-    build_claims(text, "limit", file.limit, file.system)
-}
-
-fn parse_file(text: &str) -> Result<ClaimFile, ReferenceError> {
-    toml::from_str(text).map_err(|error| {
-        let (place, message) = FileLocation::from_toml_error(text, &error);
-        ReferenceError::Toml { place, message }
-    })
-}
-
-fn build_claims(
-    text: &str,
-    kind: &str,
-    entries: Vec<ClaimEntry>,
-    system: Option<String>,
-) -> Result<Vec<Claim>, ReferenceError> {
-    let system = system.unwrap_or_else(|| "own".to_owned());
-    let read = |(number, entry)| {
-        build_claim(kind == "limit", entry, &system).map_err(|(span, wrong)| {
-            let (place, entry) =
-                (FileLocation::from_span(text, span), format!("{kind} {number}"));
-            ReferenceError::Entry { place, entry, wrong: Box::new(wrong) }
-        })
-    };
-    (1..).zip(entries).map(read).collect()
-}
-
-fn build_claim(
-    is_limit: bool,
-    entry: ClaimEntry,
-    system: &str,
-) -> Result<Claim, (Range<usize>, EntryError)> {
-    let (metric_span, value_span) = (entry.metric.span(), entry.value.span());
-    let target = find_metric(entry.metric.get_ref());
-    let (what, printed) = (entry.metric.into_inner(), entry.value.into_inner());
-    let Some((benchmark, metric)) = target else {
-        return Err((metric_span, EntryError::Metric(what)));
-    };
-    if is_limit && metric.better == Better::Lower {
-        return Err((metric_span, EntryError::NoLimit(what)));
-    }
-    if lacks_unit(&printed, metric.unit) {
-        return Err((
-            value_span,
-            EntryError::NoUnit { text: printed, example: metric.unit.symbol() },
-        ));
-    }
-    let quantity = Quantity::parse(&normalize_units(&printed), metric.unit)
-        .map_err(|error| (value_span, EntryError::Figure(error)))?;
-    let parse_share = |share: Spanned<String>| {
-        assay_model::quantity::parse_share(share.get_ref())
-            .map_err(|error| (share.span(), EntryError::Figure(error)))
-    };
-    let tolerance = entry.tolerance.map(parse_share).transpose()?.unwrap_or(DEFAULT_TOLERANCE);
-    let dimension = |(name, value): (Spanned<String>, toml::Value)| {
-        let attribute = Attribute::from_name(name.get_ref());
-        let unknown = || (name.span(), EntryError::Dimension(name.get_ref().clone()));
-        Ok((attribute.ok_or_else(unknown)?, dimension_text(&value)))
-    };
-    let dimensions: Result<Vec<_>, _> = entry.dimensions.into_iter().map(dimension).collect();
-    Ok(Claim {
-        system: system.to_owned(),
-        name: system.to_owned(),
-        date: entry.date,
-        source: entry.source,
-        what,
-        conditions: String::new(),
-        quantity,
-        printed,
-        qualifier: entry.qualifier,
-        tolerance,
-        note: entry.note,
-        of: Some(ClaimTarget { benchmark, metric, dimensions: dimensions? }),
-    })
-}
-
-/// Returns whether a number lacks a unit that could have prefixes.
-pub(crate) fn lacks_unit(text: &str, unit: Unit) -> bool {
-    text.trim().ends_with(|c: char| c.is_ascii_digit())
-        && !matches!(unit, Unit::Count | Unit::Ratio)
 }
 
 /// Returns the lowest data-sheet limit that applies to a result. A limit applies to a device of one
@@ -538,25 +337,6 @@ pub fn data_sheet_limit(estimate: &MetricEstimate, sheet: &[Claim]) -> Option<Ph
         value: lowest.quantity.value,
         basis: LimitBasis::DataSheet { source },
     })
-}
-
-/// Returns a TOML value as text for the comparison with dimensions.
-pub(crate) fn dimension_text(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Integer(number) => number.to_string(),
-        toml::Value::Float(number) => number.to_string(),
-        toml::Value::Boolean(flag) => flag.to_string(),
-        toml::Value::Datetime(_) | toml::Value::Array(_) | toml::Value::Table(_) => {
-            String::new()
-        }
-    }
-}
-
-/// Normalizes common spellings: `300k IOPS`, `1 TFLOPS`.
-fn normalize_units(text: &str) -> String {
-    let text = text.replace("IOPS", "IO/s").replace("FLOPS", "FLOP/s");
-    text.split_whitespace().collect()
 }
 
 fn names_dimension(target: &ClaimTarget, wanted: Attribute) -> bool {

@@ -23,13 +23,10 @@ pub const EXIT_CODES: [(u8, &str); 7] = [
         4,
         "a host, library, tool, disk or measurement failed, the run was interrupted, or `doctor --strict` found a deviation",
     ),
-    (
-        REGRESSION,
-        "a comparison found a regression, or a value misses what `--expect` or `--limits` ask for",
-    ),
+    (REGRESSION, "a comparison found a regression, or a value misses what `--expect` asks for"),
     (
         UNDECIDED,
-        "a comparison or `--limits` cannot tell, or with `--strict` a run is not to be trusted",
+        "a comparison or `--expect` cannot tell, or with `--strict` a run is not to be trusted",
     ),
 ];
 

@@ -9,6 +9,7 @@ mod headlines;
 mod heartbeat;
 pub mod host_access;
 pub mod job_file;
+pub mod json_document;
 pub mod live_progress;
 mod message_dedup;
 pub mod options;

@@ -3,8 +3,9 @@
 use assay_model::workload::storage::StoragePlan;
 use assay_report::build;
 
+use crate::json_document::to_json;
 use crate::terminal::Terminal;
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
 
 /// Prints the plan without opening any target.
 pub fn print_storage_plan(
@@ -13,12 +14,7 @@ pub fn print_storage_plan(
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     let text = match as_json {
-        true => {
-            serde_json::to_string_pretty(plan).map(|text| text + "\n").map_err(|error| {
-                let what = "the plan cannot be written as JSON";
-                CommandFailure::new(FailureKind::Internal, what).with_cause(&error)
-            })?
-        }
+        true => to_json(plan)?,
         false => terminal.render_document(&build::storage_plan(plan)),
     };
     terminal.print(&text);

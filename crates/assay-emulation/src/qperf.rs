@@ -328,7 +328,7 @@ fn expand_tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, CommandFailure
 
 /// Renders each test with its figures as JSON; several sizes become a list.
 fn render_json(results: &[QperfTestResult], style: QperfStyle) -> String {
-    let mut tests = serde_json::Map::new();
+    let mut tests = serde_json::Map::from_iter([("schema".to_owned(), json!(1))]);
     for result in results {
         let (mut value, name) = (result.to_json(), &result.test);
         if !style.sweeps {

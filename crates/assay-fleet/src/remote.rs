@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use assay_model::event::RunEvent;
+use assay_model::factor::FactorLevel;
 use assay_model::facts::HostFacts;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::finding::DoctorFinding;
@@ -23,6 +24,7 @@ use assay_model::plan::Plan;
 use assay_model::plan::expand::PairChoices;
 use assay_model::quantity::Quantity;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::suite::factorial::Factor;
 use assay_model::workload::file_set::{FilePhase, FilePlan};
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use serde::{Deserialize, Serialize};
@@ -63,6 +65,8 @@ pub enum AgentRequest {
     Examine,
     /// Take part in a run: send the plan first, then measure.
     Run(RemoteRunRequest),
+    /// Apply levels of factors, or restore the earlier state.
+    Condition(Box<ConditionRequest>),
     /// Stat these paths.
     Look(#[serde(with = "path_text::each")] Vec<PathBuf>),
     /// Do a share of a storage job of several hosts: create its files, then wait for the phases.
@@ -94,7 +98,7 @@ pub enum AgentRequest {
 }
 
 /// Run as requested at the coordinator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RemoteRunRequest {
     /// Name of the host in this run.
     pub host: String,
@@ -106,6 +110,30 @@ pub struct RemoteRunRequest {
     pub seed: u64,
     /// Pairs that the host begins, if network benchmarks measure between pairs of hosts.
     pub pairs: Option<PairChoices>,
+    /// Levels of this turn, if the suite has factors.
+    pub turn: Option<RemoteTurn>,
+}
+
+/// Turn of a suite with factors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RemoteTurn {
+    /// A level of each factor.
+    pub levels: Vec<FactorLevel>,
+    /// Time budget of the turn in seconds.
+    pub budget_s: f64,
+}
+
+/// Request to apply levels of factors on a host; the agent restores them when its pipe closes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConditionRequest {
+    /// Name of the record of the commands that restore, in the host's own store.
+    pub record: String,
+    /// Factors with their commands.
+    pub factors: Vec<Factor>,
+    /// A level of each factor; `None` to restore.
+    pub levels: Option<Vec<FactorLevel>>,
+    /// Seconds to wait after a command, until the change has settled.
+    pub settle_s: f64,
 }
 
 /// Share of one host of a storage job.

@@ -5,7 +5,8 @@ use std::fmt::{Debug, Display};
 use std::io;
 use std::path::Path;
 
-use assay_claims::{gate, lint, reference};
+use assay_claims::expectation::{Expectations, JudgedResults};
+use assay_claims::lint;
 use assay_dialects::wire::iperf3::{self, Cookie, Iperf3Parameters, Iperf3Results};
 use assay_dialects::wire::qperf;
 use assay_dialects::{fio, ior, vdbench};
@@ -66,7 +67,7 @@ pub const READERS: &[FuzzedReader] = &[
     reader("iperf3-output", &["assay-adapters/tests/golden/iperf3/*"], &[], tools::iperf3),
     reader("qperf-output", &["assay-adapters/tests/golden/qperf/*"], &[], tools::qperf),
     reader("lint", &["assay-claims/tests/pages/*.md"], PAGES, lint_page),
-    reader("references", &[], CLAIM_FILES, read_claims),
+    reader("references", &[], CLAIM_FILES, read_expectations),
     reader("import", IMPORT_PATTERNS, IMPORT_TEXTS, tools::import),
     reader("ping-output", &["assay-adapters/tests/golden/ping/*"], &[], tools::ping),
 ];
@@ -238,10 +239,11 @@ fn lint_page(bytes: &[u8]) -> String {
     format!("{} {}", rules.join(" "), fixed.len() == text.len())
 }
 
-fn read_claims(bytes: &[u8]) -> String {
+fn read_expectations(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    describe_result(reference::parse_claims(&text), |claims| claims.len())
-        + &describe_result(gate::parse_gates(&text), |gates| gates.len())
+    describe_result(Expectations::parse(&text, JudgedResults::TwoConditions), |read| {
+        read.claims.len() + read.limits.len() + read.gates.len()
+    })
 }
 
 /// Parses and compiles fio's command line; `job` is the text of the job file of that name.

@@ -54,6 +54,8 @@ pub struct ComparedCondition {
 pub enum ComparisonDesign {
     /// Alternating: each run is compared with its neighbour of the other condition.
     Turns,
+    /// Alternating, and looked at after each block, to end once it is decided.
+    Looks,
     /// Unknown: all runs of one condition are compared with all runs of the other.
     Independent,
 }
@@ -138,6 +140,22 @@ pub enum ComparisonVerdict {
     CannotTell,
 }
 
+impl ComparisonVerdict {
+    /// All verdicts.
+    pub const ALL: [Self; 4] = [Self::Better, Self::Worse, Self::Equivalent, Self::CannotTell];
+
+    /// Returns the word of machine-readable formats.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Equivalent => "equivalent",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+}
+
 /// Overall result of all headline metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonConclusion {
@@ -161,6 +179,14 @@ impl Comparison {
     pub fn deciding_pairs(&self) -> impl Iterator<Item = &MetricComparison> {
         let has_headline = self.pairs.iter().any(|pair| pair.is_headline);
         self.pairs.iter().filter(move |pair| pair.is_headline || !has_headline)
+    }
+
+    /// Returns whether every pair that decides the exit code has a verdict.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let mut deciding = self.deciding_pairs().peekable();
+        deciding.peek().is_some()
+            && deciding.all(|pair| pair.verdict != ComparisonVerdict::CannotTell)
     }
 
     /// Combines the verdicts.

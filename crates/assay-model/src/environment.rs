@@ -53,4 +53,6 @@ pub enum EnvironmentAspect {
     Steal,
     /// Condition that was measured first.
     Order,
+    /// Condition that an imported file does not contain, by its attribute.
+    Unrecorded,
 }

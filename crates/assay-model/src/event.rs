@@ -144,9 +144,16 @@ pub struct TurnPosition {
     /// variation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_control: bool,
+    /// Whether the comparison ends early, once a look after a block decides it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_looks: bool,
     /// Levels of the factors that are varied; empty for two conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<FactorLevel>,
+    /// Number of the combination of levels, from 0; 0 is the reference. Runs of older versions have
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combination: Option<u32>,
 }
 
 /// Command line in the language of a tool, as the user typed it, so that the result can be printed
@@ -327,6 +334,8 @@ pub enum StopReason {
     Tool,
     /// Its result was already known; it has no samples.
     NotNeeded,
+    /// The comparison with the other programs is decided.
+    Decided,
 }
 
 /// Final status of a run.

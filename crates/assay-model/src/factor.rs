@@ -10,6 +10,10 @@ use thiserror::Error;
 
 /// Maximum number of combinations of levels: each is measured in every block.
 pub const MAX_COMBINATIONS: usize = 256;
+/// Name of the factor whose levels are numbers of hosts: the first ones of the list take part.
+pub const HOSTS_FACTOR: &str = "hosts";
+/// Name of the factor whose levels are labels of stored runs.
+pub const LABEL_FACTOR: &str = "label";
 /// Maximum number of levels of one factor.
 const MAX_LEVELS: usize = MAX_COMBINATIONS;
 
@@ -29,7 +33,7 @@ impl fmt::Display for FactorLevel {
 }
 
 /// Factor with its levels; the first one is the reference.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactorLevels {
     /// Name of the factor.
     pub name: String,
@@ -64,6 +68,9 @@ pub enum FactorError {
         /// The level.
         level: String,
     },
+    /// A level of the factor `hosts` that is no number of hosts.
+    #[error("`{0}` is not a number of hosts")]
+    HostCount(String),
     /// A range that is none.
     #[error(
         "`{0}` is not a range: expected FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR of whole numbers"
@@ -106,6 +113,10 @@ impl FactorError {
             Self::NestedLevel { .. } => {
                 "name both factors in the measure or in `apply`, like `{a}{b}`".to_owned()
             }
+            Self::HostCount(_) => {
+                "the factor `hosts` has levels like 1,2,4: the first hosts of --hosts take part"
+                    .to_owned()
+            }
             Self::Range(_) => "use 1..8, 0..100+10 or 1..64*2".to_owned(),
             Self::TooManyLevels(_) => "use a larger step, or a factor: 1..1024*2".to_owned(),
             Self::RepeatedName(_) => "rename one of them".to_owned(),
@@ -147,6 +158,11 @@ impl FactorLevels {
         }
         if levels.len() > MAX_LEVELS {
             return Err(FactorError::TooManyLevels(name.to_owned()));
+        }
+        let is_count = |level: &&String| level.parse::<usize>().is_ok_and(|it| it > 0);
+        let wrong = levels.iter().find(|level| !is_count(level));
+        if let Some(level) = wrong.filter(|_| name == HOSTS_FACTOR) {
+            return Err(FactorError::HostCount(level.clone()));
         }
         Ok(Self { name: name.to_owned(), levels })
     }

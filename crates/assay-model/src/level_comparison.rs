@@ -1,11 +1,12 @@
 //! Comparison of the levels of factors: each metric under every combination of levels, with letters
 //! of those that cannot be distinguished. Data types only.
 
+use crate::comparison::ComparisonDesign;
 use crate::factor::FactorLevel;
 use crate::summary::MetricEstimate;
 
 /// The version of the machine-readable comparison of levels.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Metrics under every combination of levels, which took turns in blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +15,10 @@ pub struct LevelComparison {
     pub factors: Vec<String>,
     /// Combinations with the runs of each; the first one is the reference.
     pub conditions: Vec<LevelCondition>,
-    /// Number of blocks in which at least one combination was measured.
+    /// Whether the runs took turns in blocks, or are independent.
+    pub design: ComparisonDesign,
+    /// Number of blocks in which at least one combination was measured; of independent runs, the
+    /// largest number of one combination.
     pub blocks: usize,
     /// Confidence level of every interval of a ratio.
     pub level: f64,
@@ -44,8 +48,20 @@ pub struct MetricLevels {
     pub levels: Vec<LevelEstimate>,
     /// Each pair of combinations.
     pub pairs: Vec<LevelPair>,
-    /// Number of blocks that ranks need to distinguish any two combinations, if there are fewer.
+    /// Number of blocks that ranks need to distinguish any two combinations, if there are fewer; of
+    /// independent runs, the number of each combination.
     pub needed_blocks: Option<usize>,
+    /// Smallest level of a numeric factor that no other level surpasses; `None` unless levels differ.
+    pub sufficient: Option<SufficientLevel>,
+}
+
+/// Smallest level that no other level surpasses by more than chance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SufficientLevel {
+    /// Its index in the metric's levels.
+    pub level: usize,
+    /// Indices of the larger levels, ascending, none of which is better.
+    pub larger: Vec<usize>,
 }
 
 /// Friedman's test of all combinations together.
@@ -71,9 +87,20 @@ pub struct LevelEstimate {
     pub ratio: Option<f64>,
     /// Interval of the ratio; `None` with fewer than three common blocks.
     pub ratio_ci: Option<[f64; 2]>,
+    /// Share of proportional scaling, over the number of hosts; `None` for other factors.
+    pub efficiency: Option<ScalingEfficiency>,
     /// Letters shared with the combinations that cannot be distinguished from this one; empty without
     /// a test.
     pub letters: String,
+}
+
+/// Rate of N hosts relative to N / M times that of the fewest, M.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScalingEfficiency {
+    /// The share; 1 = proportional.
+    pub share: f64,
+    /// Its interval, that of the ratio divided by the same number.
+    pub ci: Option<[f64; 2]>,
 }
 
 /// Two combinations of one metric.

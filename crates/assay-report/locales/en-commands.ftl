@@ -110,6 +110,7 @@ compare-runs = { $n } runs, { $which }
 from-to = { $first } to { $last }
 compare-result = Compared with { $a }, { $b } is: { $reported }.
 compare-with-neighbour = Each run counts as one value and is compared with its neighbour in time.
+compare-with-looks = Each run counts as one value and is compared with its neighbour in time. The looks after each block share the error, so that the interval holds whenever they end.
 compare-with-all = Each run counts as one value and is compared with all of the other condition.
 compare-explanation = Better, worse: the ratio is further than { $margin } from one, and not by chance among { $tested } metrics tested (at most { $wrong } of such verdicts are false). Equivalent: the whole confidence interval is within { $margin }. Cannot tell: neither could be shown; the number in brackets is roughly how many runs per condition would decide.
 compare-floor = Noise floor: the interval of the ratio between runs of the same condition.
@@ -118,8 +119,6 @@ forest-description = { $shown } of { $all } metrics that decide; lines are confi
 compare-nothing = Nothing was measured under both conditions.
 gates-title = Gates
 column-gate = gate
-limits-title = Limits
-column-limit = limit
 column-outcome = outcome
 gate-passed = passed
 gate-failed = failed
@@ -132,6 +131,7 @@ run-table-explanation = Differences from the first run are ratios of medians, wi
 compare-needs = { $n } runs
 compare-alone = { $what }: { $side } only
 compare-nearest = The closest match is { $what }: { $a } in { $first }, { $b } in { $second }.
+compare-no-condition = no such condition
 column-floor = noise floor
 items-goodput = Goodput
 items-cpu-is = CPU is the busy share of all CPUs at the local / at the remote end during the measurement.
@@ -387,7 +387,10 @@ held-explanation = A result misses a figure if its whole interval is worse by mo
 references-nothing = none of the figures published for { $name } was measured here
 
 ## Verification of stored runs
-verify-sound = sound, { $n } raw outputs
+verify-sound = { $n ->
+    [one] sound, { $n } raw output
+   *[other] sound, { $n } raw outputs
+}
 verify-lost = damaged, events lost: { $n }
 
 ## The page itself
@@ -420,4 +423,14 @@ site-history-limit = A history has at most the newest { $n } runs of its host an
 site-running = { $time } min, { $n } of { $all } cases finished
 site-live-lost = The server does not answer. The page shows its last state.
 site-live-store = The runs cannot be read: { $reason }. The page shows their last state.
+site-curves = Curves
+site-distributions = Distributions
+site-percentile = percentile
+site-host-map = Hosts of these runs
+site-host-map-legend = The stronger the colour, the further from the best value of the column. Below each value is its share of the best one.
+site-labels = Verdicts between labels
+site-labels-limit = Verdicts are written for the newest { $labels } labels, and for at most { $pairs } pairs of them, each on one host; `assay compare` judges any others.
+site-verdict = verdict: { $one } → { $two }
+site-verdict-source = Each verdict is that of this command, over all runs of both labels. The ratios below the values are those of the ticked runs alone, and no verdict:
+site-pick = Select two points in the plot, or tick two runs in the table, to see them side by side.
 site-written = written: { $page } (runs: { $runs }, files written: { $written }, unchanged: { $kept }, removed: { $removed })

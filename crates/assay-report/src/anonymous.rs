@@ -1,20 +1,22 @@
 //! Anonymises a run: replaces host names, addresses, paths and serial numbers by `host-1`,
-//! `address-1`, `/path-1` and `serial-1`, consistently within the run.
+//! `address-1`, `/path-1` and `serial-1`, consistently within the run; or by `host-` and a digest
+//! with a secret key, consistently over all runs and calls.
 //!
 //! Machine types, labels and suite names stay; the user chose the latter two. Numbers are never
 //! changed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::IpAddr;
 
-use assay_model::attribute::{Attribute, Attributes};
-use assay_model::run::Run;
+use assay_model::attribute::{Attribute, AttributeValue, Attributes};
+use assay_model::run::{CaseOutcome, CaseRecord, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Keys whose text is a path, with or without a slash.
-const PATH_KEYS: [&str; 13] = [
+const PATH_KEYS: [&str; 14] = [
     "path",
     "anchor",
     "folder",
@@ -28,76 +30,138 @@ const PATH_KEYS: [&str; 13] = [
     "launcher",
     "blas",
     "directory",
+    "source_file",
 ];
 /// Keys whose text is the name or address of one host or several hosts.
-const HOST_KEYS: [&str; 5] = ["host", "peer", "to", "hosts", "far"];
+const HOST_KEYS: [&str; 6] = ["host", "peer", "to", "hosts", "far", "member"];
 /// Texts under these keys that identify no host.
 const NEUTRAL_NAMES: [&str; 9] =
     ["imported", "loopback", "localhost", "local", "remote", "none", "null", "linked", ""];
 /// Folders that exist on every machine.
 const COMMON_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev/null"];
 
-/// Replaces everything in a run that could identify its owner.
+/// Number of hexadecimal digits of a placeholder: two of 10,000 texts are equal once in 20,000 stores.
+const DIGEST_DIGITS: usize = 10;
+
+/// Replaces everything in a run that could identify its owner, by numbered placeholders.
 ///
 /// # Errors
 /// If the run cannot be converted to JSON and back. The caller must not show the run then.
 pub fn anonymise_run(run: &mut Run) -> Result<(), serde_json::Error> {
-    let mut names = Replacements::default();
-    for host in &run.hosts {
-        names.add_host(&host.host);
-        names.add_host(&host.facts.name);
-    }
-    for case in &run.cases {
-        let series_attributes = case.series.iter().flat_map(|it| [&it.dimensions, &it.facts]);
-        for attributes in series_attributes.chain([&case.facts]) {
-            names.add_hosts(attributes);
-        }
-    }
-    // The command line may contain any name in any form.
-    run.started.command.clear();
-    names.replace_all(&mut run.started)?;
-    names.replace_all(&mut run.hosts)?;
-    names.replace_all(&mut run.raw)?;
-    names.replace_all(&mut run.host_facts)?;
-    names.replace_all(&mut run.doubts)?;
-    for case in &mut run.cases {
-        names.replace_all(&mut case.case)?;
-        names.replace_all(&mut case.facts)?;
-        names.replace_all(&mut case.raw)?;
-        names.replace_all(&mut case.doubts)?;
-        if let Some(assay_model::run::CaseOutcome::Failed { failure, because }) =
-            &mut case.outcome
-        {
-            names.replace_all(failure)?;
-            names.replace_all(because)?;
-        }
-        for series in &mut case.series {
-            names.replace_all(&mut series.dimensions)?;
-            names.replace_all(&mut series.facts)?;
-        }
-    }
-    Ok(())
+    Anonymiser::default().anonymise_run(run)
 }
 
-/// Replacements of one run.
-#[derive(Debug, Default)]
-struct Replacements {
+/// Function that returns a digest of a text with a secret key, in hexadecimal digits.
+type KeyedDigest = Box<dyn Fn(&str) -> String>;
+
+/// Placeholders for the identifying texts of one run.
+#[derive(Default)]
+pub struct Anonymiser {
     by_text: BTreeMap<String, String>,
-    /// Number of replacements of each kind.
+    /// Number of placeholders of each kind.
     counts: BTreeMap<&'static str, usize>,
     /// Whether single plain words stay: a host may have a name that the format also uses, such as
     /// `storage`.
     keeps_plain_words: bool,
+    /// Source of the names of placeholders; without it they are numbered.
+    digest: Option<KeyedDigest>,
 }
 
-impl Replacements {
+impl fmt::Debug for Anonymiser {
+    /// Omits the texts that are replaced.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Anonymiser")
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Anonymiser {
+    /// Creates placeholders that are equal in all runs: a digest of the text. Without a secret key in
+    /// the digest, anyone could try names until one fits.
+    #[must_use]
+    pub fn with_digest(digest: impl Fn(&str) -> String + 'static) -> Self {
+        Self { digest: Some(Box::new(digest)), ..Self::default() }
+    }
+
+    /// Replaces everything in a run that could identify its owner.
+    ///
+    /// # Errors
+    /// If the run cannot be converted to JSON and back. The caller must not show the run then.
+    pub fn anonymise_run(&mut self, run: &mut Run) -> Result<(), serde_json::Error> {
+        for host in &run.hosts {
+            self.add_host(&host.host);
+            self.add_host(&host.facts.name);
+        }
+        for case in &run.cases {
+            let series = case.series.iter().flat_map(|it| [&it.dimensions, &it.facts]);
+            for attributes in series.chain([&case.facts]).chain(case.facts_by_host.values()) {
+                self.add_hosts(attributes);
+            }
+            let of_hosts = case.facts_by_host.keys();
+            of_hosts.chain(case.failed_hosts.iter().map(|it| &it.host)).for_each(|host| {
+                self.add_host(host);
+            });
+        }
+        // The command line may contain any name in any form.
+        run.started.command.clear();
+        self.replace_all(&mut run.started)?;
+        self.replace_all(&mut run.hosts)?;
+        self.replace_all(&mut run.raw)?;
+        self.replace_all(&mut run.host_facts)?;
+        self.replace_all(&mut run.doubts)?;
+        run.cases.iter_mut().try_for_each(|case| self.anonymise_case(case))
+    }
+
+    fn anonymise_case(&mut self, case: &mut CaseRecord) -> Result<(), serde_json::Error> {
+        self.replace_all(&mut case.case)?;
+        self.replace_all(&mut case.facts)?;
+        self.replace_all(&mut case.facts_by_host)?;
+        self.replace_all(&mut case.raw)?;
+        self.replace_all(&mut case.doubts)?;
+        if let Some(CaseOutcome::Failed { failure, because }) = &mut case.outcome {
+            self.replace_all(failure)?;
+            self.replace_all(because)?;
+        }
+        for failed in &mut case.failed_hosts {
+            failed.host = self.host_placeholder(&failed.host);
+            self.replace_all(&mut failed.failure)?;
+            self.replace_all(&mut failed.because)?;
+        }
+        for series in &mut case.series {
+            self.replace_all(&mut series.dimensions)?;
+            self.replace_all(&mut series.facts)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the placeholder of a host, as results name it.
+    #[must_use]
+    pub fn host_placeholder(&mut self, host: &str) -> String {
+        self.replace_under_key("host", host)
+    }
+
+    /// Returns a text whose identifying words are replaced.
+    #[must_use]
+    pub fn anonymise_text(&mut self, text: &str) -> String {
+        self.replace_words(text)
+    }
+
     fn add_hosts(&mut self, attributes: &Attributes) {
-        for name in [Attribute::Host, Attribute::Peer, Attribute::To, Attribute::Hosts] {
-            let text =
-                attributes.get(&name).and_then(assay_model::attribute::AttributeValue::as_text);
-            text.into_iter()
-                .flat_map(|it| it.split(','))
-                .for_each(|it| self.add_host(it.trim()));
+        let text_of = |name: Attribute| attributes.get(&name).and_then(AttributeValue::as_text);
+        let hosts = [
+            Attribute::Host,
+            Attribute::Peer,
+            Attribute::To,
+            Attribute::Hosts,
+            Attribute::Member,
+        ];
+        for text in hosts.into_iter().filter_map(text_of) {
+            text.split(',').for_each(|it| self.add_host(it.trim()));
+        }
+        if let Some(file) = text_of(Attribute::SourceFile) {
+            self.replace_under_key(Attribute::SourceFile.name(), file);
         }
     }
 
@@ -120,12 +184,22 @@ impl Replacements {
         }
         let count = self.counts.entry(kind).or_insert(0);
         *count += 1;
-        let new = format!("{kind}{count}");
+        let new = match &self.digest {
+            None => format!("{kind}{count}"),
+            Some(digest) => {
+                let digest = digest(text);
+                format!("{kind}{}", digest.get(..DIGEST_DIGITS).unwrap_or(&digest))
+            }
+        };
         self.by_text.insert(text.to_owned(), new.clone());
         new
     }
 
-    fn replace_all<T: Serialize + DeserializeOwned>(
+    /// Replaces the identifying words of all texts and keys of a value.
+    ///
+    /// # Errors
+    /// If the value cannot be converted to JSON and back. The caller must not show it then.
+    pub fn replace_all<T: Serialize + DeserializeOwned>(
         &mut self,
         value: &mut T,
     ) -> Result<(), serde_json::Error> {
@@ -233,7 +307,8 @@ impl Replacements {
             let Some((before, after)) = word.split_once(mark) else { continue };
             let is_host = mark == ":/" || mark == "@" || self.by_text.contains_key(before);
             if is_host && !before.is_empty() && before.parse::<IpAddr>().is_err() {
-                let before = self.replacement("host-", before);
+                let kind = if mark == "@" { "user-" } else { "host-" };
+                let before = self.replacement(kind, before);
                 let after = if mark == ":/" { format!("/{after}") } else { after.to_owned() };
                 return Some(before + mark.trim_end_matches('/') + &self.replace_word(&after));
             }
@@ -272,7 +347,7 @@ mod tests {
 
     #[test]
     fn replaces_words_consistently() {
-        let mut names = Replacements::default();
+        let mut names = Anonymiser::default();
         names.add_host("node7.site.example");
         for (text, expected) in [
             ("node7 and node7.site.example: up", "host-1 and host-1: up"),
@@ -281,7 +356,7 @@ mod tests {
             ("fe80::1%eth0, 127.0.0.1, 12:30:45", "address-2%eth0, 127.0.0.1, 12:30:45"),
             ("/mnt/vol1/f at 5 B/s, 3 IO/s", "/path-1 at 5 B/s, 3 IO/s"),
             ("server:/export x86_64 6.1.0", "host-2:/path-2 x86_64 6.1.0"),
-            ("me@node7 --file=/mnt/vol1/f.", "host-3@host-1 --file=/path-1."),
+            ("me@node7 --file=/mnt/vol1/f.", "user-1@host-1 --file=/path-1."),
             (
                 "/dev/nvme0n1 /dev/disk/by-id/x /proc/cpuinfo",
                 "/dev/nvme0n1 /path-3 /proc/cpuinfo",
@@ -297,5 +372,21 @@ mod tests {
         );
         assert_eq!(names.replace_under_key("to", "node7"), "host-1");
         assert_eq!(names.replace_under_key("to", "loopback"), "loopback");
+    }
+
+    /// Placeholders of a digest do not depend on earlier replacements.
+    #[test]
+    fn placeholders_of_a_digest_are_equal_in_all_runs() {
+        let make = || Anonymiser::with_digest(|text| format!("{:0>12}", text.len()));
+        let (mut one, mut other) = (make(), make());
+        one.add_host("login");
+        one.add_host("node7.site.example");
+        other.add_host("node7.site.example");
+        for names in [&mut one, &mut other] {
+            assert_eq!(
+                names.replace_words("node7: /mnt/a"),
+                "host-0000000000: /path-0000000000"
+            );
+        }
     }
 }

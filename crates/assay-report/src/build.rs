@@ -12,6 +12,7 @@ mod methods;
 mod perftest;
 mod plan;
 mod published_results;
+mod result_list;
 mod run;
 mod run_table;
 mod storage;
@@ -20,9 +21,9 @@ pub use answer::{
     AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons, judged_estimates, trust_level,
     trust_notice,
 };
-pub use comparison::levels::{factor_plan, level_comparison};
+pub use comparison::levels::{add_levels, factor_plan, level_comparison};
 pub use comparison::programs::program_comparison;
-pub(crate) use comparison::sort_related;
+pub(crate) use comparison::{case_label_of, sort_related, verdict_texts};
 pub use comparison::{comparison, result_names};
 pub use findings::findings;
 pub(crate) use headlines::size_weight;
@@ -30,11 +31,13 @@ pub use headlines::{headlines, representative};
 pub use history::history;
 pub(crate) use history::{format_minute, newest_value, title as history_title};
 pub use hosts::{ExaminedHost, UnreachableHost, hosts};
+pub(crate) use learn::command_line;
 pub use learn::{PublishedPage, default_subject, learn};
 pub use listing::{HiddenRuns, ListedRun, listing};
 pub(crate) use listing::{format_values, host_label, state_label};
 pub use methods::methods;
 pub use plan::{PlannedTurns, fleet_plan, plan};
+pub use result_list::result_list;
 pub use run::{run, run_page};
 pub use run_table::run_table;
 pub use storage::storage_plan;

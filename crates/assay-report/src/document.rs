@@ -30,7 +30,7 @@ pub enum Block {
     Plot(Plot),
     /// Ratios with their intervals.
     Forest(Forest),
-    /// Values for each pair of several items.
+    /// Values for each row and column.
     HeatMap(HeatMap),
     /// Doubts or failures, numbered if cells refer to them.
     Notes(Vec<Note>),
@@ -216,15 +216,17 @@ pub struct ForestRow {
     pub tone: Tone,
 }
 
-/// Heat map: one value for each pair of several items.
+/// Heat map: one value for each row and column, such as pairs of hosts or levels of two factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
     /// Title, including the meaning of rows and columns.
     pub title: String,
     /// Description for readers who cannot see the map.
     pub description: String,
-    /// Names of the rows, and in the same order of the columns.
-    pub names: Vec<String>,
+    /// Names of the rows.
+    pub rows: Vec<String>,
+    /// Names of the columns.
+    pub columns: Vec<String>,
     /// Cells row by row, in base units; `None` if not measured.
     pub cells: Vec<Vec<Option<f64>>>,
     /// Row and column of the conspicuous cells.

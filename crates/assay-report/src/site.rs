@@ -7,6 +7,9 @@
 
 mod data;
 mod pages;
+mod pictures;
+mod script;
+mod verdicts;
 
 use std::borrow::Cow;
 
@@ -19,7 +22,13 @@ use crate::render::html;
 use crate::words::without_no_break_spaces;
 
 pub use data::{results_script, running_text, runs_script, unreadable_text};
-pub use pages::{SiteContents, comparison_page, histories_page, overview_page};
+pub use pages::{
+    SiteContents, comparison_page, comparison_page_with_labels, histories_page, overview_page,
+};
+pub use pictures::curves_script;
+pub use verdicts::{
+    SiteLabels, SiteVerdict, labels_script, verdict_conclusion, verdict_page, verdict_script,
+};
 
 /// Text that every file of a site has within its first [`MARK_REACH`] bytes.
 pub const MARK: &str = "assay site";
@@ -29,6 +38,8 @@ pub const MARK_REACH: usize = 256;
 pub const SCRIPT: &str = include_str!("../templates/site/site.js");
 /// Script that a server appends to [`SCRIPT`]: it follows the server's events.
 pub const LIVE_SCRIPT: &str = include_str!("../templates/site/live.js");
+/// Script of the pictures of the comparison.
+pub const PICTURES_SCRIPT: &str = include_str!("../templates/site/pictures.js");
 /// Maximum number of letters of a user's text in a table; its page has all of them.
 const MAX_TEXT_LETTERS: usize = 200;
 
@@ -102,7 +113,7 @@ pub fn run_page(document: &Document) -> String {
 /// Renders the page of a history; its runs are links to their pages.
 #[must_use]
 pub fn history_page(history: &History) -> String {
-    let page = html::site_page(&build::history(history), "../index.html");
+    let page = html::site_page_with_script(&build::history(history), &pages::script_texts());
     let is_run = |text: &str| history.points.iter().any(|point| point.run == text);
     let mut linked = String::with_capacity(page.len());
     for piece in page.split_inclusive("</th>") {
@@ -111,7 +122,7 @@ pub fn history_page(history: &History) -> String {
             Some((before, run)) if is_run(run) => {
                 linked.extend([
                     before,
-                    "><a href=\"../runs/",
+                    "><a data-run href=\"../runs/",
                     run,
                     ".html\">",
                     run,

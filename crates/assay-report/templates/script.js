@@ -21,11 +21,15 @@
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
   };
-  // Texts are changed in the order of the page as it was written, whatever was sorted since.
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, (node) =>
-    node.parentElement.closest("script, style, .switch, [data-same]") || !node.nodeValue.trim()
+  // Texts are changed in the order of the page as it was written, whatever was sorted since. An element with
+  // marked-up text changes as a whole.
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
+    const isWhole = node.nodeType === Node.ELEMENT_NODE && node.hasAttribute("data-m");
+    if (node.nodeType === Node.ELEMENT_NODE && !isWhole) return NodeFilter.FILTER_SKIP;
+    return node.parentElement.closest("script, style, .switch, [data-m]") || !node.textContent.trim()
       ? NodeFilter.FILTER_REJECT
-      : NodeFilter.FILTER_ACCEPT);
+      : NodeFilter.FILTER_ACCEPT;
+  });
   const nodes = [];
   while (walker.nextNode()) nodes.push(walker.currentNode);
   for (const table of main.querySelectorAll("table")) {
@@ -44,7 +48,21 @@
   const units = document.getElementById("assay-units");
   const packed = Uint8Array.from(atob(store.textContent), (it) => it.charCodeAt(0));
   const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  new Response(unpacked).json().then(({ variants, slots, texts }) => {
+  // Names of what readers of the screen hear, and of the window, follow the texts.
+  const name = (tag, labels) => {
+    document.documentElement.lang = tag;
+    document.title = main.querySelector("h1").textContent;
+    const [tongue, kind, contents] = labels[tag];
+    language.labels[0].firstElementChild.textContent = tongue;
+    language.form.setAttribute("aria-label", tongue);
+    units.labels[0].firstElementChild.textContent = kind;
+    main.querySelector("nav")?.setAttribute("aria-label", contents);
+    for (const region of main.querySelectorAll("[role=region]")) {
+      const label = region.querySelector("caption") ?? region.closest("figure")?.querySelector("figcaption") ?? region.querySelector("th");
+      if (label) region.setAttribute("aria-label", label.textContent);
+    }
+  };
+  new Response(unpacked).json().then(({ variants, slots, texts, labels }) => {
     if (slots.length !== nodes.length) return;
     const write = () => {
       const at = variants.findIndex(([tag, kind]) => tag === language.value && kind === units.value);
@@ -53,9 +71,10 @@
         if (number === 0) return;
         const [which, ...forms] = texts[number - 1];
         const text = forms[Number.parseInt(which[at], 36)];
-        if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
+        if (nodes[i].nodeType === Node.ELEMENT_NODE) nodes[i].innerHTML = text;
+        else if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
       });
-      document.documentElement.lang = language.value;
+      name(language.value, labels);
     };
     language.addEventListener("change", write);
     units.addEventListener("change", write);

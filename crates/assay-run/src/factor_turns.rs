@@ -10,13 +10,13 @@ use std::time::Duration;
 use assay_model::event::TurnPosition;
 use assay_model::factor::{FactorLevel, format_levels};
 use assay_model::phrase;
+use assay_model::run::Run;
 use assay_model::seed;
 use assay_model::suite::factorial::{FactorialCase, FactorialSuite};
 use assay_stats::compare::LevelRuns;
 use assay_store::Store;
 use jiff::Timestamp;
 
-use self::levels::AppliedLevels;
 use crate::block_order::BlockOrder;
 use crate::coordinator::Alone;
 use crate::failure::CommandFailure;
@@ -25,9 +25,9 @@ use crate::run_request::{self, RunRequest, prepare};
 use crate::session::new_run_id;
 
 mod levels;
-mod restore_record;
+pub mod on_hosts;
 
-pub use restore_record::report_unrestored;
+pub use levels::AppliedLevels;
 
 /// Suite with factors, and how its combinations take turns.
 #[derive(Debug, Clone, Copy)]
@@ -106,8 +106,8 @@ impl FactorTurns<'_> {
     }
 }
 
-/// Measures all combinations and stores every run. Restores what was applied, also after a failure
-/// and an interruption.
+/// Measures all combinations on this machine and stores every run. Restores the factors, also after a
+/// failure and an interruption.
 ///
 /// # Errors
 /// If a combination is impossible; nothing was applied then.
@@ -118,23 +118,108 @@ pub fn measure(
     listener: &mut dyn Listener,
 ) -> Result<FactorOutcome, CommandFailure> {
     turns.check(question)?;
+    let comparison = new_run_id(Timestamp::now());
+    let factors = turns.suite.factors.clone();
+    let applied = AppliedLevels::new(factors, turns.settle, (store.clone(), &comparison));
+    let applied = applied.with_source(turns.file, &turns.suite.text);
+    let mut site = LocalSite { question, turns, applied };
+    Ok(take_turns(&mut site, (turns, &comparison), (store, cancel), listener))
+}
+
+/// Where turns are measured.
+trait TurnSite {
+    /// Applies the levels of a combination.
+    fn apply(
+        &mut self,
+        case: &FactorialCase,
+        cancel: &AtomicBool,
+        listener: &mut dyn Listener,
+    ) -> Result<(), CommandFailure>;
+
+    /// Measures a turn under the applied levels.
+    fn measure(
+        &mut self,
+        case: &FactorialCase,
+        position: TurnPosition,
+        sinks: (&Store, &AtomicBool),
+        listener: &mut dyn Listener,
+    ) -> Result<Run, CommandFailure>;
+
+    /// Restores everything that was applied.
+    fn restore(
+        &mut self,
+        is_interrupted: bool,
+        listener: &mut dyn Listener,
+    ) -> Result<(), CommandFailure>;
+}
+
+/// This machine.
+struct LocalSite<'a, 'q> {
+    question: &'a RunRequest<'q>,
+    turns: &'a FactorTurns<'a>,
+    applied: AppliedLevels,
+}
+
+impl TurnSite for LocalSite<'_, '_> {
+    fn apply(
+        &mut self,
+        case: &FactorialCase,
+        cancel: &AtomicBool,
+        listener: &mut dyn Listener,
+    ) -> Result<(), CommandFailure> {
+        self.applied.apply(&case.levels, cancel, listener)
+    }
+
+    fn measure(
+        &mut self,
+        case: &FactorialCase,
+        position: TurnPosition,
+        (store, cancel): (&Store, &AtomicBool),
+        listener: &mut dyn Listener,
+    ) -> Result<Run, CommandFailure> {
+        let label = turn_label(self.question.label, &case.levels);
+        let asked = self.turns.request(self.question, case);
+        let number = u64::from(position.number);
+        let seed = asked.seed.map(|seed| seed::derive_seed(seed, number));
+        let asked = RunRequest { label: Some(&label), turn: Some(position), seed, ..asked };
+        let prepared = prepare(&asked)?;
+        let alone = Box::new(Alone);
+        let measured =
+            run_request::measure(&asked, prepared, Some(store), cancel, listener, alone)?;
+        measured.without_files()
+    }
+
+    fn restore(
+        &mut self,
+        is_interrupted: bool,
+        listener: &mut dyn Listener,
+    ) -> Result<(), CommandFailure> {
+        self.applied.restore(is_interrupted, listener)
+    }
+}
+
+/// Returns the label of a turn: the user's, and the levels.
+fn turn_label(label: Option<&str>, levels: &[FactorLevel]) -> String {
+    let own = format_levels(levels);
+    label.map_or_else(|| own.clone(), |it| format!("{it} {own}"))
+}
+
+/// Takes all turns, and restores the factors however they end.
+fn take_turns(
+    site: &mut dyn TurnSite,
+    (turns, comparison): (&FactorTurns<'_>, &str),
+    (store, cancel): (&Store, &AtomicBool),
+    listener: &mut dyn Listener,
+) -> FactorOutcome {
     let empty = |case: &FactorialCase| LevelRuns {
         levels: case.levels.clone(),
         runs: Vec::new(),
         are_stored: true,
     };
     let mut conditions: Vec<LevelRuns> = turns.suite.combinations.iter().map(empty).collect();
-    let comparison = new_run_id(Timestamp::now());
-    let mut applied = AppliedLevels::new(turns, store, &comparison);
-    let mut course = TurnCourse {
-        question,
-        turns,
-        comparison: &comparison,
-        conditions: &mut conditions,
-        number: 0,
-    };
-    let measured = course.measure(&mut applied, (store, cancel), listener);
-    let restored = applied.restore(cancel.load(Ordering::Relaxed), listener);
+    let mut course = TurnCourse { turns, comparison, conditions: &mut conditions, number: 0 };
+    let measured = course.measure(site, (store, cancel), listener);
+    let restored = site.restore(cancel.load(Ordering::Relaxed), listener);
     let failure = match (measured, restored) {
         (Err(first), Err(second)) => {
             listener.warn(&format!("error: {second}").into());
@@ -142,12 +227,11 @@ pub fn measure(
         }
         (measured, restored) => measured.and(restored).err(),
     };
-    Ok(FactorOutcome { conditions, failure })
+    FactorOutcome { conditions, failure }
 }
 
 /// Turns that are being taken.
-struct TurnCourse<'a, 'q> {
-    question: &'a RunRequest<'q>,
+struct TurnCourse<'a> {
     turns: &'a FactorTurns<'a>,
     /// Identifier that all turns share.
     comparison: &'a str,
@@ -156,10 +240,10 @@ struct TurnCourse<'a, 'q> {
     number: u32,
 }
 
-impl TurnCourse<'_, '_> {
+impl TurnCourse<'_> {
     fn measure(
         &mut self,
-        applied: &mut AppliedLevels<'_>,
+        site: &mut dyn TurnSite,
         (store, cancel): (&Store, &AtomicBool),
         listener: &mut dyn Listener,
     ) -> Result<(), CommandFailure> {
@@ -180,15 +264,15 @@ impl TurnCourse<'_, '_> {
                     condition = name,
                 );
                 listener.note(None, &turn);
-                // A cancelled command is no failure of its own.
-                applied.apply(&case.levels, cancel, listener).map_err(
-                    |failure| match cancel.load(Ordering::Relaxed) {
-                        true => self.interrupted(),
-                        false => failure,
-                    },
-                )?;
-                let position = self.position(block, &case.levels);
-                let run = self.measure_turn(case, position, (store, cancel), listener)?;
+                // A cancelled command or measurement is no failure of its own.
+                let ended = |failure| match cancel.load(Ordering::Relaxed) {
+                    true => self.interrupted(),
+                    false => failure,
+                };
+                site.apply(case, cancel, listener).map_err(ended)?;
+                let position = self.position(block, (index, &case.levels));
+                let run = site.measure(case, position, (store, cancel), listener);
+                let run = run.map_err(ended)?;
                 if cancel.load(Ordering::Relaxed) {
                     return Err(self.interrupted());
                 }
@@ -199,39 +283,21 @@ impl TurnCourse<'_, '_> {
         Ok(())
     }
 
-    fn position(&self, block: u32, levels: &[FactorLevel]) -> TurnPosition {
+    fn position(
+        &self,
+        block: u32,
+        (combination, levels): (usize, &[FactorLevel]),
+    ) -> TurnPosition {
         TurnPosition {
             comparison: self.comparison.to_owned(),
             seed: self.turns.seed,
             number: self.number,
             block,
             is_control: false,
+            has_looks: false,
             levels: levels.to_vec(),
+            combination: u32::try_from(combination).ok(),
         }
-    }
-
-    fn measure_turn(
-        &self,
-        case: &FactorialCase,
-        position: TurnPosition,
-        (store, cancel): (&Store, &AtomicBool),
-        listener: &mut dyn Listener,
-    ) -> Result<assay_model::run::Run, CommandFailure> {
-        let own = format_levels(&case.levels);
-        let label = self.question.label.map_or_else(|| own.clone(), |it| format!("{it} {own}"));
-        let asked = self.turns.request(self.question, case);
-        let seed = asked.seed.map(|seed| seed::derive_seed(seed, u64::from(self.number)));
-        let asked = RunRequest { label: Some(&label), turn: Some(position), seed, ..asked };
-        let prepared = prepare(&asked)?;
-        let measured = run_request::measure(
-            &asked,
-            prepared,
-            Some(store),
-            cancel,
-            listener,
-            Box::new(Alone),
-        )?;
-        measured.without_files()
     }
 
     fn interrupted(&self) -> CommandFailure {

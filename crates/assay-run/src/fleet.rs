@@ -13,7 +13,9 @@ use assay_fleet::pairs::PairRounds;
 use assay_fleet::remote::host_events::{HostConnections, HostEvent};
 use assay_fleet::remote::{
     AgentReply, AgentRequest, HostFailure, ReadyReport, RelayedMessage, RemoteRunRequest,
+    RemoteTurn,
 };
+use assay_model::event::TurnPosition;
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::host_names::format_host_list;
@@ -87,6 +89,17 @@ pub struct FleetRequest<'a> {
     pub deadline: Duration,
     /// Longest duration of a case.
     pub case_deadline: Option<Duration>,
+    /// Turn of a suite with factors.
+    pub turn: Option<FleetTurn>,
+}
+
+/// Turn of a suite with factors.
+#[derive(Debug, Clone)]
+pub struct FleetTurn {
+    /// Levels and time budget.
+    pub turn: RemoteTurn,
+    /// Position among all turns; `None` if it is only planned.
+    pub position: Option<TurnPosition>,
 }
 
 /// Host that no longer takes part.
@@ -182,7 +195,7 @@ pub fn measure(
         note: question.note.clone(),
         command: question.arguments.clone(),
         asked: None,
-        turn: None,
+        turn: question.turn.as_ref().and_then(|it| it.position.clone()),
         store,
     };
     let session = Session::open(request, listener, Box::new(Alone))?;
@@ -315,6 +328,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
                         &self.question.names[host],
                     ) >> 32,
                     pairs: self.question.pairs.pairs_of_host(host),
+                    turn: self.question.turn.as_ref().map(|it| it.turn.clone()),
                 });
                 self.hosts.send_request(host, &asked);
                 self.asked_ns[host] = Some(self.hosts.now_ns());

@@ -4,18 +4,20 @@
 //! state. The file itself is stored as raw output under its hash.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
 use assay_adapters::import::{FileTime, ImportFormat, ImportedMeasurement};
 use assay_kernels::clock;
-use assay_model::attribute::{Attribute, Attributes};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, LOOPBACK};
+use assay_model::benchmark::Benchmark;
 use assay_model::entry::MeasuredSpan;
 use assay_model::event::{
     FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, StopReason,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
-use assay_model::run::Run;
+use assay_model::run::{CaseRecord, Run};
 use assay_model::workload::{ImportedWorkload, Workload};
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
@@ -64,7 +66,7 @@ pub struct ImportDetails {
     pub dimensions: Attributes,
 }
 
-/// Stores the results, one run for each machine in the file; run identifiers are in the order of
+/// Records the results in the store, if there is one, one run for each machine in the file; run identifiers are in the order of
 /// time.
 ///
 /// # Errors
@@ -73,12 +75,13 @@ pub fn store_runs(
     source: &ImportSource<'_>,
     found: Vec<ImportedMeasurement>,
     known: &ImportDetails,
-    store: &Store,
+    store: Option<&Store>,
     listener: &mut dyn Listener,
 ) -> Result<Vec<Run>, CommandFailure> {
     let mut systems: Vec<(Option<String>, Vec<ImportedMeasurement>)> = Vec::new();
     for mut it in found {
         it.dimensions.extend(known.dimensions.clone());
+        add_loopback(&mut it);
         match systems.iter_mut().find(|(system, _)| *system == it.system) {
             Some((_, all)) => all.push(it),
             None => systems.push((it.system.clone(), vec![it])),
@@ -91,11 +94,72 @@ pub fn store_runs(
     systems.into_iter().map(one).collect()
 }
 
+/// Adds the loopback path, which `compare` never matches with a network, where the file names the
+/// far end.
+fn add_loopback(it: &mut ImportedMeasurement) {
+    if !matches!(it.benchmark, Benchmark::NetworkTcp | Benchmark::NetworkUdp) {
+        return;
+    }
+    let to = it.dimensions.get(&Attribute::To).and_then(AttributeValue::as_text);
+    let is_loopback_address = |to: &str| to.parse::<IpAddr>().is_ok_and(|it| it.is_loopback());
+    if to.is_some_and(|to| to == "localhost" || is_loopback_address(to)) {
+        it.dimensions.entry(Attribute::Path).or_insert_with(|| LOOPBACK.into());
+    }
+}
+
+/// Returns the runs that the store already has of a file with the same details.
+///
+/// # Errors
+/// Fails if the store cannot be read.
+pub fn find_imported_runs(
+    source: &ImportSource<'_>,
+    measurements: usize,
+    known: &ImportDetails,
+    store: &Store,
+) -> Result<EarlierImport, CommandFailure> {
+    let mut earlier = EarlierImport::default();
+    let Some(hash) = store.find_raw(source.bytes) else { return Ok(earlier) };
+    let listing = store.list().map_err(|error| CommandFailure::from_store(&error))?;
+    let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
+    // A run that cannot be read is no earlier import.
+    let read = imported.filter_map(|run| store.read(&run.id).ok());
+    let mut equal_cases = 0;
+    for run in read.map(|it| it.run).filter(|run| run.raw.values().any(|it| *it == hash)) {
+        if has_details(&run, known) {
+            equal_cases += run.cases.len();
+        }
+        earlier.runs.push(run.started.run);
+    }
+    earlier.is_equal = !earlier.runs.is_empty() && equal_cases >= measurements;
+    Ok(earlier)
+}
+
+/// Runs that the store has of a file.
+#[derive(Debug, Clone, Default)]
+pub struct EarlierImport {
+    /// Identifiers, newest first.
+    pub runs: Vec<String>,
+    /// Whether they have all of its measurements with the same label, host and dimensions.
+    pub is_equal: bool,
+}
+
+/// Whether a run was imported with these details.
+fn has_details(run: &Run, known: &ImportDetails) -> bool {
+    let has_host = |host: &String| run.first_host().is_some_and(|it| it.facts.name == *host);
+    let has_dimensions = |case: &CaseRecord| {
+        let dimensions = case.case.workload.dimensions(&case.case.by);
+        known.dimensions.iter().all(|(name, value)| dimensions.get(name) == Some(value))
+    };
+    run.started.label == known.label
+        && known.host.iter().all(has_host)
+        && run.cases.iter().all(has_dimensions)
+}
+
 fn store_run(
     source: &ImportSource<'_>,
     found: &[ImportedMeasurement],
     (host, known): (String, &ImportDetails),
-    store: &Store,
+    store: Option<&Store>,
     listener: &mut dyn Listener,
 ) -> Result<Run, CommandFailure> {
     let plan = import_plan(source.format, found);
@@ -117,12 +181,12 @@ fn store_run(
         after: None,
     };
     let writer = loop {
-        match store.begin(started.clone()) {
+        match store.map(|store| store.begin(started.clone())).transpose() {
             Err(StoreError::RunExists { .. }) => started.run = next_run_id(moment, store)?,
             other => break other.map_err(|error| CommandFailure::from_store(&error))?,
         }
     };
-    let mut log = RunLog::begin(Some(writer), started, listener, Box::new(Alone))?;
+    let mut log = RunLog::begin(writer, started, listener, Box::new(Alone))?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
     let (state, clock) = (HostState::default(), HostClock::default());
     let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };
@@ -139,11 +203,12 @@ fn store_run(
 
 /// Returns an identifier after those of the same second, so that files written in one second keep
 /// the order of their import.
-fn next_run_id(moment: Timestamp, store: &Store) -> Result<String, CommandFailure> {
+fn next_run_id(moment: Timestamp, store: Option<&Store>) -> Result<String, CommandFailure> {
     // Halving leaves numbers for later runs of the same second.
     let first = assay_store::new_run_id(moment, entropy() / 2);
     let second = first.trim_end_matches(|it| it != '-');
     let number = |id: &String| u16::from_str_radix(id.strip_prefix(second)?, 16).ok();
+    let Some(store) = store else { return Ok(first) };
     let ids = store.run_ids().map_err(|error| CommandFailure::from_store(&error))?;
     let next = ids.iter().rev().find_map(number).and_then(|last| last.checked_add(1));
     Ok(next.map_or_else(|| first.clone(), |next| assay_store::new_run_id(moment, next)))

@@ -31,6 +31,7 @@ pub mod rdma;
 mod recorder;
 pub mod recording;
 mod refine;
+pub mod restore_record;
 pub mod round_trips;
 pub mod run_request;
 mod session;

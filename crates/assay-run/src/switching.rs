@@ -12,6 +12,8 @@ use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use assay_model::seed;
+use assay_stats::compare::{Condition, compare};
+use assay_stats::looks;
 use assay_store::Store;
 use jiff::Timestamp;
 
@@ -67,6 +69,8 @@ pub struct TurnSchedule {
     pub seed: u64,
     /// Time to wait after a command, until the change has settled.
     pub settle: Duration,
+    /// Margin of the comparison that ends the turns once it is decided; `None` = all turns are taken.
+    pub decided_by_margin: Option<f64>,
 }
 
 /// Extent of a schedule, without the time of the commands.
@@ -187,7 +191,9 @@ fn measure_turns(
             number,
             block: slot.block,
             is_control: slot.is_control,
+            has_looks: course.decided_by_margin.is_some(),
             levels: Vec::new(),
+            combination: None,
         };
         let seed = question.seed.map(|seed| seed::derive_seed(seed, u64::from(number)));
         let asked =
@@ -205,8 +211,41 @@ fn measure_turns(
         if cancel.load(Ordering::Relaxed) {
             return Err(interrupted_failure(&runs, number, slots.len()));
         }
+        let ends_block =
+            slots.get(number as usize + 1).is_none_or(|next| next.block != slot.block);
+        if ends_block && is_decided(course, slot.block + 1, (present.conditions, &runs)) {
+            listener.note(None, &decided_note(slot.block + 1));
+            break;
+        }
     }
     Ok(runs)
+}
+
+/// Note that a comparison ends before its last block.
+pub(crate) fn decided_note(blocks: u32) -> Phrase {
+    phrase!(
+        "decided-early",
+        "decided after {blocks} blocks; the looks after each block are part of the error",
+        blocks = blocks,
+    )
+}
+
+/// Looks at the runs of complete blocks.
+fn is_decided(
+    course: TurnSchedule,
+    blocks: u32,
+    (conditions, runs): (&[SwitchCommand; 2], &[Vec<Run>; 2]),
+) -> bool {
+    let Some(margin) = course.decided_by_margin else { return false };
+    if !looks::is_early_look(blocks as usize) {
+        return false;
+    }
+    let condition = |index: usize| Condition {
+        name: &conditions[index].name,
+        runs: &runs[index],
+        positions: &[],
+    };
+    compare(condition(0), condition(1), margin).is_decided()
 }
 
 fn interrupted_failure(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> CommandFailure {
@@ -342,7 +381,13 @@ mod tests {
         for seed in 0..50 {
             for (with_control, runs) in [(false, 12), (true, 18)] {
                 let settle = Duration::from_secs(5);
-                let course = TurnSchedule { turns: 12, with_control, seed, settle };
+                let course = TurnSchedule {
+                    turns: 12,
+                    with_control,
+                    seed,
+                    settle,
+                    decided_by_margin: None,
+                };
                 let (mut present, mut changes) = (None, 0);
                 for slot in course.slots() {
                     changes += usize::from(present != Some(slot.condition));
@@ -361,8 +406,13 @@ mod tests {
         let mut orders = std::collections::BTreeSet::new();
         for seed in 0..200 {
             for with_control in [false, true] {
-                let course =
-                    TurnSchedule { turns: 12, with_control, seed, settle: Duration::ZERO };
+                let course = TurnSchedule {
+                    turns: 12,
+                    with_control,
+                    seed,
+                    settle: Duration::ZERO,
+                    decided_by_margin: None,
+                };
                 let slots = course.slots();
                 assert_eq!(slots, course.slots());
                 let kinds: &[(usize, bool)] = if with_control {

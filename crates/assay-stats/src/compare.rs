@@ -26,15 +26,18 @@ use assay_model::summary::MetricEstimate;
 use crate::quantile::LEVEL;
 use crate::shift::{self, MIN_SHIFT_VALUES};
 use crate::summarize::summarize;
-use crate::{environment, false_discovery, workload_key};
+use crate::{environment, false_discovery, looks, workload_key};
 
 mod across_runs;
+mod imports;
 mod levels;
 mod programs;
 mod required_runs;
+mod tools;
 
-pub use levels::{FAMILY_ERROR, LevelRuns, compare_levels};
-pub use programs::{compare_programs, program_levels};
+use self::tools::OpenResult;
+pub use levels::{FAMILY_ERROR, LevelRuns, compare_labels, compare_levels};
+pub use programs::{are_programs_decided, compare_programs, program_levels};
 
 /// Maximum share of false differences among all reported ones (false discovery rate); where nothing
 /// differs at all, the share of comparisons that report any. Below the usual 5 %, so that a suite
@@ -66,13 +69,28 @@ impl Condition<'_> {
     }
 }
 
+/// Source of the results of a run with their keys.
+pub type KeyedResults<'s> = dyn Fn(&Run) -> Vec<(ResultKey, MetricEstimate)> + Sync + 's;
+
 /// Compares two conditions. `margin` is the largest relative difference that counts as equivalent.
 #[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
+    compare_results(a, b, margin, &keyed_estimates).0
+}
+
+/// Compares two conditions by results that the caller may keep between comparisons; also returns
+/// the key of each pair.
+#[must_use]
+pub fn compare_results(
+    a: Condition<'_>,
+    b: Condition<'_>,
+    margin: f64,
+    results: &KeyedResults<'_>,
+) -> (Comparison, Vec<ResultKey>) {
     let (of_a, of_b) = thread::scope(|scope| {
-        let of_b = || ConditionResults::from_condition(b);
+        let of_b = || ConditionResults::from_condition(b, results);
         let started = thread::Builder::new().spawn_scoped(scope, of_b);
-        let of_a = ConditionResults::from_condition(a);
+        let of_a = ConditionResults::from_condition(a, results);
         // This thread does the work of a thread that cannot be started.
         let of_b = started.map_or_else(
             |_| of_b(),
@@ -81,28 +99,23 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         (of_a, of_b)
     });
     let blocks = match_blocks(&of_a.runs, &of_b.runs);
-    let mut pairs = Vec::new();
-    let mut unmatched = Vec::new();
-    for key in &of_a.order {
-        match (&of_a.results[key], of_b.results.get(key)) {
-            (in_a, Some(in_b)) => pairs.push(compare_metric(in_a, in_b, blocks.as_deref())),
-            (in_a, None) => unmatched
-                .extend(in_a.first().map(|it| unmatched_result(it, ConditionLetter::A))),
-        }
-    }
-    let only_b = of_b.order.iter().filter(|key| !of_a.results.contains_key(key));
-    let only_b = only_b.filter_map(|key| of_b.results[key].first());
-    unmatched.extend(only_b.map(|it| unmatched_result(it, ConditionLetter::B)));
-    let tested = assign_verdicts(&mut pairs, margin);
-    let design =
-        if blocks.is_some() { ComparisonDesign::Turns } else { ComparisonDesign::Independent };
+    let design = find_design(&of_a.runs, &of_b.runs, blocks.as_deref());
+    let partners = imports::pair_imports(&of_a, &of_b);
+    let MatchedResults { mut pairs, keys, unmatched } =
+        match_results([&of_a, &of_b], &partners, (design, blocks.as_deref()));
+    let tested = assign_verdicts(&mut pairs, design, margin);
     let ids = |runs: &[&Run]| runs.iter().map(|run| run.started.run.clone()).collect();
     let side = |name: &str, it: &ConditionResults<'_>| ComparedCondition {
         name: name.to_owned(),
         runs: ids(&it.runs),
     };
     let place = |run: &Run| a.position_of(run).or_else(|| b.position_of(run)).unwrap_or(0);
-    Comparison {
+    let mut differences = environment::differences([&of_a.runs, &of_b.runs], design, &place);
+    let imported = partners
+        .iter()
+        .filter_map(|(a, b)| Some((of_a.results[*a].first()?, of_b.results[*b].first()?)));
+    differences.extend(imports::unrecorded_conditions(&imported.collect::<Vec<_>>()));
+    let comparison = Comparison {
         schema: SCHEMA,
         a: side(a.name, &of_a),
         b: side(b.name, &of_b),
@@ -114,8 +127,56 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         false_share: FALSE_DISCOVERY_RATE,
         pairs,
         unmatched,
-        differences: environment::differences([&of_a.runs, &of_b.runs], design, &place),
+        differences,
+    };
+    (comparison, keys)
+}
+
+/// Results of two conditions.
+struct MatchedResults {
+    pairs: Vec<MetricComparison>,
+    /// Key of each pair in the first condition.
+    keys: Vec<ResultKey>,
+    unmatched: Vec<UnmatchedResult>,
+}
+
+/// Compares every result that both conditions have, also those by another tool in each, and those of
+/// an import with its partner.
+fn match_results(
+    [of_a, of_b]: [&ConditionResults<'_>; 2],
+    partners: &BTreeMap<&ResultKey, &ResultKey>,
+    design: (ComparisonDesign, Option<&[(usize, usize)]>),
+) -> MatchedResults {
+    let (mut pairs, mut keys) = (Vec::new(), Vec::new());
+    let mut open_a = Vec::new();
+    for key in &of_a.order {
+        let partner = partners.get(key).copied().unwrap_or(key);
+        match (&of_a.results[key], of_b.results.get(partner)) {
+            (in_a, Some(in_b)) => {
+                pairs.push(compare_metric(in_a, in_b, design));
+                keys.push(key.clone());
+            }
+            (in_a, None) => open_a.extend(in_a.first().map(|it| (key, it))),
+        }
     }
+    let is_paired = |key: &ResultKey| {
+        of_a.results.contains_key(key) || partners.values().any(|it| *it == key)
+    };
+    let only_b = of_b.order.iter().filter(|key| !is_paired(key));
+    let mut open_b: Vec<_> =
+        only_b.filter_map(|key| Some((key, of_b.results[key].first()?))).collect();
+    for (key_a, key_b) in tools::match_tools(&open_a, &open_b) {
+        pairs.push(compare_metric(&of_a.results[key_a], &of_b.results[key_b], design));
+        keys.push(key_a.clone());
+        open_a.retain(|(key, _)| *key != key_a);
+        open_b.retain(|(key, _)| *key != key_b);
+    }
+    let alone = |open: &[OpenResult<'_>], side| -> Vec<UnmatchedResult> {
+        open.iter().map(|(_, it)| unmatched_result(it, side)).collect()
+    };
+    let unmatched =
+        [alone(&open_a, ConditionLetter::A), alone(&open_b, ConditionLetter::B)].concat();
+    MatchedResults { pairs, keys, unmatched }
 }
 
 /// Key that matches the same result across runs: identity of the result, and its index among
@@ -153,7 +214,7 @@ impl RunEstimates {
 }
 
 impl<'r> ConditionResults<'r> {
-    fn from_condition(condition: Condition<'r>) -> Self {
+    fn from_condition(condition: Condition<'r>, results: &KeyedResults<'_>) -> Self {
         let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
         let (mut control, mut runs): (Vec<&Run>, Vec<&Run>) =
             condition.runs.iter().partition(is_control);
@@ -164,7 +225,7 @@ impl<'r> ConditionResults<'r> {
         let ids = control.iter().map(|run| run.started.run.clone()).collect();
         let mut measured = Self { runs, control: ids, order: vec![], results: BTreeMap::new() };
         for (at, run) in measured.runs.clone().into_iter().enumerate() {
-            for (key, estimate) in keyed_estimates(run) {
+            for (key, estimate) in results(run) {
                 let result = measured.results.entry(key.clone()).or_insert_with(|| {
                     measured.order.push(key);
                     RunEstimates::default()
@@ -174,7 +235,7 @@ impl<'r> ConditionResults<'r> {
             }
         }
         for run in control {
-            for (key, estimate) in keyed_estimates(run) {
+            for (key, estimate) in results(run) {
                 if let Some(result) = measured.results.get_mut(&key) {
                     result.control.push((block_key(run), estimate));
                 }
@@ -199,6 +260,21 @@ fn match_blocks(a: &[&Run], b: &[&Run]) -> Option<Vec<(usize, usize)>> {
     let both = of_a.iter().filter_map(|(block, at)| Some((*at, *of_b.get(block)?)));
     let both: Vec<_> = both.collect();
     (both.len() >= MIN_SHIFT_VALUES).then_some(both)
+}
+
+/// Returns the arrangement of the runs. Looks need all runs from a single comparison that has them:
+/// their shares of the error are those of its blocks.
+fn find_design(a: &[&Run], b: &[&Run], blocks: Option<&[(usize, usize)]>) -> ComparisonDesign {
+    if blocks.is_none() {
+        return ComparisonDesign::Independent;
+    }
+    let turns = || a.iter().chain(b).filter_map(|run| run.started.turn.as_ref());
+    let is_one =
+        turns().zip(turns().skip(1)).all(|(one, next)| one.comparison == next.comparison);
+    match is_one && turns().all(|turn| turn.has_looks) {
+        true => ComparisonDesign::Looks,
+        false => ComparisonDesign::Turns,
+    }
 }
 
 /// Returns every estimate of a run with its key: the benchmark, the workload, the metric and every
@@ -260,7 +336,7 @@ fn unmatched_result(estimate: &MetricEstimate, only: ConditionLetter) -> Unmatch
 fn compare_metric(
     a: &RunEstimates,
     b: &RunEstimates,
-    blocks: Option<&[(usize, usize)]>,
+    (design, blocks): (ComparisonDesign, Option<&[(usize, usize)]>),
 ) -> MetricComparison {
     let [in_a, in_b] = [a, b].map(|it| it.by_run.values().collect::<Vec<_>>());
     let shift = log_medians(in_a.iter().copied())
@@ -271,8 +347,14 @@ fn compare_metric(
                 let value = |it: &RunEstimates, at| Some(it.by_run.get(at)?.median.ln());
                 let differences = blocks
                     .iter()
-                    .filter_map(|(at_a, at_b)| Some(value(b, at_b)? - value(a, at_a)?));
-                shift::paired_shift(&differences.collect::<Vec<_>>(), LEVEL)
+                    .filter_map(|(at_a, at_b)| Some(value(b, at_b)? - value(a, at_a)?))
+                    .collect::<Vec<_>>();
+                match design {
+                    ComparisonDesign::Looks => looks::sequential_shift(&differences, LEVEL),
+                    ComparisonDesign::Turns | ComparisonDesign::Independent => {
+                        shift::paired_shift(&differences, LEVEL)
+                    }
+                }
             }
         });
     let known = shift.and_then(|shift| shift.significance);
@@ -316,7 +398,11 @@ fn control_floor(of: &RunEstimates) -> Option<[f64; 2]> {
 }
 
 /// Assigns a verdict to every pair; returns the number of pairs tested.
-fn assign_verdicts(pairs: &mut [MetricComparison], margin: f64) -> usize {
+fn assign_verdicts(
+    pairs: &mut [MetricComparison],
+    design: ComparisonDesign,
+    margin: f64,
+) -> usize {
     let tested: Vec<f64> = pairs.iter().filter_map(|pair| pair.p).collect();
     let mut adjusted = false_discovery::adjust_p_values(&tested).into_iter();
     for pair in pairs {
@@ -324,7 +410,7 @@ fn assign_verdicts(pairs: &mut [MetricComparison], margin: f64) -> usize {
         pair.verdict = judge_pair(pair, margin.ln_1p());
         if pair.verdict == ComparisonVerdict::CannotTell {
             pair.runs_to_decide =
-                required_runs::required_runs(pair, margin.ln_1p(), tested.len());
+                required_runs::required_runs(pair, design, (margin.ln_1p(), tested.len()));
         }
     }
     tested.len()

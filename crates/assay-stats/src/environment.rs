@@ -154,7 +154,7 @@ fn order_difference(
     design: ComparisonDesign,
     position: &dyn Fn(&Run) -> usize,
 ) -> Option<EnvironmentDifference> {
-    if design == ComparisonDesign::Turns || a.len().min(b.len()) < 2 {
+    if design != ComparisonDesign::Independent || a.len().min(b.len()) < 2 {
         return None;
     }
     let times = |runs: &[&Run]| {

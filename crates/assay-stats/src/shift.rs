@@ -45,12 +45,7 @@ pub fn paired_shift(differences: &[f64], level: f64) -> Option<Shift> {
         n if n < MIN_SHIFT_VALUES => {
             Some(Shift { amount: unsorted_median(differences.to_vec())?, significance: None })
         }
-        n if n < MIN_RANKED => {
-            let (mean, variance) = moments(differences);
-            let error = (variance / n as f64).sqrt();
-            let minimum = 2.0 / f64::from(1_u32 << n);
-            Some(student_shift(mean, error, n as u32 - 1, (risk, minimum)))
-        }
+        n if n < MIN_RANKED => Some(paired_student_shift(differences, level)),
         n => {
             let pairs = (0..n).flat_map(|i| (i..n).map(move |j| (i, j)));
             let means = pairs.map(|(i, j)| 0.5 * (differences[i] + differences[j]));
@@ -65,6 +60,15 @@ pub fn paired_shift(differences: &[f64], level: f64) -> Option<Shift> {
             })
         }
     }
+}
+
+/// Returns the mean of two or more differences with Student's t.
+pub(crate) fn paired_student_shift(differences: &[f64], level: f64) -> Shift {
+    let n = differences.len();
+    let (mean, variance) = moments(differences);
+    let error = (variance / n as f64).sqrt();
+    let minimum = 2.0 * 0.5_f64.powi(n as i32);
+    student_shift(mean, error, n as u32 - 1, (1.0 - level, minimum))
 }
 
 /// Returns the shift between two independent groups; `None` if one is empty.

@@ -4,7 +4,7 @@
 //!
 //! Simulates whole runs, so that every step from samples to verdicts is the real one.
 
-use assay_model::comparison::ComparisonVerdict;
+use assay_model::comparison::{Comparison, ComparisonVerdict};
 use assay_model::event::{
     FORMAT, HostClock, HostJoined, RunEvent, RunStarted, RunStatus, Sample, SeriesOpened,
     StopReason, TurnPosition,
@@ -16,7 +16,10 @@ use assay_model::workload::{LatencyWorkload, Workload};
 
 use crate::change_points;
 use crate::compare::{Condition, DEFAULT_RUNS, compare};
+use crate::looks;
 use crate::random::Random;
+
+pub mod programs;
 
 /// Margin of the comparisons: the default of the program.
 const MARGIN: f64 = 0.02;
@@ -36,6 +39,8 @@ pub struct SimulatedConditions {
     pub in_turns: bool,
     /// Relative change of the machine from one run to the next.
     pub drift: f64,
+    /// Whether the comparison ends early, once the first metric is decided.
+    pub has_looks: bool,
 }
 
 impl SimulatedConditions {
@@ -48,6 +53,7 @@ impl SimulatedConditions {
         ratio: 1.0,
         in_turns: true,
         drift: 0.0,
+        has_looks: false,
     };
 }
 
@@ -60,6 +66,8 @@ pub struct VerdictTally {
     pub misled: u32,
     /// Comparisons that found the difference, in the right direction.
     pub found: u32,
+    /// Blocks of all comparisons.
+    pub blocks: u32,
 }
 
 impl VerdictTally {
@@ -83,12 +91,9 @@ impl SimulatedConditions {
         let mut random = Random::new(seed);
         let mut verdicts = VerdictTally { comparisons, ..VerdictTally::default() };
         for _ in 0..comparisons {
-            let [a, b] = self.runs(&mut random);
-            let comparison = compare(
-                Condition { name: "a", runs: &a, positions: &[] },
-                Condition { name: "b", runs: &b, positions: &[] },
-                MARGIN,
-            );
+            let runs = self.runs(&mut random);
+            let (comparison, blocks) = self.compare(&runs);
+            verdicts.blocks += blocks as u32;
             // A higher latency is worse.
             let right = if self.ratio > 1.0 {
                 ComparisonVerdict::Worse
@@ -106,6 +111,23 @@ impl SimulatedConditions {
         verdicts
     }
 
+    /// Compares all runs, or as many as it takes to decide the first metric; returns the number of
+    /// blocks.
+    fn compare(self, [a, b]: &[Vec<Run>; 2]) -> (Comparison, usize) {
+        let compare_blocks = |blocks: usize| {
+            let condition = |name, runs| Condition { name, runs, positions: &[] };
+            compare(condition("a", &a[..blocks]), condition("b", &b[..blocks]), MARGIN)
+        };
+        let looks =
+            (0..a.len()).filter(|blocks| self.has_looks && looks::is_early_look(*blocks));
+        let mut looks = looks.map(|blocks| (compare_blocks(blocks), blocks));
+        let is_decided = |(comparison, _): &(Comparison, usize)| {
+            let first = comparison.pairs.first();
+            first.is_some_and(|pair| pair.verdict != ComparisonVerdict::CannotTell)
+        };
+        looks.find(is_decided).unwrap_or_else(|| (compare_blocks(a.len()), a.len()))
+    }
+
     fn runs(self, random: &mut Random) -> [Vec<Run>; 2] {
         let mut runs = [Vec::new(), Vec::new()];
         let mut number = 0;
@@ -120,7 +142,9 @@ impl SimulatedConditions {
                     number,
                     block,
                     is_control: false,
+                    has_looks: self.has_looks,
                     levels: Vec::new(),
+                    combination: None,
                 });
                 let drift = 1.0 + self.drift * f64::from(number);
                 let ratio = if condition == 1 { self.ratio } else { 1.0 };
@@ -154,33 +178,7 @@ pub(crate) fn simulated_run(levels: &[f64], turn: Option<TurnPosition>) -> Run {
         pair: None,
     };
     let cases: Vec<Case> = (0..levels.len()).map(case).collect();
-    let started = RunStarted {
-        format: FORMAT,
-        run: turn.as_ref().map_or(0, |turn| turn.number).to_string(),
-        label: None,
-        note: None,
-        started: "2026-01-01T00:00:00Z".into(),
-        plan: Plan {
-            suite: "simulated".into(),
-            budget_s: 60.0,
-            cases: cases.clone(),
-            seed: None,
-            omitted: Vec::new(),
-        },
-        command: vec![],
-        asked: None,
-        turn,
-        after: None,
-    };
-    let host = HostJoined {
-        host: "simulated".into(),
-        facts: HostFacts::default(),
-        state: HostState::default(),
-        clock: HostClock::default(),
-        labels: Vec::new(),
-    };
-    let mut events =
-        vec![RunEvent::RunStarted(Box::new(started)), RunEvent::HostJoined(Box::new(host))];
+    let mut events = start_events(&cases, turn);
     for ((series, case), level) in (0..).zip(cases).zip(levels) {
         events.push(RunEvent::CaseStarted { case: case.id.clone() });
         events.push(RunEvent::SeriesOpened(SeriesOpened {
@@ -203,6 +201,36 @@ pub(crate) fn simulated_run(levels: &[f64], turn: Option<TurnPosition>) -> Run {
     let (finished, state) = ("2026-01-01T00:01:00Z".to_owned(), HostState::default());
     events.push(RunEvent::RunFinished { finished, status: RunStatus::Complete, state });
     Run::fold(events).expect("the first event is that of a beginning")
+}
+
+/// Returns the events of a run with these cases before the first one begins.
+pub(crate) fn start_events(cases: &[Case], turn: Option<TurnPosition>) -> Vec<RunEvent> {
+    let started = RunStarted {
+        format: FORMAT,
+        run: turn.as_ref().map_or(0, |turn| turn.number).to_string(),
+        label: None,
+        note: None,
+        started: "2026-01-01T00:00:00Z".into(),
+        plan: Plan {
+            suite: "simulated".into(),
+            budget_s: 60.0,
+            cases: cases.to_vec(),
+            seed: None,
+            omitted: Vec::new(),
+        },
+        command: vec![],
+        asked: None,
+        turn,
+        after: None,
+    };
+    let host = HostJoined {
+        host: "simulated".into(),
+        facts: HostFacts::default(),
+        state: HostState::default(),
+        clock: HostClock::default(),
+        labels: Vec::new(),
+    };
+    vec![RunEvent::RunStarted(Box::new(started)), RunEvent::HostJoined(Box::new(host))]
 }
 
 /// History of runs in which the level changes once.

@@ -27,6 +27,14 @@ pub enum StoreError {
         /// Requested folder.
         path: PathBuf,
     },
+    /// The folder has runs, but its format file is missing.
+    #[error("{} is missing, but the folder has runs: {runs}", path.display())]
+    FormatLost {
+        /// Format file.
+        path: PathBuf,
+        /// Number of folders with events.
+        runs: usize,
+    },
     /// The folder cannot be read or created.
     #[error("cannot open the store {}", path.display())]
     Open {
@@ -214,6 +222,9 @@ impl StoreError {
             }
             Self::NoStore { .. } => {
                 "measure something with `assay run`, or name the right folder with --store"
+            }
+            Self::FormatLost { .. } => {
+                "restore it, or write `1` into it if no newer assay wrote these runs"
             }
             Self::Newer { .. } => "use the assay that wrote it, or a newer one",
             Self::RunName { .. } | Self::NoRun { .. } => {

@@ -89,7 +89,7 @@ impl StoreLayout {
     pub(crate) fn create(folder: PathBuf) -> Result<Self, StoreError> {
         let layout = Self { folder, durability: Durability::EachCase };
         layout.reject_file()?;
-        if !layout.check_format()? {
+        if !layout.check_format()? && !layout.check_runs()? {
             layout.write_format().map_err(|source| layout.cannot_open(source))?;
             layout.check_format()?;
         }
@@ -100,7 +100,7 @@ impl StoreLayout {
     pub(crate) fn open_existing(folder: PathBuf) -> Result<Self, StoreError> {
         let layout = Self { folder, durability: Durability::EachCase };
         layout.reject_file()?;
-        if layout.check_format()? {
+        if layout.check_format()? || layout.check_runs()? {
             Ok(layout)
         } else {
             Err(StoreError::NoStore { path: layout.folder })
@@ -234,6 +234,19 @@ impl StoreLayout {
             }
             Ok(_) => Ok(true),
             Err(_) => Err(StoreError::Format { path, text: text.chars().take(40).collect() }),
+        }
+    }
+
+    /// Refuses runs without a format file. Returns whether another process has written the file
+    /// meanwhile; `false` if there are no runs.
+    fn check_runs(&self) -> Result<bool, StoreError> {
+        // A folder without a readable list of runs is no store.
+        let ids = self.run_ids().unwrap_or_default();
+        let runs = ids.iter().filter(|id| self.events(id).is_file()).count();
+        match runs {
+            0 => Ok(false),
+            _ if self.check_format()? => Ok(true),
+            _ => Err(StoreError::FormatLost { path: self.format(), runs }),
         }
     }
 

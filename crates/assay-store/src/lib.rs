@@ -139,6 +139,12 @@ impl Store {
         raw::read(&self.layout, hash)
     }
 
+    /// Returns the hash of these bytes if they are stored as a raw output.
+    #[must_use]
+    pub fn find_raw(&self, bytes: &[u8]) -> Option<String> {
+        raw::find(&self.layout, bytes)
+    }
+
     /// Verifies all stored data of a run against checksums, hashes and the index.
     #[must_use]
     pub fn verify(&self, run_id: &str) -> RunVerification {

@@ -22,6 +22,12 @@ pub(crate) fn write(layout: &StoreLayout, bytes: &[u8]) -> Result<String, StoreE
     Ok(hash)
 }
 
+/// Returns the hash of `bytes` if they are stored.
+pub(crate) fn find(layout: &StoreLayout, bytes: &[u8]) -> Option<String> {
+    let hash = blake3::hash(bytes).to_hex().to_string();
+    path(layout, &hash).is_file().then_some(hash)
+}
+
 /// Reads the bytes with this hash, and checks them.
 pub(crate) fn read(layout: &StoreLayout, hash: &str) -> Result<Vec<u8>, StoreError> {
     let path = path(layout, hash);

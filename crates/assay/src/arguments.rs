@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::options::{
-    self, HostsArguments, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
+    HostsArguments, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
 };
 use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
@@ -20,12 +20,10 @@ use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
 use assay_model::factor::FactorLevels;
 use assay_model::path_text;
-use assay_model::quantity::{self, Bytes};
-use assay_model::sanitize;
-use assay_model::spelling::nearest_word;
+use assay_model::quantity::Bytes;
 use assay_model::suite::Placement;
 use clap::builder::TypedValueParser as _;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 pub(crate) mod claims;
 #[cfg(test)]
@@ -42,22 +40,26 @@ mod language;
 pub(crate) mod list;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
+#[cfg(test)]
+mod option_spellings;
 mod page;
 pub(crate) mod plan;
 pub(crate) mod removal;
+mod screen;
 pub(crate) mod serve;
 pub(crate) mod site;
 pub(crate) mod storage;
+mod tool_shape;
 mod turns;
+pub(crate) mod values;
 
-use claims::{GateArguments, LintArguments, ReferencesArguments};
+use claims::{LintArguments, OutcomeReportArguments, ReferencesArguments};
 use exec::ExecArguments;
 use export::ExportArguments;
 pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
 use hosts::FleetArguments;
 use import::ImportArguments;
-use language::LanguageArguments;
-pub(crate) use language::terminal_language;
+pub(crate) use language::{ScreenArguments, terminal_language};
 use list::ListArguments;
 use mpi_run::MpiRunArguments;
 use network::NetArguments;
@@ -67,9 +69,14 @@ use removal::{PruneArguments, RemoveArguments};
 use serve::ServeArguments;
 use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
+pub(crate) use tool_shape::ToolShape;
 use turns::{TurnsArguments, parse_factor};
+use values::{
+    Bandwidth, parse_label, parse_margin, parse_note, parse_parameter, parse_plain_host,
+    parse_share,
+};
 
-use crate::data_sheet::DataSheetArguments;
+use crate::expectations::ExpectArguments;
 
 /// Measure the performance of a machine, its network and its storage, with the uncertainty of every
 /// value.
@@ -80,7 +87,8 @@ use crate::data_sheet::DataSheetArguments;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 100,
-    after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained.\n\
+    after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained,\n\
+        `assay help docs` lists the guides.\n\
         Called by a tool's name (`ln -s assay fio`; also vdbench, ior, iperf3, qperf, ib_send_lat,\n\
         osu_latency and their like), assay is that tool."
 )]
@@ -120,7 +128,7 @@ pub(crate) enum AssayCommand {
     Mpi(MpiArguments),
     /// Measure latency and bandwidth of RDMA (InfiniBand, RoCE) as perftest does
     Rdma(RdmaArguments),
-    /// Calculate I/O in flight (Little's law) and volume sizes before measuring
+    /// Calculate before measuring: I/O in flight (Little's law), volume sizes, necessary runs
     Plan(PlanArguments),
     /// Check whether this machine is configured for measuring, without changing it
     Doctor(DoctorArguments),
@@ -152,8 +160,8 @@ pub(crate) enum AssayCommand {
     Site(SiteArguments),
     /// Show that site to a browser, live: runs appear as they end
     Serve(ServeArguments),
-    /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
-    /// exit-codes
+    /// Explain a command or a topic: methods, tools, formats, suites, fleet-file, exit-codes, docs
+    /// (the guides)
     Help(HelpArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
@@ -184,7 +192,7 @@ impl AssayCommand {
     /// while. Commands that measure show their own.
     pub(crate) const fn progress_message(&self) -> Option<&'static str> {
         match self {
-            Self::Doctor(typed) if !typed.quiet => Some(SEARCH_MESSAGE),
+            Self::Doctor(_) => Some(SEARCH_MESSAGE),
             Self::Import(_) => Some("progress-files"),
             Self::List(_)
             | Self::Show(_)
@@ -194,9 +202,9 @@ impl AssayCommand {
             | Self::Compare(_)
             | Self::History(_)
             | Self::Report(_)
-            | Self::Export(_)
             | Self::Site(_)
             | Self::Serve(_) => Some("progress-runs"),
+            Self::Export(typed) if !typed.quiet => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }
@@ -234,15 +242,26 @@ pub(crate) struct RunArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
+impl ReportArguments {
+    /// Returns the names of the runs, or the label.
+    pub(crate) fn labelled_runs(&self) -> &[String] {
+        self.label.as_ref().map_or(self.runs.as_slice(), std::slice::from_ref)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// First condition: a run, several separated by commas, or a label (all its runs)
-    #[arg(value_name = "A")]
-    pub(crate) a: String,
-    /// Second condition, compared with the first; or a reference: a system like azure/hbv4 or hbv4,
-    /// or a TOML file
+    /// First condition: a run, several separated by commas, or a label (all its runs). Without
+    /// another condition, a run whose levels of factors are compared
+    #[arg(value_name = "A", required_unless_present = "table")]
+    a: Option<String>,
+    /// Second condition, compared with the first; or a system like azure/hbv4 or hbv4, or a TOML
+    /// file, as for --expect. More conditions are compared as levels, all with each other
     #[arg(value_name = "B", value_parser = word_parser())]
-    pub(crate) b: String,
+    pub(crate) others: Vec<String>,
+    /// Print all results of these runs or labels in one table instead, without a verdict
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with_all = ["a", "others", "margin", "junit", "github"])]
+    pub(crate) table: Vec<String>,
     /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
     pub(crate) margin: f64,
@@ -250,11 +269,20 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     #[command(flatten)]
-    pub(crate) gates: GateArguments,
+    pub(crate) expect: ExpectArguments,
+    #[command(flatten)]
+    pub(crate) reports: OutcomeReportArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+impl CompareArguments {
+    /// Returns the first condition; an empty text with `--table`.
+    pub(crate) fn first(&self) -> &str {
+        self.a.as_deref().unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Args)]
@@ -331,11 +359,8 @@ pub(crate) struct MeasuringArguments {
     /// Seed of random offsets and arrivals, to repeat a run [default: a new seed for every run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Compare the results with published figures: of a system like azure/hbv4, or from a TOML file
-    #[arg(long, value_name = "REFERENCE", conflicts_with = "events", value_parser = word_parser())]
-    pub(crate) expect: Option<String>,
     #[command(flatten)]
-    pub(crate) data_sheet: DataSheetArguments,
+    pub(crate) expect: ExpectArguments,
     /// Label of this condition, for `assay compare`; `run --switch` takes two, like on,off
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = parse_label)]
     pub(crate) label: Vec<String>,
@@ -345,13 +370,10 @@ pub(crate) struct MeasuringArguments {
     /// Print the plan with every case resolved, without measuring
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print no progress, only warnings and failures
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     /// Print each event as a line of JSON as it happens
-    #[arg(long, conflicts_with_all = ["json", "format", "output"])]
+    #[arg(long, conflicts_with_all = ["json", "format", "output", "expect"])]
     pub(crate) events: bool,
     /// Exit with 6 if the run is noisy or suspect: other load, too few samples, intervals beyond 10 %,
     /// values above their limit
@@ -372,9 +394,6 @@ pub(crate) struct DoctorArguments {
     /// Exit with 4 if a deviation skews or invalidates measurements
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print no progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
@@ -384,8 +403,8 @@ pub(crate) struct DoctorArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) round_trip: Option<f64>,
     /// Speed of the path, like 10Gbit/s [default: as reported by the device of --to]
-    #[arg(long, value_name = "RATE", value_parser = network::parse_bit_rate)]
-    pub(crate) rate: Option<u64>,
+    #[arg(long, value_name = "BANDWIDTH", value_parser = Bandwidth::parse)]
+    pub(crate) speed: Option<Bandwidth>,
     #[command(flatten)]
     pub(crate) page: PageArguments,
 }
@@ -397,7 +416,7 @@ pub(crate) struct ShowArguments {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
-    pub(crate) data_sheet: DataSheetArguments,
+    pub(crate) expect: ExpectArguments,
     /// Print the run in the output format of the emulated tool; with vdbench, --output names the
     /// folder to write
     #[arg(long = "as", value_name = "SHAPE", conflicts_with_all = ["json", "format"])]
@@ -419,156 +438,28 @@ pub(crate) struct VerifyArguments {
     pub(crate) store: StoreArguments,
 }
 
-/// Output formats of tools in which a stored run can be printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ToolShape {
-    /// Text output of iperf3
-    Iperf3,
-    /// JSON output of iperf3 (-J)
-    Iperf3Json,
-    /// Output of qperf
-    Qperf,
-    /// Statistics of ping
-    Ping,
-    /// Table of perftest
-    Perftest,
-    /// JSON output of perftest
-    PerftestJson,
-    /// Table of the OSU benchmarks
-    Osu,
-    /// Text output of IOR
-    Ior,
-    /// JSON output of IOR (summaryFormat=JSON)
-    IorJson,
-    /// Console output of Vdbench; with --output also its folder
-    Vdbench,
-    /// Text output of fio
-    FioNormal,
-    /// JSON output of fio
-    FioJson,
-    /// JSON output of fio with latency bins
-    #[value(name = "fio-json+")]
-    FioJsonPlus,
-    /// Terse output of fio
-    FioTerse,
-}
-
-impl ToolShape {
-    /// Returns the language whose runs can be printed in this shape.
-    pub(crate) const fn language(self) -> &'static str {
-        match self {
-            Self::Iperf3 | Self::Iperf3Json => "iperf3",
-            Self::Qperf => "qperf",
-            Self::Ping => "ping",
-            Self::Perftest | Self::PerftestJson => "perftest",
-            Self::Osu => "osu",
-            Self::Ior | Self::IorJson => "ior",
-            Self::Vdbench => "vdbench",
-            Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// Run: its identifier, a unique beginning or end of it, its label, latest, or latest~1 for the
-    /// one before; several with --format learn
+    /// one before; several are one page, with a row for each result
     #[arg(value_name = "RUN", default_value = "latest", num_args = 1..)]
     pub(crate) runs: Vec<String>,
+    /// All runs with this label
+    #[arg(long, value_name = "NAME", conflicts_with = "runs")]
+    pub(crate) label: Option<String>,
     /// With --format learn: subject of the page, like "HB120rs_v3" [default: the product of the
     /// first host]
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
     #[command(flatten)]
-    pub(crate) data_sheet: DataSheetArguments,
+    pub(crate) expect: ExpectArguments,
     /// Replace names of hosts, addresses, paths and serial numbers by consistent placeholders
     #[arg(long)]
     pub(crate) anonymous: bool,
     #[command(flatten)]
-    pub(crate) language: LanguageArguments,
-    #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-}
-
-fn parse_share(text: &str) -> Result<f64, String> {
-    let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
-    if ratio > 0.0 && ratio <= 0.95 {
-        Ok(ratio)
-    } else {
-        Err("expected a share above 0%, at most 95%".into())
-    }
-}
-
-/// Parses the largest difference that counts as equivalent. It must be positive, or equivalence
-/// could not be shown.
-fn parse_margin(text: &str) -> Result<f64, String> {
-    let ratio = quantity::parse_share(text).map_err(|error| error.to_string())?;
-    if ratio > 0.0 && ratio < 1.0 {
-        Ok(ratio)
-    } else {
-        Err("expected a share between 0% and 100%, like `5%`".into())
-    }
-}
-
-/// Parses a time to wait, which may be zero.
-fn parse_pause(text: &str) -> Result<f64, String> {
-    if text == "0s" { Ok(0.0) } else { parse_seconds(text) }
-}
-
-/// Parses a parameter of a result with its value.
-fn parse_parameter(text: &str) -> Result<(Attribute, String), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| format!("expected NAME=VALUE, like placement=node, found `{text}`"))?;
-    let attribute = Attribute::from_name(name).ok_or_else(|| {
-        let known = Attribute::ALL.iter().map(|it| it.name());
-        match nearest_word(name, known) {
-            Some(near) => format!("there is no parameter `{name}`; did you mean {near}?"),
-            None => format!("there is no parameter `{name}`"),
-        }
-    })?;
-    Ok((attribute, value.to_owned()))
-}
-
-/// Parses a label: short text without control characters, fit for tables and comma-separated lists.
-fn parse_label(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 40;
-    if text == "latest" || text.starts_with("latest~") {
-        return Err(format!("`{text}` is reserved for runs and cannot be a label"));
-    }
-    let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
-    let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
-    if is_plain && text.chars().count() <= LONGEST {
-        Ok(text.trim().to_owned())
-    } else {
-        Err(format!("expected a name of 1 to {LONGEST} characters"))
-    }
-}
-
-/// Parses a note: one line of text, short enough for reports.
-fn parse_note(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 400;
-    let text = text.trim();
-    if !text.is_empty()
-        && !text.chars().any(char::is_control)
-        && text.chars().count() <= LONGEST
-    {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("expected a line of 1 to {LONGEST} characters"))
-    }
-}
-
-/// Parses a host whose port is a separate option.
-fn parse_host(text: &str) -> Result<String, String> {
-    options::parse_host(text, Some("-p"))
-}
-
-/// Parses a host whose port cannot be chosen.
-fn parse_plain_host(text: &str) -> Result<String, String> {
-    options::parse_host(text, None)
 }
 
 fn parse_tool_path(text: &str) -> Result<(String, PathBuf), String> {

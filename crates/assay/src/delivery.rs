@@ -1,31 +1,34 @@
-//! Delivery of a measured run, of one host or several: its data sheet, its report, and the verdict
+//! Delivery of a measured run, of one host or several: its report, and the verdict on expectations
 //! that becomes the exit code.
 //!
 //! All demands are read before the measurement, so that an invalid one wastes none.
 
-use assay_claims::reference::Claim;
+use std::path::Path;
+
+use assay_claims::expectation::JudgedResults;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
-use assay_report::words::sentence;
 use assay_report::{build, words};
-use assay_run::factor_turns;
 use assay_run::failure::CommandFailure;
 use assay_run::listener::Listener;
+use assay_run::restore_record;
 use assay_run::run_request::{self, MeasuredRun};
+use assay_stats::compare::compare_programs;
 use assay_store::Store;
 
 use crate::arguments::hosts::FleetArguments;
 use crate::arguments::{MeasuringArguments, PageFormat};
-use crate::data_sheet::DataSheet;
+use crate::expectations::NamedExpectations;
 use crate::failure::{REGRESSION, UNDECIDED};
+use crate::gates::JudgedHosts;
 use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
-use crate::{page, published_figures, store_access};
+use crate::{output_file, page, store_access};
 
 mod hosts;
 mod report;
 
-use hosts::{HostDemands, JudgedHosts};
+use report::RunVerdicts;
 
 /// Extent of the printed report of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,42 +47,51 @@ pub(crate) type FurtherPage<'a> =
 pub(crate) struct RunDelivery<'a> {
     typed: &'a MeasuringArguments,
     extent: ReportExtent,
-    data_sheet: DataSheet,
-    /// Published figures to compare the results with, and their name on the command line.
-    claims: Option<(Vec<Claim>, &'a str)>,
-    hosts: HostDemands<'a>,
+    expectations: NamedExpectations,
+    /// File for the hosts to drain.
+    drain_list: Option<&'a Path>,
     further_page: Option<&'a FurtherPage<'a>>,
     own_page: Option<&'a FurtherPage<'a>>,
+    /// Margin of the comparison of programs with the first one.
+    programs_margin: Option<f64>,
+    is_stored: bool,
 }
 
 impl<'a> RunDelivery<'a> {
-    /// Reads the demands. Unknown references and impossible pages are reported before the
+    /// Reads the demands. Invalid expectations and impossible pages are reported before the
     /// measurement.
     pub(crate) fn from_options(
         typed: &'a MeasuringArguments,
         extent: ReportExtent,
     ) -> Result<Self, CommandFailure> {
         page::check_output(&typed.page)?;
-        let claims = typed.expect.as_deref().map(|name| {
-            let claims = published_figures::find_named_claims(name)
-                .unwrap_or_else(|| published_figures::system_claims(name));
-            claims.map(|claims| (claims, name))
-        });
-        let (claims, data_sheet) = (claims.transpose()?, typed.data_sheet.read()?);
         Ok(Self {
             typed,
             extent,
-            data_sheet,
-            claims,
-            hosts: HostDemands::default(),
+            expectations: typed.expect.read(JudgedResults::SingleRuns)?,
+            drain_list: None,
             further_page: None,
             own_page: None,
+            programs_margin: None,
+            is_stored: true,
         })
     }
 
-    /// Adds the demands on every host of a run with several.
+    /// Adds the file for the hosts to drain, which must be writable.
     pub(crate) fn with_hosts(self, typed: &'a FleetArguments) -> Result<Self, CommandFailure> {
-        Ok(Self { hosts: HostDemands::from_options(typed)?, ..self })
+        let drain_list = typed.drain_list.as_deref();
+        drain_list.map(output_file::check_writable).transpose()?;
+        Ok(Self { drain_list, ..self })
+    }
+
+    /// Compares the programs of the run with the first one, in its report.
+    pub(crate) fn with_programs_compared(self, margin: f64) -> Self {
+        Self { programs_margin: Some(margin), ..self }
+    }
+
+    /// Stores nothing.
+    pub(crate) fn without_store(self) -> Self {
+        Self { is_stored: false, ..self }
     }
 
     /// Adds a page after the report.
@@ -97,10 +109,20 @@ impl<'a> RunDelivery<'a> {
         &self,
         first_text: Option<&str>,
         terminal: &mut Terminal,
-        measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<MeasuredRun, CommandFailure>,
+        measure: impl FnOnce(
+            Option<&Store>,
+            &mut dyn Listener,
+        ) -> Result<MeasuredRun, CommandFailure>,
     ) -> Result<u8, CommandFailure> {
         let has_report = prints_report(self.typed) && terminal.is_stdout_terminal();
-        let measured = self::measure(self.typed, (first_text, has_report), terminal, measure)?;
+        let progress = (first_text, has_report);
+        let measured = if self.is_stored {
+            let measure =
+                |store: &Store, listener: &mut dyn Listener| measure(Some(store), listener);
+            self::measure(self.typed, progress, terminal, measure)?
+        } else {
+            measure(None, &mut progress_listener(self.typed, progress, terminal))?
+        };
         self.deliver(measured, terminal)
     }
 
@@ -112,12 +134,15 @@ impl<'a> RunDelivery<'a> {
     ) -> Result<u8, CommandFailure> {
         let MeasuredRun { run, left } = measured;
         let is_text = self.typed.page.format() == PageFormat::Text;
-        let summary = self.data_sheet.summarize(&run);
+        let summary = self.expectations.summarize(&run);
         // If the only case of a single host failed, there is nothing to print but the reason.
         let is_lost =
             run.cases.len() == 1 && run.hosts.len() == 1 && summary.results.is_empty();
-        let judged = self.hosts.judge(&summary);
-        let limits = judged.as_ref().map(JudgedHosts::to_json);
+        let judged = self.expectations.judge_hosts(&summary);
+        let gates = judged.as_ref().map(JudgedHosts::to_json);
+        let margin = self.programs_margin;
+        let comparisons =
+            margin.map(|margin| compare_programs(&run, margin)).unwrap_or_default();
         match self.own_page {
             Some(print) => print(&run, terminal)?,
             None if is_lost && is_text => {}
@@ -125,7 +150,11 @@ impl<'a> RunDelivery<'a> {
                 report::publish_run(
                     &run,
                     &summary,
-                    limits.as_ref(),
+                    &RunVerdicts {
+                        gates: gates.as_ref(),
+                        comparisons: &comparisons,
+                        is_stored: self.is_stored,
+                    },
                     (self.typed, self.extent),
                     terminal,
                 )?;
@@ -137,7 +166,7 @@ impl<'a> RunDelivery<'a> {
         if let Some(judged) = &judged {
             judged.print(prints_report(self.typed), terminal);
         }
-        self.hosts.write_drain_list(judged.as_ref(), &summary)?;
+        self.write_drain_list(judged.as_ref(), &summary)?;
         let code = judged.as_ref().map_or(0, JudgedHosts::exit_code);
         check_result(&summary)?;
         left.map_or(Ok(()), Err)?;
@@ -155,32 +184,21 @@ impl<'a> RunDelivery<'a> {
         if is_doubted && !prints_report(self.typed) {
             terminal.note(&format!("--strict: {notice}"));
         }
-        let published = match &self.claims {
-            Some((claims, name)) => self.check_published(summary, (claims, name), terminal),
-            None => 0,
-        };
+        let is_text = prints_report(self.typed);
+        let published = self.expectations.check_claims(&summary.results, is_text, terminal);
         if is_doubted && published == 0 { UNDECIDED } else { published }
     }
 
-    fn check_published(
+    /// Writes the hosts to drain to the file of the user: lost ones, those that are worse than
+    /// their peers, and those beyond a gate.
+    fn write_drain_list(
         &self,
+        judged: Option<&JudgedHosts<'_>>,
         summary: &RunSummary,
-        (claims, name): (&[Claim], &str),
-        terminal: &mut Terminal,
-    ) -> u8 {
-        let Some((document, outcome, code)) =
-            published_figures::compare_with_claims(summary, claims, name)
-        else {
-            terminal.note(&sentence("references-nothing", &[("name", name)]));
-            return UNDECIDED;
-        };
-        if prints_report(self.typed) {
-            let text = terminal.render_document(&document);
-            terminal.print(&text);
-        } else if !outcome.is_empty() {
-            terminal.note(&outcome);
-        }
-        code
+    ) -> Result<(), CommandFailure> {
+        let Some(file) = self.drain_list else { return Ok(()) };
+        let beyond = judged.into_iter().flat_map(JudgedHosts::failed_hosts);
+        hosts::write_drain_list(file, summary, hosts::worse_than_peers(summary).chain(beyond))
     }
 }
 
@@ -188,23 +206,32 @@ impl<'a> RunDelivery<'a> {
 /// whether a report of the run follows.
 pub(crate) fn measure<T>(
     typed: &MeasuringArguments,
-    (first_text, has_report): (Option<&str>, bool),
+    progress: (Option<&str>, bool),
     terminal: &mut Terminal,
     measure: impl FnOnce(&Store, &mut dyn Listener) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let store = store_access::open(&typed.store)?;
-    let mut listener =
-        ProgressListener::new(terminal, typed.events, typed.quiet).with_report(has_report);
-    factor_turns::report_unrestored(&store, &mut listener);
+    let mut listener = progress_listener(typed, progress, terminal);
+    restore_record::report_unrestored(&store, &mut listener);
+    measure(&store, &mut listener)
+}
+
+fn progress_listener<'t>(
+    typed: &MeasuringArguments,
+    (first_text, has_report): (Option<&str>, bool),
+    terminal: &'t mut Terminal,
+) -> ProgressListener<'t> {
+    let mut listener = ProgressListener::new(terminal, typed.events, typed.page.screen.quiet)
+        .with_report(has_report);
     if let Some(text) = first_text {
         listener.begin_with_text(text);
     }
-    measure(&store, &mut listener)
+    listener
 }
 
 /// Whether the report is printed as text on standard output.
 fn prints_report(typed: &MeasuringArguments) -> bool {
-    typed.page.format() == PageFormat::Text && typed.page.output.is_none() && !typed.events
+    typed.page.is_on_screen() && !typed.events
 }
 
 /// Returns a failure if the run was interrupted, a case failed or nothing was measured.

@@ -1,92 +1,158 @@
-//! `--gate` and `--limits`: thresholds that determine the exit code, with reports for CI systems.
+//! Outcomes of gates: their tables, the exit code, and reports for CI systems.
 
 use std::io::Write as _;
-use std::path::Path;
 
-use assay_claims::gate::{self, GateOutcome, MetricGate};
-use assay_model::comparison::Comparison;
+use assay_claims::gate::{self, GateOutcome, GateResult, MetricGate};
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::DistrustReason;
 use assay_report::document::{Block, ColumnAlignment, Document, ReportTable};
 use assay_report::words::message;
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::arguments::claims::GateArguments;
+use crate::arguments::claims::OutcomeReportArguments;
 use crate::failure::{REGRESSION, UNDECIDED};
+use crate::output_file;
 use crate::terminal::Terminal;
-use crate::{job_file, output_file};
 
 /// Environment variable with the path of a GitHub job's summary.
 const SUMMARY_VARIABLE: &str = "GITHUB_STEP_SUMMARY";
 
-/// Reads the gates of the user's file; `None` without one.
-pub(crate) fn read_gates(
-    typed: &GateArguments,
-) -> Result<Option<Vec<MetricGate>>, CommandFailure> {
-    typed.gate.as_deref().map(read_gate_file).transpose()
-}
-
-/// Reads the gates of a file.
-pub(crate) fn read_gate_file(path: &Path) -> Result<Vec<MetricGate>, CommandFailure> {
-    let text =
-        job_file::read_text(path).map_err(|error| job_file::unreadable_error(path, &error))?;
-    gate::parse_gates(&text).map_err(|error| {
-        let name = path.display().to_string();
-        let failure = CommandFailure::new(
-            FailureKind::Suite,
-            format!("{name} is not a valid file of gates"),
-        )
-        .with_cause(&error)
-        .advise("see docs/references.md for an example");
-        match error.place() {
-            Some(place) => failure.at_span(&name, &text, place.span.clone()),
-            None => failure,
-        }
-    })
-}
-
-/// Applies the gates and reports their outcome. The table is printed only if the comparison is
-/// printed as text.
-pub(crate) fn decide(
-    typed: &GateArguments,
-    gates: &[MetricGate],
-    comparison: &Comparison,
-    is_quiet: bool,
+/// Reports the outcomes: as a table if `is_text`, and to the files of the user. Returns the exit
+/// code.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(crate) fn report_outcomes(
+    typed: &OutcomeReportArguments,
+    judged: &[GateResult],
+    is_text: bool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let judged = gate::judge(gates, comparison);
-    if !is_quiet {
-        let columns = [
-            (message("column-gate"), ColumnAlignment::Left),
-            (message("column-outcome"), ColumnAlignment::Left),
-            (message("column-why"), ColumnAlignment::Left),
-        ];
-        let mut table = ReportTable::new("", &columns);
-        for it in &judged {
-            let outcome = outcome_word(it.outcome);
-            table.rows.push(vec![
-                it.name.as_str().into(),
-                outcome.into(),
-                it.reason.as_str().into(),
-            ]);
-        }
-        let mut document = Document::new(message("gates-title"));
-        document.blocks.push(Block::Table(table));
-        let text = terminal.render_document(&document);
-        terminal.print(&text);
+    if is_text {
+        print_outcomes(judged, terminal);
     }
     if let Some(path) = &typed.junit {
-        output_file::write(path, gate::junit(&judged))?;
+        output_file::write(path, gate::junit(judged))?;
     }
     if typed.github {
-        append_github_summary(&gate::markdown(&judged))?;
+        append_github_summary(&gate::markdown(judged))?;
     }
-    Ok(match gate::overall_outcome(&judged) {
+    Ok(outcome_code(judged))
+}
+
+fn print_outcomes(judged: &[GateResult], terminal: &mut Terminal) {
+    let columns = ["column-gate", "column-outcome", "column-why"]
+        .map(|title| (message(title), ColumnAlignment::Left));
+    let mut table = ReportTable::new("", &columns);
+    for it in judged {
+        let cells = [it.name.as_str(), outcome_word(it.outcome), it.reason.as_str()];
+        table.rows.push(cells.map(Into::into).to_vec());
+    }
+    print_table(table, terminal);
+}
+
+fn print_table(table: ReportTable, terminal: &mut Terminal) {
+    let mut document = Document::new(message("gates-title"));
+    document.blocks.push(Block::Table(table));
+    terminal.print(&terminal.render_document(&document));
+}
+
+fn outcome_code(judged: &[GateResult]) -> u8 {
+    match gate::overall_outcome(judged) {
         GateOutcome::Passed => 0,
         GateOutcome::Failed => REGRESSION,
         GateOutcome::CannotTell => UNDECIDED,
-    })
+    }
 }
 
-pub(crate) fn outcome_word(outcome: GateOutcome) -> &'static str {
+/// Hosts with the outcome of each gate.
+pub(crate) struct JudgedHosts<'s>(Vec<(&'s str, GateResult)>);
+
+/// Outcome of a gate for a host in the JSON document.
+#[derive(Serialize)]
+struct JudgedGate<'s> {
+    host: &'s str,
+    #[serde(flatten)]
+    result: &'s GateResult,
+}
+
+impl<'s> JudgedHosts<'s> {
+    /// Judges all hosts of a run. A suspect value decides nothing.
+    pub(crate) fn judge(gates: &[MetricGate], summary: &'s RunSummary) -> Self {
+        let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
+        let doubt = |estimate: &MetricEstimate| {
+            let reason = DistrustReason::from_run(estimate, summary)?;
+            // A wide interval decides by itself whether it contains the threshold.
+            let is_wide = matches!(reason, DistrustReason::WideInterval { .. });
+            (!is_wide).then(|| reason.id())
+        };
+        Self(gate::judge_hosts(gates, &hosts, &summary.results, &doubt))
+    }
+
+    /// Returns the hosts that fail a gate.
+    pub(crate) fn failed_hosts(&self) -> impl Iterator<Item = &'s str> {
+        let failed = self.0.iter().filter(|(_, it)| it.outcome == GateOutcome::Failed);
+        failed.map(|(host, _)| *host)
+    }
+
+    /// Returns all outcomes, without their hosts.
+    pub(crate) fn results(&self) -> Vec<GateResult> {
+        self.0.iter().map(|(_, it)| it.clone()).collect()
+    }
+
+    /// Returns the outcomes for the JSON document.
+    pub(crate) fn to_json(&self) -> Value {
+        let judged = |(host, result): &(&str, GateResult)| json!(JudgedGate { host, result });
+        self.0.iter().map(judged).collect()
+    }
+
+    /// Prints the hosts that do not meet every gate: as a table, or as a line for the error
+    /// output.
+    pub(crate) fn print(&self, is_text: bool, terminal: &mut Terminal) {
+        match is_text {
+            true => print_failed(&self.0, terminal),
+            false => self.exceptions_line().iter().for_each(|line| terminal.note(line)),
+        }
+    }
+
+    /// Returns a line with the first host that does not meet a gate, and the number of others.
+    fn exceptions_line(&self) -> Option<String> {
+        let of_outcome = |outcome| {
+            let mut all = self.0.iter().filter(|(_, it)| it.outcome == outcome);
+            let (host, first) = all.next()?;
+            let others = match all.count() {
+                0 => String::new(),
+                n => format!(" (and {n} more)"),
+            };
+            let word = outcome_word(outcome);
+            Some(format!("--expect: {word}: {host}: {}: {}{others}", first.name, first.reason))
+        };
+        of_outcome(GateOutcome::Failed).or_else(|| of_outcome(GateOutcome::CannotTell))
+    }
+
+    /// Returns the exit code: a host beyond a gate takes precedence over an undecided one.
+    pub(crate) fn exit_code(&self) -> u8 {
+        outcome_code(&self.results())
+    }
+}
+
+/// Prints the hosts that do not meet every gate, as a table.
+fn print_failed(results: &[(&str, GateResult)], terminal: &mut Terminal) {
+    let columns = ["column-host", "column-gate", "column-outcome", "column-why"]
+        .map(|title| (message(title), ColumnAlignment::Left));
+    let mut table = ReportTable::new("", &columns);
+    for (host, it) in results.iter().filter(|(_, it)| it.outcome != GateOutcome::Passed) {
+        let cells = [*host, it.name.as_str(), outcome_word(it.outcome), it.reason.as_str()];
+        table.rows.push(cells.map(Into::into).to_vec());
+    }
+    if !table.rows.is_empty() {
+        print_table(table, terminal);
+    }
+}
+
+fn outcome_word(outcome: GateOutcome) -> &'static str {
     message(match outcome {
         GateOutcome::Passed => "gate-passed",
         GateOutcome::Failed => "gate-failed",

@@ -7,13 +7,14 @@ mod arguments;
 mod called_name;
 mod commands;
 mod companions;
-mod data_sheet;
 mod delivery;
+mod expectations;
 mod gates;
 mod page;
 mod pipeline;
 mod published_figures;
 mod run_names;
+mod stored_levels;
 mod suites;
 
 use std::process::ExitCode;
@@ -25,7 +26,7 @@ use assay_console::{
 use assay_emulation::options::network::normalize_qperf_words;
 use assay_emulation::{fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
 
-use crate::arguments::{AssayCommand, file_extension};
+use crate::arguments::{AssayCommand, ScreenArguments, file_extension};
 use crate::commands::help;
 use crate::failure::exit_code;
 use crate::progress_listener::ProgressListener;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     file_size_limit::report_as_error();
+    help::answer_shell();
     let words = called_name::insert_command(words);
     let words = commands::help::move_help_first(normalize_qperf_words(words));
     if let Some(words) = commands::agent::agent_words(&words) {
@@ -80,10 +82,14 @@ fn exit_with(outcome: Result<u8, CommandFailure>, terminal: &mut Terminal) -> Ex
 }
 
 fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    if !command.prints_tool_output() {
-        arguments::terminal_language().make_current();
+    let screen = command.screen();
+    match screen.and_then(ScreenArguments::language) {
+        Some(language) => language.make_current(),
+        None if command.prints_tool_output() => {}
+        None => arguments::terminal_language().make_current(),
     }
-    if let Some(message) = command.progress_message() {
+    let is_quiet = screen.is_some_and(|it| it.quiet);
+    if let Some(message) = command.progress_message().filter(|_| !is_quiet) {
         ProgressListener::show_search(terminal, message, false);
     }
     match command {

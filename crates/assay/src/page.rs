@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use assay_console::json_document::to_json;
 use assay_report::document::Document;
 use assay_report::locale::Language;
 use assay_report::render;
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
 
 use serde::Serialize;
 
@@ -123,7 +124,7 @@ pub(crate) fn publish<J: Serialize>(
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     let text = match typed.format() {
-        PageFormat::Json => self::to_json(&json())?,
+        PageFormat::Json => to_json(&json())?,
         PageFormat::Csv | PageFormat::Learn => {
             return Err(CommandFailure::usage(format!(
                 "\"{}\" has no table of results",
@@ -153,7 +154,7 @@ pub(crate) fn publish_lines(
     typed: &BriefPageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let text = if typed.is_json() { self::to_json(json)? } else { text.to_owned() };
+    let text = if typed.is_json() { to_json(json)? } else { text.to_owned() };
     match &typed.output {
         Some(path) => output_file::write(path, &text)?,
         None => terminal.print(&text),
@@ -171,7 +172,7 @@ pub(crate) fn publish_brief(
     typed: &BriefPageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let text = if typed.is_json() { self::to_json(json)? } else { text.to_owned() };
+    let text = if typed.is_json() { to_json(json)? } else { text.to_owned() };
     match &typed.output {
         Some(path) => output_file::write(path, &text)?,
         None if typed.is_json() => terminal.print(&text),
@@ -199,14 +200,6 @@ pub(crate) fn print_or_write(
         }
         Some(path) => output_file::write(path, text),
     }
-}
-
-/// Formats a value as indented JSON with a final newline.
-pub(crate) fn to_json(value: &impl Serialize) -> Result<String, CommandFailure> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "cannot write the result as JSON")
-            .with_cause(&error)
-    })
 }
 
 /// Renders all plots of a page as one image.

@@ -1,5 +1,6 @@
 //! Measurement pipeline: suite → plan → events → run → summary → document.
 
+use assay_console::json_document::to_json;
 use assay_console::options::program_arguments;
 use assay_model::plan::{Case, Plan};
 use assay_model::suite::Suite;
@@ -13,8 +14,9 @@ use serde::Serialize;
 
 use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
 use crate::delivery::{ReportExtent, RunDelivery};
-use crate::page::{self, to_json};
+use crate::page;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
+use crate::run_names;
 use crate::signals;
 use crate::terminal::Terminal;
 
@@ -62,25 +64,35 @@ pub(crate) fn deliver_suite(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let request = &with_label(request, typed)?;
-    ProgressListener::show_search(terminal, SEARCH_MESSAGE, typed.quiet || typed.dry_run);
+    ProgressListener::show_search(
+        terminal,
+        SEARCH_MESSAGE,
+        typed.page.screen.quiet || typed.dry_run,
+    );
     let prepared = run_request::prepare(request)?;
     if typed.dry_run {
         return dry_run(&prepared, None, typed, terminal);
     }
     if typed.page.format() == PageFormat::Svg
-        && prepared.plan.cases.iter().all(is_single_number)
+        && (prepared.plan.cases.iter().all(is_single_number)
+            || is_single_stream(&prepared.plan))
     {
         return Err(page::no_plot_failure(&request.suite.title));
     }
     let cancel = signals::cancel_on_signals_with_notice()?;
     delivery.measure(None, terminal, |store, listener| {
-        run_request::measure(request, prepared, Some(store), &cancel, listener, Box::new(Alone))
+        run_request::measure(request, prepared, store, &cancel, listener, Box::new(Alone))
     })
 }
 
 /// Whether the case yields a single number, which cannot be plotted.
 const fn is_single_number(case: &Case) -> bool {
     case.workload.as_linpack().is_some() || case.workload.as_peak_flops().is_some()
+}
+
+/// Whether the plan is STREAM in one placement: scaling and several domains have a plot.
+const fn is_single_stream(plan: &Plan) -> bool {
+    matches!(plan.cases.as_slice(), [case] if case.workload.as_stream().is_some())
 }
 
 /// Adds the label and the note to the request.
@@ -96,6 +108,7 @@ fn with_label<'a>(
                 .advise("use two names only with `assay run --switch`"));
         }
     };
+    run_names::check_label(label)?;
     Ok(RunRequest { label, note: typed.note.as_deref(), ..request.clone() })
 }
 

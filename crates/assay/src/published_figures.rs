@@ -1,70 +1,23 @@
-//! Comparison of results with published figures: `compare RUN SYSTEM`, `run --expect`.
+//! Comparison of results with claims: `compare RUN SYSTEM`, `--expect`.
 
 use std::fmt::Write as _;
 
-use assay_claims::reference::{
-    self, Claim, ClaimCheck, ClaimVerdict, EntryError, Qualifier, ReferenceError,
-};
-use assay_model::path_text;
+use assay_claims::reference::{self, Claim, ClaimCheck, ClaimVerdict, Qualifier};
+use assay_model::comparison::{self, ComparedCondition};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::document::{
     Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone,
 };
-use assay_report::precision;
 use assay_report::units::{localise_printed, percent, quantity};
 use assay_report::words::{message, sentence};
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_report::{precision, render};
+use assay_run::failure::CommandFailure;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::failure::{REGRESSION, UNDECIDED};
-use crate::job_file;
 use crate::page::OutputPage;
-
-/// Returns the claims of a system, named like `vendor/model`, or of a TOML file. Returns `None` if
-/// `name` has neither form.
-pub(crate) fn find_named_claims(name: &str) -> Option<Result<Vec<Claim>, CommandFailure>> {
-    if path_text::decode_path(name)
-        .extension()
-        .is_some_and(|it| it.eq_ignore_ascii_case("toml"))
-    {
-        return Some(read_claims(name));
-    }
-    name.contains('/').then(|| system_claims(name))
-}
-
-/// Returns the claims about a built-in system.
-pub(crate) fn system_claims(name: &str) -> Result<Vec<Claim>, CommandFailure> {
-    reference::claims_for_system(name).map_err(|error| {
-        CommandFailure::usage(error.to_string()).advise("`assay references` lists the systems")
-    })
-}
-
-fn read_claims(path: &str) -> Result<Vec<Claim>, CommandFailure> {
-    let file = &path_text::decode_path(path);
-    let text =
-        job_file::read_text(file).map_err(|error| job_file::unreadable_error(file, &error))?;
-    reference::parse_claims(&text).map_err(|error| invalid_file(path, &text, &error))
-}
-
-/// Returns the failure for an invalid file of references, with its location.
-fn invalid_file(path: &str, text: &str, error: &ReferenceError) -> CommandFailure {
-    let advice = match error {
-        ReferenceError::Entry { wrong, .. } if matches!(**wrong, EntryError::NoUnit { .. }) => {
-            "write the figure with its unit: value = \"260 GB/s\""
-        }
-        _ => "see docs/references.md for an example",
-    };
-    let failure = CommandFailure::new(
-        FailureKind::Suite,
-        format!("{path} is not a valid file of references"),
-    );
-    let failure = failure.with_cause(error).advise(advice);
-    match error.place() {
-        Some(place) => failure.at_span(path, text, place.span.clone()),
-        None => failure,
-    }
-}
 
 /// Formats a claim, such as `about 260 GB/s`, in the language of the output, with the digits and
 /// the prefix that were published.
@@ -112,11 +65,11 @@ pub(crate) fn machine_comparison(summary: &RunSummary) -> Option<String> {
 /// Compares results with published figures. Returns the page, a summary in one sentence and the
 /// exit code; `None` without comparable figures.
 pub(crate) fn compare_with_claims(
-    summary: &RunSummary,
+    results: &[MetricEstimate],
     claims: &[Claim],
     name: &str,
 ) -> Option<(Document, String, u8)> {
-    let checks = reference::check_claims(&summary.results, claims);
+    let checks = reference::check_claims(results, claims);
     let has_figures = !checks.is_empty();
     has_figures.then(|| {
         (
@@ -241,27 +194,6 @@ fn result_name(estimate: &MetricEstimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
-/// Returns a verdict for machine-readable output.
-const fn verdict_word(verdict: ClaimVerdict) -> &'static str {
-    match verdict {
-        ClaimVerdict::Reached => "reached",
-        ClaimVerdict::Missed => "missed",
-        ClaimVerdict::Conflict => "sources differ",
-        ClaimVerdict::Shown => "",
-    }
-}
-
-/// Result with its claims and verdict, in the JSON output.
-#[derive(Serialize)]
-struct ClaimRow<'a> {
-    benchmark: &'a str,
-    metric: &'a str,
-    case: &'a str,
-    median: f64,
-    verdict: ClaimVerdict,
-    claims: &'a [&'a Claim],
-}
-
 /// Renders results with their references as a page for `compare RUN SYSTEM`.
 pub(crate) fn comparison_page<T>(
     summary: &RunSummary,
@@ -278,28 +210,66 @@ pub(crate) fn comparison_page<T>(
                              dimensions: `assay import --set placement=node`"
         )));
     }
-    let rows: Vec<ClaimRow<'_>> = checks
-        .iter()
-        .map(|it| ClaimRow {
-            benchmark: &it.estimate.benchmark,
-            metric: &it.estimate.metric,
-            case: &it.estimate.case,
-            median: it.estimate.median,
-            verdict: it.verdict,
-            claims: &it.claims,
-        })
-        .collect();
-    let json = serde_json::to_string_pretty(&rows).map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "cannot write the result as JSON")
-            .with_cause(&error)
-    })? + "\n";
     let published = publish(OutputPage {
         document: comparison_document(&checks, name),
-        json: &|| json.clone(),
+        json: &|| comparison_json(summary, &checks, name),
         csv: &|| comparison_csv(&checks),
         html_document: None,
     });
     Ok((published, claims_exit_code(&checks)))
+}
+
+/// Comparison of a run with published figures, with the members of a comparison of runs.
+#[derive(Serialize)]
+struct PublishedComparison {
+    schema: u32,
+    a: ComparedCondition,
+    b: ComparedCondition,
+    control: [String; 0],
+    design: &'static str,
+    margin: f64,
+    pairs: Vec<Value>,
+    unmatched: [String; 0],
+    differences: [String; 0],
+}
+
+/// Renders the comparison in the form of a comparison of runs: a pair for each figure.
+fn comparison_json(summary: &RunSummary, checks: &[ClaimCheck<'_>], name: &str) -> String {
+    let pairs = checks.iter().flat_map(|check| check.claims.iter().map(|it| pair(check, it)));
+    let runs = vec![summary.run.id.clone()];
+    let document = PublishedComparison {
+        schema: comparison::SCHEMA,
+        a: ComparedCondition { name: summary.run.id.clone(), runs },
+        b: ComparedCondition { name: name.to_owned(), runs: Vec::new() },
+        control: [],
+        design: "published",
+        margin: reference::DEFAULT_TOLERANCE,
+        pairs: pairs.collect(),
+        unmatched: [],
+        differences: [],
+    };
+    render::json::document(&document)
+}
+
+/// Returns a result with one of its published figures.
+fn pair(check: &ClaimCheck<'_>, claim: &Claim) -> Value {
+    let estimate = check.estimate;
+    let figure = claim.quantity.value;
+    let ratio_ci = estimate.ci.map(|[low, high]| [figure / high, figure / low]);
+    json!({
+        "a": render::json::result(estimate),
+        "b": {
+            "benchmark": estimate.benchmark,
+            "case": estimate.case,
+            "metric": estimate.metric,
+            "unit": estimate.unit,
+            "median": figure,
+            "reference": claim,
+        },
+        "ratio": figure / estimate.median,
+        "ratio_ci": ratio_ci,
+        "verdict": check.verdict.name(),
+    })
 }
 
 fn comparison_csv(checks: &[ClaimCheck<'_>]) -> String {
@@ -318,7 +288,7 @@ fn comparison_csv(checks: &[ClaimCheck<'_>]) -> String {
                 quote(claim.qualifier.word()),
                 claim.date,
                 quote(&claim.source),
-                verdict_word(check.verdict)
+                check.verdict.name()
             );
         }
     }

@@ -2,6 +2,7 @@
 
 use assay_claims::reference;
 use assay_console::options::StoreArguments;
+use assay_model::path_text;
 use assay_run::failure::CommandFailure;
 use assay_store::{ReadRun, Store};
 
@@ -42,5 +43,28 @@ pub(crate) fn advise_about_system(failure: CommandFailure, name: &str) -> Comman
              `assay compare RUN {system}` compares a run with them"
         )),
         None => failure,
+    }
+}
+
+/// Checks a label: one that is empty, or a name of the newest runs, could not be named again.
+pub(crate) fn check_label(label: Option<&str>) -> Result<(), CommandFailure> {
+    let Some(label) = label else { return Ok(()) };
+    let is_reserved = label == "latest" || label.starts_with("latest~");
+    if label.trim().is_empty() || is_reserved {
+        let reason = if is_reserved { "it names the newest runs" } else { "it is empty" };
+        return Err(CommandFailure::usage(format!("`{label}` cannot be a label"))
+            .with_reason(reason)
+            .advise("use a word for the condition, like --label before"));
+    }
+    Ok(())
+}
+
+/// Adds advice to the failure of a name that is no run but a file.
+pub(crate) fn advise_about_file(failure: CommandFailure, name: &str) -> CommandFailure {
+    match path_text::decode_path(name).is_file() {
+        true => failure.advise(format!(
+            "{name} is a file: `assay import {name}` stores its results as a run"
+        )),
+        false => failure,
     }
 }

@@ -47,11 +47,12 @@ pub(crate) fn open_joined(names: &[OsString]) -> Result<Suite, CommandFailure> {
     read_joined(names, &BTreeMap::new())
 }
 
-/// Opens a suite with factors: its own, and those given on the command line. Returns `None` without
-/// any.
+/// Opens a suite with factors: its own, and those given on the command line. `texts` has the contents
+/// of the files already read, by name. Returns `None` without any factor.
 pub(crate) fn open_factorial(
     names: &[OsString],
     given: &[FactorLevels],
+    texts: &BTreeMap<String, String>,
 ) -> Result<Option<OpenedFactors>, CommandFailure> {
     let [file] = names else {
         if given.is_empty() {
@@ -61,7 +62,10 @@ pub(crate) fn open_factorial(
             .advise("measure one suite after the other, or write one file"));
     };
     let name = file.to_string_lossy().into_owned();
-    let text = suite_text(file)?;
+    let text = match texts.get(&name) {
+        Some(text) => text.clone(),
+        None => suite_text(file)?,
+    };
     let parsed = suite::parse_factorial_suite(&text, given)
         .map_err(|error| invalid_suite(&name, &text, error))?;
     Ok(parsed.map(|mut suite| {

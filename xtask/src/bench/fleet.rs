@@ -14,13 +14,13 @@ use serde_json::Value;
 
 use crate::{command, packages};
 
-use super::cpus::Cpus;
-use super::machine;
-use super::options::BenchOptions;
-use super::workplace::BenchWorkplace;
 use workbench::page::MarkdownPage;
 
+mod machine;
 mod peers;
+mod workplace;
+
+use self::workplace::BenchWorkplace;
 
 /// Number of hosts of each row, and number of relays between them and the coordinator.
 const ROWS: [(usize, usize); 5] = [(10, 0), (24, 0), (100, 0), (1000, 0), (1000, 10)];
@@ -71,9 +71,9 @@ struct CpuSample {
 }
 
 /// Runs the measurement and writes the page.
-pub(crate) fn run(root: &Path, options: &BenchOptions) -> Result<()> {
+pub(crate) fn run(root: &Path) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_FLEET)?;
-    let workplace = BenchWorkplace::open(root, Cpus::choose(options.threads)?)?;
+    let workplace = BenchWorkplace::open(root)?;
     let mut facts = machine::facts(&workplace);
     let program = workplace.build_assay()?;
     facts.push(machine::assay_version(&workplace, &program));

@@ -11,6 +11,7 @@ const DIVIDED_PACKAGE: &str = "assay";
 /// Modules in `crates/assay/tests/it` whose tests start real tools, servers, agents or
 /// measurements, or need root. A new module is quick until it is listed here.
 const THOROUGH_MODULES: &[&str] = &[
+    "bench_suites::",
     "claims::",
     "conditions::",
     "exec::",
@@ -32,6 +33,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "round_trips::",
     "serve::",
     "serve_browser::",
+    "site_anonymous::",
     "site_browser::",
     "site_checks::",
     "slurm::",

@@ -3,21 +3,28 @@
 //! The tables are the same for the same seed.
 
 use std::num::NonZeroUsize;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use assay_stats::interval_coverage::ModalShape;
-use assay_stats::simulation::{SimulatedConditions, SimulatedHistory};
+use assay_stats::looks::LAST_LOOK;
+use assay_stats::simulation::programs::{ProgramNoise, ProgramTally, SimulatedPrograms};
+use assay_stats::simulation::{SimulatedConditions, SimulatedHistory, VerdictTally};
 
 /// Simulated comparisons per line: the standard error of a share of 4 % is 0.5 %.
 const COMPARISONS: u32 = 1500;
 /// Simulated histories per line.
 const HISTORIES: u32 = 4000;
 
+/// Simulated comparisons of programs per line, and families of levels.
+const PROGRAMS: u32 = 1000;
+
 /// Bound on a simulated share.
 #[derive(Debug, Clone, Copy)]
 enum Bound {
     AtMost(f64),
     AtLeast(f64),
+    Within(f64, f64),
 }
 
 /// Simulation with the bound that its result must meet.
@@ -32,6 +39,8 @@ struct SimulatedClaim {
 pub(super) fn print_tables(seed: u64) -> u32 {
     println!("{COMPARISONS} comparisons or {HISTORIES} histories each, seed {seed}\n");
     let mut lines = verdict_claims(seed);
+    lines.extend(look_claims(seed));
+    lines.extend(program_claims(seed));
     lines.extend(change_point_claims(seed));
     lines.extend(mode_claims(seed));
     let mut faults = 0;
@@ -50,6 +59,10 @@ pub(super) fn print_tables(seed: u64) -> u32 {
                     Bound::AtMost(most) => (share <= most, format!("≤ {:.0} %", 100.0 * most)),
                     Bound::AtLeast(minimum) => {
                         (share >= minimum, format!("≥ {:.0} %", 100.0 * minimum))
+                    }
+                    Bound::Within(low, high) => {
+                        let limits = format!("{:.0}–{:.0} %", 100.0 * low, 100.0 * high);
+                        ((low..=high).contains(&share), limits)
                     }
                 };
                 faults += u32::from(!holds);
@@ -103,6 +116,110 @@ fn verdict_claims(seed: u64) -> Vec<SimulatedClaim> {
     };
     lines.extend([found(1), found(50)]);
     lines
+}
+
+/// Returns simulations of a suite in turns that is looked at after each block.
+fn look_claims(seed: u64) -> Vec<SimulatedClaim> {
+    let looks = SimulatedConditions { has_looks: true, ..SimulatedConditions::EQUAL };
+    // Many metrics take as much longer.
+    let count = |metrics: usize| if metrics > 1 { PROGRAMS / 5 } else { PROGRAMS };
+    let line = |case: &str,
+                outcome,
+                bound,
+                conditions: SimulatedConditions,
+                share: fn(VerdictTally) -> f64| {
+        let count = count(conditions.metrics);
+        SimulatedClaim {
+            label: format!(
+                "{case}, {} metrics, at most 28 runs in turns, looks",
+                conditions.metrics
+            ),
+            outcome,
+            bound,
+            simulate: Box::new(move || share(conditions.simulate(count, seed))),
+        }
+    };
+    let mut lines = Vec::new();
+    for metrics in [1, 50] {
+        let equal = SimulatedConditions { metrics, ..looks };
+        let shifted = SimulatedConditions { ratio: 1.03, ..equal };
+        let misled = |it: VerdictTally| it.misled_share();
+        lines.push(line("equal", "with a false verdict", Bound::AtMost(0.05), equal, misled));
+        let found = |it: VerdictTally| it.found_share();
+        lines.push(line("1 worse by 3 %", "found", Bound::AtLeast(0.9), shifted, found));
+    }
+    lines
+}
+
+/// Returns simulations of two programs that are looked at after each block, and of five equal levels
+/// of a factor.
+fn program_claims(seed: u64) -> Vec<SimulatedClaim> {
+    let pairs = [
+        (1.0, ProgramNoise::Independent),
+        (1.01, ProgramNoise::Independent),
+        (1.03, ProgramNoise::Independent),
+        (1.05, ProgramNoise::Independent),
+        (1.0, ProgramNoise::Drift),
+        (1.03, ProgramNoise::Drift),
+        (1.0, ProgramNoise::Bursts),
+        (1.01, ProgramNoise::Bursts),
+        (1.0, ProgramNoise::TwoModes),
+        (1.01, ProgramNoise::TwoModes),
+    ];
+    let mut lines: Vec<SimulatedClaim> =
+        pairs.into_iter().flat_map(|(ratio, noise)| pair_claims(ratio, noise, seed)).collect();
+    let levels = SimulatedPrograms {
+        ratios: vec![1.0; 4],
+        has_looks: false,
+        ..SimulatedPrograms::pair(1.0, ProgramNoise::Independent)
+    };
+    lines.push(SimulatedClaim {
+        label: "five equal levels of a factor, 14 blocks, noise 1 %".to_owned(),
+        outcome: "with any difference",
+        bound: Bound::AtMost(0.05),
+        simulate: Box::new(move || levels.family_error(PROGRAMS, seed)),
+    });
+    lines
+}
+
+/// Returns the claims about two programs with this ratio, from one simulation.
+fn pair_claims(ratio: f64, noise: ProgramNoise, seed: u64) -> Vec<SimulatedClaim> {
+    let tally = Arc::new(OnceLock::new());
+    let line = |outcome, bound, share: fn(ProgramTally) -> f64| {
+        let tally = Arc::clone(&tally);
+        let simulate = move || SimulatedPrograms::pair(ratio, noise).simulate(PROGRAMS, seed);
+        SimulatedClaim {
+            label: format!(
+                "two programs, {:.0} % apart, noise 1 %, {noise:?}, looks",
+                100.0 * (ratio - 1.0)
+            ),
+            outcome,
+            bound,
+            simulate: Box::new(move || share(*tally.get_or_init(&simulate))),
+        }
+    };
+    let misled = |it: ProgramTally| share_of(it.misled, it.comparisons);
+    let mut lines = vec![line("with a false verdict", Bound::AtMost(0.05), misled)];
+    if ratio > 1.02 {
+        let found = |it: ProgramTally| share_of(it.found, it.comparisons);
+        lines.push(line("found", Bound::AtLeast(0.95), found));
+        let turns = |it: ProgramTally| share_of(it.blocks, it.comparisons * LAST_LOOK as u32);
+        // Drift adds noise of its own.
+        let most = if noise == ProgramNoise::Independent { 0.5 } else { 0.55 };
+        lines.push(line("share of 28 turns", Bound::AtMost(most), turns));
+    }
+    // The interval holds at every look, so that at one of them it is too wide.
+    let covered = |it: ProgramTally| share_of(it.covered, it.comparisons);
+    lines.push(line("ratio in its interval", Bound::AtLeast(0.93), covered));
+    if noise == ProgramNoise::Independent {
+        let medians = |it: ProgramTally| share_of(it.medians_covered, 2 * it.comparisons);
+        lines.push(line("median in its interval", Bound::Within(0.93, 0.99), medians));
+    }
+    lines
+}
+
+fn share_of(part: u32, whole: u32) -> f64 {
+    f64::from(part) / f64::from(whole)
 }
 
 /// Returns simulations of distributions with one mode and with several modes.

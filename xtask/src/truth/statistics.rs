@@ -1,11 +1,13 @@
 //! `cargo xtask truth statistics [SEED]`: simulates the coverage of intervals; the same seed gives
 //! the same table.
 //!
-//! Does not measure anything, so it needs no quiet machine.
+//! Needs no quiet machine: besides the simulations, it starts a program whose figures are drawn.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use anyhow::Result;
 use assay_stats::interval_coverage::{CoverageCell, CoverageTally};
 
 /// Simulated cases per line: the standard error of a share of 95 % is 0.35 %.
@@ -14,7 +16,7 @@ const CASES_PER_LINE: u32 = 4000;
 pub(crate) const DEFAULT_SEED: u64 = 2026;
 
 /// Prints the table and the lines outside their bounds.
-pub(crate) fn run(seed: u64) -> ExitCode {
+pub(crate) fn run(root: &Path, seed: u64) -> Result<ExitCode> {
     let cells = CoverageCell::all_cells();
     let tallies = simulate_all(&cells, seed);
     println!(
@@ -36,8 +38,10 @@ pub(crate) fn run(seed: u64) -> ExitCode {
          samples\n"
     );
     faults += super::comparisons::print_tables(seed);
+    println!();
+    faults += super::measured_programs::count_faults(root, seed)?;
     println!("\n{faults} lines do not hold");
-    ExitCode::from(u8::from(faults > 0))
+    Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
 /// Simulates all cells on all CPUs.

@@ -368,7 +368,7 @@ fn fio_text_separates_reads_and_writes() {
          \x20   clat (msec): min=1, max=9, avg= 2.50, stdev= 0.10\n",
         &expect![[r#"
             fio-text
-            storage [operation=Text("mix") bytes=Integer(4096) threads=Integer(2) depth=Integer(64) read_share=Number(0.7) pattern=Text("random") engine=Text("libaio")]
+            storage [phase=Text("job") operation=Text("mix") bytes=Integer(4096) threads=Integer(2) depth=Integer(64) read_share=Number(0.7) pattern=Text("random") engine=Text("libaio")]
               rate Text("read") [70100.0]
               bandwidth Text("read") [287000000.0]
               latency Text("read") [0.000388]

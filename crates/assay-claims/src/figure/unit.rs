@@ -77,8 +77,19 @@ const TIME: [(f64, &[&str], &[&str]); 5] = [
 ];
 /// "Per second" after a symbol, in each script. The second Cyrillic one ends with a Latin letter.
 const PER_SECOND: [&str; 7] = ["/s", "/sec", " / s", "/с", " / с", "/秒", "/초"];
-const PER_SECOND_MORE: [&str; 2] = ["/sn", "/saniye"];
-const PER_SECOND_CYRILLIC: [&str; 4] = ["/с", "/c", "/сек", " / с"];
+const PER_SECOND_MORE: [&str; 10] = [
+    "/sn",
+    "/saniye",
+    "/Sek",
+    "/second",
+    " per second",
+    " pro Sekunde",
+    " par seconde",
+    " por segundo",
+    " za sekundu",
+    " al secondo",
+];
+const PER_SECOND_CYRILLIC: [&str; 5] = ["/с", "/c", "/сек", " / с", " в секунду"];
 /// Stems of words for a second, by prefix.
 const TIME_WORDS: [(f64, &[&str]); 4] = [
     (
@@ -125,7 +136,7 @@ const TIME_WORDS: [(f64, &[&str]); 4] = [
     (1.0, &["second", "sekund", "sekundach", "segundo", "saniye", "másodperc", "секунд"]),
 ];
 /// Spellings without prefixes: words without inflection or blanks, and irregular symbols.
-const OTHER_SPELLINGS: [(Unit, f64, &[&str]); 13] = [
+const OTHER_SPELLINGS: [(Unit, f64, &[&str]); 16] = [
     (Unit::Second, 1e-9, &["ナノ秒", "纳秒", "納秒", "奈秒", "나노초", "nsec"]),
     (Unit::Second, 1e-6, &["マイクロ秒", "微秒", "마이크로초", "usec", "µsec"]),
     (Unit::Second, 1e-3, &["ミリ秒", "毫秒", "밀리초", "msec"]),
@@ -168,12 +179,38 @@ const OTHER_SPELLINGS: [(Unit, f64, &[&str]); 13] = [
     (Unit::IoPerSecond, 1e6, &["M IOPS"]),
     // Chinese, Japanese and Korean count in ten thousands.
     (Unit::IoPerSecond, 1e4, &["万 IOPS", "萬 IOPS", "만 IOPS", "万IOPS", "萬IOPS", "만IOPS"]),
-    (Unit::BitPerSecond, 1e9, &["gigabits per second", "gigabit per second"]),
-    (Unit::BitPerSecond, 1e6, &["megabits per second"]),
-    (Unit::Byte, 1.0, &["bytes", "octets", "字节", "位元組", "バイト", "바이트"]),
+    (
+        Unit::BitPerSecond,
+        1e9,
+        &[
+            "gigabits per second",
+            "gigabit per second",
+            "Gigabit pro Sekunde",
+            "gigabits par seconde",
+            "gigabits por segundo",
+            "гигабит в секунду",
+            "гигабита в секунду",
+        ],
+    ),
+    (
+        Unit::BitPerSecond,
+        1e6,
+        &[
+            "megabits per second",
+            "Megabit pro Sekunde",
+            "mégabits par seconde",
+            "megabits por segundo",
+            "мегабит в секунду",
+            "мегабита в секунду",
+        ],
+    ),
+    (Unit::Byte, 1.0, &["字节", "位元組", "バイト", "바이트"]),
+    (Unit::Byte, 1e3, &["千字节", "キロバイト", "킬로바이트"]),
+    (Unit::Byte, 1e6, &["兆字节", "メガバイト", "메가바이트"]),
+    (Unit::Byte, 1e9, &["吉字节", "ギガバイト", "기가바이트"]),
 ];
 /// Stems of other words.
-const WORD_STEMS: [(Unit, f64, &[&str]); 9] = [
+const WORD_STEMS: [(Unit, f64, &[&str]); 13] = [
     (Unit::Ratio, 0.01, &["percent", "per cent", "prozent", "procent", "процент"]),
     (Unit::FlopPerSecond, 1e15, &["PetaFLOP", "петафлоп", "Петафлоп"]),
     (Unit::FlopPerSecond, 1e12, &["TeraFLOP", "терафлоп", "Терафлоп"]),
@@ -182,7 +219,11 @@ const WORD_STEMS: [(Unit, f64, &[&str]); 9] = [
     (Unit::Byte, 1_048_576.0, &["mebibyt", "мебибайт"]),
     (Unit::Byte, 1024.0, &["kibibyt", "кибибайт", "кибибит"]),
     (Unit::Byte, 1_099_511_627_776.0, &["tebibyt", "тебибайт"]),
-    (Unit::Byte, 1.0, &["байт"]),
+    (Unit::Byte, 1e12, &["terabyt", "tera-octet", "téra-octet", "терабайт"]),
+    (Unit::Byte, 1e9, &["gigabyt", "giga-octet", "гигабайт"]),
+    (Unit::Byte, 1e6, &["megabyt", "méga-octet", "мегабайт"]),
+    (Unit::Byte, 1e3, &["kilobyt", "kilo-octet", "килобайт"]),
+    (Unit::Byte, 1.0, &["byte", "octet", "байт", "байтны", "байтно"]),
 ];
 
 /// Spellings by first character, which excludes most words of a page at once.
@@ -264,10 +305,16 @@ fn add_latin_rates(table: &mut SpellingTable, prefix: &str, factor: f64, is_deci
 }
 
 fn add_cyrillic_rates(table: &mut SpellingTable, prefix: &str, factor: f64, is_decimal: bool) {
-    add_symbol(table, format!("{prefix}Б"), (Unit::Byte, factor));
+    let bytes =
+        || ["Б", "байт", "Байт"].into_iter().filter(|it| *it == "Б" || !prefix.is_empty());
+    for base in bytes() {
+        add_symbol(table, format!("{prefix}{base}"), (Unit::Byte, factor));
+    }
     for per in PER_SECOND_CYRILLIC {
-        add_symbol(table, format!("{prefix}Б{per}"), (Unit::BytePerSecond, factor));
-        for base in ["бит", "б"] {
+        for base in bytes() {
+            add_symbol(table, format!("{prefix}{base}{per}"), (Unit::BytePerSecond, factor));
+        }
+        for base in ["бит", "Бит", "б"] {
             add_symbol(table, format!("{prefix}{base}{per}"), (Unit::BitPerSecond, factor));
         }
     }
@@ -325,7 +372,8 @@ fn spelling_length(spelling: &Spelling, rest: &str) -> Option<usize> {
             let after = rest.strip_prefix(&spelling.text)?;
             let is_word =
                 after.trim_start_matches(BLANKS).chars().next().is_some_and(is_letter_or_digit);
-            (!is_word).then_some(length)
+            // French `s’exécute` is an elision.
+            (!is_word && !after.starts_with(['\'', '’'])).then_some(length)
         }
     }
 }
@@ -412,7 +460,10 @@ pub fn heading_unit(text: &str) -> Option<PrintedUnit> {
             it.text.chars().count() == 1 || it.unit == Unit::Second && it.factor >= 1.0;
         // `at 4 KiB` is a parameter, not the unit of the column.
         let is_value = before.ends_with(|c: char| c.is_ascii_digit());
-        !is_value && (is_enclosed || is_alone || !is_word)
+        // `Value(s)` is a plural.
+        let is_plural =
+            text[..it.span.0].strip_suffix('(').is_some_and(|it| it.ends_with(is_letter));
+        !(is_value || is_plural && it.text == "s") && (is_enclosed || is_alone || !is_word)
     };
     let mut units =
         word_starts.filter_map(|(start, _)| parse_unit(text, start)).filter(is_named);

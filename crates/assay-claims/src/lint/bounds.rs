@@ -1,7 +1,7 @@
 //! Bounds and percentiles of a sentence against those of its source: "up to" that is lost, "at most"
 //! that became "at least", p99 that became p95.
 
-use super::words::{NO_ENDING, has_word};
+use super::words::{MAX_ENDING, has_word};
 use super::{Linter, Rule, page_span};
 use crate::figure::{
     PageNumberFormat, PrintedFigure, base_language, find_figures, is_unspaced_script,
@@ -25,7 +25,11 @@ const BEFORE: [(Bound, &[&str]); 2] = [
             "up to",
             "at most",
             "no more than",
+            "not more than",
+            "not exceed",
             "less than",
+            "fewer than",
+            "<",
             "maximum of",
             "≤",
             "bis zu",
@@ -36,10 +40,12 @@ const BEFORE: [(Bound, &[&str]); 2] = [
             "jusqu’à",
             "jusqu'à",
             "au plus",
+            "pas plus de",
             "moins de",
             "au maximum",
             "hasta",
             "como máximo",
+            "no más de",
             "menos de",
             "máximo de",
             "až",
@@ -48,13 +54,42 @@ const BEFORE: [(Bound, &[&str]); 2] = [
             "méně než",
             "до",
             "не более",
+            "не более чем",
             "не больше",
             "менее",
+            "менее чем",
             "максимум",
             "最大",
             "最高",
             "至多",
             "最多",
+            "below",
+            "smaller than",
+            "lower than",
+            "unter",
+            "kleiner als",
+            "kleiner",
+            "niedriger als",
+            "geringer als",
+            "inférieur à",
+            "inférieure à",
+            "inférieurs à",
+            "inférieures à",
+            "ne dépasse pas",
+            "inferior a",
+            "inferiores a",
+            "menor que",
+            "menos que",
+            "menší než",
+            "nižší než",
+            "pod",
+            "меньше",
+            "ниже",
+            "小于",
+            "少于",
+            "不足",
+            "不大于",
+            "不高于",
             "不超过",
             "不超過",
             "不能超过",
@@ -63,6 +98,7 @@ const BEFORE: [(Bound, &[&str]); 2] = [
             "不应超过",
             "不可超过",
             "没有超过",
+            "未超过",
             "не превышает",
             "не превышают",
             "n’excède pas",
@@ -80,7 +116,10 @@ const BEFORE: [(Bound, &[&str]); 2] = [
         &[
             "at least",
             "more than",
+            "exceeds",
+            "exceeding",
             "no less than",
+            ">",
             "minimum of",
             "≥",
             "mindestens",
@@ -101,7 +140,36 @@ const BEFORE: [(Bound, &[&str]); 2] = [
             "не менее",
             "не меньше",
             "более",
+            "более чем",
+            "не менее чем",
             "минимум",
+            "above",
+            "greater than",
+            "larger than",
+            "higher than",
+            "größer als",
+            "größer",
+            "höher als",
+            "supérieur à",
+            "supérieure à",
+            "supérieurs à",
+            "supérieures à",
+            "superior a",
+            "superiores a",
+            "mayor que",
+            "más que",
+            "větší než",
+            "vyšší než",
+            "nad",
+            "přes",
+            "больше",
+            "свыше",
+            "выше",
+            "大于",
+            "高于",
+            "多于",
+            "不少于",
+            "不小于",
             "至少",
             "不低于",
             "最少",
@@ -112,18 +180,62 @@ const BEFORE: [(Bound, &[&str]); 2] = [
         ],
     ),
 ];
-/// Words behind a figure in Chinese, Japanese and Korean.
+/// Words behind a figure.
 const BEHIND: [(Bound, &[&str]); 2] = [
-    (Bound::AtMost, &["以下", "以内", "未満", "이하", "미만", "까지"]),
-    (Bound::AtLeast, &["以上", "을 초과", "이상"]),
+    (
+        Bound::AtMost,
+        &[
+            "以下",
+            "以内",
+            "未満",
+            "이하",
+            "미만",
+            "까지",
+            "or less",
+            "or fewer",
+            "oder weniger",
+            "oder niedriger",
+            "or lower",
+            "ou moins",
+            "o menos",
+            "или меньше",
+            "nebo méně",
+            "或更少",
+        ],
+    ),
+    (
+        Bound::AtLeast,
+        &[
+            "以上",
+            "を超え",
+            "을 초과",
+            "를 초과",
+            "이상",
+            "or more",
+            "or higher",
+            "or greater",
+            "oder mehr",
+            "oder höher",
+            "ou plus",
+            "o más",
+            "или больше",
+            "или более",
+            "nebo více",
+            "或更多",
+        ],
+    ),
 ];
 /// Words that may express a bound, or a place, or something else. With one of them in a text, no
 /// bound counts as lost.
-const OTHER_BOUNDS: [&str; 44] = [
-    "below",
+const OTHER_BOUNDS: [&str; 33] = [
     "under",
+    "than",
+    "als",
+    "než",
+    "чем",
+    "kleinste",
+    "größte",
     "over",
-    "above",
     "within",
     "limit",
     "maximum",
@@ -131,9 +243,6 @@ const OTHER_BOUNDS: [&str; 44] = [
     "max",
     "min",
     "peak",
-    "<",
-    ">",
-    "unter",
     "über",
     "bis",
     "jusque",
@@ -146,20 +255,8 @@ const OTHER_BOUNDS: [&str; 44] = [
     "encima",
     "máximo",
     "mínimo",
-    "pod",
-    "nad",
-    "přes",
-    "свыше",
-    "больше",
-    "меньше",
-    "ниже",
-    "выше",
     "まで",
     "超え",
-    "小于",
-    "大于",
-    "少于",
-    "多于",
     "上限",
     "下限",
     "초과",
@@ -175,7 +272,7 @@ pub(super) fn compare(
     (source, source_format): (&PageText, PageNumberFormat),
 ) {
     /// Maximum number of figures; real sentences have fewer.
-    const MOST: usize = 16;
+    const MOST: usize = 32;
     compare_percentiles(lint, text, source);
     let (figures, source_figures) = (find_figures(&text.text), find_figures(&source.text));
     if figures.len() > MOST || source_figures.len() > MOST {
@@ -187,22 +284,35 @@ pub(super) fn compare(
         let (ours, theirs) = (format.possible_values(a), source_format.possible_values(b));
         ours.iter().any(|a| theirs.iter().any(|b| a.to_bits() == b.to_bits()))
     };
-    for source_figure in &source_figures {
+    for (at, source_figure) in source_figures.iter().enumerate() {
         let Some(expected) = find_bound(&source.text, source_figure) else { continue };
-        let mut same =
-            figures.iter().filter(|it| are_single || has_same_digits(it, source_figure));
-        let (Some(figure), None) = (same.next(), same.next()) else { continue };
+        let is_equal = |it: &&PrintedFigure| are_single || has_same_digits(it, source_figure);
+        // Equal digits are compared in order, if they occur equally often.
+        let is_other =
+            |it: &&PrintedFigure| it.value.to_bits() == source_figure.value.to_bits();
+        let others = source_figures.iter().filter(is_other).count();
+        let number = source_figures[..at].iter().filter(is_other).count();
+        let same: Vec<&PrintedFigure> = figures.iter().filter(is_equal).collect();
+        let Some(figure) = same.get(number).filter(|_| same.len() == others) else { continue };
         let message = match find_bound(&text.text, figure) {
             Some(found) if found != expected => {
                 format!("{}, and the source has {}", found.phrase(), expected.phrase())
             }
-            None if lint.knows_bounds && !names_bound(&text.text) => {
+            None if lint.knows_bounds
+                && !is_version(source_figure)
+                && !names_bound(&text.text, figure) =>
+            {
                 format!("the source has {}, and here is no bound", expected.phrase())
             }
             Some(_) | None => continue,
         };
         lint.add(Rule::Qualifier, page_span(text, figure.number_span), message);
     }
+}
+
+/// Whether a figure may be the version of a program: `1.0`.
+const fn is_version(figure: &PrintedFigure) -> bool {
+    figure.decimals > 0 && figure.unit.is_none()
 }
 
 /// Returns whether the words for bounds of a language are known.
@@ -228,6 +338,10 @@ fn find_bound(text: &str, figure: &PrintedFigure) -> Option<Bound> {
     let before = before.trim_end_matches([' ', '\u{a0}', '~', '*', '_']);
     let ends = |word: &&str| {
         before.strip_suffix(*word).is_some_and(|rest| {
+            // `->` is an arrow, and a line of a quotation begins with `>`.
+            if ["<", ">"].contains(word) {
+                return !rest.ends_with(['-', '=', '<', '>']) && !rest.trim().is_empty();
+            }
             let is_edge = rest.chars().next_back().is_none_or(|c| !c.is_alphabetic());
             is_edge || word.starts_with(is_unspaced_script)
         })
@@ -238,23 +352,44 @@ fn find_bound(text: &str, figure: &PrintedFigure) -> Option<Bound> {
         words.iter().filter(|word| ends(word)).map(move |word| (word.len(), *bound))
     });
     // `no more than` ends with `more than`.
-    let longest = of_before.max_by_key(|(length, _)| *length).map(|(_, bound)| bound);
-    longest.or_else(|| {
+    let longest = of_before.max_by_key(|(length, _)| *length);
+    // A negation before it turns a bound round, or is of something else.
+    if let Some((length, bound)) = longest {
+        let rest = &before[..before.len() - length];
+        return (!is_negated(rest)).then_some(bound);
+    }
+    None.or_else(|| {
         let starts = |words: &[&str]| words.iter().any(|word| behind.starts_with(word));
         BEHIND.iter().find(|(_, words)| starts(words)).map(|(bound, _)| *bound)
     })
 }
 
-/// Returns whether a text has a word for a bound anywhere.
-fn names_bound(text: &str) -> bool {
-    let lower = text.to_lowercase();
+/// Negations, which may belong to the bound that follows.
+const NEGATIONS: [&str; 11] =
+    ["not", "don't", "doesn't", "nicht", "kein", "keine", "pas", "no", "nunca", "не", "není"];
+
+/// Returns whether a negation is among the last two words.
+fn is_negated(before: &str) -> bool {
+    const UNSPACED: [char; 4] = ['不', '没', '未', '無'];
+    before.ends_with(UNSPACED)
+        || before.split_whitespace().rev().take(2).any(|word| NEGATIONS.contains(&word))
+}
+
+/// Returns whether a word for a bound is near a figure.
+fn names_bound(text: &str, figure: &PrintedFigure) -> bool {
+    const BEFORE_FIGURE: usize = 80;
+    const BEHIND_FIGURE: usize = 40;
+    let (from, to) = figure.number_span;
+    let behind: String = text[to..].chars().take(BEHIND_FIGURE).collect();
+    let lower = format!("{} {behind}", text_before(text, from, BEFORE_FIGURE)).to_lowercase();
+    steps::count(lower.len());
     let has = |word: &&str| match word.chars().next() {
         Some(first) if first.is_alphabetic() && !is_unspaced_script(first) => {
-            has_word(&lower, word, NO_ENDING)
+            has_word(&lower, word, MAX_ENDING)
         }
         _ => lower.contains(*word),
     };
-    OTHER_BOUNDS.iter().any(|word| lower.contains(word))
+    OTHER_BOUNDS.iter().any(has)
         || BEFORE.iter().chain(&BEHIND).any(|(_, words)| words.iter().any(has))
 }
 

@@ -66,7 +66,24 @@ const WRITE_WORDS: [&str; 26] = [
 ];
 /// Words that share a stem but are not directions. The Chinese and Japanese word for "book" is not
 /// listed: it has a single character.
-const NON_DIRECTIONS: [&str; 4] = ["ready", "readi", "readab", "writh"];
+const NON_DIRECTIONS: [&str; 13] = [
+    "ready",
+    "readi",
+    "readab",
+    "writh",
+    // Permissions.
+    "read-only",
+    "read only",
+    "lecture seule",
+    "読み取り専用",
+    "읽기 전용",
+    "schreibgesch",
+    "schreibschutz",
+    "schreibweise",
+    "lesezeichen",
+];
+/// Words before a direction that make it a permission: "read-only".
+const ONLY_WORDS: [&str; 6] = ["только для ", "solo ", "sólo ", "jen pro ", "pouze pro ", "只"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LintDirection {
@@ -91,6 +108,7 @@ pub(super) fn find_directions(lower: &str) -> Vec<LintDirection> {
         let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_unspaced_script(c));
         let first = lower[position..].chars().next();
         (is_start || first.is_some_and(is_unspaced_script))
+            && !ONLY_WORDS.iter().any(|word| lower[..position].ends_with(word))
             && !NON_DIRECTIONS.iter().any(|word| lower[position..].starts_with(word))
     };
     let mut matches: Vec<(usize, LintDirection)> = Vec::new();
@@ -127,13 +145,18 @@ pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
     let is_bytes =
         |it: &PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit != Unit::IoPerSecond);
     let rates: Vec<PrintedFigure> = rates(cell).into_iter().filter(is_bytes).collect();
-    let [_, second] = rates.as_slice() else { return };
+    let [first, second] = rates.as_slice() else { return };
+    let is_rate =
+        |it: &PrintedFigure| it.unit.as_ref().is_some_and(|unit| unit.unit != Unit::Byte);
+    if !is_rate(first) && !is_rate(second) {
+        return;
+    }
     let directions = find_directions(&lower);
     let (reads, writes) = (
         directions.contains(&LintDirection::Reads),
         directions.contains(&LintDirection::Writes),
     );
-    if reads != writes {
+    if reads != writes && is_list_of_two(cell, first, second) {
         let (present, missing) = if reads { ("reads", "writes") } else { ("writes", "reads") };
         let message = format!("one of two rates {present}: the word for {missing} is missing");
         // In `1.2 GB/s reads (600 MB/s per drive)`, both are reads.
@@ -150,6 +173,17 @@ pub(super) fn check(lint: &mut Linter<'_>, cell: &PageText) {
     }
 }
 
+/// Returns whether two figures are in one sentence, a few words apart.
+fn is_list_of_two(cell: &PageText, first: &PrintedFigure, second: &PrintedFigure) -> bool {
+    /// Maximum number of bytes between them.
+    const NEAR: usize = 100;
+    let between = cell.text.get(first.number_span.1..second.number_span.0).unwrap_or_default();
+    between.len() <= NEAR && !between.contains(". ")
+}
+
+/// Maximum length of the label of a row or a column, in bytes.
+const LONGEST_LABEL: usize = 80;
+
 /// Reports a direction that differs from that of the source, and swapped figures for reads and
 /// writes.
 pub(super) fn compare_directions(
@@ -161,6 +195,13 @@ pub(super) fn compare_directions(
         find_directions(&text.text.to_lowercase()),
         find_directions(&source.text.to_lowercase()),
     );
+    // Long texts without figures are not about results.
+    let has_figure = |text: &PageText| !find_figures(&text.text).is_empty();
+    if text.text.len().min(source.text.len()) > LONGEST_LABEL
+        && !(has_figure(text) && has_figure(source))
+    {
+        return;
+    }
     let only_direction = |all: &[LintDirection]| {
         all.first().copied().filter(|first| all.iter().all(|it| it == first))
     };

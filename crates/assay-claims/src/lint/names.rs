@@ -164,9 +164,14 @@ fn check_product_names(lint: &mut Linter<'_>, text: &PageText) {
         if word_at(-1) == Some("Azure") && word_at(1) == Some("Files") {
             continue;
         }
-        let has_azure =
-            [-2, -1, 1, 2].into_iter().any(|offset| word_at(offset) == Some("Azure"));
-        if has_azure {
+        let azure = [-2, -1, 1, 2].into_iter().find(|it| word_at(*it) == Some("Azure"));
+        let other = azure.and_then(|offset| all.get(index.checked_add_signed(offset)?));
+        // In `Azure Files, NetApp`, a comma separates two products.
+        let is_one = other.is_some_and(|(position, _)| {
+            let (from, to) = (*position.min(start), *position.max(start));
+            !text.text[from..to].contains([',', ';', '(', ':', '/'])
+        });
+        if is_one && lint.is_translated {
             let message =
                 "the product is Azure NetApp Files; Azure Files is a different one".to_owned();
             lint.add_likely(Rule::Name, page_span(text, (*start, start + word.len())), message);

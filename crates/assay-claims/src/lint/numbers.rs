@@ -20,7 +20,9 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
                 // number. A percentile in a heading is the name of a tool's column.
                 let is_percentile = row == 0
                     && figure.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
-                if (figure.unit.is_some() && !is_percentile) || is_bare {
+                // A bare number in the first column may be a name: `802.11`.
+                let is_label = figure.unit.is_none() && is_first_cell(table, row, cell);
+                if (figure.unit.is_some() && !is_percentile) || is_bare && !is_label {
                     check_decimal_mark(lint, cell, &figure);
                 }
                 check_line_break(lint, cell, &figure);
@@ -39,6 +41,10 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     check_hyphens(lint, page);
 }
 
+fn is_first_cell(table: &PageTable, row: usize, cell: &PageText) -> bool {
+    table.rows.get(row).and_then(|it| it.first()).is_some_and(|it| it.start == cell.start)
+}
+
 /// Reports the decimal mark of another language. Three digits after it may be a group and are
 /// skipped.
 fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFigure) {
@@ -46,7 +52,19 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
         return;
     };
     let is_foreign = matches!((mark, expected), ('.', ',') | (',', '.'));
-    if is_foreign && figure.decimals != 3 {
+    // A quoted value is input of a program.
+    let before = &text.text[..figure.number_span.0];
+    // `[0,4 MB)` is an interval.
+    if mark == ',' && before.ends_with('[') {
+        return;
+    }
+    let is_quoted = before.ends_with('"')
+        && figure.unit.as_ref().is_some_and(|it| text.text[it.span.1..].starts_with('"'));
+    // Without a declared language, a bare number may be a list: `1,2`.
+    let is_list = !lint.number_format.is_declared
+        && mark == ','
+        && (figure.unit.is_none() || figure.value >= 1000.0);
+    if is_foreign && figure.decimals != 3 && !is_quoted && !is_list {
         let printed = &text.text[figure.number_span.0..figure.number_span.1];
         // Other digits have their own marks.
         let Some((head, tail)) = printed.rsplit_once(mark) else { return };
@@ -177,7 +195,9 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
             lint.add_finding(
                 (
                     Rule::Qualifier,
-                    Linter::likely_if(lint.is_translated && is_wordless(between)),
+                    Linter::likely_if(
+                        lint.number_format.has_tilde_ranges && is_wordless(between),
+                    ),
                 ),
                 page_span(text, (pair[1], pair[1] + 1)),
                 message.to_owned(),
@@ -265,7 +285,10 @@ fn check_hyphens(lint: &mut Linter<'_>, page: &LintPage) {
             let Some(between) = text.text.get(figure.number_span.1..unit.span.0) else {
                 continue;
             };
-            if between == "-" || between.trim().is_empty() {
+            // `512-байтные` is an adjective.
+            let is_word =
+                unit.text.chars().count() >= 4 && unit.text.chars().all(char::is_alphabetic);
+            if !is_word && (between == "-" || between.trim().is_empty()) {
                 let is_hyphen = between == "-";
                 figures.push((text, figure, is_hyphen));
             }

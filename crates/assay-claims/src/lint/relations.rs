@@ -398,7 +398,9 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
                 .map(|b| (a * first.factor * first_bits) / (b * second.factor * second_bits))
         });
         let ratios = ratios.as_flattened();
-        let is_size = first.unit == Unit::Byte && second.unit == Unit::Byte;
+        // Sizes have either kind of prefix, and `25,600 KB/s (25 MB/s)` has one for both.
+        let is_size = first.unit == Unit::Byte && second.unit == Unit::Byte
+            || is_bracketed && is_decimal(first) && is_decimal(second);
         let is_correct = ratios.iter().any(|it| {
             let binary = BINARY_SIZES.iter().filter(|_| is_size);
             let mut factors = binary.flat_map(|factor| [*factor, 1.0 / factor]).chain([1.0]);
@@ -418,9 +420,14 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
     }
 }
 
+/// Whether a rate in bytes has a decimal prefix.
+fn is_decimal(unit: &PrintedUnit) -> bool {
+    unit.unit == Unit::BytePerSecond && unit.factor.log10().fract() == 0.0
+}
+
 /// Factors between decimal and binary prefixes. Sizes such as `64 KB (65536 bytes)` are common;
 /// rates have decimal prefixes.
-const BINARY_SIZES: [f64; 4] = [1.024, 1.048_576, 1.073_741_824, 1.099_511_627_776];
+pub(super) const BINARY_SIZES: [f64; 4] = [1.024, 1.048_576, 1.073_741_824, 1.099_511_627_776];
 
 /// Returns whether an operator precedes a figure.
 fn is_operand(text: &str, from: usize) -> bool {

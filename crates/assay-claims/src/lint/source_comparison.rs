@@ -7,15 +7,21 @@
 use assay_model::quantity::Unit;
 
 use super::names::{PROTECTED_NAMES, to_cyrillic};
+use super::relations::BINARY_SIZES;
 use super::units::OPERATION_WORDS;
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
 use super::{Linter, Rule, bounds, direction, page_span};
 use crate::figure::{
     BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, find_figures,
-    heading_unit, text_before,
+    heading_unit, names_about, text_before,
 };
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
+
+mod pairing;
+
+pub(super) use pairing::comparison_gap;
+use pairing::{pair_prose, pair_tables};
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
     if page.tables.len() != source.tables.len() {
@@ -24,140 +30,72 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage, source: &LintPage) {
         lint.add(Rule::Table, (0, 0), message);
     }
     let source_format = super::page_number_format(source);
-    for (table, source_table) in page.tables.iter().zip(&source.tables) {
+    let formats = (lint.number_format, source_format);
+    if page.tables.len() == source.tables.len() {
+        for (table, source_table) in page.tables.iter().zip(&source.tables) {
+            compare_row_counts(lint, table, source_table);
+        }
+    }
+    for (table, source_table) in pair_tables(page, source, formats) {
         compare_tables(lint, table, (source_table, source_format));
     }
     let titles = page.titles.iter().zip(&source.titles);
-    let formats = (lint.number_format, source_format);
-    let pairs = pair_paragraphs(page, source).filter(|pairs| are_parallel(pairs, formats));
-    let pairs = pairs.unwrap_or_else(|| {
-        align_paragraphs((page, lint.number_format), (source, source_format))
-    });
+    let pairs = pair_prose((page, lint.number_format), (source, source_format));
     for (text, source_text) in titles.chain(pairs) {
         direction::compare_directions(lint, text, (source_text, source_format));
         bounds::compare(lint, text, (source_text, source_format));
         compare_replaced_names(lint, text, source_text);
-        compare_texts(lint, text, (source_text, source_format));
+        let page = ComparedText::new(text, lint.number_format);
+        compare_texts(lint, &page, &ComparedText::new(source_text, source_format));
     }
-}
-
-/// Pairs the paragraphs of a page and its source in order: all, if both have equally many,
-/// otherwise those with figures. `None` if these are not equally many either.
-fn pair_paragraphs<'p>(
-    page: &'p LintPage,
-    source: &'p LintPage,
-) -> Option<Vec<(&'p PageText, &'p PageText)>> {
-    if page.prose.len() == source.prose.len() {
-        return Some(page.prose.iter().zip(&source.prose).collect());
-    }
-    let (paragraphs, source_paragraphs) =
-        (paragraphs_with_figures(page), paragraphs_with_figures(source));
-    (paragraphs.len() == source_paragraphs.len())
-        .then(|| paragraphs.into_iter().zip(source_paragraphs).collect())
-}
-
-/// Returns whether paragraphs that were paired in order have the same figures, except for a few.
-fn are_parallel(
-    pairs: &[(&PageText, &PageText)],
-    (format, source_format): (PageNumberFormat, PageNumberFormat),
-) -> bool {
-    let is_different = |(text, source): &&(&PageText, &PageText)| {
-        let (ours, theirs) = (unit_values(text, format), unit_values(source, source_format));
-        !(share_figures(&ours, &theirs) || ours.is_empty() && theirs.is_empty())
-    };
-    let with_figures =
-        |(_, source): &&(&PageText, &PageText)| !unit_values(source, source_format).is_empty();
-    let (different, all) =
-        (pairs.iter().filter(is_different).count(), pairs.iter().filter(with_figures).count());
-    different <= (all * 3 / 10).max(2)
-}
-
-/// Possible values of the figures with a unit, as bits.
-type UnitValues = Vec<[u64; 2]>;
-
-fn unit_values(text: &PageText, format: PageNumberFormat) -> UnitValues {
-    let figures = find_figures(&text.text).into_iter().filter(|it| it.unit.is_some());
-    figures.map(|it| format.possible_values(&it).map(f64::to_bits)).take(MAX_MATCHED).collect()
-}
-
-/// Returns whether at least half of the figures are equal, and at least one.
-fn share_figures(ours: &UnitValues, theirs: &UnitValues) -> bool {
-    let is_equal =
-        |it: &&[u64; 2]| theirs.iter().any(|other| it.iter().any(|it| other.contains(it)));
-    let equal = ours.iter().filter(is_equal).count();
-    equal > 0 && 2 * equal >= ours.len().max(theirs.len())
-}
-
-/// Pairs paragraphs with the same figures where their numbers differ. A pair has equally many
-/// figures with units, and at least half of them are equal.
-fn align_paragraphs<'p>(
-    (page, format): (&'p LintPage, PageNumberFormat),
-    (source, source_format): (&'p LintPage, PageNumberFormat),
-) -> Vec<(&'p PageText, &'p PageText)> {
-    /// Maximum number of paragraphs that one page may have in excess in one place.
-    const LOOK_AHEAD: usize = 8;
-    let sources: Vec<(&PageText, UnitValues)> = paragraphs_with_figures(source)
-        .into_iter()
-        .map(|it| (it, unit_values(it, source_format)))
-        .collect();
-    let mut next = 0;
-    let mut pairs = Vec::new();
-    for text in paragraphs_with_figures(page) {
-        let ours = unit_values(text, format);
-        let is_pair = |(_, theirs): &(&PageText, UnitValues)| {
-            ours.len() == theirs.len() && share_figures(&ours, theirs)
-        };
-        let found = sources.iter().skip(next).take(LOOK_AHEAD).position(is_pair);
-        if let Some(at) = found {
-            pairs.push((text, sources[next + at].0));
-            next += at + 1;
-        }
-    }
-    pairs
-}
-
-fn paragraphs_with_figures(page: &LintPage) -> Vec<&PageText> {
-    let has_unit =
-        |text: &&PageText| find_figures(&text.text).iter().any(|it| it.unit.is_some());
-    page.prose.iter().filter(has_unit).collect()
-}
-
-/// Returns the reason why parts of a page cannot be compared, if any.
-pub(super) fn comparison_gap(page: &LintPage, source: &LintPage) -> Option<String> {
-    if pair_paragraphs(page, source).is_some() {
-        return None;
-    }
-    let (count, others) =
-        (paragraphs_with_figures(page).len(), paragraphs_with_figures(source).len());
-    Some(format!(
-        "its sentences are not compared: paragraphs with figures are {count} here and {others} in the source"
-    ))
 }
 
 fn compare_tables(
     lint: &mut Linter<'_>,
     table: &PageTable,
-    (source, source_format): (&PageTable, PageNumberFormat),
+    (source_table, source_format): (&PageTable, PageNumberFormat),
 ) {
-    let start = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
-    if table.rows.len() != source.rows.len() {
-        let message =
-            format!("{} rows, but the source has {}", table.rows.len(), source.rows.len());
-        lint.add(Rule::Table, (start, start), message);
-        return;
-    }
-    for (row_index, (row, source_row)) in table.rows.iter().zip(&source.rows).enumerate() {
-        for (cell, source_cell) in row.iter().zip(source_row) {
+    for (row_index, (row, source_row)) in table.rows.iter().zip(&source_table.rows).enumerate()
+    {
+        let labels = [row_labels(row), row_labels(source_row)];
+        for (column, (cell, source_cell)) in row.iter().zip(source_row).enumerate() {
             compare_names(lint, cell, source_cell);
             direction::compare_directions(lint, cell, (source_cell, source_format));
             bounds::compare(lint, cell, (source_cell, source_format));
             if row_index == 0 {
                 compare_headings(lint, cell, source_cell);
             }
-            compare_texts(lint, cell, (source_cell, source_format));
+            let heading = |table: &PageTable| {
+                table.rows[0].get(column).map_or(String::new(), |it| it.text.clone())
+            };
+            let (mut page, mut source) = (
+                ComparedText::new(cell, lint.number_format),
+                ComparedText::new(source_cell, source_format),
+            );
+            page.labels = labels[0].clone() + &heading(table);
+            source.labels = labels[1].clone() + &heading(source_table);
+            compare_texts(lint, &page, &source);
         }
     }
 }
+
+fn compare_row_counts(lint: &mut Linter<'_>, table: &PageTable, source: &PageTable) {
+    let start = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
+    if table.rows.len() != source.rows.len() {
+        let message =
+            format!("{} rows, but the source has {}", table.rows.len(), source.rows.len());
+        lint.add(Rule::Table, (start, start), message);
+    }
+}
+
+/// Returns the cells of a row without figures, which may name the unit of the others.
+fn row_labels(row: &[PageText]) -> String {
+    let labels = row.iter().filter(|it| find_figures(&it.text).is_empty());
+    labels.take(MAX_LABELS).flat_map(|it| [it.text.as_str(), " "]).collect()
+}
+
+/// Maximum number of labels of one row.
+const MAX_LABELS: usize = 8;
 
 /// Returns whether a text has a name. STREAM is an ordinary word in small letters.
 fn has_name(text: &str, lower: &str, name: &str) -> bool {
@@ -233,7 +171,7 @@ fn compare_headings(lint: &mut Linter<'_>, cell: &PageText, source: &PageText) {
 }
 
 /// Words for "about" that may be apart from their figure.
-const NEAR_WORDS: [&str; 12] = [
+const NEAR_WORDS: [&str; 15] = [
     "大概",
     "大约",
     "左右",
@@ -246,16 +184,30 @@ const NEAR_WORDS: [&str; 12] = [
     "приблизительно",
     "wenige",
     "quelque",
+    "aproximad",
+    "approximati",
+    "rondar",
 ];
+
+/// Stems of words for percentages.
+const PERCENT_WORDS: [&str; 6] =
+    ["percent", "prozent", "pourcent", "porcent", "procent", "процент"];
 
 /// Text with its figures and the number format of its page.
 struct ComparedText<'p> {
     text: &'p PageText,
     number_format: PageNumberFormat,
     figures: Vec<PrintedFigure>,
+    /// Heading of a cell and the cells of its row without figures.
+    labels: String,
 }
 
-impl ComparedText<'_> {
+impl<'p> ComparedText<'p> {
+    fn new(text: &'p PageText, number_format: PageNumberFormat) -> Self {
+        let figures = find_figures(&text.text);
+        Self { text, number_format, figures, labels: String::new() }
+    }
+
     fn number_text(&self, figure: &PrintedFigure) -> &str {
         &self.text.text[figure.number_span.0..figure.number_span.1]
     }
@@ -310,12 +262,22 @@ impl ComparedText<'_> {
                 .iter()
                 .filter_map(|it| it.unit.as_ref())
                 .all(|it| !it.is_same(unit));
+        let is_percentage = unit.unit == Unit::Ratio
+            && PERCENT_WORDS.iter().any(|word| self.phrase_before(figure).contains(word));
         is_range_start
+            || is_percentage
             || is_operation
             || may_be_word
             || is_prefix
             || is_near
             || contains_unit(after, unit)
+            || self.labels.len() <= LONGEST_CELL && contains_unit(&self.labels, unit)
+    }
+
+    /// Returns the text before a figure, as far as it may describe it.
+    fn phrase_before(&self, figure: &PrintedFigure) -> String {
+        const NEAR: usize = 48;
+        text_before(&self.text.text, figure.number_span.0, NEAR).to_lowercase()
     }
 
     /// Returns whether a word for "about" is near a figure: `大概为 70%`, `4.5 倍左右`.
@@ -325,7 +287,9 @@ impl ComparedText<'_> {
         let before = text_before(&self.text.text, from, NEAR);
         let after: String = self.text.text[to..].chars().take(NEAR / 4).collect();
         steps::count(2 * NEAR);
+        let phrase = before.rsplit([',', ';']).next().unwrap_or_default();
         NEAR_WORDS.iter().any(|word| before.contains(word) || after.contains(word))
+            || names_about(phrase)
     }
 
     /// Returns whether this text has a number with the prefix of its unit alone: `8G` for 8 GB.
@@ -365,21 +329,8 @@ impl ComparedText<'_> {
     }
 }
 
-fn compare_texts(
-    lint: &mut Linter<'_>,
-    text: &PageText,
-    (source, source_format): (&PageText, PageNumberFormat),
-) {
-    let page = ComparedText {
-        text,
-        number_format: lint.number_format,
-        figures: find_figures(&text.text),
-    };
-    let source = ComparedText {
-        text: source,
-        number_format: source_format,
-        figures: find_figures(&source.text),
-    };
+fn compare_texts(lint: &mut Linter<'_>, page: &ComparedText<'_>, source: &ComparedText<'_>) {
+    let text = page.text;
     let (mut page_figures, mut source_figures): (Vec<&PrintedFigure>, Vec<&PrintedFigure>) =
         (page.figures.iter().collect(), source.figures.iter().collect());
     source_figures.retain(|it| !page.has_bare_prefix(source.number_text(it), it));
@@ -389,7 +340,7 @@ fn compare_texts(
             side.figures
                 .iter()
                 .take(MAX_MATCHED)
-                .any(|other| has_same_digits(&page, it, &source, other))
+                .any(|other| other.unit.is_some() && has_same_digits(page, it, source, other))
         };
         page_figures.retain(|it| it.unit.is_some());
         source_figures.retain(|it| it.unit.is_some());
@@ -397,18 +348,18 @@ fn compare_texts(
         let lost: Vec<&PrintedFigure> = page
             .figures
             .iter()
-            .filter(|it| it.unit.is_none() && has_partner(&source, it))
+            .filter(|it| it.unit.is_none() && has_partner(source, it))
             .collect();
         let missing = source_figures.len().saturating_sub(page_figures.len());
         page_figures.extend(lost.into_iter().take(missing));
         page_figures.sort_by_key(|it| it.number_span.0);
     }
-    for (a, b) in match_figures(&page, &mut page_figures, &source, &mut source_figures) {
-        compare_figures(lint, (&page, a), (&source, b));
+    for (a, b) in match_figures(page, &mut page_figures, source, &mut source_figures) {
+        compare_figures(lint, (page, a), (source, b));
     }
     let (page_count, source_count) = (page_figures.len(), source_figures.len());
     for (a, b) in page_figures.iter().zip(&source_figures) {
-        compare_figures(lint, (&page, a), (&source, b));
+        compare_figures(lint, (page, a), (source, b));
     }
     let in_source = |it: &&&PrintedFigure| source.contains_digits(page.number_text(it));
     for a in
@@ -417,11 +368,21 @@ fn compare_texts(
         let message = format!("`{}` is not in the source", page.figure_text(a));
         lint.add(Rule::Digits, page_span(text, a.number_span), message);
     }
-    let missing = source_figures.get(page_count);
+    let missing = source_figures.iter().skip(page_count).find(|it| !may_be_words(it));
     if let Some(b) = missing.filter(|it| !page.contains_digits(source.number_text(it))) {
         let message = format!("`{}` of the source is missing", source.figure_text(b));
         lint.add(Rule::Digits, trimmed_span(text), message);
     }
+}
+
+/// Returns whether another language may print a figure in words: `zwei Minuten und fünf Sekunden`.
+fn may_be_words(figure: &PrintedFigure) -> bool {
+    const LARGEST: f64 = 12.0;
+    const SHORTEST_WORD: usize = 4;
+    let is_word = |it: &PrintedUnit| {
+        it.text.chars().count() >= SHORTEST_WORD && it.text.chars().all(char::is_alphabetic)
+    };
+    figure.decimals == 0 && figure.value <= LARGEST && figure.unit.as_ref().is_some_and(is_word)
 }
 
 /// Returns whether two numbers are printed with the same digits: `1526 万` and `15.26 million`.
@@ -490,7 +451,12 @@ fn is_same_value(
                     let base = a * ours.factor;
                     let others =
                         source.number_format.possible_values(b).map(|b| b * theirs.factor);
-                    others.iter().any(|b| (base / b - 1.0).abs() <= rounding)
+                    let is_size = ours.unit == Unit::Byte;
+                    others.iter().any(|b| {
+                        let ratio = (base / b).max(b / base);
+                        let mut factors = BINARY_SIZES.iter().filter(|_| is_size).chain(&[1.0]);
+                        factors.any(|factor| (ratio / factor - 1.0).abs() <= rounding)
+                    })
                 })
             };
             match (is_same_number, ours.is_same(theirs)) {

@@ -57,6 +57,22 @@ pub enum ClaimVerdict {
     Shown,
 }
 
+impl ClaimVerdict {
+    /// All verdicts.
+    pub const ALL: [Self; 4] = [Self::Reached, Self::Missed, Self::Conflict, Self::Shown];
+
+    /// Returns the word of machine-readable formats.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::Missed => "missed",
+            Self::Conflict => "conflict",
+            Self::Shown => "shown",
+        }
+    }
+}
+
 /// Compares results with claims; results without a claim are left out.
 #[must_use]
 pub fn check_claims<'a>(

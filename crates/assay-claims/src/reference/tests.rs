@@ -92,43 +92,6 @@ fn finds_system_and_suggests_nearest() {
 }
 
 #[test]
-fn user_claim_needs_metric_dimension_and_unit() {
-    let check = |text: &str, expected: &str| {
-        let message = parse_claims(text)
-            .map_or_else(|error| error.to_string(), |it| format!("{}", it[0].quantity));
-        assert!(message.contains(expected), "{text}: {message}");
-    };
-    let claim_file =
-        |rest: &str| format!("[[claim]]\nmetric = \"memory.stream/triad\"\n{rest}");
-    check(&claim_file("value = \"260 GB/s\"\nwhere = { placement = \"node\" }"), "260.0 GB/s");
-    check(&claim_file("value = \"260\""), "line 3: claim 1: `260` has no unit");
-    check(&claim_file("value = \"260 Gbit/s\""), "is not a unit of a byte rate");
-    check(
-        &claim_file("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"),
-        "line 4: claim 1: there is no dimension `colour`",
-    );
-    check(
-        "[[claim]]\nmetric = \"x/y\"\nvalue = \"1 s\"",
-        "line 2: claim 1: there is no metric `x/y`",
-    );
-    check(&claim_file("value = \"1 GB/s\"\ntolerance = \"1\"\n"), "line 4: claim 1: ");
-    check("[[claim]]\nmetric = \"storage/rate\"\nvalue = \"300k IOPS\"", "300.0 kIO/s");
-    check("", "no [[claim]]");
-    let limit = |rest: &str| {
-        let text = format!("system = \"disk\"\n[[limit]]\n{rest}");
-        parse_limits(&text).map_or_else(|it| it.to_string(), |it| it[0].quantity.to_string())
-    };
-    let (rate, time) = ("metric = \"storage/bandwidth\"\n", "metric = \"storage/latency\"\n");
-    assert_eq!(limit(&format!("{rate}value = \"6.9 GB/s\"")), "6.900 GB/s");
-    assert!(
-        limit(&format!("{rate}value = \"6.9\"")).starts_with("line 4: limit 1: `6.9` has no")
-    );
-    assert!(limit(&format!("{time}value = \"80 us\"")).contains("better when it is lower"));
-    assert!(parse_limits("").unwrap_err().to_string().contains("no [[limit]]"));
-    check("nonsense = 1", "line 1: unknown key `nonsense`");
-}
-
-#[test]
 fn rate_maximum_and_suspect_claim_decide_nothing() {
     let claim = |qualifier, note: &str| Claim {
         qualifier,

@@ -1,11 +1,11 @@
 //! Comparison of results with claims: the claims that apply to each result, and the verdict.
 
-use assay_claims::reference::{ClaimVerdict, check_claims, claims_for_system, parse_claims};
+use assay_claims::reference::{ClaimVerdict, check_claims, claims_for_system};
 use assay_model::attribute::Attribute;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use crate::hosts::bandwidth;
+use crate::hosts::{bandwidth, parse};
 
 /// Returns the peak of one instruction set in a placement.
 fn peak((placement, instruction_set): (&str, &str), median: f64) -> MetricEstimate {
@@ -39,7 +39,7 @@ fn peak_claim_applies_to_fastest_instruction_set() {
         ("where = { instruction_set = \"portable\" }", &["node/portable"]),
         ("where = { instruction_set = \"avx512\" }", &[]),
     ] {
-        let claims = parse_claims(&claim(filter)).unwrap();
+        let claims = parse(&claim(filter)).claims;
         let checks = check_claims(&results, &claims);
         let cases: Vec<&str> = checks.iter().map(|it| it.estimate.case.as_str()).collect();
         assert_eq!(cases, expected, "{filter}");
@@ -58,7 +58,7 @@ fn every_claim_has_its_own_verdict() {
                 format!("[[claim]]\nmetric = \"storage/bandwidth\"\nvalue = \"{value}\"\n")
             })
             .concat();
-    let claims = parse_claims(&claims).unwrap();
+    let claims = parse(&claims).claims;
     for (value, interval, expected, verdict) in [
         (5e9, None, [Some(false), Some(true), None], ClaimVerdict::Conflict),
         (5e9, Some([4e9, 6e9]), [Some(true), Some(true), None], ClaimVerdict::Reached),

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::gate::{self, GateOutcome};
-use assay_claims::reference::{data_sheet_limit, parse_limits};
+use assay_claims::reference::data_sheet_limit;
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
@@ -37,6 +38,11 @@ pub(crate) fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> MetricEs
     }
 }
 
+/// Parses the expectations of a single run.
+pub(crate) fn parse(text: &str) -> Expectations {
+    Expectations::parse(text, JudgedResults::SingleRuns).unwrap()
+}
+
 fn results() -> Vec<MetricEstimate> {
     vec![
         bandwidth("one", 5e9, None),
@@ -51,9 +57,9 @@ fn results() -> Vec<MetricEstimate> {
 fn gate_applies_to_totals_only_if_named() {
     let outcomes = |rest: &str| {
         let text = format!("[[gate]]\nmetric = \"storage/bandwidth\"\n{rest}");
-        let (gates, results) = (gate::parse_gates(&text).unwrap(), results());
-        let gate_results =
-            gate::judge_hosts(&gates, &["one", "two", "three"], &results, &|_| None).unwrap();
+        let (gates, results) = (parse(&text).gates, results());
+        let hosts = ["one", "two", "three"];
+        let gate_results = gate::judge_hosts(&gates, &hosts, &results, &|_| None);
         let by_host = gate_results.iter().map(|(host, it)| ((*host).to_owned(), it.outcome));
         by_host.collect::<Vec<_>>()
     };
@@ -76,9 +82,9 @@ fn gate_applies_to_totals_only_if_named() {
 #[test]
 fn doubted_result_is_undecided() {
     let text = "[[gate]]\nmetric = \"storage/bandwidth\"\nat_least = \"5.5 GB/s\"";
-    let (gates, results) = (gate::parse_gates(text).unwrap(), results());
+    let (gates, results) = (parse(text).gates, results());
     let doubt = |it: &MetricEstimate| (it.host != "two").then_some("other-demand");
-    let judged = gate::judge_hosts(&gates, &["one", "two"], &results, &doubt).unwrap();
+    let judged = gate::judge_hosts(&gates, &["one", "two"], &results, &doubt);
     let outcomes: Vec<(&str, GateOutcome)> =
         judged.iter().map(|(host, it)| (*host, it.outcome)).collect();
     assert_eq!(
@@ -97,7 +103,7 @@ fn data_sheet_applies_to_totals_only_if_named() {
     let limited_hosts = |rest: &str| {
         let text =
             format!("[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"7 GB/s\"\n{rest}");
-        let limits = parse_limits(&text).unwrap();
+        let limits = parse(&text).limits;
         let limited_results =
             results().into_iter().filter(|it| data_sheet_limit(it, &limits).is_some());
         limited_results.map(|it| it.host).collect::<Vec<_>>()

@@ -284,3 +284,48 @@ fn accepts_grammar_of_other_languages() {
         ),
     ]);
 }
+
+/// Kinds of differences between public translations that are no errors, and errors beside them.
+#[test]
+fn translations_may_differ_in_form() {
+    let page = |language: &str, text: &str| format!("---\nlang: {language}\n---\n{text}\n");
+    for (language, text, source, expected) in [
+        ("fr", "SQL Server 2019 s’exécute ici.", "SQL Server 2019 runs here.", 0),
+        ("de", "Es belegt 9 Byte im Speicher.", "It takes 9 bytes of memory.", 0),
+        ("de", "Ein Wert von 2.147.483.647 Bytes.", "A value of 2,147,483,647 bytes.", 0),
+        ("de", "Es dauert zwei Minuten und fünf Sekunden.", "It takes 2 min and 5 seconds.", 0),
+        ("de", "Eine schreibgeschützte Kopie mit 5 MB.", "A read-only copy of 5 MB.", 0),
+        ("de", "Die Datei hat ungefähr 128 MB.", "The file has about 128 MB.", 0),
+        ("ru", "Размер равен 4 КБ.", "The size is 4096 bytes.", 0),
+        ("ru", "Размер равен 4 МБ.", "The size is 4096 bytes.", 2),
+        ("ru", "Скорость 25 ГБит/с.", "The rate is 25 Gbit/s.", 0),
+        ("fr", "Ne pas utiliser plus de 30 000 fichiers.", "Use at most 30,000 files.", 0),
+        ("de", "Der Wert muss 10 Sekunden sein.", "The value must be more than 10 seconds.", 1),
+        (
+            "es",
+            "Con más de 64 nodos y más de 5 MB.",
+            "With more than 64 nodes and more than 5 MB.",
+            0,
+        ),
+        (
+            "es",
+            "Con más de 64 nodos y menos de 5 MB.",
+            "With more than 64 nodes and more than 5 MB.",
+            1,
+        ),
+        ("es", "Inserta 1 millón de filas.", "It inserts 1 million rows.", 0),
+    ] {
+        let findings = lint(&page(language, text), Some(&page("en", source)));
+        assert_eq!(findings.len(), expected, "{text}: {findings:?}");
+    }
+}
+
+/// Tables are compared with those of their shape where a page has another number of them.
+#[test]
+fn tables_of_other_versions_are_not_compared() {
+    let table =
+        |x: u32, y: u32| format!("| a | b |\n|-|-|\n| x | {x} MB |\n| y | {y} MB |\n\n");
+    let page = table(5, 8) + &table(6, 7);
+    let findings = lint(&page, Some(&table(6, 7)));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+}

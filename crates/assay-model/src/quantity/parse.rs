@@ -69,6 +69,11 @@ impl Quantity {
     /// If there is no number, the unit is of another kind, or the value is negative or not finite.
     pub fn parse(text: &str, unit: Unit) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
+        if unit == Unit::Second
+            && let Some(seconds) = parse_compound_time(trimmed)
+        {
+            return Ok(Self::new(seconds, unit));
+        }
         let (number, suffix) = split_number(trimmed);
         let value: f64 = number.parse().map_err(|_| QuantityError::NoNumber {
             text: text.to_owned(),
@@ -110,6 +115,25 @@ impl FromStr for Bytes {
         }
         Ok(Self(value as u64))
     }
+}
+
+/// Parses a time of several units in descending order, like `1h30m` or `1m 30s`; `None` for any
+/// other text.
+fn parse_compound_time(text: &str) -> Option<f64> {
+    let (mut rest, mut seconds, mut before, mut parts) = (text, 0.0, f64::INFINITY, 0);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let (number, after) = rest.split_at(digits);
+        let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+        let (symbol, after) = after.split_at(end);
+        let factor = second_factor(symbol).filter(|_| !symbol.is_empty())?;
+        if factor >= before {
+            return None;
+        }
+        seconds += number.parse::<f64>().ok()? * factor;
+        (rest, before, parts) = (after.trim_start(), factor, parts + 1);
+    }
+    (parts > 1).then_some(seconds)
 }
 
 /// Maximum duration, one year: longer ones are mistakes, and clocks can count this one without
@@ -212,6 +236,7 @@ fn second_factor(suffix: &str) -> Option<f64> {
         "m" | "min" => 60.0,
         "h" => 3600.0,
         "d" => 86_400.0,
+        "w" => 604_800.0,
         _ => return None,
     })
 }

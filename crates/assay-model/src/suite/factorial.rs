@@ -4,8 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Suite;
-use crate::factor::{FactorLevel, FactorLevels};
+use crate::factor::{FactorLevel, FactorLevels, HOSTS_FACTOR};
 
 /// Default number of blocks, each of which has every combination once. With 14, the smallest p-value
 /// is 1 in 8,000: enough for all pairs of 28 levels.
@@ -30,8 +32,16 @@ pub struct FactorialSuite {
     pub text: Arc<str>,
 }
 
+impl FactorialSuite {
+    /// Whether any level is applied by a command.
+    #[must_use]
+    pub fn has_commands(&self) -> bool {
+        self.factors.iter().any(|it| it.apply.is_some())
+    }
+}
+
 /// A `[[factor]]` of a suite, or of the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     /// Name and levels.
     pub levels: FactorLevels,
@@ -44,7 +54,7 @@ pub struct Factor {
 }
 
 /// Command of a factor: a line for the shell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactorCommand {
     /// The line, with placeholders.
     pub line: String,
@@ -59,4 +69,13 @@ pub struct FactorialCase {
     pub levels: Vec<FactorLevel>,
     /// The suite in which every placeholder is filled.
     pub suite: Suite,
+}
+
+impl FactorialCase {
+    /// Number of hosts that take part; `None` = all.
+    #[must_use]
+    pub fn host_count(&self) -> Option<usize> {
+        let own = self.levels.iter().find(|it| it.factor == HOSTS_FACTOR)?;
+        own.level.parse().ok()
+    }
 }

@@ -197,7 +197,7 @@ fn rejects_with_span_and_help() {
         (
             with("benchmark = \"storage\"\noperation = \"read\"\nread-share = \"70%\""),
             expect![[
-                r#"only a mix has a share of reads, below 100 % | at `"70%"` | like `operation = "mix"` and `read-share = "70%"`"#
+                r#"only a mix has a share of reads | at `"70%"` | like `operation = "mix"` and `read-share = "70%"`"#
             ]],
         ),
         (

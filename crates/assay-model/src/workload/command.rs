@@ -21,6 +21,9 @@ pub struct CommandWorkload {
     /// Figures that the program prints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureRequest>,
+    /// Format of the output, whose figures an importer reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<String>,
     /// Signs of a correct run.
     pub correct: CorrectnessCheck,
     /// Command before each repetition; its time does not count.
@@ -34,6 +37,10 @@ pub struct CommandWorkload {
     /// Exact number of repetitions; `None` = by precision and budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
+    /// Margin of the comparison with other programs, whose verdict ends the repetitions; `None` =
+    /// they end regardless of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by_margin: Option<f64>,
     /// Maximum time of a run in seconds.
     pub timeout_s: f64,
     /// CPUs that the program may use; empty = all.
@@ -42,9 +49,36 @@ pub struct CommandWorkload {
     /// Whether the output is shown while measuring.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_output: bool,
+    /// Counters of the kernel that become results.
+    #[serde(default = "UsageMetric::all", skip_serializing_if = "is_all_usage")]
+    pub usage: Vec<UsageMetric>,
     /// Levels of the factors by which it differs from the other programs of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<FactorLevel>,
+}
+
+/// Counter of the kernel for a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UsageMetric {
+    /// Time from its start to its end.
+    Wall,
+    /// CPU time.
+    Cpu,
+    /// Peak memory.
+    Memory,
+}
+
+impl UsageMetric {
+    /// Returns all.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        vec![Self::Wall, Self::Cpu, Self::Memory]
+    }
+}
+
+fn is_all_usage(usage: &[UsageMetric]) -> bool {
+    UsageMetric::all().iter().all(|it| usage.contains(it))
 }
 
 /// Program with its arguments, or a line for the shell.
@@ -96,14 +130,17 @@ impl CommandWorkload {
             name: run.line(),
             run,
             figures: Vec::new(),
+            read_as: None,
             correct: CorrectnessCheck::default(),
             prepare: None,
             warmup: 0,
             repetitions: DEFAULT_REPETITIONS,
             runs: None,
+            decided_by_margin: None,
             timeout_s: DEFAULT_TIMEOUT_S,
             cpus: Vec::new(),
             shows_output: false,
+            usage: UsageMetric::all(),
             levels: Vec::new(),
         }
     }

@@ -202,6 +202,7 @@ fn network_details(estimate: &MetricEstimate) -> Vec<String> {
     let streams = number(estimate, Attribute::Streams)
         .map(|streams| message!("streams", n = streams as u64));
     let path = text(estimate, Attribute::Path).filter(|path| path == "loopback");
+    let path = path.map(|_| word("path-loopback").to_owned());
     streams.into_iter().chain(path).collect()
 }
 

@@ -46,13 +46,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
             .for_each(|it| document.paragraph(Tone::Plain, it));
     } else {
         let needed = runs_needed(comparison);
-        document.paragraph(
-            Tone::Plain,
-            match needed {
-                Some(n) => message!("compare-one-each", n = n.to_string()),
-                None => verdict_counts(comparison),
-            },
-        );
+        document.paragraph(Tone::Plain, conclusion(comparison));
         document.blocks.extend(forest::forest(comparison).map(Block::Forest));
         items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
@@ -72,6 +66,37 @@ pub fn comparison(comparison: &Comparison) -> Document {
         comparison.unmatched.iter().map(|it| unmatched_line(comparison, it)),
     );
     document
+}
+
+/// Verdict on one pair, as tables show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct VerdictTexts {
+    /// Text and meaning of the verdict; an empty text if single runs give none.
+    pub verdict: TableCell,
+    /// Ratio of the second condition to the first.
+    pub ratio: String,
+    /// Interval of the ratio; empty without one.
+    pub range: String,
+}
+
+/// Returns the conclusion of a comparison, and the verdict on each of its pairs in their order.
+pub(crate) fn verdict_texts(comparison: &Comparison) -> (String, Vec<VerdictTexts>) {
+    let decides = runs_needed(comparison).is_none();
+    let texts = |pair: &MetricComparison| {
+        let ratio = pair.ratio.map(|it| format_ratio(pair, it)).unwrap_or_default();
+        let range = pair.ratio_ci.map(precision::ratio_range).unwrap_or_default();
+        let verdict = if decides { verdict_cell(pair) } else { TableCell::default() };
+        VerdictTexts { verdict, ratio, range }
+    };
+    (conclusion(comparison), comparison.pairs.iter().map(texts).collect())
+}
+
+/// Returns the number of verdicts of each kind, or the number of runs that verdicts would need.
+fn conclusion(comparison: &Comparison) -> String {
+    match runs_needed(comparison) {
+        Some(n) => message!("compare-one-each", n = n.to_string()),
+        None => verdict_counts(comparison),
+    }
 }
 
 /// Returns the number of runs of each condition that would decide, if a single run of each cannot.
@@ -112,6 +137,7 @@ fn explanation(comparison: &Comparison) -> String {
     let margin = precision::format_percent_setting(comparison.margin * 100.0);
     let design = match comparison.design {
         ComparisonDesign::Turns => word("compare-with-neighbour"),
+        ComparisonDesign::Looks => word("compare-with-looks"),
         ComparisonDesign::Independent => word("compare-with-all"),
     };
     let floor = word("compare-floor");
@@ -141,14 +167,14 @@ fn table(comparison: &Comparison) -> ReportTable {
         (word("column-verdict"), ColumnAlignment::Left),
         (word("column-by"), ColumnAlignment::Left),
     ];
-    let has_tools =
-        comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
+    let has_tools = comparison.pairs.windows(2).any(|it| measurer(&it[0]) != measurer(&it[1]))
+        || comparison.pairs.iter().any(|it| it.a.tool.name != it.b.tool.name);
     let decides = runs_needed(comparison).is_none();
     let mut pairs: Vec<&MetricComparison> = comparison.pairs.iter().collect();
     pairs.sort_by_cached_key(|pair| sort_key(&pair.a));
     let mut table = ReportTable::new(word("table-measurers"), &columns);
     for pair in pairs {
-        let by = if has_tools { pair.a.tool.name.clone() } else { String::new() };
+        let by = if has_tools { measurer(pair) } else { String::new() };
         let mut row: Vec<TableCell> =
             vec![metric_label(&pair.a).into(), case_label(pair).into()];
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
@@ -160,6 +186,12 @@ fn table(comparison: &Comparison) -> ReportTable {
         table.rows.push(row);
     }
     table.without_empty_columns()
+}
+
+/// Returns the tool that measured a pair, or both where they differ.
+fn measurer(pair: &MetricComparison) -> String {
+    let [a, b] = [&pair.a.tool.name, &pair.b.tool.name];
+    if a == b { a.clone() } else { format!("{a} / {b}") }
 }
 
 /// Returns a sort key by benchmark and metric, so that related figures are adjacent.
@@ -181,8 +213,8 @@ pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
     }
 }
 
-/// Returns the name of a case, without its metric.
-fn case_label_of(estimate: &MetricEstimate) -> String {
+/// Returns the name of a case, without its metric and host.
+pub(crate) fn case_label_of(estimate: &MetricEstimate) -> String {
     match network_labels::is_network(estimate) {
         true => network_labels::case_and_end(estimate),
         false => identity::label(&estimate.parameters),
@@ -298,7 +330,11 @@ fn nearest_unmatched(comparison: &Comparison) -> Option<String> {
     };
     let found = alike.map(|(a, b)| (a, difference(a, b), difference(b, a)));
     let (it, a, b) = found.min_by_key(|(_, a, b)| a.len().max(b.len()))?;
-    let [one, other] = [&a, &b].map(identity::label);
+    let label = |conditions: &Attributes| match identity::label(conditions) {
+        label if label.is_empty() => word("compare-no-condition").to_owned(),
+        label => label,
+    };
+    let [one, other] = [&a, &b].map(label);
     Some(message!(
         "compare-nearest",
         what = format!("{} {}", it.benchmark, it.metric),

@@ -17,6 +17,8 @@ mod conditions;
 mod mpi;
 mod storage;
 
+pub(crate) use commands::command_line;
+
 use super::answer::add_trust_notice;
 use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
 use super::run::estimate_parts::{number, text};
@@ -79,7 +81,10 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     }
     let tool = tools.join(comma());
     let n = subject_count(subject, summaries);
-    summaries.iter().for_each(|it| add_trust_notice(&mut document, it));
+    let mut notices = Document::new("");
+    summaries.iter().for_each(|it| add_trust_notice(&mut notices, it));
+    notices.blocks.dedup();
+    document.blocks.append(&mut notices.blocks);
     document
         .paragraph(Tone::Plain, message!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline_table(subject, &all, summaries);

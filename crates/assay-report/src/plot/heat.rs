@@ -53,19 +53,20 @@ impl HeatMap {
 
 /// Returns the left edge of the first column, and the width of each column.
 fn column_layout(map: &HeatMap) -> [f64; 2] {
-    let names_width = map.names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
+    let widest =
+        |names: &[String]| names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
     let places =
-        (0..map.names.len()).flat_map(|row| (0..map.names.len()).map(move |it| (row, it)));
+        (0..map.rows.len()).flat_map(|row| (0..map.columns.len()).map(move |it| (row, it)));
     let texts = places.map(|(row, column)| text_width(&map.cell_text(row, column)));
-    [names_width, texts.fold(names_width, f64::max)]
+    [widest(&map.rows), texts.fold(widest(&map.columns), f64::max)]
         .map(|it| it.min(MAX_COLUMN_WIDTH) + 2.0 * GAP)
 }
 
 /// Width and height of the picture.
 pub(crate) fn size(map: &HeatMap) -> (f64, f64) {
     let [left, column] = column_layout(map);
-    let count = map.names.len() as f64;
-    (left + count * column + GAP, (count + 1.0) * ROW_HEIGHT + GAP)
+    let (rows, columns) = (map.rows.len() as f64, map.columns.len() as f64);
+    (left + columns * column + GAP, (rows + 1.0) * ROW_HEIGHT + GAP)
 }
 
 /// Renders the map as one `<svg>` element. `id` distinguishes it from other pictures of the same
@@ -77,12 +78,15 @@ pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
     let middle = |text: &str, (x, y): (f64, f64)| {
         (x + (column - text_width(text)) / 2.0, y + (ROW_HEIGHT - LINE_HEIGHT) / 2.0)
     };
-    for (at, name) in map.names.iter().enumerate() {
+    for (at, name) in map.columns.iter().enumerate() {
         let name = truncate_to_width(name, MAX_COLUMN_WIDTH);
         sheet.text(&name, middle(&name, corner(0, at)), INK_COLOUR);
+    }
+    for (at, name) in map.rows.iter().enumerate() {
+        let name = truncate_to_width(name, MAX_COLUMN_WIDTH);
         let (_, y) = middle(&name, corner(at + 1, 0));
         sheet.text(&name, (left - GAP - text_width(&name), y), INK_COLOUR);
-        for other in 0..map.names.len() {
+        for other in 0..map.columns.len() {
             let place = corner(at + 1, other);
             let area = [
                 place.0 + 2.0,
@@ -103,12 +107,12 @@ pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
 
 /// Converts the map to a table, for output without pictures.
 pub(crate) fn table(map: &HeatMap) -> ReportTable {
-    let names = map.names.iter().map(|name| (name.as_str(), ColumnAlignment::Right));
+    let names = map.columns.iter().map(|name| (name.as_str(), ColumnAlignment::Right));
     let columns: Vec<(&str, ColumnAlignment)> =
         std::iter::once(("", ColumnAlignment::Left)).chain(names).collect();
     let mut table = ReportTable::new(&map.title, &columns);
-    for (row, name) in map.names.iter().enumerate() {
-        let cells = (0..map.names.len()).map(|column| {
+    for (row, name) in map.rows.iter().enumerate() {
+        let cells = (0..map.columns.len()).map(|column| {
             let marked = if map.is_marked(row, column) { "*" } else { "" };
             TableCell::from(map.cell_text(row, column) + marked)
         });
@@ -120,8 +124,8 @@ pub(crate) fn table(map: &HeatMap) -> ReportTable {
 /// Renders one character per cell, for a terminal too narrow for the table; `None` if even that
 /// does not fit.
 pub(crate) fn shades(map: &HeatMap, width: usize) -> Option<Vec<String>> {
-    let longest = map.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    if longest + 2 * map.names.len() + 1 > width {
+    let longest = map.rows.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    if longest + 2 * map.columns.len() + 1 > width {
         return None;
     }
     let best = map.best_value();
@@ -130,9 +134,9 @@ pub(crate) fn shades(map: &HeatMap, width: usize) -> Option<Vec<String>> {
         SHADES.iter().find(|(from, _)| share >= *from).map_or('█', |(_, shade)| *shade)
     };
     let mut lines: Vec<String> = Vec::new();
-    for (row, name) in map.names.iter().enumerate() {
+    for (row, name) in map.rows.iter().enumerate() {
         let mut line = format!("{name:<longest$} ");
-        for column in 0..map.names.len() {
+        for column in 0..map.columns.len() {
             line.push(if map.is_marked(row, column) { '*' } else { ' ' });
             line.push(map.cells[row][column].map_or(' ', shade));
         }

@@ -37,8 +37,20 @@ const TRAILING_COLUMNS: [&str; 17] = [
 ];
 
 /// Columns after the levels of a combination.
-const LEVEL_COLUMNS: [&str; 9] =
-    ["value", "unit", "ci_low", "ci_high", "n", "ratio", "ratio_low", "ratio_high", "letters"];
+const LEVEL_COLUMNS: [&str; 12] = [
+    "value",
+    "unit",
+    "ci_low",
+    "ci_high",
+    "n",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "efficiency",
+    "efficiency_low",
+    "efficiency_high",
+    "letters",
+];
 
 /// Columns after the parameters of a pair.
 const PAIR_COLUMNS: [&str; 18] = [
@@ -121,6 +133,7 @@ fn level_row(comparison: &LevelComparison, level: &LevelEstimate) -> Vec<String>
     row.extend(levels.map(|it| it.map(|it| it.level.clone()).unwrap_or_default()));
     let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
     let ([low, high], [ratio_low, ratio_high]) = (ends(it.ci), ends(level.ratio_ci));
+    let [share_low, share_high] = ends(level.efficiency.and_then(|it| it.ci));
     row.extend([
         format_number(Some(it.median)),
         it.unit.symbol().to_owned(),
@@ -130,6 +143,9 @@ fn level_row(comparison: &LevelComparison, level: &LevelEstimate) -> Vec<String>
         format_number(level.ratio),
         format_number(ratio_low),
         format_number(ratio_high),
+        format_number(level.efficiency.map(|it| it.share)),
+        format_number(share_low),
+        format_number(share_high),
         level.letters.clone(),
     ]);
     row
@@ -265,7 +281,7 @@ fn pair_row(
         format_number(pair.p_adjusted),
         format_number(floor_low),
         format_number(floor_high),
-        words::verdict(pair.verdict).to_owned(),
+        pair.verdict.name().to_owned(),
         pair.runs_to_decide.map(|n| n.to_string()).unwrap_or_default(),
     ]);
     row

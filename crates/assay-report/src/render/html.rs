@@ -18,7 +18,7 @@ use crate::plot;
 mod texts;
 
 /// SHA-256 of the embedded script in base64; a test compares them.
-const SCRIPT_DIGEST: &str = "/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg=";
+const SCRIPT_DIGEST: &str = "6SUIJWJ2sH/g03ETj/uHRCwJz3tNhGjnupWzLan3AJk=";
 
 /// Renders a document as a page in the current language.
 ///
@@ -31,7 +31,14 @@ pub fn document(document: &Document) -> String {
 
 /// Renders a document as a page of a site. `home` is the link to the overview of the site.
 pub(crate) fn site_page(document: &Document, home: &str) -> String {
-    let links = PageLinks { raw: None, home: Some(home) };
+    let links = PageLinks { raw: None, home: Some(home), site_texts: None };
+    render_page(document, links, String::new())
+}
+
+/// Renders a document as a page in a folder of a site, with the site's script and its texts as
+/// JSON.
+pub(crate) fn site_page_with_script(document: &Document, texts: &str) -> String {
+    let links = PageLinks { raw: None, home: Some("../index.html"), site_texts: Some(texts) };
     render_page(document, links, String::new())
 }
 
@@ -42,6 +49,8 @@ struct PageLinks<'a> {
     raw: Option<&'a str>,
     /// The overview of the site that contains the page.
     home: Option<&'a str>,
+    /// Texts of the site's script, if the page uses it.
+    site_texts: Option<&'a str>,
 }
 
 /// Renders the document built by `make` as a page, with all other languages to choose from and a
@@ -49,7 +58,7 @@ struct PageLinks<'a> {
 #[must_use]
 pub fn page(make: &dyn Fn() -> Document, raw: Option<&str>) -> String {
     let own = make();
-    let links = PageLinks { raw, home: None };
+    let links = PageLinks { raw, ..PageLinks::default() };
     let without_texts = |document: &Document| render_page(document, links, String::new());
     let texts = texts::pack_texts(&|| without_texts(&make()), &without_texts(&own));
     render_page(&own, links, texts)
@@ -70,6 +79,7 @@ fn render_page(document: &Document, links: PageLinks<'_>, texts: String) -> Stri
         document,
         raw: links.raw,
         home: links.home,
+        site_texts: links.site_texts,
         texts,
     };
     let page = page.render().expect("writing to memory cannot fail");
@@ -90,6 +100,8 @@ struct Page<'a> {
     raw: Option<&'a str>,
     /// Link to the overview of the site that contains the page.
     home: Option<&'a str>,
+    /// Texts of the site's script, if the page uses it.
+    site_texts: Option<&'a str>,
     /// Texts of the page in all languages.
     texts: String,
 }
@@ -203,47 +215,47 @@ fn is_date_or_run(text: &str) -> bool {
     text.len() <= MAX_UNBROKEN_LETTERS && text.as_bytes().windows(3).any(is_hyphen_in_digits)
 }
 
-/// Escapes text and prevents breaks inside dates and run identifiers. The text around them is never
-/// blank: in every language the page must have the same number of texts, also if one begins with a
-/// date.
+/// Returns text as HTML: words between two backticks as code, and dates and run identifiers
+/// without breaks.
+fn rich_text(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    // A backtick without a partner is a letter.
+    let (pairs, rest) = match pieces.len() % 2 {
+        1 => (pieces.as_slice(), None),
+        _ => (&pieces[..pieces.len() - 1], pieces.last()),
+    };
+    let write_piece = |(number, piece): (usize, &&str)| match number % 2 {
+        0 => unbroken(piece),
+        _ => format!("<code>{}</code>", escape_html(piece)),
+    };
+    let rest = rest.map(|rest| format!("`{}", unbroken(rest)));
+    pairs.iter().enumerate().map(write_piece).chain(rest).collect()
+}
+
+/// Returns the text of a cell as HTML. A text with code changes as a whole with the language.
+fn cell_text(cell: &TableCell) -> String {
+    match cell.text.contains('`') {
+        true => format!("<span data-m>{}</span>", rich_text(&cell.text)),
+        false => escape_html(&cell.text),
+    }
+}
+
+/// Escapes text and prevents breaks inside dates and run identifiers.
 fn unbroken(text: &str) -> String {
-    /// Word joiner, without width. It is an entity because the character itself would be made
-    /// visible, like all characters that can hide text.
-    const JOINER: &str = "&#8288;";
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    let mut words: Vec<&str> = Vec::new();
+    let mut pieces: Vec<String> = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let same = |letter: char| is_part(letter) == is_part(first);
         let end = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        words.push(word);
+        pieces.push(match is_date_or_run(word) {
+            true => format!("<span class=\"whole\">{}</span>", escape_html(word)),
+            false => escape_html(word),
+        });
         rest = after;
     }
-    if !words.iter().any(|word| is_date_or_run(word)) {
-        return escape_html(text);
-    }
-    let mut html = String::new();
-    for between in words.split_inclusive(|word| is_date_or_run(word)) {
-        let (last, before) = between.split_last().expect("every piece has a word");
-        let (whole, plain) = match is_date_or_run(last) {
-            true => (Some(last), before.concat()),
-            false => (None, between.concat()),
-        };
-        if plain.trim().is_empty() {
-            html.push_str(JOINER);
-        }
-        html.push_str(&escape_html(&plain));
-        if let Some(whole) = whole {
-            html.push_str("<span class=\"whole\">");
-            html.push_str(&escape_html(whole));
-            html.push_str("</span>");
-        }
-    }
-    if words.last().is_some_and(|word| is_date_or_run(word)) {
-        html.push_str(JOINER);
-    }
-    html
+    pieces.concat()
 }
 
 fn escape_html(text: &str) -> String {
@@ -269,12 +281,26 @@ mod tests {
             ),
             (
                 "20261122-032839-b200，2026-11-22",
-                "&#8288;<span class=\"whole\">20261122-032839-b200</span>，\
-                 <span class=\"whole\">2026-11-22</span>&#8288;",
+                "<span class=\"whole\">20261122-032839-b200</span>，\
+                 <span class=\"whole\">2026-11-22</span>",
             ),
             ("random-read-4KiB", "random-read-4KiB"),
         ] {
             assert_eq!(unbroken(text), expected);
+        }
+    }
+
+    #[test]
+    fn text_between_backticks_is_code() {
+        for (text, expected) in [
+            (
+                "run `assay list` or `a < b`",
+                "run <code>assay list</code> or <code>a &#60; b</code>",
+            ),
+            ("one ` alone", "one ` alone"),
+            ("`a` and ` one", "<code>a</code> and ` one"),
+        ] {
+            assert_eq!(rich_text(text), expected);
         }
     }
 

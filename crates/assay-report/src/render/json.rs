@@ -44,7 +44,11 @@ struct SummaryOut<'a> {
     omitted: Vec<OmittedOut<'a>>,
     warnings: Vec<DoubtOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    limits: Option<Value>,
+    gates: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<levels::LevelComparisonOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comparisons: Vec<ComparisonOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -216,33 +220,50 @@ pub fn summary(summary: &RunSummary) -> String {
     Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
 }
 
-/// Renders the summary as [`summary`], with the outcomes of the user's limits as `limits`.
+/// What a document contains beside the summary.
+#[derive(Debug, Default)]
+pub struct SummaryVerdicts<'v> {
+    /// Outcomes of the user's gates.
+    pub gates: Option<Value>,
+    /// Compared levels of factors.
+    pub levels: Option<&'v LevelComparison>,
+    /// Programs compared with the first one.
+    pub comparisons: &'v [Comparison],
+}
+
+/// Renders the summary as [`summary`], with verdicts as `gates`, `levels` and `comparisons`.
 #[must_use]
-pub fn summary_with_limits(summary: &RunSummary, limits: Option<Value>) -> String {
-    let render = || to_json_text(&SummaryOut { limits, ..summary_out(summary) });
+pub fn summary_with(summary: &RunSummary, verdicts: SummaryVerdicts<'_>) -> String {
+    let SummaryVerdicts { gates, levels, comparisons } = verdicts;
+    let render = || {
+        let levels = levels.map(levels::LevelComparisonOut::new);
+        let comparisons = comparisons.iter().map(comparison_out).collect();
+        to_json_text(&SummaryOut { gates, levels, comparisons, ..summary_out(summary) })
+    };
     Language::INVARIANT.scope(render)
 }
 
 /// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    let out = || {
-        to_json_text(&ComparisonOut {
-            schema: comparison.schema,
-            a: &comparison.a,
-            b: &comparison.b,
-            control: &comparison.control,
-            design: comparison.design,
-            margin: comparison.margin,
-            level: comparison.level,
-            tested: comparison.tested,
-            false_share: comparison.false_share,
-            pairs: comparison.pairs.iter().map(pair).collect(),
-            unmatched: &comparison.unmatched,
-            differences: comparison.differences.iter().map(difference).collect(),
-        })
-    };
-    Language::INVARIANT.scope(out)
+    Language::INVARIANT.scope(|| to_json_text(&comparison_out(comparison)))
+}
+
+fn comparison_out(comparison: &Comparison) -> ComparisonOut<'_> {
+    ComparisonOut {
+        schema: comparison.schema,
+        a: &comparison.a,
+        b: &comparison.b,
+        control: &comparison.control,
+        design: comparison.design,
+        margin: comparison.margin,
+        level: comparison.level,
+        tested: comparison.tested,
+        false_share: comparison.false_share,
+        pairs: comparison.pairs.iter().map(pair).collect(),
+        unmatched: &comparison.unmatched,
+        differences: comparison.differences.iter().map(difference).collect(),
+    }
 }
 
 /// Renders the comparison of levels as one JSON document and a final line break.
@@ -276,6 +297,21 @@ fn history_out(history: &History) -> HistoryOut<'_> {
         sensitivity: history.sensitivity,
         other_conditions: history.other_conditions.iter().map(history_out).collect(),
     }
+}
+
+/// Returns a result as the documents of runs have it.
+#[must_use]
+pub fn result(result: &MetricEstimate) -> Value {
+    Language::INVARIANT.scope(|| to_json_value(&estimate(result)))
+}
+
+/// Renders a document on several lines, with a final line break.
+///
+/// # Panics
+/// If a key of the document is no text.
+#[must_use]
+pub fn document(document: &impl Serialize) -> String {
+    to_json_text(document)
 }
 
 /// Renders a value on several lines, with a final line break.
@@ -328,7 +364,9 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         failures: summary.failures.iter().map(failure).collect(),
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
-        limits: None,
+        gates: None,
+        levels: None,
+        comparisons: Vec::new(),
     }
 }
 

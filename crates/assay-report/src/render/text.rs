@@ -148,7 +148,7 @@ impl TextRenderer {
         let lines =
             table::lines(&table, self.inner_width(), &|cell, text| self.cell(cell, text));
         // A table that does not fit has several lines for each row.
-        let fits = lines.len() <= map.names.len() + 2
+        let fits = lines.len() <= map.rows.len() + 2
             && lines.iter().all(|line| columns(line) <= self.inner_width());
         let shaded = shades(map, self.inner_width()).filter(|_| !fits);
         let caption = wrap(&map.title, self.inner_width());

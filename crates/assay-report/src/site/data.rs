@@ -1,19 +1,20 @@
 //! Data of the site as scripts that assign JSON: browsers load scripts also from `file://`.
 
-use assay_model::sanitize;
+use assay_model::benchmark::Better;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use serde_json::{Value, json};
 
-use super::{MARK, SiteRun, short_text};
+use super::script::assign;
+use super::{SiteRun, pictures, short_text};
 use crate::build;
 use crate::document::Tone;
-use crate::precision;
+use crate::{precision, units};
 
 /// Renders one piece of the list of runs: the entries of the overview, the oldest first.
 #[must_use]
 pub fn runs_script(piece: usize, runs: &[SiteRun<'_>]) -> String {
     let rows: Vec<Value> = runs.iter().map(run_row).collect();
-    script(&format!("(self.assayRuns ??= [])[{piece}]"), &Value::from(rows))
+    assign(&format!("(self.assayRuns ??= [])[{piece}]"), &Value::from(rows))
 }
 
 /// Renders the results of a run for comparisons. Each result has the key by which `assay compare`
@@ -35,7 +36,7 @@ pub fn results_script(
         "started": build::format_minute(&run.started),
         "results": rows,
     });
-    script(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
+    assign(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
 }
 
 /// Returns the state of a run that is being measured: seconds, and finished cases of all.
@@ -49,13 +50,6 @@ pub fn running_text(elapsed_s: u64, [finished, planned]: [usize; 2]) -> String {
 #[must_use]
 pub fn unreadable_text(reason: &str) -> String {
     message!("site-live-store", reason = short_text(reason).into_owned())
-}
-
-fn script(place: &str, data: &Value) -> String {
-    format!(
-        "// Written by {MARK}.\n{place} = {};\n",
-        sanitize::escape_hidden(&data.to_string())
-    )
 }
 
 /// Returns the columns that the script of the site reads by their position.
@@ -72,14 +66,19 @@ fn run_row(run: &SiteRun<'_>) -> Value {
         short_text(listed.suite),
         short_text(listed.label),
         state,
-        match tone {
-            Tone::Plain | Tone::Quiet => "",
-            Tone::Doubt => "doubt",
-            Tone::Bad => "bad",
-        },
+        tone_class(tone),
         short_text(&values),
         short_text(listed.note),
     ])
+}
+
+/// Returns the class of a cell with this meaning.
+pub(super) const fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain | Tone::Quiet => "",
+        Tone::Doubt => "doubt",
+        Tone::Bad => "bad",
+    }
 }
 
 /// Returns the columns that the script of the site reads by their position.
@@ -98,5 +97,12 @@ fn result_row(((key, index), estimate): &((String, usize), MetricEstimate)) -> V
         precision::interval(estimate),
         estimate.median,
         estimate.ci,
+        short_text(&estimate.host),
+        estimate.percent_of_limit,
+        estimate.percent_of_limit.map(units::percent),
+        pictures::percentiles(estimate),
+        estimate.unit.symbol(),
+        estimate.better == Better::Higher,
+        short_text(&build::case_label_of(estimate)),
     ])
 }

@@ -41,6 +41,8 @@ struct OverviewPage<'a> {
 struct ComparisonPage<'a> {
     frame: Frame<'a>,
     explanation: String,
+    /// Limits of the list of verdicts; empty if the site has none.
+    labels_limit: String,
 }
 
 #[derive(Template)]
@@ -121,10 +123,26 @@ pub fn overview_page(contents: &SiteContents<'_>) -> String {
 /// Never: the template writes to memory.
 #[must_use]
 pub fn comparison_page() -> String {
+    render_comparison(String::new())
+}
+
+/// Renders the page that shows runs side by side, with the verdicts between labels. `most` are the
+/// maximum numbers of labels and of pairs.
+///
+/// # Panics
+/// Never: the template writes to memory.
+#[must_use]
+pub fn comparison_page_with_labels(most: [usize; 2]) -> String {
+    let [labels, pairs] = most.map(|it| it.to_string());
+    render_comparison(message!("site-labels-limit", labels = labels, pairs = pairs))
+}
+
+fn render_comparison(labels_limit: String) -> String {
     let level = precision::format_percent_setting(INTERVAL_PERCENT);
     finish(&ComparisonPage {
         frame: Frame::new(word("site-comparison"), "compare.html"),
         explanation: message!("site-ratios", level = level),
+        labels_limit,
     })
 }
 
@@ -150,26 +168,38 @@ fn finish(page: &impl Template) -> String {
     sanitize::escape_hidden(&page).into_owned()
 }
 
+/// Returns the texts of the script as JSON; it replaces their variables.
+pub(super) fn script_texts() -> String {
+    let language = Language::current();
+    let numbers = if language.has_invariant_units { "en" } else { language.locale.tag() };
+    let texts = json!({
+        "numbers": numbers,
+        "tick": message!("site-tick-run", run = "{run}"),
+        "tickColumn": word("site-tick"),
+        "compare": message!("site-compare-ticked", n = "{n}"),
+        "shown": message!("site-shown", first = "{first}", last = "{last}", all = "{all}"),
+        "noMatch": word("site-no-match"),
+        "noChoice": word("site-no-choice"),
+        "notHere": message!("site-not-here", run = "{run}"),
+        "metric": word("column-what"),
+        "case": word("column-case"),
+        "ofLimit": word("column-of-limit"),
+        "values": word("column-values"),
+        "host": word("column-host"),
+        "run": word("column-run"),
+        "percentile": word("site-percentile"),
+        "lost": word("site-live-lost"),
+        "verdict": message!("site-verdict", one = "{one}", two = "{two}"),
+        "pick": word("site-pick"),
+        "noInterval": format_fact(word("interval"), word("no-interval")),
+    });
+    texts.to_string().replace('<', "\\u003c")
+}
+
 impl<'a> Frame<'a> {
     fn new(title: &'static str, file: &'a str) -> Self {
-        let language = Language::current();
-        let numbers = if language.has_invariant_units { "en" } else { language.locale.tag() };
-        // The script replaces the variables.
-        let texts = json!({
-            "numbers": numbers,
-            "tick": message!("site-tick-run", run = "{run}"),
-            "compare": message!("site-compare-ticked", n = "{n}"),
-            "shown": message!("site-shown", first = "{first}", last = "{last}", all = "{all}"),
-            "noMatch": word("site-no-match"),
-            "noChoice": word("site-no-choice"),
-            "notHere": message!("site-not-here", run = "{run}"),
-            "metric": word("column-what"),
-            "case": word("column-case"),
-            "lost": word("site-live-lost"),
-            "noInterval": format_fact(word("interval"), word("no-interval")),
-        });
-        let texts = texts.to_string().replace('<', "\\u003c");
-        Self { lang: language.locale.tag(), title, file, texts }
+        let lang = Language::current().locale.tag();
+        Self { lang, title, file, texts: script_texts() }
     }
 
     /// Returns file and title of each page of the menu, and whether it is this page.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use assay_model::attribute::Attribute;
 use assay_model::comparison::{ComparisonVerdict, EnvironmentDifference};
 use assay_model::doubt::{HostResource, TrustLevel};
 use assay_model::engine_reason::EngineReason;
@@ -227,6 +228,10 @@ pub fn difference(difference: &EnvironmentDifference) -> String {
             message!("differ", what = name, a = a, b = b)
         }
         EnvironmentAspect::Order => message!("differ-order", what = name, a = a, b = b),
+        EnvironmentAspect::Unrecorded => {
+            let known = if a.is_empty() { b } else { a };
+            message!("differ-unrecorded", what = name, value = known)
+        }
         EnvironmentAspect::ArraySize | EnvironmentAspect::FileSize => {
             let size = |text: &str| text.parse().ok().map(units::size);
             let [a, b] = [a, b].map(|it| size(it).unwrap_or_else(|| it.clone()));
@@ -260,6 +265,10 @@ pub fn aspect(aspect: EnvironmentAspect, of: &str) -> String {
         EnvironmentAspect::Load => "aspect-load",
         EnvironmentAspect::Steal => "aspect-steal",
         EnvironmentAspect::Order => "aspect-order",
+        EnvironmentAspect::Unrecorded => {
+            return Attribute::from_name(of)
+                .map_or_else(|| of.to_owned(), |it| super::dimension(it).to_owned());
+        }
     };
     word(id).to_owned()
 }

@@ -153,6 +153,52 @@
     const decimals = half > 0 ? Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(half)))) : 4;
     return `× ${write(ratio, decimals)} (${write(low, decimals)}–${write(high, decimals)})`;
   };
+  // Verdicts of `assay compare` between the label of the first run and those of the others on its host.
+  const findVerdicts = async (runs) => {
+    if (!document.getElementById("labels") || !await load("data/labels.js")) return [];
+    const [first] = runs;
+    const found = [];
+    for (const [host, one, two, file] of self.assayLabels) {
+      const isPair = host === first.host && [one, two].includes(first.label)
+        && runs.some((run) => run.host === host && run.label !== first.label && [one, two].includes(run.label));
+      if (!isPair || !/^[0-9a-f]{32}$/.test(file) || !await load(`verdicts/${file}.js`)) continue;
+      found.push({ one, two, file, ...self.assayVerdicts[file] });
+    }
+    return found;
+  };
+  // A single run of each label has ratios and no verdict.
+  const decided = (all) => all.filter(({ verdicts }) => Object.keys(verdicts).length);
+  const showConclusions = (runs, verdicts) => {
+    const [first] = runs;
+    const isJudged = (run) => run.host === first.host && decided(verdicts)
+      .some(({ one, two }) => run.label !== first.label && [one, two].includes(run.label));
+    document.getElementById("judged").hidden = !verdicts.length;
+    document.getElementById("unjudged").hidden = runs.slice(1).every(isJudged);
+    document.getElementById("decided").hidden = !decided(verdicts).length;
+    document.getElementById("verdict-commands").textContent = decided(verdicts).map((it) => it.command).join("\n");
+    document.getElementById("conclusions").replaceChildren(...verdicts.map(({ conclusion, file }) => {
+      const made = document.createElement("li");
+      made.append(link(conclusion, `verdicts/${file}.html`));
+      return made;
+    }));
+  };
+  const verdictCell = ([text, tone, ratio, range] = ["–", "", "", ""]) => {
+    const box = cell("td", text, ["left", tone].filter(Boolean).join(" "));
+    if (ratio) box.append(small(`× ${ratio} (${range || texts.noInterval})`));
+    return box;
+  };
+  const showLabels = async () => {
+    const place = document.getElementById("labels");
+    if (!place || !await load("data/labels.js")) return;
+    document.getElementById("pairs").replaceChildren(...self.assayLabels.map(([host, one, two, file, conclusion]) => {
+      const made = document.createElement("li");
+      const names = link("", `verdicts/${file}.html`);
+      names.append(cell("bdi", one), " → ", cell("bdi", two));
+      made.append(names, " ", cell("bdi", host, "quiet"), small(conclusion));
+      return made;
+    }));
+    place.hidden = !self.assayLabels.length;
+  };
   const showComparison = async (place) => {
     const message = document.getElementById("message");
     const wanted = [...new Set(decodeURIComponent(location.hash.slice(1)).split(","))].filter(isRun);
@@ -164,7 +210,14 @@
     const gone = wanted.filter((id) => !has(id)).map((run) => fill(texts.notHere, { run }));
     message.textContent = [...gone, ...(ids.length < 2 ? [texts.noChoice] : [])].join(" ");
     place.hidden = ids.length < 2;
-    if (place.hidden) return;
+    if (document.getElementById("labels")) document.getElementById("labels").hidden = true;
+    if (place.hidden) {
+      await showLabels();
+      document.body.dataset.ready = "yes";
+      return;
+    }
+    const verdicts = await findVerdicts(runs);
+    showConclusions(runs, verdicts);
     const others = runs.slice(1).filter((run) => run.host === runs[0].host && run.label !== runs[0].label);
     const labels = others.filter((run) => [run.host, run.label, runs[0].label].every(isPlain))
       .map((run) => `assay compare ${runs[0].label} ${run.label} --host ${run.host}`);
@@ -182,6 +235,7 @@
       made.append(link(id, `runs/${id}.html`), about);
       head.append(made);
     });
+    decided(verdicts).forEach(({ one, two }) => head.append(heading(fill(texts.verdict, { one, two }), "col", "left verdict")));
     const rows = new Map();
     runs.forEach((run, i) => run.results.forEach((result) => {
       if (!rows.has(result[0])) rows.set(result[0], []);
@@ -195,17 +249,61 @@
         const value = results[i];
         const box = cell("td", value ? value[4] : "–", "right");
         if (value && value[5]) box.append(small(value[5]));
+        if (value && value[10]) box.append(small(`${value[10]} ${texts.ofLimit}`));
         if (i > 0 && value && results[0]) box.append(small(ratioTexts(value, results[0])));
         line.append(box);
       });
+      decided(verdicts).forEach((it) => line.append(verdictCell(it.verdicts[any[0]])));
       return line;
     });
     document.querySelector("#results thead").replaceChildren(head);
     document.querySelector("#results tbody").replaceChildren(...made);
+    const sections = self.assayPictures(texts, ids.map((id, i) => ({ id, ...runs[i], ...self.assayCurves?.[id] })));
+    document.getElementById("parts").replaceChildren(...sections.map((section) => {
+      const button = cell("button", section.querySelector("h2").textContent);
+      button.type = "button";
+      button.addEventListener("click", () => section.scrollIntoView());
+      return button;
+    }));
+    document.body.dataset.ready = "yes";
+  };
+
+  // Points of the plot and rows of the table tick the same runs.
+  const showHistory = (links) => {
+    const rows = [...links.at(-1).closest("table").querySelectorAll("a[data-run]")];
+    const points = [...document.querySelectorAll("figure .point")].slice(0, rows.length);
+    const button = cell("button", "");
+    button.type = "button";
+    const ticks = rows.map((row) => {
+      const tick = document.createElement("input");
+      tick.type = "checkbox";
+      tick.setAttribute("aria-label", fill(texts.tick, { run: row.textContent }));
+      row.before(tick, " ");
+      return tick;
+    });
+    const ticked = () => rows.filter((_, i) => ticks[i].checked).map((row) => row.textContent);
+    const show = () => {
+      points.forEach((point, i) => point.classList.toggle("picked", ticks[i].checked));
+      button.textContent = fill(texts.compare, { n: whole.format(ticked().length) });
+      button.disabled = ticked().length < 2;
+    };
+    ticks.forEach((tick) => tick.addEventListener("change", show));
+    points.forEach((point, i) => {
+      point.classList.add("picks");
+      point.addEventListener("click", () => { ticks[i].checked = !ticks[i].checked; show(); });
+    });
+    button.addEventListener("click", () => { location.href = `../compare.html#${ticked().sort().join(",")}`; });
+    const bar = document.createElement("div");
+    bar.className = "pick";
+    bar.append(cell("p", texts.pick, "quiet"), button);
+    document.querySelector("figure").after(bar);
+    show();
     document.body.dataset.ready = "yes";
   };
 
   const filters = document.getElementById("filters");
+  const history = [...document.querySelectorAll("a[data-run]")];
+  if (history.length > 1) showHistory(history);
   const comparison = document.getElementById("comparison");
   if (filters) showOverview(filters);
   if (comparison) {

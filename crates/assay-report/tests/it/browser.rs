@@ -67,10 +67,14 @@ const act = (frame) => {
   if (!language) return;
   if (language.closest("form").hidden) return say(`${frame.name}: no language can be chosen`);
   const words = () => page.querySelector("main").textContent;
-  const before = words();
+  const [before, title, label] = [words(), page.title, language.labels[0].textContent];
+  if (words().includes("`")) say(`${frame.name}: a raw backtick`);
   language.value = "ja";
   language.dispatchEvent(new Event("change"));
   if (page.documentElement.lang !== "ja") say(`${frame.name}: the language did not change`);
+  if (page.title === title && title !== page.querySelector("h1").textContent) say(`${frame.name}: the title did not change`);
+  if (language.labels[0].textContent === label) say(`${frame.name}: the selectors did not change`);
+  if (words().includes("`") || words().includes("<code>")) say(`${frame.name}: raw markup in Japanese`);
   if (words() === before) say(`${frame.name}: the words did not change`);
   const table = page.querySelector("table");
   const head = table.tHead.rows[0].cells[1];

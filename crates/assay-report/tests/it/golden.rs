@@ -78,7 +78,10 @@ fn renders_commands_in_other_languages() {
             [small::listing(), small::findings(), small::hosts(), small_plan()]
                 .into_iter()
                 .chain([build::comparison(&conditions::accelerated_networking())])
-                .chain([build::level_comparison(&levels::threads())])
+                .chain(
+                    [levels::threads(), levels::hosts(), levels::threads_and_sizes()]
+                        .map(|it| build::level_comparison(&it)),
+                )
                 .map(|page| text::document(&page, &text::TextOptions::default()))
                 .collect::<String>()
         };
@@ -635,7 +638,7 @@ fn page_head_has_a_strict_policy() {
         <html lang="en">
         <head>
         <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg='; base-uri 'none'; form-action 'none'">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-G6Z8p9VrTP8CXzTZ+FrUSlH7SWECK3cjTM8y/OIqMbs='; base-uri 'none'; form-action 'none'">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <meta name="referrer" content="no-referrer">
@@ -710,6 +713,23 @@ fn renders_two_conditions() {
     let comparison = conditions::accelerated_networking();
     check_document("conditions", &build::comparison(&comparison));
     compare("conditions.csv", &csv::comparison(&comparison));
+}
+
+#[test]
+fn renders_levels_of_hosts_and_of_two_factors() {
+    let text = |comparison: &assay_model::level_comparison::LevelComparison| {
+        text::document(&build::level_comparison(comparison), &text::TextOptions::default())
+    };
+    let hosts = levels::hosts();
+    compare("levels-hosts.txt", &text(&hosts));
+    let two = levels::threads_and_sizes();
+    compare("levels-two.txt", &text(&two));
+    let picture = svg::document(&build::level_comparison(&two)).unwrap();
+    for part in ["over threads × size", "threads 1", "size 1GiB", "GB/s"] {
+        assert!(picture.contains(part), "{part}: {picture}");
+    }
+    let page = html::document(&build::level_comparison(&two));
+    assert!(page.contains("<svg class=\"plot\""), "{page}");
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
+use assay_model::comparison::ComparisonDesign;
 use assay_model::factor::FactorLevel;
 use assay_model::level_comparison::{
     LevelComparison, LevelCondition, LevelEstimate, LevelPair, MetricLevels, OverallTest,
+    ScalingEfficiency, SufficientLevel,
 };
 use assay_model::summary::MetricEstimate;
 
@@ -31,6 +33,7 @@ fn level(
         estimate: MetricEstimate { n: 14, ..estimate },
         ratio,
         ratio_ci: ratio.map(|it| [it * 0.99, it * 1.01]),
+        efficiency: None,
         letters: letters.to_owned(),
     }
 }
@@ -51,6 +54,7 @@ pub(crate) fn threads() -> LevelComparison {
     LevelComparison {
         factors: vec!["threads".to_owned()],
         conditions: THREADS.map(condition).into(),
+        design: ComparisonDesign::Turns,
         blocks: 14,
         level: 0.95,
         family_error: 0.05,
@@ -70,6 +74,7 @@ pub(crate) fn threads() -> LevelComparison {
                     differs: true,
                 }],
                 needed_blocks: None,
+                sufficient: Some(SufficientLevel { level: 2, larger: vec![3] }),
             },
             MetricLevels {
                 overall: None,
@@ -78,8 +83,51 @@ pub(crate) fn threads() -> LevelComparison {
                     .collect(),
                 pairs: Vec::new(),
                 needed_blocks: Some(7),
+                sufficient: None,
             },
         ],
         unmatched: 1,
     }
+}
+
+/// The same bandwidth over the number of hosts, with its efficiency.
+pub(crate) fn hosts() -> LevelComparison {
+    let mut comparison = threads();
+    comparison.factors = vec!["hosts".to_owned()];
+    for condition in &mut comparison.conditions {
+        condition.levels.iter_mut().for_each(|it| it.factor = "hosts".to_owned());
+    }
+    comparison.metrics.truncate(1);
+    let metric = &mut comparison.metrics[0];
+    metric.levels[3].letters = "d".to_owned();
+    metric.sufficient = Some(SufficientLevel { level: 3, larger: Vec::new() });
+    for (level, hosts) in metric.levels.iter_mut().zip([1.0, 2.0, 4.0, 8.0]) {
+        level.efficiency = level.ratio.map(|ratio| ScalingEfficiency {
+            share: ratio / hosts,
+            ci: level.ratio_ci.map(|it| it.map(|it| it / hosts)),
+        });
+    }
+    comparison
+}
+
+/// Bandwidth over two factors, from independent runs.
+pub(crate) fn threads_and_sizes() -> LevelComparison {
+    let mut comparison = threads();
+    comparison.factors.push("size".to_owned());
+    for (condition, (threads, size)) in comparison.conditions.iter_mut().zip([
+        ("1", "1MiB"),
+        ("1", "1GiB"),
+        ("2", "1MiB"),
+        ("2", "1GiB"),
+    ]) {
+        threads.clone_into(&mut condition.levels[0].level);
+        let level = FactorLevel { factor: "size".to_owned(), level: size.to_owned() };
+        condition.levels.push(level);
+    }
+    comparison.metrics.truncate(1);
+    comparison.metrics[0].sufficient = None;
+    comparison.metrics[0].overall = None;
+    comparison.metrics[0].needed_blocks = Some(7);
+    comparison.design = ComparisonDesign::Independent;
+    comparison
 }

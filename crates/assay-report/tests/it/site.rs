@@ -10,8 +10,11 @@ use assay_model::facts::HostFacts;
 use assay_model::quantity::{Quantity, Unit};
 use assay_report::build::{self, ListedRun};
 use assay_report::locale::{Language, Locale};
-use assay_report::site::{self, HistoryTexts, SiteContents, SiteHistory, SiteRun};
+use assay_report::site::{
+    self, HistoryTexts, SiteContents, SiteHistory, SiteLabels, SiteRun, SiteVerdict,
+};
 
+use crate::conditions::accelerated_networking;
 use crate::limits;
 use crate::maker::{EstimateBuilder as _, estimate, summary};
 
@@ -79,22 +82,53 @@ fn site_files(texts: &[String]) -> Vec<(String, String)> {
     (summary.run.note, summary.run.label) = (Some(texts[0].clone()), Some(texts[0].clone()));
     let mut files = vec![
         ("index.html".to_owned(), site::overview_page(&contents)),
-        ("compare.html".to_owned(), site::comparison_page()),
+        ("compare.html".to_owned(), site::comparison_page_with_labels([30, 500])),
         ("history.html".to_owned(), site::histories_page(&histories, 300)),
         ("runs-0.js".to_owned(), site::runs_script(0, &runs)),
         ("run.html".to_owned(), site::run_page(&build::run_page(&summary, None))),
         ("one-history.html".to_owned(), site::history_page(&history)),
     ];
+    files.extend(verdict_files(texts));
+    let curves = site::curves_script("1", &build::history(&history), &[]);
+    files.push(("curves.js".to_owned(), curves));
     let scripts = texts.iter().enumerate();
     files.extend(scripts.map(|(i, text)| (format!("results-{i}.js"), results(text, text))));
     files
 }
 
+/// Returns the files of a verdict between labels with these texts.
+fn verdict_files(texts: &[String]) -> [(String, String); 3] {
+    let [one, two] = [&texts[0], texts.last().unwrap()];
+    let mut comparison = accelerated_networking();
+    (comparison.a.name, comparison.b.name) = (one.clone(), two.clone());
+    let keys: Vec<_> =
+        (0..comparison.pairs.len()).map(|at| (format!("{one}{at}"), 1)).collect();
+    let verdict = SiteVerdict { host: one, file: "0a", comparison: &comparison, keys: &keys };
+    let conclusion = site::verdict_conclusion(&comparison);
+    let labels =
+        SiteLabels { host: one, labels: [one, two], file: "0a", conclusion: &conclusion };
+    [
+        ("verdict.html".to_owned(), site::verdict_page(&verdict)),
+        ("verdict.js".to_owned(), site::verdict_script(&verdict)),
+        ("labels.js".to_owned(), site::labels_script(&[labels])),
+    ]
+}
+
 #[test]
 fn small_site_matches_goldens() {
-    let golden = ["index.html", "compare.html", "history.html", "runs-0.js", "results-0.js"];
+    let golden = [
+        "index.html",
+        "compare.html",
+        "history.html",
+        "runs-0.js",
+        "results-0.js",
+        "verdict.js",
+        "labels.js",
+        "curves.js",
+    ];
     for (name, text) in site_files(&["on".to_owned(), "off".to_owned()]) {
-        assert!(text[..site::MARK_REACH].contains(site::MARK), "{name} has no mark");
+        let start: String = text.chars().take(site::MARK_REACH).collect();
+        assert!(start.contains(site::MARK), "{name} has no mark");
         if golden.contains(&name.as_str()) {
             let path =
                 Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/site").join(name);
@@ -119,7 +153,7 @@ fn hostile_texts_stay_text() {
             }
             continue;
         }
-        let json = text.split_once("] = ").unwrap().1.trim_end().trim_end_matches(';');
+        let json = text.split_once(" = ").unwrap().1.trim_end().trim_end_matches(';');
         serde_json::from_str::<serde_json::Value>(json).unwrap();
         assert!(name != "runs-0.js" || text.len() < 10_000, "{} bytes", text.len());
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_adapters::import::{FigureError, FigureRule, LinePattern, find_single_figures};
+use assay_adapters::import::{
+    self, FigureError, FigureRule, ImportError, ImportFormat, LinePattern, find_single_figures,
+};
 use assay_fleet::process::ProcessError;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::entry::SeriesKey;
@@ -12,7 +14,7 @@ use assay_model::failure::ErrorArea;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::sanitize;
-use assay_model::workload::command::CommandWorkload;
+use assay_model::workload::command::{CommandWorkload, UsageMetric};
 use assay_stats::quantile;
 use assay_stats::stopping::NextStep;
 
@@ -36,13 +38,19 @@ enum RepetitionError {
     CheckFailed { program: String, find: String },
     #[error("{error}{note}")]
     Figure { error: FigureError, note: &'static str },
+    #[error("cannot read the standard output of `{program}`{}: {error}", in_line(*.line))]
+    Output { program: String, line: Option<usize>, error: Box<ImportError> },
     #[error("the pattern of {what} is not valid: {problem}")]
     Pattern { what: String, problem: String },
 }
 
 impl RepetitionError {
-    const fn advice(&self) -> &'static str {
+    fn advice(&self) -> &'static str {
         match self {
+            Self::WrongExit { printed, .. } if names_terminal(printed) => {
+                "it seems to need a terminal, and has none here: use an option that makes it run unattended"
+            }
+            Self::Output { error, .. } => error.advice(),
             Self::WrongExit { .. } => {
                 "look at the stored raw output; --correct exit=N expects another code, --ignore-failure any"
             }
@@ -57,6 +65,16 @@ impl RepetitionError {
     fn into_case_error(self) -> CaseError {
         CaseError::with_advice(ErrorArea::Process, &self, self.advice())
     }
+}
+
+fn in_line(line: Option<usize>) -> String {
+    line.map(|line| format!(", line {line}")).unwrap_or_default()
+}
+
+/// Whether a message is about a missing terminal.
+fn names_terminal(message: &str) -> bool {
+    let small = message.to_lowercase();
+    ["terminal", "tty", "inappropriate ioctl"].iter().any(|it| small.contains(it))
 }
 
 /// Returns turns of one repetition each: every start of a program is a preparation of its own.
@@ -77,6 +95,7 @@ struct CommandSession<'c> {
     start: ProgramStart,
     prepare: Option<ProgramStart>,
     rules: Vec<FigureRule>,
+    format: Option<&'static ImportFormat>,
     expected_line: Option<LinePattern>,
     repetitions: u32,
     stored_bytes: u64,
@@ -98,6 +117,7 @@ impl<'c> CommandSession<'c> {
             start: start_of(&work.run)?,
             prepare: work.prepare.as_ref().map(start_of).transpose()?,
             rules: compile_rules(work)?,
+            format: work.read_as.as_deref().and_then(import::find_format),
             expected_line: compile_check(work)?,
             repetitions: 0,
             stored_bytes: 0,
@@ -147,12 +167,7 @@ impl<'c> CommandSession<'c> {
         let began_s = recorder.elapsed_s();
         let (started, figures) = self.run_checked(recorder)?;
         self.repetitions += 1;
-        let ended = started.ended;
-        recorder.add_sample("wall_time", ended.wall_s);
-        recorder.add_sample("cpu_time", ended.cpu_s);
-        if ended.peak_bytes > ended.floor_bytes {
-            recorder.add_sample("peak_memory", ended.peak_bytes as f64);
-        }
+        add_usage(self.work, &started, recorder);
         for (key, value) in figures {
             recorder.add_series_sample(key, value);
         }
@@ -221,7 +236,14 @@ impl<'c> CommandSession<'c> {
             metric,
             dimensions: Attributes::from([(Attribute::Test, name.into())]),
         };
-        Ok(found.into_iter().map(|it| (key(it.name, it.metric), it.value)).collect())
+        let found = found.into_iter().map(|it| (key(it.name, it.metric), it.value));
+        let Some(format) = self.format else { return Ok(found.collect()) };
+        let read = import::read_output(&out, format).map_err(|error| {
+            let (program, line) = (self.start.line().to_owned(), error.line());
+            RepetitionError::Output { program, line, error: Box::new(error) }
+        })?;
+        let read = read.into_iter().map(|it| (key(&it.name, it.metric), it.value));
+        Ok(found.chain(read).collect())
     }
 
     /// Stores the output of the first repetition, of failures, and of all from which figures are
@@ -232,7 +254,8 @@ impl<'c> CommandSession<'c> {
         has_failed: bool,
         recorder: &mut Recorder<'_, '_>,
     ) -> Result<(), CaseError> {
-        let is_read = !self.rules.is_empty() && self.stored_bytes < MAX_STORED_BYTES;
+        let has_figures = !self.rules.is_empty() || self.format.is_some();
+        let is_read = has_figures && self.stored_bytes < MAX_STORED_BYTES;
         if self.repetitions > 0 && !has_failed && !is_read {
             return Ok(());
         }
@@ -257,6 +280,25 @@ impl<'c> CommandSession<'c> {
                 program = self.start.line(),
                 n = started.killed_descendants,
             ));
+        }
+    }
+}
+
+/// Records the counters of the kernel.
+fn add_usage(
+    work: &CommandWorkload,
+    started: &StartedProgram,
+    recorder: &mut Recorder<'_, '_>,
+) {
+    let ended = started.ended;
+    for metric in &work.usage {
+        match metric {
+            UsageMetric::Wall => recorder.add_sample("wall_time", ended.wall_s),
+            UsageMetric::Cpu => recorder.add_sample("cpu_time", ended.cpu_s),
+            UsageMetric::Memory if ended.peak_bytes > ended.floor_bytes => {
+                recorder.add_sample("peak_memory", ended.peak_bytes as f64);
+            }
+            UsageMetric::Memory => {}
         }
     }
 }

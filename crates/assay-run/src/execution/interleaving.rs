@@ -7,10 +7,14 @@
 
 use std::cell::RefCell;
 
+use assay_model::event::StopReason;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
+use assay_model::run::Run;
 use assay_model::workload::Workload;
+use assay_stats::compare::are_programs_decided;
+use assay_stats::looks;
 
 use super::{CasesEnd, PlanExecution, end_case, keep_interrupted};
 use crate::bind;
@@ -19,6 +23,7 @@ use crate::failure::CommandFailure;
 use crate::measurement_loop::Turns;
 use crate::recorder::{CaseError, CaseState};
 use crate::session::Session;
+use crate::switching;
 use crate::tools::Tools;
 
 /// Groups neighbouring cases that may take turns; every other case is a group of its own. The order
@@ -80,7 +85,7 @@ pub(super) fn measure(
     }
     let mut order = BlockOrder::new(cases, execution.plan.seed);
     order.arrange(&mut open);
-    for turn in 1.. {
+    for turn in 1_u32.. {
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
         while let Some(mut present) = waiting.next() {
@@ -88,8 +93,8 @@ pub(super) fn measure(
                 super::warn_of_case(present.case, session);
             }
             let name = present.case.id.as_str();
-            let turn = phrase!("preparation", "preparation {n}", n = turn.to_string());
-            session.log.progress(&Phrase::list(", ", [name.into(), turn]));
+            let place = phrase!("preparation", "preparation {n}", n = turn.to_string());
+            session.log.progress(&Phrase::list(", ", [name.into(), place]));
             if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
                 session.log.warn(&words);
             }
@@ -119,10 +124,25 @@ pub(super) fn measure(
         if left.is_empty() {
             break;
         }
+        if left.len() == cases.len() && are_decided(cases, turn, session.log.run_so_far()) {
+            session.log.note(None, &switching::decided_note(turn));
+            for OpenCase { case, mut state, .. } in left {
+                end_case(case, Ok(StopReason::Decided), &mut state, session)?;
+            }
+            break;
+        }
         order.arrange(&mut left);
         open = left;
     }
     Ok(CasesEnd::Whole)
+}
+
+/// Looks after a block whether the programs are decided, if their comparison may end early.
+fn are_decided(cases: &[Case], blocks: u32, run: &Run) -> bool {
+    let margin = |case: &Case| case.workload.as_command()?.decided_by_margin;
+    cases.first().and_then(margin).is_some_and(|margin| {
+        looks::is_early_look(blocks as usize) && are_programs_decided(run, margin)
+    })
 }
 
 /// Keeps the results of all cases that had begun.

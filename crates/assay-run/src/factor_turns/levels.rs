@@ -1,24 +1,30 @@
 //! Levels that are applied to the machine: runs the commands of the factors, and restores.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use assay_model::factor::{FactorLevel, fill_placeholders};
 use assay_model::phrase;
 use assay_model::suite::factorial::{Factor, FactorCommand};
 use assay_store::Store;
 
-use super::FactorTurns;
-use super::restore_record::{RestoreRecord, UnrestoredFactor};
 use crate::condition_command;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
+use crate::restore_record::{RestoreRecord, UnrestoredFactor};
 
-/// Levels of the machine, as far as commands apply them.
-pub(super) struct AppliedLevels<'a> {
-    turns: &'a FactorTurns<'a>,
-    store: &'a Store,
+/// Levels of this machine, as far as commands apply them.
+#[derive(Debug)]
+pub struct AppliedLevels {
+    factors: Vec<Factor>,
+    settle: Duration,
+    /// Name and text of the suite's file, to which the spans of the commands refer; on other hosts
+    /// `None`.
+    source: Option<(String, Arc<str>)>,
+    store: Store,
     /// Name of the record.
-    name: &'a str,
+    name: String,
     /// Line that last completed for each factor; `None` before the first, and after a failure.
     lines: Vec<Option<String>>,
     /// Whether a line of the factor was begun, so that it has to be restored.
@@ -26,11 +32,18 @@ pub(super) struct AppliedLevels<'a> {
     record: Option<RestoreRecord>,
 }
 
-impl<'a> AppliedLevels<'a> {
-    pub(super) fn new(turns: &'a FactorTurns<'a>, store: &'a Store, name: &'a str) -> Self {
-        let count = turns.suite.factors.len();
-        let (lines, is_changed) = (vec![None; count], vec![false; count]);
-        Self { turns, store, name, lines, is_changed, record: None }
+impl AppliedLevels {
+    /// Prepares to apply levels, each with `settle` of waiting; the store keeps the record.
+    #[must_use]
+    pub fn new(factors: Vec<Factor>, settle: Duration, (store, name): (Store, &str)) -> Self {
+        let (lines, is_changed) = (vec![None; factors.len()], vec![false; factors.len()]);
+        let (name, source, record) = (name.to_owned(), None, None);
+        Self { factors, settle, source, store, name, lines, is_changed, record }
+    }
+
+    /// Adds the place of the commands for error messages.
+    pub(super) fn with_source(self, file: &str, text: &Arc<str>) -> Self {
+        Self { source: Some((file.to_owned(), Arc::clone(text))), ..self }
     }
 
     /// Records the factors to restore, before anything is applied.
@@ -39,24 +52,27 @@ impl<'a> AppliedLevels<'a> {
             let command = factor.restore.as_ref()?.line.clone();
             Some(UnrestoredFactor { factor: factor.levels.name.clone(), command })
         };
-        let factors = self.turns.suite.factors.iter();
+        let factors = self.factors.iter();
         let all: Vec<UnrestoredFactor> = factors.filter_map(unrestored).collect();
         if self.record.is_none() && !all.is_empty() {
-            self.record = Some(RestoreRecord::write(self.store, self.name, &all)?);
+            self.record = Some(RestoreRecord::write(&self.store, &self.name, &all)?);
         }
         Ok(())
     }
 
     /// Applies the levels of a combination, factor by factor; a factor whose line would be the same
     /// as before is left alone.
-    pub(super) fn apply(
+    ///
+    /// # Errors
+    /// A command that fails or is cancelled, or a record that cannot be written.
+    pub fn apply(
         &mut self,
         levels: &[FactorLevel],
         cancel: &AtomicBool,
         listener: &mut dyn Listener,
     ) -> Result<(), CommandFailure> {
         let mut has_changed = false;
-        for (index, factor) in self.turns.suite.factors.iter().enumerate() {
+        for (index, factor) in self.factors.clone().iter().enumerate() {
             let Some(apply) = &factor.apply else { continue };
             let own = levels.iter().find(|it| it.factor == factor.levels.name);
             let name = own.map(ToString::to_string).unwrap_or_default();
@@ -81,20 +97,23 @@ impl<'a> AppliedLevels<'a> {
             self.lines[index] = Some(line);
         }
         if has_changed {
-            condition_command::wait(self.turns.settle, cancel);
+            condition_command::wait(self.settle, cancel);
         }
         Ok(())
     }
 
     /// Runs the `restore` of every factor that was changed, the last one first. All are tried.
-    pub(super) fn restore(
+    ///
+    /// # Errors
+    /// The first command that fails; its level is still applied.
+    pub fn restore(
         &mut self,
         is_interrupted: bool,
         listener: &mut dyn Listener,
     ) -> Result<(), CommandFailure> {
         let mut left = Vec::new();
         let mut first_failure = None;
-        for (index, factor) in self.turns.suite.factors.iter().enumerate().rev() {
+        for (index, factor) in self.factors.iter().enumerate().rev() {
             let Some(restore) = factor.restore.as_ref().filter(|_| self.is_changed[index])
             else {
                 continue;
@@ -125,6 +144,8 @@ impl<'a> AppliedLevels<'a> {
                 }
             }
         }
+        self.is_changed.fill(false);
+        self.lines.fill(None);
         if let Some(record) = self.record.take() {
             record.finish(&left)?;
         }
@@ -133,11 +154,9 @@ impl<'a> AppliedLevels<'a> {
 
     fn located(&self, what: &str, command: &FactorCommand) -> CommandFailure {
         let failure = CommandFailure::measurement(what);
-        match command.span.is_empty() {
-            true => failure,
-            false => {
-                failure.at_span(self.turns.file, &self.turns.suite.text, command.span.clone())
-            }
+        match self.source.as_ref().filter(|_| !command.span.is_empty()) {
+            None => failure,
+            Some((file, text)) => failure.at_span(file, text, command.span.clone()),
         }
     }
 }

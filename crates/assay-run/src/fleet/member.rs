@@ -16,6 +16,7 @@ use assay_kernels::{clock, timers};
 use assay_model::doubt::Doubt;
 use assay_model::event::{Fact, FactSubject, RunEvent};
 use assay_model::phrase::Phrase;
+use assay_store::Store;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -23,17 +24,20 @@ use super::utilisation::UtilisationWatch;
 use crate::coordinator::{Coordinator, StartGate};
 use crate::failure::CommandFailure;
 use crate::listener::{Listener, SecondFigures};
+use crate::restore_record;
 use crate::run_request::{self, RunRequest};
 
 /// Largest raw output that fits into a message in base64; larger ones are not sent.
 const MAX_RAW_BYTES: usize = 11 << 20;
 
-/// Plans, waits for the start, measures, and sends the results.
+/// Plans, waits for the start, measures, and sends the results. The store of this host records
+/// the levels that killed measurements left applied.
 ///
 /// # Errors
 /// Fails if nothing can be planned or the run breaks off.
 pub fn measure(
     question: &RunRequest<'_>,
+    store: Option<&Store>,
     line: &Arc<CoordinatorLink>,
 ) -> Result<(), CommandFailure> {
     let prepared = run_request::prepare(question)?;
@@ -48,6 +52,9 @@ pub fn measure(
         };
         let side = Rc::new(RefCell::new(side));
         let mut listener = AgentListener(Rc::clone(&side));
+        if let Some(store) = store {
+            restore_record::report_unrestored(store, &mut listener);
+        }
         let mut coordinator = RemoteCoordinator(side);
         let ends_together = question.pairs.is_some();
         run_request::measure(

@@ -24,6 +24,7 @@ use super::lockstep::CaseStep;
 use super::merging::MergedPlan;
 use crate::failure::CommandFailure;
 use crate::listener::SecondFigures;
+use crate::restore_record::UNRESTORED;
 use crate::session::Session;
 
 /// Record of a run with several hosts.
@@ -424,7 +425,12 @@ impl<'t> FleetRecord<'t> {
 
     pub(super) fn note(&mut self, host: usize, said: Phrase) {
         let host = self.names[host].as_str();
-        self.session.log.note(Some(host), &Phrase::list(": ", [host.into(), said]));
+        let is_warning = said.id() == Some(UNRESTORED);
+        let said = Phrase::list(": ", [host.into(), said]);
+        match is_warning {
+            true => self.session.log.warn(&said),
+            false => self.session.log.note(Some(host), &said),
+        }
     }
 
     /// Ends the run. A case that some hosts completed counts, even if it was interrupted on others.
@@ -458,6 +464,7 @@ const fn weaker_stop(a: StopReason, b: StopReason) -> StopReason {
     match (a, b) {
         (StopReason::Budget, _) | (_, StopReason::Budget) => StopReason::Budget,
         (StopReason::Tool, _) | (_, StopReason::Tool) => StopReason::Tool,
+        (StopReason::Decided, _) | (_, StopReason::Decided) => StopReason::Decided,
         (StopReason::Precise, _) | (_, StopReason::Precise) => StopReason::Precise,
         (StopReason::NotNeeded, StopReason::NotNeeded) => StopReason::NotNeeded,
     }

@@ -414,6 +414,7 @@ impl HostConnections for FleetSimulation {
                 self.proceed(host, start_ns);
             }
             AgentRequest::Examine
+            | AgentRequest::Condition(_)
             | AgentRequest::Look(_)
             | AgentRequest::Share(_)
             | AgentRequest::Phase(_)
@@ -453,6 +454,7 @@ fn check_schedule(seed: u64) {
         stops_on_failure: false,
         deadline: Duration::from_secs(60),
         case_deadline: None,
+        turn: None,
     };
     let cancel = AtomicBool::new(false);
     let Ok(run) = measure(&question, &mut world, None, &cancel, &mut SilentListener) else {

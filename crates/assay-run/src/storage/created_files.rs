@@ -198,19 +198,36 @@ impl CreatedFiles {
         Ok((record, file))
     }
 
+    fn create_folder(&self) -> io::Result<()> {
+        if self.folder.is_dir() {
+            return Ok(());
+        }
+        if let Some(store) = self.folder.parent() {
+            fs::create_dir_all(store)?;
+        }
+        match std::fs::DirBuilder::new().mode(0o700).create(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns a secret of this user's store for one purpose, derived from the key of the records.
+    ///
+    /// # Errors
+    /// If the store is of another user, or cannot be written.
+    pub fn derive_secret(&self, purpose: &str) -> Result<[u8; 32], CommandFailure> {
+        let key = self.create_folder().and_then(|()| self.key());
+        let key = key.map_err(|error| {
+            CommandFailure::measurement("cannot read the secret key of the store")
+                .with_cause(&error)
+                .advise("use a store that only you write, named by --store")
+        })?;
+        Ok(blake3::derive_key(purpose, &key))
+    }
+
     /// Records that a file is about to be created.
     fn announce(&self, path: &Path, most_bytes: u64) -> io::Result<CreatedRecord> {
-        if !self.folder.is_dir() {
-            if let Some(store) = self.folder.parent() {
-                fs::create_dir_all(store)?;
-            }
-            match std::fs::DirBuilder::new().mode(0o700).create(&self.folder) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(error);
-                }
-                _ => {}
-            }
-        }
+        self.create_folder()?;
         let record = CreatedRecord {
             path: path.to_path_buf(),
             device: 0,

@@ -2,8 +2,8 @@
 //! program, so that programs are compared as conditions in turns are.
 
 use assay_model::attribute::Attribute;
-use assay_model::comparison::Comparison;
-use assay_model::event::{Sample, TurnPosition};
+use assay_model::comparison::{Comparison, ComparisonVerdict, MetricComparison};
+use assay_model::event::{Sample, StopReason, TurnPosition};
 use assay_model::run::{CaseOutcome, CaseRecord, Run};
 
 use super::{Condition, LevelRuns, compare};
@@ -15,7 +15,28 @@ use crate::rank_statistic::MAX_VALUES;
 /// Above [`MAX_VALUES`] blocks, neighbouring blocks are combined.
 #[must_use]
 pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
-    let (programs, combined) = finished_programs(run);
+    compare_records(run, &finished_programs(run).collect::<Vec<_>>(), margin)
+}
+
+/// Returns whether every further program of a run that has not ended has a verdict: on each of its
+/// own figures, or on the wall time if it prints none.
+#[must_use]
+pub fn are_programs_decided(run: &Run, margin: f64) -> bool {
+    let may_end = |record: &&CaseRecord| decided_by_margin(record).is_some();
+    let programs: Vec<&CaseRecord> = run.cases.iter().filter(may_end).collect();
+    let comparisons = compare_records(run, &programs, margin);
+    let is_figure = |pair: &&MetricComparison| pair.a.parameters.contains_key(&Attribute::Test);
+    let is_open = |pair: &MetricComparison| pair.verdict == ComparisonVerdict::CannotTell;
+    let is_decided = |it: &Comparison| match it.pairs.iter().any(|pair| is_figure(&pair)) {
+        true => !it.pairs.iter().filter(is_figure).any(is_open),
+        false => it.is_decided(),
+    };
+    !comparisons.is_empty() && comparisons.iter().all(is_decided)
+}
+
+/// Compares every further program with the first one.
+fn compare_records(run: &Run, programs: &[&CaseRecord], margin: f64) -> Vec<Comparison> {
+    let combined = combined_blocks(programs);
     let runs = |record: &CaseRecord| block_runs(run, record, combined);
     let Some((first, others)) = programs.split_first() else { return Vec::new() };
     let of_first = runs(first);
@@ -38,7 +59,8 @@ pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
 /// empty without factors.
 #[must_use]
 pub fn program_levels(run: &Run) -> Vec<LevelRuns> {
-    let (programs, combined) = finished_programs(run);
+    let programs: Vec<&CaseRecord> = finished_programs(run).collect();
+    let combined = combined_blocks(&programs);
     let levels = |record: &CaseRecord| {
         let levels = record.case.workload.as_command().map(|it| it.levels.clone());
         levels.filter(|it| !it.is_empty())
@@ -53,16 +75,20 @@ pub fn program_levels(run: &Run) -> Vec<LevelRuns> {
         .collect()
 }
 
-/// Returns the programs that ended well, and how many neighbouring blocks count as one.
-fn finished_programs(run: &Run) -> (Vec<&CaseRecord>, usize) {
-    let is_program = |record: &&CaseRecord| {
-        record.case.workload.as_command().is_some()
-            && matches!(record.outcome, Some(CaseOutcome::Finished(_)))
-    };
-    let programs: Vec<&CaseRecord> = run.cases.iter().filter(is_program).collect();
+/// Returns the programs that ended well.
+fn finished_programs(run: &Run) -> impl Iterator<Item = &CaseRecord> {
+    let is_program = |record: &&CaseRecord| record.case.workload.as_command().is_some();
+    run.finished_cases().filter(is_program)
+}
+
+/// Returns how many neighbouring blocks count as one.
+fn combined_blocks(programs: &[&CaseRecord]) -> usize {
     let blocks = programs.iter().map(|record| block_count(record)).max().unwrap_or(0);
-    let combined = blocks.div_ceil(MAX_VALUES).max(1);
-    (programs, combined)
+    blocks.div_ceil(MAX_VALUES).max(1)
+}
+
+fn decided_by_margin(record: &CaseRecord) -> Option<f64> {
+    record.case.workload.as_command()?.decided_by_margin
 }
 
 fn program_name(record: &CaseRecord) -> &str {
@@ -81,7 +107,10 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
     let mut base = run.clone();
     base.cases.clear();
     base.doubts.clear();
+    base.started.plan.cases.clear();
     let mut empty = record.clone();
+    // A program that has not ended is compared as far as it got.
+    empty.outcome.get_or_insert(CaseOutcome::Finished(StopReason::Decided));
     empty.case.id = record.case.workload.benchmark().id().to_owned();
     for series in &mut empty.series {
         series.dimensions.remove(&Attribute::Program);
@@ -102,7 +131,9 @@ fn block_runs(run: &Run, record: &CaseRecord, combined: usize) -> Vec<Run> {
             number: block as u32,
             block: block as u32,
             is_control: false,
+            has_looks: decided_by_margin(record).is_some(),
             levels: Vec::new(),
+            combination: None,
         });
         block_run.cases = vec![case];
         block_run

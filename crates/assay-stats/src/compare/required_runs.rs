@@ -1,12 +1,12 @@
 //! Number of runs needed to decide a comparison that is undecided.
 
-use assay_model::comparison::MetricComparison;
+use assay_model::comparison::{ComparisonDesign, MetricComparison};
 
 use super::{DEFAULT_RUNS, FALSE_DISCOVERY_RATE};
 use crate::quantile::LEVEL;
 use crate::rank_statistic::RankStatistic;
 use crate::shift::MIN_RANKED;
-use crate::student;
+use crate::{looks, student};
 
 /// Maximum number of runs; above it the conditions are as good as equal.
 const MAX_RUNS: u64 = 1000;
@@ -17,8 +17,8 @@ const MAX_RUNS: u64 = 1000;
 /// there is no ratio or the shift equals the margin.
 pub(super) fn required_runs(
     pair: &MetricComparison,
-    margin: f64,
-    tested: usize,
+    design: ComparisonDesign,
+    (margin, tested): (f64, usize),
 ) -> Option<u64> {
     let shift = pair.ratio?.ln().abs();
     let present = pair.a.n.min(pair.b.n) as u64;
@@ -26,7 +26,7 @@ pub(super) fn required_runs(
         true => (shift, FALSE_DISCOVERY_RATE / tested.max(1) as f64),
         false => (margin - shift, 1.0 - LEVEL),
     };
-    let Some(error) = single_run_error(pair) else {
+    let Some(error) = single_run_error(pair, design) else {
         // The variance between runs is unknown: suggest the default of a comparison in turns.
         return Some(u64::from(DEFAULT_RUNS).max(present + 1));
     };
@@ -46,10 +46,14 @@ fn minimum_rank_p(n: usize) -> f64 {
 }
 
 /// Returns the standard error of a shift between single runs, from the interval over all runs.
-fn single_run_error(pair: &MetricComparison) -> Option<f64> {
+fn single_run_error(pair: &MetricComparison, design: ComparisonDesign) -> Option<f64> {
     let [low, high] = pair.ratio_ci?;
     let n = pair.a.n.min(pair.b.n);
-    let critical =
-        student::critical_t(1.0 - LEVEL, u32::try_from(n).ok()?.saturating_sub(1).max(1));
+    let share = match design {
+        ComparisonDesign::Looks => looks::error_share(n),
+        ComparisonDesign::Turns | ComparisonDesign::Independent => 1.0,
+    };
+    let freedom = u32::try_from(n).ok()?.saturating_sub(1).max(1);
+    let critical = student::critical_t((1.0 - LEVEL) * share, freedom);
     Some(0.5 * (high / low).ln() * (n as f64).sqrt() / critical)
 }

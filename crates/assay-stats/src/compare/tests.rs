@@ -319,7 +319,9 @@ fn turns_cancel_common_drift() {
         number,
         block: number / 3,
         is_control,
+        has_looks: false,
         levels: Vec::new(),
+        combination: None,
     };
     let mut runs_by_condition = [Vec::new(), Vec::new()];
     for number in 0..24 {

@@ -46,6 +46,27 @@ fn reports_unusable_stores() {
     Store::open_existing(at("deep/er")).unwrap();
 }
 
+/// Runs without the format file are neither ignored nor taken over.
+#[test]
+fn reports_a_lost_format_file() {
+    let (_folder, store) = sample_run::temporary_store();
+    let dir = store.folder();
+    drop(store.begin(sample_run::run_started("kept")).unwrap());
+    std::fs::remove_file(dir.join("FORMAT")).unwrap();
+    let expected = "DIR/FORMAT is missing, but the folder has runs: 1";
+    check(Store::open_existing(dir), dir, expected);
+    check(Store::open(dir), dir, expected);
+    assert!(!dir.join("FORMAT").exists());
+    std::fs::write(dir.join("FORMAT"), "1").unwrap();
+    assert_eq!(Store::open(dir).unwrap().list().unwrap().runs.len(), 1);
+
+    // Folders of others named `runs` are no store.
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(other.path().join("runs/exp1")).unwrap();
+    check(Store::open_existing(other.path()), other.path(), "there is no store in DIR");
+    Store::open(other.path()).unwrap();
+}
+
 #[test]
 fn reports_unusable_runs() {
     let (_folder, store) = sample_run::temporary_store();

@@ -1,9 +1,11 @@
-//! Options of `assay references` and `assay lint`, and of comparison gates.
+//! Options of `assay references` and `assay lint`, and of reports on gates.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::language::ScreenArguments;
+use super::page::file_parser;
 use super::{PageArguments, file_extension};
 use assay_console::options::{StoreArguments, word_parser};
 
@@ -16,23 +18,20 @@ pub(crate) struct ReferencesArguments {
     pub(crate) page: PageArguments,
 }
 
-/// Thresholds of a comparison, and reports of their outcome.
+/// Reports of the outcome of gates.
 #[derive(Debug, Args)]
-pub(crate) struct GateArguments {
-    /// File of thresholds in TOML; they decide the exit code
+pub(crate) struct OutcomeReportArguments {
+    /// With gates: also write their outcome as JUnit's XML
     #[arg(long, value_name = "FILE")]
-    pub(crate) gate: Option<PathBuf>,
-    /// With --gate: also write the outcome as JUnit's XML
-    #[arg(long, value_name = "FILE", requires = "gate")]
     pub(crate) junit: Option<PathBuf>,
-    /// With --gate: also add the outcome to the summary of a GitHub job ($GITHUB_STEP_SUMMARY)
-    #[arg(long, requires = "gate")]
+    /// With gates: also add their outcome to the summary of a GitHub job ($GITHUB_STEP_SUMMARY)
+    #[arg(long)]
     pub(crate) github: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LintArguments {
-    /// Pages in Markdown or HTML, in any language
+    /// Pages in Markdown or HTML, in any language; - reads standard input
     #[arg(value_name = "PAGE", required = true)]
     pub(crate) pages: Vec<PathBuf>,
     /// Original page or stored run to compare the figures with, cell by cell
@@ -51,8 +50,10 @@ pub(crate) struct LintArguments {
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -5,18 +5,29 @@ use clap::{Command, CommandFactory};
 
 use super::Arguments;
 
-/// Common options, in the order of the marks in the table.
-const OPTIONS: [&str; 5] = ["label", "json", "output", "quiet", "format"];
+/// Common options, each with its mark in the table, in the order of the marks.
+const OPTIONS: [(char, &str); 8] = [
+    ('l', "label"),
+    ('j', "json"),
+    ('o', "output"),
+    ('q', "quiet"),
+    ('f', "format"),
+    ('t', "locale"),
+    ('s', "store"),
+    ('e', "expect"),
+];
 
-/// Commands that measure have all five.
-const MEASURING: &str = "ljoqf";
-/// Commands that print a page have no label, and no progress to suppress.
-const PAGES: &str = "·jo·f";
-/// Emulated tools keep their own options. assay adds the label of the stored run, and JSON unless
-/// the tool has its own option for it.
-const EMULATED: &str = "lj···";
+/// Commands that measure have all of them.
+const MEASURING: &str = "ljoqftse";
+/// Commands that print a page have no label.
+const PAGES: &str = "·joqft··";
+/// Pages of stored runs.
+const STORED: &str = "·joqfts·";
+/// Emulated tools keep their own options. assay adds the label and the store of the run, and JSON
+/// unless the tool has its own option for it.
+const EMULATED: &str = "lj····s·";
 
-/// All commands with the first letters of the options that they have.
+/// All commands with the marks of the options that they have.
 const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("run", MEASURING),
     ("stream", MEASURING),
@@ -29,41 +40,42 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("storage write", MEASURING),
     ("storage mix", MEASURING),
     ("storage files", MEASURING),
-    ("storage clean", PAGES),
+    ("storage clean", STORED),
     ("vdbench", EMULATED),
     // A single argument takes all options of fio and IOR, including `--label`.
-    ("fio", "·····"),
-    ("ior", "·····"),
+    ("fio", "········"),
+    ("ior", "········"),
     // `-f` is iperf3's `--format`, the unit of rates.
-    ("iperf3", "lj··f"),
+    ("iperf3", "lj··f·s·"),
     ("qperf", EMULATED),
-    ("ping", "lj·q·"),
+    ("ping", "lj·q··s·"),
     ("mpi", EMULATED),
     ("rdma", EMULATED),
     ("plan littles-law", PAGES),
     ("plan anf", PAGES),
-    ("doctor", "·joqf"),
-    ("import", "ljo·f"),
+    ("plan runs", PAGES),
+    ("doctor", PAGES),
+    ("import", MEASURING),
     // Filter by label.
-    ("list", "ljo·f"),
-    ("show", PAGES),
-    ("rm", PAGES),
-    ("prune", PAGES),
-    ("verify", PAGES),
-    ("compare", PAGES),
+    ("list", "ljoqfts·"),
+    ("show", "·joqftse"),
+    ("rm", STORED),
+    ("prune", STORED),
+    ("verify", STORED),
+    ("compare", "·joqftse"),
     ("references", PAGES),
-    ("lint", PAGES),
+    ("lint", STORED),
     // Filter by label.
-    ("history", "ljo·f"),
-    ("report", PAGES),
+    ("history", "ljoqfts·"),
+    ("report", "ljoqftse"),
     // The format is an argument; one JSON document for all runs would be too large.
-    ("export", "l·o··"),
+    ("export", "l·oq··s·"),
     // Filter by label; the pages go to a folder.
-    ("site", "l····"),
+    ("site", "l··q·ts·"),
     // Print only text for people or shells.
-    ("help", "·····"),
-    ("completions", "·····"),
-    ("man", "·····"),
+    ("help", "········"),
+    ("completions", "········"),
+    ("man", "········"),
 ];
 
 fn collect_options(command: &Command, before: &str, found: &mut Vec<(String, String)>) {
@@ -76,8 +88,7 @@ fn collect_options(command: &Command, before: &str, found: &mut Vec<(String, Str
         let has = |option: &&str| {
             command.get_arguments().any(|it| it.get_long() == Some(option) && !it.is_hide_set())
         };
-        let mark =
-            |option| if has(&option) { option.chars().next().unwrap_or('·') } else { '·' };
+        let mark = |(mark, option)| if has(&option) { mark } else { '·' };
         found.push((name, OPTIONS.map(mark).iter().collect()));
     }
 }

@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 
-use assay_adapters::import::FigureRule;
-use assay_console::options::{parse_seconds, word_parser};
+use assay_adapters::import::{self, FigureRule};
+use assay_console::options::{HostsArguments, parse_seconds, word_parser};
 use assay_fleet::cpu_list;
 use assay_model::factor::FactorLevels;
+use assay_model::suite::suggest;
 use clap::Args;
 
-use super::{MeasuringArguments, parse_factor, parse_label, parse_margin};
+use super::values::{parse_label, parse_margin};
+use super::{MeasuringArguments, parse_factor};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -35,6 +37,10 @@ pub(crate) struct ExecArguments {
     /// and its unit; without a unit, add lower if lower is better. May be repeated
     #[arg(long = "metric", value_name = "NAME: REGEX [UNIT]", value_parser = FigureRule::parse)]
     pub(crate) metrics: Vec<FigureRule>,
+    /// Read the figures of the standard output by the importer of this format, like hpl or fio
+    /// (`assay help formats`)
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) read_as: Option<String>,
     /// Sign of a correct run: exit=CODE, or find=REGEX for a line of the output [default: exit=0].
     /// May be repeated
     #[arg(long, value_name = "exit=CODE|find=REGEX", value_parser = parse_check)]
@@ -67,6 +73,11 @@ pub(crate) struct ExecArguments {
     /// Largest relative difference between programs that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
     pub(crate) margin: f64,
+    /// Do not store the run
+    #[arg(long, conflicts_with = "folder")]
+    pub(crate) no_store: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostsArguments,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }
@@ -81,6 +92,16 @@ pub(crate) enum RunCheck {
 /// Numbers of CPUs, in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CpuNumbers(pub(crate) Vec<u32>);
+
+fn parse_format(name: &str) -> Result<String, String> {
+    match import::find_format(name) {
+        Some(_) => Ok(name.to_owned()),
+        None => {
+            let known: Vec<&str> = import::formats().map(|it| it.name).collect();
+            Err(format!("no such format; {}", suggest(name, &known)))
+        }
+    }
+}
 
 fn parse_check(text: &str) -> Result<RunCheck, String> {
     match text.split_once('=') {

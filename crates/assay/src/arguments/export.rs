@@ -29,6 +29,9 @@ pub(crate) struct ExportArguments {
     /// Write to this file instead of standard output; with parquet, to files in this folder
     #[arg(short, long, value_name = "FILE", value_parser = page::file_parser())]
     pub(crate) output: Option<PathBuf>,
+    /// Print no progress, only warnings and failures
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

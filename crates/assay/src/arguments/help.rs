@@ -4,8 +4,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {
-    /// Command, like `net throughput`, or one of: methods, tools, formats, suites, fleet-file,
-    /// exit-codes
+    /// Command, like `net throughput`, a guide, like docs/fio.md, or one of: methods, tools, formats,
+    /// suites, fleet-file, exit-codes, docs
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,
 }

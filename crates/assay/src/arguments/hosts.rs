@@ -32,14 +32,10 @@ pub(crate) struct FleetArguments {
         help_heading = "Hosts"
     )]
     pub(crate) case_deadline: Option<f64>,
-    /// Write hosts that are lost, worse than their peers or beyond a limit to this file, in one
+    /// Write hosts that are lost, worse than their peers or beyond a gate of --expect to this file, in one
     /// line for `scontrol update NodeName=$(cat FILE) State=DRAIN Reason=assay`
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) drain_list: Option<PathBuf>,
-    /// Report hosts that miss the thresholds of this file (docs/references.md: gate entries with
-    /// at_least or at_most)
-    #[arg(long, value_name = "FILE", help_heading = "Hosts")]
-    pub(crate) limits: Option<PathBuf>,
     /// Machines that reach the hosts by --via, an equal part each, and relay their messages: for
     /// thousands of hosts, or for hosts that this machine cannot reach
     #[arg(

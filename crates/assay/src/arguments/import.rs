@@ -6,7 +6,10 @@ use assay_adapters::import::FigureRule;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
-use super::{BriefPageArguments, StoreArguments, parse_note, parse_parameter};
+use crate::expectations::ExpectArguments;
+
+use super::values::{parse_label, parse_note, parse_parameter};
+use super::{BriefPageArguments, StoreArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -15,7 +18,7 @@ pub(crate) struct ImportArguments {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Label of the condition, for `assay compare`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_label)]
     pub(crate) label: Option<String>,
     /// Note to store with the runs
     #[arg(long, value_name = "TEXT", value_parser = parse_note)]
@@ -35,9 +38,17 @@ pub(crate) struct ImportArguments {
     /// Store the sound measurements of a file that also has damaged ones
     #[arg(long)]
     pub(crate) partial: bool,
+    /// Store a file again that the store already has with the same label, host and parameters
+    #[arg(long)]
+    pub(crate) again: bool,
     /// Print every line of the files with what it becomes, and store nothing
-    #[arg(long, conflicts_with_all = ["label", "note", "host", "set", "partial"])]
+    #[arg(long, conflicts_with_all = ["label", "note", "host", "set", "partial", "expect"])]
     pub(crate) explain: bool,
+    /// Print the results without storing them
+    #[arg(long, conflicts_with_all = ["explain", "folder"])]
+    pub(crate) no_store: bool,
+    #[command(flatten)]
+    pub(crate) expect: ExpectArguments,
     #[command(flatten)]
     pub(crate) answer: BriefPageArguments,
     #[command(flatten)]

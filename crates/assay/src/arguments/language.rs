@@ -6,11 +6,28 @@ use assay_model::spelling::nearest_word;
 use assay_report::locale::{Language, Locale};
 use clap::{Args, ValueEnum};
 
+/// Progress and language of every command of assay's own.
+#[derive(Debug, Args)]
+pub(crate) struct ScreenArguments {
+    /// Print no progress, only warnings and failures
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    language: LanguageArguments,
+}
+
+impl ScreenArguments {
+    /// Returns the language of `--locale`; `None` without it.
+    pub(crate) fn language(&self) -> Option<Language> {
+        self.language.language()
+    }
+}
+
 /// Language of a page.
 #[derive(Debug, Args)]
-pub(crate) struct LanguageArguments {
-    /// Language of the page: en, ru, fr, cs, zh-Hans, ko, ja, de, es, or auto for that of the
-    /// environment [default: en with invariant units]
+struct LanguageArguments {
+    /// Language: en, ru, fr, cs, zh-Hans, ko, ja, de, es, or auto for that of the environment
+    /// [default: on a terminal auto; of report, site and serve en with invariant units]
     #[arg(long, value_name = "TAG", value_parser = parse_locale)]
     locale: Option<Locale>,
     /// Style of units and numbers
@@ -27,14 +44,12 @@ enum UnitStyle {
 }
 
 impl LanguageArguments {
-    pub(crate) fn language(&self) -> Language {
-        match (self.locale, self.units) {
-            (None, _) => Language::INVARIANT,
-            (Some(locale), UnitStyle::Local) => Language::for_locale(locale),
-            (Some(locale), UnitStyle::Invariant) => {
-                Language { has_invariant_units: true, ..Language::for_locale(locale) }
-            }
-        }
+    fn language(&self) -> Option<Language> {
+        let language = Language::for_locale(self.locale?);
+        Some(match self.units {
+            UnitStyle::Local => language,
+            UnitStyle::Invariant => Language { has_invariant_units: true, ..language },
+        })
     }
 }
 

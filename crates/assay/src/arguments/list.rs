@@ -59,6 +59,10 @@ pub(crate) struct ListArguments {
     /// measurement
     #[arg(long)]
     pub(crate) all: bool,
+    /// List the results of the runs instead, one a row: what, case, value, interval, tool, host, time,
+    /// label and state; `--format csv` has the columns of `assay export csv`
+    #[arg(long)]
+    pub(crate) results: bool,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]

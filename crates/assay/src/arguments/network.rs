@@ -8,6 +8,7 @@ use assay_model::workload::TransferDirection;
 use clap::{Args, Subcommand};
 
 use super::MeasuringArguments;
+use super::values::Bandwidth;
 
 #[derive(Debug, Args)]
 pub(crate) struct NetArguments {
@@ -29,7 +30,7 @@ pub(crate) enum NetCommand {
 #[derive(Debug, Args)]
 pub(crate) struct FarEndArguments {
     /// Far end [default: this machine over loopback]
-    #[arg(value_name = "HOST", value_parser = super::parse_host)]
+    #[arg(value_name = "HOST", value_parser = super::values::parse_host)]
     pub(crate) host: Option<String>,
     /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
     #[arg(short, long, requires = "host", value_parser = clap::value_parser!(u16).range(1..))]
@@ -46,15 +47,15 @@ pub(crate) struct FarEndArguments {
 pub(crate) struct ThroughputArguments {
     #[command(flatten)]
     pub(crate) place: FarEndArguments,
-    /// Number of parallel streams per direction
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) streams: u32,
+    /// Number of parallel streams per direction; several like 1,4,16
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
+    pub(crate) streams: Vec<u32>,
     /// Direction: send, receive or both
-    #[arg(long, value_name = "WAY", value_parser = parse_direction, default_value = "send")]
-    pub(crate) direction: TransferDirection,
-    /// Rate of each stream, like 100Mbit/s [default: TCP unlimited, UDP 100Mbit/s]
-    #[arg(long, value_name = "RATE", value_parser = parse_bit_rate)]
-    pub(crate) rate: Option<u64>,
+    #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = parse_direction, default_value = "send")]
+    pub(crate) direction: Vec<TransferDirection>,
+    /// Bandwidth of each stream, like 100Mbit/s [default: TCP unlimited, UDP 100Mbit/s]
+    #[arg(long, value_name = "BANDWIDTH", value_parser = Bandwidth::parse)]
+    pub(crate) rate: Option<Bandwidth>,
     /// TCP congestion control algorithm [default: the system's]
     #[arg(long, value_name = "NAME", conflicts_with = "udp", value_parser = parse_congestion)]
     pub(crate) congestion: Option<String>,
@@ -69,9 +70,9 @@ pub(crate) struct ThroughputArguments {
 pub(crate) struct LatencyArguments {
     #[command(flatten)]
     pub(crate) place: FarEndArguments,
-    /// Size of one message, like 64B or 8k
-    #[arg(long, value_name = "SIZE", default_value = "1B")]
-    pub(crate) message_size: Bytes,
+    /// Size of one message, like 64B or 8k; several like 64B,8k
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', default_value = "1B")]
+    pub(crate) message_size: Vec<Bytes>,
     /// Spin on non-blocking receives instead of sleeping until the reply arrives
     #[arg(long)]
     pub(crate) spin: bool,
@@ -92,9 +93,9 @@ pub(crate) struct RequestResponseArguments {
     /// Messages per second
     #[arg(long, value_name = "N", default_value = "1000", value_parser = parse_message_rate)]
     pub(crate) rate: f64,
-    /// Size of one message, like 64B or 8k
-    #[arg(long, value_name = "SIZE", default_value = "1B")]
-    pub(crate) message_size: Bytes,
+    /// Size of one message, like 64B or 8k; several like 64B,8k
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', default_value = "1B")]
+    pub(crate) message_size: Vec<Bytes>,
     /// Number of TCP streams that load the link during the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,
@@ -139,24 +140,5 @@ fn parse_message_rate(text: &str) -> Result<f64, String> {
         Ok(rate)
     } else {
         Err("expected a rate of 0.1 to 1000000 per second".into())
-    }
-}
-
-/// Plausibility limit: 250 times the fastest links on the market (400 Gbit/s).
-const MAX_BIT_PER_S: f64 = 100e12;
-
-/// Parses a rate with its unit, which is required: `1G` could also mean bytes.
-pub(super) fn parse_bit_rate(text: &str) -> Result<u64, String> {
-    let unit =
-        text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".e+_".contains(c));
-    if matches!(unit, "" | "k" | "K" | "m" | "M" | "g" | "G" | "t" | "T") {
-        return Err(format!("`{text}` has no unit; write it like `100Mbit/s`"));
-    }
-    let quantity =
-        Quantity::parse(text, Unit::BitPerSecond).map_err(|error| error.to_string())?;
-    if (1.0..=MAX_BIT_PER_S).contains(&quantity.value) {
-        Ok(quantity.value as u64)
-    } else {
-        Err("expected a rate of 1 bit/s to 100 Tbit/s".into())
     }
 }

@@ -6,6 +6,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::file_extension;
+use super::language::ScreenArguments;
 
 /// Format of a page, and the file to write it to.
 #[derive(Debug, Args)]
@@ -19,6 +20,8 @@ pub(crate) struct PageArguments {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArguments,
 }
 
 /// Format of a result of a few lines: text, or one JSON document.
@@ -33,6 +36,8 @@ pub(crate) struct BriefPageArguments {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", value_parser = file_parser())]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) screen: ScreenArguments,
 }
 
 /// Returns a parser for output files that rejects `-`, which means standard output in many tools.
@@ -67,6 +72,11 @@ enum BriefFormat {
 }
 
 impl PageArguments {
+    /// Whether the page is printed as text on standard output.
+    pub(crate) fn is_on_screen(&self) -> bool {
+        self.format() == PageFormat::Text && self.output.is_none()
+    }
+
     /// Returns the requested format, from either option or the file's extension.
     pub(crate) fn format(&self) -> PageFormat {
         if self.json {

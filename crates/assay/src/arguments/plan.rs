@@ -1,12 +1,12 @@
-//! Options of `assay plan`: calculations before a measurement.
+//! Options of `assay plan`: calculations before a measurement, and from stored runs.
 
-use assay_console::options::parse_milliseconds;
-use assay_model::quantity::{Quantity, Unit};
+use assay_console::options::{StoreArguments, parse_milliseconds};
+use assay_model::quantity::Unit;
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::BriefPageArguments;
-use super::storage::parse_bandwidth;
+use super::values::{Bandwidth, parse_positive, parse_rate};
+use super::{BriefPageArguments, parse_margin};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -21,6 +21,26 @@ pub(crate) enum PlanCommand {
     LittlesLaw(LittlesLawArguments),
     /// Quota and throughput of an Azure NetApp Files volume: one gives the other
     Anf(AnfArguments),
+    /// Repetitions of stored runs: which one narrows the interval most for its time, and how many runs
+    /// find a difference
+    Runs(RepetitionArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepetitionArguments {
+    /// Stored runs of the same suite under one condition: runs or a label
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<String>,
+    /// Relative difference between two conditions that is to be found
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
+    pub(crate) difference: f64,
+    /// Only this metric, like triad or memory.stream/triad [default: the main results]
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) metric: Option<String>,
+    #[command(flatten)]
+    pub(crate) answer: BriefPageArguments,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 #[derive(Debug, Args)]
@@ -32,8 +52,8 @@ pub(crate) struct LittlesLawArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     pub(crate) latency: Option<f64>,
     /// I/O in flight: threads with one I/O each, or depth × jobs
-    #[arg(long, visible_alias = "in-flight", alias = "depth", value_name = "N", value_parser = parse_count)]
-    pub(crate) threads: Option<f64>,
+    #[arg(long, aliases = ["in-flight", "threads"], value_name = "N", value_parser = parse_count)]
+    pub(crate) depth: Option<f64>,
     #[command(flatten)]
     pub(crate) answer: BriefPageArguments,
 }
@@ -42,8 +62,8 @@ pub(crate) struct LittlesLawArguments {
 #[command(group(ArgGroup::new("given").required(true).args(["throughput", "quota"])))]
 pub(crate) struct AnfArguments {
     /// Required throughput, like 4500MiB/s: prints the necessary quota
-    #[arg(long, value_name = "RATE", value_parser = parse_bandwidth)]
-    pub(crate) throughput: Option<f64>,
+    #[arg(long, value_name = "BANDWIDTH", value_parser = Bandwidth::parse)]
+    pub(crate) throughput: Option<Bandwidth>,
     /// Quota, like 10TiB: prints the resulting throughput
     #[arg(long, value_name = "SIZE", value_parser = parse_quota)]
     pub(crate) quota: Option<f64>,
@@ -100,10 +120,6 @@ impl AnfVolume {
     }
 }
 
-fn parse_rate(text: &str) -> Result<f64, String> {
-    parse_positive(text, Unit::IoPerSecond)
-}
-
 /// Parses a quota. It may be fractional, as it is printed: 70.31 TiB is not a whole number of
 /// bytes.
 fn parse_quota(text: &str) -> Result<f64, String> {
@@ -115,13 +131,4 @@ fn parse_quota(text: &str) -> Result<f64, String> {
 
 fn parse_count(text: &str) -> Result<f64, String> {
     parse_positive(text, Unit::Count)
-}
-
-fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
-    let quantity = Quantity::parse(text, unit).map_err(|error| error.to_string())?;
-    if quantity.value > 0.0 {
-        Ok(quantity.value)
-    } else {
-        Err("expected a value above zero".into())
-    }
 }

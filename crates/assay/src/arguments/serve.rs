@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::language::LanguageArguments;
+use super::language::ScreenArguments;
 use super::list::RunFilterArguments;
 use assay_console::options::StoreArguments;
 
@@ -32,7 +32,7 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) filter: RunFilterArguments,
     #[command(flatten)]
-    pub(crate) language: LanguageArguments,
+    pub(crate) screen: ScreenArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
-use super::language::LanguageArguments;
+use super::language::ScreenArguments;
 use super::list::RunFilterArguments;
 use assay_console::options::StoreArguments;
 
@@ -14,6 +14,7 @@ use assay_console::options::StoreArguments;
 Examples:
   assay site pages                           write pages/index.html, and open it in a browser
   assay site pages --label hbv4 --since 30d  only the runs of a label of the last 30 days
+  assay site public --anonymous              without names of hosts and users, addresses and paths
 
 A second call writes only what has changed. Nothing is loaded from elsewhere, so the folder can be
 opened from a disk, served by any web server, or sent as an archive.")]
@@ -23,8 +24,12 @@ pub(crate) struct SiteArguments {
     pub(crate) site: PathBuf,
     #[command(flatten)]
     pub(crate) filter: RunFilterArguments,
+    /// Replace names of hosts and users, addresses, paths and serial numbers by placeholders, which
+    /// are equal in all pages and calls
+    #[arg(long)]
+    pub(crate) anonymous: bool,
     #[command(flatten)]
-    pub(crate) language: LanguageArguments,
+    pub(crate) screen: ScreenArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::quantity::Bytes;
 use assay_model::suite::FileStep;
 use assay_model::workload::measurement_mode::{self, LatencyGoal, MeasurementMode, SteadyRule};
 use assay_model::workload::storage::{ArrivalProcess, EngineChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::values::{Bandwidth, IoRate, parse_io_rate, parse_rate};
 use super::{BriefPageArguments, MeasuringArguments, StoreArguments, parse_seconds};
 
 #[derive(Debug, Args)]
@@ -43,21 +44,28 @@ pub(crate) struct StorageTestArguments {
     /// Files, folders to create a file in, or devices
     #[arg(value_name = "TARGET", required_unless_present = "engine")]
     pub(crate) targets: Vec<PathBuf>,
-    /// Size of one I/O, like 8k or 1MiB; 8k, 8kb and 8KiB are 8192 B, 8kB is 8000 B
-    #[arg(long, alias = "block-size", value_name = "SIZE", default_value = "8KiB")]
-    pub(crate) bs: Bytes,
+    /// Size of one I/O, like 8k or 1MiB, or several like 4k,64k; 8k, 8kb and 8KiB are 8192 B, 8kB is 8000 B
+    #[arg(
+        long,
+        alias = "block-size",
+        value_name = "SIZE",
+        value_delimiter = ',',
+        default_value = "8KiB"
+    )]
+    pub(crate) bs: Vec<Bytes>,
     /// Random offsets, uniformly distributed [default: sequential]
     #[arg(long)]
     pub(crate) random: bool,
-    /// I/O in flight per target (queue depth), all threads together
-    #[arg(long, aliases = ["queue-depth", "iodepth"], value_name = "N", default_value_t = 32)]
-    pub(crate) depth: u32,
+    /// I/O in flight per target (queue depth), all threads together; several like 1,8,64
+    #[arg(long, aliases = ["queue-depth", "iodepth"], value_name = "N", value_delimiter = ',', default_value = "32")]
+    pub(crate) depth: Vec<u32>,
     /// Number of threads that submit I/O
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: u32,
-    /// I/O per second, as an open loop: due times are fixed in advance [default: closed loop, unlimited]
-    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
-    pub(crate) rate: Option<f64>,
+    /// I/O per second, like 5000, or bandwidth, like 400MiB/s, as an open loop: due times are fixed in advance
+    /// [default: closed loop, unlimited]
+    #[arg(long, value_name = "RATE", value_parser = parse_io_rate)]
+    pub(crate) rate: Option<IoRate>,
     /// Distribution of inter-arrival times
     #[arg(long, value_enum, default_value_t = ArrivalsArgument::Exponential, requires = "rate")]
     pub(crate) arrivals: ArrivalsArgument,
@@ -183,8 +191,8 @@ pub(crate) struct StorageTargetArguments {
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
     /// Provisioned throughput of the volume, like 4500MiB/s
-    #[arg(long, alias = "ceiling", value_name = "RATE", value_parser = parse_bandwidth)]
-    pub(crate) provisioned: Option<f64>,
+    #[arg(long, alias = "ceiling", value_name = "BANDWIDTH", value_parser = Bandwidth::parse)]
+    pub(crate) provisioned: Option<Bandwidth>,
     #[command(flatten)]
     pub(crate) permissions: StoragePermissions,
 }
@@ -284,29 +292,6 @@ impl ArrivalsArgument {
 fn find_step(name: &str) -> FileStep {
     let all = FileStep::ALL.into_iter();
     all.clone().find(|step| step.name == name).unwrap_or(FileStep::ALL[0])
-}
-
-fn parse_rate(text: &str) -> Result<f64, String> {
-    parse_positive(text, Unit::IoPerSecond)
-}
-
-/// Parses a rate in bytes. A bare number is ambiguous between B/s, MB/s and MiB/s, and a size is
-/// not a rate.
-pub(super) fn parse_bandwidth(text: &str) -> Result<f64, String> {
-    let typed = text.trim();
-    match typed.chars().last() {
-        Some(last) if last.is_ascii_digit() => {
-            parse_positive(text, Unit::BytePerSecond)?;
-            Err(format!("`{text}` has no unit; write it like `{typed}MiB/s`"))
-        }
-        Some('B') => Err(format!("`{text}` is a size; write a rate like `{typed}/s`")),
-        _ => parse_positive(text, Unit::BytePerSecond),
-    }
-}
-
-fn parse_positive(text: &str, unit: Unit) -> Result<f64, String> {
-    let value = Quantity::parse(text, unit).map_err(|error| error.to_string())?.value;
-    if value > 0.0 { Ok(value) } else { Err("expected a value above zero".into()) }
 }
 
 fn parse_read_share(text: &str) -> Result<f64, String> {

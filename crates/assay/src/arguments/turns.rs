@@ -2,17 +2,17 @@
 
 use assay_model::factor::FactorLevels;
 use assay_model::suite::factorial::MAX_BLOCKS;
-use assay_stats::compare::DEFAULT_RUNS;
 use clap::Args;
 
-use super::{parse_margin, parse_pause};
+use super::values::{parse_margin, parse_pause};
 
 /// Options of alternating conditions.
 #[derive(Debug, Args)]
 pub(crate) struct TurnsArguments {
-    /// With --switch: number of runs, half of them under each condition
-    #[arg(long, value_name = "N", default_value_t = 2 * DEFAULT_RUNS, requires = "switch", value_parser = parse_turns)]
-    pub(crate) turns: u32,
+    /// With --switch: exact number of runs, half of them under each condition [default: at most 28;
+    /// from the 12th on, they end once the main metrics are decided]
+    #[arg(long, value_name = "N", requires = "switch", value_parser = parse_turns)]
+    pub(crate) turns: Option<u32>,
     /// With --switch: add half as many runs under the first condition, to show the noise floor
     #[arg(long, requires = "switch")]
     pub(crate) control: bool,

@@ -5,22 +5,30 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use assay_fleet::process;
 use assay_fleet::remote::agent;
 use assay_fleet::remote::coordinator_link::CoordinatorLink;
-use assay_fleet::remote::{AgentReply, AgentRequest, RemoteRunRequest, relay};
+use assay_fleet::remote::{
+    AgentReply, AgentRequest, ConditionRequest, RemoteRunRequest, relay,
+};
 use assay_kernels::clock;
+use assay_model::factor::{FactorLevel, format_levels};
 use assay_model::path_text;
+use assay_model::suite::Suite;
 use clap::Parser as _;
 
-use super::{doctor, run};
-use crate::arguments::{Arguments, AssayCommand};
-use crate::suites;
+use super::{doctor, exec, run};
+use crate::arguments::exec::ExecArguments;
+use crate::arguments::{Arguments, AssayCommand, RunArguments};
+use crate::{pipeline, store_access, suites};
+use assay_console::options::StoreArguments;
+use assay_run::factor_turns::AppliedLevels;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{member, pairs};
+use assay_run::listener::SilentListener;
 use assay_run::network::setup::PathRequest;
 use assay_run::run_request::RunRequest;
 use assay_run::storage::options::RunOptions;
@@ -60,6 +68,8 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     process::adopt_orphans();
     let share = Arc::new(Mutex::new(None));
     let agent_share = Arc::clone(&share);
+    let levels = Arc::new(Mutex::new(None));
+    let agent_levels = Arc::clone(&levels);
     let takes_ranks = Arc::new(AtomicBool::new(false));
     let ranks_flag = Arc::clone(&takes_ranks);
     let handle = move |request, line: &Arc<CoordinatorLink>| {
@@ -67,13 +77,17 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
             let has_mpi_pairs = run_request.pairs.as_ref().is_some_and(|pairs| pairs.of_mpi);
             ranks_flag.store(has_mpi_pairs, Ordering::Relaxed);
         }
-        handle_request(request, &agent_share, line);
+        handle_request(request, (&agent_share, &agent_levels), line);
     };
     let serve_call = move |call| pairs::serve_call(call, takes_ranks.load(Ordering::Relaxed));
     let result =
         agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), handle, serve_call);
     // Some may still be running when the pipe closes.
     process::kill_descendants();
+    // The levels of a coordinator that is gone are restored.
+    if let Some(levels) = lock(&levels).as_mut() {
+        drop(levels.restore(false, &mut SilentListener));
+    }
     match share.try_lock().ok().as_deref() {
         // The files of a shared job stay, like those of a job on a single host.
         Some(Some(share)) => drop(StorageFarEnd::finish(share)),
@@ -101,13 +115,14 @@ fn remove_copy(folder: &Path) {
 
 fn handle_request(
     request: AgentRequest,
-    share: &Mutex<Option<StorageFarEnd>>,
+    (share, levels): (&Mutex<Option<StorageFarEnd>>, &Mutex<Option<AppliedLevels>>),
     line: &Arc<CoordinatorLink>,
 ) {
     let is_long = matches!(
         request,
         AgentRequest::Share(_)
             | AgentRequest::Trees(_)
+            | AgentRequest::Condition(_)
             | AgentRequest::Run(_)
             | AgentRequest::Relay(_)
     );
@@ -118,7 +133,7 @@ fn handle_request(
         return;
     }
     // Locked only while the share is prepared or executed; `agent` relies on this at the end.
-    let lock_share = || share.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock_share = || lock(share);
     let outcome = match request {
         AgentRequest::Look(paths) => Ok(AgentReply::Looked(far_end::inspect_paths(&paths))),
         AgentRequest::Share(request) => {
@@ -141,6 +156,9 @@ fn handle_request(
             .map(|outcome| AgentReply::TreesOutcome(Box::new(outcome))),
         AgentRequest::Examine => doctor::examine(&PathRequest::default())
             .map(|examined| AgentReply::Examined(Box::new(examined))),
+        AgentRequest::Condition(request) => {
+            apply_levels(*request, &mut lock(levels), line).map(|()| AgentReply::Done)
+        }
         AgentRequest::Run(request) => measure(&request, line).map(|()| AgentReply::Done),
         AgentRequest::Relay(request) => relay::serve(&request, line, clock::now_ns)
             .map(|()| AgentReply::Done)
@@ -165,7 +183,34 @@ fn handle_request(
     }));
 }
 
-/// Executes `assay run` as typed on the coordinator, except `--store`, which is a folder there.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Applies levels on this host, or restores the earlier state.
+fn apply_levels(
+    request: ConditionRequest,
+    applied: &mut Option<AppliedLevels>,
+    line: &Arc<CoordinatorLink>,
+) -> Result<(), CommandFailure> {
+    let ConditionRequest { record, factors, levels, settle_s } = request;
+    let Some(levels) = levels else {
+        let restored = applied.as_mut().map(|it| it.restore(false, &mut SilentListener));
+        return restored.unwrap_or(Ok(()));
+    };
+    let applied = match applied {
+        Some(known) => known,
+        None => {
+            let store = store_access::open(&StoreArguments { folder: None })?;
+            let settle = Duration::try_from_secs_f64(settle_s).unwrap_or_default();
+            applied.insert(AppliedLevels::new(factors, settle, (store, &record)))
+        }
+    };
+    applied.apply(&levels, line.cancel(), &mut SilentListener)
+}
+
+/// Executes `assay run` or `assay exec` as typed on the coordinator, except `--store`, which is a
+/// folder there.
 fn measure(
     request: &RemoteRunRequest,
     line: &Arc<CoordinatorLink>,
@@ -176,8 +221,12 @@ fn measure(
         CommandFailure::new(FailureKind::Internal, "cannot parse the run's command line")
             .with_cause(&error)
     })?;
-    let AssayCommand::Run(mut typed) = typed.command else {
-        return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
+    let mut typed = match typed.command {
+        AssayCommand::Run(typed) => typed,
+        AssayCommand::Exec(typed) => return measure_programs(*typed, request.seed, line),
+        _ => {
+            return Err(CommandFailure::new(FailureKind::Internal, "the command is not a run"));
+        }
     };
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(request.seed);
@@ -185,8 +234,44 @@ fn measure(
         let encoded = path_text::encode(target.as_os_str()).replace("{host}", &request.host);
         *target = path_text::decode_path(&encoded);
     }
-    let suite = suites::read_joined(&typed.suites, &request.suites)?;
+    // A host without a store has no record either.
+    let store = store_access::open(&typed.measuring.store).ok();
+    let (suite, budget_s) = match &request.turn {
+        Some(turn) => (turn_suite(&typed, request, &turn.levels)?, Some(turn.budget_s)),
+        None => (suites::read_joined(&typed.suites, &request.suites)?, None),
+    };
     let suite = run::with_targets(&typed, suite)?;
     let run_request = run::run_request(&typed, &suite)?;
-    member::measure(&RunRequest { pairs: request.pairs.clone(), ..run_request }, line)
+    let budget_s = budget_s.or(run_request.budget_s);
+    let pairs = request.pairs.clone();
+    member::measure(&RunRequest { pairs, budget_s, ..run_request }, store.as_ref(), line)
+}
+
+/// Returns the suite for a combination of levels.
+fn turn_suite(
+    typed: &RunArguments,
+    request: &RemoteRunRequest,
+    levels: &[FactorLevel],
+) -> Result<Suite, CommandFailure> {
+    let opened = suites::open_factorial(&typed.suites, &typed.factors, &request.suites)?;
+    let combinations = opened.map(|it| it.suite.combinations).unwrap_or_default();
+    let case = combinations.into_iter().find(|it| it.levels == levels);
+    case.map(|it| it.suite).ok_or_else(|| {
+        let what = format!("the suite has no combination {}", format_levels(levels));
+        CommandFailure::new(FailureKind::Internal, what)
+    })
+}
+
+/// Executes `assay exec`.
+fn measure_programs(
+    mut typed: ExecArguments,
+    seed: u64,
+    line: &Arc<CoordinatorLink>,
+) -> Result<(), CommandFailure> {
+    typed.measuring.store.folder = None;
+    typed.measuring.seed = Some(seed);
+    let suite = exec::suite_from_options(&typed)?;
+    let request = pipeline::request_from_options(&suite, &typed.measuring);
+    // Programs have no factors on hosts, so that nothing is recorded.
+    member::measure(&request, None, line)
 }

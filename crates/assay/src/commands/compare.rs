@@ -1,73 +1,240 @@
-//! `assay compare`: compares the stored runs of two conditions.
+//! `assay compare`: compares the stored runs of two conditions or more, or the levels of one run.
 
-use assay_claims::reference::{self, Claim};
+use assay_claims::expectation::JudgedResults;
+use assay_claims::{gate, reference};
 use assay_model::comparison::{Comparison, ComparisonConclusion};
+use assay_model::doubt::Doubt;
+use assay_model::factor::FactorLevel;
+use assay_model::level_comparison::LevelComparison;
 use assay_model::run::Run;
-use assay_report::{build, render};
-use assay_stats::compare::{self as statistics, Condition};
+use assay_model::summary::MetricEstimate;
+use assay_report::{build, render, words};
+use assay_stats::compare::{self as statistics, Condition, LevelRuns};
 use assay_stats::rank_statistic::MAX_VALUES;
-use assay_stats::summarize::summarize;
 
-use crate::arguments::{CompareArguments, PageFormat};
+use super::result_list::ResultList;
+use crate::arguments::CompareArguments;
+use crate::arguments::claims::OutcomeReportArguments;
+use crate::expectations::{self, NamedExpectations, combine_codes};
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::OutputPage;
 use crate::store_access::{self, OrderedRuns};
+use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
-use crate::{gates, published_figures, run_names};
+use crate::{gates, published_figures, run_names, stored_levels};
 use assay_run::failure::CommandFailure;
 
 pub(crate) fn compare(
     typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let gates = gates::read_gates(&typed.gates)?;
-    let host = typed.host.as_deref();
-    let is_model = || {
-        reference::full_system_name(&typed.b).is_some()
-            && !run_names::is_run(&typed.store, &typed.b)
-    };
-    let claims = published_figures::find_named_claims(&typed.b)
-        .or_else(|| is_model().then(|| published_figures::system_claims(&typed.b)));
-    if let Some(claims) = claims {
-        return compare_with_reference(typed, &claims?, terminal);
+    if !typed.table.is_empty() {
+        return print_table(typed, terminal);
     }
-    let mut read_runs = |name: &str| {
-        let runs = store_access::read_condition(&typed.store, (name, host), terminal);
-        runs.map_err(|failure| run_names::advise_about_system(failure, name))
+    let (a_name, [b_name]) = (typed.first(), typed.others.as_slice()) else {
+        return compare_many(typed, terminal);
     };
-    let (a, b) = (read_runs(&typed.a)?, read_runs(&typed.b)?);
+    let is_system = reference::full_system_name(b_name).is_some()
+        && !run_names::is_run(&typed.store, b_name);
+    let reference = match is_system {
+        true => Some(expectations::read_system(b_name)),
+        false => expectations::find_expectations(b_name, JudgedResults::SingleRuns),
+    };
+    if let Some(reference) = reference {
+        let mut expected = reference?;
+        expected.append(typed.expect.read(JudgedResults::SingleRuns)?);
+        check_reports(&typed.reports, &expected)?;
+        return compare_with_reference(typed, &expected, terminal);
+    }
+    let expected = typed.expect.read(JudgedResults::TwoConditions)?;
+    check_reports(&typed.reports, &expected)?;
+    let (a, b) = (read_runs(typed, a_name, terminal)?, read_runs(typed, b_name, terminal)?);
     check_distinct(&a.runs, &b.runs)?;
-    let (mut first, mut second) =
-        (make_condition(&typed.a, &a)?, make_condition(&typed.b, &b)?);
+    let (mut first, mut second) = (make_condition(a_name, &a)?, make_condition(b_name, &b)?);
     if first.name == second.name {
-        (first.name, second.name) = (&typed.a, &typed.b);
+        (first.name, second.name) = (a_name, b_name);
     }
     let comparison = statistics::compare(first, second, typed.margin);
     comparison_page(&comparison, |page| page.publish(&typed.page, terminal))?;
     let code = comparison_exit_code(&comparison)?;
-    let is_quiet = typed.page.format() != PageFormat::Text;
-    match gates {
-        Some(gates) => gates::decide(&typed.gates, &gates, &comparison, is_quiet, terminal),
-        None => Ok(code),
-    }
+    judge_second(typed, &expected, (&comparison, code), terminal)
 }
 
-/// Compares a run with published figures.
-fn compare_with_reference(
+fn read_runs(
     typed: &CompareArguments,
-    claims: &[Claim],
+    name: &str,
+    terminal: &mut Terminal,
+) -> Result<OrderedRuns, CommandFailure> {
+    let host = typed.host.as_deref();
+    let runs = store_access::read_condition(&typed.store, (name, host), terminal);
+    runs.map_err(|failure| {
+        run_names::advise_about_file(run_names::advise_about_system(failure, name), name)
+    })
+}
+
+/// Compares the levels that a single run belongs to, or three conditions and more with each other.
+fn compare_many(
+    typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if typed.gates.gate.is_some() {
-        return Err(CommandFailure::usage("--gate needs two conditions, but B is a reference")
-            .advise("write the required figures into a file of references, and name it as B"));
+    if typed.expect.is_given() {
+        let what = format!("--expect needs two conditions, not {}", 1 + typed.others.len());
+        return Err(CommandFailure::usage(what).advise("name A and B"));
     }
-    let run = store_access::read_and_warn(&typed.store, &typed.a, terminal)?;
-    let summary = summarize(&run);
-    let publish = |page: OutputPage<'_>| page.publish(&typed.page, terminal);
-    let (published, code) =
-        published_figures::comparison_page(&summary, (claims, &typed.b), publish)?;
-    published.map(|()| code)
+    check_reports(&typed.reports, &NamedExpectations::default())?;
+    let comparison = match typed.others.as_slice() {
+        [] => {
+            let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
+            let compared = stored_levels::compare_stored(&typed.store, &run, &|_| Ok(()))?;
+            compared.ok_or_else(|| no_levels(typed.first()))?
+        }
+        others => {
+            let names: Vec<&str> = std::iter::once(typed.first())
+                .chain(others.iter().map(String::as_str))
+                .collect();
+            compare_conditions(typed, &names, terminal)?
+        }
+    };
+    levels_page(&comparison, |page| page.publish(&typed.page, terminal))?;
+    if comparison.metrics.is_empty() { Err(nothing_in_common()) } else { Ok(0) }
+}
+
+/// Compares conditions as levels: those of their factors, or else their names.
+fn compare_conditions(
+    typed: &CompareArguments,
+    names: &[&str],
+    terminal: &mut Terminal,
+) -> Result<LevelComparison, CommandFailure> {
+    let mut read = Vec::new();
+    for name in names {
+        read.push(read_runs(typed, name, terminal)?);
+    }
+    for (at, one) in read.iter().enumerate() {
+        read[..at].iter().try_for_each(|other| check_distinct(&other.runs, &one.runs))?;
+    }
+    let named = names.iter().zip(&read).map(|(name, runs)| make_condition(name, runs));
+    let mut conditions: Vec<Condition<'_>> = named.collect::<Result<_, _>>()?;
+    let shared: Vec<&str> = conditions.iter().map(|it| it.name).collect();
+    for (at, condition) in conditions.iter_mut().enumerate() {
+        if shared.iter().filter(|it| **it == condition.name).count() > 1 {
+            condition.name = names[at];
+        }
+    }
+    let runs: Vec<Vec<Run>> = conditions.iter().map(|it| without_control(it.runs)).collect();
+    let runs: Vec<&[Run]> = runs.iter().map(Vec::as_slice).collect();
+    Ok(match stored_levels::common_levels(&runs) {
+        Some(levels) => {
+            let condition = |(levels, runs): (Vec<FactorLevel>, &&[Run])| LevelRuns {
+                levels,
+                runs: runs.to_vec(),
+                are_stored: true,
+            };
+            let conditions = levels.into_iter().zip(&runs).map(condition);
+            statistics::compare_levels(&conditions.collect::<Vec<_>>())
+        }
+        None => {
+            let labels = conditions.iter().map(|it| it.name).zip(runs.iter().copied());
+            statistics::compare_labels(&labels.collect::<Vec<_>>())
+        }
+    })
+}
+
+/// Returns the runs that are no control, or all of them if they are control runs only.
+fn without_control(runs: &[Run]) -> Vec<Run> {
+    let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
+    let measured: Vec<Run> = runs.iter().filter(|run| !is_control(run)).cloned().collect();
+    if measured.is_empty() { runs.to_vec() } else { measured }
+}
+
+fn no_levels(name: &str) -> CommandFailure {
+    CommandFailure::usage(format!("`{name}` is a run without levels of factors to compare"))
+        .advise("name a second condition, like `assay compare A B`, or a run that has levels")
+}
+
+/// Prints the results of several runs and labels in one table.
+fn print_table(
+    typed: &CompareArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let expected = typed.expect.read(JudgedResults::SingleRuns)?;
+    let mut results = ResultList::new(None, &expected, &typed.page);
+    let (is_text, mut code) = (typed.page.is_on_screen(), 0);
+    for read in run_names::read_all(&typed.store, &typed.table)? {
+        store_access::print_problems(&read, terminal);
+        let summary = expected.summarize(&read.run);
+        code = combine_codes(code, expected.check_run(&summary, is_text, terminal));
+        let is_whole = read.is_whole();
+        results.add(read.run, is_whole);
+    }
+    results.publish(&typed.page, terminal)?;
+    Ok(code)
+}
+
+/// Judges the second condition by the expectations. Gates replace the verdict of the comparison,
+/// which has the exit code `code`.
+fn judge_second(
+    typed: &CompareArguments,
+    expected: &NamedExpectations,
+    (comparison, code): (&Comparison, u8),
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let is_text = typed.page.is_on_screen();
+    let mut results: Vec<MetricEstimate> =
+        comparison.pairs.iter().map(|pair| pair.b.clone()).collect();
+    expected.apply_limits(&mut results);
+    for doubt in results.iter().flat_map(|it| &it.warnings) {
+        if matches!(doubt, Doubt::AboveLimit { .. }) {
+            terminal.note(&words::doubt(doubt).text);
+        }
+    }
+    let code = match expected.values.gates.as_slice() {
+        [] => code,
+        all => {
+            let judged = gate::judge(all, comparison);
+            gates::report_outcomes(&typed.reports, &judged, is_text, terminal)?
+        }
+    };
+    Ok(combine_codes(code, expected.check_claims(&results, is_text, terminal)))
+}
+
+/// Rejects reports of outcomes without a gate.
+fn check_reports(
+    typed: &OutcomeReportArguments,
+    expected: &NamedExpectations,
+) -> Result<(), CommandFailure> {
+    let is_asked = typed.junit.is_some() || typed.github;
+    if is_asked && expected.values.gates.is_empty() {
+        return Err(CommandFailure::usage(
+            "--junit and --github report gates, but there is none",
+        )
+        .advise("name a file with [[gate]] by --expect; see `assay help docs/references.md`"));
+    }
+    Ok(())
+}
+
+/// Compares a run with published figures, limits and gates.
+fn compare_with_reference(
+    typed: &CompareArguments,
+    expected: &NamedExpectations,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
+    let summary = expected.summarize(&run);
+    let claims = expected.values.claims.as_slice();
+    let code = if claims.is_empty() {
+        0
+    } else {
+        let publish = |page: OutputPage<'_>| page.publish(&typed.page, terminal);
+        let named = (claims, expected.claims_name.as_str());
+        let (published, code) = published_figures::comparison_page(&summary, named, publish)?;
+        published?;
+        code
+    };
+    let Some(judged) = expected.judge_hosts(&summary) else { return Ok(code) };
+    let is_text = typed.page.is_on_screen();
+    let results = judged.results();
+    let of_gates = gates::report_outcomes(&typed.reports, &results, is_text, terminal)?;
+    Ok(combine_codes(code, of_gates))
 }
 
 /// Returns the condition, named by the label that all its runs share, or else as typed.
@@ -116,14 +283,17 @@ pub(super) fn comparison_page<T>(
     })
 }
 
+fn nothing_in_common() -> CommandFailure {
+    CommandFailure::usage("the conditions have no common results").advise(
+        "compare runs of the same suite, listed by `assay list`; loopback is not compared with a \
+         network, nor a fixed rate with another or an unlimited one",
+    )
+}
+
 /// Returns the exit code of a comparison.
 pub(super) fn comparison_exit_code(comparison: &Comparison) -> Result<u8, CommandFailure> {
     if comparison.pairs.is_empty() {
-        return Err(CommandFailure::usage("the conditions have no common results")
-            .advise(
-                "compare runs of the same suite, listed by `assay list`; loopback is not compared with a \
-                 network, nor a fixed rate with another or an unlimited one",
-            ));
+        return Err(nothing_in_common());
     }
     Ok(match comparison.conclusion() {
         ComparisonConclusion::Regression => REGRESSION,

@@ -22,15 +22,15 @@ pub(crate) fn doctor(
     if typed.hosts.has_hosts() {
         return doctor_hosts::doctor(typed, terminal);
     }
-    if typed.to.is_none() && typed.round_trip.is_some() != typed.rate.is_some() {
-        let option = if typed.rate.is_some() { "--rate" } else { "--round-trip" };
+    if typed.to.is_none() && typed.round_trip.is_some() != typed.speed.is_some() {
+        let option = if typed.speed.is_some() { "--speed" } else { "--round-trip" };
         return Err(CommandFailure::usage(format!("{option} alone does not describe a path"))
-            .advise("name the far end with --to, or give both --rate and --round-trip"));
+            .advise("name the far end with --to, or give both --speed and --round-trip"));
     }
     let mut results = examine(&PathRequest {
         host: typed.to.clone(),
         round_trip_s: typed.round_trip,
-        link_bit_per_s: typed.rate.map(|rate| rate as f64),
+        link_bit_per_s: typed.speed.map(|it| it.bit_per_s),
     })?;
     keep_topics(&mut [&mut results.findings], &typed.topics)?;
     let all_command = format!(

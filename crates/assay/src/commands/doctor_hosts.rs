@@ -36,7 +36,7 @@ pub(super) fn doctor(
     let mut answers = examination::examine_hosts(names, &options, &mut |name, answer| {
         finished += 1;
         let message = if answer.is_ok() { "host-examined" } else { "host-no-answer" };
-        if !typed.quiet {
+        if !typed.page.screen.quiet {
             let [finished, total] =
                 [finished, names.len()].map(|count: usize| count.to_string());
             let message = words::sentence(

@@ -14,13 +14,14 @@ use assay_model::workload::command::{
 };
 use assay_report::build;
 use assay_run::failure::CommandFailure;
-use assay_stats::compare::{DEFAULT_RUNS, compare_levels, compare_programs, program_levels};
+use assay_stats::compare::{DEFAULT_RUNS, compare_levels, program_levels};
 
-use super::run_factors::levels_page;
+use super::run_hosts;
 use crate::arguments::PageFormat;
 use crate::arguments::exec::{ExecArguments, RunCheck};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::pipeline;
+use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
 
 /// Name of the factor that distinguishes several programs.
@@ -34,24 +35,33 @@ pub(crate) fn exec(
     typed: &ExecArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
+    let suite = suite_from_options(typed)?;
+    let print = |run: &Run, terminal: &mut Terminal| print_levels(run, typed, terminal);
+    let publish = |run: &Run, terminal: &mut Terminal| publish_levels(run, typed, terminal);
+    let delivery = RunDelivery::from_options(&typed.measuring, ReportExtent::Full)?;
+    let delivery = match (typed.factors.is_empty(), is_text(typed) || typed.measuring.events) {
+        (true, _) => delivery.with_programs_compared(typed.margin),
+        (false, true) => delivery.with_further_page(&print),
+        (false, false) => delivery.with_own_page(&publish),
+    };
+    let delivery = if typed.no_store { delivery.without_store() } else { delivery };
+    if typed.hosts.has_hosts() {
+        return run_hosts::exec(typed, &delivery, terminal);
+    }
+    let request = pipeline::request_from_options(&suite, &typed.measuring);
+    pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal)
+}
+
+/// Returns the suite of the programs.
+pub(super) fn suite_from_options(typed: &ExecArguments) -> Result<Suite, CommandFailure> {
     let programs = describe_programs(typed)?;
     check_names(&programs)?;
-    let suite = Suite {
+    Ok(Suite {
         name: "exec".to_owned(),
         title: Benchmark::Command.definition().title.to_owned(),
         budget_s: BUDGET_S * programs.len() as f64,
         measures: programs.into_iter().map(measure).collect(),
-    };
-    let request = pipeline::request_from_options(&suite, &typed.measuring);
-    let compare = |run: &Run, terminal: &mut Terminal| print_comparison(run, typed, terminal);
-    let publish = |run: &Run, terminal: &mut Terminal| publish_levels(run, typed, terminal);
-    let delivery = RunDelivery::from_options(&typed.measuring, ReportExtent::Full)?;
-    let has_own_page = !typed.factors.is_empty() && !is_text(typed) && !typed.measuring.events;
-    let delivery = match has_own_page {
-        true => delivery.with_own_page(&publish),
-        false => delivery.with_further_page(&compare),
-    };
-    pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal)
+    })
 }
 
 /// Returns the programs with the options, which apply to all of them, under every combination of
@@ -80,6 +90,7 @@ fn describe_programs(typed: &ExecArguments) -> Result<Vec<CommandWorkload>, Comm
             let prepare = prepare.as_ref().map(|it| fill_call(it, levels)).transpose()?;
             let mut program = describe_program(typed, call, prepare);
             program.repetitions = if count > 1 { DEFAULT_RUNS } else { DEFAULT_REPETITIONS };
+            program.decided_by_margin = ends_once_decided(typed, count).then_some(typed.margin);
             if let Some(name) = name {
                 let own = (!levels.is_empty()).then(|| format_levels(levels));
                 let words = std::iter::once(name.clone()).chain(own);
@@ -104,6 +115,7 @@ fn describe_program(
 ) -> CommandWorkload {
     CommandWorkload {
         figures: typed.metrics.iter().map(FigureRule::to_request).collect(),
+        read_as: typed.read_as.clone(),
         correct: correctness(typed),
         prepare,
         warmup: typed.warmup,
@@ -113,6 +125,13 @@ fn describe_program(
         shows_output: typed.show_output,
         ..CommandWorkload::from_call(run)
     }
+}
+
+/// Whether the programs stop once they are compared. Hosts would stop after different blocks, and
+/// levels are compared all with all.
+fn ends_once_decided(typed: &ExecArguments, programs: usize) -> bool {
+    let is_free = typed.runs.is_none() && typed.factors.is_empty();
+    programs > 1 && is_free && !typed.hosts.has_hosts()
 }
 
 /// Rejects a factor that no program names, and one with the name of the programs.
@@ -205,24 +224,15 @@ fn correctness(typed: &ExecArguments) -> CorrectnessCheck {
     correct
 }
 
-/// Prints the programs compared with the first one, after the report on the screen.
-fn print_comparison(
+/// Prints the levels of each metric after the report on the screen.
+fn print_levels(
     run: &Run,
     typed: &ExecArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    if !is_text(typed) || typed.measuring.page.output.is_some() || typed.measuring.events {
-        return Ok(());
-    }
-    if !typed.factors.is_empty() {
+    if typed.measuring.page.output.is_none() && !typed.measuring.events {
         let levels = compare_levels(&program_levels(run));
         let text = terminal.render_document(&build::level_comparison(&levels));
-        terminal.print(&format!("\n{text}"));
-        return Ok(());
-    }
-    let comparisons = compare_programs(run, typed.margin);
-    if !comparisons.is_empty() {
-        let text = terminal.render_document(&build::program_comparison(&comparisons));
         terminal.print(&format!("\n{text}"));
     }
     Ok(())

@@ -35,6 +35,7 @@ pub(crate) fn export(
     let listing = store_access::list_runs(&typed.store)?;
     let selection = select_runs(typed, &listing)?;
     if selection.runs.is_empty() && selection.unreadable.is_empty() {
+        store_access::open_for_reading(&typed.store)?;
         return Err(CommandFailure::usage("no stored run matches")
             .advise("`assay list` shows the stored runs, `assay list --all` also those without a result"));
     }

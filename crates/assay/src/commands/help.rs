@@ -1,6 +1,10 @@
 //! `assay help`, `assay completions` and `assay man`, generated from the definition of the options
 //! and from the tables of benchmarks and tools.
 
+mod completion;
+mod guides;
+mod layout;
+mod man_page;
 mod suggestions;
 
 use std::ffi::OsString;
@@ -19,6 +23,7 @@ use assay_report::document::{Document, Tone};
 use assay_report::render::text::{format_definition, wrap_line};
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
+use clap_complete::env::Shells;
 
 use crate::arguments::{
     Arguments, CompletionsArguments, HelpArguments, ManArguments, file_extension,
@@ -28,19 +33,22 @@ use crate::suites;
 use crate::terminal::{Terminal, closed_stdout_error, stdout_failure};
 use assay_run::failure::{CommandFailure, FailureKind};
 
+pub(crate) use completion::answer_shell;
+
 type ExplainTopic = fn(&Terminal) -> String;
 
 /// Maximum width of help texts; the same as in the definition of the options.
 const MAX_HELP_WIDTH: usize = 100;
 
 /// Topics that are not commands, with the functions that print them.
-const TOPICS: [(&str, ExplainTopic); 6] = [
+const TOPICS: [(&str, ExplainTopic); 7] = [
     ("methods", methods),
     ("tools", tools),
     ("formats", formats),
     ("suites", suite_help),
     ("fleet-file", fleet_file),
     ("exit-codes", exit_codes),
+    ("docs", list_guides),
 ];
 
 /// Parses again with negative numbers attached to the option before them: clap takes the number in
@@ -79,13 +87,12 @@ pub(crate) fn parse_negative_values(
 pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> ExitCode {
     let error = suggestions::without_unlikely_suggestions(error);
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
+    let command_path = typed_commands(&words);
     // Help is rendered again for the width of the terminal.
     let error = &match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            with_aligned_examples(Arguments::command())
-                .try_get_matches_from(words)
-                .err()
-                .unwrap_or(error)
+            let is_short = !words.iter().any(|word| word == "--help");
+            arranged_command(is_short).try_get_matches_from(words).err().unwrap_or(error)
         }
         _ => error,
     };
@@ -98,11 +105,13 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
         let text = error.render().to_string();
         let rust =
             std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-        Terminal::for_process().note(text.replace(&rust, &reason).trim_end());
+        let text = with_remedy(&text.replace(&rust, &reason), error.kind(), &command_path);
+        Terminal::for_process().note(text.trim_end());
         return ExitCode::from(exit_code(FailureKind::Usage));
     }
     if error.use_stderr() {
-        Terminal::for_process().note(error.render().to_string().trim_end());
+        let text = with_remedy(&error.render().to_string(), error.kind(), &command_path);
+        Terminal::for_process().note(text.trim_end());
         return ExitCode::from(exit_code(FailureKind::Usage));
     }
     // clap does not write through the terminal.
@@ -115,6 +124,50 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
         // A closed pipe is no failure: the reader has read enough.
         _ => ExitCode::SUCCESS,
     }
+}
+
+/// Line at the end of clap's errors, which names no action.
+const CLAP_HINT: &str = "For more information, try '--help'.";
+
+/// Replaces clap's last line by the action that remedies the error.
+fn with_remedy(text: &str, kind: ErrorKind, command: &str) -> String {
+    let help = match command {
+        "" => "`assay help`".to_owned(),
+        command => format!("`assay help {command}`"),
+    };
+    let remedy = match kind {
+        ErrorKind::InvalidSubcommand => format!("{help} lists the commands"),
+        ErrorKind::UnknownArgument => format!("{help} lists the options"),
+        ErrorKind::ArgumentConflict => format!("leave out one of them; {help} describes both"),
+        ErrorKind::MissingRequiredArgument
+        | ErrorKind::MissingSubcommand
+        | ErrorKind::NoEquals
+        | ErrorKind::TooFewValues
+        | ErrorKind::WrongNumberOfValues => format!("add what is missing; {help} has examples"),
+        ErrorKind::TooManyValues => format!("leave out what is too much; {help} has examples"),
+        _ => format!("{help} describes the values"),
+    };
+    match text.trim_end().strip_suffix(CLAP_HINT) {
+        Some(before) => format!("{}\n  help: {remedy}\n", before.trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the command that the words begin with, with its subcommands.
+fn typed_commands(words: &[OsString]) -> String {
+    let mut command = Arguments::command();
+    let mut names = Vec::new();
+    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
+        let Some(below) = command.find_subcommand(word) else { break };
+        names.push(below.get_name().to_owned());
+        command = below.clone();
+    }
+    names.join(" ")
+}
+
+/// Returns the definition of the options, arranged for the short or the long help.
+fn arranged_command(is_short: bool) -> Command {
+    with_aligned_examples(layout::arrange(Arguments::command(), is_short))
 }
 
 /// Formats the examples of all commands: each explanation follows its example, or goes below it if
@@ -188,7 +241,7 @@ pub(crate) fn print_requested_help(
     if !words.iter().any(|word| word == "-h" || word == "--help") {
         return false;
     }
-    let mut all = with_aligned_examples(Arguments::command());
+    let mut all = arranged_command(false);
     all.build();
     let of_command = all.find_subcommand_mut(command).expect("a command asks for its own help");
     terminal.print(&of_command.render_long_help().to_string());
@@ -203,9 +256,16 @@ pub(crate) fn help(
         [topic] => TOPICS.iter().find(|(name, _)| name == topic),
         _ => None,
     };
-    let text = match explained {
-        Some((_, explain)) => explain(terminal),
-        None => find_command(&typed.topic)?.render_long_help().to_string(),
+    let guide = match typed.topic.as_slice() {
+        [topic] => guides::find_guide(topic, |name| {
+            Arguments::command().find_subcommand(name).is_some()
+        }),
+        _ => None,
+    };
+    let text = match (explained, guide) {
+        (Some((_, explain)), _) => explain(terminal),
+        (None, Some(text)) => text.to_owned(),
+        (None, None) => find_command(&typed.topic)?.render_long_help().to_string(),
     };
     terminal.print(&text);
     Ok(0)
@@ -215,27 +275,36 @@ pub(crate) fn completions(
     typed: &CompletionsArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
+    let shell = typed.shell.to_string();
+    let shells = Shells::builtins();
+    let completer = shells.completer(&shell).ok_or_else(|| {
+        CommandFailure::usage(format!("completions for {shell} are not supported"))
+    })?;
     let mut script = Vec::new();
-    clap_complete::generate(typed.shell, &mut Arguments::command(), "assay", &mut script);
+    completer
+        .write_registration(completion::VARIABLE, "assay", "assay", "assay", &mut script)
+        .map_err(|error| {
+            CommandFailure::new(FailureKind::Internal, "cannot write the script")
+                .with_cause(&error)
+        })?;
     terminal.print(&String::from_utf8_lossy(&script));
     Ok(0)
 }
 
 pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let command = find_command(&typed.command)?;
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page).map_err(|error| {
+    let page = man_page::render(command).map_err(|error| {
         CommandFailure::new(FailureKind::Internal, "cannot write the man page")
             .with_cause(&error)
     })?;
-    terminal.print(&String::from_utf8_lossy(&page));
+    terminal.print(&page);
     Ok(0)
 }
 
 /// Returns the definition of assay or of one of its commands, with the full name for its page and
 /// usage.
 fn find_command(names: &[String]) -> Result<Command, CommandFailure> {
-    let mut found = with_aligned_examples(Arguments::command());
+    let mut found = arranged_command(false);
     found.build();
     for (depth, name) in names.iter().enumerate() {
         let Some(inner) = found.find_subcommand(name) else {
@@ -336,6 +405,16 @@ fn suite_help(terminal: &Terminal) -> String {
 
 fn fleet_file(_: &Terminal) -> String {
     fleet_file::EXAMPLE.to_owned()
+}
+
+fn list_guides(terminal: &Terminal) -> String {
+    let heading = "Guides, printed by `assay help docs/NAME.md`:";
+    let mut text = wrap_line(heading, terminal.width) + "\n\n";
+    for (name, title) in guides::guide_titles() {
+        let name = format!("  {name}");
+        let _ = writeln!(text, "{}", format_definition(&name, 26, title, terminal.width));
+    }
+    text
 }
 
 fn exit_codes(terminal: &Terminal) -> String {

@@ -85,6 +85,9 @@ fn read_runs(
 }
 
 fn no_result_failure(typed: &HistoryArguments) -> CommandFailure {
+    if let Err(failure) = store_access::open_for_reading(&typed.store) {
+        return failure;
+    }
     let label = typed.label.iter().map(|label| format!(" labelled {label}"));
     let host = typed.host.iter().map(|host| format!(" of {host}"));
     let which: String = label.chain(host).collect();

@@ -9,21 +9,25 @@ use std::time::UNIX_EPOCH;
 use assay_adapters::import::{
     self, FailedPart, FigureRule, FileContents, ImportError, LineSpan, MAX_BYTES, ReadFile,
 };
+use assay_claims::expectation::JudgedResults;
 use assay_console::options::program_arguments;
 use assay_model::attribute::{Attribute, AttributeKind, AttributeValue, Attributes, Role};
 use assay_model::quantity::Bytes;
 use assay_model::run::{CaseRecord, Run};
-use assay_report::words;
+use assay_report::{build, words};
 use assay_run::failure::CommandFailure;
 use assay_run::importing::{self, ImportDetails, ImportSource};
 use assay_run::listener::SilentListener;
+use assay_stats::run_table::build_run_table;
 use assay_store::Store;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::arguments::import::ImportArguments;
+use crate::expectations::combine_codes;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{job_file, page, store_access};
+use crate::{job_file, page, run_names, store_access};
 
 mod explain;
 
@@ -31,7 +35,22 @@ mod explain;
 #[derive(Debug, Serialize)]
 struct ImportDocument {
     imported: Vec<ImportedFile>,
+    known: Vec<KnownFile>,
     refused: Vec<RejectedFile>,
+}
+
+/// File that the store already has with the same details.
+#[derive(Debug, Serialize)]
+struct KnownFile {
+    file: String,
+    runs: Vec<String>,
+}
+
+/// Outcome of a readable file.
+enum FileImport {
+    /// Imported now, with its runs, which `--no-store` does not store.
+    New(ImportedFile, Vec<Run>),
+    Known(KnownFile),
 }
 
 #[derive(Debug, Serialize)]
@@ -59,6 +78,7 @@ pub(crate) fn import(
     if typed.explain {
         return explain_files(typed, terminal);
     }
+    run_names::check_label(typed.label.as_deref())?;
     let details = ImportDetails {
         label: typed.label.clone(),
         note: typed.note.clone(),
@@ -66,13 +86,25 @@ pub(crate) fn import(
         host: typed.host.clone(),
         dimensions: parse_dimensions(&typed.set)?,
     };
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     // The files can be imported again, and syncing each would take most of the time.
-    let store = store_access::open(&typed.store)?.sync_at_end();
-    let mut document = ImportDocument { imported: Vec::new(), refused: Vec::new() };
-    let (mut text, mut code) = (String::new(), 0);
+    let store = match typed.no_store {
+        true => None,
+        false => Some(store_access::open(&typed.store)?.sync_at_end()),
+    };
+    let mut document = ImportDocument { imported: vec![], known: vec![], refused: vec![] };
+    let (mut text, mut code, mut expected) = (String::new(), 0, 0);
     for path in &typed.files {
-        match import_file(path, typed, &details, &store) {
-            Ok(imported) => {
+        match import_file(path, typed, &details, store.as_ref()) {
+            Ok(FileImport::Known(known)) => {
+                let KnownFile { file, runs } = &known;
+                let runs = runs.join(", ");
+                terminal.note(&format!(
+                    "{file} is stored already, as {runs}; --again stores it again"
+                ));
+                document.known.push(known);
+            }
+            Ok(FileImport::New(imported, runs)) => {
                 let lines = format_imported(&imported);
                 if typed.answer.is_interactive() {
                     let wrapped = terminal.wrap(&lines);
@@ -80,6 +112,16 @@ pub(crate) fn import(
                 }
                 text.push_str(&lines);
                 document.imported.push(imported);
+                if typed.no_store && typed.answer.is_interactive() {
+                    let table = build::run_table(&build_run_table(&runs));
+                    terminal.print(&terminal.render_document(&table));
+                }
+                for run in &runs {
+                    let summary = expectations.summarize(run);
+                    let is_text = typed.answer.is_interactive();
+                    let missed = expectations.check_run(&summary, is_text, terminal);
+                    expected = combine_codes(expected, missed);
+                }
             }
             Err(failure) => {
                 terminal.note_failure(&failure);
@@ -89,11 +131,13 @@ pub(crate) fn import(
             }
         }
     }
-    store.sync().map_err(|error| CommandFailure::from_store(&error))?;
+    if let Some(store) = &store {
+        store.sync().map_err(|error| CommandFailure::from_store(&error))?;
+    }
     if !typed.answer.is_interactive() {
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
-    Ok(code)
+    Ok(if code == 0 { expected } else { code })
 }
 
 /// Prints what every line of the files becomes.
@@ -120,14 +164,15 @@ fn explain_files(
             }
         }
     }
-    page::publish_lines(&text, &explanations, &typed.answer, terminal)?;
+    page::publish_lines(&text, &json!({ "files": explanations }), &typed.answer, terminal)?;
     Ok(code)
 }
 
 fn format_imported(imported: &ImportedFile) -> String {
     let ImportedFile { file, format, runs, measurements, left_out, failed, doubts } = imported;
     let count = words::count_message("imported-measurements", *measurements);
-    let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
+    let runs = runs.iter().map(|run| format!("{run} ")).collect::<String>();
+    let mut text = format!("{runs} {format}, {count}, {file}\n").trim_start().to_owned();
     for doubt in doubts {
         let warning = words::sentence("progress-warning", &[("what", doubt)]);
         let _ = writeln!(text, "  {warning}");
@@ -160,15 +205,16 @@ impl SourceFile {
     fn open(path: &Path) -> Result<Self, CommandFailure> {
         let name = path.display().to_string();
         let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
+        if path == Path::new("-") && !path.exists() {
+            return Err(not_regular("standard input"));
+        }
         let status = path.metadata().map_err(read_error)?;
         if status.is_dir() {
             return Err(CommandFailure::usage(format!("{name} is a folder, not a file"))
                 .advise("name the files in the folder, like results/*.json"));
         }
         if !status.is_file() {
-            return Err(CommandFailure::usage(format!("{name} is not a regular file"))
-                .with_reason("a pipe or a device has neither a size nor a modification time")
-                .advise("write it to a file first, and import the file"));
+            return Err(not_regular(&name));
         }
         if status.len() > MAX_BYTES {
             return Err(CommandFailure::measurement(format!("{name} was not imported"))
@@ -223,8 +269,8 @@ fn import_file(
     path: &Path,
     typed: &ImportArguments,
     details: &ImportDetails,
-    store: &Store,
-) -> Result<ImportedFile, CommandFailure> {
+    store: Option<&Store>,
+) -> Result<FileImport, CommandFailure> {
     let file = SourceFile::open(path)?;
     let decoded = import::decode_text(&file.bytes);
     let ReadFile { format, contents, .. } = file.read(&decoded, &typed.metrics)?;
@@ -246,6 +292,13 @@ fn import_file(
         .map(|it| format_part(name, it.line(), &it.what, &it.error.to_string()));
     let failed = failed.collect();
     let measurements = contents.measurements.len();
+    let earlier = match store {
+        Some(store) => importing::find_imported_runs(&source, measurements, details, store)?,
+        None => importing::EarlierImport::default(),
+    };
+    if earlier.is_equal && !typed.again {
+        return Ok(FileImport::Known(KnownFile { file: name.clone(), runs: earlier.runs }));
+    }
     let runs = importing::store_runs(
         &source,
         contents.measurements,
@@ -253,10 +306,17 @@ fn import_file(
         store,
         &mut SilentListener,
     )?;
-    let doubts = runs.iter().flat_map(|run| format_doubts(run, name)).collect();
-    let runs = runs.into_iter().map(|run| run.started.run).collect();
-    let file = name.clone();
-    Ok(ImportedFile { file, format: format.name, runs, measurements, left_out, failed, doubts })
+    let mut doubts: Vec<String> =
+        runs.iter().flat_map(|run| format_doubts(run, name)).collect();
+    if !earlier.runs.is_empty() {
+        doubts.push(format!("the same file is stored as {}", earlier.runs.join(", ")));
+    }
+    let stored = if typed.no_store { &[] } else { runs.as_slice() };
+    let ids = stored.iter().map(|run| run.started.run.clone()).collect();
+    let (file, format) = (name.clone(), format.name);
+    let imported =
+        ImportedFile { file, format, runs: ids, measurements, left_out, failed, doubts };
+    Ok(FileImport::New(imported, runs))
 }
 
 fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String {
@@ -264,6 +324,12 @@ fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String
         Some(line) => format!("{file}:{line}: {what}: {why}"),
         None => format!("{what}: {why}"),
     }
+}
+
+fn not_regular(name: &str) -> CommandFailure {
+    CommandFailure::usage(format!("{name} is not a regular file"))
+        .with_reason("a pipe or a device has neither a size nor a modification time")
+        .advise("write it to a file first, and import the file")
 }
 
 fn not_text(name: &str, reason: &str) -> CommandFailure {

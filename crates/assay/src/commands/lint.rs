@@ -1,11 +1,13 @@
 //! `assay lint`: checks pages for plausibility and against their sources.
 
 use std::ffi::OsStr;
+use std::io::Read as _;
 use std::path::Path;
 
 use assay_claims::figure::find_figures;
 use assay_claims::lint::{self, Confidence, LintFinding, MAX_PAGE_BYTES, Rule, sarif};
 use assay_claims::page::LintPage;
+use assay_console::json_document::to_json;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
@@ -18,7 +20,7 @@ use serde::Serialize;
 use crate::arguments::claims::{LintArguments, LintFormat};
 use crate::failure::REGRESSION;
 use crate::terminal::Terminal;
-use crate::{job_file, output_file, page, store_access};
+use crate::{job_file, output_file, store_access};
 
 #[derive(Serialize)]
 struct LintDocument<'a> {
@@ -50,6 +52,10 @@ pub(crate) fn lint(
             if count > 0 && is_utf16 {
                 return Err(utf16_error(&name));
             }
+            if path == Path::new(STANDARD_INPUT) {
+                return Err(CommandFailure::usage("cannot correct standard input")
+                    .advise("write the page to a file, and name it"));
+            }
             if count > 0 {
                 output_file::write(path, &fixed)?;
                 terminal.note(&format!("{name}: {count} fixed"));
@@ -68,7 +74,8 @@ pub(crate) fn lint(
                 |(page, findings): &'_ (String, Vec<LintFinding>)| -> serde_json::Value {
                     serde_json::json!(LintDocument { page, findings })
                 };
-            page::to_json(&pages.iter().map(to_document).collect::<Vec<_>>())?
+            let pages: Vec<_> = pages.iter().map(to_document).collect();
+            to_json(&serde_json::json!({ "pages": pages }))?
         }
     };
     match &typed.output {
@@ -120,16 +127,12 @@ struct PageFile {
     is_utf16: bool,
 }
 
+/// Name of the page on standard input.
+const STANDARD_INPUT: &str = "-";
+
 fn read_page(path: &Path) -> Result<PageFile, CommandFailure> {
     let name = path.display();
-    let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
-    let status = path.metadata().map_err(read_error)?;
-    if !status.is_file() || status.len() > MAX_PAGE_BYTES {
-        return Err(CommandFailure::usage(format!("{name} is not a page"))
-            .with_reason(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
-            .advise("name a Markdown or HTML file"));
-    }
-    let bytes = job_file::read(path).map_err(read_error)?;
+    let bytes = read_bytes(path)?;
     if let Some(text) = decode_utf16(&bytes) {
         return Ok(PageFile { text, is_utf16: true });
     }
@@ -140,6 +143,27 @@ fn read_page(path: &Path) -> Result<PageFile, CommandFailure> {
             .advise("convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8 FILE`")
     })?;
     Ok(PageFile { text, is_utf16: false })
+}
+
+/// Reads a file, or standard input, up to the maximum size of a page.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, CommandFailure> {
+    let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
+    let no_page = || {
+        CommandFailure::usage(format!("{} is not a page", path.display()))
+            .with_reason(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
+            .advise("name a Markdown or HTML file")
+    };
+    if path == Path::new(STANDARD_INPUT) {
+        let mut bytes = Vec::new();
+        let input = std::io::stdin().lock();
+        input.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
+        return if bytes.len() as u64 > MAX_PAGE_BYTES { Err(no_page()) } else { Ok(bytes) };
+    }
+    let status = path.metadata().map_err(read_error)?;
+    if !status.is_file() || status.len() > MAX_PAGE_BYTES {
+        return Err(no_page());
+    }
+    job_file::read(path).map_err(read_error)
 }
 
 /// Decodes UTF-16 with a byte order mark; `None` for any other text.

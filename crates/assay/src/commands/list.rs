@@ -10,8 +10,10 @@ use assay_store::{ListEntry, RunListing};
 use serde::Serialize;
 
 use super::removal::is_without_result;
+use super::result_list::ResultList;
 use crate::arguments::PageFormat;
 use crate::arguments::list::ListArguments;
+use crate::expectations::NamedExpectations;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{page, store_access};
@@ -85,6 +87,9 @@ pub(crate) fn list(
             .map(|doubt| os_error::simplify_message(&words::doubt(doubt).text));
         messages.for_each(|text| terminal.note(&text));
     }
+    if typed.results || typed.page.format() == PageFormat::Csv {
+        return list_results(typed, &listing, terminal);
+    }
     page::publish(
         || list_page(&listing, hidden),
         || list_document(&listing),
@@ -92,6 +97,27 @@ pub(crate) fn list(
         terminal,
     )?;
     Ok(if is_whole { 0 } else { exit_code(FailureKind::Measurement) })
+}
+
+/// Lists the results of all runs, newest first.
+fn list_results(
+    typed: &ListArguments,
+    listing: &RunListing,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let expectations = NamedExpectations::default();
+    let metric = typed.filter.metric.as_deref();
+    let mut results = ResultList::new(metric, &expectations, &typed.page);
+    let mut code = 0;
+    for run in &listing.runs {
+        let read = store_access::read(&typed.store, &run.id)?;
+        store_access::print_problems(&read, terminal);
+        code = code.max(store_access::stored_run_exit_code(&read));
+        let is_whole = read.is_whole();
+        results.add(read.run, is_whole);
+    }
+    results.publish(&typed.page, terminal)?;
+    Ok(code)
 }
 
 fn list_document(listing: &RunListing) -> ListDocument<'_> {

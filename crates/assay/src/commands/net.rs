@@ -1,11 +1,14 @@
 //! `assay net`: single network measurements.
 
 use assay_model::benchmark::Benchmark;
+use assay_model::quantity::Bytes;
 use assay_model::suite::{Measure, MeasureRequest, NetworkProtocol, NetworkRequest, Suite};
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload};
 
 use crate::arguments::MeasuringArguments;
-use crate::arguments::network::{FarEndArguments, NetArguments, NetCommand};
+use crate::arguments::network::{
+    FarEndArguments, NetArguments, NetCommand, ThroughputArguments,
+};
 use crate::pipeline;
 use crate::terminal::Terminal;
 use assay_run::failure::CommandFailure;
@@ -23,40 +26,58 @@ const DEFAULT_UDP_RATE_BIT_PER_S: u64 = 100_000_000;
 pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     match &typed.what {
         NetCommand::Throughput(typed) => {
-            let udp_rate = typed.place.udp.then_some(DEFAULT_UDP_RATE_BIT_PER_S);
-            let test = NetworkTest::Throughput(NetworkThroughput {
-                streams: typed.streams,
-                direction: typed.direction,
-                seconds: repetition_s(&typed.place),
-                copy: !typed.no_copy,
-                rate_bit_per_s: typed.rate.or(udp_rate),
-                congestion: typed.congestion.clone(),
-            });
-            measure_test(test, &typed.place, &typed.measuring, terminal)
+            let tests = throughput_tests(typed);
+            measure_tests(tests, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::Latency(typed) => {
-            let test = NetworkTest::Latency(NetworkLatency {
-                bytes: typed.message_size.0,
-                seconds: connection_s(&typed.place, typed.load_streams),
-                spin: typed.spin,
-                rate_per_s: None,
-                load_streams: typed.load_streams,
-                busy_poll_us: typed.busy_poll,
-            });
-            measure_test(test, &typed.place, &typed.measuring, terminal)
+            let test = |size: &Bytes| {
+                NetworkTest::Latency(NetworkLatency {
+                    bytes: size.0,
+                    seconds: connection_s(&typed.place, typed.load_streams),
+                    spin: typed.spin,
+                    rate_per_s: None,
+                    load_streams: typed.load_streams,
+                    busy_poll_us: typed.busy_poll,
+                })
+            };
+            let tests = typed.message_size.iter().map(test).collect();
+            measure_tests(tests, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::RequestResponse(typed) => {
-            let test = NetworkTest::Latency(NetworkLatency {
-                bytes: typed.message_size.0,
-                seconds: connection_s(&typed.place, typed.load_streams),
-                spin: false,
-                rate_per_s: Some(typed.rate),
-                load_streams: typed.load_streams,
-                busy_poll_us: None,
-            });
-            measure_test(test, &typed.place, &typed.measuring, terminal)
+            let test = |size: &Bytes| {
+                NetworkTest::Latency(NetworkLatency {
+                    bytes: size.0,
+                    seconds: connection_s(&typed.place, typed.load_streams),
+                    spin: false,
+                    rate_per_s: Some(typed.rate),
+                    load_streams: typed.load_streams,
+                    busy_poll_us: None,
+                })
+            };
+            let tests = typed.message_size.iter().map(test).collect();
+            measure_tests(tests, &typed.place, &typed.measuring, terminal)
         }
     }
+}
+
+/// Returns a test for every direction and number of streams.
+fn throughput_tests(typed: &ThroughputArguments) -> Vec<NetworkTest> {
+    let udp_rate = typed.place.udp.then_some(DEFAULT_UDP_RATE_BIT_PER_S);
+    let rate_bit_per_s = typed.rate.map(|it| it.bit_per_s as u64).or(udp_rate);
+    let mut tests = Vec::new();
+    for direction in &typed.direction {
+        for streams in &typed.streams {
+            tests.push(NetworkTest::Throughput(NetworkThroughput {
+                streams: *streams,
+                direction: *direction,
+                seconds: repetition_s(&typed.place),
+                copy: !typed.no_copy,
+                rate_bit_per_s,
+                congestion: typed.congestion.clone(),
+            }));
+        }
+    }
+    tests
 }
 
 /// Returns the length of one repetition in whole seconds, as both protocols require.
@@ -70,8 +91,8 @@ fn connection_s(far_end: &FarEndArguments, load_streams: u32) -> u32 {
     if load_streams == 0 { 1 } else { repetition_s(far_end) }
 }
 
-fn measure_test(
-    test: NetworkTest,
+fn measure_tests(
+    tests: Vec<NetworkTest>,
     far_end: &FarEndArguments,
     measuring: &MeasuringArguments,
     terminal: &mut Terminal,
@@ -80,16 +101,17 @@ fn measure_test(
         true => (NetworkProtocol::Udp, Benchmark::NetworkUdp),
         false => (NetworkProtocol::Tcp, Benchmark::NetworkTcp),
     };
-    let work = NetworkWorkload { to: far_end.host.clone(), port: far_end.port, question: test };
+    let (to, port, count) = (&far_end.host, far_end.port, tests.len());
+    let workload = |question| NetworkWorkload { to: to.clone(), port, question };
     let request = MeasureRequest::Network(NetworkRequest {
         protocol,
-        tests: vec![work],
+        tests: tests.into_iter().map(workload).collect(),
         has_explicit_length: true,
     });
     let suite = Suite {
         name: "net".to_owned(),
         title: benchmark.definition().title.to_owned(),
-        budget_s: OVERHEAD_FACTOR * far_end.length,
+        budget_s: OVERHEAD_FACTOR * far_end.length * count as f64,
         measures: vec![Measure {
             by: Vec::new(),
             share: 1.0,

@@ -6,6 +6,7 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{self, LittlesLaw};
 use serde_json::{Value, json};
 
+use super::plan_runs;
 use crate::arguments::plan::{
     AnfArguments, AnfVolume, LittlesLawArguments, PlanArguments, PlanCommand,
 };
@@ -25,6 +26,10 @@ pub(crate) fn plan(
     let ((text, json), answer) = match &typed.what {
         PlanCommand::LittlesLaw(typed) => (littles_law(typed)?, &typed.answer),
         PlanCommand::Anf(typed) => (plan_anf(typed)?, &typed.answer),
+        PlanCommand::Runs(typed) => {
+            let (text, json) = plan_runs::plan(typed, terminal)?;
+            return page::publish_lines(&text, &json, &typed.answer, terminal).map(|()| 0);
+        }
     };
     page::publish_brief(&text, &json, answer, terminal)?;
     Ok(0)
@@ -33,8 +38,8 @@ pub(crate) fn plan(
 /// Returns the result as text, and as JSON in base units.
 fn littles_law(typed: &LittlesLawArguments) -> Result<(String, Value), CommandFailure> {
     let law =
-        LittlesLaw::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
-            CommandFailure::usage("expected exactly two of --rate, --latency and --threads")
+        LittlesLaw::from_two(typed.rate, typed.latency, typed.depth).ok_or_else(|| {
+            CommandFailure::usage("expected exactly two of --rate, --latency and --depth")
                 .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
         })?;
     reject_above("I/O per second", law.rate_per_s, MAX_RATE)?;
@@ -82,13 +87,15 @@ fn reject_above(what: &str, number: f64, most: f64) -> Result<(), CommandFailure
 fn plan_anf(typed: &AnfArguments) -> Result<(String, Value), CommandFailure> {
     let (level, kind) = (typed.level.to_service_level(), typed.volume.to_volume_kind());
     let cap = kind.cap_bytes_per_s(level);
-    reject_above("bytes per second", typed.throughput.unwrap_or(0.0), MAX_BYTES)?;
     reject_above("bytes", typed.quota.unwrap_or(0.0), MAX_BYTES)?;
     let (quota, rate, capped) = match (typed.throughput, typed.quota) {
-        (Some(rate), _) => match sizing::quota_bytes(level, kind, rate) {
-            Some(quota) => (quota, rate, false),
-            None => return Err(cap_failure(typed, rate, cap)),
-        },
+        (Some(throughput), _) => {
+            let rate = throughput.bytes_per_s();
+            match sizing::quota_bytes(level, kind, rate) {
+                Some(quota) => (quota, rate, false),
+                None => return Err(cap_failure(typed, rate, cap)),
+            }
+        }
         (None, quota) => {
             let quota = quota.unwrap_or(0.0);
             let (rate, capped) = sizing::throughput_bytes_per_s(level, kind, quota);

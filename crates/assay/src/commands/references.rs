@@ -1,13 +1,16 @@
 //! `assay references`: prints published figures with their sources.
 
+use assay_claims::expectation::{Expectations, JudgedResults};
 use assay_claims::reference::{self, Claim};
 use assay_report::document::{Block, ColumnAlignment, Document, ReportTable, Tone};
 use assay_report::words::{message, sentence};
 use assay_run::failure::CommandFailure;
+use serde_json::json;
 
 use crate::arguments::claims::ReferencesArguments;
+use crate::expectations::{find_expectations, read_system};
 use crate::page;
-use crate::published_figures::{find_named_claims, format_claim, system_claims};
+use crate::published_figures::format_claim;
 use crate::terminal::Terminal;
 
 pub(crate) fn references(
@@ -15,14 +18,20 @@ pub(crate) fn references(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let claims = match &typed.system {
-        Some(name) => find_named_claims(name).unwrap_or_else(|| system_claims(name))?,
+        Some(name) => {
+            let named = find_expectations(name, JudgedResults::TwoConditions);
+            let Expectations { mut claims, mut limits, .. } =
+                named.unwrap_or_else(|| read_system(name))?.values;
+            claims.append(&mut limits);
+            claims
+        }
         None => reference::published_claims(),
     };
     let document = match &typed.system {
         Some(_) => claims_document(&claims),
         None => systems_document(&claims),
     };
-    page::publish(|| document, || &claims, &typed.page, terminal)?;
+    page::publish(|| document, || json!({ "references": claims }), &typed.page, terminal)?;
     Ok(0)
 }
 

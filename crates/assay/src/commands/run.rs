@@ -1,5 +1,6 @@
 //! `assay run`, `assay stream` and `assay linpack`: choose a suite and measure it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_fleet::mpi::network_numa;
@@ -14,6 +15,7 @@ use assay_model::workload::MpiHosts;
 
 use super::{run_factors, run_hosts, run_switch};
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
+use crate::arguments::values::Bandwidth;
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::job_file;
@@ -39,7 +41,9 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     if typed.fleet.hosts.has_hosts() {
         return run_hosts::run(typed, terminal);
     }
-    if let Some(opened) = suites::open_factorial(&typed.suites, &typed.factors)? {
+    if let Some(opened) =
+        suites::open_factorial(&typed.suites, &typed.factors, &BTreeMap::new())?
+    {
         return run_with_factors(opened, typed, terminal);
     }
     reject_turn_options(typed)?;
@@ -49,7 +53,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
     ProgressListener::show_search(
         terminal,
         SEARCH_MESSAGE,
-        measuring.quiet || measuring.dry_run,
+        measuring.page.screen.quiet || measuring.dry_run,
     );
     let request = run_request(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
@@ -122,7 +126,7 @@ pub(super) fn with_targets(
     let aim = StorageOverrides {
         targets: typed.storage.targets.clone(),
         size_bytes: typed.storage.size.map(|size| size.0),
-        provisioned_bytes_per_s: typed.storage.provisioned,
+        provisioned_bytes_per_s: typed.storage.provisioned.map(Bandwidth::bytes_per_s),
     };
     aim.apply(&mut suite);
     Ok(suite)

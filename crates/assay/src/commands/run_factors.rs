@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
-use assay_model::level_comparison::LevelComparison;
+use assay_model::factor::HOSTS_FACTOR;
 use assay_model::plan::Plan;
-use assay_model::suite::factorial::{DEFAULT_BLOCKS, Factor, FactorCommand, FactorialSuite};
-use assay_report::{build, render, words};
+use assay_model::suite::factorial::{
+    DEFAULT_BLOCKS, Factor, FactorCommand, FactorialCase, FactorialSuite,
+};
+use assay_report::{build, words};
 use assay_run::factor_turns::{self, FactorOutcome, FactorTurns};
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, RunRequest, prepare};
@@ -17,8 +19,8 @@ use serde_json::{Map, Value};
 
 use super::run_switch::DEFAULT_SETTLE_S;
 use crate::arguments::{PageFormat, RunArguments};
-use crate::page::OutputPage;
 use crate::progress_listener::SEARCH_MESSAGE;
+use crate::stored_levels::levels_page;
 use crate::suites::OpenedFactors;
 use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
@@ -31,20 +33,22 @@ pub(super) fn run(
     typed: &RunArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    reject_other_options(typed)?;
-    let OpenedFactors { suite, file } = opened;
+    if opened.suite.factors.iter().any(|it| it.levels.name == HOSTS_FACTOR) {
+        let what = format!("factor `{HOSTS_FACTOR}` needs --hosts");
+        return Err(CommandFailure::usage(what)
+            .with_reason("its levels are numbers of hosts, of which the first ones take part")
+            .advise("name the hosts, like --hosts vm[1-8], or rename the factor"));
+    }
+    let turns = prepare_turns(opened, typed)?;
     let measuring = &typed.measuring;
-    let turns = FactorTurns {
-        suite,
-        file,
-        blocks: typed.turns.blocks.or(suite.blocks).unwrap_or(DEFAULT_BLOCKS),
-        seed: measuring.seed.unwrap_or_else(run_request::random_seed),
-        settle: settle_time(typed, suite)?,
-    };
     let label = measuring.label.first().map(String::as_str);
     let request = RunRequest { label, note: measuring.note.as_deref(), ..request.clone() };
     if measuring.dry_run {
-        return dry_run(&request, &turns, typed, terminal);
+        turns.check(&request)?;
+        let plan = |case| Ok(prepare(&turns.request(&request, case))?.plan);
+        let plans: Result<Vec<Plan>, CommandFailure> =
+            turns.suite.combinations.iter().map(plan).collect();
+        return print_plans(plans?, (&turns, request.budget_s), typed, terminal);
     }
     page::check_output(&measuring.page)?;
     turns.check(&request)?;
@@ -56,15 +60,34 @@ pub(super) fn run(
     deliver(outcome, typed, terminal)
 }
 
+/// Returns the turns that the options ask for.
+///
+/// # Errors
+/// Options that turns cannot use.
+pub(super) fn prepare_turns<'a>(
+    opened: &'a OpenedFactors,
+    typed: &RunArguments,
+) -> Result<FactorTurns<'a>, CommandFailure> {
+    reject_other_options(typed)?;
+    let OpenedFactors { suite, file } = opened;
+    Ok(FactorTurns {
+        suite,
+        file,
+        blocks: typed.turns.blocks.or(suite.blocks).unwrap_or(DEFAULT_BLOCKS),
+        seed: typed.measuring.seed.unwrap_or_else(run_request::random_seed),
+        settle: settle_time(typed, suite)?,
+    })
+}
+
 /// Rejects options that judge or name a single run.
 fn reject_other_options(typed: &RunArguments) -> Result<(), CommandFailure> {
     let measuring = &typed.measuring;
     let given = [
         (typed.switch.is_some(), "--switch"),
-        (measuring.expect.is_some(), "--expect"),
+        (measuring.expect.is_given(), "--expect"),
         (measuring.strict, "--strict"),
-        (measuring.data_sheet.is_given(), "--data-sheet"),
         (measuring.label.len() > 1, "two labels"),
+        (typed.fleet.drain_list.is_some(), "--drain-list"),
     ];
     let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) else {
         return Ok(());
@@ -79,8 +102,7 @@ fn settle_time(
     typed: &RunArguments,
     suite: &FactorialSuite,
 ) -> Result<Duration, CommandFailure> {
-    let has_command = suite.factors.iter().any(|it| it.apply.is_some());
-    if typed.turns.settle.is_some() && !has_command {
+    if typed.turns.settle.is_some() && !suite.has_commands() {
         return Err(CommandFailure::usage("--settle has no effect: no factor has `apply`")
             .advise("leave it out"));
     }
@@ -88,7 +110,7 @@ fn settle_time(
 }
 
 /// Prints the levels of each metric, and returns the failure of the first run that failed.
-fn deliver(
+pub(super) fn deliver(
     outcome: FactorOutcome,
     typed: &RunArguments,
     terminal: &mut Terminal,
@@ -105,19 +127,6 @@ fn deliver(
     let runs = conditions.iter().flat_map(|it| &it.runs);
     let failed = || runs.clone().find_map(|run| delivery::check_result(&summarize(run)).err());
     failure.or_else(failed).map_or(Ok(0), Err)
-}
-
-/// Passes the comparison of levels as a page to `publish`.
-pub(super) fn levels_page<T>(
-    comparison: &LevelComparison,
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> T {
-    publish(OutputPage {
-        document: build::level_comparison(comparison),
-        json: &|| render::json::level_comparison(comparison),
-        csv: &|| render::csv::level_comparison(comparison),
-        html_document: Some(&|| build::level_comparison(comparison)),
-    })
 }
 
 /// Machine-readable list of combinations.
@@ -145,21 +154,20 @@ struct PlannedCombination {
     plan: Plan,
 }
 
-fn dry_run(
-    request: &RunRequest<'_>,
-    turns: &FactorTurns<'_>,
+/// Prints the combinations with the plan of each.
+pub(super) fn print_plans(
+    plans: Vec<Plan>,
+    (turns, budget_s): (&FactorTurns<'_>, Option<f64>),
     typed: &RunArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    turns.check(request)?;
-    let turn_s = turns.turn_budget_s(request.budget_s);
+    let turn_s = turns.turn_budget_s(budget_s);
     let document = build::factor_plan(turns.suite, turns.blocks, turn_s);
-    let mut combinations = Vec::new();
-    for case in &turns.suite.combinations {
+    let combination = |(case, plan): (&FactorialCase, Plan)| {
         let levels = case.levels.iter().map(|it| (it.factor.clone(), it.level.clone().into()));
-        let plan = prepare(&turns.request(request, case))?.plan;
-        combinations.push(PlannedCombination { levels: levels.collect(), plan });
-    }
+        PlannedCombination { levels: levels.collect(), plan }
+    };
+    let combinations = turns.suite.combinations.iter().zip(plans).map(combination).collect();
     let line = |command: &Option<FactorCommand>| command.as_ref().map(|it| it.line.clone());
     let factor = |it: &Factor| PlannedFactor {
         name: it.levels.name.clone(),

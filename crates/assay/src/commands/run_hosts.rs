@@ -1,5 +1,7 @@
 //! `assay run --hosts`: measures a suite on many hosts at once and stores it as one run.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_fleet::fleet_file::FleetHost;
@@ -10,21 +12,26 @@ use assay_fleet::remote::connection_options::ConnectionOptions;
 use assay_kernels::{clock, heap};
 use assay_model::host_names;
 use assay_model::plan::expand;
+use assay_model::suite::factorial::FactorialCase;
 use assay_model::suite::{MeasureRequest, Suite};
 use assay_report::build::{self, UnreachableHost};
 use assay_report::words;
 use serde_json::json;
 
-use crate::arguments::RunArguments;
+use super::run_factors;
+use crate::arguments::exec::ExecArguments;
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
+use crate::arguments::{MeasuringArguments, RunArguments};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::failure::exit_code;
 use crate::pipeline::{self, ForecastDocument};
 use crate::progress_listener::ProgressListener;
+use crate::suites::OpenedFactors;
 use crate::terminal::Terminal;
-use crate::{signals, suites};
+use crate::{delivery, page, signals, suites};
 use assay_console::host_access::{HostAccess, describe_unreachable};
 use assay_console::options::command_arguments;
+use assay_run::factor_turns::on_hosts::{self, TurnHosts};
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{self, FleetPlan, FleetRequest};
 use assay_run::run_request::{MeasuredRun, random_seed};
@@ -35,55 +42,173 @@ const SINGLE_ARENA_HOSTS: usize = 64;
 
 pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     reject_conditions(typed)?;
+    // Errors of the suite itself are reported once here, not by every host.
+    let texts = suites::read_texts(&typed.suites)?;
+    if let Some(opened) = suites::open_factorial(&typed.suites, &typed.factors, &texts)? {
+        return run_factors_on_hosts(&opened, &texts, typed, terminal);
+    }
     let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
     let delivery =
         RunDelivery::from_options(&typed.measuring, extent)?.with_hosts(&typed.fleet)?;
-    // Errors of the suite itself are reported once here, not by every host.
-    let texts = suites::read_texts(&typed.suites)?;
     let suite = suites::read_joined(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_with_notice()?;
-    ProgressListener::show_search(terminal, "progress-hosts-sought", typed.measuring.quiet);
-    let mut access = HostAccess::resolve(&typed.fleet.hosts, &cancel, terminal)?;
-    let pairs = requested_pairs(typed, &suite, &access.hosts)?;
+    let (access, pairs) = find_hosts(typed, &suite, &cancel, terminal)?;
+    let names = access.names();
+    let relays = parse_relays(&typed.fleet, &names)?;
+    let options = access.connection_options(&relays, &cancel);
+    let request = fleet_request(typed, (&access.hosts, &names), pairs, texts);
+    measure_on_hosts(&request, &options, &delivery, (&typed.measuring, terminal))
+}
+
+/// Measures the programs of `assay exec` on every host.
+pub(super) fn exec(
+    typed: &ExecArguments,
+    delivery: &RunDelivery<'_>,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let measuring = &typed.measuring;
+    if measuring.label.len() > 1 {
+        return Err(CommandFailure::usage("--label needs a single name"));
+    }
+    let cancel = signals::cancel_on_signals_with_notice()?;
+    ProgressListener::show_search(
+        terminal,
+        "progress-hosts-sought",
+        measuring.page.screen.quiet,
+    );
+    let mut access = HostAccess::resolve(&typed.hosts, &cancel, terminal)?;
+    access.hosts.retain(|host| !host.is_far_end);
+    let names = access.names();
+    limit_heap_arenas(names.len());
+    let options = access.connection_options(&[], &cancel);
+    let request = FleetRequest {
+        names: &names,
+        labels: access.hosts.iter().map(|host| host.labels.clone()).collect(),
+        pairs: PairRounds::default(),
+        turn: None,
+        arguments: std::iter::once("exec".to_owned()).chain(command_arguments()).collect(),
+        suites: BTreeMap::new(),
+        seed: measuring.seed.unwrap_or_else(random_seed),
+        label: measuring.label.first().cloned(),
+        note: measuring.note.clone(),
+        stops_on_failure: false,
+        deadline: options.deadline,
+        case_deadline: None,
+    };
+    measure_on_hosts(&request, &options, delivery, (measuring, terminal))
+}
+
+/// Measures or plans on every host, and delivers the run.
+fn measure_on_hosts(
+    request: &FleetRequest<'_>,
+    options: &ConnectionOptions<'_>,
+    delivery: &RunDelivery<'_>,
+    (typed, terminal): (&MeasuringArguments, &mut Terminal),
+) -> Result<u8, CommandFailure> {
+    if typed.dry_run {
+        return plan_run(request, options, typed, terminal);
+    }
+    delivery.measure(Some(&waiting_message(request.names)), terminal, |store, listener| {
+        let run = agents::with_hosts(request.names, options, clock::now_ns, |hosts| {
+            fleet::measure(request, hosts, store, options.cancel, listener)
+        })?;
+        Ok(MeasuredRun { run, left: None })
+    })
+}
+
+/// Resolves the hosts, and the pairs that the suite measures between them.
+fn find_hosts(
+    typed: &RunArguments,
+    suite: &Suite,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<(HostAccess, PairRounds), CommandFailure> {
+    ProgressListener::show_search(
+        terminal,
+        "progress-hosts-sought",
+        typed.measuring.page.screen.quiet,
+    );
+    let mut access = HostAccess::resolve(&typed.fleet.hosts, cancel, terminal)?;
+    let pairs = requested_pairs(typed, suite, &access.hosts)?;
     if pairs.is_empty() {
         access.hosts.retain(|host| !host.is_far_end);
     }
-    let (hosts, names) = (&access.hosts, access.names());
-    limit_heap_arenas(names.len());
-    let relays = parse_relays(&typed.fleet, &names)?;
-    let options = access.connection_options(&relays, &cancel);
-    let request = FleetRequest {
-        names: &names,
+    limit_heap_arenas(access.hosts.len());
+    Ok((access, pairs))
+}
+
+/// Returns the request to measure the suite of the command line on hosts.
+fn fleet_request<'a>(
+    typed: &RunArguments,
+    (hosts, names): (&[FleetHost], &'a [String]),
+    pairs: PairRounds,
+    suites: BTreeMap<String, String>,
+) -> FleetRequest<'a> {
+    FleetRequest {
+        names,
         labels: hosts.iter().map(|host| host.labels.clone()).collect(),
         pairs,
         arguments: std::iter::once("run".to_owned()).chain(command_arguments()).collect(),
-        suites: texts,
+        suites,
         seed: typed.measuring.seed.unwrap_or_else(random_seed),
         label: typed.measuring.label.first().cloned(),
         note: typed.measuring.note.clone(),
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
-        deadline: options.deadline,
+        deadline: Duration::from_secs_f64(typed.fleet.hosts.host_deadline),
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
-    };
-    if typed.measuring.dry_run {
-        return plan_run(&request, &options, typed, terminal);
+        turn: None,
     }
-    delivery.measure(Some(&waiting_message(&names)), terminal, |store, listener| {
-        let run = agents::with_hosts(&names, &options, clock::now_ns, |hosts| {
-            fleet::measure(&request, hosts, Some(store), &cancel, listener)
-        })?;
-        Ok(MeasuredRun { run, left: None })
-    })
+}
+
+/// Measures every combination of levels on the hosts, and compares them.
+fn run_factors_on_hosts(
+    opened: &OpenedFactors,
+    texts: &BTreeMap<String, String>,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    let turns = run_factors::prepare_turns(opened, typed)?;
+    let measuring = &typed.measuring;
+    page::check_output(&measuring.page)?;
+    let cancel = signals::cancel_on_signals_with_notice()?;
+    let first = opened.suite.combinations.first();
+    let first =
+        first.ok_or_else(|| CommandFailure::usage("the factors have no combination"))?;
+    let (access, _) = find_hosts(typed, &first.suite, &cancel, terminal)?;
+    let names = access.names();
+    let relays = parse_relays(&typed.fleet, &names)?;
+    let options = access.connection_options(&relays, &cancel);
+    let request = |case: &FactorialCase, count: usize| {
+        let hosts = &access.hosts[..count];
+        let pairs = requested_pairs(typed, &case.suite, hosts)?;
+        Ok(fleet_request(typed, (hosts, &names[..count]), pairs, texts.clone()))
+    };
+    let budget_s = measuring.budget;
+    let hosts = TurnHosts { names: &names, options: &options, request: &request, budget_s };
+    hosts.check_counts(&turns)?;
+    if measuring.dry_run {
+        if !measuring.page.screen.quiet {
+            ProgressListener::show_text(terminal, &waiting_message(&names));
+        }
+        let plans = hosts.plan(&turns, &cancel)?.into_iter().map(|it| it.plan).collect();
+        return run_factors::print_plans(plans, (&turns, budget_s), typed, terminal);
+    }
+    let waiting = waiting_message(&names);
+    let progress = (Some(waiting.as_str()), false);
+    let outcome = delivery::measure(measuring, progress, terminal, |store, listener| {
+        on_hosts::measure(&hosts, &turns, (store, &cancel), listener)
+    })?;
+    run_factors::deliver(outcome, typed, terminal)
 }
 
 /// Prints the plan of all hosts without a measurement.
 fn plan_run(
     request: &FleetRequest<'_>,
     options: &ConnectionOptions<'_>,
-    typed: &RunArguments,
+    typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if !typed.measuring.quiet {
+    if !typed.page.screen.quiet {
         ProgressListener::show_text(terminal, &waiting_message(request.names));
     }
     let planned = agents::with_hosts(request.names, options, clock::now_ns, |hosts| {
@@ -101,11 +226,6 @@ fn limit_heap_arenas(hosts: usize) {
 }
 
 fn reject_conditions(typed: &RunArguments) -> Result<(), CommandFailure> {
-    if !typed.factors.is_empty() {
-        return Err(CommandFailure::usage("cannot use --hosts with --factor")
-            .with_reason("factors are varied on one machine")
-            .advise("measure each level in a run of its own, with a --label"));
-    }
     if typed.switch.is_none() && typed.measuring.label.len() <= 1 {
         return Ok(());
     }
@@ -190,7 +310,7 @@ fn requested_pairs(
 /// Prints the plan of each host without measuring.
 fn print_plan(
     planned: &FleetPlan,
-    typed: &RunArguments,
+    typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let forecast = planned.forecast();
@@ -216,6 +336,6 @@ fn print_plan(
         "cases": cases.collect::<Vec<_>>(),
         "lost": unreachable.collect::<Vec<_>>(),
     });
-    pipeline::publish_plan(&page, &document, &typed.measuring.page, terminal)?;
+    pipeline::publish_plan(&page, &document, &typed.page, terminal)?;
     Ok(if lost.is_empty() { 0 } else { exit_code(FailureKind::Measurement) })
 }

@@ -9,7 +9,7 @@ use assay_report::words;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::{self, RunRequest};
 use assay_run::switching::{self, SwitchCommand, TurnSchedule};
-use assay_stats::compare::{Condition, compare};
+use assay_stats::compare::{Condition, DEFAULT_RUNS, compare};
 use assay_stats::summarize::summarize;
 
 use super::compare::{self, comparison_exit_code};
@@ -30,23 +30,21 @@ pub(super) fn run(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let measuring = &typed.measuring;
-    let has_limits = typed.fleet.limits.is_some();
-    if measuring.expect.is_some()
-        || measuring.strict
-        || measuring.data_sheet.is_given()
-        || has_limits
-    {
-        return Err(CommandFailure::usage("--switch cannot be used with --expect, --strict, --data-sheet or --limits, which judge a single run")
-            .advise("judge a stored run with `assay compare RUN SYSTEM` or `assay show RUN --data-sheet FILE`"));
+    if measuring.expect.is_given() || measuring.strict {
+        return Err(CommandFailure::usage(
+            "--switch cannot be used with --expect or --strict, which judge a single run",
+        )
+        .advise("judge the stored runs with `assay compare A B --expect FILE`"));
     }
     page::check_output(&measuring.page)?;
     // Errors of the plan or the store are reported before any switch.
     let prepared = run_request::prepare(request)?;
     let schedule = TurnSchedule {
-        turns: typed.turns.turns,
+        turns: typed.turns.turns.unwrap_or(2 * DEFAULT_RUNS),
         with_control: typed.turns.control,
         seed: measuring.seed.unwrap_or_else(run_request::random_seed),
         settle: Duration::from_secs_f64(typed.turns.settle.unwrap_or(DEFAULT_SETTLE_S)),
+        decided_by_margin: typed.turns.turns.is_none().then_some(typed.turns.margin),
     };
     if measuring.dry_run {
         return pipeline::dry_run(&prepared, Some(schedule), measuring, terminal);

@@ -15,9 +15,10 @@ use std::thread;
 use std::time::Duration;
 
 use assay_kernels::network::socket;
+use assay_report::locale::Language;
 use assay_report::site;
 use assay_run::failure::CommandFailure;
-use assay_store::{RunListing, Store};
+use assay_store::Store;
 
 use super::site::SiteMemory;
 use super::store_watch::StoreWatch;
@@ -52,7 +53,7 @@ pub(crate) fn serve(
     let server = Arc::new(Server {
         typed: ServedStore::new(typed),
         access,
-        site: Arc::new(SiteMemory::new(typed.language.language())),
+        site: Arc::new(SiteMemory::new(typed.screen.language().unwrap_or(Language::INVARIANT))),
         news: LiveNews::default(),
         connections: AtomicUsize::new(0),
         followers: AtomicUsize::new(0),
@@ -112,7 +113,7 @@ fn listen(address: IpAddr, port: u16) -> Result<TcpListener, CommandFailure> {
 struct ServedStore {
     store: assay_console::options::StoreArguments,
     filter: crate::arguments::list::RunFilterArguments,
-    language: assay_report::locale::Language,
+    language: Language,
 }
 
 impl ServedStore {
@@ -120,18 +121,12 @@ impl ServedStore {
         Self {
             store: typed.store.clone(),
             filter: typed.filter.clone(),
-            language: typed.language.language(),
+            language: typed.screen.language().unwrap_or(Language::INVARIANT),
         }
     }
 
     fn open(&self) -> Option<Store> {
         store_access::open_for_reading(&self.store).ok()
-    }
-
-    fn list(&self) -> Result<RunListing, CommandFailure> {
-        let mut listing = store_access::list_runs(&self.store)?;
-        listing.runs.retain(|run| self.filter.matches(run));
-        Ok(listing)
     }
 }
 
@@ -169,9 +164,12 @@ impl Server {
         watch: &mut StoreWatch,
         store: Option<&Store>,
     ) -> Result<Vec<String>, CommandFailure> {
-        let listing = self.typed.list()?;
+        let mut listing = store_access::list_runs(&self.typed.store)?;
+        // Verdicts are those of all runs of a label.
+        let all_runs = listing.runs.clone();
+        listing.runs.retain(|run| self.typed.filter.matches(run));
         watch.follow_running(store, &listing);
-        let change = self.site.update(store, listing)?;
+        let change = self.site.update(store.map(|it| (it, &*all_runs)), listing)?;
         let warnings = change.warnings.clone();
         if change.differs {
             self.news.announce_change(change);

@@ -3,16 +3,22 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use assay_claims::expectation::JudgedResults;
+use assay_model::level_comparison::LevelComparison;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
+use assay_report::document::Document;
+use assay_report::render::json::SummaryVerdicts;
 use assay_report::{anonymous, build, render};
 
+use super::result_list::ResultList;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::companions::{self, CompanionFile};
-use crate::data_sheet::DataSheet;
+use crate::expectations::NamedExpectations;
 use crate::output_file;
 use crate::page::{self, OutputPage};
+use crate::stored_levels::compare_stored;
 use crate::terminal::Terminal;
 use crate::{run_names, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -28,6 +34,8 @@ pub(crate) fn show(
     let read = store_access::read(&typed.store, name);
     let read = read.map_err(|failure| run_names::advise_about_system(failure, name))?;
     store_access::print_problems(&read, terminal);
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
+    let summary = expectations.summarize(&read.run);
     match typed.shape {
         Some(shape) => {
             let store = store_access::open_for_reading(&typed.store)?;
@@ -42,30 +50,30 @@ pub(crate) fn show(
             if printed.as_ref().is_err_and(|it| it.kind == FailureKind::Measurement)
                 && output.is_none()
             {
-                let summary = typed.data_sheet.read()?.summarize(&read.run);
                 let document = build::run(&summary, Some(&read.run));
                 terminal.print(&terminal.render_document(&document));
             }
             printed?;
         }
+        None if typed.page.format() == PageFormat::Learn => {
+            let runs = std::slice::from_ref(&read.run);
+            publish_learn((&typed.page, None), &expectations, runs, terminal)?;
+        }
         None => {
-            let data_sheet = typed.data_sheet.read()?;
-            if typed.page.format() == PageFormat::Learn {
-                let runs = std::slice::from_ref(&read.run);
-                publish_learn((&typed.page, None), &data_sheet, runs, terminal)?;
-            } else {
-                let summary = data_sheet.summarize(&read.run);
-                run_page(&read.run, &summary, |page| page.publish(&typed.page, terminal))?;
-            }
+            let levels = compare_stored(&typed.store, &read.run, &|_| Ok(()))?;
+            let shown = (&read.run, &summary);
+            run_page(shown, levels.as_ref(), &expectations, &typed.page, terminal)?;
         }
     }
-    Ok(store_access::stored_run_exit_code(&read))
+    let is_text = typed.shape.is_none() && typed.page.is_on_screen();
+    let code = expectations.check_run(&summary, is_text, terminal);
+    Ok(first_code(store_access::stored_run_exit_code(&read), code))
 }
 
 /// Prints several runs in one table.
 fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    if typed.shape.is_some() || typed.data_sheet.is_given() {
-        return Err(CommandFailure::usage("--as and --data-sheet need a single run")
+    if typed.shape.is_some() || typed.expect.is_given() {
+        return Err(CommandFailure::usage("--as and --expect need a single run")
             .advise("name one run, or leave out the option"));
     }
     let mut code = 0;
@@ -76,7 +84,7 @@ fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Comm
         runs.push(read.run);
     }
     if typed.page.format() == PageFormat::Learn {
-        publish_learn((&typed.page, None), &typed.data_sheet.read()?, &runs, terminal)?;
+        publish_learn((&typed.page, None), &NamedExpectations::default(), &runs, terminal)?;
         return Ok(code);
     }
     let table = build_run_table(&runs);
@@ -94,49 +102,74 @@ pub(crate) fn report(
     typed: &ReportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    typed.language.language().make_current();
-    let data_sheet = typed.data_sheet.read()?;
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut code = 0;
     let mut runs = Vec::new();
-    for read in run_names::read_all(&typed.store, &typed.runs)? {
+    for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
         store_access::print_problems(&read, terminal);
         code = code.max(store_access::stored_run_exit_code(&read));
-        let mut run = read.run;
-        if typed.anonymous {
-            anonymous::anonymise_run(&mut run).map_err(|error| {
-                CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
-                    .with_cause(&error)
-            })?;
-        }
-        runs.push(run);
+        runs.push(read.run);
     }
+    let levels = match (runs.as_slice(), typed.page.format()) {
+        (_, PageFormat::Learn) => None,
+        ([run], _) => {
+            compare_stored(&typed.store, run, &|run| change_names(run, typed.anonymous))?
+        }
+        _ => None,
+    };
+    runs.iter_mut().try_for_each(|run| change_names(run, typed.anonymous))?;
     match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) if !typed.page.json => {
-            publish_learn((&typed.page, typed.subject.clone()), &data_sheet, &runs, terminal)?;
+            publish_learn(
+                (&typed.page, typed.subject.clone()),
+                &expectations,
+                &runs,
+                terminal,
+            )?;
         }
         ([run], _) => {
-            run_page(run, &data_sheet.summarize(run), |page| {
-                page.publish(&typed.page, terminal)
-            })?;
+            let summary = expectations.summarize(run);
+            run_page((run, &summary), levels.as_ref(), &expectations, &typed.page, terminal)?;
         }
         _ => {
-            return Err(CommandFailure::usage(
-                "only --format learn combines several runs in one page",
-            )
-            .advise("name one run, or use `assay compare`"));
+            let mut results = ResultList::new(None, &expectations, &typed.page);
+            runs.iter().for_each(|run| results.add(run.clone(), true));
+            results.publish(&typed.page, terminal)?;
         }
     }
+    for run in &runs {
+        let summary = expectations.summarize(run);
+        let is_text = typed.page.is_on_screen();
+        code = first_code(code, expectations.check_run(&summary, is_text, terminal));
+    }
     Ok(code)
+}
+
+/// Returns the code of the run, or of its expectations if the run is whole.
+const fn first_code(of_run: u8, of_expectations: u8) -> u8 {
+    if of_run == 0 { of_expectations } else { of_run }
+}
+
+/// Replaces the names in a run, if it is to be anonymous.
+fn change_names(run: &mut Run, is_anonymous: bool) -> Result<(), CommandFailure> {
+    if !is_anonymous {
+        return Ok(());
+    }
+    anonymous::anonymise_run(run).map_err(|error| {
+        CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
+            .with_cause(&error)
+    })
 }
 
 /// Renders one or several runs as a page for publication.
 fn publish_learn(
     (typed, subject): (&PageArguments, Option<String>),
-    data_sheet: &DataSheet,
+    expectations: &NamedExpectations,
     runs: &[Run],
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let summaries: Vec<RunSummary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
+    let summaries: Vec<RunSummary> =
+        runs.iter().map(|run| expectations.summarize(run)).collect();
     let subject = subject.unwrap_or_else(|| build::default_subject(&summaries));
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
     // Nothing is written next to a device or a pipe.
@@ -154,16 +187,30 @@ fn publish_learn(
     companions::write(&companions, terminal)
 }
 
-/// Passes the stored run as a page to `publish`.
-fn run_page<T>(
-    run: &Run,
-    summary: &RunSummary,
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> T {
-    publish(OutputPage {
-        document: build::run(summary, Some(run)),
-        json: &|| render::json::summary(summary),
+/// Prints or writes the page of a stored run, followed by the levels that it belongs to.
+fn run_page(
+    (run, summary): (&Run, &RunSummary),
+    levels: Option<&LevelComparison>,
+    expectations: &NamedExpectations,
+    typed: &PageArguments,
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    let gates = || expectations.judge_hosts(summary).map(|judged| judged.to_json());
+    let with_levels = |mut document: Document| {
+        if let Some(levels) = levels {
+            build::add_levels(&mut document, levels);
+        }
+        document
+    };
+    let page = OutputPage {
+        document: with_levels(build::run(summary, Some(run))),
+        json: &|| {
+            let verdicts =
+                SummaryVerdicts { gates: gates(), levels, ..SummaryVerdicts::default() };
+            render::json::summary_with(summary, verdicts)
+        },
         csv: &|| render::csv::summary(summary),
-        html_document: Some(&|| build::run_page(summary, Some(run))),
-    })
+        html_document: Some(&|| with_levels(build::run_page(summary, Some(run)))),
+    };
+    page.publish(typed, terminal)
 }

@@ -3,7 +3,9 @@
 mod folder;
 mod histories;
 mod memory;
+mod placeholders;
 mod runs;
+mod verdicts;
 
 use std::collections::BTreeMap;
 
@@ -22,11 +24,15 @@ use crate::store_access;
 use crate::terminal::Terminal;
 use folder::{FileRecord, SiteFolder, SiteManifest};
 use histories::MAX_HISTORY_RUNS;
+use placeholders::Placeholders;
+use verdicts::{MAX_LABELS, MAX_PAIRS};
 
 pub(crate) use memory::{SiteChange, SiteMemory};
 
 /// Number of runs in one script of the list. A new run changes only the last script.
 const RUNS_PER_PIECE: usize = 500;
+/// Margin of `assay compare` and `assay history` without options.
+const DEFAULT_MARGIN: f64 = 0.02;
 
 pub(crate) fn site(
     typed: &SiteArguments,
@@ -36,17 +42,21 @@ pub(crate) fn site(
     let simplify = |text: String| os_error::simplify_message(&text);
     let notes = listing.doubts.iter().map(|doubt| simplify(words::doubt(doubt).text));
     notes.for_each(|text| terminal.note(&text));
+    // Verdicts are those of all runs of a label.
+    let all_runs = listing.runs.clone();
     listing.runs.retain(|run| typed.filter.matches(run));
+    let placeholders = typed.anonymous.then(|| Placeholders::open(&typed.store)).transpose()?;
     let writer = SiteWriter {
         folder: SiteFolder::open(&typed.site)?,
-        language: typed.language.language(),
+        language: typed.screen.language().unwrap_or(Language::INVARIANT),
+        placeholders,
     };
     let store = match listing.runs.is_empty() {
         true => None,
         false => Some(store_access::open_for_reading(&typed.store)?),
     };
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
-    let written = writer.write_site(store.as_ref(), listing)?;
+    let written = writer.write_site(store.as_ref().map(|it| (it, &*all_runs)), listing)?;
     written.warnings.iter().for_each(|warning| terminal.note(warning));
     let page = typed.site.join("index.html");
     terminal.print_line(&words::sentence(
@@ -66,6 +76,8 @@ pub(crate) fn site(
 struct SiteWriter {
     folder: SiteFolder,
     language: Language,
+    /// Placeholders of identifying texts, if the site shall have none of those.
+    placeholders: Option<Placeholders>,
 }
 
 /// Result of a call.
@@ -86,13 +98,13 @@ impl SiteWriter {
     /// comes after the pages to which it links.
     fn write_site(
         self,
-        store: Option<&Store>,
+        store: Option<(&Store, &[ListEntry])>,
         mut listing: RunListing,
     ) -> Result<WrittenSite, CommandFailure> {
         let mut written = WrittenSite::default();
         let mut manifest = SiteManifest::new();
         let mut files = SiteFiles::new();
-        if let Some(store) = store {
+        if let Some((store, all_runs)) = store {
             let updates = self.update_hosts(store, &listing.runs)?;
             for (host, update) in updates {
                 manifest.hosts.insert(host, update.record);
@@ -101,6 +113,7 @@ impl SiteWriter {
                 written.warnings.extend(update.warnings);
                 listing.unreadable.extend(update.unreadable);
             }
+            files.extend(self.write_verdicts(store, all_runs, &mut manifest)?);
         }
         listing.runs.retain(|run| manifest.runs.contains_key(&run.id));
         written.runs = listing.runs.len();
@@ -121,9 +134,15 @@ impl SiteWriter {
     ) -> Result<SiteFiles, CommandFailure> {
         let runs: Vec<SiteRun<'_>> =
             listing.runs.iter().rev().map(|run| site_run(run, manifest)).collect();
-        let unreadable = listing.unreadable.iter();
-        let unreadable: Vec<_> =
-            unreadable.map(|it| (it.id.clone(), it.reason.clone())).collect();
+        let unreadable: Vec<_> = listing
+            .unreadable
+            .iter()
+            .map(|it| match self.placeholders {
+                Some(placeholders) => placeholders.anonymise_reason(it),
+                None => it.clone(),
+            })
+            .map(|it| (it.id, it.reason))
+            .collect();
         let mut files = SiteFiles::new();
         let mut write = |name: &str, text: &str| {
             let (record, is_new) = self.folder.write(name, text)?;
@@ -133,7 +152,9 @@ impl SiteWriter {
         write("site.css", &site::style())?;
         write("site.js", site::SCRIPT)?;
         write("page.js", &site::page_script())?;
-        write("compare.html", &site::comparison_page())?;
+        write("pictures.js", site::PICTURES_SCRIPT)?;
+        write("compare.html", &site::comparison_page_with_labels([MAX_LABELS, MAX_PAIRS]))?;
+        write("data/labels.js", &site::labels_script(&verdicts::label_rows(manifest)))?;
         for (piece, runs) in runs.chunks(RUNS_PER_PIECE).enumerate() {
             write(&format!("data/runs-{piece}.js"), &site::runs_script(piece, runs))?;
         }
@@ -142,6 +163,11 @@ impl SiteWriter {
         let contents = SiteContents { runs: &runs, pieces, unreadable: &unreadable };
         write("index.html", &site::overview_page(&contents))?;
         Ok(files)
+    }
+
+    /// Returns the name of a host in the site.
+    fn public_host(&self, host: &str) -> String {
+        self.placeholders.map_or_else(|| host.to_owned(), |it| it.host(host))
     }
 
     /// Groups the runs by host, the oldest first, and writes the pages of each host.
@@ -156,15 +182,19 @@ impl SiteWriter {
         }
         let hosts: Vec<(&str, Vec<&ListEntry>)> = hosts.into_iter().collect();
         let updates = assay_store::parallel_map(&hosts, 1, |(host, runs)| {
-            Ok(((*host).to_owned(), self.update_host(store, host, runs)?))
+            let name = self.public_host(host);
+            let update = self.update_host(store, &name, runs)?;
+            Ok((name, update))
         });
         updates.into_iter().collect()
     }
 }
 
 fn site_run<'r>(run: &'r ListEntry, manifest: &'r SiteManifest) -> SiteRun<'r> {
-    let machine = manifest.runs.get(&run.id).map_or("", |record| record.machine.as_str());
-    let listed: ListedRun<'r> = list_row(run);
+    let record = manifest.runs.get(&run.id);
+    let machine = record.map_or("", |record| record.machine.as_str());
+    let shown = record.and_then(|record| record.listed.as_ref()).unwrap_or(run);
+    let listed = ListedRun { is_running: run.running, ..list_row(shown) };
     SiteRun { listed, started: &run.started, machine }
 }
 

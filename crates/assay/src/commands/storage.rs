@@ -17,6 +17,7 @@ use crate::arguments::storage::{
     EngineArgument, StorageArguments, StorageCleanArguments, StorageCommand,
     StorageFilesArguments, StoragePermissions, StorageTestArguments,
 };
+use crate::arguments::values::IoRate;
 use crate::delivery::ReportExtent;
 use crate::page;
 use crate::pipeline;
@@ -95,7 +96,8 @@ fn measure(
             1.0 / ((1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements()))
         }
     };
-    let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share);
+    let cases = (typed.bs.len() * typed.depth.len()).max(1) as f64;
+    let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share / cases);
     let length_s = of_budget.or(typed.length).unwrap_or(usual_s);
     let request = StorageRequest {
         name: None,
@@ -103,10 +105,10 @@ fn measure(
         size: None,
         read_share,
         order: if typed.random { AccessOrder::Random } else { AccessOrder::Sequential },
-        bytes: vec![typed.bs],
-        depths: vec![typed.depth],
+        bytes: typed.bs.clone(),
+        depths: typed.depth.clone(),
         threads: typed.threads,
-        rate: typed.rate.map(|rate| (rate, typed.arrivals.to_arrivals())),
+        rate: offered_rate(typed)?.map(|rate| (rate, typed.arrivals.to_arrivals())),
         engine: typed.engine.to_engine_choice(),
         buffered: typed.buffered,
         sync_at_end: false,
@@ -118,7 +120,7 @@ fn measure(
         mode,
         provisioned_bytes_per_s: None,
     };
-    let budget_s = length_s * (1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements());
+    let budget_s = cases * length_s * (1.0 + WARMUP_SHARE) * f64::from(mode.max_measurements());
     let mut suite =
         single_suite(Benchmark::Storage, budget_s, MeasureRequest::Storage(Box::new(request)));
     let aim = StorageOverrides {
@@ -128,6 +130,21 @@ fn measure(
     };
     aim.apply(&mut suite);
     run(&suite, (&typed.permissions, &typed.measuring), terminal)
+}
+
+/// Returns the I/O per second of `--rate`. A bandwidth gives it by the size of one I/O.
+fn offered_rate(typed: &StorageTestArguments) -> Result<Option<f64>, CommandFailure> {
+    match (typed.rate, typed.bs.as_slice()) {
+        (None, _) => Ok(None),
+        (Some(rate), [size]) => Ok(Some(rate.per_second(*size))),
+        (Some(IoRate::PerSecond(rate)), _) => Ok(Some(rate)),
+        (Some(IoRate::Bandwidth(_)), _) => {
+            let what = "a bandwidth as --rate needs a single size of I/O";
+            Err(CommandFailure::usage(what)
+                .with_reason("every --bs would have another number of I/O per second")
+                .advise("name one --bs, or give --rate in I/O per second, like 5000"))
+        }
+    }
 }
 
 /// Measures a file tree, like the benchmark `storage.files` of a suite.

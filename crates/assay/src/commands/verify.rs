@@ -9,7 +9,7 @@ use crate::arguments::VerifyArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{page, run_names, store_access};
-use assay_report::words::{message, sentence};
+use assay_report::words::{count_message, message, sentence};
 use assay_run::failure::{CommandFailure, FailureKind};
 
 /// Machine-readable result.
@@ -97,7 +97,7 @@ fn with_causes(error: &dyn Error) -> String {
 /// Formats a line for the run, and one below it for each problem.
 fn format_result(found: &VerifiedRun) -> String {
     let verdict = match (found.is_sound, found.losses) {
-        (true, _) => sentence("verify-sound", &[("n", &found.outputs.to_string())]),
+        (true, _) => count_message("verify-sound", found.outputs),
         (false, 0) => message("state-damaged").to_owned(),
         (false, losses) => sentence("verify-lost", &[("n", &losses.to_string())]),
     };

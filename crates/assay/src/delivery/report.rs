@@ -1,8 +1,10 @@
 //! Report of a run after its measurement: the page, and commands to continue with.
 
+use assay_model::comparison::Comparison;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::document::Document;
+use assay_report::render::json::SummaryVerdicts;
 use assay_report::words::{message, sentence};
 use assay_report::{build, render};
 use assay_run::failure::CommandFailure;
@@ -19,39 +21,62 @@ const SCREEN_LINES: usize = 23;
 /// Minimum number of rows of a useful answer.
 const MIN_ROWS: usize = 4;
 
-/// Prints or writes the report of a run, and suggests further commands. `limits` are the outcomes
-/// of the user's limits for the JSON document.
+/// Verdicts that belong to the page of a run.
+pub(super) struct RunVerdicts<'v> {
+    /// Outcomes of the user's gates, for the JSON document.
+    pub(super) gates: Option<&'v Value>,
+    /// Programs compared with the first one.
+    pub(super) comparisons: &'v [Comparison],
+    pub(super) is_stored: bool,
+}
+
+/// Prints or writes the report of a run, and suggests further commands.
 ///
 /// # Errors
 /// A page that cannot be written.
 pub(super) fn publish_run(
     run: &Run,
     summary: &RunSummary,
-    limits: Option<&Value>,
+    verdicts: &RunVerdicts<'_>,
     (typed, extent): (&MeasuringArguments, ReportExtent),
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     if typed.events {
         return Ok(());
     }
-    let is_asked = extent == ReportExtent::OneScreen && typed.expect.is_none();
+    let is_asked = extent == ReportExtent::OneScreen && !typed.expect.is_given();
     let comparison = is_asked.then(|| published_figures::machine_comparison(summary)).flatten();
     let comparison = comparison.map(|line| format!("\n{}\n", terminal.wrap(&line).trim_end()));
-    let steps = comparison.unwrap_or_default() + &next_steps(summary, extent, terminal.width);
+    let steps = match verdicts.is_stored {
+        true => next_steps(summary, extent, terminal.width),
+        false => String::new(),
+    };
+    let steps = comparison.unwrap_or_default() + &steps;
+    let add_programs = |page: Document| add_programs(page, verdicts.comparisons);
     let document = match (typed.page.format(), extent) {
         (PageFormat::Text, ReportExtent::OneScreen) => {
             fit_answer(summary, run, &steps, terminal)
         }
-        _ => build::run(summary, Some(run)),
+        _ => add_programs(build::run(summary, Some(run))),
     };
     let page = OutputPage {
         document,
-        json: &|| render::json::summary_with_limits(summary, limits.cloned()),
+        json: &|| {
+            let verdicts = SummaryVerdicts {
+                gates: verdicts.gates.cloned(),
+                comparisons: verdicts.comparisons,
+                ..SummaryVerdicts::default()
+            };
+            render::json::summary_with(summary, verdicts)
+        },
         csv: &|| render::csv::summary(summary),
-        html_document: Some(&|| build::run_page(summary, Some(run))),
+        html_document: Some(&|| add_programs(build::run_page(summary, Some(run)))),
     };
     // The run is stored even if its page cannot be written.
     page.publish(&typed.page, terminal).map_err(|failure| {
+        if !verdicts.is_stored {
+            return failure;
+        }
         let id = &summary.run.id;
         failure.advise(format!("the run is stored as {id}: `assay report {id} --format html`"))
     })?;
@@ -59,6 +84,16 @@ pub(super) fn publish_run(
         terminal.print(&steps);
     }
     Ok(())
+}
+
+/// Adds the table of compared programs.
+fn add_programs(mut page: Document, comparisons: &[Comparison]) -> Document {
+    if !comparisons.is_empty() {
+        let section = build::program_comparison(comparisons);
+        page.heading(section.title);
+        page.blocks.extend(section.blocks);
+    }
+    page
 }
 
 /// Returns the answer with as many rows as fit on a screen above `steps`, but at least a few. Bars

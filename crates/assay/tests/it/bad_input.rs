@@ -49,18 +49,16 @@ fn wrong_usage_exits_with_2() {
         &["stream", "--placement", "socket"],
         2,
         &expect![[r#"
-        error: invalid value 'socket' for '--placement <PLACEMENT>': unknown placement `socket`; expected one of node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value 'socket' for '--placement <PLACEMENT>': unknown placement `socket`; expected one of node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one
+              help: `assay help stream` describes the values
+        "#]],
     );
     check(
         &["stream", "--bytes", "5s"],
         2,
         &expect![[r#"
             error: invalid value '5s' for '--array-size <SIZE>': `s` in `5s` is not a unit of a size; write it like `64MiB`
-
-            For more information, try '--help'.
+              help: `assay help stream` describes the values
         "#]],
     );
     check(
@@ -81,39 +79,35 @@ fn wrong_usage_exits_with_2() {
         &["linpack", "--n", "10", "--memory", "10%"],
         2,
         &expect![[r#"
-        error: the argument '--n <N>' cannot be used with '--memory <SHARE>'
+            error: the argument '--n <N>' cannot be used with '--memory <SHARE>'
 
-        Usage: assay linpack --n <N>
-
-        For more information, try '--help'.
-    "#]],
+            Usage: assay linpack --n <N>
+              help: leave out one of them; `assay help linpack` describes both
+        "#]],
     );
     check(
         &["linpack", "--memory", "101%"],
         2,
         &expect![[r#"
-        error: invalid value '101%' for '--memory <SHARE>': expected a share above 0%, at most 95%
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value '101%' for '--memory <SHARE>': expected a share above 0%, at most 95%
+              help: `assay help linpack` describes the values
+        "#]],
     );
     check(
         &["run", "--budget", "60"],
         2,
         &expect![[r#"
-        error: invalid value '60' for '--budget <TIME>': `60` has no unit; write it like `60s`
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value '60' for '--budget <TIME>': `60` has no unit; write it like `60s`
+              help: `assay help run` describes the values
+        "#]],
     );
     check(
         &["run", "--budget", "60GB"],
         2,
         &expect![[r#"
-        error: invalid value '60GB' for '--budget <TIME>': `GB` in `60GB` is not a unit of time; write it like `60s`
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value '60GB' for '--budget <TIME>': `GB` in `60GB` is not a unit of time; write it like `60s`
+              help: `assay help run` describes the values
+        "#]],
     );
     check(
         &["run", "--json", "--events"],
@@ -122,18 +116,16 @@ fn wrong_usage_exits_with_2() {
             error: the argument '--json' cannot be used with '--events'
 
             Usage: assay run --json [SUITE]...
-
-            For more information, try '--help'.
+              help: leave out one of them; `assay help run` describes both
         "#]],
     );
     check(
         &["run", "--tool", "stream"],
         2,
         &expect![[r#"
-        error: invalid value 'stream' for '--tool <NAME=PATH>': expected NAME=PATH, found `stream`
-
-        For more information, try '--help'.
-    "#]],
+            error: invalid value 'stream' for '--tool <NAME=PATH>': expected NAME=PATH, found `stream`
+              help: `assay help run` describes the values
+        "#]],
     );
     check(
         &["help", "metods"],
@@ -178,7 +170,10 @@ fn wrong_usage_exits_with_2() {
 fn explains_malformed_arguments() {
     for (words, expected) in [
         ("net request-response --rate abc", "`abc` does not start with a number"),
-        ("net throughput --rate 100M", "`100M` has no unit; write it like `100Mbit/s`"),
+        (
+            "net throughput --rate 100M",
+            "`100M` has no unit; write it like `100Mbit/s` or `100MiB/s`",
+        ),
         ("net throughput --streams x", "expected an integer, like 8"),
         (
             "net throughput --streams 99999999999",
@@ -202,7 +197,18 @@ fn explains_malformed_arguments() {
         ),
         (
             "show --language fr",
-            "error: `assay show` does not support --language\n  help: set the language of the terminal: `LANG=fr_FR.UTF-8 assay show`\n",
+            "error: `assay show` does not support --language\n  help: set the language with `--locale fr`\n",
+        ),
+        (
+            "run quick --limits x.toml",
+            "error: `assay run` does not support --limits\n  help: now --expect FILE; see `assay help docs/references.md`\n",
+        ),
+        ("show --data-sheet x.toml", "help: now --expect FILE"),
+        ("compare a b --gate x.toml", "help: now --expect FILE"),
+        ("doctor --rate 10Gbit/s", "help: now --speed"),
+        (
+            "storage read . --rate 400MiB/s --bs 4k,8k",
+            "a bandwidth as --rate needs a single size of I/O\n",
         ),
         (
             "run --suite quick",
@@ -232,7 +238,10 @@ fn explains_malformed_arguments() {
             "/dev/null is not a regular file\n  \
              why: a pipe or a device has neither a size nor a modification time\n",
         ),
-        ("run quick --interval 0", "error: unexpected argument '--interval' found\n\nFor more"),
+        (
+            "run quick --interval 0",
+            "error: unexpected argument '--interval' found\n  help: `assay help run` lists",
+        ),
         ("run mpi --mpi lam --dry-run", "folder lam does not exist\n"),
         ("stream --label latest", "`latest` is reserved for runs and cannot be a label"),
         ("linpack --memory 1", "write `1%` or `100%`"),
@@ -276,7 +285,7 @@ fn explains_malformed_arguments() {
         ),
         (
             "plan anf --level ultra --throughput 1e99MiB/s",
-            "1e105 bytes per second is implausible",
+            "expected a rate of 1 bit/s to 100 Tbit/s",
         ),
         ("plan anf --level ultra --quota 1e99TiB", "error: 1e111 bytes is implausible\n"),
         (
@@ -635,13 +644,12 @@ fn missing_file_is_wrong_usage() {
         "import none",
         "lint none",
         "compare none.toml none.toml",
-        "compare a b --gate none",
+        "compare a b --expect none.toml",
         "references none.toml",
         "run ./none.toml",
         "run memory --expect none.toml",
-        "run memory --data-sheet none.toml",
         "run memory --hosts ./none",
-        "run memory --hosts a,b --limits none.toml",
+        "run memory --hosts a,b --expect none.toml",
         "fio none.fio",
         "ior -f none",
         "vdbench -f none",

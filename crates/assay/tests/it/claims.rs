@@ -32,7 +32,7 @@ fn references_list_sources_and_conflicts() {
         assert!(hbv2.contains(reported), "{reported}: {hbv2}");
     }
     let claims = world.json(&["references", "azure/hb", "--json"]);
-    assert!(claims.as_array().unwrap().len() > 100);
+    assert!(claims["references"].as_array().unwrap().len() > 100);
     let refused = world.assay(&["references", "azure/hbv44"]).failed_with(2).err;
     assert!(refused.contains("did you mean azure/hbv4"), "{refused}");
 }
@@ -85,7 +85,8 @@ fn compares_run_with_system_and_own_claims_file() {
     );
     let rows = world.assay(&["compare", "latest", "mine.toml", "--json"]).succeeded().out;
     let rows: Value = serde_json::from_str(&rows).unwrap();
-    assert_eq!(rows[0]["verdict"], "reached");
+    assert_eq!(rows["pairs"][0]["verdict"], "reached");
+    assert_eq!(rows["pairs"][0]["b"]["median"], 30e9, "{rows}");
     world.write("bad.toml", "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"30\"\n");
     let refused = world.assay(&["compare", "latest", "bad.toml"]).failed_with(3).err;
     assert!(refused.contains("`30` has no unit"), "{refused}");
@@ -193,7 +194,7 @@ fn data_sheet_limits_reports_but_is_not_stored() {
         let doubted = doubts.filter(|it| it["id"] == "above-limit").count();
         (share, doubted, triad["limit"].to_string())
     };
-    let sheet = ["--data-sheet", "sheet.toml"];
+    let sheet = ["--expect", "sheet.toml"];
     let stored = shown(&[]);
     limit("62 GB/s", "source = \"PM9A3\"\ndate = \"2021\"\n");
     let (share, doubted, said) = shown(&sheet);
@@ -209,13 +210,13 @@ fn data_sheet_limits_reports_but_is_not_stored() {
         let refused = world.assay(&["show", "latest", sheet[0], sheet[1]]).failed_with(3).err;
         assert!(refused.contains(why) && refused.contains("help: "), "{refused}");
     };
-    refused("", "the file has no [[limit]]");
+    refused("", "the file has no [[claim]], [[limit]] or [[gate]]");
     refused("[[limit]]\nmetric = \"memory.stream/triad\"\nvalue = \"15\"\n", "has no unit");
     refused(
         "[[limit]]\nmetric = \"storage/latency\"\nvalue = \"1 ms\"\n",
         "better when it is lower",
     );
-    let absent = world.assay(&["show", "latest", "--data-sheet", "nowhere.toml"]).err;
+    let absent = world.assay(&["show", "latest", "--expect", "nowhere.toml"]).err;
     assert!(absent.contains("cannot read nowhere.toml"), "{absent}");
 }
 
@@ -256,14 +257,15 @@ fn gates_set_exit_code_and_write_junit_and_github_summary() {
     world.write("strict.toml", &gate("at_least = \"500 GB/s\""));
     world.write("absent.toml", "[[gate]]\nmetric = \"storage/rate\"\nworse_by = \"5%\"\n");
     let words =
-        |gate: &'static str| ["compare", "a", "b", "--gate", gate, "--junit", "out.xml"];
+        |gate: &'static str| ["compare", "a", "b", "--expect", gate, "--junit", "out.xml"];
     let passed = world.assay(&words("wide.toml")).succeeded().out;
     assert!(passed.contains("passed"), "{passed}");
     world.assay(&words("strict.toml")).failed_with(5);
     let xml = std::fs::read_to_string(world.path("out.xml")).unwrap();
     assert!(xml.contains("failures=\"1\"") && xml.contains("at least 500.0 GB/s"), "{xml}");
     world.assay(&words("absent.toml")).failed_with(6);
-    let mut command = world.command(&["compare", "a", "b", "--gate", "wide.toml", "--github"]);
+    let mut command =
+        world.command(&["compare", "a", "b", "--expect", "wide.toml", "--github"]);
     command.env("GITHUB_STEP_SUMMARY", world.path("summary.md"));
     assert!(command.output().unwrap().status.success());
     let summary = std::fs::read_to_string(world.path("summary.md")).unwrap();
@@ -277,6 +279,45 @@ fn gates_set_exit_code_and_write_junit_and_github_summary() {
         absent.contains("cannot read nowhere.toml") && absent.contains("help: "),
         "{absent}"
     );
+}
+
+/// A file with all three tables judges an imported, a stored and a compared run.
+#[test]
+fn one_file_of_expectations_serves_all_commands() {
+    let world = world_with_stream_run();
+    let triad = "metric = \"memory.stream/triad\"\n";
+    let file = |least: &str| {
+        format!(
+            "[[claim]]\n{triad}value = \"30 GB/s\"\n[[limit]]\n{triad}value = \"62 GB/s\"\n\
+             [[gate]]\n{triad}at_least = \"{least}\"\n"
+        )
+    };
+    world.write("low.toml", &file("1 GB/s"));
+    world.write("high.toml", &file("500 GB/s"));
+    let import = ["import", "--label", "b", "--set", "placement=node", "stream.txt"];
+    for words in [
+        &["show", "a"][..],
+        &["report", "a"],
+        &["compare", "a"],
+        &import,
+        &["compare", "a", "b"],
+    ] {
+        // The only imported value of a metric has no interval and is in doubt.
+        let judge = |file: &'static str| {
+            let option = if words == ["compare", "a"] { &[][..] } else { &["--expect"] };
+            world.assay(&[words, option, &[file]].concat())
+        };
+        let (low, high) = (judge("low.toml"), judge("high.toml"));
+        let is_compared = words == ["compare", "a", "b"];
+        assert_eq!(high.code, if is_compared { 5 } else { 6 }, "{words:?}: {high:?}");
+        assert!(high.out.contains("at least 500.0 GB/s"), "{words:?}: {high:?}");
+        assert!(low.out.contains("30 GB/s"), "claims are compared: {words:?}: {low:?}");
+    }
+    let shown = world.assay(&["show", "a", "--json", "--expect", "high.toml"]).failed_with(6);
+    let document: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(document["gates"][0]["outcome"], "cannot-tell", "{document}");
+    let none = world.assay(&["compare", "a", "b", "--junit", "x.xml"]).failed_with(2).err;
+    assert!(none.contains("name a file with [[gate]] by --expect"), "{none}");
 }
 
 #[test]
@@ -301,8 +342,8 @@ fn lint_reports_findings_as_text_sarif_and_json() {
     assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), text.lines().count());
     let json = world.assay(&[&words[..], &["--format", "json"]].concat()).failed_with(5).out;
     let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json[0]["findings"].as_array().unwrap().len(), text.lines().count());
-    assert_eq!(json[0]["findings"][0]["confidence"], "certain", "{json}");
+    assert_eq!(json["pages"][0]["findings"].as_array().unwrap().len(), text.lines().count());
+    assert_eq!(json["pages"][0]["findings"][0]["confidence"], "certain", "{json}");
     world.write("style.md", "---\nlang: en\n---\nIt moves 10 Gbits/s.\n");
     world.assay(&["lint", "style.md"]).succeeded();
     let all = world.assay(&["lint", "style.md", "--all"]).failed_with(5).out;

@@ -243,7 +243,6 @@ fn rejects_impossible_comparisons() {
         &["run", "tiny.toml", "--control"],
         &["run", "tiny.toml", "--switch", "true", "true", "--strict"],
         &["run", "tiny.toml", "--switch", "true", "true", "--expect", "azure/hb"],
-        &["run", "tiny.toml", "--switch", "true", "true", "--data-sheet", "tiny.toml"],
     ] {
         let outcome = world.assay(wrong).failed_with(2);
         assert!(!outcome.err.is_empty());
@@ -287,6 +286,29 @@ fn conditions_alternate_and_first_is_restored() {
     assert_eq!(later.code, outcome.code, "{later:?}");
     let later: serde_json::Value = serde_json::from_str(&later.out).unwrap();
     assert_eq!((&later["pairs"], &later["design"]), (&document["pairs"], &"turns".into()));
+}
+
+/// Two conditions that differ by half: all turns are not needed.
+#[test]
+fn clear_conditions_end_early_and_compare_later_agrees() {
+    let world = World::new();
+    world.write(
+        "sleep.toml",
+        "name = \"sleep\"\n[[measure]]\nbenchmark = \"command\"\nname = \"sleep\"\nrun = \"sleep $(cat time)\"\n\
+         shell = true\nruns = 2\n",
+    );
+    let switch = ["--switch", "echo 0.05 > time", "echo 0.1 > time", "--settle", "0s"];
+    let words = [&["run", "sleep.toml", "--label", "one,two", "--json"], &switch[..]].concat();
+    let outcome = world.assay(&words).failed_with(5);
+    let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    let blocks = document["a"]["runs"].as_array().unwrap().len();
+    assert!((6..=9).contains(&blocks), "{document}");
+    assert_eq!(document["design"], "looks");
+    assert!(outcome.err.contains(&format!("decided after {blocks} blocks")), "{outcome:?}");
+    assert_eq!(std::fs::read_to_string(world.path("time")).unwrap(), "0.05\n");
+    let later = world.assay(&["compare", "one", "two", "--json"]).failed_with(5);
+    let later: serde_json::Value = serde_json::from_str(&later.out).unwrap();
+    assert_eq!((&later["pairs"], &later["design"]), (&document["pairs"], &"looks".into()));
 }
 
 /// The exit code is that of the comparison.

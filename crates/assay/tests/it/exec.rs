@@ -9,6 +9,11 @@ use serde_json::Value;
 
 use crate::program::{World, results};
 
+mod applications;
+mod outputs;
+mod repetitions;
+mod verdicts;
+
 /// A program that prints the numbers 1, 2, 3 … in turn, one in each run.
 const COUNTER: &str = "n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; \
                        echo \"FOM = $n GB/s\"; echo \"cost $n\" >&2; echo done";
@@ -194,6 +199,20 @@ fn suites_measure_programs() {
     };
     assert!(named("awk") && named("sort"), "{document:#}");
     assert_eq!(document["omitted"][0]["reason"], "tool");
+}
+
+#[test]
+fn suites_choose_what_is_counted() {
+    let world = World::new();
+    let head = "name = \"x\"\n[[measure]]\nbenchmark = \"command\"\nrun = [\"echo\", \"a 5\"]\nruns = 2\n";
+    let keys = "usage = [\"cpu\"]\nmetrics = [{ name = \"a\", find = 'a ([0-9]+)' }]\n";
+    world.write("x.toml", &format!("{head}{keys}"));
+    let document = world.json(&["run", "./x.toml", "-q", "--json"]);
+    let metrics = document["results"].as_array().unwrap().iter().map(|it| it["metric"].clone());
+    assert_eq!(metrics.collect::<Vec<_>>(), ["cpu_time", "score"], "{document:#}");
+    world.write("x.toml", &format!("{head}usage = []\n"));
+    let refused = world.assay(&["run", "./x.toml"]).failed_with(3);
+    assert!(refused.err.contains("nothing would be measured"), "{}", refused.err);
 }
 
 #[test]

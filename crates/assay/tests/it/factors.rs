@@ -103,6 +103,94 @@ fn suite_applies_and_restores_levels() {
     assert!((fom["ratio"].as_f64().unwrap() - 2.0).abs() < 1e-9, "{fom:#}");
 }
 
+/// Suite of one factor of numbers, whose figure saturates.
+const SATURATING: &str = r#"
+name = "saturating"
+budget = "30s"
+blocks = 8
+[[factor]]
+name = "depth"
+levels = [4, 1, 2]
+[[measure]]
+benchmark = "command"
+run = ["sh", "-c", "test {depth} = 1 && echo FOM = 1 || echo FOM = 2"]
+metrics = [{ name = "fom", find = 'FOM = ([0-9]+)', better = "higher" }]
+runs = 1
+"#;
+
+#[test]
+fn stored_levels_are_printed_again() {
+    let world = World::new();
+    world.write("x.toml", SATURATING);
+    let live = world.json(&["run", "x.toml", "-q", "--seed", "3", "--json"]);
+    let score = live["metrics"].as_array().unwrap().iter().find(|it| it["metric"] == "score");
+    let sufficient = &score.unwrap()["sufficient"];
+    assert_eq!((&sufficient["level"], &sufficient["larger"]), (&2.into(), &Value::from([0])));
+    let shown = world.json(&["show", "latest~5", "--json"]);
+    assert_eq!(shown["levels"], live, "a run of the measurement has all of it");
+    assert_eq!(world.json(&["report", "latest", "--format", "json"])["levels"], live);
+    assert_eq!(world.json(&["compare", "latest", "--json"]), live);
+    for (words, parts) in [
+        (
+            &["show", "latest"][..],
+            &["Levels of depth", "smallest sufficient level is depth=2", "(4) is"][..],
+        ),
+        (
+            &["report", "latest", "--format", "html"],
+            &["Levels of depth", "<svg class=\"plot\""],
+        ),
+        (&["report", "latest", "--format", "markdown"], &["Levels of depth", "| depth |"]),
+        (&["show", "latest", "--format", "svg"], &["over depth"]),
+    ] {
+        let outcome = world.assay(words).succeeded();
+        parts
+            .iter()
+            .for_each(|part| assert!(outcome.out.contains(part), "{part}: {outcome:?}"));
+    }
+    // Programs are levels of one run.
+    let words = ["exec", "-q", "-r", "7", "--factor", "n=1,2", "--", "echo", "{n}"];
+    let live = world.json(&[&words[..4], &["--json"], &words[4..]].concat());
+    assert_eq!(world.json(&["show", "latest", "--json"])["levels"], live);
+    let alone = world.json(&["exec", "-q", "-r", "1", "--json", "true"]);
+    assert_eq!(alone["levels"], Value::Null);
+    let refused = world.assay(&["compare", "latest"]).failed_with(2);
+    assert!(refused.err.contains("a run without levels of factors to compare"), "{refused:?}");
+}
+
+#[test]
+fn any_number_of_labels_is_compared() {
+    let world = World::new();
+    world.write("x.toml", SATURATING);
+    world.json(&["run", "x.toml", "-q", "--json"]);
+    // Labels of one factor are its levels again.
+    let levels = world.json(&["compare", "depth=1", "depth=2", "depth=4", "--json"]);
+    assert_eq!(levels["factors"], Value::from(["depth"]));
+    assert_eq!(letters(&levels, "score"), ["depth=1 a", "depth=2 b", "depth=4 b"]);
+    for (label, score) in [("a", "1"), ("b", "1"), ("c", "2")] {
+        for _ in 0..3 {
+            let program = ["sh", "-c", &format!("echo FOM = {score}")].map(str::to_owned);
+            let metric = ["--metric", "fom: FOM = ([0-9]+)", "--label", label];
+            let words = [&["exec", "-q", "-r", "1", "-n", "x"][..], &metric, &["--"]].concat();
+            let words: Vec<&str> =
+                words.into_iter().chain(program.iter().map(String::as_str)).collect();
+            world.assay(&words).succeeded();
+        }
+    }
+    let independent = world.json(&["compare", "a", "b", "c", "--json"]);
+    assert_eq!(independent["design"], "independent");
+    assert_eq!(independent["conditions"][2]["levels"]["label"], "c");
+    let text = world.assay(&["compare", "a", "b", "c"]).succeeded().out;
+    assert!(text.contains("Levels of label") && text.contains("all runs of one"), "{text}");
+    for (words, part) in [
+        (&["compare", "a", "b", "a"][..], "is on both sides"),
+        (&["compare", "a", "b", "none"], "none"),
+        (&["compare", "a", "b", "c", "--gate", "x.toml"], "--gate needs two conditions, not 3"),
+    ] {
+        let refused = world.assay(words).failed_with(2);
+        assert!(refused.err.contains(part), "{words:?}: {refused:?}");
+    }
+}
+
 #[test]
 fn options_of_benchmarks_are_varied() {
     let world = World::new();
@@ -181,6 +269,12 @@ fn wrong_factors_are_refused() {
         (&["run", "x.toml", "--factor", "size="], 2, "factor `size` has no levels"),
         (&["run", "x.toml", "--factor", "size=1..300"], 2, "more than 256 levels"),
         (&["run", "x.toml", "--factor", "size=1..200"], 3, "400 combinations"),
+        (
+            &["run", "x.toml", "--factor", "mode=1..100", "--factor", "size=1..100"],
+            3,
+            "10000 combinations, and at most 256 are measured: 100 of mode, 100 of size",
+        ),
+        (&["run", "x.toml", "--factor", "hosts=1,2"], 2, "factor `hosts` needs --hosts"),
         (&["run", "x.toml", "--factor", "size={mode}"], 2, "names a factor"),
         (&["run", "x.toml", "--switch", "a", "b"], 2, "--switch cannot be used with factors"),
         (&["run", "x.toml", "--strict"], 2, "--strict cannot be used with factors"),
@@ -196,13 +290,59 @@ fn wrong_factors_are_refused() {
     }
 }
 
+/// Returns the path of an example suite.
+fn example(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/examples");
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn examples_over_mixes_and_connections_are_planned() {
+    let world = World::new();
+    let plan = |name: &str| {
+        world.json(&["run", &example(name), "--target", "data", "--dry-run", "--json"])
+    };
+    let mix = plan("storage-mix.toml");
+    assert_eq!((&mix["turns"], &mix["blocks"]), (&154.into(), &14.into()), "{mix:#}");
+    let combinations = mix["combinations"].as_array().unwrap();
+    let reads = |it: &Value| it["levels"]["reads"].as_str().unwrap().to_owned();
+    let levels: Vec<String> = combinations.iter().map(reads).collect();
+    assert_eq!(levels[..3], ["0", "10", "20"]);
+    assert_eq!((levels.len(), levels[10].as_str()), (11, "100"));
+    let shares = combinations.iter().map(|it| it["plan"]["cases"].to_string());
+    for (share, cases) in ["0.0", "0.1", "0.2"].into_iter().zip(shares) {
+        let part = format!("\"read_share\":{share}");
+        assert_eq!(cases.matches(&part).count(), 2, "{part}: {cases}");
+    }
+    let mounts = plan("nfs-nconnect.toml");
+    assert_eq!(mounts["turns"], 70, "{mounts:#}");
+    let apply = mounts["factors"][0]["apply"].as_str().unwrap();
+    assert!(apply.contains("nconnect={nconnect}"), "{apply}");
+}
+
+#[test]
+fn share_of_reads_is_a_factor_from_reads_to_writes() {
+    let world = World::in_memory();
+    let suite = std::fs::read_to_string(example("storage-mix.toml")).unwrap();
+    let small = "operation = \"mix\"\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"";
+    world.write("mix.toml", &suite.replace("operation = \"mix\"", small));
+    let words = ["run", "mix.toml", "--target", "data", "-q", "--budget", "6s", "--json"];
+    let levels = ["--factor", "reads=100,50,0", "--blocks", "2"];
+    let document = world.json(&[&words[..], &levels].concat());
+    let metrics = document["metrics"].as_array().unwrap();
+    for metric in ["rate", "latency"] {
+        let found = metrics.iter().filter(|it| it["metric"] == metric);
+        let counts: Vec<usize> =
+            found.map(|it| it["levels"].as_array().unwrap().len()).collect();
+        assert_eq!(counts, [3, 3], "random and sequential {metric}: {document:#}");
+    }
+}
+
 #[test]
 fn example_is_measured() {
     let world = World::new();
-    let suite =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/examples/factors.toml");
-    let suite = suite.to_str().unwrap();
-    let document = world.json(&["run", suite, "-q", "--settle", "0s", "--json"]);
+    let suite = example("factors.toml");
+    let document = world.json(&["run", &suite, "-q", "--settle", "0s", "--json"]);
     let output = letters(&document, "penalty");
     assert_eq!(output.len(), 6, "{output:?}");
     // The size of an output has no noise: every combination has a letter of its own, or the same size.

@@ -107,9 +107,9 @@ fn accepts_non_utf8_names_of_gates_limits_and_references() {
     );
     for words in [
         "stream --array-size 1MiB --budget 1s",
-        "show --data-sheet l%.toml",
+        "show --expect l%.toml",
         "stream --array-size 1MiB --budget 1s",
-        "compare latest~1 latest --gate g%.toml",
+        "compare latest~1 latest --expect g%.toml",
         "references r%.toml",
         "compare latest r%.toml",
         "stream --array-size 1MiB --budget 1s --expect r%.toml",
@@ -117,7 +117,7 @@ fn accepts_non_utf8_names_of_gates_limits_and_references() {
         "storage read . --size 1MiB --target-on-root --by fio --tool fio=./fio% --dry-run",
         "doctor --hosts hosts%.toml",
         "doctor --hosts ./hosts% --via env+NAME={host}",
-        "run quick --dry-run --hosts hosts%.toml --limits g%.toml",
+        "run quick --dry-run --hosts hosts%.toml --expect g%.toml",
     ] {
         run_line(&world, words);
     }

@@ -76,19 +76,115 @@ fn every_command_has_man_page_and_completions() {
     let world = World::new();
     let (commands, topics) = commands_and_topics(&world);
     // A name that is no command must be a topic; otherwise it is missing from the help.
-    assert_eq!(topics, ["methods", "tools", "formats", "suites", "fleet-file", "exit-codes"]);
+    assert_eq!(
+        topics,
+        ["methods", "tools", "formats", "suites", "fleet-file", "exit-codes", "docs"]
+    );
     for command in &commands {
         let page = world.assay(&["man", command]).succeeded().out;
         assert!(page.contains(".SH OPTIONS"), "{page}");
         let name = format!("assay\\-{command}");
         assert!(page.contains(&name), "{name} is not in {page}");
-    }
-    for shell in ["bash", "zsh", "fish"] {
-        let script = world.assay(&["completions", shell]).succeeded().out;
-        for word in commands.iter().map(String::as_str).chain(["placement"]) {
-            assert!(script.contains(word), "{shell}: {word}");
+        for section in [".SH FILES", ".SH EXIT STATUS"] {
+            assert!(page.contains(section), "{section} is not in {page}");
         }
     }
+    let page = world.assay(&["man", "run"]).succeeded().out;
+    assert!(page.contains(".SH EXAMPLES\n.nf\n  assay run "), "{page}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = world.assay(&["completions", shell]).succeeded().out;
+        assert!(script.contains("ASSAY_COMPLETE"), "{shell}: {script}");
+    }
+}
+
+/// Bash completes commands, options, and names of what the program and the store contain.
+#[test]
+fn bash_completes_names() {
+    let world = World::new();
+    let golden =
+        include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
+    world.write("stream.txt", golden);
+    world.assay(&["import", "--label", "nightly", "stream.txt"]).succeeded();
+    let program = Path::new(env!("CARGO_BIN_EXE_assay")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let complete = |line: &str| {
+        let script = format!(
+            "source <(assay completions bash); COMP_WORDS=({line} ''); \
+             COMP_WORDS=(${{COMP_WORDS[@]:0:${{#COMP_WORDS[@]}}-1}}); \
+             COMP_CWORD=$((${{#COMP_WORDS[@]}}-1)); COMP_TYPE=9; \
+             _clap_complete_assay assay \"${{COMP_WORDS[-1]}}\" x; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        let mut bash = world.command(&[]);
+        let environment: Vec<_> = bash
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        bash = std::process::Command::new("bash");
+        let output = bash.envs(environment).env("PATH", &path).args(["-c", &script]);
+        let output = output.current_dir(world.path(".")).output().unwrap();
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr)
+    };
+    for (line, expected) in [
+        ("assay comp", "compare"),
+        ("assay run mem", "memory"),
+        ("assay run --bud", "--budget"),
+        ("assay show --locale zh", "zh-Hans"),
+        ("assay compare nightly azure/hbv", "azure/hbv4"),
+        ("assay list --label ni", "nightly"),
+        ("assay show lat", "latest"),
+        ("assay run --by fi", "fio"),
+        ("assay history memory.str", "memory.stream/triad"),
+        ("assay help docs/sec", "docs/security.md"),
+    ] {
+        let completed = complete(line);
+        assert!(completed.lines().any(|it| it.trim() == expected), "{line}: {completed}");
+    }
+}
+
+/// `-h` of a command fits on a screen and has examples; `--help` has every option.
+#[test]
+fn short_help_fits_on_one_screen() {
+    let world = World::new();
+    for line in [
+        "run",
+        "stream",
+        "linpack",
+        "exec",
+        "net throughput",
+        "net latency",
+        "storage read",
+        "storage files",
+    ] {
+        let help = |option: &str| {
+            let words: Vec<&str> = line.split(' ').chain([option]).collect();
+            let mut command = world.command(&words);
+            let output = command.env("COLUMNS", "80").output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let (short, long) = (help("-h"), help("--help"));
+        assert!(short.lines().count() <= 40, "{line}: {short}");
+        assert!(short.contains("see more with '--help'"), "{short}");
+        assert!(!short.contains("--units") && long.contains("--units"), "{long}");
+    }
+    let run = world.assay(&["run", "-h"]).succeeded().out;
+    let positions =
+        ["--target", "--hosts", "--dry-run", "--output"].map(|it| run.find(it).unwrap());
+    assert!(positions.is_sorted() && run.contains("Examples:\n  assay run "), "{run}");
+}
+
+/// Guides are printed by the name that messages cite.
+#[test]
+fn guides_are_printed() {
+    let world = World::new();
+    let cited = world.assay(&["help", "docs/references.md"]).succeeded().out;
+    assert_eq!(cited, include_str!("../../../../docs/references.md"));
+    assert_eq!(
+        world.assay(&["help", "security"]).succeeded().out.lines().next(),
+        Some("# Security")
+    );
+    let listed = world.assay(&["help", "docs"]).succeeded().out;
+    assert!(listed.contains("docs/fio.md"), "{listed}");
+    world.assay(&["help", "docs/nothing.md"]).failed_with(2);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::program::{Outcome, World, files_below};
 
 mod clocks;
 mod containers;
+mod factors;
 mod groups;
 mod planted;
 mod relays;
@@ -432,23 +433,23 @@ fn hosts_in_doubt_are_not_drained() {
     let run = |limits: &str| {
         world.write("limits.toml", limits);
         let words = ["run", "./one.toml", "--hosts", "a,b", "--via", "sh via.sh {host}"];
-        let more = ["--limits", "limits.toml", "--drain-list", "drain"];
+        let more = ["--expect", "limits.toml", "--drain-list", "drain"];
         world.assay(&[&words[..], &more].concat())
     };
     let outcome = run(&triad("at_least = \"99999 GB/s\"")).failed_with(6);
     assert!(outcome.out.contains("at least") && outcome.out.contains("doubt: "), "{outcome:?}");
     assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "");
-    let alone = ["run", "./one.toml", "--limits", "limits.toml", "--json"];
+    let alone = ["run", "./one.toml", "--expect", "limits.toml", "--json"];
     let alone = world.assay(&alone).failed_with(6);
     let document: serde_json::Value = serde_json::from_str(&alone.out).unwrap();
-    assert_eq!(document["limits"][0]["outcome"], "cannot-tell", "{document}");
-    assert!(alone.err.contains("--limits: cannot tell: "), "{alone:?}");
+    assert_eq!(document["gates"][0]["outcome"], "cannot-tell", "{document}");
+    assert!(alone.err.contains("--expect: cannot tell: "), "{alone:?}");
     let missing = gate("network.tcp/goodput", "at_least = \"1 Gbit/s\"");
     let outcome = run(&[triad("at_most = \"99999 GB/s\""), missing].concat()).failed_with(6);
     assert!(outcome.out.contains("nothing was measured"), "{outcome:?}");
     assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "");
     let outcome = run(&triad("worse_by = \"2%\"")).failed_with(3);
-    assert!(outcome.err.contains("compare --gate"), "{outcome:?}");
+    assert!(outcome.err.contains("`worse_by` needs two conditions"), "{outcome:?}");
 }
 
 #[test]

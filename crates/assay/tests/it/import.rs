@@ -86,8 +86,10 @@ fn runs_of_equal_time_keep_import_order() {
         let written = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         fs::File::open(world.path(name)).unwrap().set_modified(written).unwrap();
     }
-    let words: Vec<&str> =
-        ["import", "--json"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let words: Vec<&str> = ["import", "--again", "--json"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .collect();
     let said = world.assay(&words).succeeded().out;
     let said: Value = serde_json::from_str(&said).unwrap();
     let imported =
@@ -96,6 +98,31 @@ fn runs_of_equal_time_keep_import_order() {
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let listed = listed["runs"].as_array().unwrap().iter().map(|one| one["id"].clone());
     assert_eq!(listed.rev().collect::<Vec<_>>(), imported.collect::<Vec<_>>());
+}
+
+/// A file is stored once, unless its details differ or the user asks for it.
+#[test]
+fn file_that_is_stored_already_is_named() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    world.write("copy.txt", STREAM);
+    let first = world.json(&["import", "--json", "--label", "a", "stream.txt"]);
+    let id = &first["imported"][0]["runs"][0];
+    let second = world.json(&["import", "--json", "--label", "a", "copy.txt"]);
+    assert_eq!(
+        (&second["known"][0]["runs"][0], &second["imported"]),
+        (id, &Value::Array(vec![]))
+    );
+    for (words, runs) in [(&["--label", "b"][..], 2), (&["--label", "b", "--again"], 3)] {
+        let stored = world.assay(&[&["import"], words, &["stream.txt"]].concat()).succeeded();
+        assert!(stored.out.contains("the same file is stored as "), "{stored:?}");
+        let listed = world.json(&["list", "--json"]);
+        assert_eq!(listed["runs"].as_array().unwrap().len(), runs, "{words:?}");
+    }
+    let shown = world.assay(&["show", id.as_str().unwrap(), "--as", "imported"]).succeeded();
+    assert_eq!(shown.out, STREAM);
+    let refused = world.assay(&["show", id.as_str().unwrap(), "--as", "fio-json"]);
+    assert!(refused.failed_with(2).err.contains("imported from stream.txt"));
 }
 
 #[test]
@@ -236,7 +263,7 @@ fn explanation_accounts_for_every_line_and_stores_nothing() {
     assert!(explained.contains("Nothing was stored."), "{explained}");
     assert!(!world.assay(&["list"]).succeeded().out.contains("import "));
     let json = world.json(&["import", "--explain", "--json", "osu.txt"]);
-    assert_eq!(json[0]["format"], "osu");
+    assert_eq!(json["files"][0]["format"], "osu");
     let refused = world.assay(&["import", "--explain", "--label", "a", "osu.txt"]);
     refused.failed_with(2);
 }

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stderr, reason = "skipped tests print their name")]
 
 mod bad_input;
+mod bench_suites;
 mod claims;
 mod conditions;
 mod exec;
@@ -40,6 +41,7 @@ mod serve;
 mod serve_browser;
 mod several_suites;
 mod site;
+mod site_anonymous;
 mod site_browser;
 mod site_checks;
 mod slurm;
@@ -51,3 +53,4 @@ mod transcript;
 mod truth;
 mod vdbench;
 mod vdbench_hosts;
+mod walk;

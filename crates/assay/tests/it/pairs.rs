@@ -16,7 +16,7 @@ use crate::program::{World, results};
 mod over_ssh;
 
 /// Namespaces on one bridge; deleted on drop.
-struct Namespaces {
+pub(crate) struct Namespaces {
     /// Common prefix of their names.
     id: String,
     count: usize,
@@ -33,7 +33,7 @@ impl Drop for Namespaces {
 impl Namespaces {
     /// Creates hosts `n1` to `n…`, reached by [`Namespaces::via`]. Prints the reason and returns
     /// `None` where they cannot be created.
-    fn new(test: &str, count: usize) -> Option<Self> {
+    pub(crate) fn new(test: &str, count: usize) -> Option<Self> {
         let id = format!("assay-{}-{test}-", std::process::id());
         if !run(&format!("ip netns add {id}n0")) {
             eprintln!("SKIPPED {test}: network namespaces cannot be made here");
@@ -64,7 +64,7 @@ impl Namespaces {
         Some(made)
     }
 
-    fn via(&self) -> String {
+    pub(crate) fn via(&self) -> String {
         format!("ip netns exec {}{{host}}", self.id)
     }
 

@@ -58,3 +58,58 @@ fn anf_quota_and_throughput_convert() {
         anf(line).failed_with(2);
     }
 }
+
+/// Options take lists wherever a suite does, and a rate as a bandwidth.
+#[test]
+fn options_take_lists_and_bandwidths() {
+    let world = World::new();
+    let cases = |line: &str| {
+        let words: Vec<&str> = line.split(' ').chain(["--dry-run", "--json"]).collect();
+        world.json(&words)["cases"].as_array().unwrap().len()
+    };
+    for (line, expected) in [
+        ("storage read --engine null --bs 4k,64k --depth 1,8,32", 6),
+        ("storage read --engine null --bs 64KiB --rate 400MiB/s", 1),
+        ("net throughput --streams 1,4 --direction send,receive", 4),
+        ("net latency --message-size 1B,8k", 2),
+        ("stream --budget 1m30s", 1),
+    ] {
+        assert_eq!(cases(line), expected, "{line}");
+    }
+}
+
+/// Results of another tool can be looked at without a store.
+#[test]
+fn import_without_store_prints_results() {
+    let world = World::new();
+    world.write(
+        "stream.txt",
+        include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out"),
+    );
+    let printed = world.assay(&["import", "--no-store", "stream.txt"]).succeeded().out;
+    assert!(printed.to_lowercase().contains("triad"), "{printed}");
+    let document = world.json(&["import", "--no-store", "--json", "stream.txt"]);
+    assert_eq!(document["imported"][0]["runs"].as_array().unwrap().len(), 0, "{document}");
+    let none = world.assay(&["list"]).succeeded().out;
+    assert!(none.contains("There are no runs yet"), "{none}");
+}
+
+/// `--locale` sets the language of every command.
+#[test]
+fn locale_is_an_option_of_every_command() {
+    let world = World::new();
+    world.write(
+        "stream.txt",
+        include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out"),
+    );
+    world.assay(&["import", "stream.txt"]).succeeded();
+    for command in [&["show"][..], &["list"], &["report"], &["references"]] {
+        let print = |more: &[&str]| world.assay(&[command, more].concat()).succeeded().out;
+        assert_ne!(print(&["--locale", "de"]), print(&[]), "{command:?}");
+        let mut german = world.command(command);
+        german.env("LC_ALL", "de_DE.UTF-8");
+        let german = String::from_utf8(german.output().unwrap().stdout).unwrap();
+        let is_report = command == ["report"];
+        assert_eq!(print(&["--locale", "de"]) == german, !is_report, "{command:?}");
+    }
+}

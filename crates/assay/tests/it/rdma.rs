@@ -249,6 +249,8 @@ fn imports_perftest_tables_and_rejects_malformed_ones() {
     world.write("rates.txt", &rates.replace("9.21  ", "96.60 "));
     let reported = world.assay(&["import", "rates.txt"]).failed_with(4).err;
     assert!(reported.contains("rates.txt:3") && reported.contains("96.60"), "{reported}");
-    let refused = world.assay(&["show", "--as", "perftest"]).failed_with(2).err;
-    assert!(refused.contains("as perftest: it was started by a suite"), "{refused}");
+    let table = world.assay(&["show", "--as", "perftest"]).succeeded().out;
+    assert!(table.contains("Send Latency Test"), "{table}");
+    let refused = world.assay(&["show", "--as", "osu"]).failed_with(2).err;
+    assert!(refused.contains("it was imported from edited.txt"), "{refused}");
 }

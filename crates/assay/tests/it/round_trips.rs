@@ -66,8 +66,28 @@ pub(crate) fn check_latest(world: &World, shapes: &[&str], context: &str) {
         let again = imported["imported"][0]["runs"][0].as_str().unwrap();
         let again = world.json(&["show", again, "--json"]);
         compare(&own, &again, shape, &format!("{context} --as {shape}"));
-        world.assay(&["rm", again["run"]["id"].as_str().unwrap()]).succeeded();
+        let imported = again["run"]["id"].as_str().unwrap();
+        check_pairs(world, [id, imported], shape);
+        let file = world.assay(&["show", imported, "--as", "imported"]).succeeded().out;
+        assert_eq!(file, shown, "{context} --as imported");
+        world.assay(&["rm", imported]).succeeded();
     }
+}
+
+/// Checks that `compare` pairs every imported result with one of the run.
+fn check_pairs(world: &World, [own, imported]: [&str; 2], shape: &str) {
+    let compared = world.assay(&["compare", own, imported, "--json"]).out;
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert!(!compared["pairs"].as_array().unwrap().is_empty(), "{shape}: {compared}");
+    let is_excused = |it: &&Value| {
+        let is_new = is_listed(&NEW_FIGURES, shape, it["metric"].as_str().unwrap());
+        let has_other = |name: &String| is_listed(&OTHER_CONDITIONS, shape, name);
+        is_new || it["identity"].as_object().unwrap().keys().any(has_other)
+    };
+    let unmatched = compared["unmatched"].as_array().unwrap().iter();
+    let alone: Vec<&Value> =
+        unmatched.filter(|it| it["only"] == "b").filter(|it| !is_excused(it)).collect();
+    assert!(alone.is_empty(), "{shape}: {alone:#?}");
 }
 
 fn list_results(document: &Value) -> Vec<&Value> {

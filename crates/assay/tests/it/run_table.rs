@@ -69,3 +69,36 @@ fn table_rejects_options_of_a_single_run() {
         assert!(refused.err.contains(expected), "{refused:?}");
     }
 }
+
+/// Results of many runs are rows of one table, with fixed columns as CSV.
+#[test]
+fn many_runs_are_one_table() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    for label in ["a", "b", "b"] {
+        world.assay(&["import", "--label", label, "stream.txt"]).succeeded();
+    }
+    let rows = |words: &[&str]| {
+        let out = world.assay(words).succeeded().out;
+        out.lines().filter(|line| line.contains("Triad") || line.contains("triad")).count()
+    };
+    for (words, expected) in [
+        (&["list", "--results"][..], 3),
+        (&["list", "--results", "--metric", "triad", "--label", "b"], 2),
+        (&["compare", "--table", "a", "b"], 3),
+        (&["report", "a", "b"], 3),
+        (&["report", "--label", "b"], 2),
+        (&["list", "--format", "csv"], 3),
+        (&["report", "a", "b", "--format", "csv"], 3),
+    ] {
+        assert_eq!(rows(words), expected, "{words:?}");
+    }
+    let csv = |words: &[&str]| world.assay(words).succeeded().out;
+    let head = |text: String| text.lines().next().unwrap().to_owned();
+    assert_eq!(head(csv(&["list", "--format", "csv"])), head(csv(&["export", "csv"])));
+    let document = world.json(&["compare", "--table", "a", "--json"]);
+    assert_eq!(document["results"].as_array().unwrap().len(), 4, "{document}");
+    let page = world.assay(&["report", "a", "b", "--format", "html"]).succeeded().out;
+    assert!(page.contains("</html>") && page.contains("Triad"), "{page}");
+    world.assay(&["compare", "a"]).failed_with(2);
+}

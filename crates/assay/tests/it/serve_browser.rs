@@ -1,6 +1,7 @@
 //! The served site in headless Chromium: no message in the console under its policy; the list, the
 //! ticks, the comparison, languages and themes work; runs appear, and a running one counts seconds.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -10,12 +11,18 @@ use crate::program::World;
 use crate::serve::Server;
 use crate::site::{STREAM, run_ids, world_with_runs};
 
+/// Finds a browser; without one, the test is listed as skipped.
+pub(crate) fn find_browser(test: &str) -> Option<PathBuf> {
+    let found = find_chromium();
+    if found.is_none() {
+        eprintln!("SKIPPED {test}: chromium not found");
+    }
+    found
+}
+
 /// Starts a browser; without one, the test is listed as skipped.
 pub(crate) fn start_browser(world: &World, test: &str) -> Option<Browser> {
-    let Some(program) = find_chromium() else {
-        eprintln!("SKIPPED {test}: chromium not found");
-        return None;
-    };
+    let program = find_browser(test)?;
     Some(Browser::start(&program, &world.path("profile")).unwrap())
 }
 
@@ -24,7 +31,6 @@ fn evaluate(browser: &mut Browser, script: &str) -> Value {
 }
 
 const ROWS: &str = "document.querySelectorAll('#runs tbody tr').length";
-const READY: &str = "document.body.dataset.ready === 'yes'";
 
 #[test]
 fn pages_work_under_their_policy() {
@@ -34,9 +40,8 @@ fn pages_work_under_their_policy() {
         return;
     };
     let site = format!("http://{}", server.address);
-    browser.set_screen(1280, 900, "light").unwrap();
     browser.open(&format!("{site}/")).unwrap();
-    browser.wait_for(READY).unwrap();
+    browser.wait_until_ready().unwrap();
     assert_eq!(evaluate(&mut browser, ROWS), 2);
     let choose = "(() => { const it = document.querySelector('select[data-column=\"6\"]'); it.value = '=off'; \
                   it.dispatchEvent(new Event('input', { bubbles: true })); })()";
@@ -58,7 +63,7 @@ fn pages_work_under_their_policy() {
     assert_eq!(evaluate(&mut browser, sorted), "ascending");
     let paper = "getComputedStyle(document.body).backgroundColor";
     let light = evaluate(&mut browser, paper);
-    browser.set_screen(400, 900, "dark").unwrap();
+    browser.set_screen(400, "dark").unwrap();
     assert_ne!(evaluate(&mut browser, paper), light);
     browser.open(&format!("{site}/history.html")).unwrap();
     evaluate(&mut browser, "document.querySelector('tbody a').click()");
@@ -76,7 +81,7 @@ fn pages_have_the_language_of_the_server() {
             return;
         };
         browser.open(&format!("http://{}/", server.address)).unwrap();
-        browser.wait_for(READY).unwrap();
+        browser.wait_until_ready().unwrap();
         assert_eq!(evaluate(&mut browser, "document.documentElement.lang"), locale);
         assert_eq!(evaluate(&mut browser, "document.querySelector('h1').textContent"), title);
         assert_eq!(browser.messages().unwrap(), Vec::<String>::new());
@@ -127,7 +132,7 @@ fn hostile_labels_of_new_runs_are_text() {
         return;
     };
     browser.open(&format!("http://{}/", server.address)).unwrap();
-    browser.wait_for(READY).unwrap();
+    browser.wait_until_ready().unwrap();
     let label = "<img src=x onerror=alert(1)>";
     world.assay(&["import", "--label", label, "stream.txt"]).succeeded();
     browser.wait_for(&format!("{ROWS} === 3")).unwrap();

@@ -53,7 +53,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 /// Stores copies of a run under other identifiers, a minute apart.
-fn copy_run(world: &World, id: &str, copies: std::ops::Range<usize>) {
+pub(crate) fn copy_run(world: &World, id: &str, copies: std::ops::Range<usize>) {
     let runs = world.path("assay/runs");
     let text = fs::read_to_string(runs.join(id).join("events.jsonl")).unwrap();
     let [day, time, _] = id.split('-').collect::<Vec<_>>()[..] else { panic!("{id}") };
@@ -67,9 +67,9 @@ fn copy_run(world: &World, id: &str, copies: std::ops::Range<usize>) {
         &time[4..]
     );
     for copy in copies {
-        let (hour, minute) = (copy / 60, copy % 60);
-        let other = format!("20300101-{hour:02}{minute:02}00-0000");
-        let later = format!("2030-01-01T{hour:02}:{minute:02}:00Z");
+        let (day, hour, minute) = (copy / 1440 + 1, copy / 60 % 24, copy % 60);
+        let other = format!("203001{day:02}-{hour:02}{minute:02}00-0000");
+        let later = format!("2030-01-{day:02}T{hour:02}:{minute:02}:00Z");
         let line = |line: &str| {
             let body = line[line.find("\"n\":").unwrap()..].replace(id, &other);
             let body = body.replace(&started, &later);
@@ -117,14 +117,16 @@ fn writes_only_what_has_changed() {
     let again = world.assay(&["site", "pages"]).succeeded().out;
     assert!(again.contains("files written: 0"), "{again}");
 
-    world.assay(&["import", "--label", "on", "stream.txt"]).succeeded();
+    world.assay(&["import", "--again", "--label", "on", "stream.txt"]).succeeded();
     let third = run_ids(&world)[0].clone();
     world.assay(&["site", "pages"]).succeeded();
     let after = contents(&world.path("pages"));
     let histories = before.keys().filter(|it| it.starts_with("history/"));
     let mut expected: Vec<String> = histories.cloned().collect();
     expected.extend([format!("results/{third}.js"), format!("runs/{third}.html")]);
-    expected.extend(["data/runs-0.js".to_owned(), "history.html".to_owned()]);
+    expected.extend(["data/runs-0.js", "data/labels.js", "history.html"].map(str::to_owned));
+    // The verdict between the labels.
+    expected.extend(before.keys().filter(|it| it.starts_with("verdicts/")).cloned());
     expected.sort();
     assert_eq!(changed(&before, &after), expected);
 
@@ -243,6 +245,53 @@ fn damaged_runs_are_named() {
     for id in &ids {
         assert!(site.contains_key(&format!("runs/{id}.html")), "{id}");
     }
+}
+
+/// Runs that ended in the middle of a line, or are still being written, have a page and no verdict
+/// of their own; those of other labels stay.
+#[test]
+fn half_written_runs_have_pages() {
+    let world = world_with_runs();
+    world.assay(&["import", "--label", "half", "stream.txt"]).succeeded();
+    world.assay(&["import", "--label", "running", "stream.txt"]).succeeded();
+    let [running, half, ..] = &run_ids(&world)[..] else { panic!("four runs") };
+    let events = |id: &str| world.path("assay/runs").join(id).join("events.jsonl");
+    let cut = |id: &str| {
+        let text = fs::read_to_string(events(id)).unwrap();
+        fs::write(events(id), &text[..text.len() - 150]).unwrap();
+    };
+    cut(half);
+    cut(running);
+    let file = fs::File::options().append(true).open(events(running)).unwrap();
+    file.lock().unwrap();
+    world.assay(&["site", "pages"]);
+    let site = contents(&world.path("pages"));
+    for id in [half, running] {
+        assert!(site.contains_key(&format!("runs/{id}.html")), "{id}: {:?}", site.keys());
+    }
+    let labels = &site["data/labels.js"];
+    assert!(labels.contains("\"off\",\"on\"") && !labels.contains("\"running\""), "{labels}");
+
+    // The run that has ended meanwhile is judged, too.
+    drop(file);
+    world.assay(&["site", "pages"]);
+    assert!(contents(&world.path("pages"))["data/labels.js"].contains("\"running\""));
+}
+
+/// Runs of a store that has lost its format file are not ignored.
+#[test]
+fn store_without_format_file_is_refused() {
+    let world = world_with_runs();
+    world.assay(&["site", "pages"]).succeeded();
+    let before = contents(&world.path("pages"));
+    fs::remove_file(world.path("assay/FORMAT")).unwrap();
+    for words in [&["list"][..], &["site", "pages"], &["import", "stream.txt"]] {
+        let refused = world.assay(words).failed_with(4).err;
+        assert!(refused.contains("FORMAT is missing, but the folder has runs: 2"), "{refused}");
+    }
+    assert_eq!(contents(&world.path("pages")), before);
+    world.write("assay/FORMAT", "1\n");
+    assert_eq!(run_ids(&world).len(), 2);
 }
 
 /// A file system without space leaves the site as it was, apart from whole new pages.

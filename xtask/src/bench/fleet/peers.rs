@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::super::workplace::BenchWorkplace;
 use super::is_installed;
+use super::workplace::BenchWorkplace;
 
 /// Length of the storage test in seconds.
 const LENGTH_S: f64 = 3.0;

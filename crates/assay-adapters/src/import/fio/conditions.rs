@@ -15,6 +15,8 @@ pub(super) struct FioConditions {
 
 /// Options and figures of a group of jobs.
 pub(super) struct ConditionSource<'a> {
+    /// Name of its jobs.
+    pub(super) name: &'a str,
     pub(super) options: &'a FioOptions,
     pub(super) counts: &'a FioCounts,
     /// Number of jobs, if the file prints it.
@@ -26,6 +28,7 @@ pub(super) struct ConditionSource<'a> {
 /// Derives the conditions of a group of jobs.
 pub(super) fn derive_conditions(source: &ConditionSource<'_>) -> FioConditions {
     let mut found = FioConditions { dimensions: Attributes::new(), doubts: vec![] };
+    found.dimensions.insert(Attribute::Phase, source.name.into());
     let operation = source.operation(&mut found);
     source.add_read_share(operation, &mut found);
     let jobs = source.jobs();

@@ -108,6 +108,7 @@ fn add_group(
         list_missing(latency, &group.name, lines, contents);
     }
     let source = ConditionSource {
+        name: &group.name,
         options: &group.options,
         counts: &group.counts,
         printed_jobs: None,

@@ -167,6 +167,7 @@ impl TerseJob {
         }
         let (counts, rounding) = self.counts();
         let conditions = derive_conditions(&ConditionSource {
+            name: &self.name,
             options: &FioOptions::new(),
             counts: &counts,
             printed_jobs: None,

@@ -30,7 +30,8 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        succeeds("umount", &[&self.0.0.display().to_string()]);
+        // Files that are still open keep it busy; lazily, it goes with the last of them.
+        succeeds("umount", &["--lazy", &self.0.0.display().to_string()]);
     }
 }
 

@@ -8,11 +8,13 @@ use super::{
     ParseResult, SuiteError, Table, Value, count, error_at, number, seconds, text_value,
 };
 use crate::benchmark::Better;
-use crate::workload::command::{CommandWorkload, CorrectnessCheck, FigureRequest, ProgramCall};
+use crate::workload::command::{
+    CommandWorkload, CorrectnessCheck, FigureRequest, ProgramCall, UsageMetric,
+};
 
 pub(super) const KEYS: &[&str] = &[
-    "run", "name", "shell", "metrics", "correct", "prepare", "warmup", "runs", "timeout",
-    "cpus",
+    "run", "name", "shell", "metrics", "read-as", "correct", "prepare", "warmup", "runs",
+    "timeout", "cpus", "usage",
 ];
 const METRIC_KEYS: &[&str] = &["name", "find", "unit", "better"];
 const CHECK_KEYS: &[&str] = &["exit", "find"];
@@ -23,15 +25,25 @@ pub(super) fn request(table: &Table<'_>) -> Result<MeasureRequest, SuiteError> {
     let run = call(table.require("run")?, shell)?;
     let usual = CommandWorkload::from_call(run);
     let seconds = table.optional("timeout", seconds)?;
+    let figures = table.optional("metrics", figures)?.unwrap_or_default();
+    let usage = table.optional("usage", usage)?.unwrap_or_else(UsageMetric::all);
+    let read_as = table.optional("read-as", name)?;
+    let has_figures = !figures.is_empty() || read_as.is_some();
+    if let (true, false, Some(value)) = (usage.is_empty(), has_figures, table.get("usage")) {
+        let help = Some("add `metrics`, or omit `usage`".to_owned());
+        return Err(error_at(value, "nothing would be measured", help));
+    }
     let workload = CommandWorkload {
         name: table.optional("name", name)?.unwrap_or(usual.name),
-        figures: table.optional("metrics", figures)?.unwrap_or_default(),
+        figures,
+        read_as,
         correct: table.optional("correct", check)?.unwrap_or_default(),
         prepare: table.optional("prepare", |value| call(value, shell))?,
         warmup: table.optional("warmup", count)?.unwrap_or(0),
         runs: table.optional("runs", count)?,
         timeout_s: seconds.unwrap_or(usual.timeout_s),
         cpus: table.optional("cpus", cpus)?.unwrap_or_default(),
+        usage,
         ..usual
     };
     Ok(MeasureRequest::Command(Box::new(CommandRequest { workload })))
@@ -62,6 +74,20 @@ fn call(value: &Value<'_>, shell: bool) -> ParseResult<ProgramCall> {
             Err(error_at(value, "expected a program and its arguments", help))
         }
     }
+}
+
+/// Parses counters of the kernel; an empty list is valid.
+fn usage(value: &Value<'_>) -> ParseResult<Vec<UsageMetric>> {
+    let all = [
+        ("wall", UsageMetric::Wall),
+        ("cpu", UsageMetric::Cpu),
+        ("memory", UsageMetric::Memory),
+    ];
+    let DeValue::Array(list) = value.get_ref() else {
+        let help = Some("like `[\"wall\", \"cpu\", \"memory\"]`".to_owned());
+        return Err(error_at(value, "expected a list", help));
+    };
+    list.iter().map(|value| one_of(value, &all)).collect()
 }
 
 /// Parses a short name for tables.

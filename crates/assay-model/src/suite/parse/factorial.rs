@@ -16,7 +16,8 @@ use super::{
 };
 use crate::benchmark::Benchmark;
 use crate::factor::{
-    self, FactorError, FactorLevel, FactorLevels, combine_levels, fill_placeholders,
+    self, FactorError, FactorLevel, FactorLevels, HOSTS_FACTOR, combine_levels,
+    fill_placeholders,
 };
 
 pub(super) const FACTOR: &str = "factor";
@@ -193,7 +194,8 @@ fn measures<'t, 'i>(root: &'t mut DeTable<'i>) -> Vec<&'t mut Spanned<DeValue<'i
 fn add_keys(root: &mut DeTable<'_>, factors: &mut [Factor]) -> ParseResult<()> {
     for factor in factors {
         let name = factor.levels.name.as_str();
-        if factor.apply.is_some() || names_factor(root, name) {
+        let has_effect = factor.apply.is_some() || name == HOSTS_FACTOR;
+        if has_effect || names_factor(root, name) {
             continue;
         }
         let mut is_known = false;
@@ -258,7 +260,8 @@ fn check_usage(root: &DeTable<'_>, factors: &[Factor]) -> ParseResult<()> {
         let Some(apply) = &factor.apply else { continue };
         fill_placeholders(&apply.line, &first)
             .map_err(|error| factor_error(&error, apply.span.clone()))?;
-        let is_named = factor::placeholders(&apply.line).any(|it| it == name);
+        let is_named =
+            name == HOSTS_FACTOR || factor::placeholders(&apply.line).any(|it| it == name);
         if !is_named && !names_factor(root, name) {
             return Err(SuiteError {
                 message: format!("`apply` does not name `{{{name}}}`: all levels are the same"),

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::super::MeasureRequest;
 use super::super::storage::{AccessOrder, StorageRequest, TargetRequest};
 use super::{
-    ParseResult, Table, Value, count, error_at, list_of, number, positive, ratio, seconds,
-    size, suggest, text_value,
+    ParseResult, Table, Value, count, error_at, list_of, number, positive, seconds, size,
+    suggest, text_value,
 };
-use crate::quantity::{Bytes, Quantity, Unit};
+use crate::quantity::{self, Bytes, Quantity, Unit};
 use crate::workload::measurement_mode::{LatencyGoal, MeasurementMode, SteadyRule};
 use crate::workload::storage::{ArrivalProcess, EngineChoice};
 
@@ -95,21 +95,27 @@ pub(super) fn request(table: &Table<'_>) -> ParseResult<MeasureRequest> {
     })))
 }
 
+/// Parses the share of reads: that of the operation, or of a mix from 0 % to 100 %.
 fn read_share(table: &Table<'_>) -> ParseResult<f64> {
     let operation = table.required("operation", |it| one_of(it, OPERATIONS))?;
-    let Some(share) = table.optional("read-share", ratio("read-share", 1.0))? else {
+    let Some(share) = table.optional("read-share", share_of_mix)? else {
         return Ok(operation);
     };
     let is_mix = operation > 0.0 && operation < 1.0;
-    if is_mix && share < 1.0 {
-        return Ok(share);
-    }
     let help = Some("like `operation = \"mix\"` and `read-share = \"70%\"`".to_owned());
-    Err(error_at(
-        table.require("read-share")?,
-        "only a mix has a share of reads, below 100 %",
-        help,
-    ))
+    let place = table.require("read-share")?;
+    is_mix
+        .then_some(share)
+        .ok_or_else(|| error_at(place, "only a mix has a share of reads", help))
+}
+
+fn share_of_mix(value: &Value<'_>) -> ParseResult<f64> {
+    let text = number(value).map_or_else(|| text_value(value), |it| Ok(it.to_string()))?;
+    let share = quantity::parse_share(&text)
+        .map_err(|error| error_at(value, error.to_string(), None))?;
+    let is_within = (0.0..=1.0).contains(&share);
+    let wrong = || error_at(value, "`read-share` must be from 0 % to 100 %", None);
+    is_within.then_some(share).ok_or_else(wrong)
 }
 
 /// Parses the points in ascending order without duplicates: a later point may not be colder than an

@@ -1,5 +1,9 @@
-//! Comparison of the levels of factors: a table and a plot for each metric.
+//! Comparison of the levels of factors, or of labels: a table and a picture for each metric.
 
+mod picture;
+
+use assay_model::comparison::ComparisonDesign;
+use assay_model::factor::{LABEL_FACTOR, format_levels};
 use assay_model::level_comparison::{LevelComparison, LevelEstimate, MetricLevels};
 use assay_model::quantity::Unit;
 use assay_model::suite::factorial::{Factor, FactorialSuite};
@@ -8,8 +12,7 @@ use super::super::run::estimate_parts::figure_name;
 use super::super::run::words;
 use super::{case_label_of, sort_key};
 use crate::document::{
-    Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
-    ReportTable, Scale, TableCell, Tone,
+    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
 };
 use crate::locale::{comma, join_details, join_sentences, word};
 use crate::precision::{self, ColumnPrefixes, format_percent_setting, format_setting};
@@ -20,7 +23,8 @@ const TEST_DIGITS: usize = 2;
 /// Builds the comparison of levels, metric by metric.
 #[must_use]
 pub fn level_comparison(comparison: &LevelComparison) -> Document {
-    let factors = comparison.factors.join(comma());
+    let names = comparison.factors.iter().map(|it| factor_name(it));
+    let factors = names.collect::<Vec<_>>().join(comma());
     let mut document = Document::new(message!("levels-title", factors = factors));
     if comparison.metrics.is_empty() {
         document.paragraph(Tone::Bad, word("compare-nothing"));
@@ -35,6 +39,18 @@ pub fn level_comparison(comparison: &LevelComparison) -> Document {
     document
 }
 
+/// Appends the comparison of levels to the report of one of its runs.
+pub fn add_levels(document: &mut Document, comparison: &LevelComparison) {
+    let levels = level_comparison(comparison);
+    document.heading(&levels.title);
+    document.blocks.extend(levels.blocks);
+}
+
+/// Returns the name of a factor; labels of runs are no factor of the user.
+fn factor_name(factor: &str) -> &str {
+    if factor == LABEL_FACTOR { word("column-label") } else { factor }
+}
+
 fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &MetricLevels) {
     let Some(first) = metric.levels.first() else { return };
     let name = figure_name(&first.estimate);
@@ -47,9 +63,16 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
         document.paragraph(Tone::Doubt, word("levels-without-letters"));
     }
     if let Some(needed) = metric.needed_blocks {
-        let text = message!("levels-more-blocks", needed = needed.to_string());
+        let needed = needed.to_string();
+        let text = match comparison.design {
+            ComparisonDesign::Turns | ComparisonDesign::Looks => {
+                message!("levels-more-blocks", needed = needed)
+            }
+            ComparisonDesign::Independent => message!("levels-more-runs", needed = needed),
+        };
         document.paragraph(Tone::Doubt, text);
     }
+    document.paragraph(Tone::Plain, sufficient_level(comparison, metric).unwrap_or_default());
     if let Some(test) = metric.overall {
         let figure = |value| precision::format_value(value, Unit::Count, TEST_DIGITS);
         let text = message!(
@@ -59,7 +82,7 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
         );
         document.paragraph(Tone::Quiet, text);
     }
-    document.blocks.extend(plot(comparison, metric, &name).map(Block::Plot));
+    document.blocks.extend(picture::draw(comparison, metric, &name));
 }
 
 fn table(comparison: &LevelComparison, metric: &MetricLevels) -> ReportTable {
@@ -68,13 +91,19 @@ fn table(comparison: &LevelComparison, metric: &MetricLevels) -> ReportTable {
         it.levels.iter().map(|level| level.level.as_str()).collect::<Vec<_>>().join(comma())
     });
     let ratio = format!("÷ {}", reference.unwrap_or_default());
-    let factors = comparison.factors.iter().map(|it| (it.as_str(), ColumnAlignment::Right));
+    let align = match comparison.factors.iter().any(|it| it == LABEL_FACTOR) {
+        true => ColumnAlignment::Left,
+        false => ColumnAlignment::Right,
+    };
+    let factors = comparison.factors.iter().map(|it| (factor_name(it), align));
     let mut columns: Vec<(&str, ColumnAlignment)> = factors.collect();
     columns.extend([
         (word("column-median"), ColumnAlignment::Right),
         (interval.as_str(), ColumnAlignment::Right),
         ("n", ColumnAlignment::Right),
         (ratio.as_str(), ColumnAlignment::Right),
+        (interval.as_str(), ColumnAlignment::Right),
+        (word("column-efficiency"), ColumnAlignment::Right),
         (interval.as_str(), ColumnAlignment::Right),
         (word("column-letters"), ColumnAlignment::Left),
     ]);
@@ -93,10 +122,20 @@ fn table(comparison: &LevelComparison, metric: &MetricLevels) -> ReportTable {
             level.estimate.n.to_string().into(),
         ]);
         row.extend(ratio_cells(level, metric));
+        row.extend(efficiency_cells(level, metric));
         row.push(level.letters.clone().into());
         table.rows.push(row);
     }
     table.without_empty_columns()
+}
+
+fn efficiency_cells(level: &LevelEstimate, metric: &MetricLevels) -> [TableCell; 2] {
+    let as_ratio = level.efficiency.map(|efficiency| LevelEstimate {
+        ratio: Some(efficiency.share),
+        ratio_ci: efficiency.ci,
+        ..level.clone()
+    });
+    as_ratio.map(|it| ratio_cells(&it, metric)).unwrap_or_default()
 }
 
 fn ratio_cells(level: &LevelEstimate, metric: &MetricLevels) -> [TableCell; 2] {
@@ -111,41 +150,41 @@ fn ratio_cells(level: &LevelEstimate, metric: &MetricLevels) -> [TableCell; 2] {
     [precision::ratio(ratio, level.ratio_ci, digits).into(), interval.into()]
 }
 
-/// Draws the medians over the levels of a single factor whose levels are numbers.
-fn plot(comparison: &LevelComparison, metric: &MetricLevels, name: &str) -> Option<Plot> {
-    let [factor] = &comparison.factors[..] else { return None };
-    let point = |level: &LevelEstimate| -> Option<PlotPoint> {
-        let own = comparison.conditions.get(level.condition)?.levels.first()?;
-        let x: f64 = own.level.parse().ok().filter(|it: &f64| it.is_finite())?;
-        Some(PlotPoint { x, y: level.estimate.median, interval: level.estimate.ci })
+/// Names the smallest level that no other one surpasses.
+fn sufficient_level(comparison: &LevelComparison, metric: &MetricLevels) -> Option<String> {
+    let found = metric.sufficient.as_ref()?;
+    let levels = |index: &usize| {
+        let level = metric.levels.get(*index)?;
+        Some(comparison.conditions.get(level.condition)?.levels.as_slice())
     };
-    let mut points = metric.levels.iter().map(point).collect::<Option<Vec<_>>>()?;
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let (low, high) = (points.first()?.x, points.last()?.x);
-    if points.len() < 2 {
-        return None;
+    let level = format_levels(levels(&found.level)?);
+    if found.larger.is_empty() {
+        return Some(message!("levels-sufficient-last", level = level));
     }
-    // Levels that span more than a factor of eight are powers in practice.
-    let scale = if low > 0.0 && high / low >= 8.0 { Scale::Log2 } else { Scale::LinearFitted };
-    let unit = metric.levels.first()?.estimate.unit;
-    let axes = [Axis::new(factor, Unit::Count, scale), Axis::new(name, unit, Scale::Linear)];
-    let series = vec![PlotSeries { name: name.to_owned(), points }];
-    let title = message!("levels-plot", metric = name, factor = factor);
-    let description = word("levels-plot-description");
-    Some(Plot { is_comparison: true, ..Plot::new(title, description, axes, series) })
+    let larger = found.larger.iter().filter_map(|it| Some(levels(it)?.first()?.level.as_str()));
+    let larger = larger.collect::<Vec<_>>().join(comma());
+    Some(message!("levels-sufficient", level = level, larger = larger))
 }
 
 fn explanation(comparison: &LevelComparison) -> String {
-    let rule = message!(
-        "levels-explanation",
-        blocks = comparison.blocks.to_string(),
-        wrong = format_percent_setting(comparison.family_error * 100.0),
-    );
+    let wrong = format_percent_setting(comparison.family_error * 100.0);
+    let blocks = comparison.blocks.to_string();
+    let rule = match comparison.design {
+        ComparisonDesign::Turns | ComparisonDesign::Looks => {
+            message!("levels-explanation", blocks = blocks, wrong = wrong)
+        }
+        ComparisonDesign::Independent => {
+            message!("levels-explanation-independent", wrong = wrong)
+        }
+    };
+    let has_efficiency =
+        comparison.metrics.iter().flat_map(|it| &it.levels).any(|it| it.efficiency.is_some());
+    let efficiency = has_efficiency.then(|| word("levels-efficiency").to_owned());
     let alone = match comparison.unmatched {
         0 => None,
         n => Some(message!("levels-unmatched", n = n.to_string())),
     };
-    join_sentences(&[Some(rule), alone].into_iter().flatten().collect::<Vec<_>>())
+    join_sentences(&[Some(rule), efficiency, alone].into_iter().flatten().collect::<Vec<_>>())
 }
 
 /// Builds the list of combinations of a dry run.

@@ -58,7 +58,8 @@ fn typed_command(run: &Run, summary: &RunSummary) -> Option<String> {
     Some(command_line(&["mpirun", "-n", &ranks, "assay", "mpi"], &request.words))
 }
 
-fn command_line(first: &[&str], rest: &[String]) -> String {
+/// Joins words to a command line of a POSIX shell.
+pub(crate) fn command_line(first: &[&str], rest: &[String]) -> String {
     let words = first.iter().copied().chain(rest.iter().map(String::as_str));
     words.map(shell_word).collect::<Vec<_>>().join(" ")
 }

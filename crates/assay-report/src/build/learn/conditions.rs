@@ -22,15 +22,16 @@ fn is_network(estimate: &MetricEstimate) -> bool {
 
 /// Returns the route: the pair of hosts, or the remote end.
 fn route(estimate: &MetricEstimate) -> String {
-    pairs::name(estimate).or_else(|| text(estimate, Attribute::To)).unwrap_or_default()
+    let to = || text(estimate, Attribute::To).map(|to| network_labels::far_end(&to));
+    pairs::name(estimate).or_else(to).unwrap_or_default()
 }
 
 /// Returns the route and its case, with the protocol if there are several.
 fn item_label(estimate: &MetricEstimate, has_protocols: bool) -> String {
     let case = Some(network_labels::case_label(estimate)).filter(|it| !it.is_empty());
     let protocol = has_protocols.then(|| network_labels::protocol(estimate));
-    let parts = [protocol, Some(route(estimate)), case];
-    join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
+    let parts = [protocol, Some(route(estimate)), case].into_iter().flatten();
+    join_details(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>())
 }
 
 /// Returns the highest goodput and the shortest time of each route, under each condition.
@@ -61,7 +62,8 @@ pub(super) fn headline_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
                     case,
                     summary.run.label.clone(),
                 ];
-                let name = join_details(&parts.into_iter().flatten().collect::<Vec<_>>());
+                let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+                let name = join_details(&parts.collect::<Vec<_>>());
                 rows.push(row(name, format_value(it), &[it]));
             }
         }

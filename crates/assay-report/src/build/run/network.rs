@@ -200,7 +200,8 @@ fn table(
 fn place_label(estimate: &MetricEstimate) -> String {
     let to = route(estimate);
     let path = match text(estimate, Attribute::Path).as_deref() {
-        Some("loopback") if to != "loopback" => format!("{to} (loopback)"),
+        Some("loopback") if to != "loopback" => format!("{to} ({})", word("path-loopback")),
+        Some("loopback") => word("path-loopback").to_owned(),
         _ => to,
     };
     match text(estimate, Attribute::End) {

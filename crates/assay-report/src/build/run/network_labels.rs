@@ -1,6 +1,6 @@
 //! Labels of network results: protocol, metric, pair of hosts and case.
 
-use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::attribute::{Attribute, AttributeValue, LOOPBACK};
 use assay_model::benchmark::ReportSection;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
@@ -55,4 +55,9 @@ pub(in crate::build) fn case_label(estimate: &MetricEstimate) -> String {
         load.map(|streams| message!("under-load", n = streams as u64)),
     ];
     join_details(&parts.into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// Names the remote end of a route: a host, or the loopback path of this one.
+pub(in crate::build) fn far_end(to: &str) -> String {
+    if to == LOOPBACK { word("path-loopback").to_owned() } else { to.to_owned() }
 }

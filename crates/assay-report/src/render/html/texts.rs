@@ -1,5 +1,5 @@
 //! Texts of a page in every language, so that readers can switch the language offline. Each text
-//! node has its distinct forms, and none if all languages agree. The table is packed (DEFLATE,
+//! node, and each element with marked-up text, has its distinct forms, and none if all languages agree. The table is packed (DEFLATE,
 //! base64), because the languages of a page repeat the same words.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::deflate;
 
-use crate::locale::{Language, Locale};
+use crate::locale::{Language, Locale, word};
 
 /// Maximum size of a page with all languages; a larger page has only its own language.
 const MAX_PAGE_BYTES: usize = 300_000;
@@ -31,7 +31,7 @@ pub(super) fn pack_texts(make: &dyn Fn() -> String, own: &str) -> String {
 /// followed by the forms.
 fn build_table(make: &dyn Fn() -> String, own: &str) -> String {
     let own = text_nodes(own);
-    let mut variants: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    let mut variants: Vec<(&str, &str, Vec<PageText>)> = Vec::new();
     for locale in Locale::ALL {
         for (kind, has_invariant_units) in [("local", false), ("invariant", true)] {
             let page = Language { locale, has_invariant_units }.scope(|| text_nodes(&make()));
@@ -44,9 +44,10 @@ fn build_table(make: &dyn Fn() -> String, own: &str) -> String {
     let slots = (0..own.len()).map(|i| {
         let mut forms = vec![String::new()];
         for (_, _, page) in &variants {
-            let known = forms[1..].iter().position(|form| *form == page[i]);
+            let text = page[i].written_like(&own[i]);
+            let known = forms[1..].iter().position(|form| *form == text);
             let at = known.unwrap_or_else(|| {
-                forms.push(page[i].clone());
+                forms.push(text);
                 forms.len() - 2
             });
             forms[0].push(char::from(DIGITS[at]));
@@ -56,7 +57,20 @@ fn build_table(make: &dyn Fn() -> String, own: &str) -> String {
     let slots: Vec<usize> = slots.collect();
     let named: Vec<_> = variants.iter().map(|(tag, kind, _)| [tag, kind]).collect();
     let texts = texts.all;
-    serde_json::json!({ "variants": named, "slots": slots, "texts": texts }).to_string()
+    let labels: serde_json::Map<String, serde_json::Value> = Locale::ALL
+        .into_iter()
+        .map(|locale| (locale.tag().to_owned(), labels(locale)))
+        .collect();
+    let table = serde_json::json!({
+        "variants": named, "slots": slots, "texts": texts, "labels": labels,
+    });
+    table.to_string()
+}
+
+/// Returns the labels of both selectors and of the contents, which are no text of the page.
+fn labels(locale: Locale) -> serde_json::Value {
+    let language = Language { locale, has_invariant_units: false };
+    language.scope(|| ["page-language", "page-units", "page-contents"].map(word).into())
 }
 
 /// Slot of a text that is the same in every language; other slots count from 1.
@@ -86,18 +100,58 @@ impl<T: Clone + Eq + std::hash::Hash> Interner<T> {
     }
 }
 
-/// Returns the text nodes of the body as a browser creates them, without blank ones.
-fn text_nodes(page: &str) -> Vec<String> {
+/// Text of a page that changes with the language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum PageText {
+    /// Text node, unescaped.
+    Plain(String),
+    /// Contents of an element, as HTML.
+    Whole(String),
+}
+
+impl PageText {
+    /// Returns the text in the form that the script needs in the place of `own`.
+    fn written_like(&self, own: &Self) -> String {
+        match (self, own) {
+            (Self::Plain(text), Self::Plain(_)) | (Self::Whole(text), Self::Whole(_)) => {
+                text.clone()
+            }
+            (Self::Plain(text), Self::Whole(_)) => super::escape_html(text),
+            (Self::Whole(html), Self::Plain(_)) => {
+                let pieces = html.split('<').map(|it| it.split_once('>').map_or(it, |it| it.1));
+                unescape_html(&pieces.collect::<String>())
+            }
+        }
+    }
+}
+
+/// Attribute of an element whose contents change as a whole.
+const WHOLE: &str = " data-m";
+
+/// Returns the texts of the body, without blank ones: text nodes as a browser creates them, and
+/// the contents of elements that change as a whole.
+fn text_nodes(page: &str) -> Vec<PageText> {
     let body = page.split_once("<body>").map_or("", |(_, body)| body);
-    let body = body.split("<script").next().unwrap_or_default();
+    let mut rest = body.split("<script").next().unwrap_or_default();
     let mut texts = Vec::new();
-    for piece in body.split('<') {
-        let Some((tag, text)) = piece.split_once('>') else { continue };
-        // Browsers drop a line break at the start of preformatted text.
-        let text = if tag == "pre" { text.strip_prefix('\n').unwrap_or(text) } else { text };
-        let text = unescape_html(text);
+    while let Some((_, piece)) = rest.split_once('<') {
+        let Some((tag, after)) = piece.split_once('>') else { break };
+        let whole = tag.strip_suffix(WHOLE).map(|it| it.split(' ').next().unwrap_or_default());
+        let text;
+        (text, rest) = match whole.and_then(|name| after.find(&format!("</{name}>"))) {
+            Some(end) => (PageText::Whole(after[..end].to_owned()), &after[end..]),
+            None => {
+                let end = after.find('<').unwrap_or(after.len());
+                // Browsers drop a line break at the start of preformatted text.
+                let text = &after[..end];
+                let text =
+                    if tag == "pre" { text.strip_prefix('\n').unwrap_or(text) } else { text };
+                (PageText::Plain(unescape_html(text)), &after[end..])
+            }
+        };
         // The script also ignores cells with blanks only.
-        if !text.trim().is_empty() {
+        let (PageText::Plain(letters) | PageText::Whole(letters)) = &text;
+        if !unescape_html(letters).trim().is_empty() {
             texts.push(text);
         }
     }
@@ -114,7 +168,6 @@ fn unescape_html(text: &str) -> String {
         ("&#62;", ">"),
         ("&#34;", "\""),
         ("&#39;", "'"),
-        ("&#8288;", "\u{2060}"),
         ("&#38;", "&"),
         ("&amp;", "&"),
     ]
@@ -147,7 +200,10 @@ mod tests {
                 let forms = &table["texts"][slot];
                 let form = &forms[0].as_str().unwrap()[2 * at..=2 * at];
                 let form = usize::from_str_radix(form, 36).unwrap();
-                assert_eq!(forms[form + 1], **text, "{}", locale.tag());
+                assert_eq!(
+                    PageText::Plain(forms[form + 1].as_str().unwrap().to_owned()),
+                    *text
+                );
             }
         }
     }
@@ -156,6 +212,20 @@ mod tests {
     fn ignores_blank_cells() {
         let page =
             "<body><main><td>1&nbsp;ms</td><td>&nbsp;</td><td> </td><td>a &lt; b</td></main>";
-        assert_eq!(text_nodes(page), ["1\u{a0}ms", "a < b"]);
+        assert_eq!(
+            text_nodes(page),
+            ["1\u{a0}ms", "a < b"].map(|it| PageText::Plain(it.to_owned()))
+        );
+    }
+
+    #[test]
+    fn marked_up_text_is_one_text() {
+        let page =
+            "<body><p class=\"x\" data-m>run <code>a &lt; b</code></p><li>one<b>two</b></li>";
+        let plain = |text: &str| PageText::Plain(text.to_owned());
+        let whole = PageText::Whole("run <code>a &lt; b</code>".to_owned());
+        assert_eq!(text_nodes(page), [whole.clone(), plain("one"), plain("two")]);
+        assert_eq!(whole.written_like(&plain("")), "run a < b");
+        assert_eq!(plain("a < b").written_like(&whole), "a &#60; b");
     }
 }

@@ -1,7 +1,9 @@
 //! Comparison of levels as JSON.
 
+use assay_model::comparison::ComparisonDesign;
 use assay_model::level_comparison::{
     LevelComparison, LevelCondition, LevelEstimate, LevelPair, MetricLevels, SCHEMA,
+    SufficientLevel,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,6 +15,7 @@ pub(super) struct LevelComparisonOut<'a> {
     schema: u32,
     factors: &'a [String],
     conditions: Vec<ConditionOut<'a>>,
+    design: ComparisonDesign,
     blocks: usize,
     level: f64,
     family_error: f64,
@@ -34,6 +37,13 @@ struct MetricOut<'a> {
     levels: Vec<LevelOut<'a>>,
     pairs: Vec<PairOut>,
     needed_blocks: Option<usize>,
+    sufficient: Option<SufficientOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct SufficientOut<'a> {
+    level: usize,
+    larger: &'a [usize],
 }
 
 #[derive(Serialize)]
@@ -51,6 +61,8 @@ struct LevelOut<'a> {
     result: EstimateOut<'a>,
     ratio: Option<f64>,
     ratio_ci: Option<[f64; 2]>,
+    efficiency: Option<f64>,
+    efficiency_ci: Option<[f64; 2]>,
     letters: &'a str,
 }
 
@@ -73,6 +85,7 @@ impl<'a> LevelComparisonOut<'a> {
             schema: SCHEMA,
             factors: &comparison.factors,
             conditions: comparison.conditions.iter().map(condition).collect(),
+            design: comparison.design,
             blocks: comparison.blocks,
             level: comparison.level,
             family_error: comparison.family_error,
@@ -95,6 +108,8 @@ fn metric<'a>(comparison: &'a LevelComparison, it: &'a MetricLevels) -> MetricOu
         result: estimate(&level.estimate),
         ratio: level.ratio,
         ratio_ci: level.ratio_ci,
+        efficiency: level.efficiency.map(|it| it.share),
+        efficiency_ci: level.efficiency.and_then(|it| it.ci),
         letters: &level.letters,
     };
     MetricOut {
@@ -109,7 +124,12 @@ fn metric<'a>(comparison: &'a LevelComparison, it: &'a MetricLevels) -> MetricOu
         levels: it.levels.iter().map(level).collect(),
         pairs: it.pairs.iter().map(pair).collect(),
         needed_blocks: it.needed_blocks,
+        sufficient: it.sufficient.as_ref().map(sufficient),
     }
+}
+
+fn sufficient(it: &SufficientLevel) -> SufficientOut<'_> {
+    SufficientOut { level: it.level, larger: &it.larger }
 }
 
 const fn pair(it: &LevelPair) -> PairOut {

@@ -1,6 +1,6 @@
 //! Checks of the programs of a suite: they exist, their patterns compile, their names differ.
 
-use assay_adapters::import::{FigureRule, LinePattern};
+use assay_adapters::import::{self, FigureRule, LinePattern};
 use assay_fleet::process::ProcessError;
 use assay_model::suite::{CommandRequest, Measure, MeasureRequest, Suite};
 use assay_model::workload::command::ProgramCall;
@@ -82,6 +82,12 @@ fn check_program(
             let what = format!("cannot find the metric {:?}", figure.name);
             (invalid(what, problem), &["metrics"][..])
         })?;
+    }
+    if let Some(name) = work.read_as.as_ref().filter(|it| import::find_format(it).is_none()) {
+        let failure =
+            CommandFailure::new(question.failure_kind, format!("`{name}` is no known format"));
+        let advice = "use a name that `assay help formats` lists, like hpl";
+        return Err((failure.advise(advice), &["read-as"]));
     }
     if let Some(find) = &work.correct.find {
         LinePattern::parse(find).map_err(|problem| {

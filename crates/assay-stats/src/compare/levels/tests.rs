@@ -1,5 +1,6 @@
 //! Tests of compared levels on simulated runs with known effects.
 
+use assay_model::benchmark::Better;
 use assay_model::event::TurnPosition;
 use assay_model::factor::FactorLevel;
 
@@ -24,7 +25,9 @@ fn conditions(
                 number: block,
                 block,
                 is_control: false,
+                has_looks: false,
                 levels: Vec::new(),
+                combination: None,
             };
             let common = 100.0 * (1.0 + 0.05 * f64::from(block));
             let value = |metric: usize| {
@@ -99,7 +102,7 @@ fn family_error_and_power_hold() {
             .iter()
             .map(|it| it.iter().map(|(block, it)| (*block, estimate(*it))).collect())
             .collect();
-        let mut metrics = [compare_metric(&result)];
+        let mut metrics = [compare_metric(&result, ComparisonDesign::Turns)];
         judge_metrics(&mut metrics);
         let [metric] = metrics;
         let differs =
@@ -118,6 +121,97 @@ fn family_error_and_power_hold() {
     assert!(found >= 380, "{found} of 400");
 }
 
+/// Levels of a curve that saturates: the smallest one that no larger surpasses is named, and none
+/// without a difference.
+#[test]
+fn smallest_sufficient_level_needs_a_verdict() {
+    let mut random = Random::new(10);
+    let mut sufficient = |effects: &[f64]| {
+        let found = compare_levels(&conditions(effects, (14, 1), 0.01, &mut random));
+        found.metrics[0].sufficient.clone().map(|it| (it.level, it.larger))
+    };
+    // Lower values are better.
+    assert_eq!(sufficient(&[2.0, 1.5, 1.0, 1.0, 1.0]), Some((2, vec![3, 4])));
+    assert_eq!(sufficient(&[2.0, 1.5, 1.0]), Some((2, vec![])));
+    assert_eq!(sufficient(&[1.0, 1.0, 2.0]), Some((0, vec![1, 2])));
+    assert_eq!(sufficient(&[1.0, 1.0, 1.0]), None);
+}
+
+/// Efficiency of a total whose rate is known: 1, 1.8 and 2.4 times that of one host.
+#[test]
+fn efficiency_is_ratio_over_number_of_hosts() {
+    let mut random = Random::new(11);
+    let mut runs = conditions(&[1.0, 1.8, 2.4], (14, 1), 0.005, &mut random);
+    for (runs, hosts) in runs.iter_mut().zip(["1", "2", "4"]) {
+        runs.levels = vec![FactorLevel { factor: "hosts".into(), level: hosts.into() }];
+    }
+    let mut metric = compare_levels(&runs).metrics.remove(0);
+    assert_eq!(metric.levels[1].efficiency, None, "not a total");
+    for level in &mut metric.levels {
+        level.estimate.host = "all".to_owned();
+        level.estimate.better = Better::Higher;
+    }
+    conclusions::add(&mut metric, &runs);
+    assert_eq!(metric.levels[0].efficiency, None, "the reference");
+    for (level, expected) in metric.levels[1..].iter().zip([0.9, 0.6]) {
+        let efficiency = level.efficiency.unwrap();
+        let [low, high] = efficiency.ci.unwrap();
+        assert!((efficiency.share - expected).abs() < 0.01, "{efficiency:?}");
+        assert!(low < efficiency.share && efficiency.share < high, "{efficiency:?}");
+    }
+}
+
+/// Any number of labels: paired by block if their runs took turns, otherwise independent.
+#[test]
+fn labels_are_compared_by_their_design() {
+    let mut random = Random::new(12);
+    let runs = conditions(&[1.0, 1.0, 1.2], (10, 1), 0.01, &mut random);
+    let named = |all: &[LevelRuns]| {
+        let names = ["a", "b", "c"].into_iter().zip(all);
+        let named: Vec<(&str, &[Run])> =
+            names.map(|(name, it)| (name, it.runs.as_slice())).collect();
+        compare_labels(&named)
+    };
+    let paired = named(&runs);
+    assert_eq!((paired.design, paired.blocks), (ComparisonDesign::Turns, 10));
+    assert_eq!((letters_of(&paired).as_str(), &*paired.factors[0]), ("a a b", "label"));
+    let mut apart = runs;
+    let all = apart.iter_mut().flat_map(|it| &mut it.runs);
+    // Independent runs do not drift together.
+    all.for_each(|run| run.started.turn = None);
+    apart[1].runs.truncate(6);
+    let apart = named(&apart);
+    assert_eq!((apart.design, apart.blocks), (ComparisonDesign::Independent, 10));
+    assert_eq!(apart.metrics[0].overall, None);
+    let mut few = conditions(&[1.0; 5], (6, 1), 0.0, &mut random);
+    few.iter_mut().flat_map(|it| &mut it.runs).for_each(|run| run.started.turn = None);
+    let names = ["a", "b", "c", "d", "e"];
+    let few: Vec<_> = names.into_iter().zip(few.iter().map(|it| it.runs.as_slice())).collect();
+    assert_eq!(compare_labels(&few).metrics[0].needed_blocks, None);
+}
+
 fn compare_template() -> MetricEstimate {
-    summarize(&simulated_run(&[1.0], None)).results.remove(0)
+    crate::summarize::summarize(&simulated_run(&[1.0], None)).results.remove(0)
+}
+
+/// A level that decides the tool, as `by = "{tool}"` does: both measure the same request.
+#[test]
+fn levels_of_tools_are_matched() {
+    let mut random = Random::new(11);
+    let mut runs = conditions(&[1.0, 1.1], (14, 2), 0.01, &mut random);
+    for case in runs[1].runs.iter_mut().flat_map(|run| &mut run.cases) {
+        case.case.by = "fio".to_owned();
+        case.case.id.push_str("/fio");
+    }
+    let found = compare_levels(&runs);
+    assert_eq!((letters_of(&found).as_str(), found.unmatched), ("a b", 0));
+    let named = |index: usize| super::super::Condition {
+        name: "",
+        runs: &runs[index].runs,
+        positions: &[],
+    };
+    let pair = super::super::compare(named(0), named(1), 0.02);
+    assert_eq!((pair.pairs.len(), pair.unmatched.len()), (2, 0), "{pair:#?}");
+    let [first, _] = &pair.pairs[..] else { panic!("{pair:#?}") };
+    assert_eq!([&*first.a.tool.name, &*first.b.tool.name], ["assay", "fio"]);
 }

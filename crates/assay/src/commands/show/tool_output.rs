@@ -1,12 +1,17 @@
 //! `assay show RUN --as …`: renders a stored run in the output format of the emulated tool, from
 //! its stored outcome like the live output.
 
+use assay_adapters::import;
 use assay_dialects::fio::command_line::FioFormat;
+use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::path_text;
 use assay_model::run::Run;
 use assay_run::failure::CommandFailure;
+use assay_run::importing;
 use assay_store::Store;
 
 use crate::arguments::ToolShape;
+use crate::output_file;
 use crate::terminal::Terminal;
 use crate::{ior, iperf3, osu, perftest, ping, qperf, vdbench};
 use assay_emulation::fio::record as fio;
@@ -19,6 +24,9 @@ pub(super) fn print_tool_output(
     (shape, output): (ToolShape, Option<&str>),
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
+    if run.started.plan.suite == importing::SUITE {
+        return print_imported_file(run, store, (shape, output), terminal);
+    }
     if output.is_some() && shape != ToolShape::Vdbench {
         return Err(CommandFailure::usage("--output needs --as vdbench")
             .advise("redirect other formats: `… > FILE`"));
@@ -57,6 +65,10 @@ pub(super) fn print_tool_output(
         ToolShape::FioJson => of_fio(FioFormat::Json),
         ToolShape::FioJsonPlus => of_fio(FioFormat::JsonPlus),
         ToolShape::FioTerse => of_fio(FioFormat::Terse),
+        ToolShape::Imported => {
+            return Err(CommandFailure::usage(format!("{} was not imported", run.started.run))
+                .advise("leave out --as for assay's own report"));
+        }
         // Prints and writes its folder itself.
         ToolShape::Vdbench => {
             return vdbench::render_stored::render_stored(run, store, output, terminal);
@@ -64,4 +76,37 @@ pub(super) fn print_tool_output(
     };
     terminal.print(&text?);
     Ok(())
+}
+
+/// Prints the file of an imported run, or writes it unchanged.
+fn print_imported_file(
+    run: &Run,
+    store: &Store,
+    (shape, output): (ToolShape, Option<&str>),
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    let format = run.cases.iter().find_map(|it| it.facts.get(&Attribute::SourceFormat));
+    let format = format.and_then(AttributeValue::as_text).unwrap_or_default();
+    let Some((name, hash)) = run.raw.first_key_value() else {
+        return Err(CommandFailure::measurement(format!(
+            "the run {} has no file",
+            run.started.run
+        ))
+        .advise("leave out --as for assay's own report"));
+    };
+    if !shape.is_imported_format(format) {
+        return Err(CommandFailure::usage(format!(
+            "cannot print {} in this shape: it was imported from {name}, of the format {format}",
+            run.started.run
+        ))
+        .advise("use `--as imported` for the file"));
+    }
+    let bytes = store.read_raw(hash).map_err(|error| CommandFailure::from_store(&error))?;
+    match output {
+        Some(file) => output_file::write(&path_text::decode_path(file), &bytes),
+        None => {
+            terminal.print(&import::decode_text(&bytes));
+            Ok(())
+        }
+    }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use assay_console::output_file;
 use assay_report::site::{MARK, MARK_REACH};
 use assay_run::failure::CommandFailure;
+use assay_store::ListEntry;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ const SCHEMA: u32 = 1;
 /// Maximum size of a manifest; that of 10,000 runs has 3 MB.
 const MAX_MANIFEST_BYTES: u64 = 1 << 30;
 /// Folders of a site; the first is the site itself.
-const FOLDERS: [&str; 5] = ["", "runs", "results", "history", "data"];
+const FOLDERS: [&str; 6] = ["", "runs", "results", "history", "data", "verdicts"];
 /// Number of hexadecimal digits of a fingerprint.
 const FINGERPRINT_DIGITS: usize = 32;
 
@@ -36,6 +37,9 @@ pub(super) struct SiteManifest {
     pub(super) runs: BTreeMap<String, RunRecord>,
     /// Histories by the name of the host.
     pub(super) hosts: BTreeMap<String, HostRecord>,
+    /// Verdicts by the name of their files.
+    #[serde(default)]
+    pub(super) verdicts: BTreeMap<String, VerdictRecord>,
 }
 
 /// File that a site wrote.
@@ -53,12 +57,15 @@ impl FileRecord {
 }
 
 /// Run whose page was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunRecord {
     /// Fingerprint of the sources of its files.
     pub(super) source: String,
     /// Type of the machine.
     pub(super) machine: String,
+    /// Its entry in the list with placeholders, in a site without identifying texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) listed: Option<ListEntry>,
 }
 
 /// Host whose histories were written.
@@ -77,6 +84,17 @@ pub(super) struct HistoryRecord {
     pub(super) newest: String,
     pub(super) runs: usize,
     pub(super) changes: usize,
+}
+
+/// Pair of labels that was compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct VerdictRecord {
+    /// Fingerprint of the runs of both labels.
+    pub(super) source: String,
+    pub(super) host: String,
+    pub(super) labels: [String; 2],
+    /// Conclusion in one sentence; empty without common results, and then there are no files.
+    pub(super) conclusion: String,
 }
 
 /// Opened folder of a site, which no other process writes meanwhile.
@@ -159,8 +177,8 @@ impl HeldFiles {
 
 impl SiteManifest {
     pub(super) fn new() -> Self {
-        let (files, runs, hosts) = Default::default();
-        Self { schema: SCHEMA, files, runs, hosts }
+        let (files, runs, hosts, verdicts) = Default::default();
+        Self { schema: SCHEMA, files, runs, hosts, verdicts }
     }
 }
 

@@ -11,13 +11,12 @@ use assay_store::{ListEntry, Store, UnreadableEntry};
 
 use super::folder::{HistoryRecord, HostRecord, RunRecord, fingerprint};
 use super::runs::RunUpdate;
-use super::{SiteFiles, SiteWriter};
+use super::{DEFAULT_MARGIN, SiteFiles, SiteWriter};
 
 /// Maximum number of runs of a history. The search for shifts permutes the runs 999 times: with
 /// more of them, a site of many results takes minutes.
 pub(super) const MAX_HISTORY_RUNS: usize = 300;
-/// Margin and seed of `assay history` without options.
-const DEFAULT_MARGIN: f64 = 0.02;
+/// Seed of `assay history` without options.
 const DEFAULT_SEED: u64 = 1;
 /// Minimum number of runs and of histories per thread.
 const MIN_RUNS_PER_THREAD: usize = 4;

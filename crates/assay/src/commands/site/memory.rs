@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_report::locale::Language;
 use assay_run::failure::CommandFailure;
-use assay_store::{RunListing, Store, StoreError};
+use assay_store::{ListEntry, RunListing, Store, StoreError};
 
 use super::folder::{HeldFile, HeldFiles, SiteFolder};
 use super::runs::render_run_file;
@@ -38,18 +38,22 @@ impl SiteMemory {
         Self { language, held: Arc::new(HeldFiles::new()), rendering: Mutex::new(()) }
     }
 
-    /// Updates the files from the list of runs; returns the changes of the list.
+    /// Updates the files from the list of runs; returns the changes of the list. Verdicts are those of
+    /// all runs of the store, the newest first.
     ///
     /// # Errors
     /// If a page cannot be rendered. The files remain usable.
     pub(crate) fn update(
         &self,
-        store: Option<&Store>,
+        store: Option<(&Store, &[ListEntry])>,
         listing: RunListing,
     ) -> Result<SiteChange, CommandFailure> {
         let before = self.held.manifest();
-        let writer =
-            SiteWriter { folder: SiteFolder::in_memory(&self.held), language: self.language };
+        let writer = SiteWriter {
+            folder: SiteFolder::in_memory(&self.held),
+            language: self.language,
+            placeholders: None,
+        };
         let WrittenSite { warnings, .. } = writer.write_site(store, listing)?;
         let after = self.held.manifest();
         let piece = |number: usize| format!("data/runs-{number}.js");

@@ -1,15 +1,18 @@
 //! Files of one run: its page, and its results for comparisons.
 
 use assay_model::run::Run;
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_report::document::Document;
 use assay_report::locale::Language;
 use assay_report::{build, site};
 use assay_run::failure::CommandFailure;
-use assay_stats::compare::key_results;
+use assay_stats::compare::{ResultKey, key_results};
 use assay_stats::history::RunResults;
 use assay_stats::summarize::summarize;
 use assay_store::{ListEntry, Store, StoreError, UnreadableEntry};
 
 use super::folder::{FileRecord, RunRecord, fingerprint};
+use super::placeholders::Placeholders;
 use super::{SiteFiles, SiteWriter};
 use crate::store_access;
 
@@ -33,9 +36,10 @@ impl SiteWriter {
         fingerprint(format!("{} {} {entry}", self.style_of_pages(), run.running).as_bytes())
     }
 
-    /// Returns the version of the program and the language, on which every page depends.
+    /// Returns the conditions of every page: version of the program, language, placeholders.
     pub(super) fn style_of_pages(&self) -> String {
-        format!("{} {:?}", crate::VERSION, self.language)
+        let salt = self.placeholders.map(Placeholders::salt).unwrap_or_default();
+        format!("{} {:?} {salt}", crate::VERSION, self.language)
     }
 
     /// Returns the files of a run that are up to date.
@@ -62,12 +66,16 @@ impl SiteWriter {
         store: &Store,
         run: &ListEntry,
     ) -> Result<RunOutcome, CommandFailure> {
-        let read = match store_access::read_run(store, &run.id) {
+        let mut read = match store_access::read_run(store, &run.id) {
             Ok(read) => read,
             Err(error) => {
                 let reason = error.to_string();
                 return Ok(Err(UnreadableEntry { id: run.id.clone(), reason }));
             }
+        };
+        let listed = match self.placeholders {
+            Some(placeholders) => Some(placeholders.anonymise(&mut read.run, run)?),
+            None => None,
         };
         let summary = summarize(&read.run);
         let keyed = key_results(&read.run, summary.results.clone());
@@ -78,10 +86,11 @@ impl SiteWriter {
                 let record = RunRecord {
                     source: self.run_source(run),
                     machine: machine_type(&read.run),
+                    listed,
                 };
                 let files = self.write_run_files(&run.id, || {
                     let document = build::run_page(&summary, Some(&read.run));
-                    [site::run_page(&document), site::results_script(&summary, &keyed)]
+                    [site::run_page(&document), render_results(&document, &summary, &keyed)]
                 })?;
                 let path = read.path.display();
                 let warnings = read.problems.iter();
@@ -125,15 +134,29 @@ pub(super) fn render_run_file(
     };
     let rendered = store_access::read_run(store, id).map(|read| {
         let summary = summarize(&read.run);
-        language.scope(|| match is_page {
-            true => site::run_page(&build::run_page(&summary, Some(&read.run))),
-            false => {
-                let keyed = key_results(&read.run, summary.results.clone());
-                site::results_script(&summary, &keyed)
+        language.scope(|| {
+            let document = build::run_page(&summary, Some(&read.run));
+            match is_page {
+                true => site::run_page(&document),
+                false => {
+                    let keyed = key_results(&read.run, summary.results.clone());
+                    render_results(&document, &summary, &keyed)
+                }
             }
         })
     });
     Some(rendered)
+}
+
+/// Renders the script with the results of a run and its curves.
+fn render_results(
+    document: &Document,
+    summary: &RunSummary,
+    keyed: &[(ResultKey, MetricEstimate)],
+) -> String {
+    let estimates: Vec<_> = keyed.iter().map(|(_, it)| it).collect();
+    let curves = site::curves_script(&summary.run.id, document, &estimates);
+    site::results_script(summary, keyed) + &curves
 }
 
 fn page_name(id: &str) -> String {

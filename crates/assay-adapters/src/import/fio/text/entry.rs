@@ -183,6 +183,7 @@ impl TextEntry {
         let rate_rounding = if self.issued.is_some() { 0.0 } else { 0.005 };
         let bytes_rounding = self.directions.iter().map(|it| it.rounding).fold(0.0, f64::max);
         let conditions = derive_conditions(&ConditionSource {
+            name: &self.name,
             options: &self.options,
             counts: &counts,
             printed_jobs: self.jobs,

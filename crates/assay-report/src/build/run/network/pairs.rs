@@ -58,7 +58,7 @@ pub(in crate::build::run) fn heat_maps(
     [titled_map(throughput, "heat-throughput"), titled_map(times, times_title)]
         .into_iter()
         .flatten()
-        .filter(|map| map.names.len() > 2)
+        .filter(|map| map.rows.len() > 2)
         .collect()
 }
 
@@ -123,7 +123,8 @@ fn heat_map(group: &[&MetricEstimate], title: String) -> HeatMap {
             best = best,
             to = best_pair,
         ),
-        names,
+        rows: names.clone(),
+        columns: names,
         cells,
         marked,
         unit: first.unit,

@@ -1,0 +1,177 @@
+//! Parts of a page that contradict each other: a heading with another machine than the title, a
+//! sentence with another value than the table, a percentage that does not follow from its sentence.
+
+use assay_model::quantity::Unit;
+
+use super::{Linter, Rule, figure_with_unit, full_rows, page_span};
+use crate::figure::{PrintedFigure, find_figures};
+use crate::page::{LintPage, PageText};
+use crate::steps;
+
+pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
+    check_headings(lint, page);
+    check_repeated_values(lint, page);
+    for text in &page.prose {
+        check_percentage(lint, text);
+    }
+}
+
+/// Returns whether a word is the short name of a series of machines: `HC`, `HBv2`.
+fn is_series(word: &str) -> bool {
+    const OTHERS: [&str; 10] = ["VM", "OS", "IO", "DB", "AI", "ML", "IP", "PC", "CI", "ID"];
+    let (name, version) = word.split_once('v').unwrap_or((word, "1"));
+    name.len() == 2
+        && !OTHERS.contains(&name)
+        && name.chars().all(|c| c.is_ascii_uppercase())
+        && (1..=2).contains(&version.len())
+        && version.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Returns the series in a text that are named as such: `HC-series`, `серии HC`.
+fn named_series(text: &str) -> impl Iterator<Item = &str> {
+    const SERIES: [&str; 8] =
+        ["series", "serie", "séri", "řad", "seri", "시리즈", "シリーズ", "系列"];
+    let lower = text.to_lowercase();
+    let is_named = SERIES.iter().any(|word| lower.contains(word));
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(move |word| is_named && is_series(word))
+}
+
+/// Reports the heading of a column with another series than the title, if the page names it nowhere
+/// else.
+fn check_headings(lint: &mut Linter<'_>, page: &LintPage) {
+    let first = page.titles.iter().chain(page.prose.first()).map(|it| it.text.as_str());
+    let titles: Vec<&str> = first.flat_map(named_series).collect();
+    let Some(title) = titles.first().filter(|it| titles.iter().all(|other| other == *it))
+    else {
+        return;
+    };
+    let headings = page.tables.iter().filter_map(|it| it.rows.first()).flatten();
+    let is_other = |it: &&PageText| {
+        let word = it.text.trim();
+        is_series(word)
+            && word != *title
+            && word.len() == title.len()
+            && word.as_bytes().first() == title.as_bytes().first()
+    };
+    for heading in headings.filter(is_other) {
+        let word = heading.text.trim();
+        if page.prose.iter().any(|it| it.text.contains(word)) {
+            continue;
+        }
+        let start = heading.text.len() - heading.text.trim_start().len();
+        let message = format!("the heading is `{word}`, and the page is about {title}");
+        lint.add_likely(Rule::Name, page_span(heading, (start, start + word.len())), message);
+    }
+}
+
+/// Minimum number of words of a label that a sentence repeats.
+const MIN_WORDS: usize = 2;
+/// Maximum number of rows and of paragraphs that are compared.
+const MOST: usize = 64;
+
+/// Reports a sentence that names the label of a row with two words or more, and another value of the
+/// same unit than this row.
+fn check_repeated_values(lint: &mut Linter<'_>, page: &LintPage) {
+    let rows = page.tables.iter().flat_map(full_rows).filter_map(|row| {
+        let [label, value] = row.as_slice() else { return None };
+        let label = label.text.trim().to_lowercase();
+        let figure = figure_with_unit(value)?;
+        (label.split_whitespace().count() >= MIN_WORDS && find_figures(&label).is_empty())
+            .then_some((label, figure))
+    });
+    let rows: Vec<(String, PrintedFigure)> = rows.take(MOST).collect();
+    for text in page.prose.iter().filter(|_| !rows.is_empty()).take(MOST * MOST) {
+        let lower = text.text.to_lowercase();
+        steps::count(lower.len());
+        let mut named = rows.iter().filter(|(label, _)| lower.contains(label.as_str()));
+        let (Some((_, expected)), None) = (named.next(), named.next()) else { continue };
+        let figures = find_figures(&text.text);
+        let [figure] = figures.as_slice() else { continue };
+        if is_other_value(lint, figure, expected) {
+            let message = format!(
+                "`{}`, and the table has {} for it",
+                &text.text[figure.number_span.0..figure.number_span.1],
+                expected.value
+            );
+            lint.add_finding(
+                (Rule::Digits, super::Confidence::Likely),
+                page_span(text, figure.number_span),
+                message,
+                None,
+            );
+        }
+    }
+}
+
+/// Returns whether two figures have one unit and values that are not roundings of each other, but
+/// near enough to be of one quantity.
+fn is_other_value(lint: &Linter<'_>, figure: &PrintedFigure, expected: &PrintedFigure) -> bool {
+    const NEAR: f64 = 2.0;
+    let (Some(a), Some(b)) = (&figure.unit, &expected.unit) else { return false };
+    let ratios = lint.number_format.possible_values(figure).map(|it| it / expected.value);
+    let rounding = figure.relative_rounding().max(expected.relative_rounding());
+    a.is_same(b)
+        && a.unit != Unit::Byte
+        && ratios.iter().all(|it| {
+            (1.0 / NEAR..NEAR).contains(it) && (it - 1.0).abs() > rounding + SENTENCE_TOLERANCE
+        })
+}
+
+/// Relative difference that a sentence may round away.
+const SENTENCE_TOLERANCE: f64 = 0.02;
+
+/// Words before and between two figures that a percentage compares.
+const CHANGES: [(&str, &str); 7] = [
+    ("from", "to"),
+    ("von", "auf"),
+    ("de", "à"),
+    ("de", "a"),
+    ("с", "до"),
+    ("从", "到"),
+    ("z", "na"),
+];
+
+/// Reports `from 100 MB/s to 150 MB/s, 52 % more`.
+fn check_percentage(lint: &mut Linter<'_>, text: &PageText) {
+    let figures = find_figures(&text.text);
+    let [first, second, percent] = figures.as_slice() else { return };
+    let is_percent =
+        |it: &PrintedFigure| it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
+    let (Some(a), Some(b)) = (first.base_value(), second.base_value()) else { return };
+    let end = first.unit.as_ref().map_or(first.number_span.1, |unit| unit.span.1);
+    let between = text.text.get(end..second.number_span.0).unwrap_or_default().trim();
+    let before = text.text[..first.number_span.0].trim_end();
+    let is_change = CHANGES.iter().any(|(from, to)| {
+        between == *to
+            && before.strip_suffix(from).is_some_and(|it| !it.ends_with(char::is_alphanumeric))
+    });
+    let is_ambiguous = |it: &PrintedFigure| {
+        let [value, other] = lint.number_format.possible_values(it);
+        value.to_bits() != other.to_bits()
+    };
+    if !is_change
+        || !is_percent(percent)
+        || is_percent(first)
+        || a.1 != b.1
+        || a.0 <= 0.0
+        || b.0 <= 0.0
+        || [first, second, percent].into_iter().any(is_ambiguous)
+    {
+        return;
+    }
+    let (low, high) = (a.0.min(b.0), a.0.max(b.0));
+    let half_digit = 0.006 * 10f64.powi(-i32::try_from(percent.decimals).unwrap_or(0));
+    let rounding = first.relative_rounding() + second.relative_rounding();
+    let is_right = [high / low - 1.0, 1.0 - low / high, high / low, low / high]
+        .iter()
+        .any(|it| (it - percent.value * 0.01).abs() <= half_digit + rounding * (high / low));
+    if !is_right && !percent.is_approximate {
+        let message = format!(
+            "`{}` % does not follow from the figures before it: {:.1} %",
+            percent.value,
+            100.0 * (b.0 - a.0).abs() / a.0
+        );
+        lint.add_likely(Rule::Impossible, page_span(text, percent.number_span), message);
+    }
+}

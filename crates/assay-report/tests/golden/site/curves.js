@@ -1,0 +1,2 @@
+// Written by assay site.
+(self.assayCurves ??= {})["1"] = {"plots":[{"series":[["runs",[[1.0,33000000000.0],[2.0,34000000000.0],[3.0,35000000000.0]]],["level",[]]],"title":"triad over the runs","x":["run","count","fitted"],"y":["triad","B/s","fitted"]}],"units":{"B/s":[[1.0,"B/s"],[1000.0,"kB/s"],[1000000.0,"MB/s"],[1000000000.0,"GB/s"],[1000000000000.0,"TB/s"],[1000000000000000.0,"PB/s"]],"count":[[1.0,""]]}};

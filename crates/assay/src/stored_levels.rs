@@ -1,0 +1,106 @@
+//! Levels of factors in stored runs: programs within one run, or runs that took turns; and the page of
+//! compared levels.
+
+use assay_console::options::StoreArguments;
+use assay_model::factor::FactorLevel;
+use assay_model::level_comparison::LevelComparison;
+use assay_model::run::Run;
+use assay_report::{build, render};
+use assay_run::failure::CommandFailure;
+use assay_stats::compare::{LevelRuns, compare_levels, program_levels};
+
+use crate::page::OutputPage;
+use crate::store_access;
+
+/// Changes a run before it is compared, such as its names.
+pub(crate) type RunChange<'a> = dyn Fn(&mut Run) -> Result<(), CommandFailure> + 'a;
+
+/// Compares the levels that a stored run belongs to; `None` if it belongs to none.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(crate) fn compare_stored(
+    typed: &StoreArguments,
+    run: &Run,
+    change: &RunChange<'_>,
+) -> Result<Option<LevelComparison>, CommandFailure> {
+    let programs = program_levels(run);
+    if programs.len() > 1 {
+        return Ok(Some(compare_levels(&programs)));
+    }
+    let mut runs = read_turns(typed, run)?;
+    runs.iter_mut().try_for_each(change)?;
+    let conditions = group_by_levels(runs);
+    Ok((conditions.len() > 1).then(|| compare_levels(&conditions)))
+}
+
+/// Reads all runs that took turns with this one, in the order of their turns; none without factors.
+fn read_turns(typed: &StoreArguments, run: &Run) -> Result<Vec<Run>, CommandFailure> {
+    let Some(turn) = run.started.turn.as_ref().filter(|it| !it.levels.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let mut runs = Vec::new();
+    // The label of a turn has its levels.
+    let has_factor = |label: &String| {
+        let name = turn.levels.first().map(|it| format!("{}=", it.factor));
+        name.is_some_and(|name| label.contains(&name))
+    };
+    for entry in store_access::list_runs(typed)?.runs {
+        if entry.suite == run.started.plan.suite && entry.label.as_ref().is_some_and(has_factor)
+        {
+            let other = store_access::read(typed, &entry.id)?.run;
+            let theirs = other.started.turn.as_ref();
+            if theirs.is_some_and(|it| it.comparison == turn.comparison) {
+                runs.push(other);
+            }
+        }
+    }
+    runs.sort_by_key(|it| it.started.turn.as_ref().map(|turn| turn.number));
+    Ok(runs)
+}
+
+/// Groups runs by their levels, in the order of the combinations; of older runs, by their turns.
+fn group_by_levels(runs: Vec<Run>) -> Vec<LevelRuns> {
+    let mut conditions: Vec<LevelRuns> = Vec::new();
+    for run in runs {
+        let levels = run.started.turn.as_ref().map(|it| it.levels.clone()).unwrap_or_default();
+        match conditions.iter_mut().find(|it| it.levels == levels) {
+            Some(known) => known.runs.push(run),
+            None => conditions.push(LevelRuns { levels, runs: vec![run], are_stored: true }),
+        }
+    }
+    conditions.sort_by_key(|it| {
+        it.runs.first().and_then(|run| run.started.turn.as_ref()?.combination)
+    });
+    conditions
+}
+
+/// Returns the common levels of each condition's runs; `None` unless every condition has its own
+/// levels of the same factors.
+pub(crate) fn common_levels(conditions: &[&[Run]]) -> Option<Vec<Vec<FactorLevel>>> {
+    let common = |runs: &&[Run]| -> Option<Vec<FactorLevel>> {
+        let mut all = runs.iter().map(|run| run.started.turn.as_ref().map(|it| &it.levels));
+        let first = all.next()??;
+        let is_common = !first.is_empty() && all.all(|it| it == Some(first));
+        is_common.then(|| first.clone())
+    };
+    let levels: Vec<Vec<FactorLevel>> = conditions.iter().map(common).collect::<Option<_>>()?;
+    let names =
+        |it: &Vec<FactorLevel>| it.iter().map(|it| it.factor.clone()).collect::<Vec<_>>();
+    let are_distinct = levels.iter().enumerate().all(|(at, it)| !levels[..at].contains(it));
+    (are_distinct && levels.windows(2).all(|it| names(&it[0]) == names(&it[1])))
+        .then_some(levels)
+}
+
+/// Passes the comparison of levels as a page to `publish`.
+pub(crate) fn levels_page<T>(
+    comparison: &LevelComparison,
+    publish: impl FnOnce(OutputPage<'_>) -> T,
+) -> T {
+    publish(OutputPage {
+        document: build::level_comparison(comparison),
+        json: &|| render::json::level_comparison(comparison),
+        csv: &|| render::csv::level_comparison(comparison),
+        html_document: Some(&|| build::level_comparison(comparison)),
+    })
+}
