@@ -72,7 +72,7 @@ impl ExpectationError {
         }
     }
 
-    /// Returns what to do about it.
+    /// Returns the remedy.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {

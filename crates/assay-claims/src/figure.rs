@@ -387,6 +387,31 @@ fn has_single_blanks(chars: &[(usize, char)]) -> bool {
     chars.windows(2).all(|pair| pair[0].1 != '\u{a0}' || pair[1].1 != '\u{a0}')
 }
 
+/// Returns the decimal mark and the group separator among the marks of a number.
+fn tell_marks(
+    marks: &[char],
+    last_digits: usize,
+    printed: &str,
+) -> Option<(Option<char>, Option<char>)> {
+    Some(match marks {
+        [] => (None, None),
+        [only @ (' ' | '\u{a0}' | '\u{202f}' | '\'')] => (None, Some(*only)),
+        [only] => (Some(*only), None),
+        [rest @ .., last] if rest.iter().all(|it| it == &rest[0]) && *last != rest[0] => {
+            (Some(*last), Some(rest[0]))
+        }
+        [first, rest @ ..]
+            if rest.iter().all(|it| it == first)
+                && last_digits == 3
+                && (*first != '.' || is_grouped_by_points(printed)) =>
+        {
+            (None, Some(*first))
+        }
+        // Version, address or date.
+        _ => return None,
+    })
+}
+
 fn parse_figure(
     text: &str,
     chars: &[(usize, char)],
@@ -402,23 +427,7 @@ fn parse_figure(
         *a == '\u{a0}' && *b == '\u{a0}' && !has_single_blanks(&chars[at..end])
     });
     let last_digits = printed().rev().take_while(char::is_ascii_digit).count();
-    let (mark, group) = match marks.as_slice() {
-        [] => (None, None),
-        [only @ (' ' | '\u{a0}' | '\u{202f}' | '\'')] => (None, Some(*only)),
-        [only] => (Some(*only), None),
-        [rest @ .., last] if rest.iter().all(|it| it == &rest[0]) && *last != rest[0] => {
-            (Some(*last), Some(rest[0]))
-        }
-        [first, rest @ ..]
-            if rest.iter().all(|it| it == first)
-                && last_digits == 3
-                && (*first != '.' || is_grouped_by_points(&text[from..to])) =>
-        {
-            (None, Some(*first))
-        }
-        // Version, address or date.
-        _ => return None,
-    };
+    let (mark, group) = tell_marks(&marks, last_digits, &text[from..to])?;
     // `4,500` has a group separator in some languages; the page's language decides later.
     let digits: String = printed()
         .filter_map(|c| match c {

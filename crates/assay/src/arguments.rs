@@ -53,7 +53,7 @@ mod tool_shape;
 mod turns;
 pub(crate) mod values;
 
-use claims::{LintArguments, OutcomeReportArguments, ReferencesArguments};
+use claims::{ExpectArguments, LintArguments, OutcomeReportArguments, ReferencesArguments};
 use exec::ExecArguments;
 use export::ExportArguments;
 pub(crate) use help::{CompletionsArguments, HelpArguments, ManArguments};
@@ -75,8 +75,6 @@ use values::{
     Bandwidth, parse_label, parse_margin, parse_note, parse_parameter, parse_plain_host,
     parse_share,
 };
-
-use crate::expectations::ExpectArguments;
 
 /// Measure the performance of a machine, its network and its storage, with the uncertainty of every
 /// value.

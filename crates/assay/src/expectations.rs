@@ -10,22 +10,12 @@ use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::words::sentence;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_stats::summarize::{apply_data_sheet, summarize};
-use clap::Args;
 
+use crate::arguments::claims::ExpectArguments;
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::gates::JudgedHosts;
 use crate::terminal::Terminal;
 use crate::{job_file, published_figures};
-use assay_console::options::word_parser;
-
-/// Option for expectations.
-#[derive(Debug, Args)]
-pub(crate) struct ExpectArguments {
-    /// Compare the results with the figures of a system, like azure/hbv4, or with a TOML file of
-    /// claims, limits and gates (docs/references.md). May be repeated
-    #[arg(long, value_name = "FILE|SYSTEM", value_parser = word_parser())]
-    expect: Vec<String>,
-}
 
 impl ExpectArguments {
     /// Whether anything is expected.

@@ -18,6 +18,15 @@ pub(crate) struct ReferencesArguments {
     pub(crate) page: PageArguments,
 }
 
+/// Option for expectations.
+#[derive(Debug, Args)]
+pub(crate) struct ExpectArguments {
+    /// Compare the results with the figures of a system, like azure/hbv4, or with a TOML file of
+    /// claims, limits and gates (docs/references.md). May be repeated
+    #[arg(long, value_name = "FILE|SYSTEM", value_parser = word_parser())]
+    pub(crate) expect: Vec<String>,
+}
+
 /// Reports of the outcome of gates.
 #[derive(Debug, Args)]
 pub(crate) struct OutcomeReportArguments {

@@ -6,8 +6,7 @@ use assay_adapters::import::FigureRule;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
-use crate::expectations::ExpectArguments;
-
+use super::claims::ExpectArguments;
 use super::values::{parse_label, parse_note, parse_parameter};
 use super::{BriefPageArguments, StoreArguments};
 

@@ -68,7 +68,7 @@ impl Bandwidth {
     }
 }
 
-/// Returns what follows the number.
+/// Returns the text after the number.
 fn unit_text(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_ascii_digit() || ".e+_".contains(c)).trim()
 }

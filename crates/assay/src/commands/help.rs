@@ -129,7 +129,7 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
 /// Line at the end of clap's errors, which names no action.
 const CLAP_HINT: &str = "For more information, try '--help'.";
 
-/// Replaces clap's last line by the action that remedies the error.
+/// Replaces clap's last line by a remedy.
 fn with_remedy(text: &str, kind: ErrorKind, command: &str) -> String {
     let help = match command {
         "" => "`assay help`".to_owned(),

@@ -109,8 +109,8 @@ fn reframe_figure(report: &str, name: &str) -> f64 {
         report.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{report}"));
     let rest = line.split(name).nth(1).unwrap();
     let is_number = |word: &&str| word.parse::<f64>().is_ok();
-    let words = rest.split(|it: char| it.is_whitespace() || it == '|' || it == ':');
-    words.filter(is_number).next().unwrap_or_else(|| panic!("{line}")).parse().unwrap()
+    let mut words = rest.split(|it: char| it.is_whitespace() || it == '|' || it == ':');
+    words.find(is_number).unwrap_or_else(|| panic!("{line}")).parse().unwrap()
 }
 
 #[test]
