@@ -1,11 +1,13 @@
-//! Base of the project's own programs, `xtask` and `laboratory`: starts commands, installs system
-//! packages, writes pages. Never part of assay; never measures.
+//! Base of the project's own programs and tests: starts commands, installs packages, writes pages,
+//! drives a browser. Never part of assay; never measures.
 
 #![expect(clippy::print_stdout, reason = "the terminal is its output")]
 
 use std::fs;
 
+pub mod browser;
 pub mod command;
+pub mod npm;
 pub mod packages;
 pub mod page;
 

@@ -70,6 +70,8 @@ const RPMLINT: SystemPackage = package("rpmlint", "checks the RPM package");
 const LINTIAN: SystemPackage = package("lintian", "checks the Debian package");
 
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
+const JAVA: SystemPackage =
+    package("default-jre-headless", "runs the W3C's checker of HTML and CSS");
 
 const SEVEN_ZIP: SystemPackage =
     package("p7zip", "`7zr`, an application with a figure of merit");
@@ -79,6 +81,8 @@ const FIO: SystemPackage = package("fio", "the usual storage benchmark, as a pee
 
 const PROMETHEUS: SystemPackage =
     package("prometheus", "`promtool`, which checks exported metrics");
+const NODE_EXPORTER: SystemPackage =
+    package("prometheus-node-exporter", "collects exported metrics from a file");
 const INFLUXDB: SystemPackage =
     package("influxdb", "`influxd`, which stores exported lines of results");
 
@@ -159,9 +163,11 @@ pub const FOR_TESTS: &[SystemPackage] = &[
     SYSBENCH,
     FIO,
     PROMETHEUS,
+    NODE_EXPORTER,
     INFLUXDB,
     FAKETIME,
     CHROMIUM,
+    JAVA,
 ];
 
 /// Packages of the MPI comparison.

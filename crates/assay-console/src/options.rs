@@ -10,7 +10,7 @@ use clap::Args;
 use clap::builder::{ArgPredicate, OsStringValueParser, TypedValueParser};
 
 /// Location of the stored runs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct StoreArguments {
     /// Folder of the stored runs [default: $XDG_DATA_HOME/assay or ~/.local/share/assay]
     #[arg(long = "store", value_name = "DIR")]

@@ -21,7 +21,7 @@ use crate::document::Document;
 use crate::render::html;
 use crate::words::without_no_break_spaces;
 
-pub use data::{results_script, runs_script};
+pub use data::{results_script, running_text, runs_script, unreadable_text};
 pub use pages::{
     SiteContents, comparison_page, comparison_page_with_labels, histories_page, overview_page,
 };
@@ -36,6 +36,8 @@ pub const MARK: &str = "assay site";
 pub const MARK_REACH: usize = 256;
 /// Script of the overview and the comparison.
 pub const SCRIPT: &str = include_str!("../templates/site/site.js");
+/// Script that a server appends to [`SCRIPT`]: it follows the server's events.
+pub const LIVE_SCRIPT: &str = include_str!("../templates/site/live.js");
 /// Script of the pictures of the comparison.
 pub const PICTURES_SCRIPT: &str = include_str!("../templates/site/pictures.js");
 /// Maximum number of letters of a user's text in a table; its page has all of them.
@@ -94,6 +96,12 @@ impl HistoryTexts {
 pub fn style() -> String {
     let own = include_str!("../templates/site/site.css");
     [own, include_str!("../templates/style.css")].concat()
+}
+
+/// Returns the script of the pages of runs and histories.
+#[must_use]
+pub fn page_script() -> String {
+    format!("// Written by {MARK}.\n{}", include_str!("../templates/script.js"))
 }
 
 /// Renders the page of a run.

@@ -54,6 +54,7 @@
     document.title = main.querySelector("h1").textContent;
     const [tongue, kind, contents] = labels[tag];
     language.labels[0].firstElementChild.textContent = tongue;
+    language.form.setAttribute("aria-label", tongue);
     units.labels[0].firstElementChild.textContent = kind;
     main.querySelector("nav")?.setAttribute("aria-label", contents);
     for (const region of main.querySelectorAll("[role=region]")) {

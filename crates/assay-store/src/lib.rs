@@ -12,6 +12,7 @@
 
 mod decoded;
 mod error;
+mod follow;
 mod index;
 mod layout;
 mod line;
@@ -29,11 +30,13 @@ mod verify;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use assay_model::event::RunStarted;
 use assay_model::run::Run;
 
 pub use error::StoreError;
+pub use follow::RunFollower;
 pub use layout::{STORE_FORMAT, default_folder, new_run_id};
 pub use list_entry::{
     Headline, HeadlineSource, ListEntry, RunDigest, RunListing, UnreadableEntry,
@@ -206,6 +209,18 @@ impl Store {
     /// If no run matches, or the name is ambiguous.
     pub fn resolve_all(&self, name: &str) -> Result<NamedRuns, ResolveError> {
         resolve::resolve_all(&self.layout, self.headlines, name)
+    }
+
+    /// Returns a reader that follows a run while it is being written.
+    #[must_use]
+    pub fn follow(&self, run_id: &str) -> RunFollower {
+        RunFollower::new(self.layout.clone(), run_id)
+    }
+
+    /// Returns the time at which a run was last added or removed; `None` if there are none.
+    #[must_use]
+    pub fn changed(&self) -> Option<SystemTime> {
+        fs_err::metadata(self.layout.runs()).and_then(|it| it.modified()).ok()
     }
 
     /// Lists the runs that a process is writing now.

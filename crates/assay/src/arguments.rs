@@ -46,6 +46,7 @@ mod page;
 pub(crate) mod plan;
 pub(crate) mod removal;
 mod screen;
+pub(crate) mod serve;
 pub(crate) mod site;
 pub(crate) mod storage;
 mod tool_shape;
@@ -65,6 +66,7 @@ use network::NetArguments;
 pub(crate) use page::{BriefPageArguments, PageArguments, PageFormat};
 use plan::PlanArguments;
 use removal::{PruneArguments, RemoveArguments};
+use serve::ServeArguments;
 use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 pub(crate) use tool_shape::ToolShape;
@@ -154,6 +156,8 @@ pub(crate) enum AssayCommand {
     Export(ExportArguments),
     /// Write a static web site of the stored runs: overview, pages, histories, runs side by side
     Site(SiteArguments),
+    /// Show that site to a browser, live: runs appear as they end
+    Serve(ServeArguments),
     /// Explain a command or a topic: methods, tools, formats, suites, fleet-file, exit-codes, docs
     /// (the guides)
     Help(HelpArguments),
@@ -196,7 +200,8 @@ impl AssayCommand {
             | Self::Compare(_)
             | Self::History(_)
             | Self::Report(_)
-            | Self::Site(_) => Some("progress-runs"),
+            | Self::Site(_)
+            | Self::Serve(_) => Some("progress-runs"),
             Self::Export(typed) if !typed.quiet => Some("progress-runs"),
             Self::Lint(_) => Some("progress-pages"),
             _ => None,

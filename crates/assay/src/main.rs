@@ -140,6 +140,7 @@ fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, Command
         AssayCommand::Report(typed) => commands::show::report(&typed, terminal),
         AssayCommand::Export(typed) => commands::export::export(&typed, terminal),
         AssayCommand::Site(typed) => commands::site::site(&typed, terminal),
+        AssayCommand::Serve(typed) => commands::serve::serve(&typed, terminal),
         AssayCommand::Help(typed) => commands::help::help(&typed, terminal),
         AssayCommand::Completions(typed) => commands::help::completions(&typed, terminal),
         AssayCommand::Man(typed) => commands::help::man(&typed, terminal),

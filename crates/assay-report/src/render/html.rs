@@ -18,7 +18,7 @@ use crate::plot;
 mod texts;
 
 /// SHA-256 of the embedded script in base64; a test compares them.
-const SCRIPT_DIGEST: &str = "G6Z8p9VrTP8CXzTZ+FrUSlH7SWECK3cjTM8y/OIqMbs=";
+const SCRIPT_DIGEST: &str = "dLYjsMJhVuKFDWX9b/hAozCDmIipcKoiiMYwKXQaOJI=";
 
 /// Renders a document as a page in the current language.
 ///

@@ -39,6 +39,19 @@ pub fn results_script(
     assign(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
 }
 
+/// Returns the state of a run that is being measured: seconds, and finished cases of all.
+#[must_use]
+pub fn running_text(elapsed_s: u64, [finished, planned]: [usize; 2]) -> String {
+    let time = format!("{}:{:02}", elapsed_s / 60, elapsed_s % 60);
+    message!("site-running", time = time, n = finished, all = planned)
+}
+
+/// Returns the notice that the runs of a server cannot be read at the moment.
+#[must_use]
+pub fn unreadable_text(reason: &str) -> String {
+    message!("site-live-store", reason = short_text(reason).into_owned())
+}
+
 /// Returns the columns that the script of the site reads by their position.
 fn run_row(run: &SiteRun<'_>) -> Value {
     let listed = &run.listed;

@@ -188,6 +188,7 @@ pub(super) fn script_texts() -> String {
         "host": word("column-host"),
         "run": word("column-run"),
         "percentile": word("site-percentile"),
+        "lost": word("site-live-lost"),
         "verdict": message!("site-verdict", one = "{one}", two = "{two}"),
         "pick": word("site-pick"),
         "noInterval": format_fact(word("interval"), word("no-interval")),

@@ -86,6 +86,7 @@
       newer.disabled = start === 0;
       older.disabled = start + PAGE_ROWS >= found.length;
     };
+    const asEntry = (row) => ({ row, found: row.join("\n").toLowerCase() });
     const restart = () => { start = 0; show(); };
     filters.addEventListener("input", restart);
     filters.addEventListener("submit", (event) => event.preventDefault());
@@ -99,16 +100,41 @@
       for (let piece = Number(filters.dataset.pieces) - 1; piece >= 0; piece -= 1) {
         if (!await load(`data/runs-${piece}.js`)) continue;
         const rows = self.assayRuns[piece].toReversed?.() ?? [...self.assayRuns[piece]].reverse();
-        runs = runs.concat(rows.map((row) => ({ row, found: row.join("\n").toLowerCase() })));
+        runs = runs.concat(rows.map(asEntry));
         show();
       }
       document.body.dataset.ready = "yes";
+    };
+    const addChoices = (select) => {
+      const known = new Set([...select.options].map((it) => it.value));
+      for (const { row } of runs) {
+        const value = row[Number(select.dataset.column)];
+        if (known.has(`=${value}`)) continue;
+        known.add(`=${value}`);
+        const option = cell("option", value || "–");
+        option.value = `=${value}`;
+        select.append(option);
+      }
     };
     filters.hidden = false;
     document.getElementById("list").hidden = false;
     showTicks();
     show();
-    return read();
+    let reading = read();
+    // A server announces new runs.
+    const readAgain = async ({ revision, pieces, changed }) => {
+      for (const piece of changed) await load(`data/runs-${piece}.js?${revision}`);
+      self.assayRuns.length = pieces;
+      runs = self.assayRuns.flat().reverse().map(asEntry);
+      selects.forEach(addChoices);
+      const focused = body.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
+      drawn = null;
+      show();
+      if (focused) body.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
+    };
+    addEventListener("assay-runs", ({ detail }) => {
+      reading = reading.then(() => readAgain(detail));
+    });
   };
 
   // The wider side decides the digits, as everywhere in assay: two of the half-width.

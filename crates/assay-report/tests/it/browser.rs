@@ -2,12 +2,12 @@
 //! enough, and the page's script works.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs, process};
 
 use assay_report::build;
 use assay_report::render::html;
+use workbench::browser::find_chromium;
 
 use crate::{conditions, limits, mpi, node, storage};
 
@@ -115,21 +115,13 @@ Promise.all(frames.map(loaded)).then(() => Promise.all(frames.map(switched))).th
 });
 "#;
 
-fn chromium() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|it| it.is_file())
-}
-
 /// Loads pages in frames and returns the problems found, or `None` without Chromium.
 #[expect(
     clippy::print_stdout,
     reason = "`cargo xtask test` lists the tests that cannot run here"
 )]
 fn find_faults(name: &str, pages: &[(&str, String)]) -> Option<String> {
-    let Some(program) = chromium() else {
+    let Some(program) = find_chromium() else {
         println!("SKIPPED {name}: chromium not found");
         return None;
     };

@@ -23,6 +23,9 @@ pub(crate) struct ExportArguments {
     /// textfile collector of Prometheus requires
     #[arg(long)]
     pub(crate) latest: bool,
+    /// Write the file anew whenever a run has ended or was removed, until a signal
+    #[arg(long, requires = "output", conflicts_with = "runs")]
+    pub(crate) follow: bool,
     /// Write to this file instead of standard output; with parquet, to files in this folder
     #[arg(short, long, value_name = "FILE", value_parser = page::file_parser())]
     pub(crate) output: Option<PathBuf>,

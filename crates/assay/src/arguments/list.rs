@@ -10,7 +10,7 @@ use assay_report::export::is_metric;
 use assay_store::ListEntry;
 
 /// Selection of stored runs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunFilterArguments {
     /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
     #[arg(long, value_name = "DATE|TIME", value_parser = parse_since)]

@@ -19,6 +19,7 @@ impl AssayCommand {
             Self::History(typed) => &typed.page,
             Self::Report(typed) => &typed.page,
             Self::Site(typed) => return Some(&typed.screen),
+            Self::Serve(typed) => return Some(&typed.screen),
             Self::Lint(typed) => return Some(&typed.screen),
             Self::Import(typed) => return Some(&typed.answer.screen),
             Self::Rm(typed) => return Some(&typed.answer.screen),

@@ -2,24 +2,36 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use assay_report::export::{ExportFormat, ExportedFiles, ExportedRun, Exporter};
 use assay_stats::summarize::summarize;
 use assay_store::{ListEntry, ReadRun, RunListing, Store};
 use jiff::Timestamp;
 
+use super::store_watch::StoreWatch;
 use crate::arguments::export::ExportArguments;
 use crate::failure::exit_code;
 use crate::output_file;
+use crate::signals;
 use crate::store_access;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
+
+/// Interval between two looks at the store, and in which a signal is noticed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) fn export(
     typed: &ExportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     check_output(typed)?;
+    if typed.follow {
+        return follow(typed, terminal);
+    }
     let listing = store_access::list_runs(&typed.store)?;
     let selection = select_runs(typed, &listing)?;
     if selection.runs.is_empty() && selection.unreadable.is_empty() {
@@ -27,6 +39,54 @@ pub(crate) fn export(
         return Err(CommandFailure::usage("no stored run matches")
             .advise("`assay list` shows the stored runs, `assay list --all` also those without a result"));
     }
+    export_selection(typed, &selection, terminal)
+}
+
+/// Exports whenever the selected runs differ, until a signal comes. A file that cannot be written
+/// keeps its contents, and is tried again.
+fn follow(typed: &ExportArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    let cancel = signals::cancel_on_signals()?;
+    let mut watch = StoreWatch::default();
+    let mut exported: Option<RunSelection> = None;
+    let mut is_missing = true;
+    let mut last_failure = String::new();
+    let mut next_look = Instant::now();
+    while !cancel.load(Ordering::Relaxed) {
+        if Instant::now() < next_look {
+            thread::sleep(POLL_INTERVAL);
+            continue;
+        }
+        next_look = Instant::now() + LOOK_INTERVAL;
+        let store = store_access::open_for_reading(&typed.store).ok();
+        if !watch.has_changed(store.as_ref()) && !is_missing {
+            continue;
+        }
+        let written = store_access::list_runs(&typed.store).and_then(|listing| {
+            watch.follow_running(store.as_ref(), &listing);
+            let selection = select_runs(typed, &listing)?;
+            let is_first = exported.is_none() && selection == RunSelection::default();
+            if !is_first && exported.as_ref() != Some(&selection) {
+                export_selection(typed, &selection, terminal)?;
+                exported = Some(selection);
+            }
+            Ok(())
+        });
+        is_missing = written.is_err();
+        let failure = written.err().map(|failure| failure.to_string()).unwrap_or_default();
+        if !failure.is_empty() && failure != last_failure {
+            terminal.note(&failure);
+        }
+        last_failure = failure;
+    }
+    Ok(0)
+}
+
+/// Writes the selected runs; returns the exit code.
+fn export_selection(
+    typed: &ExportArguments,
+    selection: &RunSelection,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
     if typed.export_format() == ExportFormat::Bencher && selection.runs.len() > 1 {
         return Err(CommandFailure::usage(format!(
             "a report of Bencher has one run, and {} runs match",
@@ -74,6 +134,7 @@ fn check_output(typed: &ExportArguments) -> Result<(), CommandFailure> {
 }
 
 /// Runs to export, oldest first, and runs that cannot be read, with the reason.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct RunSelection {
     runs: Vec<String>,
     unreadable: Vec<(String, String)>,

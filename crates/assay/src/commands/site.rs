@@ -2,6 +2,7 @@
 
 mod folder;
 mod histories;
+mod memory;
 mod placeholders;
 mod runs;
 mod verdicts;
@@ -25,6 +26,8 @@ use folder::{FileRecord, SiteFolder, SiteManifest};
 use histories::MAX_HISTORY_RUNS;
 use placeholders::Placeholders;
 use verdicts::{MAX_LABELS, MAX_PAIRS};
+
+pub(crate) use memory::{SiteChange, SiteMemory};
 
 /// Number of runs in one script of the list. A new run changes only the last script.
 const RUNS_PER_PIECE: usize = 500;
@@ -148,6 +151,7 @@ impl SiteWriter {
         };
         write("site.css", &site::style())?;
         write("site.js", site::SCRIPT)?;
+        write("page.js", &site::page_script())?;
         write("pictures.js", site::PICTURES_SCRIPT)?;
         write("compare.html", &site::comparison_page_with_labels([MAX_LABELS, MAX_PAIRS]))?;
         write("data/labels.js", &site::labels_script(&verdicts::label_rows(manifest)))?;

@@ -1,6 +1,6 @@
 //! Exports in the programs that they are made for: Prometheus, `InfluxDB`, pandas, polars, `DuckDB`.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -42,6 +42,105 @@ fn promtool_accepts_metrics() {
     let (accepted, text) =
         run(Command::new("promtool").args(["check", "metrics"]).stdin(Stdio::from(file)));
     assert!(accepted && text.is_empty(), "{text}");
+}
+
+/// Process that ends with the test.
+struct Background(Child);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+impl Background {
+    fn start(command: &mut Command) -> Self {
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn get(port: u16, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    Some(answer)
+}
+
+/// The collector of the node exporter reads whole files only, without times, whatever else is in
+/// its folder.
+#[test]
+fn node_exporter_reads_a_followed_file() {
+    let exporter = "prometheus-node-exporter";
+    if is_missing(exporter, "node_exporter_reads_a_followed_file") {
+        return;
+    }
+    let world = World::new();
+    let folder = world.path("collected");
+    std::fs::create_dir(&folder).unwrap();
+    let words = ["export", "openmetrics", "--latest", "--follow", "-o", "collected/assay.prom"];
+    let mut following = Background::start(&mut world.command(&words));
+    let port = free_port();
+    let _exporter = Background::start(
+        Command::new(exporter)
+            .args(["--collector.disable-defaults", "--collector.textfile"])
+            .arg(format!("--collector.textfile.directory={}", folder.display()))
+            .arg(format!("--web.listen-address=127.0.0.1:{port}")),
+    );
+    world.write("stream.txt", crate::site::STREAM);
+    for label in ["first", "second"] {
+        world.assay(&["import", "--label", label, "stream.txt"]).succeeded();
+        let shown = format!("label=\"{label}\"");
+        let stored = world.json(&["show", label, "--json"]);
+        let triad = &crate::program::results(&stored, "memory.stream", "triad")[0]["median"];
+        wait_until("the run is not collected", || {
+            let metrics = get(port, "/metrics").unwrap_or_default();
+            assert!(!metrics.contains("\nnode_textfile_scrape_error 1\n"), "{metrics}");
+            let collected = metrics.lines().find(|it| {
+                it.starts_with("assay_memory_stream_triad_bytes_per_second{")
+                    && it.contains(&shown)
+            });
+            let collected = collected.and_then(|it| it.rsplit(' ').next()?.parse::<f64>().ok());
+            collected.is_some() && collected == triad.as_f64()
+        });
+    }
+    let left = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(left, 1, "a draft remains");
+    let id = following.0.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(following.0.wait().unwrap().code(), Some(0));
+}
+
+/// A file that cannot be written is named once, and tried until it can be.
+#[test]
+fn a_followed_file_survives_a_full_disk() {
+    let world = crate::site::world_with_runs();
+    let mut command = world.command(&["export", "csv", "--follow", "-o", "/dev/full"]);
+    let mut following = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(following.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    assert!(line.contains("cannot write /dev/full"), "{line}");
+    std::thread::sleep(Duration::from_secs(3));
+    let id = following.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert!(!rest.contains("cannot write"), "{rest}");
+    assert_eq!(following.wait().unwrap().code(), Some(0));
 }
 
 /// Server that ends with the test.

@@ -7,7 +7,6 @@
 
 mod bad_input;
 mod bench_suites;
-mod browser;
 mod claims;
 mod conditions;
 mod exec;
@@ -38,10 +37,13 @@ mod reframe;
 mod reports;
 mod round_trips;
 mod run_table;
+mod serve;
+mod serve_browser;
 mod several_suites;
 mod site;
 mod site_anonymous;
 mod site_browser;
+mod site_checks;
 mod slurm;
 mod storage;
 mod storage_files;

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use workbench::browser::Browser;
 
-use crate::browser::{Browser, find_chromium};
 use crate::program::{World, files_below};
+use crate::serve_browser::{find_browser, start_browser};
 use crate::site::{copy_run, run_ids, world_with_runs};
 
 const HOSTILE_LABEL: &str = "<img src=x onerror=alert(1)>'\"";
@@ -84,22 +85,24 @@ fn pages_below(site: &Path) -> Vec<PathBuf> {
 #[test]
 fn pages_of_all_kinds_open_without_messages() {
     let test = "pages_of_all_kinds_open_without_messages";
-    if find_chromium(test).is_none() {
+    if find_browser(test).is_none() {
         return;
     }
     let world = world_with_all_kinds();
     world.assay(&["site", "pages"]).succeeded();
-    let Some(mut browser) = Browser::start(&world, test) else { return };
+    let Some(mut browser) = start_browser(&world, test) else { return };
     let site = world.path("pages");
     let pages = pages_below(&site);
     assert!(pages.len() > 80, "{}", pages.len());
     for page in &pages {
         let address = format!("file://{}", page.display());
         for (width, theme) in [(1280, "light"), (400, "dark")] {
-            browser.open(&address, width, theme);
-            browser.check_page(&address);
+            browser.set_screen(width, theme).unwrap();
+            browser.open(&address).unwrap();
+            browser.check_page().unwrap();
         }
-        let has_image = browser.evaluate("Boolean(document.querySelector('img, main b'))");
+        let has_image =
+            browser.evaluate("Boolean(document.querySelector('img, main b'))").unwrap();
         assert_eq!(has_image, false, "{address}: markup of a label is an element");
     }
     compares_all_kinds(&world, &mut browser);
@@ -112,44 +115,49 @@ fn compares_all_kinds(world: &World, browser: &mut Browser) {
     let ids = [off.last().unwrap(), hostile.last().unwrap()].map(String::as_str).join(",");
     for width in [1280, 400] {
         let page = world.path("pages/compare.html");
-        browser.open(&format!("file://{}#{ids}", page.display()), width, "dark");
-        browser.wait_until_ready();
-        browser.check_page("comparison of runs with hosts");
+        browser.set_screen(width, "dark").unwrap();
+        browser.open_file(&page, &format!("#{ids}")).unwrap();
+        browser.wait_until_ready().unwrap();
+        browser.check_page().unwrap();
         assert!(
-            browser.evaluate("document.querySelectorAll('#curves path.mark').length").as_u64()
+            browser
+                .evaluate("document.querySelectorAll('#curves path.mark').length")
+                .unwrap()
+                .as_u64()
                 > Some(10)
         );
         let lines = "(() => { const lines = [...document.querySelectorAll('#curves figure:first-of-type .legend svg')]\
              .map((it) => it.innerHTML.replaceAll(/series-\\d/g, '')); return lines.length === new Set(lines).size; })()";
-        assert_eq!(browser.evaluate(lines), true, "two lines differ in colour alone");
+        assert_eq!(browser.evaluate(lines).unwrap(), true, "two lines differ in colour alone");
         assert_eq!(
-            browser.evaluate("document.querySelectorAll('#host-map tbody tr').length"),
+            browser.evaluate("document.querySelectorAll('#host-map tbody tr').length").unwrap(),
             6
         );
     }
     // One run of each label gives no verdict, and the page prints the commands.
-    assert_eq!(browser.evaluate("document.getElementById('unjudged').hidden"), false);
+    assert_eq!(browser.evaluate("document.getElementById('unjudged').hidden").unwrap(), false);
 }
 
 /// Distributions of a result are drawn over each other, and another result can be chosen.
 fn compares_distributions(world: &World, browser: &mut Browser) {
     let ids =
         ["off", HOSTILE_LABEL].map(|label| labelled(world, label, "net").remove(0)).join(",");
-    browser.open_file(&world.path("pages/compare.html"), &format!("#{ids}"));
-    browser.wait_until_ready();
+    browser.open_file(&world.path("pages/compare.html"), &format!("#{ids}")).unwrap();
+    browser.wait_until_ready().unwrap();
     let lines = "document.querySelectorAll('#distributions .legend li').length";
-    assert_eq!(browser.evaluate(lines), 2);
+    assert_eq!(browser.evaluate(lines).unwrap(), 2);
     let title = "document.querySelector('#distributions figcaption').textContent";
-    let first = browser.evaluate(title);
-    browser.tab_to("it.id === 'distribution'");
+    let first = browser.evaluate(title).unwrap();
+    browser.tab_to("it.id === 'distribution'").unwrap();
     browser.evaluate(
         "(() => { const it = document.getElementById('distribution'); it.selectedIndex = it.length - 1; \
          it.dispatchEvent(new Event('change')); })()",
-    );
-    let is_single = browser.evaluate("document.getElementById('distribution').length === 1");
-    assert!(is_single == true || browser.evaluate(title) != first);
-    assert_eq!(browser.evaluate(lines), 2);
-    browser.check_page("distributions");
+    ).unwrap();
+    let is_single =
+        browser.evaluate("document.getElementById('distribution').length === 1").unwrap();
+    assert!(is_single == true || browser.evaluate(title).unwrap() != first);
+    assert_eq!(browser.evaluate(lines).unwrap(), 2);
+    browser.check_page().unwrap();
 }
 
 /// Stores a run of a program that prints this score.
@@ -163,7 +171,7 @@ fn store_score(world: &World, score: &str, options: &[&str]) {
 #[test]
 fn verdicts_equal_those_of_compare() {
     let test = "verdicts_equal_those_of_compare";
-    if find_chromium(test).is_none() {
+    if find_browser(test).is_none() {
         return;
     }
     let world = World::in_memory();
@@ -173,7 +181,7 @@ fn verdicts_equal_those_of_compare() {
         }
     }
     world.assay(&["site", "pages"]).succeeded();
-    let Some(mut browser) = Browser::start(&world, test) else { return };
+    let Some(mut browser) = start_browser(&world, test) else { return };
     let compared = world.assay(&["compare", "old", "new", "--json"]);
     let compared: Value = serde_json::from_str(&compared.out).unwrap();
     let pairs = compared["pairs"].as_array().unwrap();
@@ -181,11 +189,11 @@ fn verdicts_equal_those_of_compare() {
         pairs.iter().map(|it| it["verdict"].as_str().unwrap().replace('-', " ")).collect();
     assert!(verdicts.iter().any(|it| it == "better" || it == "worse"), "{verdicts:?}");
     let [old, new] = ["old", "new"].map(|label| labelled(&world, label, "exec")[0].clone());
-    browser.open_file(&world.path("pages/compare.html"), &format!("#{old},{new}"));
-    browser.wait_until_ready();
+    browser.open_file(&world.path("pages/compare.html"), &format!("#{old},{new}")).unwrap();
+    browser.wait_until_ready().unwrap();
     let shown = browser.evaluate(
         "[...document.querySelectorAll('#results tbody tr')].map((it) => it.cells[4].firstChild.textContent)",
-    );
+    ).unwrap();
     let mut shown: Vec<&str> =
         shown.as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
     let mut expected: Vec<&str> = verdicts.iter().map(String::as_str).collect();
@@ -194,17 +202,18 @@ fn verdicts_equal_those_of_compare() {
     let is_prefix =
         shown.iter().zip(&expected).all(|(shown, verdict)| shown.starts_with(verdict));
     assert!(shown.len() == expected.len() && is_prefix, "{shown:?} {expected:?}");
-    assert_eq!(browser.evaluate("document.getElementById('unjudged').hidden"), true);
-    let command = browser.evaluate("document.getElementById('verdict-commands').textContent");
+    assert_eq!(browser.evaluate("document.getElementById('unjudged').hidden").unwrap(), true);
+    let command =
+        browser.evaluate("document.getElementById('verdict-commands').textContent").unwrap();
     let host = compared["pairs"][0]["a"]["host"].as_str().unwrap();
     assert_eq!(command, format!("assay compare old new --host {host}"));
 
     // The page of the verdict, from the list of all pairs.
-    browser.open_file(&world.path("pages/compare.html"), "");
-    browser.wait_until_ready();
-    browser.click("document.querySelector('#pairs a')");
-    browser.wait("document.querySelector('h1')?.textContent.startsWith('old')");
-    browser.check_page("page of a verdict");
+    browser.open_file(&world.path("pages/compare.html"), "").unwrap();
+    browser.wait_until_ready().unwrap();
+    browser.click("document.querySelector('#pairs a')").unwrap();
+    browser.wait_for("document.querySelector('h1')?.textContent.startsWith('old')").unwrap();
+    browser.check_page().unwrap();
 }
 
 #[test]
@@ -212,12 +221,13 @@ fn filters_ticks_and_comparison_work_by_keys() {
     let test = "filters_ticks_and_comparison_work_by_keys";
     let world = world_with_runs();
     world.assay(&["site", "pages"]).succeeded();
-    let Some(mut browser) = Browser::start(&world, test) else { return };
+    let Some(mut browser) = start_browser(&world, test) else { return };
     let site = world.path("pages");
-    browser.open(&format!("file://{}", site.join("index.html").display()), 400, "light");
-    browser.wait_until_ready();
+    browser.set_screen(400, "light").unwrap();
+    browser.open_file(&site.join("index.html"), "").unwrap();
+    browser.wait_until_ready().unwrap();
     let rows = |browser: &mut Browser| {
-        browser.evaluate("document.querySelectorAll('#runs tbody tr').length")
+        browser.evaluate("document.querySelectorAll('#runs tbody tr').length").unwrap()
     };
     let set = |element: &str, value: &str| {
         format!(
@@ -236,30 +246,36 @@ fn filters_ticks_and_comparison_work_by_keys() {
         (search, "IMPORT on", 1),
         (search, "", 2),
     ] {
-        browser.evaluate(&set(element, value));
+        browser.evaluate(&set(element, value)).unwrap();
         assert_eq!(rows(&mut browser), expected, "{value}");
     }
-    browser.tab_to("it.type === 'checkbox'");
-    browser.press(" ");
-    assert_eq!(browser.evaluate("document.getElementById('compare').disabled"), true);
-    browser.tab_to("it.type === 'checkbox'");
-    browser.press(" ");
-    assert_eq!(browser.evaluate("document.querySelectorAll('#runs input:checked').length"), 2);
+    browser.tab_to("it.type === 'checkbox'").unwrap();
+    browser.press(" ").unwrap();
+    assert_eq!(browser.evaluate("document.getElementById('compare').disabled").unwrap(), true);
+    browser.tab_to("it.type === 'checkbox'").unwrap();
+    browser.press(" ").unwrap();
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('#runs input:checked').length").unwrap(),
+        2
+    );
     // Tab from the last element continues at the first one.
-    browser.tab_to("it.id === 'compare'");
-    browser.press("Enter");
-    browser.wait("document.getElementById('results')");
-    browser.wait_until_ready();
-    browser.check_page("comparison");
+    browser.tab_to("it.id === 'compare'").unwrap();
+    browser.press("Enter").unwrap();
+    browser.wait_for("document.getElementById('results')").unwrap();
+    browser.wait_until_ready().unwrap();
+    browser.check_page().unwrap();
     let [on, off] = &run_ids(&world)[..] else { panic!("two runs") };
-    assert_eq!(browser.evaluate("document.querySelectorAll('#results tbody tr').length"), 4);
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('#results tbody tr').length").unwrap(),
+        4
+    );
     let cell = "document.querySelector('#results tbody td:nth-child(4)').innerText.replace(/\\s+/g, ' ')";
-    assert_eq!(browser.evaluate(cell), "31.66 GB/s × 1.00 (interval: none)");
+    assert_eq!(browser.evaluate(cell).unwrap(), "31.66 GB/s × 1.00 (interval: none)");
     // One run of each label gives no verdict, and the page prints so.
     let commands = "document.getElementById('commands').textContent";
     let expected = format!("assay compare {off} {on}\nassay compare off on --host imported");
-    assert_eq!(browser.evaluate(commands), expected);
-    assert_eq!(browser.evaluate("document.getElementById('decided').hidden"), true);
+    assert_eq!(browser.evaluate(commands).unwrap(), expected);
+    assert_eq!(browser.evaluate("document.getElementById('decided').hidden").unwrap(), true);
 }
 
 /// Two points of a history, by the mouse in the plot and by keys in the table.
@@ -269,39 +285,45 @@ fn points_of_a_history_are_compared() {
     let id = run_ids(&world)[0].clone();
     copy_run(&world, &id, 0..9);
     world.assay(&["site", "pages"]).succeeded();
-    let Some(mut browser) = Browser::start(&world, "points_of_a_history_are_compared") else {
+    let Some(mut browser) = start_browser(&world, "points_of_a_history_are_compared") else {
         return;
     };
     let page = pages_below(&world.path("pages/history")).remove(0);
     for by_keys in [false, true] {
-        browser.open_file(&page, "");
-        browser.wait_until_ready();
-        browser.check_page("history");
-        assert_eq!(browser.evaluate("document.querySelectorAll('.point.picks').length"), 10);
+        browser.open_file(&page, "").unwrap();
+        browser.wait_until_ready().unwrap();
+        browser.check_page().unwrap();
+        assert_eq!(
+            browser.evaluate("document.querySelectorAll('.point.picks').length").unwrap(),
+            10
+        );
         if by_keys {
             for _ in 0..2 {
-                browser.tab_to("it.type === 'checkbox'");
-                browser.press(" ");
+                browser.tab_to("it.type === 'checkbox'").unwrap();
+                browser.press(" ").unwrap();
             }
-            browser.evaluate("document.querySelector('.pick button').focus()");
-            browser.press("Enter");
+            browser.evaluate("document.querySelector('.pick button').focus()").unwrap();
+            browser.press("Enter").unwrap();
         } else {
-            browser.click("document.querySelectorAll('.point')[1]");
+            browser.click("document.querySelectorAll('.point')[1]").unwrap();
             assert_eq!(
-                browser.evaluate("document.querySelector('.pick button').disabled"),
+                browser.evaluate("document.querySelector('.pick button').disabled").unwrap(),
                 true
             );
-            browser.click("document.querySelectorAll('.point')[8]");
-            assert_eq!(browser.evaluate("document.querySelectorAll('.picked').length"), 2);
-            browser.click("document.querySelector('.pick button')");
+            browser.click("document.querySelectorAll('.point')[8]").unwrap();
+            assert_eq!(
+                browser.evaluate("document.querySelectorAll('.picked').length").unwrap(),
+                2
+            );
+            browser.click("document.querySelector('.pick button')").unwrap();
         }
-        browser.wait("document.getElementById('results')");
-        browser.wait_until_ready();
+        browser.wait_for("document.getElementById('results')").unwrap();
+        browser.wait_until_ready().unwrap();
         assert_eq!(
-            browser.evaluate("document.querySelectorAll('#results thead th').length"),
+            browser.evaluate("document.querySelectorAll('#results thead th').length").unwrap(),
             4
         );
-        browser.check_page("comparison of points");
+        browser.check_page().unwrap();
     }
 }
 
@@ -309,7 +331,7 @@ fn points_of_a_history_are_compared() {
 #[test]
 fn labels_of_histories_do_not_overlap() {
     let test = "labels_of_histories_do_not_overlap";
-    if find_chromium(test).is_none() {
+    if find_browser(test).is_none() {
         return;
     }
     let world = World::in_memory();
@@ -319,15 +341,15 @@ fn labels_of_histories_do_not_overlap() {
         }
     }
     world.assay(&["site", "pages"]).succeeded();
-    let Some(mut browser) = Browser::start(&world, test) else { return };
+    let Some(mut browser) = start_browser(&world, test) else { return };
     for page in pages_below(&world.path("pages/history")) {
-        browser.open_file(&page, "");
+        browser.open_file(&page, "").unwrap();
         let overlaps = browser.evaluate(
             "(() => { const boxes = [...document.querySelectorAll('.plot text')].map((it) => [it.textContent, it.getBoundingClientRect()])\
              .filter(([, box]) => box.width); \
              return boxes.flatMap(([text, a], i) => boxes.slice(i + 1).filter(([, b]) => a.left + 2 < b.right && b.left + 2 < a.right \
              && a.top + 3 < b.bottom && b.top + 3 < a.bottom).map(([other]) => `${text} / ${other}`)); })()",
-        );
+        ).unwrap();
         assert_eq!(overlaps, json!([]), "{}", page.display());
     }
 }
@@ -336,7 +358,7 @@ fn labels_of_histories_do_not_overlap() {
 #[test]
 fn ten_thousand_runs_are_listed() {
     let test = "ten_thousand_runs_are_listed";
-    if find_chromium(test).is_none() {
+    if find_browser(test).is_none() {
         return;
     }
     let world = World::in_memory();
@@ -345,18 +367,18 @@ fn ten_thousand_runs_are_listed() {
     let id = run_ids(&world)[0].clone();
     copy_run(&world, &id, 0..9_999);
     world.assay(&["site", "pages", "--locale", "de"]).succeeded();
-    let Some(mut browser) = Browser::start(&world, test) else { return };
-    browser.open_file(&world.path("pages/index.html"), "");
-    browser.wait_until_ready();
-    browser.check_page("overview");
+    let Some(mut browser) = start_browser(&world, test) else { return };
+    browser.open_file(&world.path("pages/index.html"), "").unwrap();
+    browser.wait_until_ready().unwrap();
+    browser.check_page().unwrap();
     let times = "[performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd, performance.now()]";
-    let times = browser.evaluate(times);
+    let times = browser.evaluate(times).unwrap();
     eprintln!("10,000 runs: rows after {} ms, all read within {} ms", times[0], times[1]);
-    let shown = browser.evaluate("document.getElementById('shown').textContent");
+    let shown = browser.evaluate("document.getElementById('shown').textContent").unwrap();
     assert_eq!(shown, "1 bis 100 von 10.000");
-    browser.click("document.getElementById('older')");
+    browser.click("document.getElementById('older')").unwrap();
     assert_eq!(
-        browser.evaluate("document.getElementById('shown').textContent"),
+        browser.evaluate("document.getElementById('shown').textContent").unwrap(),
         "101 bis 200 von 10.000"
     );
 }
@@ -365,23 +387,27 @@ fn ten_thousand_runs_are_listed() {
 #[test]
 fn languages_and_themes_work() {
     let world = world_with_runs();
-    let Some(mut browser) = Browser::start(&world, "languages_and_themes_work") else { return };
+    let Some(mut browser) = start_browser(&world, "languages_and_themes_work") else { return };
     for (locale, heading) in [("ja", "実行"), ("fr", "Exécutions"), ("ru", "Прогоны")]
     {
         world.assay(&["site", "pages", "--locale", locale]).succeeded();
         for page in pages_below(&world.path("pages")) {
             let mut colours = Vec::new();
             for theme in ["light", "dark"] {
-                browser.open(&format!("file://{}", page.display()), 1280, theme);
-                browser.check_page(&page.display().to_string());
-                assert_eq!(browser.evaluate("document.documentElement.lang"), locale);
-                colours
-                    .push(browser.evaluate("getComputedStyle(document.body).backgroundColor"));
+                browser.set_screen(1280, theme).unwrap();
+                browser.open_file(&page, "").unwrap();
+                browser.check_page().unwrap();
+                assert_eq!(browser.evaluate("document.documentElement.lang").unwrap(), locale);
+                colours.push(
+                    browser
+                        .evaluate("getComputedStyle(document.body).backgroundColor")
+                        .unwrap(),
+                );
             }
             assert_ne!(colours[0], colours[1]);
         }
-        browser.open_file(&world.path("pages/index.html"), "");
-        let title = browser.evaluate("document.querySelector('h1').textContent");
+        browser.open_file(&world.path("pages/index.html"), "").unwrap();
+        let title = browser.evaluate("document.querySelector('h1').textContent").unwrap();
         assert!(title.as_str().unwrap().starts_with(heading), "{title}");
     }
 }

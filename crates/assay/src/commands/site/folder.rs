@@ -1,12 +1,13 @@
-//! Folder of a site: its manifest, and which of its files are ours.
+//! Folder of a site: its manifest, and which of its files are ours. A server has it in memory.
 //!
-//! Only files that a site wrote are replaced or removed. Every file is replaced as a whole; the manifest is
+//! On a disk, only files that a site wrote are replaced or removed. Every file is replaced as a whole; the manifest is
 //! written last, so that an interrupted site is continued by the next call.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::TryLockError;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use assay_console::output_file;
 use assay_report::site::{MARK, MARK_REACH};
@@ -27,7 +28,7 @@ const FOLDERS: [&str; 6] = ["", "runs", "results", "history", "data", "verdicts"
 const FINGERPRINT_DIGITS: usize = 32;
 
 /// Record of all files that a site wrote, and of their sources.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SiteManifest {
     schema: u32,
     /// Files by their name within the site.
@@ -46,6 +47,13 @@ pub(super) struct SiteManifest {
 pub(super) struct FileRecord {
     bytes: u64,
     fingerprint: String,
+}
+
+impl FileRecord {
+    /// Record of a file that is rendered when it is requested.
+    pub(super) const fn on_request() -> Self {
+        Self { bytes: 0, fingerprint: String::new() }
+    }
 }
 
 /// Run whose page was written.
@@ -92,13 +100,79 @@ pub(super) struct VerdictRecord {
 /// Opened folder of a site, which no other process writes meanwhile.
 #[derive(Debug)]
 pub(super) struct SiteFolder {
-    path: PathBuf,
+    place: SitePlace,
     /// Sizes of the files that the folder has, by their name within the site.
     present: HashMap<String, u64>,
     /// Manifest of the previous call.
     pub(super) before: SiteManifest,
-    /// Locked until the end of the call.
-    _lock: fs::File,
+}
+
+/// Place of the files of a site.
+#[derive(Debug)]
+enum SitePlace {
+    /// Folder, locked until the end of the call.
+    Disk { path: PathBuf, _lock: fs::File },
+    /// Memory of a server.
+    Memory(Arc<HeldFiles>),
+}
+
+/// Files of a site in memory, with their manifest.
+#[derive(Debug)]
+pub(super) struct HeldFiles(Mutex<HeldState>);
+
+#[derive(Debug)]
+struct HeldState {
+    files: HashMap<String, Arc<str>>,
+    manifest: SiteManifest,
+}
+
+/// File of a site that is asked for.
+#[derive(Debug)]
+pub(super) enum HeldFile {
+    /// Its contents.
+    Text(Arc<str>),
+    /// It is rendered on request.
+    OnRequest,
+    /// The site has no such file.
+    Missing,
+}
+
+impl HeldFiles {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(HeldState { files: HashMap::new(), manifest: SiteManifest::new() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HeldState> {
+        // Every change below is complete before the lock is released.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn find(&self, name: &str) -> HeldFile {
+        let state = self.lock();
+        match state.files.get(name) {
+            Some(file) => HeldFile::Text(Arc::clone(file)),
+            None if state.manifest.files.contains_key(name) => HeldFile::OnRequest,
+            None => HeldFile::Missing,
+        }
+    }
+
+    pub(super) fn manifest(&self) -> SiteManifest {
+        self.lock().manifest.clone()
+    }
+
+    fn insert(&self, name: &str, content: &str) {
+        self.lock().files.insert(name.to_owned(), Arc::from(content));
+    }
+
+    /// Removes the files that the site no longer has; returns their number.
+    fn finish(&self, manifest: &SiteManifest) -> usize {
+        let mut state = self.lock();
+        let is_obsolete = |name: &&String| !manifest.files.contains_key(*name);
+        let removed = state.manifest.files.keys().filter(is_obsolete).count();
+        state.files.retain(|name, _| manifest.files.contains_key(name));
+        state.manifest = manifest.clone();
+        removed
+    }
 }
 
 impl SiteManifest {
@@ -139,7 +213,24 @@ impl SiteFolder {
             fs::create_dir_all(&folder).map_err(|error| folder_error(&folder, &error))?;
         }
         let present = find_files(path).map_err(|error| folder_error(path, &error))?;
-        Ok(Self { path: path.to_owned(), present, before, _lock: lock })
+        let place = SitePlace::Disk { path: path.to_owned(), _lock: lock };
+        Ok(Self { place, present, before })
+    }
+
+    /// Opens the site that a server has in memory.
+    pub(super) fn in_memory(memory: &Arc<HeldFiles>) -> Self {
+        let before = memory.manifest();
+        let present = before.files.iter().map(|(name, file)| (name.clone(), file.bytes));
+        Self {
+            present: present.collect(),
+            before,
+            place: SitePlace::Memory(Arc::clone(memory)),
+        }
+    }
+
+    /// Whether pages of runs are not written, but rendered when they are requested.
+    pub(super) const fn renders_on_request(&self) -> bool {
+        matches!(self.place, SitePlace::Memory(_))
     }
 
     /// Whether the folder has a file as the manifest records it.
@@ -164,7 +255,13 @@ impl SiteFolder {
         if self.has_file(name) && self.before.files.get(name) == Some(&record) {
             return Ok((record, false));
         }
-        let path = self.path.join(name);
+        let path = match &self.place {
+            SitePlace::Disk { path, .. } => path.join(name),
+            SitePlace::Memory(memory) => {
+                memory.insert(name, content);
+                return Ok((record, true));
+            }
+        };
         if self.present.contains_key(name)
             && !self.before.files.contains_key(name)
             && !is_marked(&path)
@@ -182,13 +279,17 @@ impl SiteFolder {
     /// # Errors
     /// If a file cannot be removed or written.
     pub(super) fn finish(self, manifest: &SiteManifest) -> Result<usize, CommandFailure> {
+        let path = match &self.place {
+            SitePlace::Disk { path, .. } => path,
+            SitePlace::Memory(memory) => return Ok(memory.finish(manifest)),
+        };
         let mut removed = 0;
         // Names that the folder does not have are not followed: a manifest can be changed by hand.
         let is_obsolete = |name: &&String| {
             !manifest.files.contains_key(*name) && self.present.contains_key(*name)
         };
         for name in self.before.files.keys().filter(is_obsolete) {
-            let path = self.path.join(name);
+            let path = path.join(name);
             fs::remove_file(&path).map_err(|error| {
                 CommandFailure::measurement(format!("cannot remove {}", path.display()))
                     .with_cause(&error)
@@ -196,7 +297,7 @@ impl SiteFolder {
             })?;
             removed += 1;
         }
-        write_manifest(&self.path, manifest)?;
+        write_manifest(path, manifest)?;
         Ok(removed)
     }
 }

@@ -1,14 +1,17 @@
 //! Files of one run: its page, and its results for comparisons.
 
 use assay_model::run::Run;
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_report::document::Document;
+use assay_report::locale::Language;
 use assay_report::{build, site};
 use assay_run::failure::CommandFailure;
-use assay_stats::compare::key_results;
+use assay_stats::compare::{ResultKey, key_results};
 use assay_stats::history::RunResults;
 use assay_stats::summarize::summarize;
-use assay_store::{ListEntry, Store, UnreadableEntry};
+use assay_store::{ListEntry, Store, StoreError, UnreadableEntry};
 
-use super::folder::{RunRecord, fingerprint};
+use super::folder::{FileRecord, RunRecord, fingerprint};
 use super::placeholders::Placeholders;
 use super::{SiteFiles, SiteWriter};
 use crate::store_access;
@@ -80,25 +83,15 @@ impl SiteWriter {
         let mut update = match current {
             Some(update) => update,
             None => {
-                let [page, results] = self.language.scope(|| {
-                    let document = build::run_page(&summary, Some(&read.run));
-                    let estimates: Vec<_> = keyed.iter().map(|(_, it)| it).collect();
-                    let curves = site::curves_script(&run.id, &document, &estimates);
-                    let results = site::results_script(&summary, &keyed);
-                    [site::run_page(&document), results + &curves]
-                });
                 let record = RunRecord {
                     source: self.run_source(run),
                     machine: machine_type(&read.run),
                     listed,
                 };
-                let mut files = SiteFiles::new();
-                for (name, text) in
-                    [(page_name(&run.id), page), (results_name(&run.id), results)]
-                {
-                    let (record, is_new) = self.folder.write(&name, &text)?;
-                    files.push((name, record, is_new));
-                }
+                let files = self.write_run_files(&run.id, || {
+                    let document = build::run_page(&summary, Some(&read.run));
+                    [site::run_page(&document), render_results(&document, &summary, &keyed)]
+                })?;
                 let path = read.path.display();
                 let warnings = read.problems.iter();
                 let warnings = warnings.map(|it| format!("warning: {path} {it}")).collect();
@@ -108,6 +101,62 @@ impl SiteWriter {
         update.results = Some(RunResults::from_results(&read.run, keyed));
         Ok(Ok(update))
     }
+
+    /// Writes the page and the results of a run, unless they are rendered on request.
+    fn write_run_files(
+        &self,
+        id: &str,
+        render: impl FnOnce() -> [String; 2],
+    ) -> Result<SiteFiles, CommandFailure> {
+        let names = [page_name(id), results_name(id)];
+        if self.folder.renders_on_request() {
+            return Ok(names.map(|name| (name, FileRecord::on_request(), true)).into());
+        }
+        let written = names.into_iter().zip(self.language.scope(render)).map(|(name, text)| {
+            let (record, is_new) = self.folder.write(&name, &text)?;
+            Ok((name, record, is_new))
+        });
+        written.collect()
+    }
+}
+
+/// Renders a file of a run by its name in the site; `None` if it is no name of such a file.
+pub(super) fn render_run_file(
+    store: &Store,
+    name: &str,
+    language: Language,
+) -> Option<Result<String, StoreError>> {
+    let id = |folder, end| name.strip_prefix(folder)?.strip_suffix(end);
+    let (id, is_page) = match (id("runs/", ".html"), id("results/", ".js")) {
+        (Some(id), _) => (id, true),
+        (None, Some(id)) => (id, false),
+        (None, None) => return None,
+    };
+    let rendered = store_access::read_run(store, id).map(|read| {
+        let summary = summarize(&read.run);
+        language.scope(|| {
+            let document = build::run_page(&summary, Some(&read.run));
+            match is_page {
+                true => site::run_page(&document),
+                false => {
+                    let keyed = key_results(&read.run, summary.results.clone());
+                    render_results(&document, &summary, &keyed)
+                }
+            }
+        })
+    });
+    Some(rendered)
+}
+
+/// Renders the script with the results of a run and its curves.
+fn render_results(
+    document: &Document,
+    summary: &RunSummary,
+    keyed: &[(ResultKey, MetricEstimate)],
+) -> String {
+    let estimates: Vec<_> = keyed.iter().map(|(_, it)| it).collect();
+    let curves = site::curves_script(&summary.run.id, document, &estimates);
+    site::results_script(summary, keyed) + &curves
 }
 
 fn page_name(id: &str) -> String {
