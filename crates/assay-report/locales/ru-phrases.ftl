@@ -1,7 +1,7 @@
 # Findings of the doctor and progress messages; their English is in the code (`phrase!`).
 phrase-field-of = { $field } в { $file }
 phrase-holds = { $file } содержит { $text }
-phrase-hidden-in-guest = { $what }: не видно в этом госте или контейнере ({ $layer })
+phrase-hidden-in-guest = { $what }: не видно в этой виртуальной машине или контейнере ({ $layer })
 phrase-hidden-on-host = { $what }: не видно на этом узле
 phrase-none = нет
 phrase-governor = регулятор cpufreq
@@ -124,7 +124,7 @@ phrase-this-machine = { $to } — эта же машина: loopback
 phrase-unknown-device = неизвестное устройство
 phrase-over = { $to } через { $device }
 phrase-no-echo = { $path }: эхо-ответа нет
-phrase-round-trip = время туда и обратно { $time }
+phrase-round-trip = RTT { $time }
 phrase-path-mtu = MTU пути за пределами loopback
 phrase-path-mtu-without-socket = MTU пути (нет сокета ICMP)
 phrase-would-send = { $device } посылал бы { $size }
@@ -164,12 +164,12 @@ phrase-misses = не выполнено
 phrase-unclear = неясно
 phrase-tried = запрошено { $asked }, достигнуто { $reached }, с опозданием { $late } операций: { $verdict }
 phrase-measures-alone = ни один установленный инструмент этого не измеряет: измеряет только assay
-phrase-hosts-presumed = предполагаются обычные серверы: о скорости узлов никто не спрашивал
+phrase-hosts-presumed = предполагаются обычные серверы: скорость узлов не запрашивалась
 phrase-run-over-budget = прогон займёт около { $time } вместо бюджета { $budget }
 phrase-run-even-longer = прогон теперь займёт около { $time }, а не { $before }: измеренное до сих пор заняло больше времени, чем ожидалось
 phrase-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
-    [one] { $all } случая
-   *[other] { $all } случаев
+    [one] { $all } теста
+   *[other] { $all } тестов
 } помещается меньше { $least } повторов; хватило бы { $needed }
 phrase-preparation = подготовка { $n }
 phrase-children-left = завершены процессы, пережившие { $program }: { $n }
@@ -187,7 +187,7 @@ phrase-block-device = блочное устройство { $device }
 phrase-mounted = { $kind } на { $device }, смонтировано в { $point }
 phrase-mounted-in-memory = { $kind }, то есть память: устройство хранения не измеряется; смонтировано в { $point }
 phrase-back-to = обратно к { $condition }: { $command }
-phrase-decided-early = решено после { $blocks } блоков; проверки после каждого блока учтены в ошибке
+phrase-decided-early = вердикт получен, блоков: { $blocks }; проверки после каждого блока учтены в вероятности ошибки
 phrase-back-within = это может занять до { $minutes } минут; если завершить сейчас, останется { $condition }
 phrase-settling = { $condition }: ожидание стабилизации
 phrase-to-condition = к { $condition }: { $command }

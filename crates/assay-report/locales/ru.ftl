@@ -21,7 +21,7 @@ on-more-hosts = { $n ->
    *[other] … и ещё на { $n } узлах: { $hosts }
 }
 one-and-two = { $one } и { $two }
-what-by = { $what }, измерено с помощью { $by }
+what-by = { $what } (инструмент: { $by })
 name-in = { $name } в { $place }
 test-at = { $test } при { $share }
 is-mean = { $value } (среднее)
@@ -69,7 +69,7 @@ operation-write = запись
 no-copy = без копирования
 from-due = { $what } от планового начала
 working-set = рабочий набор
-time-per-load = время зависимой загрузки
+time-per-load = время на одну зависимую загрузку
 beyond-caches = память
 knee = перегиб
 rate-max = макс.
@@ -100,7 +100,7 @@ details-other-metrics = Прочие показатели
 table-bandwidth = Пропускная способность по размещению
 table-extremes = Медианы по доменам одного вида
 table-levels = Задержка каждого уровня кэша и памяти
-table-compute = Пик операций умножения-сложения и LINPACK
+table-compute = Пиковая производительность умножения-сложения и LINPACK
 table-other = Результаты всех остальных тестов
 table-programs = Время, память и показатели программ
 table-perftest = Те же сообщения по правилам perftest
@@ -108,10 +108,10 @@ table-measurers = Медианы и их отношение
 table-copies = Пропускная способность в { $unit } при копировании в память домена его ЦП (строки) из памяти другого домена (столбцы)
 table-network-items = Полезная скорость и затраты ЦП
 table-network = Показатели сети с интервалами
-table-round-trips = Время прохождения туда и обратно
+table-round-trips = Время приёма-передачи (RTT)
 table-mpi-libraries = Библиотеки MPI и фактическая привязка их рангов
 table-storage = Частота операций, пропускная способность и задержка
-table-storage-pairs = Чтение и запись рядом
+table-storage-pairs = Сравнение чтения и записи
 table-storage-parameters = Параметры и загрузка ЦП
 table-storage-mixes = Чтение и запись смешанной нагрузки, от отправки до завершения
 table-storage-due = Задержка от планового начала операции
@@ -148,16 +148,16 @@ course-of-goodput = Полезная скорость во времени
 course-of-cpu-load = Загрузка ЦП во времени
 course-goes = { $name }: от { $low } до { $high }.
 rounds-go = Частота операций меняется от { $first } в первом раунде до { $last } в последнем.
-distribution-of-round-trips = Распределение времени туда и обратно
+distribution-of-round-trips = Распределение времени приёма-передачи (RTT)
 distribution-goes = { $name }: половина не дольше { $median }, { $share } не дольше { $most }.
 axis-latency-from-due = задержка от планового начала операции
 
 column-bandwidth = пропускная способность
 column-block = блок
 column-by = инструмент
-column-case = случай
+column-case = тест
 column-cpu-load = загрузка ЦП
-column-cpu-per-io = ЦП на операцию
+column-cpu-per-io = время ЦП на операцию
 column-cpu-system = ЦП, система
 column-cpu-time = время ЦП
 column-cpu-user = ЦП, пользователь
@@ -174,7 +174,7 @@ column-item = тест
 column-kernel = вычислительный цикл
 column-late = с опозданием
 column-latency = задержка
-column-later-than-the-goal = позже цели
+column-later-than-the-goal = медленнее цели
 column-level = уровень
 column-letters = буквы
 column-efficiency = эффективность
@@ -235,7 +235,7 @@ fact-virtualisation = виртуализация
 fact-product = продукт
 fact-clock-source = источник времени
 fact-cpu-quota = квота ЦП
-fact-memory-limit-of-the-control-group = предел памяти контрольной группы
+fact-memory-limit-of-the-control-group = лимит памяти контрольной группы
 fact-fingerprint = отпечаток
 
 suite = Набор { $suite }
@@ -244,13 +244,13 @@ run-from-to = Прогон { $run }, с { $started } по { $finished } UTC
 run-from = Прогон { $run }, начат { $started } UTC
 host-memory = память { $size }
 host-kernel = ядро { $kernel }
-host-guest = гость { $hypervisor }
+host-guest = виртуальная машина { $hypervisor }
 nothing-measured = Ничего не измерено.
 cases-failed = { $n ->
-    [one] { $n } случай завершился сбоем
-    [few] { $n } случая завершились сбоем
-    [many] { $n } случаев завершились сбоем
-   *[other] { $n } случая завершились сбоем
+    [one] { $n } тест завершился сбоем
+    [few] { $n } теста завершились сбоем
+    [many] { $n } тестов завершились сбоем
+   *[other] { $n } теста завершились сбоем
 }
 cases-skipped = { $n ->
     [one] { $n } из-за этого пропущен
@@ -258,27 +258,27 @@ cases-skipped = { $n ->
 }
 status-failed = { $reported }; см. раздел «{ $heading }».
 failed-likewise = { $n ->
-    [one] Таким же сбоем завершился ещё { $n } случай: { $cases }
-    [few] Таким же сбоем завершились ещё { $n } случая: { $cases }
-    [many] Таким же сбоем завершились ещё { $n } случаев: { $cases }
-   *[other] Таким же сбоем завершились ещё { $n } случая: { $cases }
+    [one] Таким же сбоем завершился ещё { $n } тест: { $cases }
+    [few] Таким же сбоем завершились ещё { $n } теста: { $cases }
+    [many] Таким же сбоем завершились ещё { $n } тестов: { $cases }
+   *[other] Таким же сбоем завершились ещё { $n } теста: { $cases }
 }
 skipped-because = { $n ->
-    [one] Из-за этого пропущен { $n } случай: { $cases }
-    [few] Из-за этого пропущено { $n } случая: { $cases }
-    [many] Из-за этого пропущено { $n } случаев: { $cases }
-   *[other] Из-за этого пропущено { $n } случая: { $cases }
+    [one] Из-за этого пропущен { $n } тест: { $cases }
+    [few] Из-за этого пропущено { $n } теста: { $cases }
+    [many] Из-за этого пропущено { $n } тестов: { $cases }
+   *[other] Из-за этого пропущено { $n } теста: { $cases }
 }
-reached = {" "}после { $finished } из { $planned } случаев
+reached = {" "}(завершено тестов: { $finished } из { $planned })
 status-partial = Прогон неполный: { $n ->
     [one] не хватает узла{ $hosts }
    *[other] не хватает узлов{ $hosts }
 }. Результаты остальных узлов действительны.
-status-interrupted = Прогон прерван{ $reached }; завершённые случаи действительны.
-status-interrupted-at-once = Прогон прерван до завершения первого случая.
-status-interrupted-late = Прогон прерван: измерены все случаи, но некоторые с меньшим числом повторений, чем планировалось.
-status-unfinished = Запись прогона обрывается{ $reached }: assay был остановлен или ещё работает. Завершённые случаи действительны.
-statistics = Значения — медианы. Доверительные интервалы получены из порядковых статистик и не предполагают никакого распределения, а если эффективных замеров меньше { $least }, — по t-распределению; если выборка меньше { $least }, интервала нет. n — число замеров после прогрева, в скобках — число эффективных замеров, если они коррелированы.
+status-interrupted = Прогон прерван{ $reached }; результаты завершённых тестов действительны.
+status-interrupted-at-once = Прогон прерван до завершения первого теста.
+status-interrupted-late = Прогон прерван: выполнены все тесты, но некоторые с меньшим числом повторений, чем планировалось.
+status-unfinished = Запись прогона обрывается{ $reached }: assay был остановлен или ещё работает. Результаты завершённых тестов действительны.
+statistics = Значения — медианы. Доверительные интервалы получены по порядковым статистикам и не зависят от вида распределения, а если эффективное число замеров меньше { $least }, — по t-распределению; если выборка меньше { $least }, интервала нет. n — число замеров после прогрева, в скобках — эффективное число замеров, если они коррелированы.
 statistics-version = Версия статистики: { $version }.
 imported = Это измерено другим инструментом и загружено из { $files }; файл хранится вместе с прогоном. Часы инструмента неизвестны, а машина известна лишь настолько, насколько её описывает файл.
 clock = Часы: { $name }, разрешение { $resolution }, чтение занимает { $cost }. Повтор пустого цикла занимает { $null }: это накладные расходы каждого измеряемого прохода.
@@ -293,9 +293,9 @@ throttled-times = { $n ->
 byte-counting = Байты считаются как в STREAM: на элемент { $copy } для Copy и Scale, { $add } для Add и Triad, { $read } для чтения и записи. Дополнительное чтение каждой строки кэша, которое вызывает обычная запись, не учитывается.
 conditions = { $how }: { $places }.
 limit-is = Предел — { $limit }: { $basis }.
-no-memory-limit = Предел неизвестен: { $why }, поэтому скорость передачи модулей памяти неизвестна.
+no-memory-limit = Предел неизвестен: { $why }, поэтому скорость передачи данных модулей памяти неизвестна.
 smbios-without-speed = в SMBIOS нет модулей с указанной скоростью
-smbios-hidden = SMBIOS скрыт в этом госте { $hypervisor }
+smbios-hidden = в этой виртуальной машине { $hypervisor } SMBIOS не виден
 smbios-unreadable = не удалось прочитать SMBIOS, для этого обычно нужны права root
 intervals-shaded = Интервалы закрашены там, где они достаточно широки, чтобы их было видно.
 scaling-description = Пропускная способность: { $one } ({ $few }) и { $all } ({ $many }).
@@ -304,27 +304,27 @@ huge-pages-refused = Большие страницы были запрошены
 check-output = вывод проверен
 check-none = не проверено
 program-start = Пустая программа запускается и завершается тем же способом за { $time }; ничего не вычитается.
-program-memory-floor = У программ меньше { $size } нет значения памяти.
+program-memory-floor = Для программ, занимающих меньше { $size }, объём памяти не указан.
 programs-compared = Программы в сравнении с { $first }
 levels-title = Уровни { $factors }
 levels-without-letters = Слишком мало общих блоков для вердикта: буквам нужно не менее трёх блоков, в которых у каждого уровня есть значение выше нуля.
 levels-more-blocks = При столь малом числе блоков никакие два уровня не могут различаться: нужно не менее { $needed } блоков (--blocks или --runs у assay exec).
 levels-more-runs = При столь малом числе прогонов никакие два уровня не могут различаться: нужно не менее { $needed } прогонов каждого.
-levels-overall = Все уровни вместе (критерий Фридмана): { $statistic }, { $p } с поправкой на все метрики.
-levels-sufficient = Наименьший достаточный уровень — { $level }: ни один больший ({ $larger }) не лучше сверх случайности.
-levels-sufficient-last = Каждый уровень ниже { $level }, наибольшего, уступает другому: ещё больший может быть лучше.
-levels-explanation = Уровни с общей буквой неразличимы. Отношения спарены по блокам (блоков: { $blocks }); в пределах одной метрики вероятность хотя бы одного ложного различия не выше { $wrong } (Холм).
-levels-explanation-independent = Уровни с общей буквой неразличимы. Каждый прогон — одно значение, и отношения сравнивают все прогоны одного уровня со всеми прогонами другого; в пределах одной метрики вероятность любого ложного различия не больше { $wrong } (Холм).
-levels-efficiency = Эффективность — отношение к наименьшему числу узлов, делённое на отношение чисел узлов.
+levels-overall = Все уровни вместе (критерий Фридмана): { $statistic }, { $p } с поправкой на число показателей.
+levels-sufficient = Наименьший достаточный уровень — { $level }: ни один из больших ({ $larger }) не лучше его статистически значимо.
+levels-sufficient-last = Каждый уровень ниже наибольшего ({ $level }) уступает какому-либо другому: возможно, ещё больший будет лучше.
+levels-explanation = Уровни с общей буквой неразличимы. Отношения вычислены попарно внутри блоков (блоков: { $blocks }); в пределах одного показателя вероятность хотя бы одного ложного различия не выше { $wrong } (поправка Холма).
+levels-explanation-independent = Уровни с общей буквой неразличимы. Каждый прогон — одно значение, и отношения сравнивают все прогоны одного уровня со всеми прогонами другого; в пределах одного показателя вероятность хотя бы одного ложного различия не выше { $wrong } (поправка Холма).
+levels-efficiency = Эффективность — отношение к результату на наименьшем числе узлов, делённое на отношение чисел узлов.
 levels-unmatched = Результатов без пары на другом уровне: { $n }.
 levels-plot = { $metric } в зависимости от { $factor }
 levels-plot-description = Медиана каждого уровня с её интервалом.
 levels-plan = Сочетаний: { $combinations }, блоков: { $blocks }, измерений: { $turns }, каждое не дольше { $time }.
 huge-pages-granted = Большие страницы предоставлены для каждого рабочего набора.
 huge-pages-some = Большие страницы предоставлены только для этих рабочих наборов: { $sizes }.
-products-by = произведения матриц: { $blas }
+products-by = умножение матриц: { $blas }
 scaled-residual = масштабированная невязка { $residual } (должна быть меньше { $bound })
-copies-explanation = Значения — медианы. Байты считаются как для Copy в STREAM, чтение и запись; на диагонали и то и другое — в собственной памяти домена.
+copies-explanation = Значения — медианы. Байты считаются как для Copy в STREAM: и чтение, и запись; на диагонали и то и другое — в собственной памяти домена.
 measurers-ratios = Отношения — это отношения медиан.
 perftest-rules = По правилам perftest последнее сообщение не измеряется, два самых медленных из остальных не входят ни в медиану, ни в среднее, а t_max — второе по величине значение, а не максимум. Собственные значения assay в других таблицах относятся ко всем сообщениям.
 basis-memory-channels = { $n ->
@@ -348,22 +348,22 @@ rpeak-factors = { $n ->
    *[other] { $n } ядра × { $flop }/такт × { $clock } (частота измерена при этой нагрузке)
 }
 
-network-items-say = Загрузка ЦП — занятая доля всех ЦП, время ЦП — сколько потратила передача, на локальной / на удалённой стороне. Медианы; интервалы ниже.
+network-items-say = Загрузка ЦП — занятая доля всех ЦП, время ЦП — сколько его ушло на передачу, на локальной / на удалённой стороне. Медианы; интервалы ниже.
 network-retransmits-say = Повторные передачи — сегменты TCP.
 path-loopback = loopback
-network-loopback = Всё это прошло через loopback внутри машины: результаты не описывают сеть.
+network-loopback = Весь трафик прошёл через loopback внутри этой машины: результаты не описывают сеть.
 mpi-rule-best = ◀ отмечает лучшее в строке; ×{ $ratio } — отношение к нему
 mpi-rule-overlap = ≈: два интервала перекрываются
-mpi-rule-no-interval = ±?: слишком мало эффективных замеров для интервала
-mpi-rule-latency = Задержка — половина пути туда и обратно.
+mpi-rule-no-interval = ±?: эффективное число замеров слишком мало для интервала
+mpi-rule-latency = Задержка — половина RTT.
 mpi-rule-transport = Транспорт между узлами выбирает библиотека; внутри узла все используют общую память.
 mpi-no-such-pair = На этой машине нет двух ЦП на таких расстояниях: { $distances }.
 mpi-standard-abi = { $mpi }, стандартный ABI
 ranks = рангов: { $ranks }
 curve-goes = { $name }: от { $low } при { $small } до { $high } при { $large }.
 
-storage-explanation = Задержка — от отправки до завершения (время обслуживания). Процентили — по каждой отдельной операции. ± — более широкая половина доверительного интервала медианы. Генератор: скорость генератора нагрузки без ввода-вывода, делённая на достигнутую.
-storage-explanation-due = Задержка от планового начала отсчитывается с момента, когда операция должна была начаться: столько ждёт пользователь, и это показывают кривые отклика.
+storage-explanation = Задержка — от отправки до завершения (время обслуживания). Процентили — по всем отдельным операциям. ± — бо́льшая из двух полуширин доверительного интервала медианы. Генератор: скорость генератора нагрузки без ввода-вывода, делённая на достигнутую.
+storage-explanation-due = Задержка от планового начала отсчитывается с момента, когда операция должна была начаться: столько ждёт пользователь; её же показывают кривые отклика.
 storage-cached = Часть этих операций прошла через страничный кэш: они измеряют память не меньше, чем хранилище.
 storage-kind = { $pattern } { $size }, в обработке { $depth }
 storage-target = Цель: { $target }
@@ -371,7 +371,7 @@ storage-engine = Механизм: { $engine }, { $reason }
 steady-reached = { $test }: установившийся режим достигнут в раунде { $rounds }
 steady-not-reached = { $test }: установившийся режим не достигнут, раундов: { $rounds }
 steady-spread = последние раунды различаются на { $range } и меняются на { $slope }
-goal-met = { $test }: { $goal } выполняется при { $rate } и не подтверждено при { $missed }; замкнутый контур достиг { $closed }.
+goal-met = { $test }: цель { $goal } достигнута при { $rate }, но не подтверждена при { $missed }; замкнутый контур достиг { $closed }.
 goal-kept = выполнено
 goal-missed = не выполнено
 goal-unclear = неясно
@@ -379,16 +379,16 @@ curve-knee = { $what }: { $knee }.
 knee-unreported = задержка от планового начала неизвестна, поэтому перегиба нет
 knee-between = перегиб при { $rate } ({ $low }–{ $high }): там медиана вдвое больше, чем у незагруженной цели, { $latency } от планового начала
 knee-at = перегиб при { $rate }: там медиана вдвое больше, чем у незагруженной цели, { $latency } от планового начала
-no-knee = перегиба нет до { $rate }, { $why }
+no-knee = до { $rate } перегиба нет: { $why }
 knee-found = перегиб найден
 knee-too-few-points = для перегиба нужно не менее пяти точек
 knee-flat = задержка остаётся меньше удвоенной задержки незагруженной цели
 knee-within-uncertainty = задержка растёт не больше, чем на свою неопределённость
-knee-no-idle = уже наименьшая частота находится за ним
+knee-no-idle = уже наименьшая частота лежит за ним
 response-description = Медиана задержки: от { $low } при { $few } до { $high } при { $many }; { $knee }.
 engine-asked-for = по запросу
-engine-best = первый выбор, и ядро его предоставляет
-engine-best-of-refused = первый выбор: libaio недоступен
+engine-best = предпочтительный вариант, и ядро его допускает
+engine-best-of-refused = предпочтительный вариант; libaio недоступен
 engine-refused = io_uring недоступен ({ $cause })
 engine-both-refused = io_uring недоступен ({ $cause }), libaio тоже ({ $other })
 engine-refused-and-buffered = io_uring недоступен ({ $cause }), libaio блокируется в страничном кэше
@@ -435,10 +435,10 @@ learn-workload = Рабочая нагрузка
 learn-linpack = High-Performance Linpack (HPL)
 learn-rdma = Задержка и пропускная способность RDMA
 learn-storage = { $tool } на { $target }
-learn-reads-writes = { $reads } чтение, { $writes } запись
-learn-mixed = { $both } чтение и запись вместе
-learn-reads = { $reads } чтение
-learn-writes = { $writes } запись
+learn-reads-writes = чтение { $reads }, запись { $writes }
+learn-mixed = чтение и запись вместе { $both }
+learn-reads = чтение { $reads }
+learn-writes = запись { $writes }
 learn-per-domain = { $whole } ({ $part } на { $domain })
 learn-heading-send-latency = Задержка отправки InfiniBand
 learn-heading-mpi-latency = Задержка MPI
@@ -449,9 +449,9 @@ learn-latency-of = Задержка [{ $unit }] ({ $mpi })
 learn-bandwidth-in = Пропускная способность ({ $unit })
 learn-bandwidth-of = Пропускная способность ({ $unit }) ({ $mpi })
 learn-cpu-usage = Загрузка ЦП
-learn-impossible = Эти цифры противоречат друг другу, использовать их нельзя: { $figures }.
+learn-impossible = Эти значения противоречат друг другу, использовать их нельзя: { $figures }.
 learn-nothing = Для этой страницы нет результатов.
-column-verdict = оценка
+column-verdict = вердикт
 column-worst-host = худший узел
 column-worst-pair = худшая пара
 column-worst = худшее
@@ -461,7 +461,7 @@ distrust-no-interval = слишком мало замеров
 distrust-wide-interval = интервал ±{ $width }
 distrust-wide = интервал шире ±{ $width }
 distrust-wider-than-value = интервал шире самого значения
-verdict-suspect = подозрительно: { $why }
+verdict-suspect = недостоверно: { $why }
 verdict-noisy = зашумлено: { $why }
 answer-doubted-one = { $first } ({ $why })
 answer-doubted = под сомнением { $some } из { $all ->
@@ -469,7 +469,7 @@ answer-doubted = под сомнением { $some } из { $all ->
    *[other] { $all } значений
 }, первое — { $first } ({ $why })
 answer-noisy = зашумлено: { $reasons }
-answer-suspect = подозрительно: { $reasons }
+answer-suspect = недостоверно: { $reasons }
 answer-worse = { $n ->
    *[other] Хуже остальных узлов: { $hosts }
 }
@@ -478,7 +478,7 @@ verdict-slow = медленно: меньше половины предела
 verdict-is-slow = медленно
 trust-sound = надёжно
 trust-noisy = зашумлено
-trust-suspect = подозрительно
+trust-suspect = недостоверно
 answer-more = ещё { $n }: { $names }
 answer-bandwidth = пропускная способность памяти, { $label }
 answer-memory-latency = задержка памяти
@@ -487,10 +487,10 @@ more-than = более { $value }
 learn-not-measured = не измерено: { $why }
 learn-throughput-in = Пропускная способность ({ $unit })
 learn-test = { $what }, { $size }
-learn-random-reads = { $share } операций случайного чтения
-learn-random-writes = { $share } операций случайной записи
-learn-sequential-reads = { $share } операций последовательного чтения
-learn-sequential-writes = { $share } операций последовательной записи
+learn-random-reads = { $share } случайного чтения
+learn-random-writes = { $share } случайной записи
+learn-sequential-reads = { $share } последовательного чтения
+learn-sequential-writes = { $share } последовательной записи
 learn-heading-quota = Уровень обслуживания и квота
 learn-service-level = Уровень обслуживания
 learn-per-quota = { $unit } на { $quota }
@@ -503,15 +503,15 @@ learn-littles-law = Закон Литтла: { $rate } × { $latency } сред�
 } в обработке.
 
 heat-throughput = Пропускная способность от каждого узла (строка) к каждому (столбец)
-heat-round-trips = Время туда и обратно от каждого узла (строка) к каждому (столбец)
+heat-round-trips = RTT от каждого узла (строка) к каждому (столбец)
 heat-latency = Задержка от каждого узла (строка) к каждому (столбец)
-heat-legend = чем темнее, тем дальше от лучшего: ·░▒▓█; * хуже остальных пар не случайно
+heat-legend = чем темнее, тем дальше от лучшего: ·░▒▓█; * — статистически значимо хуже остальных пар
 heat-description = От { $worst } ({ $from }) до { $best } ({ $to }).
 resource-cpus = все ЦП
 resource-one-cpu = самый загруженный ЦП
 resource-network = сеть
-answer-saturated = Предел может быть пределом самого узла: { $hosts }
-answer-finishers = Дальше всего друг от друга, { $case }: { $first } закончил через { $first_after }, { $last } — через { $last_after }
+answer-saturated = Возможно, предел задаёт сам узел: { $hosts }
+answer-finishers = Наибольший разрыв, { $case }: { $first } закончил через { $first_after }, { $last } — через { $last_after }
 details-hosts = Загрузка узлов
-column-done-after = закончил через
+column-done-after = время до завершения
 protocol-metric = { $metric } ({ $protocol })
