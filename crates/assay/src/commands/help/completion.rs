@@ -30,9 +30,9 @@ type ListNames = fn() -> Vec<String>;
 /// Arguments with the names that complete them: command or none for all, argument, and names.
 const NAMES: &[(&[&str], &str, ListNames)] = &[
     (&["run"], "suites", suite_names),
-    (&["show", "report", "rm", "verify", "export"], "runs", run_names),
+    (&["show", "report", "rm", "verify", "export", "runs"], "runs", run_names),
     (&["compare"], "a", run_names),
-    (&["compare"], "b", runs_and_systems),
+    (&["compare"], "others", runs_and_systems),
     (&["compare"], "table", run_names),
     (&["references"], "system", system_names),
     (&["history"], "metric", metric_names),
@@ -47,7 +47,7 @@ const NAMES: &[(&[&str], &str, ListNames)] = &[
 ];
 
 /// Arguments that are files as well.
-const FILES: [&str; 4] = ["suites", "expect", "system", "b"];
+const FILES: [&str; 4] = ["suites", "expect", "system", "others"];
 
 /// Answers a shell that asks for candidates or for its script, and ends the process. Returns if no
 /// shell asks.
@@ -157,4 +157,35 @@ fn run_names() -> Vec<String> {
 
 fn runs_and_systems() -> Vec<String> {
     run_names().into_iter().chain(system_names()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completed_arguments_exist() {
+        fn collect(command: &Command, found: &mut Vec<(String, String)>) {
+            let name = command.get_name();
+            let arguments = command.get_arguments();
+            found.extend(arguments.map(|it| (name.to_owned(), it.get_id().to_string())));
+            command.get_subcommands().for_each(|it| collect(it, found));
+        }
+        let mut found = Vec::new();
+        collect(&Arguments::command(), &mut found);
+        for (commands, id, _) in NAMES {
+            let exists = |command: &str| {
+                found.iter().any(|(name, argument)| {
+                    (command.is_empty() || name == command) && argument == id
+                })
+            };
+            let all: &[&str] = if commands.is_empty() { &[""] } else { commands };
+            for command in all {
+                assert!(exists(command), "{command} {id}");
+            }
+        }
+        for id in FILES {
+            assert!(NAMES.iter().any(|(_, named, _)| *named == id), "{id}");
+        }
+    }
 }
