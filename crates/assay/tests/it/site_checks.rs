@@ -118,7 +118,8 @@ fn the_checker_of_the_w3c_finds_no_error() {
         .unwrap_or_else(|error| panic!("{error}: {output:?}"));
     let messages = result["messages"].as_array().unwrap().iter();
     let is_error = |it: &&Value| {
-        it["type"] != "info" && it["message"].as_str().is_none_or(|text| !text.contains(UNKNOWN))
+        it["type"] != "info"
+            && it["message"].as_str().is_none_or(|text| !text.contains(UNKNOWN))
     };
     let errors: Vec<String> = messages.filter(is_error).map(ToString::to_string).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
