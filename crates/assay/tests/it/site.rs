@@ -136,7 +136,7 @@ fn writes_only_what_has_changed() {
     assert_eq!(changed(&before, &contents(&world.path("pages"))), Vec::<String>::new());
 
     let other = world.assay(&["site", "pages", "--label", "on", "--locale", "de"]).succeeded();
-    assert!(other.out.contains("runs: 1"), "{}", other.out);
+    assert!(other.out.contains("Läufe: 1"), "{}", other.out);
     let german = contents(&world.path("pages"));
     assert!(german["index.html"].contains("<html lang=\"de\">"));
     assert_eq!(german.keys().filter(|it| it.starts_with("runs/")).count(), 1);

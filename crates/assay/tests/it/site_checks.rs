@@ -12,6 +12,9 @@ use crate::serve::Server;
 use crate::serve_browser::start_browser;
 use crate::site::{run_ids, world_with_runs};
 
+/// Property of SVG 2 that all browsers have, and the W3C's checker does not know.
+const UNKNOWN: &str = "“paint-order”";
+
 /// Returns a file of npm below `target`; without npm, the test is listed as skipped.
 fn fetch(file: NpmFile, test: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/npm");
@@ -114,7 +117,10 @@ fn the_checker_of_the_w3c_finds_no_error() {
     let result: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {output:?}"));
     let messages = result["messages"].as_array().unwrap().iter();
-    let errors = messages.filter(|it| it["type"] != "info").map(ToString::to_string);
-    let errors: Vec<String> = errors.collect();
+    let is_error = |it: &&Value| {
+        it["type"] != "info"
+            && it["message"].as_str().is_none_or(|text| !text.contains(UNKNOWN))
+    };
+    let errors: Vec<String> = messages.filter(is_error).map(ToString::to_string).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
