@@ -61,6 +61,9 @@ pub struct VdbenchInput {
     /// hosts.
     #[serde(default)]
     pub is_apart: bool,
+    /// Whether nothing runs: targets may be missing, of unknown size, or not openable as asked.
+    #[serde(default)]
+    pub simulates: bool,
 }
 
 /// Preparation of file trees before each run.

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use assay_dialects::vdbench::diagnostic::{Diagnostic, DiagnosticSeverity};
@@ -24,7 +23,6 @@ use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::run_request::random_seed;
-use assay_run::storage::file_trees::{self, MissingParents};
 use assay_run::storage::plan_check::{self, PlanRefusal, RequiredPhases};
 use assay_run::storage::vdbench::repeat::RunRepetition;
 use assay_run::storage::volume;
@@ -67,35 +65,33 @@ pub fn vdbench(
     }
     let (execution, inputs) =
         read_and_compile(&input, &|path| inspect_path(path).ok().flatten(), terminal)?;
-    if remote_hosts.is_none() {
-        let options = execute::run_options(typed, &execution);
-        let required = if typed.simulate { RequiredPhases::All } else { RequiredPhases::Any };
-        plan_check::check(&execution.plan, &options, required)
-            .map_err(|refusal| locate_refusal(*refusal, &execution, &inputs))?;
-        let tree_check = match typed.simulate {
-            // A real run is checked again later, after its initial commands.
-            false => volume::check(&execution.plan, &execution.files, &options),
-            true => {
-                let missing_parents =
-                    MissingParents::from_create_anchors(execution.create_anchors);
-                // Nothing handles signals yet: they end the process.
-                let stop = AtomicBool::new(false);
-                file_trees::check(&execution.files, &options, missing_parents, &stop)
-            }
-        };
-        tree_check.map_err(|failure| locate_failure(failure, &execution, &inputs))?;
-    }
     if typed.simulate {
-        if typed.json {
-            storage_plan::print_storage_plan(&execution.plan, true, terminal)?;
-        } else {
-            terminal.print(&explain(&execution));
-        }
-        return Ok(0);
+        return simulate(&execution, typed.json, terminal);
     }
+    let options = execute::run_options(typed, &execution);
+    plan_check::check(&execution.plan, &options, RequiredPhases::Any)
+        .map_err(|refusal| locate_refusal(*refusal, &execution, &inputs))?;
+    // Trees are checked later, after the initial commands.
+    volume::check(&execution.plan, &execution.files, &options)
+        .map_err(|failure| locate_failure(failure, &execution, &inputs))?;
     let stop = signals::cancel_on_signals()?;
     execute::execute(typed, (&input, &execution), (&inputs, None), &stop, terminal)
         .map_err(|failure| locate_failure(failure, &execution, &inputs))
+}
+
+/// Prints what would run. A plan can be simulated on any machine, so no target is checked.
+fn simulate(
+    execution: &VdbenchExecution,
+    is_json: bool,
+    terminal: &mut Terminal,
+) -> Result<u8, CommandFailure> {
+    plan_check::check_parameters(&execution.plan)?;
+    if is_json {
+        storage_plan::print_storage_plan(&execution.plan, true, terminal)?;
+    } else {
+        terminal.print(&explain(execution));
+    }
+    Ok(0)
 }
 
 fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure> {
@@ -160,6 +156,7 @@ fn parse_input(typed: &VdbenchArguments) -> Result<VdbenchInput, CommandFailure>
         submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
         seed: typed.seed.unwrap_or_else(random_seed),
         is_apart: false,
+        simulates: typed.simulate,
     })
 }
 

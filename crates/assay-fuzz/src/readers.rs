@@ -201,6 +201,7 @@ fn vdbench(bytes: &[u8]) -> String {
         submitters: 4,
         seed: 1,
         is_apart: bytes.len() % 2 == 1,
+        simulates: bytes.len() % 3 == 1,
     };
     let mut load = |path: &Path| match path == file {
         true => Ok(bytes.to_vec()),

@@ -55,12 +55,13 @@ pub fn explain(execution: &VdbenchExecution) -> String {
 }
 
 fn append_totals(text: &mut String, execution: &VdbenchExecution) {
-    let mut targets: BTreeMap<(Option<usize>, &Path), u64> = BTreeMap::new();
+    let mut targets: BTreeMap<(Option<usize>, &Path), Option<u64>> = BTreeMap::new();
     for (host, target) in execution.placed_targets() {
         let bytes = targets.entry((host, &target.path)).or_default();
-        *bytes = (*bytes).max(target.size_bytes.unwrap_or(0));
+        *bytes = (*bytes).max(target.size_bytes);
     }
-    let bytes: u64 = targets.values().sum();
+    let bytes: u64 = targets.values().flatten().sum();
+    let unknown = targets.values().filter(|bytes| bytes.is_none()).count();
     let trees: BTreeMap<(Option<usize>, &Path), FileTree> = execution
         .placed_trees()
         .map(|(host, tree)| {
@@ -82,11 +83,15 @@ fn append_totals(text: &mut String, execution: &VdbenchExecution) {
         let what = format!("{} in {roots}", format_count(files, "file", "files"));
         (what, trees.values().map(FileTree::bytes).sum())
     };
+    let size = match unknown {
+        0 => Quantity::new(bytes, Unit::Byte).to_string(),
+        unknown if unknown == targets.len() => "unknown size".to_owned(),
+        unknown => format!("{} and {unknown} unknown sizes", Quantity::new(bytes, Unit::Byte)),
+    };
     let _ = writeln!(
         text,
-        "\n{} on {what} of {} from {}; at most {outstanding} I/O in flight",
+        "\n{} on {what} of {size} from {}; at most {outstanding} I/O in flight",
         format_count(execution.runs.len() as u64, "run", "runs"),
-        Quantity::new(bytes, Unit::Byte),
         format_count(execution.hosts.len() as u64, "host", "hosts"),
     );
     let _ = writeln!(

@@ -50,6 +50,7 @@ fn input(file: &str) -> VdbenchInput {
         submitters: 2,
         seed: 1,
         is_apart: false,
+        simulates: false,
     }
 }
 

@@ -31,14 +31,26 @@ impl PhasePrecheck {
         if workload.engine == EngineChoice::Null {
             return Ok(());
         }
-        // A share's rate is known only after the phase that it refers to.
-        if !matches!(workload.load, StorageLoad::ShareOf { .. }) {
-            validate::check_workload(workload)?;
-        }
+        Self::check_parameters(workload)?;
         polling::check(workload)?;
         let found: Result<Option<Vec<OpenedTarget>>, _> =
             workload.targets.iter().map(|target| self.expected_target(target)).collect();
         found?.map_or(Ok(()), |opened| validate::check_targets(workload, &opened))
+    }
+
+    /// Checks the parameters of one phase, which are the same on every host.
+    ///
+    /// # Errors
+    /// [`StorageError::Workload`].
+    pub fn check_parameters(workload: &StorageWorkload) -> Result<(), StorageError> {
+        // A share's rate is known only after the phase that it refers to.
+        match workload.load {
+            StorageLoad::ShareOf { .. } => Ok(()),
+            StorageLoad::Closed
+            | StorageLoad::Balanced
+            | StorageLoad::Capped { .. }
+            | StorageLoad::Open { .. } => validate::check_workload(workload),
+        }
     }
 
     /// Returns the target as it will be; `None` if that is not known yet.

@@ -82,8 +82,9 @@ pub(super) fn check_suite(
     question: &RunRequest<'_>,
 ) -> Result<(), CommandFailure> {
     programs::check_programs(suite, question)?;
+    let mut alone = Suite { measures: Vec::new(), ..suite.clone() };
     for measure in &suite.measures {
-        let alone = Suite { measures: vec![measure.clone()], ..suite.clone() };
+        alone.measures = vec![measure.clone()];
         match expand::expand(&alone, host, choices) {
             // The refusal is the same whether the tool is installed or not.
             Err(
@@ -200,6 +201,9 @@ fn check_storage(mut plan: Plan, question: &RunRequest<'_>) -> Result<(), KeyedF
         }
     }
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
+    if of_storage.phases.is_empty() && of_files.phases.is_empty() {
+        return Ok(());
+    }
     volume::check(&of_storage, &of_files, options).map_err(of_path)?;
     let workloads = || of_storage.phases.iter().map(|phase| &phase.workload);
     workloads().try_for_each(target_overlap::check).map_err(of_path)?;

@@ -200,8 +200,12 @@ struct TreeUse<'p> {
 fn tree_uses(plan: &FilePlan) -> BTreeMap<&Path, TreeUse<'_>> {
     let mut uses: BTreeMap<&Path, TreeUse<'_>> = BTreeMap::new();
     for workload in plan.phases.iter().map(|phase| &phase.workload) {
+        let mut streams_by_tree: BTreeMap<usize, Vec<&FileStream>> = BTreeMap::new();
+        for stream in &workload.streams {
+            streams_by_tree.entry(stream.tree).or_default().push(stream);
+        }
         for (index, tree) in workload.trees.iter().enumerate() {
-            let streams = || workload.streams.iter().filter(|stream| stream.tree == index);
+            let streams = || streams_by_tree.get(&index).into_iter().flatten();
             let usage = uses.entry(&tree.anchor).or_insert(TreeUse {
                 tree,
                 is_written: false,
@@ -210,7 +214,7 @@ fn tree_uses(plan: &FilePlan) -> BTreeMap<&Path, TreeUse<'_>> {
             if tree.bytes() > usage.tree.bytes() {
                 usage.tree = tree;
             }
-            usage.is_written |= streams().any(changes_tree);
+            usage.is_written |= streams().any(|it| changes_tree(it));
             // A sequential write may create a new file.
             usage.is_created |= streams().any(|it| {
                 let fills = it.operation == FileOperation::Create && it.stop_after.is_none();

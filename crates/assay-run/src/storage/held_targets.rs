@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::layers::Layers;
 use super::safe_open;
-use super::target_path::{is_written, resolve_path};
+use super::target_path::{StreamsByTarget, resolve_path};
 use crate::failure::CommandFailure;
 
 /// Claims a device for as long as `held` lives; it cannot be mounted or used by other block devices
@@ -126,6 +126,7 @@ pub(super) fn recheck(
     workload: &StorageWorkload,
     mounts: &[Mount],
 ) -> Result<(), CommandFailure> {
+    let streams = StreamsByTarget::collect(workload);
     for (index, target) in workload.targets.iter().enumerate() {
         let path = target.path.as_path();
         let failed = |error| unusable_target(path, &error);
@@ -134,7 +135,7 @@ pub(super) fn recheck(
         if !safe_open::is_same(&ours, &found) {
             return Err(replaced_target(path, PATH_CHANGED));
         }
-        if is_written(workload, index)
+        if streams.is_written(index)
             && let Some(user) = Layers::read().users(&found, mounts).first()
         {
             return Err(replaced_target(path, format!("it is in use: {user}")));
@@ -158,6 +159,7 @@ pub(super) fn check_unchanged(
     workload: &StorageWorkload,
     sizes: &[Option<u64>],
 ) -> Result<(), CommandFailure> {
+    let streams = StreamsByTarget::collect(workload);
     for (index, (target, before)) in workload.targets.iter().zip(sizes).enumerate() {
         let path = target.path.as_path();
         let failed = |error| unusable_target(path, &error);
@@ -168,7 +170,7 @@ pub(super) fn check_unchanged(
         let Some(before) = *before else { continue };
         let after = capacity::size(path).map_err(failed)?.unwrap_or(0);
         // A phase may fill a file up to its configured size; a file that it only reads may grow.
-        let most = match is_written(workload, index) {
+        let most = match streams.is_written(index) {
             true => before.max(target.size_bytes.unwrap_or(0)),
             false => u64::MAX,
         };

@@ -3,6 +3,7 @@
 //! Ranks are threads of this process. The caller receives events as they happen; nothing here
 //! prints.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,11 +100,13 @@ pub fn check(
     folder: Option<&Path>,
     extent: RequiredPhases,
 ) -> Result<(), (Box<PlanRefusal>, usize)> {
+    let mut kept_files = HashSet::new();
     for (number, options) in tests.iter().enumerate() {
-        let is_kept =
-            |it: &IorOptions| it.write && it.keep && it.test_file == options.test_file;
-        let is_left = tests[..number].iter().any(is_kept);
+        let is_left = kept_files.contains(&options.test_file);
         check_test(options, is_left, folder, extent).map_err(|refusal| (refusal, number))?;
+        if options.write && options.keep {
+            kept_files.insert(&options.test_file);
+        }
     }
     Ok(())
 }

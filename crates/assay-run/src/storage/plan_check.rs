@@ -79,6 +79,17 @@ pub fn check(
     }
 }
 
+/// Refuses a plan that no host could carry out; looks at no target.
+///
+/// # Errors
+/// The first phase with impossible parameters.
+pub fn check_parameters(plan: &StoragePlan) -> Result<(), CommandFailure> {
+    plan.phases.iter().try_for_each(|phase| {
+        PhasePrecheck::check_parameters(&phase.workload)
+            .map_err(|error| runner::impossible_phase(phase, &error))
+    })
+}
+
 /// Returns the stream that uses the target, preferably one that writes it.
 fn target_user(plan: &StoragePlan, path: &Path) -> Option<StreamOrigin> {
     let is_it = |found: &Path| {

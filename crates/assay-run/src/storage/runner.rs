@@ -27,7 +27,7 @@ use super::held_targets;
 use super::host_check;
 use super::options::RunOptions;
 use super::safety::{self, FileToLayOut};
-use super::target_path;
+use super::target_path::{self, StreamsByTarget};
 use crate::failure::CommandFailure;
 
 /// Maximum number of failed I/O that are reported with their position.
@@ -210,13 +210,14 @@ fn record_uses(plan: &StoragePlan, created: &CreatedFiles) -> Result<(), Command
         if workload.engine == EngineChoice::Null {
             continue;
         }
+        let streams = StreamsByTarget::collect(workload);
         for (index, target) in workload.targets.iter().enumerate() {
             let path = target_path::resolve_path(&target.path)?;
             // Laying out a file is writing it.
             let Some(mut record) = records.remove(&path) else { continue };
             let bytes = target.size_bytes.unwrap_or(0);
             let lacks = record.laid_out_bytes.is_none_or(|it| it < bytes);
-            if lacks || target_path::is_written(workload, index) {
+            if lacks || streams.is_written(index) {
                 check_recorded(record.begin_use(bytes))?;
             } else {
                 // A store that cannot be written may still be read.

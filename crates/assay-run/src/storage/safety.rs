@@ -16,14 +16,14 @@ use assay_kernels::storage::several_hard_links;
 use assay_model::failure::os_error;
 use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, NewFile, StoragePlan, StorageTarget, StorageWorkload,
+    AccessPattern, EngineChoice, NewFile, StoragePlan, StorageStream, StorageTarget,
 };
 
 use super::created_files::{CreatedFiles, CreatedRecord};
 use super::held_targets;
 use super::layers::Layers;
 use super::options::RunOptions;
-use super::target_path::{is_written, resolve_path};
+use super::target_path::{StreamsByTarget, resolve_path};
 use super::volume::Volumes;
 use crate::failure::CommandFailure;
 
@@ -72,7 +72,10 @@ pub(super) fn check(
     let mounts = &volumes.mounts;
     let mut missing = Vec::new();
     // Read once, because a plan may have a thousand files.
-    let records = created.list();
+    let mut records: BTreeMap<PathBuf, Vec<CreatedRecord>> = BTreeMap::new();
+    for record in created.list() {
+        records.entry(record.path.clone()).or_default().push(record);
+    }
     for (path, usage) in path_uses(plan)? {
         let judge =
             PathCheck { path: &path, usage: &usage, options, records: &records, mounts };
@@ -90,9 +93,10 @@ fn path_uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, PathUse<'_>>, Comma
         if workload.engine == EngineChoice::Null {
             continue;
         }
+        let streams = StreamsByTarget::collect(workload);
         for (index, target) in workload.targets.iter().enumerate() {
-            let is_written = is_written(workload, index);
-            let is_filled_first = is_filled_in_order(workload, index);
+            let is_written = streams.is_written(index);
+            let is_filled_first = is_filled_in_order(streams.users(index));
             let path = resolve_path(&target.path).map_err(|it| it.with_target(&target.path))?;
             let found = uses.entry(path).or_insert_with(|| PathUse {
                 target,
@@ -108,10 +112,9 @@ fn path_uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, PathUse<'_>>, Comma
     Ok(uses)
 }
 
-/// Whether the workload only writes the target, block after block.
-fn is_filled_in_order(workload: &StorageWorkload, target: usize) -> bool {
-    let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
-    streams.all(|stream| {
+/// Whether the streams of a target only write it, block after block.
+fn is_filled_in_order(streams: &[&StorageStream]) -> bool {
+    streams.iter().all(|stream| {
         let in_order = matches!(
             stream.pattern,
             AccessPattern::Sequential { .. }
@@ -127,7 +130,7 @@ struct PathCheck<'a> {
     path: &'a Path,
     usage: &'a PathUse<'a>,
     options: &'a RunOptions,
-    records: &'a [CreatedRecord],
+    records: &'a BTreeMap<PathBuf, Vec<CreatedRecord>>,
     mounts: &'a [Mount],
 }
 
@@ -151,8 +154,8 @@ impl PathCheck<'_> {
     }
 
     fn check_file(&self, found: &Metadata) -> Result<Option<FileToLayOut>, CommandFailure> {
-        let is_it = |it: &&CreatedRecord| it.path == self.path && it.is_unchanged();
-        let record = self.records.iter().find(is_it).cloned();
+        let mut records = self.records.get(self.path).into_iter().flatten();
+        let record = records.find(|it| it.is_unchanged()).cloned();
         let needed = self.usage.size_bytes.unwrap_or(0);
         let is_short = found.len() < needed;
         if self.usage.is_written {

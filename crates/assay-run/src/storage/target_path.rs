@@ -1,14 +1,35 @@
-//! Paths of targets: their resolution, and whether a workload writes to them.
+//! Paths of targets: their resolution, and the streams that use them.
 
 use std::path::{Path, PathBuf};
 
-use assay_model::workload::storage::StorageWorkload;
+use assay_model::workload::storage::{StorageStream, StorageWorkload};
 
 use crate::failure::CommandFailure;
 
-pub(super) fn is_written(workload: &StorageWorkload, target: usize) -> bool {
-    let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
-    streams.any(|stream| stream.read_share < 1.0)
+/// Streams of each target, collected in one pass: a workload may have thousands of both.
+pub(super) struct StreamsByTarget<'w>(Vec<Vec<&'w StorageStream>>);
+
+impl<'w> StreamsByTarget<'w> {
+    pub(super) fn collect(workload: &'w StorageWorkload) -> Self {
+        let mut streams = vec![Vec::new(); workload.targets.len()];
+        for stream in &workload.streams {
+            for target in &stream.targets {
+                // The check of the workload refuses a target that does not exist.
+                if let Some(users) = streams.get_mut(*target) {
+                    users.push(stream);
+                }
+            }
+        }
+        Self(streams)
+    }
+
+    pub(super) fn users(&self, target: usize) -> &[&'w StorageStream] {
+        &self.0[target]
+    }
+
+    pub(super) fn is_written(&self, target: usize) -> bool {
+        self.users(target).iter().any(|stream| stream.read_share < 1.0)
+    }
 }
 
 /// Resolves the links of a path. Its folder must exist; the file itself need not.
@@ -28,3 +49,6 @@ pub(super) fn resolve_path(path: &Path) -> Result<PathBuf, CommandFailure> {
     })?;
     Ok(folder.join(name))
 }
+
+#[cfg(test)]
+mod tests;

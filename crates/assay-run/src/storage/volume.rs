@@ -4,7 +4,7 @@
 //! The mount point of an unmounted volume is an empty folder of the root file system, and would
 //! take every write. Nothing here writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -48,8 +48,11 @@ pub fn check(
     files: &FilePlan,
     options: &RunOptions,
 ) -> Result<(), CommandFailure> {
-    let volumes = Volumes::read();
     let paths = plan_paths(storage, files);
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let volumes = Volumes::read();
     paths.into_iter().try_for_each(|path| {
         volumes
             .refuse_root(&resolve_existing(path), options)
@@ -62,12 +65,10 @@ pub fn check(
 pub fn describe_volumes(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
     let volumes = Volumes::read();
     let mut on: BTreeMap<Volume, Vec<&Path>> = BTreeMap::new();
-    for path in plan_paths(storage, files) {
+    let mut seen = HashSet::new();
+    for path in plan_paths(storage, files).into_iter().filter(|path| seen.insert(*path)) {
         let Some(volume) = volumes.volume_of(path) else { continue };
-        let targets = on.entry(volume).or_default();
-        if !targets.contains(&path) {
-            targets.push(path);
-        }
+        on.entry(volume).or_default().push(path);
     }
     let line = |(volume, targets): (Volume, Vec<&Path>)| {
         let first = targets[0].display().to_string();

@@ -42,9 +42,7 @@ fn every_command_rejects_unmounted_volume() {
         &["ior", "-b", "1m", "-t", "1m", "-o", target],
         &["ior", "-b", "1m", "-t", "1m", "--dryRun", "-o", target],
         &["vdbench", "-f", "parameters"],
-        &["vdbench", "-f", "parameters", "-s"],
         &["vdbench", "-f", "trees"],
-        &["vdbench", "-f", "trees", "-s"],
     ] {
         let refused = world.assay(arguments).failed_with(2);
         let says = ["nothing is mounted on /srv", "--target-on-root"];

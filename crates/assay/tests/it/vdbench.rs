@@ -151,6 +151,20 @@ fn simulation_writes_nothing() {
     let outcome = vdbench(&world, &["-f", "far", "-s"]);
     assert_eq!(outcome.code, 0, "{}", outcome.err);
     assert!(outcome.out.contains("from 1 host"), "{}", outcome.out);
+    for (storage, says) in [
+        ("lun=/dev/none,openflags=o_direct", "1 file or device of unknown size"),
+        ("lun=/nowhere/at/all,size=1000t", "of 1000 TiB"),
+        ("lun=/proc/version,size=1m", "of 1.00 MiB"),
+    ] {
+        let elsewhere = format!(
+            "sd=sd1,{storage}\nwd=wd1,sd=sd*,rdpct=50\n\
+             rd=rd1,wd=wd*,elapsed=60,interval=1,iorate=max\n"
+        );
+        write_file(&world.path("elsewhere"), &elsewhere);
+        let outcome = vdbench(&world, &["-f", "elsewhere", "-s"]);
+        assert_eq!(outcome.code, 0, "{storage}: {}", outcome.err);
+        assert!(outcome.out.contains(says), "{storage}: {}", outcome.out);
+    }
     assert!(!world.path("output").exists() && !world.path("file-1-1").exists());
 }
 

@@ -79,15 +79,25 @@ impl Compiler<'_, '_> {
                     || path.clone(),
                     |host| host_path(&self.definitions.hosts[host].label, &path),
                 );
-                let path_info = (self.env.inspect)(&visible_path);
-                let size = self.target_size(storage, path_info, flags)?;
+                let mut path_info = (self.env.inspect)(&visible_path);
+                if let Some(path_info) = path_info.as_mut().filter(|_| self.input.simulates) {
+                    path_info.device = false;
+                }
                 let is_device = path_info.is_some_and(|path_info| path_info.device);
-                let range = self.target_range(run, workload, storage, size, is_device)?;
+                let is_unknown = storage.size_bytes.is_none()
+                    && path_info.is_none_or(|path_info| path_info.bytes == 0);
+                let (size, range) = if self.input.simulates && is_unknown {
+                    (None, None)
+                } else {
+                    let size = self.target_size(storage, path_info, flags)?;
+                    let range = self.target_range(run, workload, storage, size, is_device)?;
+                    (Some(size), range)
+                };
                 let key = (index, number, host, range);
                 placed.push(targets.add(key, || StorageTarget {
                     name: storage.name.text.clone(),
                     path,
-                    size_bytes: Some(size),
+                    size_bytes: size,
                     range_bytes: range,
                     align_bytes: storage.align_bytes,
                     direct: flags.direct,
@@ -112,11 +122,16 @@ impl Compiler<'_, '_> {
         {
             return Some(Vec::new());
         }
-        let mut selected_hosts: Vec<usize> = (0..self.definitions.hosts.len()).collect();
+        let mut common: Option<Vec<usize>> = None;
         for selectors in selector_lists.into_iter().filter(|selectors| !selectors.is_empty()) {
-            let selected = self.hosts.select(self.lines, "host (hd)", selectors)?;
-            selected_hosts.retain(|host| selected.contains(host));
+            let mut selected = self.hosts.select(self.lines, "host (hd)", selectors)?;
+            if let Some(earlier) = common {
+                selected.retain(|host| earlier.binary_search(host).is_ok());
+            }
+            common = Some(selected);
         }
+        let selected_hosts =
+            common.unwrap_or_else(|| (0..self.definitions.hosts.len()).collect());
         self.used_hosts.extend(&selected_hosts);
         Some(selected_hosts)
     }
