@@ -22,7 +22,7 @@ pub use answer::{
     trust_notice,
 };
 pub use comparison::levels::{add_levels, factor_plan, level_comparison};
-pub use comparison::programs::program_comparison;
+pub use comparison::programs::add_programs;
 pub(crate) use comparison::{case_label_of, sort_related, verdict_texts};
 pub use comparison::{comparison, result_names};
 pub use findings::findings;

@@ -37,7 +37,9 @@ mod tools;
 
 use self::tools::OpenResult;
 pub use levels::{FAMILY_ERROR, LevelRuns, compare_labels, compare_levels};
-pub use programs::{are_programs_decided, compare_programs, program_levels};
+pub use programs::{
+    are_programs_decided, compare_programs, compare_stored_programs, program_levels,
+};
 
 /// Maximum share of false differences among all reported ones (false discovery rate); where nothing
 /// differs at all, the share of comparisons that report any. Below the usual 5 %, so that a suite
@@ -48,6 +50,8 @@ pub const FALSE_DISCOVERY_RATE: f64 = 0.04;
 /// has changed (`truth statistics`). With fewer pairs, no rank statistic is significant among 50
 /// metrics.
 pub const DEFAULT_RUNS: u32 = 14;
+/// Margin of a comparison without another one.
+pub const DEFAULT_MARGIN: f64 = 0.02;
 
 /// Runs of one condition under a name; at least one, the oldest first.
 #[derive(Debug, Clone, Copy)]

@@ -382,6 +382,7 @@ pub(crate) struct MeasuringArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", page::without_results))]
 pub(crate) struct DoctorArguments {
     /// Topics to check, by the first word of a check, like memory or network [default: all]
     #[arg(value_name = "TOPIC")]

@@ -121,7 +121,12 @@ impl<'a> RunDelivery<'a> {
                 |store: &Store, listener: &mut dyn Listener| measure(Some(store), listener);
             self::measure(self.typed, progress, terminal, measure)?
         } else {
-            measure(None, &mut progress_listener(self.typed, progress, terminal))?
+            let mut listener = progress_listener(self.typed, progress, terminal);
+            // An unstored run is disturbed by levels of stored ones, too.
+            if let Ok(store) = store_access::open_for_reading(&self.typed.store) {
+                restore_record::report_unrestored(&store, &mut listener);
+            }
+            measure(None, &mut listener)?
         };
         self.deliver(measured, terminal)
     }

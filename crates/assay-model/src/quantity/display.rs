@@ -10,6 +10,8 @@ use std::fmt;
 use super::{Bytes, Quantity, Unit};
 
 const DIGITS: usize = 4;
+/// Smallest number with more than four digits.
+const MANY_DIGITS: u64 = 10_000;
 /// Time per byte is printed per gigabyte, as is usual for transfer costs: fractions of a nanosecond
 /// are hard to read.
 const BYTES_PER_GB: f64 = 1e9;
@@ -61,16 +63,28 @@ fn write_aligned(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
 }
 
 impl fmt::Display for Bytes {
-    /// Formats exactly, with the largest binary prefix that leaves a whole number (`96 KiB`, `98305
-    /// B`).
+    /// Formats exactly, with the largest binary prefix that leaves a whole number (`96 KiB`, `4097
+    /// B`). A decimal prefix is used if only that one leaves few digits (`80 MB`, not `78125 KiB`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = BINARY.iter().rev().find(|(factor, _)| {
+        let (binary, decimal) = (self.divide_exactly(&BINARY), self.divide_exactly(&DECIMAL));
+        let is_short = |number: u64| number < MANY_DIGITS;
+        let (number, prefix) = match is_short(decimal.0) && !is_short(binary.0) {
+            true => decimal,
+            false => binary,
+        };
+        write_aligned(f, &format!("{number} {prefix}B"))
+    }
+}
+
+impl Bytes {
+    /// Returns the whole number of the largest prefix that leaves no remainder, and the prefix.
+    fn divide_exactly(self, prefixes: &[Prefix]) -> (u64, &'static str) {
+        let divide = |(factor, prefix): &Prefix| {
             let factor = *factor as u64;
-            self.0 >= factor && self.0.is_multiple_of(factor)
-        });
-        let (factor, prefix) =
-            whole.map_or((1, ""), |(factor, prefix)| (*factor as u64, prefix));
-        write_aligned(f, &format!("{} {prefix}B", self.0 / factor))
+            (self.0 >= factor && self.0.is_multiple_of(factor))
+                .then_some((self.0 / factor, *prefix))
+        };
+        prefixes.iter().rev().find_map(divide).unwrap_or((self.0, ""))
     }
 }
 

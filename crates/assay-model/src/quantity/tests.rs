@@ -114,6 +114,11 @@ fn formats_quantities() {
     assert_eq!(Bytes::kib(96).to_string(), "96 KiB");
     assert_eq!(Bytes(98305).to_string(), "98305 B");
     assert_eq!(Bytes(0).to_string(), "0 B");
+    assert_eq!(Bytes(80_000_000).to_string(), "80 MB");
+    assert_eq!(Bytes(10_000).to_string(), "10 kB");
+    assert_eq!(Bytes(9_000_000).to_string(), "9 MB");
+    assert_eq!(Bytes(1_024_000).to_string(), "1000 KiB");
+    assert_eq!(Bytes::kib(12_345).to_string(), "12345 KiB");
 }
 
 proptest! {

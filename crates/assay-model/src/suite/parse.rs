@@ -269,7 +269,10 @@ impl<'a> Table<'a> {
         self.get(key).ok_or_else(|| SuiteError {
             message: format!("`{key}` is missing"),
             span: self.span.clone(),
-            help: (key == "measure").then(|| HELP.to_owned()),
+            help: Some(match key {
+                "name" => "add a line like `name = \"nightly\"`".to_owned(),
+                _ => HELP.to_owned(),
+            }),
         })
     }
 

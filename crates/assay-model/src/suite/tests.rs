@@ -75,6 +75,10 @@ fn rejects_with_span_and_help() {
             expect!["`measure` is missing | at `` | see `assay help suites`"],
         ),
         (
+            "title = \"x\"".to_owned(),
+            expect![[r#"`name` is missing | at `` | add a line like `name = "nightly"`"#]],
+        ),
+        (
             with("benchmark = \"memory.stream\"\ninterval = 1"),
             expect!["`1` is ambiguous (1 % or 100 %); write `1%` or `100%` | at `1` | "],
         ),
@@ -184,7 +188,7 @@ fn rejects_with_span_and_help() {
         ),
         (
             with("benchmark = \"storage\""),
-            expect!["`operation` is missing | at `[[measure]]` | "],
+            expect!["`operation` is missing | at `[[measure]]` | see `assay help suites`"],
         ),
         (
             with("benchmark = \"storage\"\noperation = \"raed\""),

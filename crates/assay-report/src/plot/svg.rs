@@ -33,6 +33,15 @@ pub(super) const CURVE_COLOURS: [&str; 7] = [
     "#7D8590", "#3A8FC7", "#B07D00",
 ];
 
+/// Dashes of curves, as in the pictures of a site; the first is a solid line.
+const CURVE_DASHES: [&str; 7] = ["", "8 4", "2 3", "10 3 2 3", "14 4", "5 2", "1 4"];
+
+/// Returns colour and dashes of a curve. The first 49 differ in one of them, neighbours in both.
+fn curve_style(index: usize) -> (&'static str, &'static str) {
+    let (row, column) = (index / CURVE_COLOURS.len(), index % CURVE_COLOURS.len());
+    (CURVE_COLOURS[column], CURVE_DASHES[(column + row) % CURVE_DASHES.len()])
+}
+
 /// Renders the plot as one `<svg>` element. `id` distinguishes it from other plots of the same
 /// page.
 pub(crate) fn svg(plot: &Plot, id: usize) -> String {
@@ -76,8 +85,8 @@ impl<'a> PlotCanvas<'a> {
         self.draw_bands();
         self.draw_grid();
         self.draw_lines();
-        for (series, colour) in self.plot.series.iter().zip(CURVE_COLOURS.iter().cycle()) {
-            self.draw_curve(series, colour);
+        for (index, series) in self.plot.series.iter().enumerate() {
+            self.draw_curve(series, curve_style(index));
         }
         self.label_axes();
         self.label_series();
@@ -158,14 +167,14 @@ impl<'a> PlotCanvas<'a> {
         }
     }
 
-    fn draw_curve(&mut self, series: &PlotSeries, colour: &str) {
+    fn draw_curve(&mut self, series: &PlotSeries, (colour, dashes): (&str, &str)) {
         let points: Vec<(f64, f64)> =
             series.points.iter().map(|it| self.point_position(it)).collect();
         let band = self.interval_band(&series.points);
         if band.len() > 2 {
             self.writer.polygon(&band, colour);
         }
-        self.writer.line(&points, colour, 2.0);
+        self.writer.dashed_line(&points, (colour, dashes), 2.0);
         for pair in points.windows(2) {
             self.labels.avoid(pair[0], pair[1]);
         }
@@ -214,25 +223,25 @@ impl<'a> PlotCanvas<'a> {
         if self.plot.series.len() < 2 {
             return;
         }
-        let all = self.plot.series.iter().zip(CURVE_COLOURS.iter().cycle());
         let (mut beside, mut ends) = (Vec::new(), Vec::new());
-        for (series, colour) in all {
+        for (index, series) in self.plot.series.iter().enumerate() {
             let Some(last) = series.points.last() else { continue };
             let room = WIDTH - self.right - 3.0 * GAP;
             let name =
-                (self.point_position(last), truncate_to_width(&series.name, room), *colour);
+                (self.point_position(last), truncate_to_width(&series.name, room), index);
             if series.points.len() == 1 { beside.push(name) } else { ends.push(name) }
         }
         ends.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
         let heights = spread_heights(&ends.iter().map(|(at, _, _)| at.1).collect::<Vec<_>>());
-        for ((point, name, colour), y) in ends.iter().zip(heights) {
+        for ((point, name, index), y) in ends.iter().zip(heights) {
             let dot = (self.right + GAP, y);
             if !self.place_label(name, [(dot.0 + GAP, y - LINE_HEIGHT / 2.0)], INK_COLOUR) {
                 continue;
             }
             // Text needs more contrast than a line: only the dot is coloured.
+            let (colour, dashes) = curve_style(*index);
             self.writer.dot(dot, 3.0, colour);
-            self.writer.line(&[*point, dot], colour, 0.7);
+            self.writer.dashed_line(&[*point, dot], (colour, dashes), 0.7);
         }
         for (point, name, _) in beside {
             let (x, y) = point;
@@ -317,4 +326,20 @@ fn spread_heights(desired: &[f64]) -> Vec<f64> {
         lowest = *height - LINE_HEIGHT;
     }
     heights
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn curves_differ_without_their_colours() {
+        let dashes = |first: usize| (first..first + 7).map(|it| curve_style(it).1);
+        assert_eq!(dashes(0).collect::<BTreeSet<_>>().len(), 7);
+        assert_eq!(dashes(7).collect::<BTreeSet<_>>().len(), 7);
+        assert_eq!((0..49).map(curve_style).collect::<BTreeSet<_>>().len(), 49);
+        assert_eq!(curve_style(0).1, "", "a single curve is solid");
+    }
 }

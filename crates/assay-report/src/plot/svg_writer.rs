@@ -54,10 +54,24 @@ impl SvgWriter {
     }
 
     pub(super) fn line(&mut self, points: &[(f64, f64)], stroke: &str, width: f64) {
+        self.dashed_line(points, (stroke, ""), width);
+    }
+
+    /// Draws a line with the given dashes; without any, it is solid.
+    pub(super) fn dashed_line(
+        &mut self,
+        points: &[(f64, f64)],
+        (stroke, dashes): (&str, &str),
+        width: f64,
+    ) {
         let (points, width) = (format_points(points), round_to_tenth(width));
+        let dashes = match dashes {
+            "" => String::new(),
+            some => format!(" stroke-dasharray=\"{some}\""),
+        };
         let _ = writeln!(
             self.elements,
-            "<polyline fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" points=\"{points}\"/>"
+            "<polyline fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"{dashes} points=\"{points}\"/>"
         );
     }
 

@@ -6,7 +6,7 @@ use assay_model::comparison::{Comparison, ComparisonVerdict, MetricComparison};
 use assay_model::event::{Sample, StopReason, TurnPosition};
 use assay_model::run::{CaseOutcome, CaseRecord, Run};
 
-use super::{Condition, LevelRuns, compare};
+use super::{Condition, DEFAULT_MARGIN, LevelRuns, compare};
 use crate::rank_statistic::MAX_VALUES;
 
 /// Compares every further program of a run with the first one; empty without two programs that
@@ -16,6 +16,17 @@ use crate::rank_statistic::MAX_VALUES;
 #[must_use]
 pub fn compare_programs(run: &Run, margin: f64) -> Vec<Comparison> {
     compare_records(run, &finished_programs(run).collect::<Vec<_>>(), margin)
+}
+
+/// Compares the programs of a stored run, with the margin that ended it or the default one; empty
+/// if they differ by levels of factors.
+#[must_use]
+pub fn compare_stored_programs(run: &Run) -> Vec<Comparison> {
+    if !program_levels(run).is_empty() {
+        return Vec::new();
+    }
+    let margin = finished_programs(run).find_map(decided_by_margin);
+    compare_programs(run, margin.unwrap_or(DEFAULT_MARGIN))
 }
 
 /// Returns whether every further program of a run that has not ended has a verdict: on each of its

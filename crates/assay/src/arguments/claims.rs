@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::language::ScreenArguments;
-use super::page::file_parser;
+use super::page::{file_parser, without_results};
 use super::{PageArguments, file_extension};
 use assay_console::options::{StoreArguments, word_parser};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", without_results))]
 pub(crate) struct ReferencesArguments {
     /// System, like azure/hbv4, or your own TOML file [default: list all systems]
     #[arg(value_name = "SYSTEM", value_parser = word_parser())]

@@ -55,6 +55,12 @@ pub(crate) enum ExportFormatName {
 }
 
 impl ExportArguments {
+    /// Returns the name of the format, as typed.
+    pub(crate) fn format_name(&self) -> String {
+        let value = self.format.to_possible_value();
+        value.map(|it| it.get_name().to_owned()).unwrap_or_default()
+    }
+
     /// Returns the requested format.
     pub(crate) const fn export_format(&self) -> ExportFormat {
         match self.format {

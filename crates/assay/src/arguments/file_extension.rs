@@ -26,6 +26,41 @@ const EXTENSIONS: [(&str, &str); 11] = [
     ("sarif", "sarif"),
 ];
 
+/// Extensions of files that only exports have, each with its format.
+const EXPORT_EXTENSIONS: [(&str, &str); 7] = [
+    ("jsonl", "jsonl"),
+    ("ndjson", "jsonl"),
+    ("json", "bencher"),
+    ("parquet", "parquet"),
+    ("prom", "openmetrics"),
+    ("om", "openmetrics"),
+    ("lp", "influx"),
+];
+
+/// Rejects a file for an export whose extension names another format. A text file, or one with an
+/// unknown extension, may hold any format.
+///
+/// # Errors
+/// Such a file.
+pub(crate) fn check_export_file(format: &str, file: &Path) -> Result<(), CommandFailure> {
+    let Some(ending) = extension(file) else { return Ok(()) };
+    let of_ending = |(known, _): &(&str, &str)| *known == ending;
+    let of_export = EXPORT_EXTENSIONS.into_iter().find(of_ending);
+    let Some((_, other)) = of_export.or_else(|| find_extension(&ending)) else { return Ok(()) };
+    if other == format || other == "text" {
+        return Ok(());
+    }
+    let what = format!(
+        "the file extension `.{ending}` of {} does not fit the format {format}",
+        path_text::encode(file.as_os_str())
+    );
+    let is_exported = EXPORT_EXTENSIONS.iter().any(|(_, it)| *it == other) || other == "csv";
+    Err(CommandFailure::usage(what).advise(match is_exported {
+        true => format!("rename the file, or use `assay export {other}`"),
+        false => "rename the file; `assay report` writes pages".to_owned(),
+    }))
+}
+
 /// Returns the format of the file's extension, if the command supports it.
 pub(super) fn format_from_extension<F: ValueEnum>(file: &Path) -> Option<F> {
     let (_, format) = find_extension(&extension(file)?)?;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, ValueEnum};
 
 use super::file_extension;
 use super::language::ScreenArguments;
@@ -50,6 +50,16 @@ pub(super) fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// Limits `--format` to the formats of a page without results: it has no plots, either.
+pub(super) fn without_results(option: Arg) -> Arg {
+    let names = PageFormat::value_variants().iter().filter(|it| !it.needs_results());
+    let names = names.filter_map(ValueEnum::to_possible_value);
+    option.value_parser(
+        PossibleValuesParser::new(names)
+            .try_map(|name: String| <PageFormat as ValueEnum>::from_str(&name, false)),
+    )
+}
+
 impl BriefPageArguments {
     /// Whether the format is JSON.
     pub(crate) fn is_json(&self) -> bool {
@@ -84,6 +94,16 @@ impl PageArguments {
         }
         let of_file = || file_extension::format_from_extension(self.output.as_deref()?);
         self.format.or_else(of_file).unwrap_or(PageFormat::Text)
+    }
+}
+
+impl PageFormat {
+    /// Whether only a page with results has the format.
+    const fn needs_results(self) -> bool {
+        match self {
+            Self::Csv | Self::Learn | Self::Svg => true,
+            Self::Text | Self::Markdown | Self::Html | Self::Json => false,
+        }
     }
 }
 

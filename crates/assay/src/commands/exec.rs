@@ -26,6 +26,8 @@ use crate::terminal::Terminal;
 
 /// Name of the factor that distinguishes several programs.
 const PROGRAM: &str = "program";
+/// Name of the suite of the programs.
+pub(super) const SUITE: &str = "exec";
 /// Default time budget of each program.
 const BUDGET_S: f64 = 30.0;
 /// Relative half-width of the interval that ends a measurement.
@@ -57,7 +59,7 @@ pub(super) fn suite_from_options(typed: &ExecArguments) -> Result<Suite, Command
     let programs = describe_programs(typed)?;
     check_names(&programs)?;
     Ok(Suite {
-        name: "exec".to_owned(),
+        name: SUITE.to_owned(),
         title: Benchmark::Command.definition().title.to_owned(),
         budget_s: BUDGET_S * programs.len() as f64,
         measures: programs.into_iter().map(measure).collect(),

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use super::store_watch::StoreWatch;
 use crate::arguments::export::ExportArguments;
+use crate::arguments::file_extension;
 use crate::failure::exit_code;
 use crate::output_file;
 use crate::signals;
@@ -116,6 +117,9 @@ fn export_selection(
 
 /// Checks before reading that the output can be written.
 fn check_output(typed: &ExportArguments) -> Result<(), CommandFailure> {
+    if let Some(file) = &typed.output {
+        file_extension::check_export_file(&typed.format_name(), file)?;
+    }
     match (typed.export_format(), typed.output.as_deref()) {
         (ExportFormat::Parquet, None) => {
             Err(CommandFailure::usage("parquet needs a folder for its three files")

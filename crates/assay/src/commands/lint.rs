@@ -39,6 +39,9 @@ pub(crate) fn lint(
     for path in &typed.pages {
         let PageFile { text, is_utf16 } = read_page(path)?;
         let name = path.display().to_string();
+        if is_json(&text) {
+            return Err(json_error(&name));
+        }
         if find_figures(&text).is_empty() {
             terminal.note(&format!("{name}: no figures found"));
         }
@@ -125,6 +128,19 @@ fn format_findings(name: &str, findings: &[LintFinding]) -> String {
 struct PageFile {
     text: String,
     is_utf16: bool,
+}
+
+/// Whether the text is one or several JSON documents.
+fn is_json(text: &str) -> bool {
+    let mut documents =
+        serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
+    text.trim_start().starts_with(['{', '[']) && documents.all(|it| it.is_ok())
+}
+
+fn json_error(name: &str) -> CommandFailure {
+    CommandFailure::usage(format!("{name} is not a page"))
+        .with_reason("it is JSON, and figures are checked in Markdown and HTML".to_owned())
+        .advise("store the results of a tool with `assay import FILE`, and check their page")
 }
 
 /// Name of the page on standard input.

@@ -79,7 +79,7 @@ pub(crate) fn list(
         without_result: matching - listing.runs.len(),
         not_matching: stored - matching,
     };
-    let is_whole = listing.runs.iter().all(|run| run.is_whole);
+    let is_whole = listing.unreadable.is_empty() && listing.runs.iter().all(|run| run.is_whole);
     if typed.page.format() != PageFormat::Json {
         let messages = listing
             .doubts
@@ -109,6 +109,10 @@ fn list_results(
     let metric = typed.filter.metric.as_deref();
     let mut results = ResultList::new(metric, &expectations, &typed.page);
     let mut code = 0;
+    for run in &listing.unreadable {
+        terminal.note(&format!("warning: cannot read run {}: {}", run.id, run.reason));
+        code = exit_code(FailureKind::Measurement);
+    }
     for run in &listing.runs {
         let read = store_access::read(&typed.store, &run.id)?;
         store_access::print_problems(&read, terminal);

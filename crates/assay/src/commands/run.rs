@@ -47,6 +47,9 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
         return run_with_factors(opened, typed, terminal);
     }
     reject_turn_options(typed)?;
+    let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
+    let delivery =
+        RunDelivery::from_options(&typed.measuring, extent)?.with_hosts(&typed.fleet)?;
     let suite = with_targets(typed, suites::open_joined(&typed.suites)?)?;
     // Finding MPI takes time: every launcher is asked for its version.
     let measuring = &typed.measuring;
@@ -63,12 +66,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
             let request = RunRequest { suite: &suite, ..request };
             run_switch::run(&request, typed, &conditions, terminal)
         }
-        (None, _) => {
-            let extent = if typed.full { ReportExtent::Full } else { ReportExtent::OneScreen };
-            let delivery = RunDelivery::from_options(&typed.measuring, extent)?
-                .with_hosts(&typed.fleet)?;
-            pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal)
-        }
+        (None, _) => pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal),
     }
 }
 

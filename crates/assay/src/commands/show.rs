@@ -12,6 +12,7 @@ use assay_report::document::Document;
 use assay_report::render::json::SummaryVerdicts;
 use assay_report::{anonymous, build, render};
 
+use super::exec;
 use super::result_list::ResultList;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::companions::{self, CompanionFile};
@@ -22,6 +23,7 @@ use crate::stored_levels::compare_stored;
 use crate::terminal::Terminal;
 use crate::{run_names, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_stats::compare::compare_stored_programs;
 use assay_stats::run_table::build_run_table;
 
 pub(crate) mod tool_output;
@@ -187,7 +189,8 @@ fn publish_learn(
     companions::write(&companions, terminal)
 }
 
-/// Prints or writes the page of a stored run, followed by the levels that it belongs to.
+/// Prints or writes the page of a stored run, followed by its compared programs and the levels that it
+/// belongs to.
 fn run_page(
     (run, summary): (&Run, &RunSummary),
     levels: Option<&LevelComparison>,
@@ -196,21 +199,26 @@ fn run_page(
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     let gates = || expectations.judge_hosts(summary).map(|judged| judged.to_json());
-    let with_levels = |mut document: Document| {
+    let comparisons = match run.started.plan.suite == exec::SUITE {
+        true => compare_stored_programs(run),
+        false => Vec::new(),
+    };
+    let with_comparisons = |mut document: Document| {
+        build::add_programs(&mut document, &comparisons);
         if let Some(levels) = levels {
             build::add_levels(&mut document, levels);
         }
         document
     };
     let page = OutputPage {
-        document: with_levels(build::run(summary, Some(run))),
+        document: with_comparisons(build::run(summary, Some(run))),
         json: &|| {
             let verdicts =
-                SummaryVerdicts { gates: gates(), levels, ..SummaryVerdicts::default() };
+                SummaryVerdicts { gates: gates(), levels, comparisons: &comparisons };
             render::json::summary_with(summary, verdicts)
         },
         csv: &|| render::csv::summary(summary),
-        html_document: Some(&|| with_levels(build::run_page(summary, Some(run)))),
+        html_document: Some(&|| with_comparisons(build::run_page(summary, Some(run)))),
     };
     page.publish(typed, terminal)
 }

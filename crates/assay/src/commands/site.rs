@@ -31,8 +31,6 @@ pub(crate) use memory::{SiteChange, SiteMemory};
 
 /// Number of runs in one script of the list. A new run changes only the last script.
 const RUNS_PER_PIECE: usize = 500;
-/// Margin of `assay compare` and `assay history` without options.
-const DEFAULT_MARGIN: f64 = 0.02;
 
 pub(crate) fn site(
     typed: &SiteArguments,
@@ -55,7 +53,7 @@ pub(crate) fn site(
         true => None,
         false => Some(store_access::open_for_reading(&typed.store)?),
     };
-    let is_whole = listing.runs.iter().all(|run| run.is_whole);
+    let are_whole = listing.runs.iter().all(|run| run.is_whole);
     let written = writer.write_site(store.as_ref().map(|it| (it, &*all_runs)), listing)?;
     written.warnings.iter().for_each(|warning| terminal.note(warning));
     let page = typed.site.join("index.html");
@@ -69,7 +67,8 @@ pub(crate) fn site(
             ("removed", &written.removed.to_string()),
         ],
     ));
-    Ok(if is_whole { 0 } else { exit_code(FailureKind::Measurement) })
+    let is_complete = are_whole && written.unreadable == 0;
+    Ok(if is_complete { 0 } else { exit_code(FailureKind::Measurement) })
 }
 
 /// Writer of the files of a site.
@@ -87,6 +86,8 @@ struct WrittenSite {
     written: usize,
     kept: usize,
     removed: usize,
+    /// Number of folders without a readable run.
+    unreadable: usize,
     warnings: Vec<String>,
 }
 
@@ -117,6 +118,7 @@ impl SiteWriter {
         }
         listing.runs.retain(|run| manifest.runs.contains_key(&run.id));
         written.runs = listing.runs.len();
+        written.unreadable = listing.unreadable.len();
         files.extend(self.language.scope(|| self.write_overview(&listing, &manifest))?);
         for (name, record, is_new) in files {
             *(if is_new { &mut written.written } else { &mut written.kept }) += 1;

@@ -52,7 +52,10 @@ pub(super) fn publish_run(
         false => String::new(),
     };
     let steps = comparison.unwrap_or_default() + &steps;
-    let add_programs = |page: Document| add_programs(page, verdicts.comparisons);
+    let add_programs = |mut page: Document| {
+        build::add_programs(&mut page, verdicts.comparisons);
+        page
+    };
     let document = match (typed.page.format(), extent) {
         (PageFormat::Text, ReportExtent::OneScreen) => {
             fit_answer(summary, run, &steps, terminal)
@@ -84,16 +87,6 @@ pub(super) fn publish_run(
         terminal.print(&steps);
     }
     Ok(())
-}
-
-/// Adds the table of compared programs.
-fn add_programs(mut page: Document, comparisons: &[Comparison]) -> Document {
-    if !comparisons.is_empty() {
-        let section = build::program_comparison(comparisons);
-        page.heading(section.title);
-        page.blocks.extend(section.blocks);
-    }
-    page
 }
 
 /// Returns the answer with as many rows as fit on a screen above `steps`, but at least a few. Bars

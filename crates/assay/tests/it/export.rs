@@ -182,6 +182,10 @@ fn bad_requests_name_what_is_possible() {
         (&["parquet"], "parquet needs a folder"),
         (&["parquet", "-o", "file"], "cannot create the folder file"),
         (&["csv", "-o", "absent/file"], "cannot write absent/file"),
+        (&["csv", "-o", "x.parquet"], "or use `assay export parquet`"),
+        (&["jsonl", "-o", "x.json"], "does not fit the format jsonl"),
+        (&["influx", "-o", "x.html"], "`assay report` writes pages"),
+        (&["parquet", "-o", "x.csv"], "or use `assay export csv`"),
     ] {
         let refused = world.assay(&[&["export"], words].concat()).failed_with(2);
         assert!(refused.err.contains(expected), "{words:?}: {refused:?}");
@@ -189,6 +193,8 @@ fn bad_requests_name_what_is_possible() {
     }
     world.assay(&["export", "bencher", "on", "-o", "report.json"]).succeeded();
     assert!(world.path("report.json").is_file());
+    world.assay(&["export", "jsonl", "-o", "rows.txt"]).succeeded();
+    assert!(!world.path("x.csv").exists(), "no folder was created");
 }
 
 /// A damaged run is named, and all that can be read is exported.

@@ -230,9 +230,12 @@ fn damaged_runs_are_named() {
     };
     world.assay(&["import", "stream.txt"]).succeeded();
     let cut = run_ids(&world)[0].clone();
-    damage(&ids[0], 8);
     let text = fs::read_to_string(events(&cut)).unwrap();
     fs::write(events(&cut), &text[..100]).unwrap();
+    // A folder without a readable run is enough.
+    world.assay(&["site", "pages"]).failed_with(4);
+    world.assay(&["list", "--results"]).failed_with(4);
+    damage(&ids[0], 8);
 
     let listed = world.assay(&["list"]);
     let done = world.assay(&["site", "pages"]);

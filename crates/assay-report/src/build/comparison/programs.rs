@@ -11,14 +11,12 @@ use crate::locale::word;
 use crate::precision;
 use crate::words::dimension;
 
-/// Builds the table of programs compared with the first one.
-#[must_use]
-pub fn program_comparison(comparisons: &[Comparison]) -> Document {
-    let Some(first) = comparisons.first() else { return Document::new("") };
-    let mut document = Document::new(message!("programs-compared", first = &first.a.name));
+/// Appends the table of programs compared with the first one to the report of their run.
+pub fn add_programs(document: &mut Document, comparisons: &[Comparison]) {
+    let Some(first) = comparisons.first() else { return };
+    document.heading(message!("programs-compared", first = &first.a.name));
     document.blocks.push(Block::Table(table(comparisons, first)));
     document.paragraph(Tone::Quiet, explanation(first));
-    document
 }
 
 fn table(comparisons: &[Comparison], first: &Comparison) -> ReportTable {

@@ -6,12 +6,13 @@ use assay_model::benchmark::Benchmark;
 use assay_report::build;
 use assay_report::site::{self, HistoryTexts};
 use assay_run::failure::CommandFailure;
+use assay_stats::compare::DEFAULT_MARGIN;
 use assay_stats::history::{ResultQuery, RunResults, history_of_results};
 use assay_store::{ListEntry, Store, UnreadableEntry};
 
 use super::folder::{HistoryRecord, HostRecord, RunRecord, fingerprint};
 use super::runs::RunUpdate;
-use super::{DEFAULT_MARGIN, SiteFiles, SiteWriter};
+use super::{SiteFiles, SiteWriter};
 
 /// Maximum number of runs of a history. The search for shifts permutes the runs 999 times: with
 /// more of them, a site of many results takes minutes.

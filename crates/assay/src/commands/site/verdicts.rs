@@ -8,13 +8,15 @@ use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
 use assay_report::site::{self, SiteLabels, SiteVerdict};
 use assay_run::failure::CommandFailure;
-use assay_stats::compare::{Condition, ResultKey, compare_results, key_results};
+use assay_stats::compare::{
+    Condition, DEFAULT_MARGIN, ResultKey, compare_results, key_results,
+};
 use assay_stats::rank_statistic::MAX_VALUES;
 use assay_stats::summarize::summarize;
 use assay_store::{ListEntry, Store};
 
 use super::folder::{SiteManifest, VerdictRecord, fingerprint};
-use super::{DEFAULT_MARGIN, SiteFiles, SiteWriter};
+use super::{SiteFiles, SiteWriter};
 use crate::store_access;
 
 /// Maximum number of labels whose pairs are compared: the newest ones.

@@ -61,6 +61,20 @@ fn verdicts_are_in_all_formats() {
 }
 
 #[test]
+fn stored_runs_have_the_same_verdicts() {
+    let (world, words) = compare("sh figure 100000", "sh figure 110003");
+    let options = ["-r", "9", "-q", "--json"];
+    let measured = world.json(&[&words[..], &options].concat());
+    let stored = world.json(&["show", "latest", "--json"]);
+    assert_eq!(stored["comparisons"], measured["comparisons"]);
+    assert_eq!(figure(&stored)["verdict"], "better");
+    for words in [&["show"][..], &["report", "--format", "html"]] {
+        let out = world.assay(words).succeeded().out;
+        assert!(out.contains("Programs compared with a"), "{words:?}: {out}");
+    }
+}
+
+#[test]
 fn nothing_is_stored_on_request() {
     let world = World::new();
     let outcome = world.assay(&["exec", "--no-store", "-r", "2", "--", "true"]).succeeded();
