@@ -2,7 +2,7 @@
 
 use assay_model::workload::storage::{
     AtEnd, Cursor, StorageData, StorageLoad, StoragePhase, StorageStream, StorageTiming,
-    TargetOpening, Verify, WriteSync,
+    StorageWorkload, TargetOpening, Verify, WriteSync,
 };
 
 use super::*;
