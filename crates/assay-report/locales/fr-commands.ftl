@@ -355,7 +355,7 @@ held-missed = non atteint
 held-count-missed = non atteint : { $n } sur { $all } résultats sont moins bons que les chiffres publiés pour { $name } : { $which }
 held-count-conflict = sources divergentes : { $n } sur { $all } résultats n’atteignent qu’une partie de ce qui est publié pour { $name } : { $which }
 held-count-none = non concluant : aucun chiffre publié pour { $name } ne porte sur ce qui a été mesuré
-held-explanation = Un résultat n’atteint pas un chiffre si tout son intervalle est moins bon, de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence). Les meilleurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
+held-explanation = Un résultat n’atteint pas un chiffre si tout son intervalle est moins bon de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence). Les meilleurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
 references-nothing = rien de ce qui a été publié sur { $name } n’a été mesuré ici
 
 ## Stored runs held against what was written
