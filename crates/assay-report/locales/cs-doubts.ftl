@@ -44,7 +44,7 @@ order-low-median = dolní mez intervalu ≤ medián
 order-median-high = medián ≤ horní mez intervalu
 doubt-above-limit = medián je { $share } svého limitu, { $limit } ({ $basis })
     .advice = změřila se mezipaměť, nebo je špatně jednotka či limit: zkontrolujte velikost, jednotku a z čeho je limit odvozen
-doubt-no-rpeak = Rpeak není k dispozici: nejlepší výsledek je { $rate } FLOP na cyklus změřené frekvence, což žádné jádro neumí
+doubt-no-rpeak = Rpeak není k dispozici: nejlepší výsledek je { $rate } FLOP na cyklus změřené frekvence, což neodpovídá žádnému jádru
     .advice = tato CPU používalo i něco jiného: zkontrolujte odebraný čas (steal) a tlak na CPU (pressure) a změřte znovu
 advice-limit-contended = tato CPU používalo i něco jiného: zkontrolujte odebraný čas (steal) a tlak na CPU (pressure) a změřte znovu
 doubt-unknown-metric = { $case } obsahuje vzorky metriky `{ $metric }`, která zde není známa
@@ -73,19 +73,19 @@ doubt-another-assay = na tomto počítači měří ještě jiné assay; mohou se
 doubt-emulated-cpu = procesor je emulován softwarově (QEMU bez KVM): žádná zde naměřená rychlost nevypovídá o skutečném počítači
     .advice = tyto hodnoty použijte jen k ověření, že program funguje, a měřte na skutečném hardwaru nebo pod KVM
 doubt-suspended = počítač byl mezitím na { $time } uspán
-    .advice = změřte znovu: součástí výsledků je doba, kdy nikdo neměřil
+    .advice = změřte znovu: součástí výsledků je doba, kdy se neměřilo
 doubt-paused = { $n ->
     [one] assay stálo { $time }, { $n }krát: bylo pozastaveno, nebo nedostalo CPU
    *[other] assay stálo { $time }, { $n }krát: bylo pozastaveno, nebo nedostalo CPU
 }
-    .advice = změřte znovu: součástí výsledků je doba, kdy nikdo neměřil
+    .advice = změřte znovu: součástí výsledků je doba, kdy se neměřilo
 doubt-cpus-taken = { $n ->
     [one] assay už nemohlo používat CPU { $cpus }: bylo odpojeno, nebo vyňato z jeho cpuset či afinity
    *[other] assay už nemohlo používat CPU { $cpus }: byla odpojena, nebo vyňata z jeho cpuset či afinity
 }
     .advice = změřte znovu: vlákna, která na takové CPU patří, se o jiné dělila s ostatními
 doubt-clock-stepped = systémové hodiny byly mezitím posunuty o { $step }
-    .advice = doby trvání a pořadí událostí pocházejí z jiných hodin, které nikdo nenastavuje, a platí; zjistěte, co nastavuje systémové hodiny: `timedatectl`, `chronyc tracking`
+    .advice = doby trvání a pořadí událostí pocházejí z monotónních hodin, a platí; zjistěte, co nastavuje systémové hodiny: `timedatectl`, `chronyc tracking`
 doubt-over-budget = běh trval { $elapsed } při rozpočtu { $budget }: každý případ se změří alespoň jednou
     .advice = dejte víc času (`--budget`), nebo zvolte méně případů v souboru sady
 unsteady-too-few = kol bylo příliš málo, nebo v nich neproběhlo žádné I/O
@@ -100,7 +100,7 @@ doubt-steady-state-not-reached = ustáleného stavu nedosaženo, počet kol: { $
 doubt-search-not-finished = hledání přerušeno, vyzkoušených rychlostí: { $n }; mezi { $keeps }, kde je cíl splněn, a { $misses } není nic známo
     .advice = nechte hledání doběhnout: nejvyšší rychlost, která cíl splňuje, může být vyšší
 doubt-target-in-memory = { $path } je v paměti ({ $kind }): žádné úložné zařízení se neměří
-    .advice = uveďte soubor, složku nebo zařízení úložiště, které má být měřeno
+    .advice = uveďte soubor, adresář nebo zařízení úložiště, které má být měřeno
 doubt-file-with-holes = { $path } má velikost { $size }, ale uloženo je z toho jen { $stored }
     .advice = čtení díry nevyžaduje žádné I/O: uveďte cestu, kde assay vytvoří soubor, nebo nejprve celý tento zapište; případně souborový systém komprimuje
 doubt-littles-law = rozpracovaných I/O bylo { $flight }, ale rychlost × latence je { $product }: liší se o { $difference }
@@ -110,7 +110,7 @@ doubt-rate-missed = požadováno bylo { $asked }, dosaženo { $reached }
 doubt-not-started = { $n } z { $due } plánovaných požadavků do vypršení času nezačalo
     .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku fronty, pokud existuje
 doubt-message-rate-missed = požadováno bylo { $asked } zpráv za sekundu, zodpovězeno { $reached }: rychlosti se nedosáhlo
-    .advice = na spojení je na cestě vždy jen jedna zpráva, mezi dvěma tedy uplyne nejméně jedna doba oběhu; latence se počítá od plánovaného okamžiku a roste po celou dobu měření, i u zpráv, které se nestihly odeslat; požadujte méně
+    .advice = na spojení je na cestě vždy jen jedna zpráva, mezi dvěma tedy uplyne nejméně jedna doba odezvy; latence se počítá od plánovaného okamžiku a roste po celou dobu měření, i u zpráv, které se nestihly odeslat; požadujte méně
 doubt-generator-near = samotný generátor zvládne { $rate }, jen { $factor }krát více, než bylo dosaženo
     .advice = dejte mu více vláken: část latence může pocházet od generátoru
 doubt-io-failed = operace { $operation } selhala (bajtů: { $size }, pozice: { $offset }, cíl: { $target }): { $cause }
@@ -120,7 +120,7 @@ doubt-measured-once = { $by } měří jen jednou a ustálený stav nehledá
 doubt-other-binding = ranky byly přiděleny na CPU { $bound } místo požadovaných { $asked }, po jednom na každé
     .advice = spouštěč nebo jeho konfigurace je přiděluje jinak: uvedené umístění není to, které se měřilo
 doubt-one-kernel = oba hostitelé běží na jednom jádře systému: knihovna MPI mohla místo sítě použít jejich paměť
-    .advice = uveďte hostitele na jiném stroji, nebo knihovně zakažte sdílenou paměť: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
+    .advice = uveďte hostitele na jiném počítači, nebo knihovně zakažte sdílenou paměť: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = ranků nepřidělených na jedno CPU: { $unbound } z { $ranks }, z toho se přesunulo: { $moved }
     .advice = přidělte je spouštěčem: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = virtuální funkce { $function } přenesla { $share } toho, co během testu přeneslo { $device }
@@ -130,9 +130,9 @@ doubt-rounded-output = nástroj vypisuje tak málo desetinných míst, že { $me
     .advice = srovnávejte větší zprávy, nebo údaje assay, které nejsou zaokrouhleny
 doubt-option-contradicted = podle voleb je { $condition } { $option }, podle naměřených hodnot { $figures }: uloženo je to, co plyne z naměřených hodnot
     .advice = ověřte, zda soubor patří k těmto volbám a zda nástroj doběhl do konce
-doubt-process-cpu-only = `iperf3` hlásí jen čas CPU svých vlastních procesů: softirq, které přijímají, v něm nejsou
+doubt-process-cpu-only = `iperf3` hlásí jen čas CPU svých vlastních procesů: softirq příjmu v něm nejsou
     .advice = úplnou spotřebu ukazují vedlejší údaje assay
-doubt-far-process-cpu-only = na vzdáleném konci je `iperf3`, který hlásí jen čas CPU svého vlastního procesu: softirq, které přijímají, v něm nejsou
+doubt-far-process-cpu-only = na vzdáleném konci je `iperf3`, který hlásí jen čas CPU svého vlastního procesu: softirq příjmu v něm nejsou
     .advice = pro úplnou spotřebu spusťte na vzdáleném konci `assay iperf3 -s`
 doubt-broke-off = případ skončil předčasně: toto bylo naměřeno do té chvíle
     .advice = pro celek měřte znovu
@@ -142,12 +142,12 @@ doubt-other-thread-count = stream běžel s počtem vláken { $ran } místo pož
     .advice = přeložte `stream.c` s `-fopenmp` a dbejte, aby proměnné OpenMP nenastavovalo nic jiného
 doubt-smaller-arrays = pole nástroje mají { $held } místo požadovaných { $wanted }: to je { $multiple }krát velikost mezipamětí poslední úrovně
     .advice = dejte nástroji větší pole; pravidlo samotného STREAM je čtyřnásobek mezipamětí
-doubt-events-changed = co je z tohoto běhu uloženo, není to, co bylo zapsáno
+doubt-events-changed = uložené události tohoto běhu byly po zápisu změněny
     .advice = `assay verify RUN` uvede každé místo
 doubt-events-lost = { $n ->
-    [one] { $n } událost tohoto běhu je ztracena: není zobrazeno vše, co se změřilo
-    [few] { $n } události tohoto běhu jsou ztraceny: není zobrazeno vše, co se změřilo
-   *[other] { $n } událostí tohoto běhu je ztraceno: není zobrazeno vše, co se změřilo
+    [one] { $n } událost tohoto běhu je ztracena: zpráva není úplná
+    [few] { $n } události tohoto běhu jsou ztraceny: zpráva není úplná
+   *[other] { $n } událostí tohoto běhu je ztraceno: zpráva není úplná
 }
     .advice = `assay verify RUN` uvede každé místo
 doubt-store-index = index { $path } nelze zapsat: { $cause }
@@ -212,7 +212,7 @@ failure-no-data = nedorazila žádná data
     .advice = firewall možná propouští řídicí spojení, ale data ne
 failure-wrong-contents = zprávy o velikosti { $size } dorazily s chybným obsahem
     .advice = data poškozuje knihovna nebo síť: otestujte obojí
-failure-rank-died = rank zahynul: { $how }
+failure-rank-died = rank skončil předčasně: { $how }
     .advice = pokud jej nikdo neukončil, udělalo to jádro pro nedostatek paměti (ukáže to `dmesg`), nebo selhala knihovna; { $see }
 launcher-ended = spouštěč skončil s kódem { $code }
 launcher-killed = spouštěč byl ukončen signálem
@@ -227,7 +227,7 @@ failure-other-version = ranky jsou assay { $found }, zde je { $own }
 failure-other-rank-count = počet zúčastněných ranků je { $found } místo požadovaných { $asked }
 failure-launch-broke-off = spuštění skončilo dříve, než byly změřeny všechny velikosti
 see-by-hand = podívejte se, co vypíše tento příkaz (je to uloženo i s během): { $command }
-area-threads = měřte znovu: CPU mohl být vypnut nebo vyjmut z cpusetu, nebo systém odmítá další vlákna (`ulimit -u`, `pids.max`)
+area-threads = měřte znovu: CPU mohlo být vypnuto nebo vyjmuto z cpusetu, nebo systém odmítá další vlákna (`ulimit -u`, `pids.max`)
 area-stream = menší pole (`--bytes`) potřebují méně paměti; chybný obsah znamená vadnou paměť nebo přetaktovaný počítač
 area-latency = zvolte menší pracovní množinu (`to` v souboru sady) a podívejte se na `assay doctor`
 area-peak-flops = `assay doctor` ukáže, co vláknům brání v přístupu k jejich CPU; chybný součet znamená vadný procesor
@@ -235,7 +235,7 @@ area-linpack = zvolte menší soustavu pomocí `--n` nebo `--memory`
 area-blas = nainstalujte knihovnu (Debian: `libopenblas0-pthread`, `libblis4-pthread`), nebo uveďte její úplnou cestu
 area-generator = samotný generátor musí fungovat všude: nahlaste to
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` dovolí ping všem; nebo spusťte jako root
-area-rdma = `rdma link` vypíše zařízení RDMA a jejich stav; více řekne `assay help rdma`
+area-rdma = `rdma link` vypíše zařízení RDMA a jejich stav; více viz `assay help rdma`
 area-launcher = ověřte, zda lze spouštěč spustit
 area-process = spusťte zaznamenaný příkaz ručně, abyste viděli, co je špatně
 area-tool = prohlédněte si uložený surový výstup; jde-li o verzi nástroje, kterou assay nezná, nahlaste ji s tímto výstupem

@@ -26,7 +26,7 @@ doubt-few-preparations = { $had ->
     [one] die Zeit reichte für { $had } Vorbereitung statt der geforderten { $asked }
    *[other] die Zeit reichte für { $had } Vorbereitungen statt der geforderten { $asked }
 }
-doubt-preparations-differ = { $share } der Varianz liegt zwischen den { $preparations } Vorbereitungen: { $n } Messwerte sind so viel wert wie { $worth } unabhängige
+doubt-preparations-differ = { $share } der Varianz liegt zwischen den { $preparations } Vorbereitungen: { $n } Messwerte entsprechen { $worth } unabhängigen
 doubt-autocorrelated = aufeinanderfolgende Messwerte sind korreliert: { $n } Messwerte entsprechen { $worth } unabhängigen
     .advice = etwas, das langsamer ist als eine Wiederholung, beeinflusst das Ergebnis: Taktfrequenz, Wärme, ein anderer Prozess; `assay doctor` zeigt, was davon zu sehen ist
 doubt-warm-up-discarded = { $discarded } von { $all } Messwerten weichen von den folgenden ab und wurden als Aufwärmphase verworfen
@@ -43,10 +43,10 @@ order-low-median = untere Intervallgrenze ≤ Median
 order-median-high = Median ≤ obere Intervallgrenze
 doubt-above-limit = der Median liegt bei { $share } der Grenze, { $limit } ({ $basis })
     .advice = gemessen wurde der Cache, oder Einheit oder Grenze sind falsch: die Größe, die Einheit und die Herkunft der Grenze prüfen
-doubt-no-rpeak = kein Rpeak: Die beste Rate sind { $rate } FLOP pro Takt der gemessenen Frequenz, und das schafft kein Kern
+doubt-no-rpeak = kein Rpeak: Die beste Rate sind { $rate } FLOP pro Takt der gemessenen Frequenz, und das passt zu keinem Kern
     .advice = etwas anderes hat diese CPUs benutzt: Steal-Zeit und CPU-Druck (pressure) prüfen und erneut messen
 advice-limit-contended = etwas anderes hat diese CPUs benutzt: Steal-Zeit und CPU-Druck (pressure) prüfen und erneut messen
-doubt-unknown-metric = { $case } enthält Messwerte von `{ $metric }`, das hier unbekannt ist
+doubt-unknown-metric = { $case } enthält Messwerte von `{ $metric }`, einer hier unbekannten Messgröße
     .advice = den Lauf mit der Version von assay lesen, die ihn erzeugt hat
 doubt-cache-assisted = Arrays von { $size } sind nur { $multiple }-mal so groß wie die Last-Level-Caches; ein Teil der Zugriffe hat den Speicher daher nie erreicht
     .advice = Arrays verwenden, die mindestens { $needed }-mal so groß sind wie die Caches, oder Speicher freigeben
@@ -72,19 +72,19 @@ doubt-another-assay = auf dieser Maschine misst noch ein weiteres assay; beide k
 doubt-emulated-cpu = der Prozessor wird durch Software emuliert (QEMU ohne KVM): Die hier gemessenen Geschwindigkeiten gelten für keine echte Maschine
     .advice = mit diesen Werten nur prüfen, dass das Programm funktioniert, und auf echter Hardware oder unter KVM messen
 doubt-suspended = die Maschine war zwischendurch { $time } lang im Ruhezustand
-    .advice = erneut messen: In diesen Ergebnissen stecken Zeiten, in denen niemand gemessen hat
+    .advice = erneut messen: In diesen Ergebnissen stecken Zeiten, in denen nicht gemessen wurde
 doubt-paused = { $n ->
     [one] assay stand { $time } lang still, { $n } Mal: Es wurde angehalten oder bekam keine CPU
    *[other] assay stand { $time } lang still, { $n } Mal: Es wurde angehalten oder bekam keine CPU
 }
-    .advice = erneut messen: In diesen Ergebnissen stecken Zeiten, in denen niemand gemessen hat
+    .advice = erneut messen: In diesen Ergebnissen stecken Zeiten, in denen nicht gemessen wurde
 doubt-cpus-taken = { $n ->
     [one] assay konnte die CPU { $cpus } nicht mehr benutzen: Sie wurde abgeschaltet oder seinem Cpuset oder seiner Affinität entzogen
    *[other] assay konnte die CPUs { $cpus } nicht mehr benutzen: Sie wurden abgeschaltet oder seinem Cpuset oder seiner Affinität entzogen
 }
     .advice = erneut messen: Threads, die für eine solche CPU bestimmt waren, teilten sich eine andere
 doubt-clock-stepped = die Systemuhr wurde zwischendurch um { $step } gestellt
-    .advice = Dauern und die Reihenfolge der Ereignisse stammen von einer anderen Uhr, die niemand stellt, und stimmen; nachsehen, was die Systemuhr stellt: `timedatectl`, `chronyc tracking`
+    .advice = Dauern und die Reihenfolge der Ereignisse stammen von einer monotonen Uhr und stimmen; nachsehen, was die Systemuhr stellt: `timedatectl`, `chronyc tracking`
 doubt-over-budget = der Lauf dauerte { $elapsed } bei einem Budget von { $budget }: Jeder Fall wird mindestens einmal gemessen
     .advice = mehr Zeit geben (`--budget`), oder weniger Fälle in einer Suite-Datei wählen
 unsteady-too-few = es gab zu wenige Runden oder Runden ganz ohne I/O
@@ -96,9 +96,9 @@ unsteady-drift = und ein Trend von { $drift } hält an
 doubt-steady-state-not-reached = stationärer Zustand in { $rounds } Runden nicht erreicht: { $found }
     .advice = höchstens { $range } und { $slope } sind zulässig: vorher mehr schreiben (`--precondition`), längere Runden vorgeben (`--for`) oder herausfinden, was diesen Massenspeicher sonst noch benutzt
 doubt-search-not-finished = Suche abgebrochen, geprüfte Raten: { $n }; zwischen { $keeps }, wo das Ziel erreicht wird, und { $misses } ist nichts bekannt
-    .advice = bis zum Ende laufen lassen: die höchste Rate, die das Ziel erreicht, kann höher sein
-doubt-target-in-memory = { $path } liegt im Arbeitsspeicher ({ $kind }): gemessen wird kein Speichergerät
-    .advice = eine Datei, einen Ordner oder ein Gerät des gemeinten Speichers angeben
+    .advice = bis zum Ende laufen lassen: Die höchste Rate, die das Ziel erreicht, kann höher sein
+doubt-target-in-memory = { $path } liegt im Arbeitsspeicher ({ $kind }): Gemessen wird kein Speichergerät
+    .advice = eine Datei, ein Verzeichnis oder ein Gerät des gemeinten Speichers angeben
 doubt-file-with-holes = { $path } ist { $size } groß, davon sind nur { $stored } gespeichert
     .advice = ein Loch zu lesen braucht keine I/O: einen Pfad angeben, unter dem assay eine Datei anlegt, oder diese zuerst vollständig beschreiben; oder aber das Dateisystem komprimiert
 doubt-littles-law = { $flight } I/Os waren in Bearbeitung, aber Rate × Latenz ergibt { $product }: eine Abweichung von { $difference }
@@ -121,30 +121,30 @@ doubt-one-kernel = beide Hosts laufen auf einem Kernel: Die MPI-Bibliothek kann 
     .advice = einen Host nennen, der eine andere Maschine ist, oder der Bibliothek den gemeinsamen Speicher verbieten: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } von { $ranks } Ranks sind nicht an eine einzelne CPU gebunden, und { $moved } davon sind gewandert
     .advice = mit dem Launcher binden: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
-doubt-function-bypassed = die Virtual Function { $function } übertrug { $share } dessen, was { $device } während des Tests übertrug
-    .advice = Accelerated Networking ist eingerichtet, aber nicht in Gebrauch: im Kernel-Log nach `Data path switched` suchen
+doubt-function-bypassed = die virtuelle Funktion { $function } übertrug { $share } dessen, was { $device } während des Tests übertrug
+    .advice = der beschleunigte Netzwerkbetrieb ist eingerichtet, wird aber nicht genutzt: im Kernel-Log nach `Data path switched` suchen
 rounded-at = {" "}bei { $at }
 doubt-rounded-output = das Programm gibt so wenige Nachkommastellen aus, dass { $metric } nur auf ±{ $share } genau bekannt ist{ $at }
     .advice = größere Nachrichten vergleichen, oder die Zahlen von assay, die nicht gerundet sind
 doubt-option-contradicted = laut Optionen gilt für { $condition } { $option }, laut Messwerten { $figures }: Gespeichert ist, was die Messwerte ergeben
     .advice = prüfen, ob die Datei zu diesen Optionen gehört und das Programm bis zum Ende lief
-doubt-process-cpu-only = `iperf3` nennt nur die CPU-Zeit seiner eigenen Prozesse: Die Softirqs, die empfangen, sind nicht darin
-    .advice = die vollständige Rechnung steht in den Zahlen von assay daneben
-doubt-far-process-cpu-only = am fernen Ende läuft `iperf3`, das nur die CPU-Zeit seines eigenen Prozesses nennt: Die Softirqs, die empfangen, sind nicht darin
-    .advice = für die vollständige Rechnung am fernen Ende `assay iperf3 -s` starten
-doubt-broke-off = der Fall endete vor der Zeit: das ist, was bis dahin gemessen wurde
+doubt-process-cpu-only = `iperf3` nennt nur die CPU-Zeit seiner eigenen Prozesse: Die Softirqs des Empfangs sind nicht enthalten
+    .advice = den vollständigen Aufwand zeigen die Werte von assay daneben
+doubt-far-process-cpu-only = am entfernten Ende läuft `iperf3`, das nur die CPU-Zeit seines eigenen Prozesses nennt: Die Softirqs des Empfangs sind nicht enthalten
+    .advice = um den vollständigen Aufwand zu erhalten, am entfernten Ende `assay iperf3 -s` starten
+doubt-broke-off = der Fall endete vor der Zeit: Das Ergebnis gilt für die Zeit bis dahin
     .advice = für das Ganze noch einmal messen
-doubt-copy-unknown = ein fernes Ende, das `iperf3` vor { $version } ist, kopiert das Empfangene, was immer man von ihm verlangt
-    .advice = am fernen Ende `assay iperf3 -s` starten
+doubt-copy-unknown = ein `iperf3` vor { $version } am entfernten Ende kopiert empfangene Daten in jedem Fall, unabhängig von der Anforderung
+    .advice = am entfernten Ende `assay iperf3 -s` starten
 doubt-other-thread-count = stream lief mit { $ran } Threads statt der geforderten { $asked }
     .advice = `stream.c` mit `-fopenmp` übersetzen und die OpenMP-Variablen von nichts anderem setzen lassen
 doubt-smaller-arrays = die Arrays des Programms fassen { $held } statt der geforderten { $wanted }: das { $multiple }-Fache der Last-Level-Caches
     .advice = dem Programm größere Arrays geben; STREAM selbst verlangt das Vierfache der Caches
-doubt-events-changed = was von diesem Lauf gespeichert ist, ist nicht, was geschrieben wurde
+doubt-events-changed = die gespeicherten Ereignisse dieses Laufs wurden nach dem Schreiben verändert
     .advice = `assay verify RUN` nennt jede Stelle
 doubt-events-lost = { $n ->
-    [one] { $n } Ereignis dieses Laufs ist verloren: Gezeigt wird nicht alles, was gemessen wurde
-   *[other] { $n } Ereignisse dieses Laufs sind verloren: Gezeigt wird nicht alles, was gemessen wurde
+    [one] { $n } Ereignis dieses Laufs ist verloren: Der Bericht ist unvollständig
+   *[other] { $n } Ereignisse dieses Laufs sind verloren: Der Bericht ist unvollständig
 }
     .advice = `assay verify RUN` nennt jede Stelle
 doubt-store-index = der Index { $path } lässt sich nicht schreiben: { $cause }
@@ -190,10 +190,10 @@ failure-unknown-host = der Host { $host } ist nicht bekannt
     .advice = den Namen prüfen oder eine Adresse angeben
 failure-no-address = der Host { $host } hat keine Adresse der verlangten Familie
     .advice = `-4` oder `-6` weglassen
-failure-no-interface = die Link-lokale Adresse { $host } nennt keine Schnittstelle dieses Hosts
+failure-no-interface = die Link-Local-Adresse { $host } nennt keine Schnittstelle dieses Hosts
     .advice = die Schnittstelle angeben, die zu ihr führt: { $addresses }
 failure-not-connected = keine Verbindung zu { $address }
-advice-refused = dort nimmt niemand Verbindungen an: auf diesem Host einen Server starten (`assay iperf3 -s -B ADDRESS` oder `iperf3 -s` für Datenströme, `qperf` für Ping-Pong) oder dessen Port angeben
+advice-refused = dort wartet kein Server auf Verbindungen: auf diesem Host einen Server starten (`assay iperf3 -s -B ADDRESS` oder `iperf3 -s` für Datenströme, `qperf` für Ping-Pong) oder dessen Port angeben
 advice-timed-out = eine Firewall zwischen den beiden Hosts verwirft womöglich die Pakete: den Port öffnen oder einen anderen angeben
 failure-no-ping-pong = auf { $host } antwortet nichts auf Ping-Pong
     .advice = ein `iperf3`-Server allein tut es nicht: dort `qperf` neben `iperf3 -s` starten, oder `assay iperf3 -s`, das beides bedient; ICMP-Echo braucht weder das eine noch das andere

@@ -81,7 +81,7 @@ phrase-memory-free = { $free } frei, { $needed } nötig (Last-Level-Cache: { $ca
 phrase-numa-as-tuned = { $value }, wie tuned hpc-compute; die Seite zu { $page } setzt { $other }
 phrase-numa-as-published = { $value }, wie die Seite zu { $page }; tuned hpc-compute setzt { $other }
 phrase-numa-tiering = { $value }: Memory-Tiering ist an
-phrase-one-node = { $value }, ohne Wirkung: es gibt nur einen NUMA-Knoten
+phrase-one-node = { $value }, ohne Wirkung: Es gibt nur einen NUMA-Knoten
 phrase-numa-layout = die NUMA-Aufteilung
 phrase-nodes-on-sockets = { $nodes } auf { $sockets }
 phrase-numa-nodes = { $n } Knoten
@@ -90,7 +90,7 @@ phrase-sockets = { $n ->
    *[other] { $n } Sockeln
 }
 phrase-page-cache = { $cached } im Cache, { $dirty } zu schreiben
-phrase-no-swap = { $value }, ohne Wirkung: es gibt keinen Swap
+phrase-no-swap = { $value }, ohne Wirkung: Es gibt keinen Swap
 phrase-memory-modules = eine glaubhafte Beschreibung der Speichermodule
 phrase-modules = { $n ->
     [one] { $n } Modul
@@ -100,7 +100,7 @@ phrase-no-launcher = kein MPI-Launcher im PATH
 phrase-library-none = LD_LIBRARY_PATH nennt keine; der Launcher liegt in { $folder }
 phrase-unknown-make = eine unbekannte Implementierung
 phrase-library-and-launcher = { $make } in { $folder }, der Launcher in { $bin }: { $launcher }
-phrase-no-mpi = kein MPI im PATH oder in den üblichen Ordnern
+phrase-no-mpi = kein MPI im PATH oder in den üblichen Verzeichnissen
 phrase-launcher-alone = ein Launcher ohne Bibliothek in { $place }
 phrase-make-in = { $make } in { $place }
 phrase-mpich-or-intel = MPICH oder Intel MPI
@@ -162,9 +162,9 @@ phrase-misses = verfehlt
 phrase-unclear = unklar
 phrase-tried = { $asked } angefordert, { $reached } erreicht, { $late } der I/Os verspätet: { $verdict }
 phrase-measures-alone = kein installiertes Programm misst etwas davon: assay misst allein
-phrase-hosts-presumed = übliche Server sind angenommen: kein Host wurde nach seiner Geschwindigkeit gefragt
+phrase-hosts-presumed = übliche Server sind angenommen: Kein Host wurde nach seiner Geschwindigkeit gefragt
 phrase-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
-phrase-run-even-longer = der Lauf dauert inzwischen etwa { $time } und nicht { $before }: was bisher gemessen wurde, dauerte länger als erwartet
+phrase-run-even-longer = der Lauf dauert inzwischen etwa { $time } und nicht { $before }: Was bisher gemessen wurde, dauerte länger als erwartet
 phrase-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Fall
    *[other] { $all } Fällen
@@ -172,10 +172,10 @@ phrase-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all 
 phrase-preparation = Vorbereitung { $n }
 phrase-children-left = Prozesse, die { $program } überlebten, wurden beendet: { $n }
 phrase-other-make = { $path } stammt von einer anderen Implementierung als der Launcher { $launcher }, der diesen Prozess gestartet hat
-phrase-not-served = { $path } ist Open MPI, und srun wurde nicht angewiesen, es zu bedienen: `--mpi=pmix`
-phrase-served-in-part = { $path } ist Intel MPI, und der Launcher { $launcher } von MPICH, der diesen Prozess gestartet hat, bedient es nur in manchen Versionen: wo `MPI_Init` scheitert, mit dem `mpiexec.hydra` von Intel MPI starten
+phrase-not-served = { $path } ist Open MPI, und srun wurde nicht angewiesen, es zu unterstützen: `--mpi=pmix`
+phrase-served-in-part = { $path } ist Intel MPI, und der Launcher { $launcher } von MPICH, der diesen Prozess gestartet hat, unterstützt es nur in manchen Versionen: wo `MPI_Init` scheitert, mit dem `mpiexec.hydra` von Intel MPI starten
 phrase-removing = was für den Lauf angelegt wurde, wird entfernt
-phrase-directory-kept = { $directory } bleibt: das Verzeichnis enthält Dateien, die assay nicht angelegt hat
+phrase-directory-kept = { $directory } bleibt: Das Verzeichnis enthält Dateien, die assay nicht angelegt hat
 phrase-files-left = für den Lauf angelegte Dateien sind übrig; `assay storage clean` entfernt sie
 phrase-preconditioning = { $test }, Vorkonditionierung { $pass } von { $all }
 phrase-preconditioning-shuffled = { $test }, Vorkonditionierung in zufälliger Reihenfolge
@@ -186,9 +186,9 @@ phrase-and-more = { $first } und { $n ->
 }
 phrase-block-device = das Blockgerät { $device }
 phrase-mounted = { $kind } auf { $device }, eingehängt in { $point }
-phrase-mounted-in-memory = { $kind }, also Arbeitsspeicher: gemessen wird kein Speichergerät; eingehängt in { $point }
+phrase-mounted-in-memory = { $kind }, also Arbeitsspeicher: Gemessen wird kein Speichergerät; eingehängt in { $point }
 phrase-back-to = zurück zu { $condition }: { $command }
-phrase-decided-early = entschieden nach { $blocks } Blöcken; die Blicke nach jedem Block sind im Fehler enthalten
+phrase-decided-early = entschieden nach { $blocks } Blöcken; die Zwischenauswertungen nach jedem Block sind in der Irrtumswahrscheinlichkeit berücksichtigt
 phrase-back-within = es kann bis zu { $minutes } Minuten dauern; ein Abbruch jetzt lässt { $condition } bestehen
 phrase-settling = { $condition }: pendelt sich ein
 phrase-to-condition = zu { $condition }: { $command }
@@ -197,7 +197,7 @@ phrase-planning-combinations = Kombinationen werden auf ihren Hosts geplant: { $
 phrase-applying-on-hosts = zu { $condition }, Anzahl der Hosts: { $count }
 phrase-restoring-on-hosts = Faktoren werden wiederhergestellt, Anzahl der Hosts: { $count }
 phrase-unrestored = eine abgebrochene Messung hat eine Stufe von { $factor } hinterlassen; stellen Sie mit { $command } wieder her und löschen Sie dann { $file }
-phrase-order = die Reihenfolge ist aus `--seed` { $seed } gelost
+phrase-order = die Reihenfolge wird mit `--seed` { $seed } ausgelost
 phrase-turn = Lauf { $turn } von { $all }: { $condition }
 phrase-as-control = noch einmal, zur Kontrolle
 phrase-hosts-answered = { $some } von { $all } Hosts { $some ->

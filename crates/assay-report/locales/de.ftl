@@ -1,6 +1,6 @@
 yes = ja
 no = nein
-on = ein
+on = an
 off = aus
 unknown = unbekannt
 interval = Intervall
@@ -51,7 +51,7 @@ all-at-once = alle gleichzeitig
 each-alone = jeweils allein
 all-operations = alle
 end-local = lokales Ende
-end-remote = fernes Ende
+end-remote = entferntes Ende
 end-other = Ende { $end }
 direction-send = Senden
 direction-receive = Empfangen
@@ -94,10 +94,10 @@ details-other-metrics = Weitere Messgrößen
 table-bandwidth = Bandbreite nach Platzierung
 table-extremes = Mediane über die Domänen einer Art
 table-levels = Latenz jeder Cache-Ebene und des Speichers
-table-compute = Spitzenleistung der Multiply-Adds und LINPACK
+table-compute = Multiply-Add-Spitzenleistung und LINPACK
 table-other = Ergebnisse aller übrigen Benchmarks
 table-programs = Zeiten, Speicher und Werte der Programme
-table-perftest = Was perftest zu denselben Nachrichten ausgibt
+table-perftest = Dieselben Nachrichten nach den Regeln von perftest
 table-measurers = Mediane und ihr Verhältnis
 table-copies = Bandbreite in { $unit } von Kopien in den Speicher einer Domäne durch deren CPUs (Zeilen) aus dem Speicher einer anderen (Spalten)
 table-network-items = Nutzdatenrate und CPU-Aufwand
@@ -112,14 +112,14 @@ table-storage-due = Latenz ab Fälligkeit der I/O
 table-rounds = Runden von { $test }
 table-search = Suchschritte von { $test }
 table-files = Rate und Latenz der Operationen auf Dateien und Verzeichnissen
-response-curve = Antwortkurve von { $name }
+response-curve = Antwortzeitkurve von { $name }
 ladder-title = Latenz über dem Working Set
 scaling-title = { $metric } über der Zahl der Kerne
 roofline-title = Roofline-Modell
 roofline-title-of = Roofline-Modell von { $host }
 roofline-measured = gemessen
 roofline-limits = Grenzen
-roofline-description = Code mit weniger als { $ridge } Operationen je Byte wartet auf den Speicher: Er kann seine Operationen je Byte mal { $bandwidth } nicht überschreiten. Code mit mehr Operationen kann { $peak } nicht überschreiten.
+roofline-description = Code mit weniger als { $ridge } Operationen je Byte ist durch den Speicher begrenzt: Er kann das Produkt aus seinen Operationen je Byte und { $bandwidth } nicht überschreiten. Code mit mehr Operationen je Byte kann { $peak } nicht überschreiten.
 bars-linear = Balken
 bars-logarithmic = logarithmische Balken
 bars-legend = { $name } über { $axis }; { $bars } von { $low } bis { $high }
@@ -137,7 +137,7 @@ axis-share-at-most = Anteil, der höchstens so lange dauert
 course-of-goodput = Nutzdatenrate über der Zeit
 course-of-cpu-load = CPU-Auslastung über der Zeit
 course-goes = { $name }: { $low } bis { $high }.
-rounds-go = Die Rate geht von { $first } in der ersten Runde auf { $last } in der letzten.
+rounds-go = Die Rate ändert sich von { $first } in der ersten Runde zu { $last } in der letzten.
 distribution-of-round-trips = Verteilung der Umlaufzeiten
 distribution-goes = { $name }: Die Hälfte dauert höchstens { $median }, { $share } höchstens { $most }.
 axis-latency-from-due = Latenz ab Fälligkeit der I/O
@@ -148,9 +148,9 @@ column-by = Messprogramm
 column-case = Fall
 column-cpu-load = CPU-Auslastung
 column-cpu-per-io = CPU pro I/O
-column-cpu-system = CPU System
+column-cpu-system = CPU (System)
 column-cpu-time = CPU-Zeit
-column-cpu-user = CPU Benutzer
+column-cpu-user = CPU (Benutzer)
 column-cpus = CPUs
 column-target-size = Zielgröße
 column-depth = Warteschlangentiefe
@@ -260,12 +260,12 @@ status-partial = Der Lauf ist unvollständig: { $n ->
 }. Die Ergebnisse der anderen Hosts sind gültig.
 status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Fälle sind gültig.
 status-interrupted-at-once = Der Lauf wurde unterbrochen, bevor sein erster Fall abgeschlossen war.
-status-interrupted-late = Der Lauf wurde unterbrochen: jeder Fall wurde gemessen, manche mit weniger Wiederholungen als geplant.
+status-interrupted-late = Der Lauf wurde unterbrochen: Jeder Fall wurde gemessen, manche mit weniger Wiederholungen als geplant.
 status-unfinished = Der Lauf endet{ $reached } ohne Abschluss: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Fälle sind gültig.
 statistics = Die Werte sind Mediane. Konfidenzintervalle beruhen auf Ordnungsstatistiken und setzen keine Verteilung voraus, bei weniger als { $least } effektiven Messwerten auf der t-Verteilung; weniger als { $least } Messwerte ergeben keines. n ist die Zahl der Messwerte nach dem Aufwärmen, in Klammern die der effektiven, falls sie korreliert sind.
 statistics-version = Version der Statistik: { $version }.
 imported = Dies hat ein anderes Programm gemessen; es wurde aus { $files } importiert, und die Quelle ist mit dem Lauf gespeichert. Die Uhr des Programms ist unbekannt, die Maschine nur so weit bekannt, wie die Quelle sie beschreibt.
-clock = Die Uhr ist { $name }: Auflösung { $resolution }, Dauer eines Ablesens { $cost }. Eine Wiederholung des leeren Null-Kernels dauert { $null }: der Zusatzaufwand jedes gemessenen Durchgangs.
+clock = Die Uhr ist { $name }: Auflösung { $resolution }, Dauer einer Ablesung { $cost }. Eine Wiederholung des leeren Null-Kernels dauert { $null }: der Zusatzaufwand jedes gemessenen Durchgangs.
 stolen = Der Hypervisor entzog während des Laufs { $share } der CPU-Zeit.
 throttled-times = { $n ->
     [one] Die Control Group wurde während des Laufs { $n } Mal gedrosselt.
@@ -289,15 +289,15 @@ program-start = Ein leeres Programm braucht { $time }, um auf dieselbe Weise zu 
 program-memory-floor = Programme unter { $size } haben keinen Wert für den Speicher.
 programs-compared = Programme im Vergleich mit { $first }
 levels-title = Stufen von { $factors }
-levels-without-letters = Zu wenige gemeinsame Blöcke für ein Urteil: Buchstaben brauchen mindestens drei Blöcke, in denen jede Stufe einen Wert über null hat.
-levels-more-blocks = Mit so wenigen Blöcken können sich keine zwei Stufen unterscheiden: mindestens { $needed } Blöcke sind nötig (--blocks, oder --runs von assay exec).
-levels-more-runs = Mit so wenigen Läufen können sich keine zwei Stufen unterscheiden: mindestens { $needed } Läufe von jeder sind nötig.
-levels-overall = Alle Stufen zusammen (Friedman-Test): { $statistic }, { $p } nach Korrektur für alle Metriken.
-levels-sufficient = Die kleinste ausreichende Stufe ist { $level }: keine größere ({ $larger }) ist mehr als zufällig besser.
-levels-sufficient-last = Jede Stufe unter { $level }, der größten, wird von einer anderen übertroffen: eine noch größere kann besser sein.
-levels-explanation = Stufen mit einem gemeinsamen Buchstaben sind nicht unterscheidbar. Verhältnisse sind blockweise gepaart ({ $blocks } Blöcke); innerhalb einer Metrik ist die Wahrscheinlichkeit irgendeines falschen Unterschieds höchstens { $wrong } (Holm).
-levels-explanation-independent = Stufen mit einem gemeinsamen Buchstaben sind nicht unterscheidbar. Jeder Lauf zählt als ein Wert, und Verhältnisse vergleichen alle Läufe einer Stufe mit allen einer anderen; innerhalb einer Metrik ist die Wahrscheinlichkeit irgendeines falschen Unterschieds höchstens { $wrong } (Holm).
-levels-efficiency = Effizienz ist das Verhältnis zu den wenigsten Hosts, geteilt durch das Verhältnis der Anzahlen von Hosts.
+levels-without-letters = Zu wenige gemeinsame Blöcke für ein Urteil: Für Buchstaben sind mindestens drei Blöcke nötig, in denen jede Stufe einen Wert über null hat.
+levels-more-blocks = Mit so wenigen Blöcken können sich keine zwei Stufen unterscheiden: Mindestens { $needed } Blöcke sind nötig (--blocks, oder --runs von assay exec).
+levels-more-runs = Mit so wenigen Läufen können sich keine zwei Stufen unterscheiden: Mindestens { $needed } Läufe von jeder sind nötig.
+levels-overall = Alle Stufen zusammen (Friedman-Test): { $statistic }, { $p } nach Korrektur für alle Messgrößen.
+levels-sufficient = Die kleinste ausreichende Stufe ist { $level }: Keine größere ({ $larger }) ist über den Zufall hinaus besser.
+levels-sufficient-last = Jede Stufe unter { $level }, der größten, wird von einer anderen übertroffen: Eine noch größere kann besser sein.
+levels-explanation = Stufen mit einem gemeinsamen Buchstaben sind nicht unterscheidbar. Verhältnisse sind blockweise gepaart ({ $blocks } Blöcke); innerhalb einer Messgröße ist die Wahrscheinlichkeit, auch nur einen Unterschied fälschlich anzuzeigen, höchstens { $wrong } (Holm).
+levels-explanation-independent = Stufen mit einem gemeinsamen Buchstaben sind nicht unterscheidbar. Jeder Lauf zählt als ein Wert, und Verhältnisse vergleichen alle Läufe einer Stufe mit allen einer anderen; innerhalb einer Messgröße ist die Wahrscheinlichkeit, auch nur einen Unterschied fälschlich anzuzeigen, höchstens { $wrong } (Holm).
+levels-efficiency = Effizienz ist das Verhältnis zum Wert mit den wenigsten Hosts, geteilt durch das Verhältnis der Host-Anzahlen.
 levels-unmatched = Ergebnisse ohne Gegenstück unter einer anderen Stufe: { $n }.
 levels-plot = { $metric } über { $factor }
 levels-plot-description = Median jeder Stufe mit seinem Intervall.
@@ -308,14 +308,14 @@ products-by = Matrixprodukte von { $blas }
 scaled-residual = skaliertes Residuum { $residual } (muss unter { $bound } bleiben)
 copies-explanation = Die Werte sind Mediane. Bytes werden wie bei Copy von STREAM gezählt, Lesen und Schreiben; auf der Diagonale liegt beides im eigenen Speicher der Domäne.
 measurers-ratios = Die Verhältnisse sind die der Mediane.
-perftest-rules = Nach den Regeln von perftest wird die letzte Nachricht nicht gemessen, die zwei langsamsten der übrigen zählen weder für den Median noch für den Mittelwert, und t_max ist der zweitgrößte Wert, nicht das Maximum. assays eigene Werte in den anderen Tabellen sind die aller Nachrichten.
+perftest-rules = Nach den Regeln von perftest wird die letzte Nachricht nicht gemessen, die zwei langsamsten der übrigen zählen weder für den Median noch für den Mittelwert, und t_max ist der zweitgrößte Wert, nicht das Maximum. assays eigene Werte in den anderen Tabellen beziehen sich auf alle Nachrichten.
 basis-memory-channels = { $n ->
     [one] { $n } Speicherkanal × { $rate } × { $width } (SMBIOS)
    *[other] { $n } Speicherkanäle × { $rate } × { $width } (SMBIOS)
 }
 basis-measured-peak = { $n ->
-    [one] Spitzenleistung der Multiply-Adds in doppelter Genauigkeit, { $set } auf { $n } Kern, in diesem Lauf gemessen
-   *[other] Spitzenleistung der Multiply-Adds in doppelter Genauigkeit, { $set } auf { $n } Kernen, in diesem Lauf gemessen
+    [one] Multiply-Add-Spitzenleistung in doppelter Genauigkeit, { $set } auf { $n } Kern, in diesem Lauf gemessen
+   *[other] Multiply-Add-Spitzenleistung in doppelter Genauigkeit, { $set } auf { $n } Kernen, in diesem Lauf gemessen
 }
 basis-link = Linkrate laut { $device }
 basis-link-unnamed = Linkrate laut Gerät
@@ -326,7 +326,7 @@ rpeak-factors = { $n ->
    *[other] { $n } Kerne × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
 }
 
-network-items-say = CPU-Auslastung ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Mediane; die Intervalle folgen.
+network-items-say = CPU-Auslastung ist der ausgelastete Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am entfernten Ende. Mediane; die Intervalle folgen.
 network-retransmits-say = Neuübertragungen sind TCP-Segmente.
 path-loopback = Loopback
 network-loopback = All das lief über Loopback innerhalb dieser Maschine: Die Ergebnisse beschreiben kein Netzwerk.
@@ -340,8 +340,8 @@ mpi-standard-abi = { $mpi }, Standard-ABI
 ranks = { $ranks } Ranks
 curve-goes = { $name } verläuft von { $low } bei { $small } bis { $high } bei { $large }.
 
-storage-explanation = Die Latenz reicht vom Absenden bis zum Abschluss (Bedienzeit). Perzentile gelten über jede einzelne I/O. ± ist die breitere Hälfte des Konfidenzintervalls des Medians. Generator: Rate des Lastgenerators ohne I/O, geteilt durch die erreichte Rate.
-storage-explanation-due = Die Latenz ab Fälligkeit beginnt, wenn die I/O fällig war; so lange wartet ein Nutzer, und das zeigen Antwortkurven.
+storage-explanation = Die Latenz reicht vom Absenden bis zum Abschluss (Bedienzeit). Perzentile beziehen sich auf alle einzelnen I/Os. ± ist die größere der beiden Halbbreiten des Konfidenzintervalls des Medians. Generator: Rate des Lastgenerators ohne I/O, geteilt durch die erreichte Rate.
+storage-explanation-due = Die Latenz ab Fälligkeit beginnt, wenn die I/O fällig war; so lange wartet ein Nutzer, und das zeigen Antwortzeitkurven.
 storage-cached = Ein Teil dieser I/O lief durch den Seitencache: Sie misst ebenso sehr den Arbeitsspeicher wie den Massenspeicher.
 storage-kind = { $pattern } { $size }, { $depth } in Bearbeitung
 storage-target = Ziel: { $target }
@@ -360,7 +360,7 @@ knee-at = der Knick liegt bei { $rate }: Dort ist der Median doppelt so hoch wie
 no-knee = kein Knick bis { $rate }, { $why }
 knee-found = der Knick wurde gefunden
 knee-too-few-points = für einen Knick braucht es mindestens fünf Punkte
-knee-flat = die Latenz bleibt unter dem Doppelten eines unbelasteten Ziels
+knee-flat = die Latenz bleibt unter dem Doppelten der Latenz eines unbelasteten Ziels
 knee-within-uncertainty = die Latenz steigt um nicht mehr als ihre Unsicherheit
 knee-no-idle = schon die niedrigste Rate liegt jenseits davon
 response-description = Der Median der Latenz verläuft von { $low } bei { $few } bis { $high } bei { $many }; { $knee }.
@@ -392,7 +392,7 @@ aspect-version = die Version von assay
 aspect-host-count = die Zahl der Hosts
 aspect-loop = die Schleife von { $of }
 aspect-engine = die Engine von { $of }
-aspect-far-end = das ferne Ende
+aspect-far-end = das entfernte Ende
 aspect-congestion = die Staukontrolle
 aspect-array-size = die Größe der Arrays
 aspect-file-size = die Größe der Ziele
@@ -403,11 +403,11 @@ aspect-steal = entzogene CPU-Zeit während der Läufe
 aspect-order = die Zeit
 
 learn-title = Leistung von { $subject }
-learn-description = Gemessene Ergebnisse für { $subject }, mit der Methode und den Befehlen, die sie wiederholen.
+learn-description = Gemessene Ergebnisse für { $subject }, mit der Methode und den Befehlen zum Reproduzieren.
 learn-intro = { $n ->
     [one] { $subject } wurde mit { $tool } gemessen.
    *[other] { $subject } wurden mit { $tool } gemessen.
-} Jeder Wert ist ein Median, sofern seine Spalte keine andere Statistik nennt; Intervalle stehen in einer eigenen Spalte.
+} Jeder Wert ist ein Median, sofern seine Spalte keine andere Kenngröße nennt; Intervalle stehen in einer eigenen Spalte.
 learn-dates = Gemessen: { $dates }.
 learn-workload = Workload
 learn-linpack = High-Performance Linpack (HPL)
@@ -422,7 +422,7 @@ learn-heading-send-latency = InfiniBand-Sendelatenz
 learn-heading-mpi-latency = MPI-Latenz
 learn-heading-mpi-bandwidth = MPI-Bandbreite
 learn-heading-conditions = Gegenüberstellung
-learn-heading-commands = Befehle zum Wiederholen
+learn-heading-commands = Befehle zum Reproduzieren
 learn-latency-of = Latenz [{ $unit }] ({ $mpi })
 learn-bandwidth-in = Bandbreite ({ $unit })
 learn-bandwidth-of = Bandbreite ({ $unit }) ({ $mpi })
@@ -466,8 +466,8 @@ learn-random-reads = { $share } wahlfreies Lesen
 learn-random-writes = { $share } wahlfreies Schreiben
 learn-sequential-reads = { $share } sequenzielles Lesen
 learn-sequential-writes = { $share } sequenzielles Schreiben
-learn-heading-quota = Dienstebene und Kontingent
-learn-service-level = Dienstebene
+learn-heading-quota = Servicelevel und Kontingent
+learn-service-level = Servicelevel
 learn-per-quota = { $unit } je { $quota }
 learn-quota = Kontingent für den höchsten Durchsatz
 learn-littles-law = Littles Gesetz: { $rate } × { $latency } mittlere Latenz = { $flight } I/Os in Bearbeitung.
@@ -483,5 +483,5 @@ resource-network = Netzwerk
 answer-saturated = Die Grenze kann die eines Hosts selbst sein: { $hosts }
 answer-finishers = Am weitesten auseinander, { $case }: { $first } war nach { $first_after } fertig, { $last } nach { $last_after }
 details-hosts = Auslastung der Hosts
-column-done-after = fertig nach
+column-done-after = Zeit bis zum Ende
 protocol-metric = { $metric } ({ $protocol })

@@ -43,7 +43,7 @@ order-low-median = extremo inferior del intervalo ≤ mediana
 order-median-high = mediana ≤ extremo superior del intervalo
 doubt-above-limit = la mediana es el { $share } de su límite, { $limit } ({ $basis })
     .advice = se midió la caché, o la unidad o el límite son erróneos: comprobar el tamaño, la unidad y de qué se compone el límite
-doubt-no-rpeak = no hay Rpeak: la mejor tasa es de { $rate } FLOP por ciclo de la frecuencia medida, algo que ningún núcleo alcanza
+doubt-no-rpeak = no hay Rpeak: la mejor tasa es de { $rate } FLOP por ciclo de la frecuencia medida, lo que no corresponde a ningún núcleo
     .advice = otra cosa usó estas CPU: comprobar el tiempo robado (steal) y la presión de CPU, y volver a medir
 advice-limit-contended = otra cosa usó estas CPU: comprobar el tiempo robado (steal) y la presión de CPU, y volver a medir
 doubt-unknown-metric = { $case } tiene muestras de `{ $metric }`, que aquí se desconoce
@@ -52,9 +52,9 @@ doubt-cache-assisted = unos vectores de { $size } son solo { $multiple } veces l
     .advice = usar vectores de al menos { $needed } veces las cachés, o liberar memoria
 doubt-steal = el hipervisor quitó { $stolen } de tiempo de CPU ({ $share }) en { $span }
     .advice = repetir en un momento más tranquilo, o en una máquina que no comparta sus CPU
-doubt-cpu-pressure = alguna tarea esperó por una CPU durante el { $share } del tiempo
+doubt-cpu-pressure = alguna tarea esperó una CPU durante el { $share } del tiempo
     .advice = detener otros programas, o medir con menos hilos que CPU
-doubt-memory-pressure = alguna tarea esperó por memoria durante el { $share } del tiempo
+doubt-memory-pressure = alguna tarea esperó memoria durante el { $share } del tiempo
     .advice = usar vectores más pequeños, o liberar memoria antes de la ejecución
 doubt-throttled = { $n ->
     [one] el grupo de control agotó su cuota de CPU { $n } vez en { $span }
@@ -72,19 +72,19 @@ doubt-another-assay = otro assay está midiendo en esta máquina; pueden interfe
 doubt-emulated-cpu = el procesador está emulado por software (QEMU sin KVM): las velocidades medidas aquí no valen para ninguna máquina real
     .advice = usar estos valores solo para comprobar que el programa funciona y medir en hardware real o con KVM
 doubt-suspended = la máquina estuvo suspendida { $time } entretanto
-    .advice = volver a medir: estos resultados incluyen tiempo en que nadie medía
+    .advice = volver a medir: estos resultados incluyen tiempo en que no se medía nada
 doubt-paused = { $n ->
     [one] assay estuvo parado { $time }, { $n } vez: se detuvo o no obtuvo CPU
    *[other] assay estuvo parado { $time }, { $n } veces: se detuvo o no obtuvo CPU
 }
-    .advice = volver a medir: estos resultados incluyen tiempo en que nadie medía
+    .advice = volver a medir: estos resultados incluyen tiempo en que no se medía nada
 doubt-cpus-taken = { $n ->
     [one] assay dejó de poder usar la CPU { $cpus }: se desconectó o se retiró de su cpuset o de su afinidad
    *[other] assay dejó de poder usar las CPU { $cpus }: se desconectaron o se retiraron de su cpuset o de su afinidad
 }
     .advice = volver a medir: los hilos que corresponden a una de esas CPU compartieron otra con los demás
 doubt-clock-stepped = el reloj del sistema se ajustó { $step } entretanto
-    .advice = las duraciones y el orden de los eventos proceden de un reloj que nadie ajusta y siguen siendo correctos; ver qué ajusta el reloj del sistema: `timedatectl`, `chronyc tracking`
+    .advice = las duraciones y el orden de los eventos proceden de un reloj monótono y siguen siendo correctos; ver qué ajusta el reloj del sistema: `timedatectl`, `chronyc tracking`
 doubt-over-budget = la ejecución tardó { $elapsed } con un presupuesto de { $budget }: cada caso se mide al menos una vez
     .advice = dar más tiempo (`--budget`), o elegir menos casos en un archivo de suite
 unsteady-too-few = hubo muy pocas rondas, o rondas sin ninguna E/S
@@ -98,8 +98,8 @@ doubt-steady-state-not-reached = estado estacionario no alcanzado en { $rounds }
 doubt-search-not-finished = búsqueda interrumpida tras { $n } tasas: entre { $keeps }, que cumple el objetivo, y { $misses } no se sabe nada
     .advice = dejar que termine: la tasa máxima que cumple el objetivo puede ser mayor
 doubt-target-in-memory = { $path } está en memoria ({ $kind }): no se mide ningún dispositivo de almacenamiento
-    .advice = indicar un archivo, una carpeta o un dispositivo del almacenamiento deseado
-doubt-file-with-holes = { $path } ocupa { $size } y solo { $stored } están almacenados
+    .advice = indicar un archivo, un directorio o un dispositivo del almacenamiento deseado
+doubt-file-with-holes = { $path } tiene un tamaño de { $size }, pero solo { $stored } están almacenados
     .advice = leer un hueco no requiere E/S: indicar una ruta donde assay cree un archivo, o escribir antes este por completo; también puede que el sistema de archivos comprima
 doubt-littles-law = había { $flight } E/S en curso, pero tasa × latencia es { $product }: difieren en un { $difference }
     .advice = la latencia o la tasa es errónea; consultar las series guardadas con la ejecución
@@ -115,8 +115,8 @@ doubt-io-failed = falló { $operation } de { $size } bytes en el byte { $offset 
 doubt-file-operation-failed = falló { $operation } en { $path }: { $cause }
 doubt-measured-once = { $by } mide una sola vez, sin buscar un estado estacionario
     .advice = dejar que assay mida primero en la misma ejecución: el estado estacionario que encuentre vale para ambos
-doubt-other-binding = los rangos quedaron asignados a las CPU { $bound } en vez de las solicitadas { $asked }, uno en cada una
-    .advice = el lanzador o su configuración los asigna de otro modo: la ubicación indicada no es la que se midió
+doubt-other-binding = los rangos quedaron fijados a las CPU { $bound } en vez de las solicitadas { $asked }, uno en cada una
+    .advice = el lanzador o su configuración los fija de otro modo: la ubicación indicada no es la que se midió
 doubt-one-kernel = ambos hosts comparten un mismo kernel: la biblioteca MPI puede haber usado su memoria en vez de la red
     .advice = indicar un host que sea otra máquina, o hacer que la biblioteca no use la memoria compartida: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } de { $ranks } rangos no están fijados a una sola CPU, y { $moved } de ellos se movieron
@@ -128,10 +128,10 @@ doubt-rounded-output = la herramienta imprime tan pocos decimales que { $metric 
     .advice = comparar mensajes más grandes, o las cifras de assay, que no están redondeadas
 doubt-option-contradicted = las opciones dan { $option } para { $condition }, las mediciones { $figures }: se guarda lo medido
     .advice = comprobar que el archivo corresponde a estas opciones y que la herramienta llegó al final
-doubt-process-cpu-only = `iperf3` solo informa del tiempo de CPU de sus procesos: no incluye las softirq que reciben
-    .advice = las cifras propias de assay, al lado, dan la cuenta completa
-doubt-far-process-cpu-only = el extremo remoto es `iperf3`, que solo informa del tiempo de CPU de su proceso: no incluye las softirq que reciben
-    .advice = ejecutar `assay iperf3 -s` en el extremo remoto para obtener la cuenta completa
+doubt-process-cpu-only = `iperf3` solo informa del tiempo de CPU de sus procesos: no incluye las softirq de recepción
+    .advice = las cifras propias de assay, al lado, dan el coste completo
+doubt-far-process-cpu-only = el extremo remoto es `iperf3`, que solo informa del tiempo de CPU de su proceso: no incluye las softirq de recepción
+    .advice = ejecutar `assay iperf3 -s` en el extremo remoto para obtener el coste completo
 doubt-broke-off = el caso terminó antes de tiempo: esto es lo medido hasta entonces
     .advice = medir de nuevo para tenerlo completo
 doubt-copy-unknown = un extremo remoto que sea `iperf3` anterior a { $version } copia lo que recibe, se le pida lo que se le pida
@@ -140,11 +140,11 @@ doubt-other-thread-count = stream usó { $ran } hilos cuando se pidieron { $aske
     .advice = compilar `stream.c` con `-fopenmp` y no dejar que nada más fije las variables de OpenMP
 doubt-smaller-arrays = los vectores de la herramienta contienen { $held } cuando se pidieron { $wanted }: { $multiple } veces las cachés de último nivel
     .advice = dar a la herramienta vectores más grandes; la propia regla de STREAM es cuatro veces las cachés
-doubt-events-changed = lo guardado de esta ejecución no es lo que se escribió
+doubt-events-changed = los eventos guardados de esta ejecución se modificaron después de escribirse
     .advice = `assay verify RUN` indica cada lugar
 doubt-events-lost = { $n ->
-    [one] se perdió { $n } evento de esta ejecución: no se muestra todo lo que se midió
-   *[other] se perdieron { $n } eventos de esta ejecución: no se muestra todo lo que se midió
+    [one] se perdió { $n } evento de esta ejecución: el informe está incompleto
+   *[other] se perdieron { $n } eventos de esta ejecución: el informe está incompleto
 }
     .advice = `assay verify RUN` indica cada lugar
 doubt-store-index = no se puede escribir el índice { $path }: { $cause }
@@ -197,7 +197,7 @@ advice-refused = allí no escucha nada: iniciar un servidor en ese host (`assay 
 advice-timed-out = un cortafuegos entre los dos hosts puede descartar los paquetes: abrir el puerto, o indicar otro
 failure-no-ping-pong = nada responde a los ping-pong en { $host }
     .advice = un servidor `iperf3` por sí solo no lo hace: ejecutar allí `qperf` junto a `iperf3 -s`, o bien `assay iperf3 -s`, que atiende ambos; los ecos ICMP no necesitan ninguno de los dos
-failure-stalled = no ha pasado nada entre esta máquina y { $peer } durante { $time }
+failure-stalled = no se ha transferido nada entre esta máquina y { $peer } durante { $time }
     .advice = se cortó el camino, un cortafuegos olvidó las conexiones, o el otro extremo está bloqueado
 failure-peer-busy = { $peer } está ocupado con otra prueba, o rechaza a este cliente
     .advice = esperar a que acabe la prueba en curso, o indicar otro puerto
@@ -207,8 +207,8 @@ failure-no-data = no llegaron datos
     .advice = un cortafuegos puede dejar pasar la conexión de control y no los datos
 failure-wrong-contents = llegaron mensajes de { $size } con contenido erróneo
     .advice = la biblioteca o la red corrompe los datos: comprobar ambas
-failure-rank-died = murió un rango: { $how }
-    .advice = si nadie lo mató, lo hizo el kernel por falta de memoria (`dmesg` lo indica) o falló la biblioteca; { $see }
+failure-rank-died = un rango terminó de forma anómala: { $how }
+    .advice = si no lo terminó ningún usuario, lo hizo el kernel por falta de memoria (`dmesg` lo indica) o falló la biblioteca; { $see }
 launcher-ended = el lanzador terminó con el código { $code }
 launcher-killed = una señal terminó el lanzador
 launcher-said = { $how }; su mensaje: { $words }

@@ -26,7 +26,7 @@ doubt-few-preparations = { $had ->
     [one] le temps n’a suffi qu’à { $had } préparation, pour { $asked } demandées
    *[other] le temps n’a suffi qu’à { $had } préparations, pour { $asked } demandées
 }
-doubt-preparations-differ = { $share } de la variance sépare les { $preparations } préparations : { $n } échantillons en valent { $worth } indépendants
+doubt-preparations-differ = { $share } de la variance sépare les { $preparations } préparations : { $n } échantillons équivalent à { $worth } échantillons indépendants
 doubt-autocorrelated = les échantillons successifs sont corrélés : { $n } échantillons équivalent à { $worth } échantillons indépendants
     .advice = quelque chose de plus lent qu’une répétition influe sur le résultat : fréquence d’horloge, température, autre processus ; `assay doctor` liste ses constats
 doubt-warm-up-discarded = { $discarded } échantillons sur { $all } s’écartent de ceux qui les suivent et ont été écartés comme échauffement
@@ -43,7 +43,7 @@ order-low-median = borne inférieure de l’intervalle ≤ médiane
 order-median-high = médiane ≤ borne supérieure de l’intervalle
 doubt-above-limit = la médiane représente { $share } de sa limite, { $limit } ({ $basis })
     .advice = c’est le cache qui a été mesuré, ou bien l’unité ou la limite est fausse : vérifier la taille, l’unité et d’où vient la limite
-doubt-no-rpeak = il n’y a pas de Rpeak : le meilleur débit est de { $rate } FLOP par cycle de la fréquence mesurée, ce qu’aucun cœur ne fait
+doubt-no-rpeak = il n’y a pas de Rpeak : le meilleur débit est de { $rate } FLOP par cycle de la fréquence mesurée, ce qui ne correspond à aucun cœur
     .advice = autre chose a utilisé ces CPU : rechercher du temps volé (steal) ou une pression sur le CPU, puis mesurer à nouveau
 advice-limit-contended = autre chose a utilisé ces CPU : rechercher du temps volé (steal) ou une pression sur le CPU, puis mesurer à nouveau
 doubt-unknown-metric = { $case } contient des échantillons de `{ $metric }`, grandeur inconnue ici
@@ -72,19 +72,19 @@ doubt-another-assay = un autre assay mesure sur cette machine ; les deux peuve
 doubt-emulated-cpu = le processeur est émulé par logiciel (QEMU sans KVM) : les vitesses mesurées ici ne valent pour aucune vraie machine
     .advice = n’utiliser ces valeurs que pour vérifier que le programme fonctionne, et mesurer sur du matériel réel ou sous KVM
 doubt-suspended = la machine a été mise en veille pendant { $time } entre-temps
-    .advice = mesurer à nouveau : ces résultats comprennent des moments où personne ne mesurait
+    .advice = mesurer à nouveau : ces résultats comprennent du temps pendant lequel rien n’était mesuré
 doubt-paused = { $n ->
-    [one] assay est resté immobile pendant { $time }, { $n } fois : il a été suspendu ou n’a pas obtenu de CPU
-   *[other] assay est resté immobile pendant { $time }, { $n } fois : il a été suspendu ou n’a pas obtenu de CPU
+    [one] assay est resté bloqué pendant { $time }, { $n } fois : il a été suspendu ou n’a pas obtenu de CPU
+   *[other] assay est resté bloqué pendant { $time }, { $n } fois : il a été suspendu ou n’a pas obtenu de CPU
 }
-    .advice = mesurer à nouveau : ces résultats comprennent des moments où personne ne mesurait
+    .advice = mesurer à nouveau : ces résultats comprennent du temps pendant lequel rien n’était mesuré
 doubt-cpus-taken = { $n ->
     [one] assay n’a plus pu utiliser le CPU { $cpus } : mis hors ligne, ou retiré de son cpuset ou de son affinité
    *[other] assay n’a plus pu utiliser les CPU { $cpus } : mis hors ligne, ou retirés de son cpuset ou de son affinité
 }
     .advice = mesurer à nouveau : les threads destinés à un tel CPU en ont partagé un autre avec le reste
 doubt-clock-stepped = l’horloge système a été décalée de { $step } entre-temps
-    .advice = les durées et l’ordre des événements viennent d’une horloge que rien ne règle et restent justes ; voir ce qui règle l’horloge système : `timedatectl`, `chronyc tracking`
+    .advice = les durées et l’ordre des événements viennent d’une horloge monotone et restent justes ; voir ce qui règle l’horloge système : `timedatectl`, `chronyc tracking`
 doubt-over-budget = l’exécution a pris { $elapsed } pour un budget de { $budget } : chaque cas est mesuré au moins une fois
     .advice = donner plus de temps (`--budget`), ou choisir moins de cas dans un fichier de suite
 unsteady-too-few = il y a eu trop peu de tours, ou des tours sans aucune E/S
@@ -98,7 +98,7 @@ doubt-steady-state-not-reached = régime permanent non atteint en { $rounds } to
 doubt-search-not-finished = recherche interrompue après { $n } débits : entre { $keeps }, qui atteint l’objectif, et { $misses } rien n’est connu
     .advice = laisser la recherche aller à son terme : le débit maximal qui atteint l’objectif peut être plus élevé
 doubt-target-in-memory = { $path } est en mémoire ({ $kind }) : aucun périphérique de stockage n’est mesuré
-    .advice = indiquer un fichier, un dossier ou un périphérique du stockage voulu
+    .advice = indiquer un fichier, un répertoire ou un périphérique du stockage voulu
 doubt-file-with-holes = { $path } fait { $size }, dont seulement { $stored } sont stockés
     .advice = lire un trou n’exige aucune E/S : indiquer un chemin où assay crée un fichier, ou écrire d’abord celui-ci en entier ; il se peut aussi que son système de fichiers compresse
 doubt-littles-law = { $flight } E/S étaient en cours, mais débit × latence donne { $product } : un écart de { $difference }
@@ -128,10 +128,10 @@ doubt-rounded-output = l’outil affiche si peu de décimales que { $metric } n�
     .advice = comparer des messages plus grands, ou les chiffres d’assay, qui ne sont pas arrondis
 doubt-option-contradicted = les options donnent { $option } pour { $condition }, les mesures { $figures } : ce sont les mesures qui sont enregistrées
     .advice = vérifier que le fichier correspond à ces options et que l’outil est allé jusqu’au bout
-doubt-process-cpu-only = `iperf3` n’indique que le temps CPU de ses propres processus : les softirqs qui reçoivent n’y figurent pas
-    .advice = les chiffres d’assay, à côté, donnent le compte complet
-doubt-far-process-cpu-only = l’extrémité distante est `iperf3`, qui n’indique que le temps CPU de son propre processus : les softirqs qui reçoivent n’y figurent pas
-    .advice = lancer `assay iperf3 -s` à l’extrémité distante pour obtenir le compte complet
+doubt-process-cpu-only = `iperf3` n’indique que le temps CPU de ses propres processus : les softirqs de réception n’y figurent pas
+    .advice = les chiffres d’assay, à côté, donnent le coût complet
+doubt-far-process-cpu-only = l’extrémité distante est `iperf3`, qui n’indique que le temps CPU de son propre processus : les softirqs de réception n’y figurent pas
+    .advice = lancer `assay iperf3 -s` à l’extrémité distante pour obtenir le coût complet
 doubt-broke-off = le cas s’est terminé avant l’heure : voici ce qui a été mesuré jusque-là
     .advice = mesurer de nouveau pour avoir le tout
 doubt-copy-unknown = une extrémité distante `iperf3` antérieure à { $version } copie ce qu’elle reçoit, quoi qu’on lui demande
@@ -140,11 +140,11 @@ doubt-other-thread-count = stream a utilisé { $ran } threads, pour { $asked } d
     .advice = compiler `stream.c` avec `-fopenmp`, et ne laisser rien d’autre fixer les variables d’OpenMP
 doubt-smaller-arrays = les tableaux de l’outil contiennent { $held }, pour { $wanted } demandés : { $multiple } fois les caches de dernier niveau
     .advice = donner à l’outil des tableaux plus grands ; la règle de STREAM est de quatre fois les caches
-doubt-events-changed = ce qui est conservé de cette exécution n’est pas ce qui a été écrit
+doubt-events-changed = les événements enregistrés de cette exécution ont été modifiés après leur écriture
     .advice = `assay verify RUN` indique chaque endroit
 doubt-events-lost = { $n ->
-    [one] { $n } événement de cette exécution est perdu : tout ce qui a été mesuré n’est pas montré
-   *[other] { $n } événements de cette exécution sont perdus : tout ce qui a été mesuré n’est pas montré
+    [one] { $n } événement de cette exécution est perdu : le rapport est incomplet
+   *[other] { $n } événements de cette exécution sont perdus : le rapport est incomplet
 }
     .advice = `assay verify RUN` indique chaque endroit
 doubt-store-index = l’index { $path } ne peut pas être écrit : { $cause }
@@ -174,7 +174,7 @@ failure-curve-without-maximum = le débit maximal de cette courbe n’est pas co
     .advice = le cas précédent a échoué : en consulter d’abord la raison
 no-io-done = aucune E/S n’a été effectuée
 failure-no-rate-keeps-goal = pour aucun débit il n’a été établi que { $goal } est tenu : { $last }
-    .advice = admettre plus de latence, ou accorder plus de temps à chaque étape (`--for`) : un centile exige beaucoup d’E/S
+    .advice = admettre plus de latence, ou accorder plus de temps à chaque étape (`--for`) : un percentile exige beaucoup d’E/S
 rate-tried = { $asked } demandés, { $reached } atteints, { $late } des E/S en retard : { $verdict }
 failure-io-failed = { $n ->
     [one] { $n } E/S a échoué : { $operation } à l’octet { $offset } de { $target }
@@ -207,7 +207,7 @@ failure-no-data = aucune donnée n’est arrivée
     .advice = un pare-feu laisse peut-être passer la connexion de contrôle et pas les données
 failure-wrong-contents = des messages de { $size } sont arrivés avec un contenu erroné
     .advice = la bibliothèque ou le réseau altère les données : tester les deux
-failure-rank-died = un rang est mort : { $how }
+failure-rank-died = un rang s’est terminé anormalement : { $how }
     .advice = si personne ne l’a tué, le noyau l’a fait faute de mémoire (`dmesg` l’indique) ou la bibliothèque a échoué ; { $see }
 launcher-ended = le lanceur s’est terminé avec le code { $code }
 launcher-killed = le lanceur a été tué par un signal
