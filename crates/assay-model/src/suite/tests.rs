@@ -75,7 +75,7 @@ fn rejects_with_span_and_help() {
             expect!["`measure` is missing | at `` | see `assay help suites`"],
         ),
         (
-            "title = \"x\"".to_owned(),
+            "[[measure]]\nbenchmark = \"memory.stream\"".to_owned(),
             expect![[r#"`name` is missing | at `` | add a line like `name = "nightly"`"#]],
         ),
         (
