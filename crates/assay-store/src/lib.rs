@@ -148,7 +148,19 @@ impl Store {
     /// Verifies all stored data of a run against checksums, hashes and the index.
     #[must_use]
     pub fn verify(&self, run_id: &str) -> RunVerification {
-        verify::verify_run(&self.layout, self.headlines, run_id)
+        let rows = index::load(&self.layout);
+        verify::verify_run(&self.layout, self.headlines, run_id, rows.get(run_id))
+    }
+
+    /// Verifies many runs as [`Store::verify`] does, and reads the index once for all of them.
+    pub fn verify_each<'a>(
+        &'a self,
+        run_ids: &'a [String],
+    ) -> impl Iterator<Item = RunVerification> + 'a {
+        let rows = index::load(&self.layout);
+        run_ids
+            .iter()
+            .map(move |id| verify::verify_run(&self.layout, self.headlines, id, rows.get(id)))
     }
 
     /// Removes runs, and the raw outputs that no other run refers to.

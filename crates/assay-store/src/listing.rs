@@ -126,10 +126,14 @@ pub(crate) fn update_index(
     index_doubt(layout, index::append(layout, &IndexRow { stamp, run }))
 }
 
-/// Whether the index has no valid row for this run, or one that agrees with its events.
-pub(crate) fn index_agrees(layout: &StoreLayout, headlines: HeadlineSource, id: &str) -> bool {
+/// Whether the row of the index is missing or outdated, or agrees with the events of the run.
+pub(crate) fn index_agrees(
+    layout: &StoreLayout,
+    headlines: HeadlineSource,
+    id: &str,
+    row: Option<&IndexRow>,
+) -> bool {
     let stamp = stamp(layout, headlines, id);
-    let row = index::load(layout).remove(id);
     let Some(row) = row.filter(|row| row.stamp.is_some() && row.stamp == stamp) else {
         return true;
     };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use assay_model::run::Run;
 
 use crate::error::StoreError;
+use crate::index::IndexRow;
 use crate::layout::StoreLayout;
 use crate::list_entry::HeadlineSource;
 use crate::reader::ReadRun;
@@ -43,6 +44,7 @@ pub(crate) fn verify_run(
     layout: &StoreLayout,
     headlines: HeadlineSource,
     id: &str,
+    row: Option<&IndexRow>,
 ) -> RunVerification {
     // Checked first: otherwise a run that ends meanwhile could appear as cut off and not running.
     let is_running = reader::is_being_written(layout, id);
@@ -59,7 +61,7 @@ pub(crate) fn verify_run(
         read,
         outputs: count - damaged_outputs.len(),
         damaged_outputs,
-        index_agrees: listing::index_agrees(layout, headlines, id),
+        index_agrees: listing::index_agrees(layout, headlines, id, row),
         is_running,
     }
 }

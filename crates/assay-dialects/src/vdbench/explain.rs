@@ -86,7 +86,9 @@ fn append_totals(text: &mut String, execution: &VdbenchExecution) {
     let size = match unknown {
         0 => Quantity::new(bytes, Unit::Byte).to_string(),
         unknown if unknown == targets.len() => "unknown size".to_owned(),
-        unknown => format!("{} and {unknown} unknown sizes", Quantity::new(bytes, Unit::Byte)),
+        unknown => {
+            format!("{} and more ({unknown} of unknown size)", Quantity::new(bytes, Unit::Byte))
+        }
     };
     let _ = writeln!(
         text,

@@ -22,6 +22,7 @@ mod file_systems;
 mod generated;
 mod golden;
 mod page;
+mod simulation;
 mod text;
 
 /// Compiles files that exist only in memory; `/dev/…` are devices of 1 GiB.

@@ -172,6 +172,9 @@ fn given_run_makes_the_same_index_row() {
     assert_eq!(writer.finish(Some(&run)), None);
     assert_eq!(store.list().unwrap().runs[0].suite, "from the hand");
     assert!(!store.verify("b").index_agrees);
+    let ids = ["a".to_owned(), "b".to_owned()];
+    let agree: Vec<bool> = store.verify_each(&ids).map(|run| run.index_agrees).collect();
+    assert_eq!(agree, [true, false]);
 }
 
 #[test]

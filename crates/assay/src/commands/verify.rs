@@ -39,8 +39,8 @@ pub(crate) fn verify(
         names => run_names::resolve_ids(&store, names)?,
     };
     let (mut document, mut text) = (VerifyDocument { runs: Vec::new() }, String::new());
-    for id in ids {
-        let verified = check_run(store.verify(&id));
+    for verification in store.verify_each(&ids) {
+        let verified = check_run(verification);
         let lines = format_result(&verified);
         if typed.answer.is_interactive() {
             let fitted = terminal.wrap(&lines);

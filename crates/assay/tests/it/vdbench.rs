@@ -154,7 +154,7 @@ fn simulation_writes_nothing() {
     for (storage, says) in [
         ("lun=/dev/none,openflags=o_direct", "1 file or device of unknown size"),
         ("lun=/nowhere/at/all,size=1000t", "of 1000 TiB"),
-        ("lun=/proc/version,size=1m", "of 1.00 MiB"),
+        ("lun=/proc/version,size=1m", "of 1.000 MiB"),
     ] {
         let elsewhere = format!(
             "sd=sd1,{storage}\nwd=wd1,sd=sd*,rdpct=50\n\

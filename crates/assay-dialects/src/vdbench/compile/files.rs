@@ -1,6 +1,6 @@
 //! Compiles file-system runs: their trees, the format run that prepares them, and their workloads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use assay_model::path_text;
 use assay_model::workload::file_set::{
@@ -9,7 +9,7 @@ use assay_model::workload::file_set::{
 };
 use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteSync};
 
-use super::super::attributes::TransferSizes;
+use super::super::attributes::{OpenFlags, TransferSizes};
 use super::super::definitions::{FileTreeDefinition, FileWorkloadDefinition};
 use super::super::runs::{self, Rate, RunDefinition, TreeFormat};
 use super::super::values::{ParameterValue, Scalar};
@@ -269,6 +269,7 @@ impl Compiler<'_, '_> {
             workloads.push(self.definitions.format.clone().unwrap_or_default());
         }
         let mut used: Vec<usize> = Vec::new();
+        let mut positions: HashMap<usize, usize> = HashMap::new();
         let mut workload_trees = Vec::new();
         let mut hosts = Vec::new();
         for mut workload in workloads {
@@ -284,17 +285,18 @@ impl Compiler<'_, '_> {
             };
             let mut tree_indices = Vec::new();
             for system in systems {
-                let position = used.iter().position(|other| *other == system);
-                tree_indices.push(position.unwrap_or_else(|| {
+                tree_indices.push(*positions.entry(system).or_insert_with(|| {
                     used.push(system);
                     used.len() - 1
                 }));
             }
             workload_trees.push((workload, tree_indices));
         }
+        let workload_flags = workload_trees.iter().find_map(|(workload, _)| workload.flags);
+        let flags = run.flags.or(workload_flags);
         let trees = used
             .iter()
-            .map(|index| self.compile_tree(run, &workload_trees, values, *index))
+            .map(|index| self.compile_tree(flags, values, *index))
             .collect::<Option<Vec<_>>>()?;
         let trees = match self.input.is_apart {
             true => self.place_trees(run, (&used, trees), (&mut workload_trees, &hosts))?,
@@ -305,8 +307,7 @@ impl Compiler<'_, '_> {
 
     fn compile_tree(
         &mut self,
-        run: &RunDefinition,
-        workloads: &[(FileWorkloadDefinition, Vec<usize>)],
+        given_flags: Option<OpenFlags>,
         values: &Combination<'_>,
         index: usize,
     ) -> Option<FileTree> {
@@ -323,8 +324,7 @@ impl Compiler<'_, '_> {
             );
             return None;
         };
-        let workload_flags = workloads.iter().find_map(|(workload, _)| workload.flags);
-        let flags = run.flags.or(workload_flags).or(system.flags);
+        let flags = given_flags.or(system.flags);
         let direct = flags.is_some_and(|flags| flags.direct);
         let is_sector_multiple = |bytes: u64| bytes.is_multiple_of(512);
         if direct
