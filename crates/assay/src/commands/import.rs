@@ -50,7 +50,8 @@ struct KnownFile {
 enum FileImport {
     /// Imported now, with its runs, which `--no-store` does not store.
     New(ImportedFile, Vec<Run>),
-    Known(KnownFile),
+    /// Imported before, with its stored runs.
+    Known(KnownFile, Vec<Run>),
 }
 
 #[derive(Debug, Serialize)]
@@ -95,14 +96,14 @@ pub(crate) fn import(
     let mut document = ImportDocument { imported: vec![], known: vec![], refused: vec![] };
     let (mut text, mut code, mut expected) = (String::new(), 0, 0);
     for path in &typed.files {
-        match import_file(path, typed, &details, store.as_ref()) {
-            Ok(FileImport::Known(known)) => {
-                let KnownFile { file, runs } = &known;
-                let runs = runs.join(", ");
-                terminal.note(&format!(
-                    "{file} is stored already, as {runs}; --again stores it again"
-                ));
+        let runs = match import_file(path, typed, &details, store.as_ref()) {
+            Ok(FileImport::Known(known, runs)) => {
+                let (file, ids) = (&known.file, known.runs.join(", "));
+                let what =
+                    format!("{file} is stored already, as {ids}; --again stores it again");
+                terminal.note(&what);
                 document.known.push(known);
+                runs
             }
             Ok(FileImport::New(imported, runs)) => {
                 let lines = format_imported(&imported);
@@ -116,19 +117,21 @@ pub(crate) fn import(
                     let table = build::run_table(&build_run_table(&runs));
                     terminal.print(&terminal.render_document(&table));
                 }
-                for run in &runs {
-                    let summary = expectations.summarize(run);
-                    let is_text = typed.answer.is_interactive();
-                    let missed = expectations.check_run(&summary, is_text, terminal);
-                    expected = combine_codes(expected, missed);
-                }
+                runs
             }
             Err(failure) => {
                 terminal.note_failure(&failure);
                 code = code.max(exit_code(failure.kind));
                 let (file, reason) = (path.display().to_string(), failure.reason());
                 document.refused.push(RejectedFile { file, reason });
+                continue;
             }
+        };
+        for run in &runs {
+            let summary = expectations.summarize(run);
+            let is_text = typed.answer.is_interactive();
+            expected =
+                combine_codes(expected, expectations.check_run(&summary, is_text, terminal));
         }
     }
     if let Some(store) = &store {
@@ -296,8 +299,14 @@ fn import_file(
         Some(store) => importing::find_imported_runs(&source, measurements, details, store)?,
         None => importing::EarlierImport::default(),
     };
-    if earlier.is_equal && !typed.again {
-        return Ok(FileImport::Known(KnownFile { file: name.clone(), runs: earlier.runs }));
+    if let (Some(store), true, false) = (store, earlier.is_equal, typed.again) {
+        let stored = earlier.runs.iter().map(|id| store.read(id).map(|it| it.run));
+        let stored: Result<Vec<Run>, _> = stored.collect();
+        let stored = stored.map_err(|error| CommandFailure::from_store(&error))?;
+        return Ok(FileImport::Known(
+            KnownFile { file: name.clone(), runs: earlier.runs },
+            stored,
+        ));
     }
     let runs = importing::store_runs(
         &source,

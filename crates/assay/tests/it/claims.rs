@@ -343,7 +343,10 @@ fn lint_reports_findings_as_text_sarif_and_json() {
     let json = world.assay(&[&words[..], &["--format", "json"]].concat()).failed_with(5).out;
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["pages"][0]["findings"].as_array().unwrap().len(), text.lines().count());
-    assert_eq!(json["pages"][0]["findings"][0]["confidence"], "certain", "{json}");
+    let findings = json["pages"][0]["findings"].as_array().unwrap();
+    for confidence in ["certain", "likely"] {
+        assert!(findings.iter().any(|it| it["confidence"] == confidence), "{json}");
+    }
     world.write("style.md", "---\nlang: en\n---\nIt moves 10 Gbits/s.\n");
     world.assay(&["lint", "style.md"]).succeeded();
     let all = world.assay(&["lint", "style.md", "--all"]).failed_with(5).out;

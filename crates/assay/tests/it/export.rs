@@ -17,7 +17,7 @@ pub(crate) fn filled_world() -> World {
     for (name, text, host, label) in [
         ("stream.txt", STREAM, "vm1", "before"),
         ("fio.json", FIO, "vm1", "=1+1,\"x\" \\"),
-        ("osu.txt", OSU, "node 2", "after\u{202e}"),
+        ("osu.txt", OSU, "node 2", "after <img src=x>"),
     ] {
         world.write(name, text);
         world.assay(&["import", "--host", host, "--label", label, name]).succeeded();

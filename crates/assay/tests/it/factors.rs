@@ -184,7 +184,10 @@ fn any_number_of_labels_is_compared() {
     for (words, part) in [
         (&["compare", "a", "b", "a"][..], "is on both sides"),
         (&["compare", "a", "b", "none"], "none"),
-        (&["compare", "a", "b", "c", "--gate", "x.toml"], "--gate needs two conditions, not 3"),
+        (
+            &["compare", "a", "b", "c", "--expect", "x.toml"],
+            "--expect needs two conditions, not 3",
+        ),
     ] {
         let refused = world.assay(words).failed_with(2);
         assert!(refused.err.contains(part), "{words:?}: {refused:?}");

@@ -113,7 +113,7 @@ fn number_of_hosts_is_a_factor_with_its_efficiency() {
             "level 2 of factor `hosts` needs 2 hosts, and --hosts names 1",
         ),
         (&["--hosts", "h[1-2]", "--factor", "hosts=1,x"], "`x` is not a number of hosts"),
-        (&["--hosts", "h[1-2]", "--limits", "x.toml"], "--limits cannot be used with factors"),
+        (&["--hosts", "h[1-2]", "--expect", "x.toml"], "--expect cannot be used with factors"),
     ] {
         let refused = world.assay(&without_settle(more)).failed_with(2);
         assert!(refused.err.contains(part), "{more:?}: {refused:?}");
