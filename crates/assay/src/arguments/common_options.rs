@@ -53,7 +53,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("rdma", EMULATED),
     ("plan littles-law", PAGES),
     ("plan anf", PAGES),
-    ("plan runs", PAGES),
+    ("plan runs", STORED),
     ("doctor", PAGES),
     ("import", MEASURING),
     // Filter by label.
@@ -72,6 +72,7 @@ const OPTIONS_OF_COMMANDS: &[(&str, &str)] = &[
     ("export", "l·oq··s·"),
     // Filter by label; the pages go to a folder.
     ("site", "l··q·ts·"),
+    ("serve", "l··q·ts·"),
     // Print only text for people or shells.
     ("help", "········"),
     ("completions", "········"),

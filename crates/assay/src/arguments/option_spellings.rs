@@ -55,6 +55,7 @@ const OWN_VALUES: &[(&str, &str)] = &[
     ("metric", "exec and import define a metric, the others filter by its name"),
     ("format", "a short answer is text or JSON, findings have SARIF"),
     ("bs", "a file tree has one size"),
+    ("port", "a server may take a free port, which is 0"),
     ("depth", "a calculation has one depth, which may be fractional"),
 ];
 
