@@ -167,6 +167,18 @@ pub fn judge_hosts<'r>(
             gate_results
                 .push((host, GateResult { name, outcome: GateOutcome::CannotTell, reason }));
         }
+        if names_host && applicable.is_empty() {
+            let dimensions = gate.dimensions.iter();
+            let dimensions = dimensions.map(|(name, it)| format!("{}={it}", name.name()));
+            let name = format!("{} {}", gate.metric, dimensions.collect::<Vec<_>>().join(" "));
+            let is_named = |host: &&&str| {
+                gate.dimensions.contains(&(Attribute::Host, (**host).to_owned()))
+            };
+            let host = hosts.iter().find(is_named).copied().unwrap_or_default();
+            let (outcome, reason) =
+                (GateOutcome::CannotTell, "nothing was measured".to_owned());
+            gate_results.push((host, GateResult { name, outcome, reason }));
+        }
     }
     gate_results
 }

@@ -68,12 +68,15 @@ pub fn vdbench(
     if typed.simulate {
         return simulate(&execution, typed.json, terminal);
     }
-    let options = execute::run_options(typed, &execution);
-    plan_check::check(&execution.plan, &options, RequiredPhases::Any)
-        .map_err(|refusal| locate_refusal(*refusal, &execution, &inputs))?;
-    // Trees are checked later, after the initial commands.
-    volume::check(&execution.plan, &execution.files, &options)
-        .map_err(|failure| locate_failure(failure, &execution, &inputs))?;
+    {
+        // Their devices are released at the end, so that the run can claim them.
+        let options = execute::run_options(typed, &execution);
+        plan_check::check(&execution.plan, &options, RequiredPhases::Any)
+            .map_err(|refusal| locate_refusal(*refusal, &execution, &inputs))?;
+        // Trees are checked later, after the initial commands.
+        volume::check(&execution.plan, &execution.files, &options)
+            .map_err(|failure| locate_failure(failure, &execution, &inputs))?;
+    }
     let stop = signals::cancel_on_signals()?;
     execute::execute(typed, (&input, &execution), (&inputs, None), &stop, terminal)
         .map_err(|failure| locate_failure(failure, &execution, &inputs))

@@ -43,18 +43,10 @@ const COMMON_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev/null"];
 /// Number of hexadecimal digits of a placeholder: two of 10,000 texts are equal once in 20,000 stores.
 const DIGEST_DIGITS: usize = 10;
 
-/// Replaces everything in a run that could identify its owner, by numbered placeholders.
-///
-/// # Errors
-/// If the run cannot be converted to JSON and back. The caller must not show the run then.
-pub fn anonymise_run(run: &mut Run) -> Result<(), serde_json::Error> {
-    Anonymiser::default().anonymise_run(run)
-}
-
 /// Function that returns a digest of a text with a secret key, in hexadecimal digits.
 type KeyedDigest = Box<dyn Fn(&str) -> String>;
 
-/// Placeholders for the identifying texts of one run.
+/// Placeholders for the identifying texts of runs.
 #[derive(Default)]
 pub struct Anonymiser {
     by_text: BTreeMap<String, String>,

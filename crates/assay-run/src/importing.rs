@@ -17,7 +17,7 @@ use assay_model::event::{
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, StoppingRule};
-use assay_model::run::{CaseRecord, Run};
+use assay_model::run::Run;
 use assay_model::workload::{ImportedWorkload, Workload};
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
@@ -66,8 +66,8 @@ pub struct ImportDetails {
     pub dimensions: Attributes,
 }
 
-/// Records the results in the store, if there is one, one run for each machine in the file; run identifiers are in the order of
-/// time.
+/// Records the results in the store, if there is one, one run for each machine in the file; run
+/// identifiers are in the order of time.
 ///
 /// # Errors
 /// Fails if the store cannot be used.
@@ -78,6 +78,17 @@ pub fn store_runs(
     store: Option<&Store>,
     listener: &mut dyn Listener,
 ) -> Result<Vec<Run>, CommandFailure> {
+    let one = |(host, found): (String, Vec<ImportedMeasurement>)| {
+        store_run(source, &found, (host, known), store, listener)
+    };
+    group_by_host(found, known).into_iter().map(one).collect()
+}
+
+/// Completes the measurements by the user's details and groups them by their hosts, one for each run.
+fn group_by_host(
+    found: Vec<ImportedMeasurement>,
+    known: &ImportDetails,
+) -> Vec<(String, Vec<ImportedMeasurement>)> {
     let mut systems: Vec<(Option<String>, Vec<ImportedMeasurement>)> = Vec::new();
     for mut it in found {
         it.dimensions.extend(known.dimensions.clone());
@@ -87,11 +98,10 @@ pub fn store_runs(
             None => systems.push((it.system.clone(), vec![it])),
         }
     }
-    let one = |(system, found): (Option<String>, Vec<ImportedMeasurement>)| {
-        let host = known.host.clone().or(system).unwrap_or_else(|| UNKNOWN_HOST.to_owned());
-        store_run(source, &found, (host, known), store, listener)
+    let host = |system: Option<String>| {
+        known.host.clone().or(system).unwrap_or_else(|| UNKNOWN_HOST.to_owned())
     };
-    systems.into_iter().map(one).collect()
+    systems.into_iter().map(|(system, found)| (host(system), found)).collect()
 }
 
 /// Adds the loopback path, which `compare` never matches with a network, where the file names the
@@ -113,7 +123,7 @@ fn add_loopback(it: &mut ImportedMeasurement) {
 /// Fails if the store cannot be read.
 pub fn find_imported_runs(
     source: &ImportSource<'_>,
-    measurements: usize,
+    found: &[ImportedMeasurement],
     known: &ImportDetails,
     store: &Store,
 ) -> Result<EarlierImport, CommandFailure> {
@@ -123,14 +133,22 @@ pub fn find_imported_runs(
     let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
     // A run that cannot be read is no earlier import.
     let read = imported.filter_map(|run| store.read(&run.id).ok());
-    let mut equal_cases = 0;
+    let groups = group_by_host(found.to_vec(), known);
+    let plan = |found: &Vec<ImportedMeasurement>| import_plan(source.format, found).cases;
+    let planned: Vec<_> = groups.iter().map(|(host, found)| (host, plan(found))).collect();
+    let mut equal: Vec<Option<String>> = vec![None; planned.len()];
     for run in read.map(|it| it.run).filter(|run| run.raw.values().any(|it| *it == hash)) {
-        if has_details(&run, known) {
-            equal_cases += run.cases.len();
+        for ((host, cases), known_as) in planned.iter().zip(&mut equal) {
+            let is_equal = run.started.label == known.label
+                && run.first_host().is_some_and(|it| it.facts.name == **host)
+                && run.started.plan.cases == *cases;
+            if is_equal {
+                known_as.get_or_insert_with(|| run.started.run.clone());
+            }
         }
         earlier.runs.push(run.started.run);
     }
-    earlier.is_equal = !earlier.runs.is_empty() && equal_cases >= measurements;
+    earlier.equal = equal.into_iter().collect::<Option<_>>().unwrap_or_default();
     Ok(earlier)
 }
 
@@ -139,20 +157,9 @@ pub fn find_imported_runs(
 pub struct EarlierImport {
     /// Identifiers, newest first.
     pub runs: Vec<String>,
-    /// Whether they have all of its measurements with the same label, host and dimensions.
-    pub is_equal: bool,
-}
-
-/// Whether a run was imported with these details.
-fn has_details(run: &Run, known: &ImportDetails) -> bool {
-    let has_host = |host: &String| run.first_host().is_some_and(|it| it.facts.name == *host);
-    let has_dimensions = |case: &CaseRecord| {
-        let dimensions = case.case.workload.dimensions(&case.case.by);
-        known.dimensions.iter().all(|(name, value)| dimensions.get(name) == Some(value))
-    };
-    run.started.label == known.label
-        && known.host.iter().all(has_host)
-        && run.cases.iter().all(has_dimensions)
+    /// Newest of these runs for each host of the file, with all of its measurements and the same
+    /// label, host and dimensions; empty if any is missing.
+    pub equal: Vec<String>,
 }
 
 fn store_run(

@@ -42,7 +42,8 @@ pub fn error_share(blocks: usize) -> f64 {
 /// time; `None` without one.
 ///
 /// The interval covers the shift at `level` over all looks together. The p-value is the smallest of
-/// all looks so far, each divided by its share of the error: a difference once shown stays shown.
+/// all looks so far that saw the same direction, each divided by its share of the error: a difference
+/// once shown stays shown.
 #[must_use]
 pub fn sequential_shift(differences: &[f64], level: f64) -> Option<Shift> {
     let n = differences.len();
@@ -57,7 +58,8 @@ pub fn sequential_shift(differences: &[f64], level: f64) -> Option<Shift> {
     let p_here = latest.significance?.p / error_share(n);
     let earlier = (FIRST_LOOK..n.min(LAST_LOOK)).filter_map(|blocks| {
         let seen = shift::paired_student_shift(&differences[..blocks], level);
-        Some(seen.significance?.p / error_share(blocks))
+        let is_same = (seen.amount > 0.0) == (latest.amount > 0.0);
+        Some(seen.significance?.p / error_share(blocks)).filter(|_| is_same)
     });
     let p = earlier.fold(p_here.min(1.0), f64::min);
     let significance = latest.significance.map(|known| ShiftSignificance { p, ..known });

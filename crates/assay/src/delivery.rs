@@ -18,7 +18,7 @@ use assay_store::Store;
 
 use crate::arguments::hosts::FleetArguments;
 use crate::arguments::{MeasuringArguments, PageFormat};
-use crate::expectations::NamedExpectations;
+use crate::expectations::{NamedExpectations, combine_codes};
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::gates::JudgedHosts;
 use crate::progress_listener::ProgressListener;
@@ -175,7 +175,7 @@ impl<'a> RunDelivery<'a> {
         let code = judged.as_ref().map_or(0, JudgedHosts::exit_code);
         check_result(&summary)?;
         left.map_or(Ok(()), Err)?;
-        let code = if code == 0 { self.check(&summary, terminal) } else { code };
+        let code = combine_codes(code, self.check(&summary, terminal));
         let is_uneven = self.typed.strict && hosts::is_uneven(&summary);
         Ok(if is_uneven { REGRESSION } else { code })
     }

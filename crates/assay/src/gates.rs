@@ -19,8 +19,8 @@ use crate::terminal::Terminal;
 /// Environment variable with the path of a GitHub job's summary.
 const SUMMARY_VARIABLE: &str = "GITHUB_STEP_SUMMARY";
 
-/// Reports the outcomes: as a table if `is_text`, and to the files of the user. Returns the exit
-/// code.
+/// Reports the outcomes: as a table if `is_text`, or as a line for the error output, and to the
+/// files of the user. Returns the exit code.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -30,8 +30,13 @@ pub(crate) fn report_outcomes(
     is_text: bool,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    if is_text {
-        print_outcomes(judged, terminal);
+    match is_text {
+        true => print_outcomes(judged, terminal),
+        false => {
+            let named: Vec<_> = judged.iter().map(|it| ("", it)).collect();
+            let exception = exceptions_line(&named);
+            exception.iter().for_each(|line| terminal.note(line));
+        }
     }
     if let Some(path) = &typed.junit {
         output_file::write(path, gate::junit(judged))?;
@@ -113,29 +118,35 @@ impl<'s> JudgedHosts<'s> {
     pub(crate) fn print(&self, is_text: bool, terminal: &mut Terminal) {
         match is_text {
             true => print_failed(&self.0, terminal),
-            false => self.exceptions_line().iter().for_each(|line| terminal.note(line)),
+            false => {
+                let named: Vec<_> = self.0.iter().map(|(host, it)| (*host, it)).collect();
+                let exception = exceptions_line(&named);
+                exception.iter().for_each(|line| terminal.note(line));
+            }
         }
-    }
-
-    /// Returns a line with the first host that does not meet a gate, and the number of others.
-    fn exceptions_line(&self) -> Option<String> {
-        let of_outcome = |outcome| {
-            let mut all = self.0.iter().filter(|(_, it)| it.outcome == outcome);
-            let (host, first) = all.next()?;
-            let others = match all.count() {
-                0 => String::new(),
-                n => format!(" (and {n} more)"),
-            };
-            let word = outcome_word(outcome);
-            Some(format!("--expect: {word}: {host}: {}: {}{others}", first.name, first.reason))
-        };
-        of_outcome(GateOutcome::Failed).or_else(|| of_outcome(GateOutcome::CannotTell))
     }
 
     /// Returns the exit code: a host beyond a gate takes precedence over an undecided one.
     pub(crate) fn exit_code(&self) -> u8 {
         outcome_code(&self.results())
     }
+}
+
+/// Returns a line with the first gate that is not met, after its host if it has one, and the number
+/// of others.
+fn exceptions_line(judged: &[(&str, &GateResult)]) -> Option<String> {
+    let of_outcome = |outcome| {
+        let mut all = judged.iter().filter(|(_, it)| it.outcome == outcome);
+        let (host, first) = all.next()?;
+        let others = match all.count() {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        let host = if host.is_empty() { String::new() } else { format!("{host}: ") };
+        let word = outcome_word(outcome);
+        Some(format!("--expect: {word}: {host}{}: {}{others}", first.name, first.reason))
+    };
+    of_outcome(GateOutcome::Failed).or_else(|| of_outcome(GateOutcome::CannotTell))
 }
 
 /// Prints the hosts that do not meet every gate, as a table.

@@ -24,7 +24,9 @@ pub(crate) fn compare_stored(
     run: &Run,
     change: &RunChange<'_>,
 ) -> Result<Option<LevelComparison>, CommandFailure> {
-    let programs = program_levels(run);
+    let mut own = run.clone();
+    change(&mut own)?;
+    let programs = program_levels(&own);
     if programs.len() > 1 {
         return Ok(Some(compare_levels(&programs)));
     }

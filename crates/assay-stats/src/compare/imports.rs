@@ -51,11 +51,13 @@ fn can_be_equal(one: &MetricEstimate, other: &MetricEstimate) -> bool {
         return false;
     }
     let (of_one, of_other) = (conditions(one), conditions(other));
+    // A name that the author of a file chose is no condition; two of them must agree.
+    let is_name = |name: Attribute| matches!(name, Attribute::Phase | Attribute::Test);
     let mut names = of_one.keys().chain(of_other.keys());
     names.all(|name| match (of_one.get(name), of_other.get(name)) {
         (Some(one), Some(other)) => one == other,
-        (Some(_), None) => may_lack(other, *name),
-        (None, _) => may_lack(one, *name),
+        (Some(_), None) => is_name(*name) || may_lack(other, *name),
+        (None, _) => is_name(*name) || may_lack(one, *name),
     })
 }
 

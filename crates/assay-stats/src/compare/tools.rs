@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::identity_attributes;
+use assay_model::attribute::{Attribute, Attributes, identity_attributes};
 use assay_model::summary::MetricEstimate;
 
 use super::{ResultKey, format_attributes};
@@ -26,8 +26,30 @@ pub(super) fn match_tools<'r>(
         all.iter().filter(|(key, _)| !paired.contains(key)).copied().collect()
     };
     let (in_a, in_b): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-    pairs.extend(pair_unique(&open(a, &in_a), &open(b, &in_b), request_name));
+    let estimate = |all: &[OpenResult<'r>], key: &ResultKey| {
+        all.iter().find(|(known, _)| *known == key).map(|(_, it)| *it)
+    };
+    let named = pair_unique(&open(a, &in_a), &open(b, &in_b), request_name);
+    pairs.extend(named.into_iter().filter(|(one, other)| {
+        let both = estimate(a, one).zip(estimate(b, other));
+        both.is_some_and(|(one, other)| have_equal_conditions(one, other))
+    }));
     pairs
+}
+
+/// Whether the conditions that both tools report are equal, and neither lacks one without which it
+/// measures another request.
+fn have_equal_conditions(one: &MetricEstimate, other: &MetricEstimate) -> bool {
+    const DECIDING: [Attribute; 3] =
+        [Attribute::Path, Attribute::RequestedRate, Attribute::RateBitPerS];
+    let [one, other] = [one, other].map(|it| identity_attributes(&it.parameters));
+    let text = |all: &Attributes, name: &Attribute| {
+        all.get(name).map(|it| format_attributes(&[(*name, it.clone())].into()))
+    };
+    one.keys().chain(other.keys()).all(|name| match (text(&one, name), text(&other, name)) {
+        (Some(one), Some(other)) => one == other,
+        _ => !DECIDING.contains(name),
+    })
 }
 
 /// Pairs results whose names are equal and occur once on each side.

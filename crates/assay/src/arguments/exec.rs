@@ -16,7 +16,7 @@ use super::{MeasuringArguments, parse_factor};
 #[command(after_help = "\
 A single program with its arguments goes after `--`: assay exec -- ./app -n 100
 Several programs are each one argument: assay exec './a -n 100' './b -n 100'
-Levels of a factor take turns:          assay exec --factor n=100,200,400 -- ./app -n {n}")]
+Levels of a factor take turns:          assay exec --factor size=1,2,4 -- ./app -s {size}")]
 pub(crate) struct ExecArguments {
     /// Programs, each with its arguments in one text, split into words as a shell would; they take
     /// turns in random blocks, and each is compared with the first

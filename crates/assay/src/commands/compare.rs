@@ -158,16 +158,17 @@ fn print_table(
 ) -> Result<u8, CommandFailure> {
     let expected = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut results = ResultList::new(None, &expected, &typed.page);
-    let (is_text, mut code) = (typed.page.is_on_screen(), 0);
+    let (is_text, mut code, mut damaged) = (typed.page.is_on_screen(), 0, 0);
     for read in run_names::read_all(&typed.store, &typed.table)? {
         store_access::print_problems(&read, terminal);
+        damaged = damaged.max(store_access::stored_run_exit_code(&read));
         let summary = expected.summarize(&read.run);
         code = combine_codes(code, expected.check_run(&summary, is_text, terminal));
         let is_whole = read.is_whole();
         results.add(read.run, is_whole);
     }
     results.publish(&typed.page, terminal)?;
-    Ok(code)
+    Ok(if damaged == 0 { code } else { damaged })
 }
 
 /// Judges the second condition by the expectations. Gates replace the verdict of the comparison,

@@ -296,15 +296,19 @@ fn import_file(
     let failed = failed.collect();
     let measurements = contents.measurements.len();
     let earlier = match store {
-        Some(store) => importing::find_imported_runs(&source, measurements, details, store)?,
+        Some(store) => {
+            importing::find_imported_runs(&source, &contents.measurements, details, store)?
+        }
         None => importing::EarlierImport::default(),
     };
-    if let (Some(store), true, false) = (store, earlier.is_equal, typed.again) {
-        let stored = earlier.runs.iter().map(|id| store.read(id).map(|it| it.run));
+    // A pattern of the user may find other figures under the same name.
+    let may_be_known = !typed.again && typed.metrics.is_empty() && !earlier.equal.is_empty();
+    if let (Some(store), true) = (store, may_be_known) {
+        let stored = earlier.equal.iter().map(|id| store.read(id).map(|it| it.run));
         let stored: Result<Vec<Run>, _> = stored.collect();
         let stored = stored.map_err(|error| CommandFailure::from_store(&error))?;
         return Ok(FileImport::Known(
-            KnownFile { file: name.clone(), runs: earlier.runs },
+            KnownFile { file: name.clone(), runs: earlier.equal },
             stored,
         ));
     }

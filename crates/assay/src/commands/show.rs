@@ -1,5 +1,6 @@
 //! `assay show` and `assay report`: print a stored run or write it as a page.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -8,9 +9,10 @@ use assay_model::level_comparison::LevelComparison;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
+use assay_report::anonymous::Anonymiser;
 use assay_report::document::Document;
 use assay_report::render::json::SummaryVerdicts;
-use assay_report::{anonymous, build, render};
+use assay_report::{build, render};
 
 use super::exec;
 use super::result_list::ResultList;
@@ -106,20 +108,25 @@ pub(crate) fn report(
 ) -> Result<u8, CommandFailure> {
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut code = 0;
-    let mut runs = Vec::new();
+    let (mut runs, mut is_whole) = (Vec::new(), Vec::new());
     for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
         store_access::print_problems(&read, terminal);
         code = code.max(store_access::stored_run_exit_code(&read));
+        is_whole.push(read.is_whole());
         runs.push(read.run);
     }
+    // One for all runs: a text has the same placeholder in each, and two have different ones.
+    let names = RefCell::new(Anonymiser::default());
+    let change = |run: &mut Run| match typed.anonymous {
+        true => anonymise(run, &mut names.borrow_mut()),
+        false => Ok(()),
+    };
     let levels = match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) => None,
-        ([run], _) => {
-            compare_stored(&typed.store, run, &|run| change_names(run, typed.anonymous))?
-        }
+        ([run], _) => compare_stored(&typed.store, run, &change)?,
         _ => None,
     };
-    runs.iter_mut().try_for_each(|run| change_names(run, typed.anonymous))?;
+    runs.iter_mut().try_for_each(&change)?;
     match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) if !typed.page.json => {
             publish_learn(
@@ -135,7 +142,8 @@ pub(crate) fn report(
         }
         _ => {
             let mut results = ResultList::new(None, &expectations, &typed.page);
-            runs.iter().for_each(|run| results.add(run.clone(), true));
+            let all = runs.iter().zip(&is_whole);
+            all.for_each(|(run, is_whole)| results.add(run.clone(), *is_whole));
             results.publish(&typed.page, terminal)?;
         }
     }
@@ -152,12 +160,9 @@ const fn first_code(of_run: u8, of_expectations: u8) -> u8 {
     if of_run == 0 { of_expectations } else { of_run }
 }
 
-/// Replaces the names in a run, if it is to be anonymous.
-fn change_names(run: &mut Run, is_anonymous: bool) -> Result<(), CommandFailure> {
-    if !is_anonymous {
-        return Ok(());
-    }
-    anonymous::anonymise_run(run).map_err(|error| {
+/// Replaces the names in a run.
+fn anonymise(run: &mut Run, names: &mut Anonymiser) -> Result<(), CommandFailure> {
+    names.anonymise_run(run).map_err(|error| {
         CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
             .with_cause(&error)
     })

@@ -313,6 +313,10 @@ fn one_file_of_expectations_serves_all_commands() {
         assert!(high.out.contains("at least 500.0 GB/s"), "{words:?}: {high:?}");
         assert!(low.out.contains("30 GB/s"), "claims are compared: {words:?}: {low:?}");
     }
+    // A document without the outcomes has the reason on the error output.
+    let words = ["compare", "a", "b", "--json", "--expect", "high.toml"];
+    let compared = world.assay(&words).failed_with(5);
+    assert!(compared.err.contains("--expect: failed: "), "{compared:?}");
     let shown = world.assay(&["show", "a", "--json", "--expect", "high.toml"]).failed_with(6);
     let document: Value = serde_json::from_str(&shown.out).unwrap();
     assert_eq!(document["gates"][0]["outcome"], "cannot-tell", "{document}");

@@ -36,14 +36,14 @@ const NAMES: &[(&[&str], &str, ListNames)] = &[
     (&["compare"], "table", run_names),
     (&["references"], "system", system_names),
     (&["history"], "metric", metric_names),
-    (&["list", "export", "site"], "metric", metric_names),
+    (&["list", "export", "site", "serve"], "metric", metric_names),
     (&["help"], "topic", topic_names),
     (&[], "expect", system_names),
     (&[], "by", tool_names),
     (&[], "locale", locale_names),
     (&[], "label", labels),
-    (&["list", "export", "site"], "suite", suite_names),
-    (&["list", "export", "site", "history", "compare"], "host", host_names),
+    (&["list", "export", "site", "serve"], "suite", suite_names),
+    (&["list", "export", "site", "serve", "history", "compare"], "host", host_names),
 ];
 
 /// Arguments that are files as well.

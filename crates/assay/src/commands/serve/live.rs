@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::response::{head, write_within};
@@ -63,7 +64,11 @@ impl LiveNews {
     /// Announces a changed list of runs.
     pub(super) fn announce_change(&self, change: SiteChange) {
         self.update(|state| {
-            state.revision += 1;
+            // The pages of an earlier server have another revision.
+            state.revision = match state.revision {
+                0 => u64::try_from(Timestamp::now().as_second()).unwrap_or(1),
+                known => known + 1,
+            };
             state.change = change;
         });
     }

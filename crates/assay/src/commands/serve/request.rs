@@ -142,9 +142,10 @@ fn parse_target(target: &str) -> Result<(String, String), Refusal> {
         return Err(Refusal::new(400, "an address of this site begins with a slash"));
     };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
-    if !name.bytes().all(is_plain) || name.split('/').any(|part| part == "..") {
-        let rule =
-            "addresses of this site have letters, digits and `/`, `.`, `_`, `-`, and no `..`";
+    // A target that begins with two slashes would name another site in a redirect.
+    let is_odd = |part: &str| part == ".." || part.is_empty();
+    if !name.bytes().all(is_plain) || !name.is_empty() && name.split('/').any(is_odd) {
+        let rule = "addresses of this site have letters, digits and `/`, `.`, `_`, `-`, and no `..` or `//`";
         return Err(Refusal::new(400, rule));
     }
     let name = if name.is_empty() { "index.html" } else { name };
