@@ -76,6 +76,12 @@ fn gate_applies_to_totals_only_if_named() {
         outcomes("at_least = \"12 GB/s\"\nwhere = { host = \"near\" }"),
         [outcome_of("near", GateOutcome::Failed)]
     );
+    // A host without any result passes nothing, whether it took part or not.
+    for host in ["nine", "two"] {
+        let rest = format!("at_least = \"1 GB/s\"\nwhere = {{ host = \"{host}\", depth = 9 }}");
+        let named = if host == "two" { host } else { "" };
+        assert_eq!(outcomes(&rest), [outcome_of(named, GateOutcome::CannotTell)]);
+    }
 }
 
 /// A result in doubt decides nothing, however far it is beyond the threshold.

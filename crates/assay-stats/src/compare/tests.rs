@@ -260,6 +260,32 @@ fn different_requests_are_not_matched() {
     }
 }
 
+/// Results by different tools match if neither has a condition that the other contradicts.
+#[test]
+fn tools_match_on_equal_conditions() {
+    let (rate, depth) = (Attribute::RequestedRate, Attribute::Depth);
+    let is_matched = |a: &[(Attribute, AttributeValue)], b: &[(Attribute, AttributeValue)]| {
+        let [a, b] = [("assay", a), ("iperf3", b)].map(|(tool, facts)| {
+            let mut run =
+                runs_with_medians(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
+            run.cases[0].case.by = tool.to_owned();
+            run.cases[0].facts.extend(facts.iter().cloned());
+            [run]
+        });
+        compare(condition("a", &a), condition("b", &b), 0.02).pairs.len() == 1
+    };
+    let fact = |name, value: f64| [(name, AttributeValue::Number(value))];
+    for (a, b, expected) in [
+        (&[][..], &[][..], true),
+        (&fact(depth, 1.0), &[], true),
+        (&fact(depth, 1.0), &fact(depth, 1.0), true),
+        (&fact(depth, 1.0), &fact(depth, 32.0), false),
+        (&fact(rate, 2000.0), &[], false),
+    ] {
+        assert_eq!(is_matched(a, b), expected, "{a:?} {b:?}");
+    }
+}
+
 /// A difference that many cases share is listed once.
 #[test]
 fn lists_differing_case_facts_once() {

@@ -151,6 +151,15 @@ fn stored_levels_are_printed_again() {
     let words = ["exec", "-q", "-r", "7", "--factor", "n=1,2", "--", "echo", "{n}"];
     let live = world.json(&[&words[..4], &["--json"], &words[4..]].concat());
     assert_eq!(world.json(&["show", "latest", "--json"])["levels"], live);
+    // Levels are part of an anonymous page, and stay apart there.
+    let words = ["exec", "-q", "-r", "7", "--factor", "dir=/home/ann/a,/home/ann/b", "--"];
+    world.assay(&[&words[..], &["echo", "{dir}"]].concat()).succeeded();
+    for format in ["text", "json"] {
+        let words = ["report", "latest", "--anonymous", "--format", format];
+        let page = world.assay(&words).succeeded().out;
+        assert!(!page.contains("ann"), "{page}");
+        assert!(page.contains("/path-1") && page.contains("/path-2"), "{page}");
+    }
     let alone = world.json(&["exec", "-q", "-r", "1", "--json", "true"]);
     assert_eq!(alone["levels"], Value::Null);
     let refused = world.assay(&["compare", "latest"]).failed_with(2);

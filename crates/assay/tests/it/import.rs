@@ -119,6 +119,21 @@ fn file_that_is_stored_already_is_named() {
         let listed = world.json(&["list", "--json"]);
         assert_eq!(listed["runs"].as_array().unwrap().len(), runs, "{words:?}");
     }
+    // Another host, another dimension or another pattern gives another run.
+    let details: [&[&str]; 4] = [
+        &["--host", "vm1"],
+        &[],
+        &["--set", "placement=node"],
+        &["--metric", "triad: Triad: +([0-9.]+) MB/s"],
+    ];
+    for (more, runs) in details.into_iter().zip([4, 5, 6, 7]) {
+        let words = [&["import", "--label", "c"], more, &["stream.txt"]].concat();
+        world.assay(&words).succeeded();
+        let listed = world.json(&["list", "--json"]);
+        assert_eq!(listed["runs"].as_array().unwrap().len(), runs, "{words:?}");
+    }
+    let again = world.json(&["import", "--json", "--label", "c", "stream.txt"]);
+    assert_eq!(again["known"][0]["runs"].as_array().unwrap().len(), 1, "{again}");
     let shown = world.assay(&["show", id.as_str().unwrap(), "--as", "imported"]).succeeded();
     assert_eq!(shown.out, STREAM);
     let refused = world.assay(&["show", id.as_str().unwrap(), "--as", "fio-json"]);
