@@ -38,7 +38,7 @@ pub(crate) struct RestoreRecord {
 }
 
 impl RestoreRecord {
-    /// Writes a record, and holds it until it is finished or this process ends.
+    /// Writes a record, and holds it until it is removed or dropped, or this process ends.
     pub(crate) fn write(
         store: &Store,
         name: &str,
@@ -57,13 +57,21 @@ impl RestoreRecord {
         Ok(Self { path, file })
     }
 
-    /// Removes the record, or leaves in it what could not be restored.
-    pub(crate) fn finish(mut self, left: &[UnrestoredFactor]) -> Result<(), CommandFailure> {
-        let finished = match left.is_empty() {
-            true => fs::remove_file(&self.path),
-            false => write_all(&mut self.file, left),
-        };
-        finished.map_err(|error| failure(&self.path, &error))
+    /// Returns a record that cannot be written.
+    #[cfg(test)]
+    pub(crate) fn on_full_disk() -> Self {
+        let file = File::options().write(true).open("/dev/full").unwrap();
+        Self { path: PathBuf::from("none.json"), file }
+    }
+
+    /// Leaves in the record what could not be restored.
+    pub(crate) fn update(&mut self, left: &[UnrestoredFactor]) -> Result<(), CommandFailure> {
+        write_all(&mut self.file, left).map_err(|error| failure(&self.path, &error))
+    }
+
+    /// Removes the record after everything was restored.
+    pub(crate) fn remove(self) -> Result<(), CommandFailure> {
+        fs::remove_file(&self.path).map_err(|error| failure(&self.path, &error))
     }
 }
 
@@ -135,15 +143,16 @@ mod tests {
             command: format!("reset {name}"),
         };
         let both = [factor("a"), factor("b")];
-        let record = RestoreRecord::write(&store, "x", &both).unwrap();
+        let mut record = RestoreRecord::write(&store, "x", &both).unwrap();
         assert_eq!(find_unrestored(&store), [], "in progress");
-        record.finish(&both[1..]).unwrap();
+        record.update(&both[1..]).unwrap();
+        drop(record);
         let found = find_unrestored(&store);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, factor("b"));
         assert!(found[0].1.is_file());
         let restored = RestoreRecord::write(&store, "y", &both).unwrap();
-        restored.finish(&[]).unwrap();
+        restored.remove().unwrap();
         // A killed process releases its lock.
         drop(RestoreRecord::write(&store, "z", &both[..1]).unwrap());
         let names: Vec<_> = find_unrestored(&store).into_iter().map(|it| it.0.factor).collect();

@@ -7,7 +7,9 @@
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -90,7 +92,7 @@ impl ProcessFamily {
         let began = Instant::now();
         while began.elapsed() < self.grace && !(self.has_ended() && outside.iter().all(is_gone))
         {
-            std::thread::sleep(POLL_INTERVAL);
+            thread::sleep(POLL_INTERVAL);
         }
         send_signal(&outside, Signal::KILL);
         let _ = self.kill_remaining();
@@ -147,21 +149,22 @@ pub fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Whether descendants are being killed because this process ends.
-static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// Thread that ends this process, set before it kills the descendants.
+static ENDING_THREAD: OnceLock<ThreadId> = OnceLock::new();
 
-/// Blocks forever after [`kill_descendants`] was called. Reporting the end of a killed child could
-/// end this process in another way than intended.
+/// Blocks every other thread forever after [`kill_descendants`] was called. Reporting the end of a
+/// killed child could end this process in another way than intended.
 pub(super) fn park_if_ending() {
-    while IS_ENDING.load(Ordering::SeqCst) {
-        std::thread::park();
+    let own = thread::current().id();
+    while ENDING_THREAD.get().is_some_and(|it| *it != own) {
+        thread::park();
     }
 }
 
-/// Kills all descendants of this process at once. The caller ends this process next; threads that
-/// wait for a child do not return.
+/// Kills all descendants of this process at once. The calling thread ends this process next, and may
+/// run children until then; other threads that wait for a child do not return.
 pub fn kill_descendants() {
-    IS_ENDING.store(true, Ordering::SeqCst);
+    ENDING_THREAD.get_or_init(|| thread::current().id());
     if has_no_child() {
         return;
     }

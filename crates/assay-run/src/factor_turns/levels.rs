@@ -102,10 +102,12 @@ impl AppliedLevels {
         Ok(())
     }
 
-    /// Runs the `restore` of every factor that was changed, the last one first. All are tried.
+    /// Runs the `restore` of every factor that was changed, the last one first. All are tried; those
+    /// that fail are tried again by the next call.
     ///
     /// # Errors
-    /// The first command that fails; its level is still applied.
+    /// The first command that fails, whose level is still applied, or a record that cannot be
+    /// written.
     pub fn restore(
         &mut self,
         is_interrupted: bool,
@@ -144,12 +146,27 @@ impl AppliedLevels {
                 }
             }
         }
-        self.is_changed.fill(false);
-        self.lines.fill(None);
-        if let Some(record) = self.record.take() {
-            record.finish(&left)?;
+        for (factor, is_changed) in self.factors.iter().zip(&mut self.is_changed) {
+            *is_changed = left.iter().any(|it| it.factor == factor.levels.name);
         }
-        first_failure.map_or(Ok(()), Err)
+        self.lines.fill(None);
+        match (self.finish_record(&left), first_failure) {
+            (recorded, None) => recorded,
+            (recorded, Some(failure)) => {
+                if let Err(second) = recorded {
+                    listener.warn(&format!("error: {second}").into());
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Removes the record, or keeps it for another try with what is left to restore.
+    fn finish_record(&mut self, left: &[UnrestoredFactor]) -> Result<(), CommandFailure> {
+        match &mut self.record {
+            Some(record) if !left.is_empty() => record.update(left),
+            record => record.take().map_or(Ok(()), RestoreRecord::remove),
+        }
     }
 
     fn located(&self, what: &str, command: &FactorCommand) -> CommandFailure {
@@ -160,3 +177,6 @@ impl AppliedLevels {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

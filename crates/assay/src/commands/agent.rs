@@ -82,10 +82,13 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, CommandFailure> {
     let serve_call = move |call| pairs::serve_call(call, takes_ranks.load(Ordering::Relaxed));
     let result =
         agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), handle, serve_call);
+    // A worker that is killed within a command keeps its locks. A cancelled `apply` ends within a
+    // second, and a `restore` is not interrupted.
+    let mut applied = lock(&levels);
     // Some may still be running when the pipe closes.
     process::kill_descendants();
-    // The levels of a coordinator that is gone are restored.
-    if let Some(levels) = lock(&levels).as_mut() {
+    // The levels of a coordinator that is gone are restored, and stay locked until the end.
+    if let Some(levels) = applied.as_mut() {
         drop(levels.restore(false, &mut SilentListener));
     }
     match share.try_lock().ok().as_deref() {

@@ -119,7 +119,13 @@ pub(super) fn deliver(
     let measured = conditions.iter().filter(|it| !it.runs.is_empty()).count();
     if measured > 1 && !typed.measuring.events {
         let comparison = compare_levels(&conditions);
-        levels_page(&comparison, |page| page.publish(&typed.measuring.page, terminal))?;
+        let written =
+            levels_page(&comparison, |page| page.publish(&typed.measuring.page, terminal));
+        match (written, &failure) {
+            // A level may still be applied, which matters more.
+            (Err(second), Some(_)) => terminal.note_failure(&second),
+            (written, _) => written?,
+        }
         if typed.measuring.page.format() == PageFormat::Text {
             terminal.print("\nEvery run is stored; its levels are its label.\n");
         }

@@ -238,6 +238,14 @@ fn failures_restore_and_name_their_place() {
         let next = world.assay(words).succeeded();
         assert!(next.err.contains("left a level of mode applied"), "{next:?}");
     }
+    // A page that cannot be written does not hide the level that is still applied.
+    std::fs::create_dir(world.path("out")).unwrap();
+    world.write("x.toml", &SUITE.replace("rm mode", "rm -r mode out; exit 7"));
+    let words = ["run", "x.toml", "--settle", "0s", "--blocks", "1", "-o", "out/x.html"];
+    let unwritten = world.assay(&words).failed_with(4);
+    for part in ["cannot restore mode", "a level of mode is still applied", "out/x.html"] {
+        assert!(unwritten.err.contains(part), "{part}: {unwritten:?}");
+    }
     // A program that fails at one level leaves the others comparable.
     check("\"echo\", \"FOM", "\"sh\", \"-c\", \"test {size} = 1 && echo FOM", &["failed"]);
 }

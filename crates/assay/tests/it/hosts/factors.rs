@@ -1,5 +1,6 @@
 //! Factors on several hosts: levels that every host applies, numbers of hosts, and what is left.
 
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -163,9 +164,13 @@ fn hosts_that_fail_are_named_and_others_restored() {
     assert!(next.err.contains(part), "{next:?}");
 }
 
-/// Starts a run that never ends, and waits until both hosts have applied a level.
-fn start_endless(world: &World) -> Child {
+/// Starts a run that never ends, and waits until both hosts have begun to apply both levels.
+fn start_endless(world: &World, apply: &str) -> Child {
     let endless = APPLIED.replace("[\"echo\", \"FOM = {size}\"]", "[\"sleep\", \"5{size}\"]");
+    let second = format!(
+        "name = \"size\"\napply = \"{apply}\"\nrestore = \"echo restored >> log.second.$NAME\""
+    );
+    let endless = endless.replace("name = \"size\"", &second);
     world.write("x.toml", &endless.replace("metrics =", "#"));
     let mut command = world.command(&words("x.toml", "h[1-2]", &[]));
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -173,29 +178,49 @@ fn start_endless(world: &World) -> Child {
     child
 }
 
-/// Waits until the logs of both hosts end in a text and are not empty.
+/// Waits until the logs of both levels on both hosts end in a text and are not empty.
 fn await_logs(world: &World, end: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
     let is_there = |host: &str| {
         let log = log(world, host);
         !log.is_empty() && log.ends_with(end)
     };
-    while !["h1", "h2"].into_iter().all(is_there) {
-        assert!(Instant::now() < deadline, "{} {}", log(world, "h1"), log(world, "h2"));
+    await_that(world, || ["h1", "h2", "second.h1", "second.h2"].into_iter().all(is_there));
+}
+
+/// Waits for a state that a run reaches within seconds.
+fn await_that(world: &World, is_reached: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_reached() {
+        let logs = ["h1", "h2", "second.h1", "second.h2"].map(|host| log(world, host));
+        assert!(Instant::now() < deadline, "{logs:?} {:?}", processes_in(world));
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
+/// Returns the identifiers of the processes that work in the folder of the test.
+fn processes_in(world: &World) -> Vec<PathBuf> {
+    let folder = world.path("").canonicalize().unwrap();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let is_there = |path: &PathBuf| path.join("cwd").read_link().is_ok_and(|it| it == folder);
+    entries.filter(is_there).collect()
+}
+
 #[test]
 fn hosts_restore_after_interruption_and_without_coordinator() {
-    for signal in ["INT", "KILL"] {
+    let apply = "echo {size} >> log.second.$NAME";
+    let endless = format!("trap '' TERM; {apply}; while :; do sleep 0.1; done");
+    for (signal, apply) in [("INT", apply), ("KILL", apply), ("KILL", &endless)] {
         let world = World::new();
-        let child = start_endless(&world);
+        let child = start_endless(&world, apply);
         let id = child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         let ended = child.wait_with_output().unwrap();
         let err = String::from_utf8_lossy(&ended.stderr);
         await_logs(&world, "restored\n");
+        await_that(&world, || processes_in(&world).is_empty());
+        let records = world.path("assay").join("applied-factors");
+        let left = crate::program::files_below(&records);
+        assert!(left.is_empty(), "{signal}: {left:?}");
         if signal == "INT" {
             assert_eq!(ended.status.code(), Some(4), "{err}");
             assert!(err.contains("the measurement of the factors was interrupted"), "{err}");
