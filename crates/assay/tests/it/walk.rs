@@ -255,7 +255,7 @@ fn words_of_verdicts_are_equal_everywhere() {
         all.map(to_value).into(),
     );
     let all = GateOutcome::ALL;
-    check("a gate or a limit", &all.map(GateOutcome::name), all.map(to_value).into());
+    check("a gate", &all.map(GateOutcome::name), all.map(to_value).into());
     let all = [TrustLevel::Sound, TrustLevel::Noisy, TrustLevel::Suspect];
     check(
         "the trust in a value or a run",
