@@ -40,6 +40,9 @@ pub(crate) fn site(
     let simplify = |text: String| os_error::simplify_message(&text);
     let notes = listing.doubts.iter().map(|doubt| simplify(words::doubt(doubt).text));
     notes.for_each(|text| terminal.note(&text));
+    for run in &listing.unreadable {
+        terminal.note(&format!("warning: cannot read run {}: {}", run.id, run.reason));
+    }
     // Verdicts are those of all runs of a label.
     let all_runs = listing.runs.clone();
     listing.runs.retain(|run| typed.filter.matches(run));

@@ -157,7 +157,7 @@ fn stored_levels_are_printed_again() {
     for format in ["text", "json"] {
         let words = ["report", "latest", "--anonymous", "--format", format];
         let page = world.assay(&words).succeeded().out;
-        assert!(!page.contains("ann"), "{page}");
+        assert!(!page.contains("/home"), "{page}");
         assert!(page.contains("/path-1") && page.contains("/path-2"), "{page}");
     }
     let alone = world.json(&["exec", "-q", "-r", "1", "--json", "true"]);

@@ -63,8 +63,10 @@ fn check_anonymous(world: &World, site: &str) {
 #[test]
 fn anonymous_site_contains_no_original() {
     let world = identifying_world();
-    world.assay(&["site", "open"]).succeeded();
-    world.assay(&["site", "closed", "--anonymous"]).succeeded();
+    // The store has a damaged run, which is named.
+    let damaged = world.assay(&["site", "open"]).failed_with(4);
+    assert!(damaged.err.contains("20200101-000000-0000"), "{damaged:?}");
+    world.assay(&["site", "closed", "--anonymous"]).failed_with(4);
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let folder = world.path(".").canonicalize().unwrap();
     let folder = folder.to_str().unwrap();
@@ -84,24 +86,24 @@ fn anonymous_site_contains_no_original() {
 #[test]
 fn placeholders_are_equal_in_later_calls() {
     let world = identifying_world();
-    world.assay(&["site", "pages", "--anonymous"]).succeeded();
+    world.assay(&["site", "pages", "--anonymous"]).failed_with(4);
     let list = || fs::read_to_string(world.path("pages/data/runs-0.js")).unwrap();
     let before = host_placeholders(&list());
-    let again = world.assay(&["site", "pages", "--anonymous"]).succeeded();
+    let again = world.assay(&["site", "pages", "--anonymous"]).failed_with(4);
     assert!(again.out.contains("files written: 0"), "{again:?}");
     let import = ["import", "secret-results.txt", "--host", "login7.cluster.example"];
     world.assay(&import).succeeded();
-    world.assay(&["site", "pages", "--anonymous"]).succeeded();
+    world.assay(&["site", "pages", "--anonymous"]).failed_with(4);
     assert_eq!(host_placeholders(&list()), before);
     fs::remove_dir_all(world.path("pages")).unwrap();
-    world.assay(&["site", "pages", "--anonymous"]).succeeded();
+    world.assay(&["site", "pages", "--anonymous"]).failed_with(4);
     assert_eq!(host_placeholders(&list()), before);
 
     // The same folder without placeholders is written again as a whole.
-    world.assay(&["site", "pages"]).succeeded();
+    world.assay(&["site", "pages"]).failed_with(4);
     assert!(list().contains("login7.cluster.example") && host_placeholders(&list()).is_empty());
 
     // Nothing of the open site is left in a folder that becomes anonymous.
-    world.assay(&["site", "pages", "--anonymous"]).succeeded();
+    world.assay(&["site", "pages", "--anonymous"]).failed_with(4);
     check_anonymous(&world, "pages");
 }

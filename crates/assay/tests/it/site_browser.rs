@@ -388,7 +388,7 @@ fn ten_thousand_runs_are_listed() {
 fn languages_and_themes_work() {
     let world = world_with_runs();
     let Some(mut browser) = start_browser(&world, "languages_and_themes_work") else { return };
-    for (locale, heading) in [("ja", "実行"), ("fr", "Exécutions"), ("ru", "Прогоны")]
+    for (locale, heading) in [("ja", "実行"), ("fr", "Exécutions"), ("ru", "Список прогонов")]
     {
         world.assay(&["site", "pages", "--locale", locale]).succeeded();
         for page in pages_below(&world.path("pages")) {

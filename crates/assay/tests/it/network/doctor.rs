@@ -121,7 +121,7 @@ fn doctor_compares_buffers_with_path() {
     let path = ["--to", FAR, "--round-trip", "20ms"];
     let (_, reported) = findings(&link, &world, &path)("network.send-buffer");
     assert!(!reported.contains("Gbit/s"), "{reported}");
-    let options = [&path[..], &["--rate", "10Gbit/s"]].concat();
+    let options = [&path[..], &["--speed", "10Gbit/s"]].concat();
     for (bytes, outcome, size) in
         [(4 << 20, "deviates", "4.00 MiB"), (64 << 20, "ok", "64.0 MiB")]
     {
@@ -135,7 +135,7 @@ fn doctor_compares_buffers_with_path() {
         check(&found("network.receive-buffer"), outcome, &reported);
         check(&found("network.send-buffer"), outcome, &reported);
     }
-    let slow = [&path[..], &["--rate", "100Mbit/s"]].concat();
+    let slow = [&path[..], &["--speed", "100Mbit/s"]].concat();
     let (outcome, reported) = findings(&link, &world, &slow)("network.send-buffer");
     assert_eq!(outcome, "ok", "{reported}");
     assert!(reported.contains("100 Mbit/s × 20.0 ms = 244 KiB"), "{reported}");
