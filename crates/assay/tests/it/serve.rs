@@ -157,7 +157,7 @@ fn bad_requests_are_refused_with_a_reason() {
         ("GET /%2e%2e/FORMAT HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "letters, digits"),
         ("GET /runs/../index.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "no `..`"),
         ("GET /assay/FORMAT HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "no such page"),
-        ("GET //etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "no such page"),
+        ("GET //etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "no `..` or"),
         ("GET /runs/none.html HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "no such page"),
         ("GET /index.html\0 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "no request"),
         ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421, "no site of that `Host`"),
