@@ -204,9 +204,7 @@ fn pair_claims(ratio: f64, noise: ProgramNoise, seed: u64) -> Vec<SimulatedClaim
         let found = |it: ProgramTally| share_of(it.found, it.comparisons);
         lines.push(line("found", Bound::AtLeast(0.95), found));
         let turns = |it: ProgramTally| share_of(it.blocks, it.comparisons * LAST_LOOK as u32);
-        // Drift adds noise of its own.
-        let most = if noise == ProgramNoise::Independent { 0.5 } else { 0.55 };
-        lines.push(line("share of 28 turns", Bound::AtMost(most), turns));
+        lines.push(line("share of 28 turns", Bound::AtMost(0.5), turns));
     }
     // The interval holds at every look, so that at one of them it is too wide.
     let covered = |it: ProgramTally| share_of(it.covered, it.comparisons);

@@ -50,7 +50,7 @@ pub struct CommandWorkload {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shows_output: bool,
     /// Counters of the kernel that become results.
-    #[serde(default = "UsageMetric::all", skip_serializing_if = "is_all_usage")]
+    #[serde(default = "UsageMetric::list_all", skip_serializing_if = "is_all_usage")]
     pub usage: Vec<UsageMetric>,
     /// Levels of the factors by which it differs from the other programs of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,13 +72,13 @@ pub enum UsageMetric {
 impl UsageMetric {
     /// Returns all.
     #[must_use]
-    pub fn all() -> Vec<Self> {
+    pub fn list_all() -> Vec<Self> {
         vec![Self::Wall, Self::Cpu, Self::Memory]
     }
 }
 
 fn is_all_usage(usage: &[UsageMetric]) -> bool {
-    UsageMetric::all().iter().all(|it| usage.contains(it))
+    UsageMetric::list_all().iter().all(|it| usage.contains(it))
 }
 
 /// Program with its arguments, or a line for the shell.
@@ -140,7 +140,7 @@ impl CommandWorkload {
             timeout_s: DEFAULT_TIMEOUT_S,
             cpus: Vec::new(),
             shows_output: false,
-            usage: UsageMetric::all(),
+            usage: UsageMetric::list_all(),
             levels: Vec::new(),
         }
     }

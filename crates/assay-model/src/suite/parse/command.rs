@@ -26,7 +26,7 @@ pub(super) fn request(table: &Table<'_>) -> Result<MeasureRequest, SuiteError> {
     let usual = CommandWorkload::from_call(run);
     let seconds = table.optional("timeout", seconds)?;
     let figures = table.optional("metrics", figures)?.unwrap_or_default();
-    let usage = table.optional("usage", usage)?.unwrap_or_else(UsageMetric::all);
+    let usage = table.optional("usage", usage)?.unwrap_or_else(UsageMetric::list_all);
     let read_as = table.optional("read-as", name)?;
     let has_figures = !figures.is_empty() || read_as.is_some();
     if let (true, false, Some(value)) = (usage.is_empty(), has_figures, table.get("usage")) {
