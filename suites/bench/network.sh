@@ -2,6 +2,7 @@
 # network.sh setup | clean            compiles the bare loops and makes two namespaces; removes the latter
 # network.sh TOOL PATH bulk STREAMS   prints goodput and CPU time by one tool, over `loopback` or `veth`
 # network.sh TOOL PATH splice 1       the same without a copy at the sender (-Z)
+# network.sh TOOL PATH udp               prints goodput and loss of datagrams of 1,448 bytes without a limit
 # network.sh TOOL PATH echo           prints the mean of half a round trip of one byte
 #
 # Each tool has a server of its own, which lives as long as its client. Bulk transfers are not pinned; both
@@ -21,6 +22,7 @@ clean() {
 setup() {
     mkdir -p "$folder"
     gcc xtask/peers/copy_loop.c -o "$folder/copy_loop" -O2 -pthread
+    gcc xtask/peers/udp_loop.c -o "$folder/udp_loop" -O2
     gcc xtask/peers/ping_pong.c -o "$folder/ping_pong" -O2
     clean
     ip netns add "$near"
@@ -69,6 +71,11 @@ iperf3_figures() {
         | "goodput \($rate)", "cpu \($percent / 100 / $rate * 8e9)"'
 }
 
+datagram_figures() {
+    jq -r '.end | "goodput \(.sum_received.bits_per_second)",
+        "loss \(.sum.lost_packets / .sum.packets)"'
+}
+
 # The default of assay: larger writes for a stream with a CPU of its own
 length=256 splice=''
 [ "$streams" -gt 1 ] || length=1024
@@ -90,6 +97,18 @@ loop-bulk)
     serve "$folder/copy_loop" serve "$at" "$port"
     ask "$folder/copy_loop" send "$at" "$port" 1 "$streams" "$length" |
         jq -r '"goodput \(.bit_per_s)", "cpu \(.cpu_s_per_gb)"'
+    ;;
+iperf3-udp)
+    serve iperf3 -s -B "$at" -p "$port"
+    ask iperf3 -c "$at" -p "$port" -t 1 -J -u -b 0 -l 1448 | datagram_figures
+    ;;
+assay-udp)
+    serve "$assay" iperf3 -s -B "$at" -p "$port" -i 0
+    ask "$assay" iperf3 -c "$at" -p "$port" -t 1 -J --no-store -u -b 0 -l 1448 --gsro | datagram_figures
+    ;;
+loop-udp)
+    serve "$folder/udp_loop" serve "$at" "$port"
+    ask "$folder/udp_loop" send "$at" "$port" 1 | jq -r '"goodput \(.bit_per_s)", "loss \(.loss)"'
     ;;
 assay-echo)
     serve "$assay" iperf3 -s -B "$at" -p "$port" -i 0

@@ -22,7 +22,7 @@ mod generator;
 pub(crate) const USAGE: &str = "\
 cargo xtask bench [AREA…] [--to FOLDER] [--blocks N]
                              measure beside other tools by suites/bench/*.toml, into docs/benchmarks/; without an area,
-                             all of memory, compute, storage, dialects, network, mpi, store, build (18 min)
+                             all of memory, compute, storage, dialects, network, mpi, store, build (30 min)
 cargo xtask bench fleet      a coordinator of 10 to 1,000 agents, beside pdsh, clush and fio, into docs/scaling-fleet.md
 ";
 
@@ -185,7 +185,8 @@ fn prepend_to_path(assay: &Path) -> Result<OsString> {
     Ok(std::env::join_paths(own.chain(std::env::split_paths(&others)))?)
 }
 
-/// Returns the comparisons of a suite, and the report of its last run with the machine.
+/// Returns the comparisons of a suite and, from the report of its last run, machine and levels; of a
+/// suite without peers, the whole report.
 fn report_suite(root: &Path, assay: &Path, suite: &BenchSuite, store: &Path) -> Result<String> {
     let mut text = String::new();
     for (peer, own) in suite.peers.pairs() {
@@ -195,7 +196,16 @@ fn report_suite(root: &Path, assay: &Path, suite: &BenchSuite, store: &Path) -> 
     }
     let mut report = command::at_root(root, assay);
     report.args(["report", "latest", "--store"]).arg(store);
-    Ok(text + &print_markdown(&mut report, &[0])?)
+    let report = print_markdown(&mut report, &[0])?;
+    match (&suite.peers, report.find("<details>")) {
+        (PeerLevels::Alone, _) | (_, None) => Ok(text + &report),
+        // The values of a single run would contradict the comparisons.
+        (_, Some(machine)) => Ok(format!(
+            "{text}## Machine and levels of {}\n\n{}",
+            suite.file,
+            &report[machine..]
+        )),
+    }
 }
 
 /// Runs a command of assay for its page; headings become those of a part of a page.

@@ -8,7 +8,7 @@ use crate::outputs::ToolError;
 /// Maximum number of values that are used of one document, which has about fifty.
 const MAX_VALUES: usize = 10_000;
 /// Members that are read, at any depth; the intervals are none of them.
-const MEMBERS: [&str; 41] = [
+const MEMBERS: [&str; 43] = [
     "event",
     "data",
     "start",
@@ -32,6 +32,8 @@ const MEMBERS: [&str; 41] = [
     "blksize",
     "tcp_mss_default",
     "skip_rx_copy",
+    "gso",
+    "gro",
     "streams",
     "cpu_utilization_percent",
     "host_total",

@@ -62,6 +62,8 @@ pub struct Iperf3Start {
     pub blocks: u64,
     /// Type of service.
     pub type_of_service: u32,
+    /// Whether the kernel cuts and joins UDP's datagrams (`--gsro`).
+    pub segmentation: bool,
     /// Target rate in bit/s per stream; 0 = no limit.
     pub target_bit_per_s: u64,
     /// Maximum segment size in bytes.

@@ -360,6 +360,7 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
         pacing_timer_us: typed.pacing_timer.unwrap_or(PACING_TIMER_US),
         zero_copy: typed.zerocopy,
         skip_receive_copy: typed.skip_rx_copy,
+        segmentation: typed.gsro,
         wide_counters: true,
         get_server_output: typed.get_server_output,
         extra_data: typed.extra_data.clone(),

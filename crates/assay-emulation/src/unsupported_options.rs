@@ -67,8 +67,6 @@ const IPERF3: &[RefusedOption] = &[
         "datagrams fill one segment of the path and are not cut, unless -l is larger",
         "leave out -l; `assay doctor --to HOST` prints the path MTU",
     ),
-    reject("--gsro", "datagrams are sent one by one, as by most programs", "")
-        .since("iperf3 3.21"),
     reject(
         "--json-stream-full-output",
         "a document and a stream are two outputs",

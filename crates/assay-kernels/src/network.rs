@@ -6,6 +6,7 @@
 
 pub mod cpu;
 mod datagram;
+mod datagram_batch;
 pub mod device;
 pub mod ethtool;
 pub mod icmp;

@@ -183,6 +183,8 @@ attributes! {
     RequestedRate, "requested_rate", Dimension, IO_RATE;
     /// Whether the receiver copies the received data.
     Copy, "copy", Identity, AttributeKind::Plain;
+    /// Whether one system call carries many datagrams, which the kernel cuts and joins.
+    Segmentation, "segmentation", Identity, AttributeKind::Plain;
     /// Length of one repetition in whole seconds.
     Seconds, "seconds", Dimension, AttributeKind::Plain;
     /// Rate at which each stream was to send, in bits per second.

@@ -20,7 +20,9 @@ pub use command::CommandRequest;
 pub use files::{FileStep, FilesRequest, RequiredTreeState};
 pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkProtocol, NetworkRequest};
-pub use parse::{SuiteError, parse_busy_poll_us, parse_factorial_suite, parse_suite, suggest};
+pub use parse::{
+    SuiteError, UNLIMITED, parse_busy_poll_us, parse_factorial_suite, parse_suite, suggest,
+};
 pub use placement::{Placement, PlacementError};
 pub use rdma::RdmaRequest;
 pub use storage::{AccessOrder, StorageRequest, TargetRequest};

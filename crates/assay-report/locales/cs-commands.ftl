@@ -187,6 +187,7 @@ dimension-copy = kopírování
 dimension-seconds = sekundy
 dimension-rate-bit-per-s = rychlost na tok
 dimension-congestion = řízení zahlcení
+dimension-segmentation = segmentace v jádře
 dimension-waiting = čekání
 dimension-load-streams = zátěžové toky
 dimension-busy-poll-s = aktivní dotazování

@@ -64,6 +64,7 @@ pattern-sequential = sekvenční přístup
 operation-read = čtení
 operation-write = zápis
 no-copy = bez kopírování
+segmentation = segmentace v jádře
 from-due = { $what } od plánovaného začátku
 working-set = pracovní množina
 time-per-load = doba jednoho závislého načtení

@@ -191,6 +191,7 @@ dimension-copy = Kopie
 dimension-seconds = Sekunden
 dimension-rate-bit-per-s = Rate je Datenstrom
 dimension-congestion = Staukontrolle
+dimension-segmentation = Segmentierung im Kernel
 dimension-waiting = Warten
 dimension-load-streams = Lastströme
 dimension-busy-poll-s = Busy Polling

@@ -61,6 +61,7 @@ pattern-sequential = sequenziell
 operation-read = Lesen
 operation-write = Schreiben
 no-copy = ohne Kopie
+segmentation = Segmentierung im Kernel
 from-due = { $what } ab Fälligkeit
 working-set = Working Set
 time-per-load = Zeit pro abhängigem Ladebefehl

@@ -191,6 +191,7 @@ dimension-copy = copy
 dimension-seconds = seconds
 dimension-rate-bit-per-s = rate per stream
 dimension-congestion = congestion control
+dimension-segmentation = segmentation by the kernel
 dimension-waiting = waiting
 dimension-load-streams = load streams
 dimension-busy-poll-s = busy polling

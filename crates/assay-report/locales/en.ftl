@@ -65,6 +65,7 @@ pattern-sequential = sequential
 operation-read = read
 operation-write = write
 no-copy = no copy
+segmentation = segmentation by the kernel
 from-due = { $what } from due
 working-set = working set
 time-per-load = time per dependent load

@@ -191,6 +191,7 @@ dimension-copy = copia
 dimension-seconds = segundos
 dimension-rate-bit-per-s = tasa por flujo
 dimension-congestion = control de congestión
+dimension-segmentation = segmentación en el núcleo
 dimension-waiting = espera
 dimension-load-streams = flujos de carga
 dimension-busy-poll-s = sondeo activo

@@ -61,6 +61,7 @@ pattern-sequential = secuencial
 operation-read = lectura
 operation-write = escritura
 no-copy = sin copia
+segmentation = segmentación en el núcleo
 from-due = { $what } desde el inicio previsto
 working-set = conjunto de trabajo
 time-per-load = tiempo por carga dependiente

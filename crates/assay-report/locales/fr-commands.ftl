@@ -191,6 +191,7 @@ dimension-copy = copie
 dimension-seconds = secondes
 dimension-rate-bit-per-s = débit par flux
 dimension-congestion = contrôle de congestion
+dimension-segmentation = segmentation par le noyau
 dimension-waiting = attente
 dimension-load-streams = flux de charge
 dimension-busy-poll-s = scrutation active

@@ -61,6 +61,7 @@ pattern-sequential = séquentiel
 operation-read = lecture
 operation-write = écriture
 no-copy = sans copie
+segmentation = segmentation par le noyau
 from-due = { $what } depuis l’échéance
 working-set = ensemble de travail
 time-per-load = temps par chargement dépendant

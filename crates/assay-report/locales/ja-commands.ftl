@@ -179,6 +179,7 @@ dimension-copy = コピー
 dimension-seconds = 秒
 dimension-rate-bit-per-s = ストリームあたりのレート
 dimension-congestion = 輻輳制御
+dimension-segmentation = カーネルによるセグメンテーション
 dimension-waiting = 待ち方
 dimension-load-streams = 負荷ストリーム数
 dimension-busy-poll-s = ビジーポーリング

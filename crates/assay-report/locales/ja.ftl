@@ -46,6 +46,7 @@ pattern-sequential = シーケンシャル
 operation-read = 読み取り
 operation-write = 書き込み
 no-copy = コピーなし
+segmentation = カーネルによるセグメンテーション
 from-due = { $what }（予定時刻から）
 working-set = ワーキングセット
 time-per-load = 依存ロード一回あたりの時間

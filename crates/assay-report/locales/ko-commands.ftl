@@ -179,6 +179,7 @@ dimension-copy = 복사
 dimension-seconds = 초
 dimension-rate-bit-per-s = 스트림당 속도
 dimension-congestion = 혼잡 제어
+dimension-segmentation = 커널 세그먼테이션
 dimension-waiting = 대기 방식
 dimension-load-streams = 부하 스트림 수
 dimension-busy-poll-s = 비지 폴링

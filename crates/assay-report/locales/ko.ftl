@@ -46,6 +46,7 @@ pattern-sequential = 순차
 operation-read = 읽기
 operation-write = 쓰기
 no-copy = 복사 없음
+segmentation = 커널 세그먼테이션
 from-due = { $what }(예정 시각부터)
 working-set = 작업 집합
 time-per-load = 종속 로드당 시간

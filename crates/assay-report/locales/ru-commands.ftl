@@ -186,6 +186,7 @@ dimension-copy = копирование
 dimension-seconds = секунды
 dimension-rate-bit-per-s = скорость на поток данных
 dimension-congestion = управление перегрузкой
+dimension-segmentation = сегментация в ядре
 dimension-waiting = ожидание
 dimension-load-streams = потоки нагрузки
 dimension-busy-poll-s = активный опрос

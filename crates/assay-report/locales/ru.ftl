@@ -67,6 +67,7 @@ pattern-sequential = последовательный доступ
 operation-read = чтение
 operation-write = запись
 no-copy = без копирования
+segmentation = сегментация в ядре
 from-due = { $what } от планового начала
 working-set = рабочий набор
 time-per-load = время на одну зависимую загрузку

@@ -179,6 +179,7 @@ dimension-copy = 复制
 dimension-seconds = 秒
 dimension-rate-bit-per-s = 每个流的速率
 dimension-congestion = 拥塞控制
+dimension-segmentation = 内核分段
 dimension-waiting = 等待方式
 dimension-load-streams = 负载流数
 dimension-busy-poll-s = 忙轮询

@@ -46,6 +46,7 @@ pattern-sequential = 顺序
 operation-read = 读取
 operation-write = 写入
 no-copy = 不复制
+segmentation = 内核分段
 from-due = { $what }（自应发时刻）
 working-set = 工作集
 time-per-load = 每次相关加载的时间

@@ -126,6 +126,10 @@ pub(super) const AREAS: &[BenchArea] = &[
                 "network",
                 PeerLevels::ToolsByPath(&["loopback", "veth"], &["iperf3", "loop"]),
             ),
+            suite(
+                "network-udp",
+                PeerLevels::ToolsByPath(&["loopback", "veth"], &["iperf3", "loop"]),
+            ),
             suite("network-splice", PeerLevels::Tools(&["iperf3"])),
             suite("network-echo", PeerLevels::Tools(&["qperf", "sockperf", "loop"])),
         ],

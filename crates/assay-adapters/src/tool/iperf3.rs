@@ -36,9 +36,9 @@ fn parse_version(printed: &str) -> Option<String> {
 }
 
 /// Whether iperf3 supports the workload: all but the no-copy mode, which iperf3 before 3.19 lacks
-/// for the receiver.
+/// for the receiver, and segmentation, which it lacks before 3.21.
 pub(super) fn supports(workload: &Workload) -> bool {
-    requested_throughput(workload).is_some_and(|(_, asked)| asked.copy)
+    requested_throughput(workload).is_some_and(|(_, asked)| asked.copy && !asked.segmentation)
 }
 
 /// Returns the requested throughput test of a TCP or UDP workload.
@@ -57,7 +57,7 @@ const fn is_udp(workload: &Workload) -> bool {
 pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
     let refused = || unsupported(NAME, request.workload);
     let (work, asked) = requested_throughput(request.workload)
-        .filter(|(_, asked)| asked.copy)
+        .filter(|_| supports(request.workload))
         .ok_or_else(refused)?;
     let to = server_address(work);
     let mut words: Vec<String> = ["-c", to, "-J", "-i", "0"].map(str::to_owned).into();
@@ -78,8 +78,9 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
         TransferDirection::Receive => add("-R", None),
         TransferDirection::Both => add("--bidir", None),
     }
-    if let Some(rate) = asked.rate_bit_per_s {
-        add("-b", Some(rate.to_string()));
+    // Without a rate, iperf3 limits UDP to 1 Mbit/s.
+    if asked.rate_bit_per_s.is_some() || is_udp(request.workload) {
+        add("-b", Some(asked.rate_bit_per_s.unwrap_or(0).to_string()));
     }
     if let Some(name) = &asked.congestion {
         add("-C", Some(name.clone()));

@@ -80,6 +80,11 @@ pub fn start_object(start: &Iperf3Start) -> Value {
             "target_bitrate": start.target_bit_per_s,
         },
     });
+    if start.segmentation {
+        // Members of iperf3 3.21.
+        value["test_start"]["gso"] = json!(1);
+        value["test_start"]["gro"] = json!(1);
+    }
     if !start.udp {
         value["tcp_mss_default"] = json!(start.segment_bytes);
     }

@@ -261,6 +261,7 @@ fn json_has_iperf3_keys() {
         bytes: 0,
         blocks: 0,
         type_of_service: 0,
+        segmentation: false,
         target_bit_per_s: 0,
         segment_bytes: 1448,
         window_bytes: 0,

@@ -169,6 +169,9 @@ pub(crate) struct Iperf3TestArguments {
     /// Drop received data without copying it (MSG_TRUNC)
     #[arg(long)]
     pub(crate) skip_rx_copy: bool,
+    /// UDP: many datagrams per call, cut and joined by the kernel (UDP_SEGMENT, UDP_GRO); iperf3 3.21
+    #[arg(long, requires = "udp")]
+    pub(crate) gsro: bool,
     /// Local port of the first stream; the others follow
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) cport: u16,

@@ -107,9 +107,9 @@ impl StreamProgress {
         self.0.0.bytes.store(self.bytes() + bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn add_block(&self) {
+    pub(super) fn add_blocks(&self, count: u64) {
         let blocks = &self.0.0.blocks;
-        blocks.store(blocks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        blocks.store(blocks.load(Ordering::Relaxed) + count, Ordering::Relaxed);
     }
 
     pub(super) fn set_packets(&self, packets: u64) {

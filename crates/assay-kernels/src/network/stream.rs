@@ -48,7 +48,7 @@ pub(super) fn send(
             break;
         }
         match send_block(stream, &mut source, block_bytes, (progress, control))? {
-            BlockOutcome::Sent => progress.add_block(),
+            BlockOutcome::Sent => progress.add_blocks(1),
             BlockOutcome::Stopped => {
                 // A receiver of whole blocks would wait for the rest. If the peer has closed
                 // meanwhile, the error is irrelevant.

@@ -18,18 +18,19 @@ use super::{cpu, socket, udp};
 use crate::pin;
 
 pub use super::progress::Snapshot;
+pub use super::udp::DatagramFormat;
 
 /// Connected socket.
 #[derive(Debug)]
 pub enum Socket {
     /// Byte stream.
     Tcp(TcpStream),
-    /// Datagrams; `wide` = numbered with 64 bits.
+    /// Datagrams.
     Udp {
         /// The socket.
         socket: UdpSocket,
-        /// Whether numbers have 64 bits.
-        wide: bool,
+        /// Numbers of the datagrams, and datagrams per system call.
+        format: DatagramFormat,
     },
 }
 
@@ -214,10 +215,10 @@ fn run(flow: &Flow, shared: (&StreamProgress, &TransferControl)) -> io::Result<(
         (Socket::Tcp(tcp), false) => {
             stream::receive(tcp, flow.block_bytes, flow.copying, shared)
         }
-        (Socket::Udp { socket, wide }, true) => {
-            udp::send(socket, flow.block_bytes, *wide, flow.pace, shared)
+        (Socket::Udp { socket, format }, true) => {
+            udp::send(socket, flow.block_bytes, *format, flow.pace, shared)
         }
-        (Socket::Udp { socket, wide }, false) => udp::receive(socket, *wide, shared),
+        (Socket::Udp { socket, format }, false) => udp::receive(socket, *format, shared),
     }
 }
 

@@ -25,7 +25,7 @@ mod rdma;
 mod storage;
 
 pub use factorial::parse_factorial_suite;
-pub use network::parse_busy_poll_us;
+pub use network::{UNLIMITED, parse_busy_poll_us};
 
 /// Error in a suite text, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -141,12 +141,14 @@ const fn request_keys(asks: SuiteSettings) -> &'static [&'static str] {
             "direction",
             "seconds",
             "copy",
+            "segmentation",
             "rate",
             "congestion",
             "message-size",
             "spin",
             "messages-per-second",
             "load-streams",
+            "busy-poll",
         ],
         SuiteSettings::Icmp => &["to", "message-size"],
         SuiteSettings::Storage => storage::KEYS,

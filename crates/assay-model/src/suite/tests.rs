@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::workload::RdmaDevice;
+use crate::workload::{NetworkTest, RdmaDevice};
 
 fn check(text: &str, expected: &Expect) {
     let found = match parse_suite(text) {
@@ -179,6 +179,12 @@ fn rejects_with_span_and_help() {
             expect!["expected a number from 2 to 65536 | at `1` | "],
         ),
         (
+            with("benchmark = \"network.tcp\"\nsegmentation = true"),
+            expect![
+                "only network.udp has segmentation | at `true` | TCP's segments are always cut by the kernel or the device"
+            ],
+        ),
+        (
             with("benchmark = \"compute.linpack\"\nn = 0"),
             expect!["expected a whole number of at least 1 | at `0` | "],
         ),
@@ -328,4 +334,29 @@ fn parses_rdma_device() {
         ..RdmaDevice::default()
     };
     assert_eq!((&asked.device, asked.sizes), (&device, Some((Bytes(2), Bytes(4096)))));
+}
+
+#[test]
+fn udp_is_limited_unless_the_kernel_cuts_its_datagrams() {
+    let rate = |keys: &str| {
+        let text = format!("name = \"x\"\n[[measure]]\nbenchmark = \"network.udp\"\n{keys}");
+        let suite = parse_suite(&text).unwrap();
+        let MeasureRequest::Network(request) = &suite.measures[0].request else { panic!() };
+        let NetworkTest::Throughput(test) = &request.tests[0].question else { panic!() };
+        (test.rate_bit_per_s, test.segmentation)
+    };
+    assert_eq!(rate(""), (Some(100_000_000), false));
+    assert_eq!(rate("rate = \"unlimited\""), (None, false));
+    assert_eq!(rate("segmentation = true"), (None, true));
+    assert_eq!(rate("segmentation = true\nrate = \"1Gbit/s\""), (Some(1_000_000_000), true));
+}
+
+#[test]
+fn latency_tests_take_busy_polling() {
+    let text = "name = \"x\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+                measures = \"latency\"\nbusy-poll = \"50us\"";
+    let suite = parse_suite(text).unwrap();
+    let MeasureRequest::Network(request) = &suite.measures[0].request else { panic!() };
+    let NetworkTest::Latency(test) = &request.tests[0].question else { panic!() };
+    assert_eq!(test.busy_poll_us, Some(50));
 }

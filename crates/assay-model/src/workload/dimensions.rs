@@ -70,6 +70,9 @@ pub(super) fn network(work: &NetworkWorkload) -> Attributes {
                 (Attribute::Copy, test.copy.into()),
                 (Attribute::Seconds, test.seconds.into()),
             ]);
+            if test.segmentation {
+                dimensions.insert(Attribute::Segmentation, true.into());
+            }
             dimensions
                 .extend(test.rate_bit_per_s.map(|rate| (Attribute::RateBitPerS, rate.into())));
             dimensions.extend(

@@ -36,6 +36,10 @@ pub struct NetworkThroughput {
     /// Whether both ends copy the data between program and kernel; otherwise zero-copy sends, and
     /// receives that discard the data.
     pub copy: bool,
+    /// Whether one system call carries many datagrams, which the kernel cuts and joins
+    /// (`UDP_SEGMENT`, `UDP_GRO`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub segmentation: bool,
     /// Rate of each stream in bit/s; `None` = unlimited.
     pub rate_bit_per_s: Option<u64>,
     /// Congestion control; `None` = the system's default.
@@ -94,7 +98,9 @@ impl NetworkWorkload {
         match &self.question {
             NetworkTest::Throughput(test) => {
                 let copy = if test.copy { "" } else { "/no-copy" };
-                format!("{to}/{}/streams={}{copy}", test.direction.name(), test.streams)
+                let segmentation = if test.segmentation { "/segmentation" } else { "" };
+                let (direction, streams) = (test.direction.name(), test.streams);
+                format!("{to}/{direction}/streams={streams}{copy}{segmentation}")
             }
             NetworkTest::Latency(test) => {
                 let spin = if test.spin { "/spin" } else { "" };

@@ -305,7 +305,9 @@ fn describe_network(work: &NetworkWorkload, has_congestion: bool) -> String {
                 message!("plan-per-repetition", time = format_time(f64::from(it.seconds))),
             ];
             let copy = (!it.copy).then(|| word("no-copy").to_owned());
-            let parts: Vec<String> = parts.into_iter().chain(copy).collect();
+            let segmentation = it.segmentation.then(|| word("segmentation").to_owned());
+            let parts: Vec<String> =
+                parts.into_iter().chain(copy).chain(segmentation).collect();
             let congestion = it.congestion.as_deref().unwrap_or(word("plan-own-congestion"));
             match has_congestion {
                 true => join_clauses(&[join_details(&parts), congestion.to_owned()]),

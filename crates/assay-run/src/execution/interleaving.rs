@@ -179,6 +179,7 @@ mod tests {
                 direction: TransferDirection::Send,
                 seconds: 1,
                 copy: true,
+                segmentation: false,
                 rate_bit_per_s: None,
                 congestion: None,
             });

@@ -24,7 +24,7 @@ use assay_model::failure::FailureReason;
 
 use super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
 use super::error::NetworkError;
-use super::iperf3_flows::{self, IdleTimer};
+use super::iperf3_flows::{self, IdleTimer, datagram_format};
 use super::iperf3_login::Credentials;
 use super::meter::{IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals};
 use super::plausibility::{self, BrokenLaw, OwnStream};
@@ -275,7 +275,10 @@ impl Iperf3Session<'_> {
             }
             let bytes = socket.recv(&mut answer)?;
             if datagram::is_hello_reply(&answer[..bytes]) {
-                return Ok(Socket::Udp { socket, wide: self.test.parameters.wide_counters });
+                return Ok(Socket::Udp {
+                    socket,
+                    format: datagram_format(&self.test.parameters),
+                });
             }
         }
         Err(io::Error::new(

@@ -11,7 +11,7 @@ use assay_dialects::wire::iperf3::{Iperf3Parameters, Iperf3Results, TransportPro
 use assay_kernels::network::pace::SendRate;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::CopyMode;
-use assay_kernels::network::transfer::{Flow, Socket};
+use assay_kernels::network::transfer::{DatagramFormat, Flow, Socket};
 use assay_kernels::pin;
 use assay_model::failure::FailureReason;
 
@@ -79,6 +79,11 @@ pub(super) fn socket_options(parameters: &Iperf3Parameters) -> SocketOptions {
         type_of_service: parameters.type_of_service,
         pacing_bytes_per_s: parameters.kernel_rate_bit_per_s.map(|rate| rate / 8),
     }
+}
+
+/// Numbers of the datagrams and datagrams per call, according to the parameters.
+pub(super) const fn datagram_format(parameters: &Iperf3Parameters) -> DatagramFormat {
+    DatagramFormat { wide: parameters.wide_counters, batched: parameters.segmentation }
 }
 
 /// Stream according to the parameters.
@@ -185,6 +190,7 @@ fn requested_start(
         bytes,
         blocks,
         type_of_service: parameters.type_of_service,
+        segmentation: parameters.segmentation,
         target_bit_per_s: parameters.rate_bit_per_s.unwrap_or(0),
         window_bytes: parameters.window_bytes.unwrap_or(0),
         title: parameters.title.clone(),

@@ -98,6 +98,7 @@ fn workload(test: &Iperf3ClientTest) -> Workload {
             TestLimit::Bytes(_) | TestLimit::Blocks(_) => 0,
         },
         copy: !parameters.skip_receive_copy && !parameters.zero_copy,
+        segmentation: parameters.segmentation,
         rate_bit_per_s: parameters.rate_bit_per_s,
         congestion: parameters.congestion.clone(),
     });

@@ -16,7 +16,7 @@ use assay_kernels::network::pingpong::{
 };
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::CopyMode;
-use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
+use assay_kernels::network::transfer::{DatagramFormat, Flow, Snapshot, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 use assay_model::failure::FailureReason;
 
@@ -25,6 +25,10 @@ use super::error::NetworkError;
 use super::plausibility::{self, BrokenLaw, OwnStream};
 use super::target::NetworkTarget;
 use crate::round_trips::RoundTripTimes;
+
+/// Datagrams of bandwidth tests: numbered in assay's way, and sent one by one.
+pub(super) const DATAGRAM_FORMAT: DatagramFormat =
+    DatagramFormat { wide: true, batched: false };
 
 /// Parameters of a test.
 #[derive(Debug, Clone)]
@@ -192,7 +196,7 @@ impl QperfSession<'_> {
         };
         let opened = if self.test.request.test.is_udp() {
             socket::connect_udp(address, &options)
-                .map(|socket| Socket::Udp { socket, wide: true })
+                .map(|socket| Socket::Udp { socket, format: DATAGRAM_FORMAT })
         } else {
             let timeout = self.test.target.connect_timeout;
             socket::connect_tcp(address, &options, timeout, self.cancel).map(Socket::Tcp)

@@ -306,6 +306,7 @@ fn rate_question(request: &QperfRequest) -> NetworkTest {
         direction: TransferDirection::Send,
         seconds: request.time_s,
         copy: true,
+        segmentation: false,
         rate_bit_per_s: None,
         congestion: None,
     })

@@ -28,7 +28,7 @@ use super::admission::{
 };
 use super::control::{self, ControlConnection};
 use super::error::NetworkError;
-use super::qperf_client::{cpu_count, host_times};
+use super::qperf_client::{DATAGRAM_FORMAT, cpu_count, host_times};
 
 /// Limits of all simultaneous requests, each of which takes up to three threads. One host can use
 /// half of them.
@@ -236,7 +236,9 @@ impl QperfServerSession<'_> {
         request: &QperfRequest,
     ) -> Result<Socket, NetworkError> {
         let listener = match awaited {
-            DataListener::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
+            DataListener::Udp(socket) => {
+                return Ok(Socket::Udp { socket, format: DATAGRAM_FORMAT });
+            }
             DataListener::Tcp(listener) => listener,
         };
         let step = self.control.start_step(STEP_TIMEOUT);

@@ -91,6 +91,7 @@ fn goodput(to: &str) -> Workload {
         direction: TransferDirection::Send,
         seconds: 2,
         copy: true,
+        segmentation: false,
         rate_bit_per_s: None,
         congestion: None,
     });

@@ -55,6 +55,7 @@ fn transfer() -> Workload {
         direction: TransferDirection::Send,
         seconds: 1,
         copy: true,
+        segmentation: false,
         rate_bit_per_s: None,
         congestion: None,
     });

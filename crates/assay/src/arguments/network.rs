@@ -3,7 +3,7 @@
 use assay_fleet::root::Root;
 use assay_kernels::network::socket;
 use assay_model::quantity::{Bytes, Quantity, Unit};
-use assay_model::suite::parse_busy_poll_us;
+use assay_model::suite::{UNLIMITED, parse_busy_poll_us};
 use assay_model::workload::TransferDirection;
 use clap::{Args, Subcommand};
 
@@ -53,17 +53,35 @@ pub(crate) struct ThroughputArguments {
     /// Direction: send, receive or both
     #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = parse_direction, default_value = "send")]
     pub(crate) direction: Vec<TransferDirection>,
-    /// Bandwidth of each stream, like 100Mbit/s [default: TCP unlimited, UDP 100Mbit/s]
-    #[arg(long, value_name = "BANDWIDTH", value_parser = Bandwidth::parse)]
-    pub(crate) rate: Option<Bandwidth>,
+    /// Bandwidth of each stream, like 100Mbit/s, or unlimited [default: unlimited; UDP without
+    /// --segmentation 100Mbit/s]
+    #[arg(long, value_name = "BANDWIDTH", value_parser = parse_stream_rate)]
+    pub(crate) rate: Option<StreamRate>,
     /// TCP congestion control algorithm [default: the system's]
     #[arg(long, value_name = "NAME", conflicts_with = "udp", value_parser = parse_congestion)]
     pub(crate) congestion: Option<String>,
     /// Zero-copy send, and receive without copying
     #[arg(long)]
     pub(crate) no_copy: bool,
+    /// UDP: many datagrams per system call, cut and joined by the kernel (UDP_SEGMENT, UDP_GRO)
+    #[arg(long, requires = "udp")]
+    pub(crate) segmentation: bool,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
+}
+
+/// Rate of a stream.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum StreamRate {
+    Unlimited,
+    Limited(Bandwidth),
+}
+
+fn parse_stream_rate(text: &str) -> Result<StreamRate, String> {
+    match text.trim() {
+        UNLIMITED => Ok(StreamRate::Unlimited),
+        limited => Bandwidth::parse(limited).map(StreamRate::Limited),
+    }
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use assay_model::workload::{NetworkLatency, NetworkTest, NetworkThroughput, Netw
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::network::{
-    FarEndArguments, NetArguments, NetCommand, ThroughputArguments,
+    FarEndArguments, NetArguments, NetCommand, StreamRate, ThroughputArguments,
 };
 use crate::pipeline;
 use crate::terminal::Terminal;
@@ -62,8 +62,12 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, C
 
 /// Returns a test for every direction and number of streams.
 fn throughput_tests(typed: &ThroughputArguments) -> Vec<NetworkTest> {
-    let udp_rate = typed.place.udp.then_some(DEFAULT_UDP_RATE_BIT_PER_S);
-    let rate_bit_per_s = typed.rate.map(|it| it.bit_per_s as u64).or(udp_rate);
+    let is_limited = typed.place.udp && !typed.segmentation;
+    let rate_bit_per_s = match typed.rate {
+        Some(StreamRate::Limited(rate)) => Some(rate.bit_per_s as u64),
+        Some(StreamRate::Unlimited) => None,
+        None => is_limited.then_some(DEFAULT_UDP_RATE_BIT_PER_S),
+    };
     let mut tests = Vec::new();
     for direction in &typed.direction {
         for streams in &typed.streams {
@@ -72,6 +76,7 @@ fn throughput_tests(typed: &ThroughputArguments) -> Vec<NetworkTest> {
                 direction: *direction,
                 seconds: repetition_s(&typed.place),
                 copy: !typed.no_copy,
+                segmentation: typed.segmentation,
                 rate_bit_per_s,
                 congestion: typed.congestion.clone(),
             }));

@@ -183,6 +183,7 @@ fn read_conditions(root: &Value) -> Transfer {
         block_bytes: number("blksize").filter(|bytes| *bytes > 0),
         began: began.map(FileTime::from_unix),
         skips_copy: number("skip_rx_copy") == Some(1),
+        segmentation: number("gso") == Some(1) || number("gro") == Some(1),
         ..Transfer::default()
     }
 }

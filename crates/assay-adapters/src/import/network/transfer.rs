@@ -109,6 +109,8 @@ pub(super) struct Transfer {
     pub broke_off: bool,
     /// Whether the receiver leaves the data in the kernel.
     pub skips_copy: bool,
+    /// Whether the kernel cuts and joins the datagrams.
+    pub segmentation: bool,
     /// Statements that were not used.
     pub problems: Vec<String>,
 }
@@ -255,6 +257,9 @@ impl Transfer {
             all.insert(Attribute::Test, format!("{} {name}", self.tool).into());
         } else {
             all.insert(Attribute::Copy, (!self.skips_copy).into());
+        }
+        if self.segmentation {
+            all.insert(Attribute::Segmentation, true.into());
         }
         let seconds = self.seconds().map(|seconds| seconds.round() as u64);
         all.extend(self.to.as_deref().map(|to| (Attribute::To, to.into())));

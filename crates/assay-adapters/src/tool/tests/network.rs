@@ -15,7 +15,15 @@ fn to_host(question: NetworkTest) -> NetworkWorkload {
 
 fn throughput(streams: u32, direction: TransferDirection) -> NetworkThroughput {
     let (rate_bit_per_s, congestion) = (None, None);
-    NetworkThroughput { streams, direction, seconds: 1, copy: true, rate_bit_per_s, congestion }
+    NetworkThroughput {
+        streams,
+        direction,
+        seconds: 1,
+        copy: true,
+        segmentation: false,
+        rate_bit_per_s,
+        congestion,
+    }
 }
 
 fn tcp(asked: NetworkThroughput) -> Workload {

@@ -75,6 +75,8 @@ pub struct Iperf3Parameters {
     pub zero_copy: bool,
     /// Whether to receive without copying (`--skip-rx-copy`).
     pub skip_receive_copy: bool,
+    /// Whether the kernel cuts and joins UDP's datagrams (`--gsro`).
+    pub segmentation: bool,
     /// Whether datagram numbers have 64 bits.
     pub wide_counters: bool,
     /// Whether the client prints the server's output too (`--get-server-output`).
@@ -112,6 +114,7 @@ impl Default for Iperf3Parameters {
             type_of_service: 0,
             zero_copy: false,
             skip_receive_copy: false,
+            segmentation: false,
             wide_counters: false,
             get_server_output: false,
             title: None,
@@ -190,6 +193,11 @@ impl Iperf3Parameters {
         for (key, value) in numbers {
             value.map(|value| put(key, json!(value)));
         }
+        if self.segmentation {
+            self.segmentation_numbers().into_iter().for_each(|(key, value)| {
+                put(key, json!(value));
+            });
+        }
         let texts = [
             ("congestion", &self.congestion),
             ("title", &self.title),
@@ -201,6 +209,19 @@ impl Iperf3Parameters {
         }
         self.assay.as_ref().map(|version| put("assay", json!({ "version": version })));
         Value::Object(map).to_string().into_bytes()
+    }
+
+    /// Returns the members of `--gsro`: the size of a datagram, and those of the messages that the
+    /// kernel cuts into datagrams and joins from them.
+    fn segmentation_numbers(&self) -> [(&'static str, u32); 5] {
+        let whole = UDP_BLOCK_LIMIT - UDP_BLOCK_LIMIT % self.block_bytes.max(1);
+        [
+            ("gso", 1),
+            ("gso_dg_size", self.block_bytes),
+            ("gso_bf_size", whole),
+            ("gro", 1),
+            ("gro_bf_size", UDP_BLOCK_LIMIT),
+        ]
     }
 
     /// Parses the message.
@@ -250,6 +271,8 @@ impl Iperf3Parameters {
             type_of_service: keys.number_in_range("TOS", (0, 255))?.unwrap_or(0),
             zero_copy: keys.is_set("zerocopy"),
             skip_receive_copy: keys.is_set("skip_rx_copy"),
+            segmentation: protocol == TransportProtocol::Udp
+                && (keys.is_set("gso") || keys.is_set("gro")),
             wide_counters: keys.is_set("udp_counters_64bit"),
             get_server_output: keys.is_set("get_server_output"),
             title: keys.text("title"),

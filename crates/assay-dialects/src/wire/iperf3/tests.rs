@@ -213,6 +213,22 @@ fn random_cookie_uses_the_alphabet() {
     assert_eq!(cookie.text().len(), 36);
 }
 
+/// The members that clients of iperf3 3.21 send with and without `--gsro`.
+#[test]
+fn segmentation_is_iperf3s() {
+    let members = |on: u8| {
+        let text = format!(
+            r#"{{"udp":true,"time":1,"parallel":1,"len":1448,"gso":{on},"gso_dg_size":1448,
+            "gso_bf_size":65160,"gro":{on},"gro_bf_size":65507,"client_version":"3.21"}}"#
+        );
+        Iperf3Parameters::from_json(text.as_bytes()).unwrap()
+    };
+    assert!(members(1).segmentation && !members(0).segmentation);
+    let sent: serde_json::Value = serde_json::from_slice(&members(1).to_json()).unwrap();
+    assert_eq!((&sent["gso"], &sent["gso_dg_size"]), (&1.into(), &1448.into()));
+    assert_eq!((&sent["gso_bf_size"], &sent["gro_bf_size"]), (&65160.into(), &65507.into()));
+}
+
 #[test]
 fn parameters_and_results_round_trip() {
     let parameters = Iperf3Parameters {
@@ -232,6 +248,7 @@ fn parameters_and_results_round_trip() {
         type_of_service: 16,
         zero_copy: true,
         skip_receive_copy: true,
+        segmentation: true,
         wide_counters: true,
         get_server_output: true,
         title: Some("a".into()),

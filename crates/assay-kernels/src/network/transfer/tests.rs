@@ -96,13 +96,14 @@ fn sender_without_reader_can_be_stopped() {
 
 #[test]
 fn datagrams_arrive_with_their_numbers() {
-    for wide in [true, false] {
+    for (wide, batched) in [(true, false), (false, false), (true, true), (false, true)] {
+        let format = DatagramFormat { wide, batched };
         let (one, other) = udp_pair();
-        let mut sender = flow(Socket::Udp { socket: one, wide }, true, CopyMode::Copy);
+        let mut sender = flow(Socket::Udp { socket: one, format }, true, CopyMode::Copy);
         sender.block_bytes = 100;
         // Slow enough that the receiver's buffer never overflows.
         sender.pace = Some(SendRate { bytes_per_s: 100_000.0, burst: 1 });
-        let receiver = flow(Socket::Udp { socket: other, wide }, false, CopyMode::Copy);
+        let receiver = flow(Socket::Udp { socket: other, format }, false, CopyMode::Copy);
         let receiving = Transfer::start(vec![receiver], Some(0)).unwrap();
         let sending = Transfer::start(vec![sender], Some(5000)).unwrap();
         let deadline_ns = clock::now_ns() + ENOUGH_NS;

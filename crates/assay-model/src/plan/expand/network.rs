@@ -97,6 +97,7 @@ mod tests {
             direction: TransferDirection::Send,
             seconds: 2,
             copy: true,
+            segmentation: false,
             rate_bit_per_s: None,
             congestion: None,
         });

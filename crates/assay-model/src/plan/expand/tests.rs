@@ -427,9 +427,15 @@ fn expands_and_validates_network_tests() {
     let throughput = |streams| {
         let (direction, seconds, copy) = (TransferDirection::Receive, 2, true);
         let (rate_bit_per_s, congestion) = (None, None);
-        let it =
-            NetworkThroughput { streams, direction, seconds, copy, rate_bit_per_s, congestion };
-        let question = NetworkTest::Throughput(it);
+        let question = NetworkTest::Throughput(NetworkThroughput {
+            streams,
+            direction,
+            seconds,
+            copy,
+            segmentation: false,
+            rate_bit_per_s,
+            congestion,
+        });
         let work = NetworkWorkload { to: None, port: Some(7), question };
         let (protocol, questions, is_length_told) = (NetworkProtocol::Tcp, vec![work], false);
         MeasureRequest::Network(NetworkRequest {
@@ -442,7 +448,7 @@ fn expands_and_validates_network_tests() {
         "assay",
         throughput(6),
         &expect![[r#"
-            network.tcp/loopback/receive/streams=6 Some(7) Throughput(NetworkThroughput { streams: 6, direction: Receive, seconds: 2, copy: true, rate_bit_per_s: None, congestion: None }) 60.0 s
+            network.tcp/loopback/receive/streams=6 Some(7) Throughput(NetworkThroughput { streams: 6, direction: Receive, seconds: 2, copy: true, segmentation: false, rate_bit_per_s: None, congestion: None }) 60.0 s
         "#]],
     );
     check("assay", throughput(0), &expect!["the number of streams must be at least 1"]);

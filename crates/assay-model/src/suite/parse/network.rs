@@ -15,6 +15,8 @@ use crate::workload::{
 const DEFAULT_SECONDS: u32 = 2;
 /// Default rate of a UDP stream in bit/s, which any current link can carry.
 const UDP_RATE_BIT_PER_S: u64 = 100_000_000;
+/// Word for a rate without a limit.
+pub const UNLIMITED: &str = "unlimited";
 /// Default payload of `ping`.
 const ECHO_BYTES: u64 = 56;
 
@@ -64,8 +66,10 @@ pub fn parse_busy_poll_us(text: &str) -> Result<u32, String> {
 fn throughputs(protocol: NetworkProtocol, table: &Table<'_>) -> ParseResult<Vec<NetworkTest>> {
     let streams = table.optional("streams", list_of(count))?.unwrap_or_else(|| vec![1]);
     let directions = table.optional("direction", list_of(direction))?;
-    let udp_rate = (protocol == NetworkProtocol::Udp).then_some(UDP_RATE_BIT_PER_S);
-    let rate_bit_per_s = table.optional("rate", rate)?.or(udp_rate);
+    let segmentation = segmentation(protocol, table)?;
+    let udp_rate =
+        (protocol == NetworkProtocol::Udp && !segmentation).then_some(UDP_RATE_BIT_PER_S);
+    let rate_bit_per_s = table.optional("rate", rate)?.unwrap_or(udp_rate);
     let congestion = table.optional("congestion", text_value)?;
     let seconds = table.optional("seconds", count)?.unwrap_or(DEFAULT_SECONDS);
     let copy = table.optional("copy", flag)?.unwrap_or(true);
@@ -79,6 +83,7 @@ fn throughputs(protocol: NetworkProtocol, table: &Table<'_>) -> ParseResult<Vec<
                 direction,
                 seconds,
                 copy,
+                segmentation,
                 rate_bit_per_s,
                 congestion,
             };
@@ -86,6 +91,17 @@ fn throughputs(protocol: NetworkProtocol, table: &Table<'_>) -> ParseResult<Vec<
         }
     }
     Ok(questions)
+}
+
+/// Parses `segmentation`, which only datagrams have.
+fn segmentation(protocol: NetworkProtocol, table: &Table<'_>) -> ParseResult<bool> {
+    let is_on = table.optional("segmentation", flag)?.unwrap_or(false);
+    if is_on && protocol != NetworkProtocol::Udp {
+        let place = table.require("segmentation")?;
+        let help = "TCP's segments are always cut by the kernel or the device".to_owned();
+        return Err(error_at(place, "only network.udp has segmentation", Some(help)));
+    }
+    Ok(is_on)
 }
 
 fn latencies(table: &Table<'_>, default_bytes: u64) -> ParseResult<Vec<NetworkTest>> {
@@ -126,7 +142,8 @@ fn port(value: &Value<'_>) -> ParseResult<u16> {
     u16::try_from(port).map_err(|_| error_at(value, "a port is at most 65535", None))
 }
 
-fn rate(value: &Value<'_>) -> ParseResult<u64> {
+/// Parses a rate in bit/s; `None` = unlimited.
+fn rate(value: &Value<'_>) -> ParseResult<Option<u64>> {
     if number(value).is_some() {
         return Err(error_at(
             value,
@@ -134,10 +151,14 @@ fn rate(value: &Value<'_>) -> ParseResult<u64> {
             Some("like `\"100Mbit/s\"`".into()),
         ));
     }
-    let read = Quantity::parse(&text_value(value)?, Unit::BitPerSecond);
+    let text = text_value(value)?;
+    if text == UNLIMITED {
+        return Ok(None);
+    }
+    let read = Quantity::parse(&text, Unit::BitPerSecond);
     let rate = read.map_err(|error| error_at(value, error.to_string(), None))?.value;
     if rate >= 1.0 {
-        Ok(rate as u64)
+        Ok(Some(rate as u64))
     } else {
         Err(error_at(value, "must be at least 1 bit/s", None))
     }

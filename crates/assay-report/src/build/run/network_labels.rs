@@ -36,15 +36,17 @@ pub(in crate::build) fn case_and_end(estimate: &MetricEstimate) -> String {
 /// Returns the parameters that distinguish the cases of one metric: streams, direction, sizes,
 /// rates, load.
 pub(in crate::build) fn case_label(estimate: &MetricEstimate) -> String {
-    let is_off =
-        |name: Attribute| estimate.parameters.get(&name) == Some(&AttributeValue::Flag(false));
+    let has_flag = |name: Attribute, flag: bool| {
+        estimate.parameters.get(&name) == Some(&AttributeValue::Flag(flag))
+    };
     let streams = number(estimate, Attribute::Streams)
         .map(|streams| message!("streams", n = streams as u64));
     let load = number(estimate, Attribute::LoadStreams).filter(|streams| *streams > 0.0);
     let parts = [
         streams,
         text(estimate, Attribute::Direction).map(|it| words::direction(&it)),
-        is_off(Attribute::Copy).then(|| word("no-copy").to_owned()),
+        has_flag(Attribute::Copy, false).then(|| word("no-copy").to_owned()),
+        has_flag(Attribute::Segmentation, true).then(|| word("segmentation").to_owned()),
         text(estimate, Attribute::RateBitPerS)
             .and(number(estimate, Attribute::RateBitPerS))
             .map(|rate| units::quantity(rate, Unit::BitPerSecond, 3)),

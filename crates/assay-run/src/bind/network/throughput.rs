@@ -78,6 +78,7 @@ pub(super) fn load_test(
         direction: TransferDirection::Send,
         seconds,
         copy: true,
+        segmentation: false,
         rate_bit_per_s: None,
         congestion: None,
     };
@@ -109,6 +110,7 @@ fn iperf3_test(
         congestion: workload.congestion.clone(),
         zero_copy: !workload.copy,
         skip_receive_copy: !workload.copy,
+        segmentation: workload.segmentation,
         wide_counters: true,
         assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
         ..Iperf3Parameters::default()

@@ -12,6 +12,7 @@ fn work(to: &str, port: Option<u16>) -> NetworkWorkload {
         direction: TransferDirection::Send,
         seconds: 1,
         copy: true,
+        segmentation: false,
         rate_bit_per_s: None,
         congestion: None,
     });

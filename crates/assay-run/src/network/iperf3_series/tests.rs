@@ -144,6 +144,7 @@ fn check(before: &Iperf3Report) {
         direction: TransferDirection::Send,
         seconds: 1,
         copy: true,
+        segmentation: false,
         rate_bit_per_s: None,
         congestion: None,
     });

@@ -17,7 +17,7 @@ use assay_kernels::network::transfer::{Flow, Socket};
 use super::super::admission::POLL_INTERVAL;
 use super::super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
 use super::super::error::NetworkError;
-use super::super::iperf3_flows::{self, IdleTimer};
+use super::super::iperf3_flows::{self, IdleTimer, datagram_format};
 use super::super::iperf3_login::LoginRefusal;
 use super::super::meter::{
     IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals,
@@ -205,8 +205,8 @@ impl Iperf3ServerTest<'_> {
                 }
             }
         }
-        let wide = parameters.wide_counters;
-        Ok(sockets.into_iter().map(|socket| Socket::Udp { socket, wide }).collect())
+        let format = datagram_format(parameters);
+        Ok(sockets.into_iter().map(|socket| Socket::Udp { socket, format }).collect())
     }
 
     /// Checks whether the client gave up or disconnected while its streams are awaited.
