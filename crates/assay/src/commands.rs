@@ -27,5 +27,4 @@ pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod site;
 pub(crate) mod storage;
-mod store_watch;
 pub(crate) mod verify;

@@ -15,7 +15,8 @@ pub(crate) fn resolve_ids(
 ) -> Result<Vec<String>, CommandFailure> {
     let mut ids = Vec::new();
     for name in names {
-        let named = store.resolve_all(name).map_err(store_access::resolve_failure);
+        let named =
+            store.resolve_all(name).map_err(|error| CommandFailure::from_resolve(&error));
         ids.extend(named.map_err(|failure| advise_about_system(failure, name))?.ids());
     }
     Ok(ids)

@@ -1,5 +1,6 @@
 //! `assay list`: lists the stored runs.
 
+use assay_archive::list_row::list_row;
 use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::failure::os_error;
@@ -72,7 +73,8 @@ pub(crate) fn list(
 ) -> Result<u8, CommandFailure> {
     let mut listing = store_access::list_runs(&typed.store)?;
     let stored = listing.runs.len();
-    listing.runs.retain(|run| typed.filter.matches(run));
+    let filter = typed.filter.selection();
+    listing.runs.retain(|run| filter.matches(run));
     let matching = listing.runs.len();
     listing.runs.retain(|run| typed.all || !is_without_result(run));
     let hidden = HiddenRuns {
@@ -164,21 +166,4 @@ fn list_page(listing: &RunListing, hidden: HiddenRuns) -> assay_report::document
     let unreadable = listing.unreadable.iter();
     let unreadable = unreadable.map(|it| (it.id.clone(), it.reason.clone()));
     build::listing(&runs, &unreadable.collect::<Vec<_>>(), hidden)
-}
-
-pub(super) fn list_row(run: &ListEntry) -> ListedRun<'_> {
-    ListedRun {
-        id: &run.id,
-        label: run.label.as_deref().unwrap_or_default(),
-        note: run.note.as_deref().unwrap_or_default(),
-        suite: &run.suite,
-        status: run.status,
-        is_running: run.running,
-        cases: [run.cases_finished, run.cases_failed, run.cases_planned],
-        host: &run.host,
-        other_hosts: run.other_hosts,
-        is_readable: run.is_whole,
-        headlines: run.headlines.iter().map(|it| (it.label.as_str(), it.quantity)).collect(),
-        trust: run.trust,
-    }
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use assay_archive::anonymise_run;
 use assay_claims::expectation::JudgedResults;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::path_text;
@@ -118,7 +119,7 @@ pub(crate) fn report(
     // One for all runs: a text has the same placeholder in each, and two have different ones.
     let names = RefCell::new(Anonymiser::default());
     let change = |run: &mut Run| match typed.anonymous {
-        true => anonymise(run, &mut names.borrow_mut()),
+        true => anonymise_run(run, &mut names.borrow_mut()),
         false => Ok(()),
     };
     let levels = match (runs.as_slice(), typed.page.format()) {
@@ -158,14 +159,6 @@ pub(crate) fn report(
 /// Returns the code of the run, or of its expectations if the run is whole.
 const fn first_code(of_run: u8, of_expectations: u8) -> u8 {
     if of_run == 0 { of_expectations } else { of_run }
-}
-
-/// Replaces the names in a run.
-fn anonymise(run: &mut Run, names: &mut Anonymiser) -> Result<(), CommandFailure> {
-    names.anonymise_run(run).map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
-            .with_cause(&error)
-    })
 }
 
 /// Renders one or several runs as a page for publication.

@@ -14,7 +14,6 @@ use assay_store::{ListEntry, Store, StoreError, UnreadableEntry};
 use super::folder::{FileRecord, RunRecord, fingerprint};
 use super::placeholders::Placeholders;
 use super::{SiteFiles, SiteWriter};
-use crate::store_access;
 
 /// Files of one run, and its results for the histories.
 pub(super) struct RunUpdate {
@@ -39,7 +38,7 @@ impl SiteWriter {
     /// Returns the conditions of every page: version of the program, language, placeholders.
     pub(super) fn style_of_pages(&self) -> String {
         let salt = self.placeholders.map(Placeholders::salt).unwrap_or_default();
-        format!("{} {:?} {salt}", crate::VERSION, self.language)
+        format!("{} {:?} {salt}", self.style.version, self.style.language)
     }
 
     /// Returns the files of a run that are up to date.
@@ -66,7 +65,7 @@ impl SiteWriter {
         store: &Store,
         run: &ListEntry,
     ) -> Result<RunOutcome, CommandFailure> {
-        let mut read = match store_access::read_run(store, &run.id) {
+        let mut read = match store.read_with_doubts(&run.id) {
             Ok(read) => read,
             Err(error) => {
                 let reason = error.to_string();
@@ -92,9 +91,7 @@ impl SiteWriter {
                     let document = build::run_page(&summary, Some(&read.run));
                     [site::run_page(&document), render_results(&document, &summary, &keyed)]
                 })?;
-                let path = read.path.display();
-                let warnings = read.problems.iter();
-                let warnings = warnings.map(|it| format!("warning: {path} {it}")).collect();
+                let warnings = read.warnings().collect();
                 RunUpdate { id: run.id.clone(), record, files, results: None, warnings }
             }
         };
@@ -112,10 +109,11 @@ impl SiteWriter {
         if self.folder.renders_on_request() {
             return Ok(names.map(|name| (name, FileRecord::on_request(), true)).into());
         }
-        let written = names.into_iter().zip(self.language.scope(render)).map(|(name, text)| {
-            let (record, is_new) = self.folder.write(&name, &text)?;
-            Ok((name, record, is_new))
-        });
+        let written =
+            names.into_iter().zip(self.style.language.scope(render)).map(|(name, text)| {
+                let (record, is_new) = self.folder.write(&name, &text)?;
+                Ok((name, record, is_new))
+            });
         written.collect()
     }
 }
@@ -132,7 +130,7 @@ pub(super) fn render_run_file(
         (None, Some(id)) => (id, false),
         (None, None) => return None,
     };
-    let rendered = store_access::read_run(store, id).map(|read| {
+    let rendered = store.read_with_doubts(id).map(|read| {
         let summary = summarize(&read.run);
         language.scope(|| {
             let document = build::run_page(&summary, Some(&read.run));

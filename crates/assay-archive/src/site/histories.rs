@@ -117,7 +117,7 @@ impl SiteWriter {
     ) -> Result<(Vec<HistoryRecord>, SiteFiles), CommandFailure> {
         let metrics = metrics_of(runs);
         let written = assay_store::parallel_map(&metrics, MIN_HISTORIES_PER_THREAD, |metric| {
-            self.language.scope(|| self.write_history(host, *metric, runs))
+            self.style.language.scope(|| self.write_history(host, *metric, runs))
         });
         let (mut records, mut files) = (Vec::new(), SiteFiles::new());
         for history in written {

@@ -4,12 +4,12 @@
 //! written last, so that an interrupted site is continued by the next call.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::TryLockError;
-use std::io::{self, Read as _};
+use std::fs::{Permissions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use assay_console::output_file;
 use assay_report::site::{MARK, MARK_REACH};
 use assay_run::failure::CommandFailure;
 use assay_store::ListEntry;
@@ -24,6 +24,8 @@ const SCHEMA: u32 = 1;
 const MAX_MANIFEST_BYTES: u64 = 1 << 30;
 /// Folders of a site; the first is the site itself.
 const FOLDERS: [&str; 6] = ["", "runs", "results", "history", "data", "verdicts"];
+/// Beginning of the names of drafts that [`write_file`] renames.
+const DRAFT_PREFIX: &str = ".assay-draft-";
 /// Number of hexadecimal digits of a fingerprint.
 const FINGERPRINT_DIGITS: usize = 32;
 
@@ -269,7 +271,7 @@ impl SiteFolder {
             let what = format!("{} was not written by `assay site`", path.display());
             return Err(CommandFailure::usage(what).advise("move it, or name another folder"));
         }
-        output_file::write_derived(&path, content)?;
+        write_file(&path, content)?;
         Ok((record, true))
     }
 
@@ -330,7 +332,21 @@ fn write_manifest(folder: &Path, manifest: &SiteManifest) -> Result<(), CommandF
     let text = serde_json::to_string(manifest).map_err(|error| {
         CommandFailure::measurement("cannot write the manifest as JSON").with_cause(&error)
     })?;
-    output_file::write_derived(&folder.join(MANIFEST), &text)
+    write_file(&folder.join(MANIFEST), &text)
+}
+
+/// Creates or replaces a file atomically. It can be derived again, and is not brought to the disk at
+/// once.
+fn write_file(path: &Path, text: &str) -> Result<(), CommandFailure> {
+    let written = || {
+        let mut draft = tempfile::Builder::new()
+            .prefix(DRAFT_PREFIX)
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
+        draft.write_all(text.as_bytes())?;
+        draft.persist(path).map(drop).map_err(|error| error.error)
+    };
+    written().map_err(|error| CommandFailure::from_write_error(path, &error))
 }
 
 fn reject_foreign_files(folder: &Path) -> Result<(), CommandFailure> {
@@ -351,7 +367,7 @@ fn find_files(site: &Path) -> io::Result<HashMap<String, u64>> {
             let metadata = entry.metadata()?;
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|_| !metadata.is_dir()) else { continue };
-            if name.starts_with(output_file::DRAFT_PREFIX) && metadata.is_file() {
+            if name.starts_with(DRAFT_PREFIX) && metadata.is_file() {
                 fs::remove_file(entry.path())?;
             } else if folder.is_empty() {
                 present.insert(name.to_owned(), metadata.len());

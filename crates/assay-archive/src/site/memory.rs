@@ -3,18 +3,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use assay_report::locale::Language;
 use assay_run::failure::CommandFailure;
 use assay_store::{ListEntry, RunListing, Store, StoreError};
 
 use super::folder::{HeldFile, HeldFiles, SiteFolder};
 use super::runs::render_run_file;
-use super::{SiteWriter, WrittenSite};
+use super::{PageStyle, SiteWriter, WrittenSite};
+use crate::ArchiveRequest;
 
 /// Files of a site by their names.
 #[derive(Debug)]
 pub(crate) struct SiteMemory {
-    language: Language,
+    style: PageStyle,
     held: Arc<HeldFiles>,
     /// Held while a page is rendered: a run may take much memory.
     rendering: Mutex<()>,
@@ -34,8 +34,9 @@ pub(crate) struct SiteChange {
 }
 
 impl SiteMemory {
-    pub(crate) fn new(language: Language) -> Self {
-        Self { language, held: Arc::new(HeldFiles::new()), rendering: Mutex::new(()) }
+    pub(crate) fn new(pages: &ArchiveRequest) -> Self {
+        let style = PageStyle { language: pages.language, version: pages.version };
+        Self { style, held: Arc::new(HeldFiles::new()), rendering: Mutex::new(()) }
     }
 
     /// Updates the files from the list of runs; returns the changes of the list. Verdicts are those of
@@ -51,7 +52,7 @@ impl SiteMemory {
         let before = self.held.manifest();
         let writer = SiteWriter {
             folder: SiteFolder::in_memory(&self.held),
-            language: self.language,
+            style: self.style,
             placeholders: None,
         };
         let WrittenSite { warnings, .. } = writer.write_site(store, listing)?;
@@ -84,7 +85,7 @@ impl SiteMemory {
             HeldFile::OnRequest => {}
         }
         let _one_at_a_time = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
-        let rendered = render_run_file(&store()?, name, self.language);
+        let rendered = render_run_file(&store()?, name, self.style.language);
         let failure = |error: StoreError| CommandFailure::from_store(&error);
         rendered.transpose().map_err(failure).map(|file| file.map(Arc::from))
     }

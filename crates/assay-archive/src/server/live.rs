@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::response::{head, write_within};
-use crate::commands::site::SiteChange;
+use crate::site::SiteChange;
 
 /// Interval after which a comment shows that the connection still works.
 const HEARTBEAT: Duration = Duration::from_secs(10);

@@ -3,12 +3,11 @@
 //! A placeholder is a digest with a secret key of the store, which never leaves the store: the same
 //! name has the same placeholder in all pages and calls, and guessed names cannot be tested without the key.
 
-use assay_console::options::StoreArguments;
 use assay_model::run::Run;
 use assay_report::anonymous::Anonymiser;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::storage::created_files::CreatedFiles;
-use assay_store::{ListEntry, UnreadableEntry};
+use assay_store::{ListEntry, StoreLocation, UnreadableEntry};
 
 /// Purpose of the secret; changing it changes all placeholders.
 const PURPOSE: &str = "assay 2026-11-27 placeholders of a site";
@@ -21,7 +20,7 @@ pub(super) struct Placeholders {
 
 impl Placeholders {
     /// Opens the secret key of a store, and creates it if it is missing.
-    pub(super) fn open(store: &StoreArguments) -> Result<Self, CommandFailure> {
+    pub(super) fn open(store: &StoreLocation) -> Result<Self, CommandFailure> {
         let created = CreatedFiles::open(store.folder.as_deref())?;
         Ok(Self { key: created.derive_secret(PURPOSE)? })
     }
@@ -51,12 +50,8 @@ impl Placeholders {
     ) -> Result<ListEntry, CommandFailure> {
         let mut names = self.anonymiser();
         let mut entry = entry.clone();
-        names.anonymise_run(run).and_then(|()| names.replace_all(&mut entry)).map_err(
-            |error| {
-                CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
-                    .with_cause(&error)
-            },
-        )?;
+        anonymise_run(run, &mut names)?;
+        names.replace_all(&mut entry).map_err(|error| anonymise_failure(&error))?;
         Ok(entry)
     }
 
@@ -65,4 +60,16 @@ impl Placeholders {
         let reason = self.anonymiser().anonymise_text(&unreadable.reason);
         UnreadableEntry { id: unreadable.id.clone(), reason }
     }
+}
+
+/// Replaces the identifying texts of a run.
+///
+/// # Errors
+/// If its events have no form in JSON.
+pub fn anonymise_run(run: &mut Run, names: &mut Anonymiser) -> Result<(), CommandFailure> {
+    names.anonymise_run(run).map_err(|error| anonymise_failure(&error))
+}
+
+fn anonymise_failure(error: &serde_json::Error) -> CommandFailure {
+    CommandFailure::new(FailureKind::Internal, "cannot anonymise the run").with_cause(error)
 }

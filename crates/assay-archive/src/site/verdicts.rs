@@ -17,7 +17,6 @@ use assay_store::{ListEntry, Store};
 
 use super::folder::{SiteManifest, VerdictRecord, fingerprint};
 use super::{SiteFiles, SiteWriter};
-use crate::store_access;
 
 /// Maximum number of labels whose pairs are compared: the newest ones.
 pub(super) const MAX_LABELS: usize = 30;
@@ -76,6 +75,7 @@ impl SiteWriter {
             MIN_PAIRS_PER_THREAD,
             |(pair, file, source)| {
                 let written = self
+                    .style
                     .language
                     .scope(|| self.write_verdict(pair, (file, source), &kept, &positions));
                 written.map(|it| it.map(|it| (file.clone(), it)))
@@ -133,7 +133,7 @@ impl SiteWriter {
         let unique: Vec<&ListEntry> = unique.into_values().collect();
         let read = assay_store::parallel_map(&unique, MIN_RUNS_PER_THREAD, |run| {
             // A run that cannot be read is named in the overview, and its labels have no verdict.
-            let Ok(mut read) = store_access::read_run(store, &run.id) else { return Ok(None) };
+            let Ok(mut read) = store.read_with_doubts(&run.id) else { return Ok(None) };
             if let Some(placeholders) = self.placeholders {
                 placeholders.anonymise(&mut read.run, run)?;
             }

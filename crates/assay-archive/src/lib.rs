@@ -1,0 +1,20 @@
+//! The archive: what is made of all runs of a store.
+//!
+//! - [`site`] writes a static site into a folder.
+//! - [`server`] serves the same pages to browsers, live.
+//! - [`export`] writes tables for other programs.
+//! - [`store_watch`] notices runs that begin, end or are removed.
+//!
+//! A caller names the store, the selection and the language in a request ([`ArchiveRequest`],
+//! [`export::ExportRequest`]) and gets warnings through a function or in the result. This crate never
+//! prints, parses options or handles signals.
+
+pub mod export;
+pub mod list_row;
+mod request;
+pub mod server;
+pub mod site;
+pub mod store_watch;
+
+pub use request::ArchiveRequest;
+pub use site::anonymise_run;
