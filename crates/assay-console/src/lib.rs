@@ -8,7 +8,6 @@ pub mod file_size_limit;
 mod headlines;
 mod heartbeat;
 pub mod host_access;
-pub mod job_file;
 pub mod json_document;
 pub mod live_progress;
 mod message_dedup;

@@ -7,11 +7,11 @@ use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::{NamedRuns, ReadRun, RunListing, Store, StoreLocation};
 
-use crate::failure::exit_code as exit_code_of;
+use crate::failure::ExitStatus;
 use crate::headlines::HEADLINES;
 use crate::options::{RecordArguments, StoreArguments, command_arguments};
 use crate::terminal::Terminal;
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
 use assay_run::recording::{self, RecordingRequest};
 
 /// Returns the location of the named store or the user's default store.
@@ -164,9 +164,9 @@ pub fn print_problems(read: &ReadRun, terminal: &mut Terminal) {
     read.warnings().for_each(|warning| terminal.note(&warning));
 }
 
-/// Returns the exit code of a command that printed a stored run: a failure if events were lost.
-pub fn stored_run_exit_code(read: &ReadRun) -> u8 {
-    if read.is_whole() { 0 } else { exit_code_of(FailureKind::Measurement) }
+/// Returns the exit status of a command that printed a stored run: a failure if events were lost.
+pub const fn stored_run_status(read: &ReadRun) -> ExitStatus {
+    if read.is_whole() { ExitStatus::Success } else { ExitStatus::Failed }
 }
 
 /// Reads the run named `name`.

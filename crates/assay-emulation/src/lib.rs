@@ -3,7 +3,7 @@
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
-use assay_console::{job_file, output_file, signals, storage_plan, store_access, terminal};
+use assay_console::{output_file, signals, storage_plan, store_access, terminal};
 
 pub mod fio;
 pub mod ior;

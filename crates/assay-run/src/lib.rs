@@ -17,6 +17,7 @@ pub mod failure;
 pub mod fleet;
 mod forecast;
 pub mod importing;
+pub mod job_file;
 pub mod listener;
 mod load_watch;
 mod log;

@@ -9,10 +9,8 @@ mod commands;
 mod companions;
 mod delivery;
 mod expectations;
-mod gates;
 mod page;
 mod pipeline;
-mod published_figures;
 mod run_names;
 mod stored_levels;
 mod suites;
@@ -20,8 +18,7 @@ mod suites;
 use std::process::ExitCode;
 
 use assay_console::{
-    failure, file_size_limit, job_file, output_file, progress_listener, signals, store_access,
-    terminal,
+    failure, file_size_limit, output_file, progress_listener, signals, store_access, terminal,
 };
 use assay_emulation::options::network::normalize_qperf_words;
 use assay_emulation::{fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};

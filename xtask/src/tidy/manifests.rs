@@ -93,6 +93,11 @@ const CRATE_MAP: &[CrateRule] = &[
         external: None,
     },
     CrateRule {
+        name: "assay-judgement",
+        internal: &["assay-model", "assay-stats", "assay-claims", "assay-report", "assay-run"],
+        external: None,
+    },
+    CrateRule {
         name: "assay-emulation",
         internal: &[
             "assay-model",
@@ -114,6 +119,7 @@ const CRATE_MAP: &[CrateRule] = &[
             "assay-archive",
             "assay-console",
             "assay-emulation",
+            "assay-judgement",
             "assay-model",
             "assay-kernels",
             "assay-stats",

@@ -17,6 +17,7 @@ use assay_model::run::{CaseRecord, Run};
 use assay_report::{build, words};
 use assay_run::failure::CommandFailure;
 use assay_run::importing::{self, ImportDetails, ImportSource};
+use assay_run::job_file;
 use assay_run::listener::SilentListener;
 use assay_stats::run_table::build_run_table;
 use assay_store::Store;
@@ -24,10 +25,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::arguments::import::ImportArguments;
-use crate::expectations::combine_codes;
-use crate::failure::exit_code;
+use crate::expectations::report_run;
+use crate::failure::ExitStatus;
 use crate::terminal::Terminal;
-use crate::{job_file, page, run_names, store_access};
+use crate::{page, run_names, store_access};
 
 mod explain;
 
@@ -94,7 +95,7 @@ pub(crate) fn import(
         false => Some(store_access::open(&typed.store)?.sync_at_end()),
     };
     let mut document = ImportDocument { imported: vec![], known: vec![], refused: vec![] };
-    let (mut text, mut code, mut expected) = (String::new(), 0, 0);
+    let (mut text, mut status) = (String::new(), ExitStatus::Success);
     for path in &typed.files {
         let runs = match import_file(path, typed, &details, store.as_ref()) {
             Ok(FileImport::Known(known, runs)) => {
@@ -121,7 +122,7 @@ pub(crate) fn import(
             }
             Err(failure) => {
                 terminal.note_failure(&failure);
-                code = code.max(exit_code(failure.kind));
+                status = status.max(ExitStatus::from_failure(failure.kind));
                 let (file, reason) = (path.display().to_string(), failure.reason());
                 document.refused.push(RejectedFile { file, reason });
                 continue;
@@ -130,8 +131,7 @@ pub(crate) fn import(
         for run in &runs {
             let summary = expectations.summarize(run);
             let is_text = typed.answer.is_interactive();
-            expected =
-                combine_codes(expected, expectations.check_run(&summary, is_text, terminal));
+            status = status.max(report_run(&expectations, &summary, is_text, terminal));
         }
     }
     if let Some(store) = &store {
@@ -140,7 +140,7 @@ pub(crate) fn import(
     if !typed.answer.is_interactive() {
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
-    Ok(if code == 0 { expected } else { code })
+    Ok(status.code())
 }
 
 /// Prints what every line of the files becomes.
@@ -148,7 +148,8 @@ fn explain_files(
     typed: &ImportArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let (mut explanations, mut text, mut code) = (Vec::new(), String::new(), 0);
+    let (mut explanations, mut text) = (Vec::new(), String::new());
+    let mut status = ExitStatus::Success;
     for path in &typed.files {
         let explained = SourceFile::open(path).and_then(|source| {
             let decoded = import::decode_text(&source.bytes);
@@ -163,12 +164,12 @@ fn explain_files(
             }
             Err(failure) => {
                 terminal.note_failure(&failure);
-                code = code.max(exit_code(failure.kind));
+                status = status.max(ExitStatus::from_failure(failure.kind));
             }
         }
     }
     page::publish_lines(&text, &json!({ "files": explanations }), &typed.answer, terminal)?;
-    Ok(code)
+    Ok(status.code())
 }
 
 fn format_imported(imported: &ImportedFile) -> String {

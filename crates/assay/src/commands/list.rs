@@ -1,6 +1,7 @@
 //! `assay list`: lists the stored runs.
 
 use assay_archive::list_row::list_row;
+use assay_judgement::expectations::NamedExpectations;
 use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::failure::os_error;
@@ -14,8 +15,7 @@ use super::removal::is_without_result;
 use super::result_list::ResultList;
 use crate::arguments::PageFormat;
 use crate::arguments::list::ListArguments;
-use crate::expectations::NamedExpectations;
-use crate::failure::exit_code;
+use crate::failure::{ExitStatus, exit_code};
 use crate::terminal::Terminal;
 use crate::{page, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
@@ -110,20 +110,20 @@ fn list_results(
     let expectations = NamedExpectations::default();
     let metric = typed.filter.metric.as_deref();
     let mut results = ResultList::new(metric, &expectations, &typed.page);
-    let mut code = 0;
+    let mut status = ExitStatus::Success;
     for run in &listing.unreadable {
         terminal.note(&format!("warning: cannot read run {}: {}", run.id, run.reason));
-        code = exit_code(FailureKind::Measurement);
+        status = ExitStatus::Failed;
     }
     for run in &listing.runs {
         let read = store_access::read(&typed.store, &run.id)?;
         store_access::print_problems(&read, terminal);
-        code = code.max(store_access::stored_run_exit_code(&read));
+        status = status.max(store_access::stored_run_status(&read));
         let is_whole = read.is_whole();
         results.add(read.run, is_whole);
     }
     results.publish(&typed.page, terminal)?;
-    Ok(code)
+    Ok(status.code())
 }
 
 fn list_document(listing: &RunListing) -> ListDocument<'_> {

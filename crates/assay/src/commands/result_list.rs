@@ -1,6 +1,7 @@
 //! Results of many stored runs in one table: `list --results`, `compare --table`, `report A B`.
 
 use assay_archive::export::exported_run;
+use assay_judgement::expectations::NamedExpectations;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::build;
@@ -8,7 +9,6 @@ use assay_report::export::{ExportFormat, ExportedFiles, Exporter};
 use assay_run::failure::CommandFailure;
 
 use crate::arguments::{PageArguments, PageFormat};
-use crate::expectations::NamedExpectations;
 use crate::page::OutputPage;
 use crate::terminal::Terminal;
 

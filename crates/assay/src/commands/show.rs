@@ -6,6 +6,7 @@ use std::path::Path;
 
 use assay_archive::anonymise_run;
 use assay_claims::expectation::JudgedResults;
+use assay_judgement::expectations::NamedExpectations;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::path_text;
 use assay_model::run::Run;
@@ -19,7 +20,8 @@ use super::exec;
 use super::result_list::ResultList;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::companions::{self, CompanionFile};
-use crate::expectations::NamedExpectations;
+use crate::expectations::report_run;
+use crate::failure::ExitStatus;
 use crate::output_file;
 use crate::page::{self, OutputPage};
 use crate::stored_levels::compare_stored;
@@ -71,8 +73,8 @@ pub(crate) fn show(
         }
     }
     let is_text = typed.shape.is_none() && typed.page.is_on_screen();
-    let code = expectations.check_run(&summary, is_text, terminal);
-    Ok(first_code(store_access::stored_run_exit_code(&read), code))
+    let status = report_run(&expectations, &summary, is_text, terminal);
+    Ok(status.max(store_access::stored_run_status(&read)).code())
 }
 
 /// Prints several runs in one table.
@@ -81,16 +83,16 @@ fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Comm
         return Err(CommandFailure::usage("--as and --expect need a single run")
             .advise("name one run, or leave out the option"));
     }
-    let mut code = 0;
+    let mut status = ExitStatus::Success;
     let mut runs = Vec::new();
     for read in store_access::read_all(&typed.store, &typed.runs)? {
         store_access::print_problems(&read, terminal);
-        code = code.max(store_access::stored_run_exit_code(&read));
+        status = status.max(store_access::stored_run_status(&read));
         runs.push(read.run);
     }
     if typed.page.format() == PageFormat::Learn {
         publish_learn((&typed.page, None), &NamedExpectations::default(), &runs, terminal)?;
-        return Ok(code);
+        return Ok(status.code());
     }
     let table = build_run_table(&runs);
     let page = OutputPage {
@@ -100,7 +102,7 @@ fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Comm
         html_document: Some(&|| build::run_table(&table)),
     };
     page.publish(&typed.page, terminal)?;
-    Ok(code)
+    Ok(status.code())
 }
 
 pub(crate) fn report(
@@ -108,11 +110,11 @@ pub(crate) fn report(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
-    let mut code = 0;
+    let mut status = ExitStatus::Success;
     let (mut runs, mut is_whole) = (Vec::new(), Vec::new());
     for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
         store_access::print_problems(&read, terminal);
-        code = code.max(store_access::stored_run_exit_code(&read));
+        status = status.max(store_access::stored_run_status(&read));
         is_whole.push(read.is_whole());
         runs.push(read.run);
     }
@@ -151,14 +153,9 @@ pub(crate) fn report(
     for run in &runs {
         let summary = expectations.summarize(run);
         let is_text = typed.page.is_on_screen();
-        code = first_code(code, expectations.check_run(&summary, is_text, terminal));
+        status = status.max(report_run(&expectations, &summary, is_text, terminal));
     }
-    Ok(code)
-}
-
-/// Returns the code of the run, or of its expectations if the run is whole.
-const fn first_code(of_run: u8, of_expectations: u8) -> u8 {
-    if of_run == 0 { of_expectations } else { of_run }
+    Ok(status.code())
 }
 
 /// Renders one or several runs as a page for publication.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use assay_claims::gate::GateOutcome;
 use assay_claims::reference::{self, Claim, ClaimCheck, ClaimVerdict, Qualifier};
 use assay_model::comparison::{self, ComparedCondition};
 use assay_model::quantity::Quantity;
@@ -16,12 +17,9 @@ use assay_run::failure::CommandFailure;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::failure::{REGRESSION, UNDECIDED};
-use crate::page::OutputPage;
-
 /// Formats a claim, such as `about 260 GB/s`, in the language of the output, with the digits and
 /// the prefix that were published.
-pub(crate) fn format_claim(claim: &Claim) -> String {
+pub fn format_claim(claim: &Claim) -> String {
     let Quantity { value, unit } = claim.quantity;
     let figure = match claim.as_printed() {
         Some((number, unit)) => localise_printed(number, unit),
@@ -41,7 +39,7 @@ pub(crate) fn format_claim(claim: &Claim) -> String {
 
 /// Formats one line that compares the first result with the published figure for this type of
 /// machine; `None` if there is no such figure.
-pub(crate) fn machine_comparison(summary: &RunSummary) -> Option<String> {
+pub fn machine_comparison(summary: &RunSummary) -> Option<String> {
     let product = summary.hosts.first()?.system.product.as_deref()?;
     let system = reference::find_system(product)?;
     let claims = reference::claims_for_system(&system).ok()?;
@@ -62,33 +60,42 @@ pub(crate) fn machine_comparison(summary: &RunSummary) -> Option<String> {
     ))
 }
 
-/// Compares results with published figures. Returns the page, a summary in one sentence and the
-/// exit code; `None` without comparable figures.
-pub(crate) fn compare_with_claims(
-    results: &[MetricEstimate],
-    claims: &[Claim],
-    name: &str,
-) -> Option<(Document, String, u8)> {
-    let checks = reference::check_claims(results, claims);
-    let has_figures = !checks.is_empty();
-    has_figures.then(|| {
-        (
-            comparison_document(&checks, name),
-            summarize_outcome(&checks, name),
-            claims_exit_code(&checks),
-        )
-    })
+/// Outcome of results that are compared with claims.
+#[derive(Debug)]
+pub struct ClaimsOutcome {
+    /// Whether the claims are reached. Undecided if sources conflict or no figure decides.
+    pub outcome: GateOutcome,
+    /// Page; `None` without comparable figures.
+    pub page: Option<Document>,
+    /// The page in one sentence; empty if all figures are reached.
+    pub line: String,
 }
 
-/// Returns the exit code: undecided if sources conflict or no figure decides.
-fn claims_exit_code(checks: &[ClaimCheck<'_>]) -> u8 {
+impl ClaimsOutcome {
+    /// Compares results with claims of the systems or files `name`.
+    pub fn judge(results: &[MetricEstimate], claims: &[Claim], name: &str) -> Self {
+        let checks = reference::check_claims(results, claims);
+        if checks.is_empty() {
+            let line = sentence("references-nothing", &[("name", name)]);
+            return Self { outcome: GateOutcome::CannotTell, page: None, line };
+        }
+        Self {
+            outcome: claims_outcome(&checks),
+            page: Some(comparison_document(&checks, name)),
+            line: summarize_outcome(&checks, name),
+        }
+    }
+}
+
+/// Combines the verdicts: undecided if sources conflict or no figure decides.
+fn claims_outcome(checks: &[ClaimCheck<'_>]) -> GateOutcome {
     let has = |verdict| checks.iter().any(|it| it.verdict == verdict);
     if has(ClaimVerdict::Missed) {
-        REGRESSION
+        GateOutcome::Failed
     } else if has(ClaimVerdict::Conflict) || !has(ClaimVerdict::Reached) {
-        UNDECIDED
+        GateOutcome::CannotTell
     } else {
-        0
+        GateOutcome::Passed
     }
 }
 
@@ -194,29 +201,55 @@ fn result_name(estimate: &MetricEstimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
-/// Renders results with their references as a page for `compare RUN SYSTEM`.
-pub(crate) fn comparison_page<T>(
-    summary: &RunSummary,
-    (claims, name): (&[Claim], &str),
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> Result<(T, u8), CommandFailure> {
-    let checks = reference::check_claims(&summary.results, claims);
-    if checks.is_empty() {
-        return Err(CommandFailure::usage(format!(
-            "the run has no results with published figures of {name}"
-        ))
-        .advise(format!(
-            "see `assay references {name}` for its figures; an imported run may lack \
-                             dimensions: `assay import --set placement=node`"
-        )));
+/// Results of a run that are compared with claims, for the page of `compare RUN SYSTEM`.
+#[derive(Debug)]
+pub struct ClaimsComparison<'c> {
+    summary: &'c RunSummary,
+    checks: Vec<ClaimCheck<'c>>,
+    name: &'c str,
+}
+
+impl<'c> ClaimsComparison<'c> {
+    /// Compares the results of a run with claims of the systems or files `name`.
+    ///
+    /// # Errors
+    /// If no result has a figure to compare with.
+    pub fn new(
+        summary: &'c RunSummary,
+        (claims, name): (&'c [Claim], &'c str),
+    ) -> Result<Self, CommandFailure> {
+        let checks = reference::check_claims(&summary.results, claims);
+        if checks.is_empty() {
+            return Err(CommandFailure::usage(format!(
+                "the run has no results with published figures of {name}"
+            ))
+            .advise(format!(
+                "see `assay references {name}` for its figures; an imported run may lack \
+                 dimensions: `assay import --set placement=node`"
+            )));
+        }
+        Ok(Self { summary, checks, name })
     }
-    let published = publish(OutputPage {
-        document: comparison_document(&checks, name),
-        json: &|| comparison_json(summary, &checks, name),
-        csv: &|| comparison_csv(&checks),
-        html_document: None,
-    });
-    Ok((published, claims_exit_code(&checks)))
+
+    /// Returns whether the claims are reached.
+    pub fn outcome(&self) -> GateOutcome {
+        claims_outcome(&self.checks)
+    }
+
+    /// Returns the page.
+    pub fn document(&self) -> Document {
+        comparison_document(&self.checks, self.name)
+    }
+
+    /// Renders the comparison in the form of a comparison of runs: a pair for each figure.
+    pub fn to_json(&self) -> String {
+        comparison_json(self.summary, &self.checks, self.name)
+    }
+
+    /// Renders a row for each figure.
+    pub fn to_csv(&self) -> String {
+        comparison_csv(&self.checks)
+    }
 }
 
 /// Comparison of a run with published figures, with the members of a comparison of runs.
@@ -233,7 +266,6 @@ struct PublishedComparison {
     differences: [String; 0],
 }
 
-/// Renders the comparison in the form of a comparison of runs: a pair for each figure.
 fn comparison_json(summary: &RunSummary, checks: &[ClaimCheck<'_>], name: &str) -> String {
     let pairs = checks.iter().flat_map(|check| check.claims.iter().map(|it| pair(check, it)));
     let runs = vec![summary.run.id.clone()];

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use assay_run::failure::CommandFailure;
+use crate::failure::CommandFailure;
 
 /// Maximum size of a job file. A hundred thousand lines take 10 MiB; larger files are not written
 /// by hand.
