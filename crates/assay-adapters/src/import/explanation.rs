@@ -1,21 +1,22 @@
-//! `assay import --explain`: prints every line of a file with what it became. Nothing is stored.
+//! Account of a file that was read: every line, with what it became.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use assay_adapters::import::{FailedPart, FilePart, ImportedMeasurement, LineSpan, ReadFile};
-use assay_model::quantity::Unit;
-use assay_report::{units, words};
 use serde::Serialize;
+
+use super::ReadFile;
+use super::contents::{FailedPart, FilePart, ImportedMeasurement, LineSpan};
 
 /// Account of a file.
 #[derive(Debug, Serialize)]
-pub(super) struct Explanation {
+pub struct Explanation {
     file: String,
     format: &'static str,
     /// Line prefixes that were removed.
     prefixes: Vec<&'static str>,
-    measurements: usize,
+    /// Number of measurements.
+    pub measurements: usize,
     parts: Vec<ExplainedPart>,
     /// Lines without any part.
     unused_lines: usize,
@@ -53,11 +54,21 @@ impl PartKind {
     }
 }
 
-/// Collects the account of a file that was read.
-pub(super) fn explain(file: &str, text: &str, read: &ReadFile) -> Explanation {
+/// Collects the account of a file that was read. `describe` formats the values of a measurement.
+#[must_use]
+pub fn explain(
+    file: &str,
+    text: &str,
+    read: &ReadFile,
+    describe: &dyn Fn(&ImportedMeasurement) -> String,
+) -> Explanation {
     let contents = &read.contents;
     let mut parts: Vec<ExplainedPart> = Vec::new();
-    parts.extend(contents.measurements.iter().map(explain_measurement));
+    parts.extend(contents.measurements.iter().map(|it| {
+        let what = format!("{} {}", it.benchmark.id(), it.name);
+        let (kind, what) = (PartKind::Measurement, what.trim_end());
+        ExplainedPart::new(kind, it.lines.as_ref(), what, describe(it))
+    }));
     let explain_parts = |kind: PartKind, listed: &[FilePart]| -> Vec<ExplainedPart> {
         let explain = |it: &FilePart| {
             ExplainedPart::new(kind, it.lines.as_ref(), &it.what, it.why.clone())
@@ -84,39 +95,42 @@ pub(super) fn explain(file: &str, text: &str, read: &ReadFile) -> Explanation {
     }
 }
 
-/// Prints the account: each part, followed by its lines.
-pub(super) fn format_explanation(explained: &Explanation, text: &str) -> String {
-    let Explanation { file, format, prefixes, measurements, parts, unused_lines } = explained;
-    let count = words::count_message("imported-measurements", *measurements);
-    let mut out = format!("{file}: {format}, {count}\n");
-    for prefix in prefixes {
-        let _ = writeln!(out, "removed from each line: {prefix}");
-    }
-    for part in parts.iter().filter(|it| it.first_line.is_none()) {
-        let _ = writeln!(out, "{}", format_part(part));
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let owners = assign_lines(parts, lines.len());
-    let mut hidden = list_hidden_parts(parts, &owners).into_iter().peekable();
-    let digits = lines.len().to_string().len();
-    let mut shown = None;
-    for (at, (line, owner)) in lines.iter().zip(&owners).enumerate() {
-        // Lines without words, as between paragraphs, open no block.
-        let opens_block = shown != Some(*owner) && (owner.is_some() || has_words(line));
-        if opens_block || shown.is_none() {
-            let heading = owner.and_then(|owner| parts.get(owner));
-            let heading = heading.map_or_else(|| "not used".to_owned(), format_part);
-            let _ = writeln!(out, "\n{heading}");
-            shown = Some(*owner);
+impl Explanation {
+    /// Formats the account: each part, followed by its lines. `count` is the number of measurements in
+    /// words, and `text` the file.
+    #[must_use]
+    pub fn format(&self, count: &str, text: &str) -> String {
+        let Self { file, format, prefixes, parts, unused_lines, .. } = self;
+        let mut out = format!("{file}: {format}, {count}\n");
+        for prefix in prefixes {
+            let _ = writeln!(out, "removed from each line: {prefix}");
         }
-        while let Some(part) = hidden.next_if(|part| part.first_line <= Some(at + 1)) {
-            let (first, last) = (part.first_line.unwrap_or(1), part.last_line.unwrap_or(1));
-            let _ = writeln!(out, "  of lines {first} to {last}: {}", format_part(part));
+        for part in parts.iter().filter(|it| it.first_line.is_none()) {
+            let _ = writeln!(out, "{}", format_part(part));
         }
-        let _ = writeln!(out, "  {:>digits$} | {line}", at + 1);
+        let lines: Vec<&str> = text.lines().collect();
+        let owners = assign_lines(parts, lines.len());
+        let mut hidden = list_hidden_parts(parts, &owners).into_iter().peekable();
+        let digits = lines.len().to_string().len();
+        let mut shown = None;
+        for (at, (line, owner)) in lines.iter().zip(&owners).enumerate() {
+            // Lines without words, as between paragraphs, open no block.
+            let opens_block = shown != Some(*owner) && (owner.is_some() || has_words(line));
+            if opens_block || shown.is_none() {
+                let heading = owner.and_then(|owner| parts.get(owner));
+                let heading = heading.map_or_else(|| "not used".to_owned(), format_part);
+                let _ = writeln!(out, "\n{heading}");
+                shown = Some(*owner);
+            }
+            while let Some(part) = hidden.next_if(|part| part.first_line <= Some(at + 1)) {
+                let (first, last) = (part.first_line.unwrap_or(1), part.last_line.unwrap_or(1));
+                let _ = writeln!(out, "  of lines {first} to {last}: {}", format_part(part));
+            }
+            let _ = writeln!(out, "  {:>digits$} | {line}", at + 1);
+        }
+        let _ = writeln!(out, "\nLines not used: {unused_lines}. Nothing was stored.");
+        out
     }
-    let _ = writeln!(out, "\nLines not used: {unused_lines}. Nothing was stored.");
-    out
 }
 
 /// Whether a line has more than blanks, rules and brackets.
@@ -148,35 +162,6 @@ impl ExplainedPart {
     }
 }
 
-fn explain_measurement(it: &ImportedMeasurement) -> ExplainedPart {
-    let conditions = it.dimensions.iter().map(|(name, value)| {
-        format!("{}={}", name.name(), units::format_attribute(*name, value))
-    });
-    let mut texts: Vec<String> = conditions.collect();
-    for one in &it.parsed.values {
-        let unit = it.benchmark.metric(one.metric).map_or(Unit::Count, |metric| metric.unit);
-        let own = one.own_dimensions.iter().map(|(name, value)| {
-            format!(" {}={}", name.name(), units::format_attribute(*name, value))
-        });
-        let own: String = own.collect();
-        let value = match one.samples[..] {
-            [] => one.count.map_or_else(String::new, |it| format!("{}/{}", it.part, it.whole)),
-            [sample] => units::quantity(sample, unit, 4),
-            [first, ..] => {
-                format!("{} … ({} samples)", units::quantity(first, unit, 4), one.samples.len())
-            }
-        };
-        texts.push(format!("{}{own} {value}", one.metric));
-    }
-    let what = format!("{} {}", it.benchmark.id(), it.name);
-    ExplainedPart::new(
-        PartKind::Measurement,
-        it.lines.as_ref(),
-        what.trim_end(),
-        texts.join(", "),
-    )
-}
-
 /// Assigns each line to the smallest part that contains it, by index.
 fn assign_lines(parts: &[ExplainedPart], count: usize) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -202,9 +187,8 @@ fn assign_lines(parts: &[ExplainedPart], count: usize) -> Vec<Option<usize>> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use assay_adapters::import;
-
     use super::*;
+    use crate::import;
 
     /// Lists the result files among the inputs of the readers.
     fn list_inputs(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -222,7 +206,7 @@ mod tests {
     /// Every line of a file is printed once, in the order of the file, and so is every part.
     #[test]
     fn explanations_print_every_line_and_part_once() {
-        let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-adapters/tests");
+        let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let mut files = Vec::new();
         list_inputs(&adapters.join("import"), &mut files);
         list_inputs(&adapters.join("golden"), &mut files);
@@ -231,7 +215,9 @@ mod tests {
             let bytes = std::fs::read(&path).unwrap();
             let text = import::decode_text(&bytes);
             let Ok(read) = import::read(&text) else { continue };
-            let explanation = explain("file", &text, &read);
+            let explanation = explain("file", &text, &read, &|it| {
+                format!("{} values", it.parsed.values.len())
+            });
             check(&explanation, &text, &path);
             explained += 1;
         }
@@ -239,7 +225,7 @@ mod tests {
     }
 
     fn check(explanation: &Explanation, text: &str, path: &Path) {
-        let formatted = format_explanation(explanation, text);
+        let formatted = explanation.format("some", text);
         let lines: Vec<&str> = text.lines().collect();
         let digits = lines.len().to_string().len();
         let expected: Vec<String> = (1..)
