@@ -110,18 +110,21 @@ fn order_runs(typed: &StoreArguments, runs: Vec<Run>) -> Result<OrderedRuns, Com
     Ok(OrderedRuns { runs, positions })
 }
 
-/// Returns the identifiers of the runs that a name denotes, the newest first. A label of runs of
-/// several machines is an error.
+/// Returns the runs that a name denotes, the newest first.
+fn resolve_all(typed: &StoreArguments, name: &str) -> Result<NamedRuns, CommandFailure> {
+    open_for_reading(typed)?.resolve_all(name).map_err(|error| {
+        CommandFailure::from_resolve(&error)
+            .advise("label runs with `assay run … --label NAME`")
+    })
+}
+
+/// Returns the identifiers of the runs of a condition, the newest first. A label of runs of several
+/// machines is an error.
 fn resolve_condition(
     typed: &StoreArguments,
     (name, host): (&str, Option<&str>),
 ) -> Result<Vec<String>, CommandFailure> {
-    let store = open_for_reading(typed)?;
-    let label_advice =
-        |failure: CommandFailure| failure.advise("label runs with `assay run … --label NAME`");
-    let named = store
-        .resolve_all(name)
-        .map_err(|error| label_advice(CommandFailure::from_resolve(&error)))?;
+    let named = resolve_all(typed, name)?;
     let NamedRuns::Labelled(mut runs) = named else { return Ok(named.ids()) };
     runs.retain(|run| host.is_none_or(|host| run.host == host));
     if let (true, Some(host)) = (runs.is_empty(), host) {
@@ -136,7 +139,10 @@ fn resolve_condition(
     if machines.len() > 1 {
         let counts = machines.iter().map(|((host, fingerprint), count)| {
             let runs = if *count == 1 { "run" } else { "runs" };
-            format!("{count} {runs} of {host} ({fingerprint})")
+            match fingerprint.is_empty() {
+                true => format!("{count} {runs} of {host}"),
+                false => format!("{count} {runs} of {host} ({fingerprint})"),
+            }
         });
         let counts = counts.collect::<Vec<_>>().join(", ");
         return Err(CommandFailure::usage(format!(
@@ -177,20 +183,23 @@ pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, CommandFailur
         .map_err(|error| CommandFailure::from_store(&error))
 }
 
-/// Reads the named runs. Each name is a run or a label, which selects all its runs, oldest first.
+/// Reads the named runs and prints warnings about events that could not be read. Each name is a run or
+/// a label, which selects all its runs, of any machine, the oldest first.
 pub fn read_all(
     typed: &StoreArguments,
     names: &[String],
+    terminal: &mut Terminal,
 ) -> Result<Vec<ReadRun>, CommandFailure> {
     let mut all: Vec<ReadRun> = Vec::new();
     for name in names {
-        for id in resolve_condition(typed, (name, None))?.iter().rev() {
+        for id in resolve_all(typed, name)?.ids().iter().rev() {
             // A run may be named both directly and by its label.
             if all.iter().all(|it| it.run.started.run != *id) {
                 all.push(read(typed, id)?);
             }
         }
     }
+    all.iter().for_each(|read| print_problems(read, terminal));
     Ok(all)
 }
 

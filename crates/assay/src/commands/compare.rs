@@ -122,7 +122,10 @@ fn compare_conditions(
             condition.name = names[at];
         }
     }
-    let runs: Vec<Vec<Run>> = conditions.iter().map(|it| without_control(it.runs)).collect();
+    let without_control = |it: &Condition<'_>| {
+        statistics::split_control(it.runs).1.into_iter().cloned().collect()
+    };
+    let runs: Vec<Vec<Run>> = conditions.iter().map(without_control).collect();
     let runs: Vec<&[Run]> = runs.iter().map(Vec::as_slice).collect();
     Ok(match stored_levels::common_levels(&runs) {
         Some(levels) => {
@@ -141,13 +144,6 @@ fn compare_conditions(
     })
 }
 
-/// Returns the runs that are no control, or all of them if they are control runs only.
-fn without_control(runs: &[Run]) -> Vec<Run> {
-    let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
-    let measured: Vec<Run> = runs.iter().filter(|run| !is_control(run)).cloned().collect();
-    if measured.is_empty() { runs.to_vec() } else { measured }
-}
-
 fn no_levels(name: &str) -> CommandFailure {
     CommandFailure::usage(format!("`{name}` is a run without levels of factors to compare"))
         .advise("name a second condition, like `assay compare A B`, or a run that has levels")
@@ -161,8 +157,7 @@ fn print_table(
     let expected = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut results = ResultList::new(None, &expected, &typed.page);
     let (is_text, mut status) = (typed.page.is_on_screen(), ExitStatus::Success);
-    for read in run_names::read_all(&typed.store, &typed.table)? {
-        store_access::print_problems(&read, terminal);
+    for read in run_names::read_all(&typed.store, &typed.table, terminal)? {
         let summary = expected.summarize(&read.run);
         status = status
             .max(store_access::stored_run_status(&read))

@@ -64,6 +64,7 @@ pub(crate) fn import(
     if typed.explain {
         return explain_files(typed, terminal);
     }
+    let dimensions = importing::parse_dimensions(&typed.set)?;
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     // The files can be imported again, and syncing each would take most of the time.
     let store = match typed.no_store {
@@ -76,7 +77,7 @@ pub(crate) fn import(
             note: typed.note.clone(),
             command: program_arguments(),
             host: typed.host.clone(),
-            dimensions: importing::parse_dimensions(&typed.set)?,
+            dimensions,
         },
         rules: &typed.metrics,
         accepts_damage: typed.partial,

@@ -30,6 +30,7 @@ use crate::{run_names, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_stats::compare::compare_stored_programs;
 use assay_stats::run_table::build_run_table;
+use assay_store::ReadRun;
 
 pub(crate) mod tool_output;
 
@@ -79,30 +80,45 @@ pub(crate) fn show(
 
 /// Prints several runs in one table.
 fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    if typed.shape.is_some() || typed.expect.is_given() {
-        return Err(CommandFailure::usage("--as and --expect need a single run")
+    if typed.shape.is_some() {
+        return Err(CommandFailure::usage("--as needs a single run")
             .advise("name one run, or leave out the option"));
     }
-    let mut status = ExitStatus::Success;
-    let mut runs = Vec::new();
-    for read in store_access::read_all(&typed.store, &typed.runs)? {
-        store_access::print_problems(&read, terminal);
-        status = status.max(store_access::stored_run_status(&read));
-        runs.push(read.run);
-    }
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
+    let read = run_names::read_all(&typed.store, &typed.runs, terminal)?;
+    let status = stored_status(&read);
+    let runs: Vec<Run> = read.into_iter().map(|it| it.run).collect();
     if typed.page.format() == PageFormat::Learn {
-        publish_learn((&typed.page, None), &NamedExpectations::default(), &runs, terminal)?;
-        return Ok(status.code());
+        publish_learn((&typed.page, None), &expectations, &runs, terminal)?;
+    } else {
+        let table = build_run_table(&runs);
+        let page = OutputPage {
+            document: build::run_table(&table),
+            json: &|| render::json::run_table(&table),
+            csv: &|| render::csv::run_table(&table),
+            html_document: Some(&|| build::run_table(&table)),
+        };
+        page.publish(&typed.page, terminal)?;
     }
-    let table = build_run_table(&runs);
-    let page = OutputPage {
-        document: build::run_table(&table),
-        json: &|| render::json::run_table(&table),
-        csv: &|| render::csv::run_table(&table),
-        html_document: Some(&|| build::run_table(&table)),
-    };
-    page.publish(&typed.page, terminal)?;
-    Ok(status.code())
+    let is_text = typed.page.is_on_screen();
+    Ok(status.max(report_runs(&expectations, &runs, is_text, terminal)).code())
+}
+
+/// Returns the status of a command that prints these runs.
+fn stored_status(read: &[ReadRun]) -> ExitStatus {
+    read.iter().map(store_access::stored_run_status).max().unwrap_or_default()
+}
+
+/// Reports how each of several runs meets the gates and claims.
+fn report_runs(
+    expectations: &NamedExpectations,
+    runs: &[Run],
+    is_text: bool,
+    terminal: &mut Terminal,
+) -> ExitStatus {
+    let report =
+        |run| report_run(expectations, &expectations.summarize(run), is_text, terminal);
+    runs.iter().map(report).max().unwrap_or_default()
 }
 
 pub(crate) fn report(
@@ -110,14 +126,10 @@ pub(crate) fn report(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
-    let mut status = ExitStatus::Success;
-    let (mut runs, mut is_whole) = (Vec::new(), Vec::new());
-    for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
-        store_access::print_problems(&read, terminal);
-        status = status.max(store_access::stored_run_status(&read));
-        is_whole.push(read.is_whole());
-        runs.push(read.run);
-    }
+    let read = run_names::read_all(&typed.store, typed.labelled_runs(), terminal)?;
+    let status = stored_status(&read);
+    let is_whole: Vec<bool> = read.iter().map(ReadRun::is_whole).collect();
+    let mut runs: Vec<Run> = read.into_iter().map(|it| it.run).collect();
     // One for all runs: a text has the same placeholder in each, and two have different ones.
     let names = RefCell::new(Anonymiser::default());
     let change = |run: &mut Run| match typed.anonymous {
@@ -150,12 +162,8 @@ pub(crate) fn report(
             results.publish(&typed.page, terminal)?;
         }
     }
-    for run in &runs {
-        let summary = expectations.summarize(run);
-        let is_text = typed.page.is_on_screen();
-        status = status.max(report_run(&expectations, &summary, is_text, terminal));
-    }
-    Ok(status.code())
+    let is_text = typed.page.is_on_screen();
+    Ok(status.max(report_runs(&expectations, &runs, is_text, terminal)).code())
 }
 
 /// Renders one or several runs as a page for publication.
