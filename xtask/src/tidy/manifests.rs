@@ -92,6 +92,7 @@ const CRATE_MAP: &[CrateRule] = &[
         ],
         external: None,
     },
+    CrateRule { name: "assay-help", internal: &["assay-model"], external: None },
     CrateRule {
         name: "assay-judgement",
         internal: &["assay-model", "assay-stats", "assay-claims", "assay-report", "assay-run"],
@@ -119,6 +120,7 @@ const CRATE_MAP: &[CrateRule] = &[
             "assay-archive",
             "assay-console",
             "assay-emulation",
+            "assay-help",
             "assay-judgement",
             "assay-model",
             "assay-kernels",

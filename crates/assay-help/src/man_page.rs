@@ -5,22 +5,20 @@ use std::io;
 
 use clap::Command;
 
-use crate::failure::EXIT_CODES;
-
-/// Files of the program, with their meaning.
-const FILES: &[(&str, &str)] = &[
-    ("$XDG_DATA_HOME/assay, ~/.local/share/assay", "stored runs; another folder by --store"),
-    (
-        "*.toml",
-        "suites, fleet files and files of expectations: `assay help suites`, `assay help fleet-file`, `assay help docs/references.md`",
-    ),
-];
+/// Sections of every page.
+#[derive(Debug, Clone, Copy)]
+pub struct ManSections<'a> {
+    /// Files of the program, with their meaning.
+    pub files: &'a [(&'a str, &'a str)],
+    /// Exit codes, with their meaning.
+    pub exit_codes: &'a [(u8, &'a str)],
+}
 
 /// Renders the page of a command.
 ///
 /// # Errors
 /// Those of the writer.
-pub(super) fn render(command: Command) -> io::Result<String> {
+pub fn render(command: Command, sections: ManSections<'_>) -> io::Result<String> {
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let command = command.after_help(None::<&str>);
     let mut page = Vec::new();
@@ -31,11 +29,11 @@ pub(super) fn render(command: Command) -> io::Result<String> {
         let _ = write!(text, ".SH EXAMPLES\n.nf\n{}\n.fi\n", escape(examples));
     }
     text.push_str(".SH FILES\n");
-    for (file, meaning) in FILES {
+    for (file, meaning) in sections.files {
         let _ = write!(text, ".TP\n{}\n{}\n", escape(file), escape(meaning));
     }
     text.push_str(".SH EXIT STATUS\n");
-    for (code, meaning) in EXIT_CODES {
+    for (code, meaning) in sections.exit_codes {
         let _ = write!(text, ".TP\n{code}\n{}\n", escape(meaning));
     }
     Ok(text)
