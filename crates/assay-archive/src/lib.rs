@@ -10,8 +10,8 @@
 //! prints, parses options or handles signals.
 
 pub mod export;
-pub mod list_row;
 mod request;
+pub mod run_list;
 pub mod server;
 pub mod site;
 pub mod store_watch;

@@ -19,7 +19,7 @@ use assay_run::failure::CommandFailure;
 use assay_store::{ListEntry, RunListing, Store};
 
 use crate::ArchiveRequest;
-use crate::list_row::list_row;
+use crate::run_list::list_row;
 use folder::{FileRecord, SiteFolder, SiteManifest};
 use histories::MAX_HISTORY_RUNS;
 use placeholders::Placeholders;

@@ -3,6 +3,7 @@
 //!
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 
+pub mod companions;
 pub mod failure;
 pub mod file_size_limit;
 mod headlines;

@@ -5,6 +5,7 @@
 
 use assay_console::{output_file, signals, storage_plan, store_access, terminal};
 
+pub mod called_name;
 pub mod fio;
 pub mod ior;
 pub mod iperf3;

@@ -38,5 +38,6 @@ pub mod run_request;
 mod session;
 pub mod storage;
 pub mod stored_outcome;
+pub mod suites;
 pub mod switching;
 pub mod tools;

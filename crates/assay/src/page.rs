@@ -12,9 +12,9 @@ use assay_run::failure::CommandFailure;
 use serde::Serialize;
 
 use crate::arguments::{BriefPageArguments, PageArguments, PageFormat};
-use crate::companions::{self, CompanionFile};
 use crate::output_file;
 use crate::terminal::Terminal;
+use assay_console::companions::{self, CompanionFile};
 
 /// Page in all its formats; machine-readable ones are rendered on demand.
 pub(crate) struct OutputPage<'a> {

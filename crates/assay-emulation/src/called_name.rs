@@ -31,7 +31,7 @@ const OSU_PREFIX: &str = "osu_";
 const PRESET: [&str; 2] = ["--preset", "osu-7"];
 
 /// Inserts the command of the tool whose name the program was called by.
-pub(crate) fn insert_command(mut words: Vec<OsString>) -> Vec<OsString> {
+pub fn insert_command(mut words: Vec<OsString>) -> Vec<OsString> {
     let called = words.first().map(Path::new).and_then(Path::file_name);
     let Some(name) = called.and_then(|name| name.to_str()) else { return words };
     let mut command: Vec<&str> = TOOLS

@@ -9,16 +9,14 @@ use assay_model::benchmark::Benchmark;
 use assay_model::factor::FactorLevels;
 use assay_model::suite::factorial::FactorialSuite;
 use assay_model::suite::{self, Suite, SuiteError};
-use assay_run::failure::{CommandFailure, FailureKind};
-use clap::CommandFactory as _;
 
-use crate::arguments::Arguments;
+use crate::failure::{CommandFailure, FailureKind};
 
 /// Example that `assay help suites` prints.
-pub(crate) const EXAMPLE_SUITE: &str = include_str!("../../../suites/example.toml");
+pub const EXAMPLE_SUITE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub(crate) const BUILT_IN: [(&str, &str); 12] = [
+pub const BUILT_IN: [(&str, &str); 12] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("all", include_str!("../../../suites/all.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
@@ -34,22 +32,28 @@ pub(crate) const BUILT_IN: [(&str, &str); 12] = [
 ];
 
 /// Names of published result pages, each with the suite that measures the same figures.
-pub(crate) const PAGE_SUITES: [(&str, &str); 3] =
+pub const PAGE_SUITES: [(&str, &str); 3] =
     [("hb", "hpc-node"), ("hc", "hpc-node"), ("anf", "storage-volume")];
 
 /// Whether the name refers to a built-in suite.
-pub(crate) fn is_built_in(name: &str) -> bool {
+pub fn is_built_in(name: &str) -> bool {
     BUILT_IN.iter().chain(&PAGE_SUITES).any(|(built_in, _)| *built_in == name)
 }
 
 /// Opens suites and joins them to one.
-pub(crate) fn open_joined(names: &[OsString]) -> Result<Suite, CommandFailure> {
+///
+/// # Errors
+/// An unknown name, or a file that cannot be read or is no valid suite.
+pub fn open_joined(names: &[OsString]) -> Result<Suite, CommandFailure> {
     read_joined(names, &BTreeMap::new())
 }
 
 /// Opens a suite with factors: its own, and those given on the command line. `texts` has the contents
 /// of the files already read, by name. Returns `None` without any factor.
-pub(crate) fn open_factorial(
+///
+/// # Errors
+/// An unknown name, or a file that cannot be read or is no valid suite.
+pub fn open_factorial(
     names: &[OsString],
     given: &[FactorLevels],
     texts: &BTreeMap<String, String>,
@@ -77,9 +81,12 @@ pub(crate) fn open_factorial(
 }
 
 /// Suite with factors, and the name under which it was opened.
-pub(crate) struct OpenedFactors {
-    pub(crate) suite: FactorialSuite,
-    pub(crate) file: String,
+#[derive(Debug)]
+pub struct OpenedFactors {
+    /// The suite with all combinations of levels.
+    pub suite: FactorialSuite,
+    /// Name, as the user gave it.
+    pub file: String,
 }
 
 /// Returns the text of a suite by name or from a file.
@@ -94,7 +101,10 @@ fn suite_text(file: &OsStr) -> Result<String, CommandFailure> {
 }
 
 /// Opens suites and joins them to one; `texts` has the contents of the files already read, by name.
-pub(crate) fn read_joined(
+///
+/// # Errors
+/// An unknown name, or a file that cannot be read or is no valid suite.
+pub fn read_joined(
     names: &[OsString],
     texts: &BTreeMap<String, String>,
 ) -> Result<Suite, CommandFailure> {
@@ -113,9 +123,10 @@ pub(crate) fn read_joined(
 }
 
 /// Reads the texts of the suites that are files, by their names as displayed.
-pub(crate) fn read_texts(
-    names: &[OsString],
-) -> Result<BTreeMap<String, String>, CommandFailure> {
+///
+/// # Errors
+/// An unknown name, or a file that cannot be read or is no valid suite.
+pub fn read_texts(names: &[OsString]) -> Result<BTreeMap<String, String>, CommandFailure> {
     let files = names.iter().map(|file| (file, file.to_string_lossy().into_owned()));
     let files = files.filter(|(_, name)| !is_built_in(name));
     files.map(|(file, name)| Ok((name, read_file(file)?))).collect()
@@ -124,7 +135,10 @@ pub(crate) fn read_texts(
 /// Opens a suite by name or from a file. A suite opened by a page's name gets that name.
 ///
 /// A built-in name takes precedence over a file or folder of the same name.
-pub(crate) fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
+///
+/// # Errors
+/// An unknown name, or a file that cannot be read or is no valid suite.
+pub fn find_suite(file: &OsStr) -> Result<Suite, CommandFailure> {
     let name = file.to_string_lossy();
     let name = name.as_ref();
     if let Some((page, suite_of_page)) = PAGE_SUITES.iter().find(|(page, _)| *page == name) {
@@ -168,8 +182,13 @@ fn read_file(file: &OsStr) -> Result<String, CommandFailure> {
     })
 }
 
+/// Returns the failure for a name that is neither a suite nor a file.
+pub fn no_suite(name: &str) -> CommandFailure {
+    CommandFailure::usage(format!("there is no suite `{name}`"))
+}
+
 fn unknown_suite(name: &str) -> CommandFailure {
-    let failure = CommandFailure::usage(format!("there is no suite `{name}`"));
+    let failure = no_suite(name);
     if let Some(advice) = advise_other_command(name) {
         return failure.advise(advice);
     }
@@ -185,15 +204,10 @@ fn unknown_suite(name: &str) -> CommandFailure {
         .advise("name a suite file by its path, like ./mine.toml; `assay help suites` prints an example")
 }
 
-/// Returns the command that measures what a name, which is no suite, denotes: a command, a benchmark
-/// or a topic.
+/// Returns the command that measures what a name, which is no suite, denotes: a benchmark or a topic.
 fn advise_other_command(name: &str) -> Option<String> {
-    let arguments = Arguments::command();
     if name == "suites" {
         return Some("`assay help suites` lists the suites".to_owned());
-    }
-    if let Some(command) = arguments.find_subcommand(name).filter(|it| !it.is_hide_set()) {
-        return Some(format!("it is a command: `assay {}`", command.get_name()));
     }
     if ["gpu", "cuda", "rocm", "nccl"].contains(&name) {
         return Some(
@@ -234,16 +248,12 @@ fn invalid_suite(name: &str, text: &str, error: SuiteError) -> CommandFailure {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
-    use crate::arguments::AssayCommand;
 
     /// A name that is no suite leads to the command that the user needs.
     #[test]
     fn unknown_suites_name_the_right_command() {
         for (name, expected) in [
-            ("stream", "it is a command: `assay stream`"),
             ("memory.stream", "it is a benchmark: `assay stream`"),
             ("memory.latency", "it is a benchmark: `assay run quick` measures it"),
             ("mpi.latency", "`assay run mpi` measures it"),
@@ -263,20 +273,6 @@ mod tests {
             let suite =
                 find_suite(name.as_ref()).unwrap_or_else(|failure| panic!("{}", failure));
             assert_eq!(suite.name, name);
-        }
-    }
-
-    /// `compare` can show equivalence at its default margin only if the target precision of each
-    /// measure is at most half of the margin.
-    #[test]
-    fn built_in_targets_fit_default_margin() {
-        let compare = Arguments::try_parse_from(["assay", "compare", "a", "b"]).unwrap();
-        let AssayCommand::Compare(typed) = compare.command else { panic!("{compare:?}") };
-        for (name, _) in BUILT_IN {
-            for measure in find_suite(name.as_ref()).unwrap().measures {
-                let benchmark = measure.request.benchmark().id();
-                assert!(2.0 * measure.target <= typed.margin, "{name}: {benchmark}");
-            }
         }
     }
 }

@@ -15,15 +15,18 @@ use crate::terminal::Terminal;
 /// First characters of a page's data, and of its pictures.
 const COMPANION_STARTS: [&str; 2] = ["{\n  \"schema\": ", "<svg class=\"plot\""];
 
-/// Companion file: its path and its content.
-pub(crate) struct CompanionFile<'t> {
-    pub(crate) path: PathBuf,
-    pub(crate) text: &'t str,
+/// Companion file.
+#[derive(Debug)]
+pub struct CompanionFile<'t> {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its content.
+    pub text: &'t str,
 }
 
 /// Returns the path for the data of a page: the page's name with the extension `json`, or
 /// `data.json` if that is the page itself.
-pub(crate) fn data_path(page: &Path) -> PathBuf {
+pub fn data_path(page: &Path) -> PathBuf {
     let data = page.with_extension("json");
     if data == page { page.with_extension("data.json") } else { data }
 }
@@ -32,10 +35,7 @@ pub(crate) fn data_path(page: &Path) -> PathBuf {
 ///
 /// # Errors
 /// The failure names the file.
-pub(crate) fn check(
-    page: &Path,
-    companions: &[CompanionFile<'_>],
-) -> Result<(), CommandFailure> {
+pub fn check(page: &Path, companions: &[CompanionFile<'_>]) -> Result<(), CommandFailure> {
     let old_page = fs::read(page).unwrap_or_default();
     let old_page = String::from_utf8_lossy(&old_page);
     for CompanionFile { path, .. } in companions {
@@ -59,7 +59,7 @@ pub(crate) fn check(
 ///
 /// # Errors
 /// A file that cannot be written.
-pub(crate) fn write(
+pub fn write(
     companions: &[CompanionFile<'_>],
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
