@@ -4,6 +4,8 @@
 //! - [`server`] serves the same pages to browsers, live.
 //! - [`export`] writes tables for other programs.
 //! - [`store_watch`] notices runs that begin, end or are removed.
+//! - [`stored_levels`] finds the runs that took turns with a run.
+//! - [`run_list`] and [`verification`] describe runs for programs.
 //!
 //! A caller names the store, the selection and the language in a request ([`ArchiveRequest`],
 //! [`export::ExportRequest`]) and gets warnings through a function or in the result. This crate never
@@ -15,6 +17,8 @@ pub mod run_list;
 pub mod server;
 pub mod site;
 pub mod store_watch;
+pub mod stored_levels;
+pub mod verification;
 
 pub use request::ArchiveRequest;
 pub use site::anonymise_run;

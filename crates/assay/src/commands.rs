@@ -5,7 +5,6 @@ pub(crate) mod agent;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 mod doctor_hosts;
-mod doctor_topics;
 pub(crate) mod exec;
 pub(crate) mod export;
 pub(crate) mod help;

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use assay_claims::expectation::JudgedResults;
+use assay_judgement::drained_hosts::{drain_list, is_uneven};
 use assay_judgement::expectations::NamedExpectations;
 use assay_judgement::gates::JudgedHosts;
 use assay_model::run::Run;
@@ -26,7 +27,6 @@ use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
 use crate::{output_file, page, store_access};
 
-mod hosts;
 mod report;
 
 use report::RunVerdicts;
@@ -172,11 +172,13 @@ impl<'a> RunDelivery<'a> {
         if let Some(judged) = &judged {
             report_hosts(judged, prints_report(self.typed), terminal);
         }
-        self.write_drain_list(judged.as_ref(), &summary)?;
+        if let Some(file) = self.drain_list {
+            output_file::write(file, drain_list(&summary, judged.as_ref()))?;
+        }
         let of_gates = judged.map_or(ExitStatus::Success, |it| outcome_status(it.outcome()));
         check_result(&summary)?;
         left.map_or(Ok(()), Err)?;
-        let is_uneven = self.typed.strict && hosts::is_uneven(&summary);
+        let is_uneven = self.typed.strict && is_uneven(&summary);
         let of_hosts = if is_uneven { ExitStatus::Regression } else { ExitStatus::Success };
         Ok(of_gates.max(of_hosts).max(self.check(&summary, terminal)).code())
     }
@@ -192,18 +194,6 @@ impl<'a> RunDelivery<'a> {
         let is_text = prints_report(self.typed);
         let of_trust = if is_doubted { ExitStatus::Undecided } else { ExitStatus::Success };
         of_trust.max(report_claims(&self.expectations, &summary.results, is_text, terminal))
-    }
-
-    /// Writes the hosts to drain to the file of the user: lost ones, those that are worse than
-    /// their peers, and those beyond a gate.
-    fn write_drain_list(
-        &self,
-        judged: Option<&JudgedHosts<'_>>,
-        summary: &RunSummary,
-    ) -> Result<(), CommandFailure> {
-        let Some(file) = self.drain_list else { return Ok(()) };
-        let beyond = judged.into_iter().flat_map(JudgedHosts::failed_hosts);
-        hosts::write_drain_list(file, summary, hosts::worse_than_peers(summary).chain(beyond))
     }
 }
 

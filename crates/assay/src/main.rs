@@ -10,7 +10,6 @@ mod expectations;
 mod page;
 mod pipeline;
 mod run_names;
-mod stored_levels;
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
 //! `assay compare`: compares the stored runs of two conditions or more, or the levels of one run.
 
+use assay_archive::stored_levels;
 use assay_claims::expectation::JudgedResults;
 use assay_claims::{gate, reference};
 use assay_judgement::expectations::{self, NamedExpectations};
@@ -19,11 +20,10 @@ use crate::arguments::CompareArguments;
 use crate::arguments::claims::OutcomeReportArguments;
 use crate::expectations::{outcome_status, report_claims, report_outcomes, report_run};
 use crate::failure::ExitStatus;
-use crate::page::OutputPage;
+use crate::page::{OutputPage, levels_page};
+use crate::run_names;
 use crate::store_access::{self, OrderedRuns};
-use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
-use crate::{run_names, stored_levels};
 use assay_run::failure::CommandFailure;
 
 pub(crate) fn compare(
@@ -87,7 +87,8 @@ fn compare_many(
     let comparison = match typed.others.as_slice() {
         [] => {
             let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
-            let compared = stored_levels::compare_stored(&typed.store, &run, &|_| Ok(()))?;
+            let location = store_access::location(&typed.store);
+            let compared = stored_levels::compare_stored(&location, &run, &|_| Ok(()))?;
             compared.ok_or_else(|| no_levels(typed.first()))?
         }
         others => {

@@ -1,6 +1,7 @@
 //! `assay doctor --hosts`: runs the checks on many hosts at once and reports their differences.
 
 use assay_console::host_access::{HostAccess, describe_unreachable, failure_reason};
+use assay_fleet::doctor::topics::{is_strict_violation, keep_topics};
 use assay_fleet::remote::HostFailure;
 use assay_fleet::remote::examination::{self, HostReport};
 use assay_model::facts::difference::{ComparedHost, HostDifference, find_differences};
@@ -11,7 +12,7 @@ use assay_report::words;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::doctor_topics::{is_strict_violation, keep_topics};
+use super::doctor::unknown_topic;
 use crate::arguments::DoctorArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
@@ -47,7 +48,8 @@ pub(super) fn doctor(
         }
     });
     let findings = answers.iter_mut().flatten().map(|it| &mut it.examined.findings);
-    keep_topics(&mut findings.collect::<Vec<_>>(), &typed.topics)?;
+    keep_topics(&mut findings.collect::<Vec<_>>(), &typed.topics)
+        .map_err(|error| unknown_topic(&error))?;
     let (reports, unreachable) = split_answers(names, &answers);
     let is_bad = typed.strict
         && reports.iter().any(|it| it.compared.findings.iter().any(is_strict_violation));

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_archive::anonymise_run;
+use assay_archive::stored_levels::compare_stored;
 use assay_claims::expectation::JudgedResults;
 use assay_judgement::expectations::NamedExpectations;
 use assay_model::level_comparison::LevelComparison;
@@ -23,7 +24,6 @@ use crate::expectations::report_run;
 use crate::failure::ExitStatus;
 use crate::output_file;
 use crate::page::{self, OutputPage};
-use crate::stored_levels::compare_stored;
 use crate::terminal::Terminal;
 use crate::{run_names, store_access};
 use assay_console::companions::{self, CompanionFile};
@@ -68,7 +68,8 @@ pub(crate) fn show(
             publish_learn((&typed.page, None), &expectations, runs, terminal)?;
         }
         None => {
-            let levels = compare_stored(&typed.store, &read.run, &|_| Ok(()))?;
+            let location = store_access::location(&typed.store);
+            let levels = compare_stored(&location, &read.run, &|_| Ok(()))?;
             let shown = (&read.run, &summary);
             run_page(shown, levels.as_ref(), &expectations, &typed.page, terminal)?;
         }
@@ -138,7 +139,7 @@ pub(crate) fn report(
     };
     let levels = match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) => None,
-        ([run], _) => compare_stored(&typed.store, run, &change)?,
+        ([run], _) => compare_stored(&store_access::location(&typed.store), run, &change)?,
         _ => None,
     };
     runs.iter_mut().try_for_each(&change)?;

@@ -3,8 +3,17 @@
 use std::collections::BTreeSet;
 
 use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
-use assay_model::suite::suggest;
-use assay_run::failure::CommandFailure;
+use thiserror::Error;
+
+/// Topic without a check.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("there is no topic `{name}`")]
+pub struct UnknownTopic {
+    /// Requested topic.
+    pub name: String,
+    /// Topics with a check.
+    pub known: Vec<String>,
+}
 
 /// Returns the topic of a check: `network` for `network.send-buffer`.
 fn topic(finding: &DoctorFinding) -> &str {
@@ -13,22 +22,27 @@ fn topic(finding: &DoctorFinding) -> &str {
 
 /// Whether no check of a requested topic can observe anything on this machine. The report is then
 /// printed in full, to show that.
-pub(super) fn is_unobservable(requested_topic: &str, findings: &[DoctorFinding]) -> bool {
+#[must_use]
+pub fn is_unobservable(requested_topic: &str, findings: &[DoctorFinding]) -> bool {
     let mut of_topic = findings.iter().filter(|it| topic(it) == requested_topic);
     of_topic.all(|it| matches!(it.outcome, CheckOutcome::NotVisible | CheckOutcome::Unreadable))
 }
 
 /// Whether `--strict` rejects the finding.
-pub(super) fn is_strict_violation(finding: &DoctorFinding) -> bool {
+#[must_use]
+pub fn is_strict_violation(finding: &DoctorFinding) -> bool {
     finding.outcome == CheckOutcome::Deviates && finding.severity > FindingSeverity::Note
 }
 
 /// Removes the findings of other topics than the requested ones. A topic may exist on only some of
 /// the machines.
-pub(super) fn keep_topics(
+///
+/// # Errors
+/// A topic that no machine has.
+pub fn keep_topics(
     machines: &mut [&mut Vec<DoctorFinding>],
     topics: &[String],
-) -> Result<(), CommandFailure> {
+) -> Result<(), UnknownTopic> {
     /// The limit of locked memory also determines whether RDMA works.
     const OF_RDMA: &str = "limits.locked-memory";
     let available: BTreeSet<&str> =
@@ -37,9 +51,8 @@ pub(super) fn keep_topics(
         topics.iter().find(|requested| !available.contains(requested.as_str()))
         && !machines.is_empty()
     {
-        let available: Vec<&str> = available.into_iter().collect();
-        return Err(CommandFailure::usage(format!("there is no topic `{unknown}`"))
-            .advise(suggest(unknown, &available)));
+        let known = available.into_iter().map(str::to_owned).collect();
+        return Err(UnknownTopic { name: unknown.clone(), known });
     }
     let is_requested = |it: &DoctorFinding| {
         topics

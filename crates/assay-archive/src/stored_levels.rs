@@ -1,26 +1,21 @@
-//! Levels of factors in stored runs: programs within one run, or runs that took turns; and the page of
-//! compared levels.
+//! Levels of factors in stored runs: programs within one run, or runs that took turns.
 
-use assay_console::options::StoreArguments;
 use assay_model::factor::FactorLevel;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::run::Run;
-use assay_report::{build, render};
 use assay_run::failure::CommandFailure;
 use assay_stats::compare::{LevelRuns, compare_levels, program_levels};
-
-use crate::page::OutputPage;
-use crate::store_access;
+use assay_store::StoreLocation;
 
 /// Changes a run before it is compared, such as its names.
-pub(crate) type RunChange<'a> = dyn Fn(&mut Run) -> Result<(), CommandFailure> + 'a;
+pub type RunChange<'a> = dyn Fn(&mut Run) -> Result<(), CommandFailure> + 'a;
 
 /// Compares the levels that a stored run belongs to; `None` if it belongs to none.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub(crate) fn compare_stored(
-    typed: &StoreArguments,
+pub fn compare_stored(
+    store: &StoreLocation,
     run: &Run,
     change: &RunChange<'_>,
 ) -> Result<Option<LevelComparison>, CommandFailure> {
@@ -30,14 +25,14 @@ pub(crate) fn compare_stored(
     if programs.len() > 1 {
         return Ok(Some(compare_levels(&programs)));
     }
-    let mut runs = read_turns(typed, run)?;
+    let mut runs = read_turns(store, run)?;
     runs.iter_mut().try_for_each(change)?;
     let conditions = group_by_levels(runs);
     Ok((conditions.len() > 1).then(|| compare_levels(&conditions)))
 }
 
 /// Reads all runs that took turns with this one, in the order of their turns; none without factors.
-fn read_turns(typed: &StoreArguments, run: &Run) -> Result<Vec<Run>, CommandFailure> {
+fn read_turns(store: &StoreLocation, run: &Run) -> Result<Vec<Run>, CommandFailure> {
     let Some(turn) = run.started.turn.as_ref().filter(|it| !it.levels.is_empty()) else {
         return Ok(Vec::new());
     };
@@ -47,10 +42,12 @@ fn read_turns(typed: &StoreArguments, run: &Run) -> Result<Vec<Run>, CommandFail
         let name = turn.levels.first().map(|it| format!("{}=", it.factor));
         name.is_some_and(|name| label.contains(&name))
     };
-    for entry in store_access::list_runs(typed)?.runs {
+    let from_store = |error| CommandFailure::from_store(&error);
+    let opened = store.open_existing().map_err(from_store)?;
+    for entry in opened.list().map_err(from_store)?.runs {
         if entry.suite == run.started.plan.suite && entry.label.as_ref().is_some_and(has_factor)
         {
-            let other = store_access::read(typed, &entry.id)?.run;
+            let other = opened.read_with_doubts(&entry.id).map_err(from_store)?.run;
             let theirs = other.started.turn.as_ref();
             if theirs.is_some_and(|it| it.comparison == turn.comparison) {
                 runs.push(other);
@@ -79,7 +76,7 @@ fn group_by_levels(runs: Vec<Run>) -> Vec<LevelRuns> {
 
 /// Returns the common levels of each condition's runs; `None` unless every condition has its own
 /// levels of the same factors.
-pub(crate) fn common_levels(conditions: &[&[Run]]) -> Option<Vec<Vec<FactorLevel>>> {
+pub fn common_levels(conditions: &[&[Run]]) -> Option<Vec<Vec<FactorLevel>>> {
     let common = |runs: &&[Run]| -> Option<Vec<FactorLevel>> {
         let mut all = runs.iter().map(|run| run.started.turn.as_ref().map(|it| &it.levels));
         let first = all.next()??;
@@ -92,17 +89,4 @@ pub(crate) fn common_levels(conditions: &[&[Run]]) -> Option<Vec<Vec<FactorLevel
     let are_distinct = levels.iter().enumerate().all(|(at, it)| !levels[..at].contains(it));
     (are_distinct && levels.windows(2).all(|it| names(&it[0]) == names(&it[1])))
         .then_some(levels)
-}
-
-/// Passes the comparison of levels as a page to `publish`.
-pub(crate) fn levels_page<T>(
-    comparison: &LevelComparison,
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> T {
-    publish(OutputPage {
-        document: build::level_comparison(comparison),
-        json: &|| render::json::level_comparison(comparison),
-        csv: &|| render::csv::level_comparison(comparison),
-        html_document: Some(&|| build::level_comparison(comparison)),
-    })
 }
