@@ -1,4 +1,4 @@
-//! The archive: what is made of all runs of a store.
+//! The archive: pages, exports and news of all runs of a store.
 //!
 //! - [`site`] writes a static site into a folder.
 //! - [`server`] serves the same pages to browsers, live.

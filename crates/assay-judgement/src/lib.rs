@@ -1,4 +1,4 @@
-//! Judgement of results and pages by what others publish or a user demands.
+//! Judgement of results and pages by published figures and by the demands of a user.
 //!
 //! - [`expectations`] reads claims, limits and gates of `--expect` and applies them to a run.
 //! - [`drained_hosts`] lists the hosts that a user should drain.

@@ -1,4 +1,4 @@
-//! Account of a file that was read: every line, with what it became.
+//! Account of a file that was read: every line with its outcome.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use super::contents::{FailedPart, FilePart, ImportedMeasurement, LineSpan};
 
 /// Account of a file.
 #[derive(Debug, Serialize)]
-pub struct Explanation {
+pub struct FileAccount {
     file: String,
     format: &'static str,
     /// Line prefixes that were removed.
@@ -61,7 +61,7 @@ pub fn explain(
     text: &str,
     read: &ReadFile,
     describe: &dyn Fn(&ImportedMeasurement) -> String,
-) -> Explanation {
+) -> FileAccount {
     let contents = &read.contents;
     let mut parts: Vec<ExplainedPart> = Vec::new();
     parts.extend(contents.measurements.iter().map(|it| {
@@ -85,7 +85,7 @@ pub fn explain(
     let owners = assign_lines(&parts, text.lines().count());
     let unused = text.lines().zip(&owners);
     let unused = unused.filter(|(line, owner)| owner.is_none() && has_words(line));
-    Explanation {
+    FileAccount {
         file: file.to_owned(),
         format: read.format.name,
         prefixes: read.prefixes.clone(),
@@ -95,7 +95,7 @@ pub fn explain(
     }
 }
 
-impl Explanation {
+impl FileAccount {
     /// Formats the account: each part, followed by its lines. `count` is the number of measurements in
     /// words, and `text` the file.
     #[must_use]
@@ -224,7 +224,7 @@ mod tests {
         assert!(explained > 300, "{explained} explained files");
     }
 
-    fn check(explanation: &Explanation, text: &str, path: &Path) {
+    fn check(explanation: &FileAccount, text: &str, path: &Path) {
         let formatted = explanation.format("some", text);
         let lines: Vec<&str> = text.lines().collect();
         let digits = lines.len().to_string().len();

@@ -1,4 +1,4 @@
-//! File of results on the disk: what may be imported at all, and failures with their line.
+//! File of results on the disk: checks before it is imported, and failures with their line.
 
 use std::fs::File;
 use std::io::Read as _;

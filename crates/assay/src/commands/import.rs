@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_adapters::import::explanation::{Explanation, explain};
+use assay_adapters::import::explanation::{FileAccount, explain};
 use assay_adapters::import::{self, ImportedMeasurement};
 use assay_claims::expectation::JudgedResults;
 use assay_console::options::program_arguments;
@@ -165,7 +165,7 @@ fn explain_files(
 }
 
 /// Formats the account of a file, with the number of its measurements.
-fn format_explanation(explanation: &Explanation, text: &str) -> String {
+fn format_explanation(explanation: &FileAccount, text: &str) -> String {
     let count = words::count_message("imported-measurements", explanation.measurements);
     explanation.format(&count, text)
 }
