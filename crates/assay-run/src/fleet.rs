@@ -34,7 +34,6 @@ use crate::pauses::WallClockWatch;
 use crate::run_request::PlanForecast;
 use crate::session::{Session, SessionRequest};
 
-pub mod agent;
 mod case_usage;
 pub(crate) mod clocks;
 

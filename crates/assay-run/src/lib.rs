@@ -7,6 +7,7 @@
 #![doc = include_str!("../examples/triad.rs")]
 //! ```
 
+pub mod agent;
 mod bind;
 mod block_order;
 mod condition_command;

@@ -1,12 +1,9 @@
 //! `assay doctor`: checks whether this machine is configured for measuring.
 
-use assay_fleet::doctor::topics::{
-    UnknownTopic, is_strict_violation, is_unobservable, keep_topics,
-};
+use assay_fleet::doctor::topics::{is_strict_violation, is_unobservable, keep_topics};
 use assay_fleet::remote::DoctorResults;
 use assay_fleet::root::Root;
 use assay_fleet::{doctor as checks, facts, state};
-use assay_model::suite::suggest;
 use assay_report::build;
 
 use super::doctor_hosts;
@@ -36,7 +33,7 @@ pub(crate) fn doctor(
         link_bit_per_s: typed.speed.map(|it| it.bit_per_s),
     })?;
     keep_topics(&mut [&mut results.findings], &typed.topics)
-        .map_err(|error| unknown_topic(&error))?;
+        .map_err(|error| doctor_hosts::unknown_topic(&error))?;
     let all_command = format!(
         "assay doctor {}--all",
         typed.topics.iter().map(|topic| format!("{topic} ")).collect::<String>()
@@ -52,12 +49,6 @@ pub(crate) fn doctor(
     page::publish(|| document, || &results, &typed.page, terminal)?;
     let is_bad = typed.strict && results.findings.iter().any(is_strict_violation);
     Ok(if is_bad { exit_code(FailureKind::Measurement) } else { 0 })
-}
-
-/// Returns the failure for a topic without a check.
-pub(super) fn unknown_topic(error: &UnknownTopic) -> CommandFailure {
-    let known: Vec<&str> = error.known.iter().map(String::as_str).collect();
-    CommandFailure::usage(error.to_string()).advise(suggest(&error.name, &known))
 }
 
 /// Runs every check on this machine, including those of a path if one is named.

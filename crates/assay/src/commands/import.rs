@@ -64,21 +64,13 @@ pub(crate) fn import(
     if typed.explain {
         return explain_files(typed, terminal);
     }
-    let dimensions = importing::parse_dimensions(&typed.set)?;
+    let details = import_details(typed)?;
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
     // The files can be imported again, and syncing each would take most of the time.
-    let store = match typed.no_store {
-        true => None,
-        false => Some(store_access::open(&typed.store)?.sync_at_end()),
-    };
+    let open = || store_access::open(&typed.store).map(|store| store.sync_at_end());
+    let store = (!typed.no_store).then(open).transpose()?;
     let request = ImportRequest {
-        details: ImportDetails {
-            label: typed.label.clone(),
-            note: typed.note.clone(),
-            command: program_arguments(),
-            host: typed.host.clone(),
-            dimensions,
-        },
+        details,
         rules: &typed.metrics,
         accepts_damage: typed.partial,
         repeats: typed.again,
@@ -133,6 +125,17 @@ pub(crate) fn import(
         page::publish_brief(&text, &document, &typed.answer, terminal)?;
     }
     Ok(status.code())
+}
+
+/// Returns the information of the user that the files do not contain.
+fn import_details(typed: &ImportArguments) -> Result<ImportDetails, CommandFailure> {
+    Ok(ImportDetails {
+        label: typed.label.clone(),
+        note: typed.note.clone(),
+        command: program_arguments(),
+        host: typed.host.clone(),
+        dimensions: importing::parse_dimensions(&typed.set)?,
+    })
 }
 
 /// Prints what every line of the files becomes.

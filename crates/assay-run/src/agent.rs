@@ -15,9 +15,9 @@ use assay_fleet::remote::{
 use assay_kernels::clock;
 use assay_store::Store;
 
-use super::pairs;
 use crate::factor_turns::AppliedLevels;
 use crate::failure::{CommandFailure, FailureKind};
+use crate::fleet::pairs;
 use crate::listener::SilentListener;
 use crate::storage::options::RunOptions;
 use crate::storage::runner;
@@ -88,11 +88,16 @@ impl AgentState {
         }
     }
 
-    fn handle_request(&self, request: AgentRequest, line: &Arc<CoordinatorLink>) {
-        if let AgentRequest::Run(run_request) = &request {
+    /// Notes whether the pairs of a run are ranks of MPI, whose calls are served here.
+    fn note_ranks(&self, request: &AgentRequest) {
+        if let AgentRequest::Run(run_request) = request {
             let has_mpi_pairs = run_request.pairs.as_ref().is_some_and(|pairs| pairs.of_mpi);
             self.takes_ranks.store(has_mpi_pairs, Ordering::Relaxed);
         }
+    }
+
+    fn handle_request(&self, request: AgentRequest, line: &Arc<CoordinatorLink>) {
+        self.note_ranks(&request);
         let is_long = matches!(
             request,
             AgentRequest::Share(_)
