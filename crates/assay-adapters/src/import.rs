@@ -16,6 +16,7 @@ mod collections;
 mod compute;
 mod contents;
 mod error_lines;
+pub mod explanation;
 mod file_time;
 mod fio;
 mod foreign;

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::{Attribute, AttributeValue};
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric};
 use assay_model::limit::{LimitBasis, PhysicalLimit};
-use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::spelling::nearest_word;
 use assay_model::summary::MetricEstimate;
 use serde::{Deserialize, Serialize};
@@ -355,15 +355,8 @@ pub(crate) fn has_dimensions(
     estimate: &MetricEstimate,
     dimensions: &[(Attribute, String)],
 ) -> bool {
-    dimensions.iter().all(|(name, wanted)| match estimate.parameters.get(name) {
-        Some(AttributeValue::Text(text)) => text == wanted,
-        Some(AttributeValue::Flag(flag)) => *wanted == flag.to_string(),
-        Some(value) => {
-            let number = wanted.parse::<f64>().ok();
-            let number = number.or_else(|| Some(wanted.parse::<Bytes>().ok()?.0 as f64));
-            value.as_number().zip(number).is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
-        }
-        None => false,
+    dimensions.iter().all(|(name, wanted)| {
+        estimate.parameters.get(name).is_some_and(|value| value.is_denoted_by(wanted))
     })
 }
 

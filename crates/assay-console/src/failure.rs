@@ -5,10 +5,51 @@ use std::ops::Range;
 use assay_run::failure::{CommandFailure, FailureKind, FailureLocation};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
-/// Exit code of a comparison that found a regression.
-pub const REGRESSION: u8 = 5;
-/// Exit code of a comparison that found no regression but could not decide everything.
-pub const UNDECIDED: u8 = 6;
+/// Exit status of a command. Of several, the greatest is reported: the order is that of the
+/// variants, from success to a bug.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitStatus {
+    /// Everything was done and met.
+    #[default]
+    Success,
+    /// A comparison or an expectation could not be decided.
+    Undecided,
+    /// A comparison found a regression, or an expectation is missed.
+    Regression,
+    /// Wrong usage.
+    WrongUsage,
+    /// A suite file is invalid.
+    InvalidSuite,
+    /// A host, library, tool, disk or measurement failed.
+    Failed,
+    /// Bug of assay.
+    Bug,
+}
+
+impl ExitStatus {
+    /// Returns the status of a failure of this kind.
+    pub const fn from_failure(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Internal => Self::Bug,
+            FailureKind::Usage => Self::WrongUsage,
+            FailureKind::Suite => Self::InvalidSuite,
+            FailureKind::Measurement => Self::Failed,
+        }
+    }
+
+    /// Returns the exit code.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Bug => 1,
+            Self::WrongUsage => 2,
+            Self::InvalidSuite => 3,
+            Self::Failed => 4,
+            Self::Regression => 5,
+            Self::Undecided => 6,
+        }
+    }
+}
 
 /// Exit codes with their meaning.
 pub const EXIT_CODES: [(u8, &str); 7] = [
@@ -23,21 +64,16 @@ pub const EXIT_CODES: [(u8, &str); 7] = [
         4,
         "a host, library, tool, disk or measurement failed, the run was interrupted, or `doctor --strict` found a deviation",
     ),
-    (REGRESSION, "a comparison found a regression, or a value misses what `--expect` asks for"),
+    (5, "a comparison found a regression, or a value misses what `--expect` asks for"),
     (
-        UNDECIDED,
+        6,
         "a comparison or `--expect` cannot tell, or with `--strict` a run is not to be trusted",
     ),
 ];
 
 /// Returns the exit code of a failure of this kind.
 pub const fn exit_code(kind: FailureKind) -> u8 {
-    match kind {
-        FailureKind::Internal => 1,
-        FailureKind::Usage => 2,
-        FailureKind::Suite => 3,
-        FailureKind::Measurement => 4,
-    }
+    ExitStatus::from_failure(kind).code()
 }
 
 /// Renders a failure as text: the failed operation with its source location, the reason, and
@@ -82,5 +118,27 @@ impl Diagnostic for SourceExcerpt {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let label = LabeledSpan::new_with_span(Some("here".into()), self.span.clone());
         Some(Box::new(std::iter::once(label)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A failure is reported before a verdict, and a missed value before an undecided one.
+    #[test]
+    fn greatest_status_is_reported() {
+        let order = [
+            ExitStatus::Success,
+            ExitStatus::Undecided,
+            ExitStatus::Regression,
+            ExitStatus::WrongUsage,
+            ExitStatus::InvalidSuite,
+            ExitStatus::Failed,
+            ExitStatus::Bug,
+        ];
+        assert!(order.is_sorted());
+        assert_eq!(order.map(ExitStatus::code), [0, 6, 5, 2, 3, 4, 1]);
+        assert!(EXIT_CODES.iter().all(|(code, _)| order.iter().any(|it| it.code() == *code)));
     }
 }

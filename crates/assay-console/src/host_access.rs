@@ -15,8 +15,8 @@ use assay_model::path_text;
 use assay_report::build::UnreachableHost;
 use assay_report::words;
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::job_file;
 
-use crate::job_file;
 use crate::options::HostsArguments;
 use crate::terminal::Terminal;
 

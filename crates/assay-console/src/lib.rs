@@ -3,12 +3,12 @@
 //!
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 
+pub mod companions;
 pub mod failure;
 pub mod file_size_limit;
 mod headlines;
 mod heartbeat;
 pub mod host_access;
-pub mod job_file;
 pub mod json_document;
 pub mod live_progress;
 mod message_dedup;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use assay_model::path_text;
 use assay_model::quantity::{self, Quantity, Unit};
+use assay_model::sanitize;
 use clap::Args;
 use clap::builder::{ArgPredicate, OsStringValueParser, TypedValueParser};
 
@@ -26,7 +27,7 @@ pub struct RecordArguments {
     #[arg(long, conflicts_with = "folder")]
     pub no_store: bool,
     /// Label of the condition, for `assay compare`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_label)]
     pub label: Option<String>,
 }
 
@@ -148,6 +149,24 @@ pub fn program_arguments() -> Vec<String> {
 /// Returns the arguments after the command, as typed. Rendering a stored run parses them again.
 pub fn command_arguments() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| path_text::encode(&word)).collect()
+}
+
+/// Parses a label: short text without control characters, fit for tables and comma-separated lists.
+///
+/// # Errors
+/// A text that could not name the runs again.
+pub fn parse_label(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 40;
+    if text == "latest" || text.starts_with("latest~") {
+        return Err(format!("`{text}` is reserved for runs and cannot be a label"));
+    }
+    let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
+    let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
+    if is_plain && text.chars().count() <= LONGEST {
+        Ok(text.trim().to_owned())
+    } else {
+        Err(format!("expected a name of 1 to {LONGEST} characters"))
+    }
 }
 
 #[cfg(test)]

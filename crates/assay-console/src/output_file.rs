@@ -29,24 +29,7 @@ pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), CommandFailu
         Ok(_) => path.canonicalize().and_then(|target| replace(&target, contents)),
         Err(_) => replace(path, contents),
     };
-    result.map_err(|error| write_error(path, &error))
-}
-
-/// Beginning of the names of drafts that [`write_derived`] renames.
-pub const DRAFT_PREFIX: &str = ".assay-draft-";
-
-/// Writes one of many files that can be derived again: it is created or replaced atomically, but
-/// not brought to the disk at once.
-pub fn write_derived(path: &Path, text: &str) -> Result<(), CommandFailure> {
-    let written = || {
-        let mut draft = tempfile::Builder::new()
-            .prefix(DRAFT_PREFIX)
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(parent_folder(path))?;
-        draft.write_all(text.as_bytes())?;
-        draft.persist(path).map(drop).map_err(|error| error.error)
-    };
-    written().map_err(|error| write_error(path, &error))
+    result.map_err(|error| CommandFailure::from_write_error(path, &error))
 }
 
 /// Checks before a measurement that a path can be written. Changes no file.
@@ -60,31 +43,10 @@ pub fn check_writable(path: &Path) -> Result<(), CommandFailure> {
     let attempt =
         folder.and_then(|path| tempfile::Builder::new().tempfile_in(parent_folder(&path)));
     attempt.map(drop).map_err(|error| {
-        let mut failure = write_error(path, &error);
+        let mut failure = CommandFailure::from_write_error(path, &error);
         failure.kind = FailureKind::Usage;
         failure
     })
-}
-
-fn write_error(path: &Path, error: &io::Error) -> CommandFailure {
-    // The error contains the path of the temporary file, which the user does not need.
-    let why = error.to_string();
-    let why = why.split(" at path \"").next().unwrap_or_default();
-    let failure = CommandFailure::measurement(format!("cannot write {}", path.display()))
-        .with_reason(why);
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            failure.advise("name a file in a folder that exists")
-        }
-        io::ErrorKind::PermissionDenied => {
-            failure.advise("name a file in a folder that you may write to")
-        }
-        io::ErrorKind::IsADirectory => failure.advise("name a file in that folder"),
-        io::ErrorKind::StorageFull => {
-            failure.advise("free some space, or name a file on another file system")
-        }
-        _ => failure.with_known_advice(),
-    }
 }
 
 /// Whether the path names a device, a pipe or an open file of a process. Nothing else belongs next

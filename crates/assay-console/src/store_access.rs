@@ -1,30 +1,31 @@
 //! Opens the store and resolves run names, with errors that advise the user.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
 
-use assay_model::doubt::Doubt;
 use assay_model::event::RequestedCommand;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
-use assay_store::{NamedRuns, ReadRun, ResolveError, RunListing, Store, StoreError};
+use assay_store::{NamedRuns, ReadRun, RunListing, Store, StoreLocation};
 
-use crate::failure::exit_code as exit_code_of;
+use crate::failure::ExitStatus;
 use crate::headlines::HEADLINES;
 use crate::options::{RecordArguments, StoreArguments, command_arguments};
 use crate::terminal::Terminal;
-use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::failure::CommandFailure;
 use assay_run::recording::{self, RecordingRequest};
+
+/// Returns the location of the named store or the user's default store.
+pub fn location(typed: &StoreArguments) -> StoreLocation {
+    StoreLocation { folder: typed.folder.clone(), headlines: HEADLINES }
+}
 
 /// Opens the named store or the user's default store, and creates it if it is missing.
 pub fn open(typed: &StoreArguments) -> Result<Store, CommandFailure> {
-    let folder = store_folder(typed).map_err(|error| CommandFailure::from_store(&error))?;
-    let folder = folder.ok_or_else(|| {
+    let store = location(typed).create().map_err(|error| CommandFailure::from_store(&error))?;
+    store.ok_or_else(|| {
         CommandFailure::measurement("cannot choose a folder for the store")
             .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
-    })?;
-    let store = Store::open(folder).map_err(|error| CommandFailure::from_store(&error))?;
-    Ok(store.with_headlines(HEADLINES))
+    })
 }
 
 /// Opens the store for a command that emulates another tool; `None` with `--no-store`.
@@ -62,14 +63,7 @@ pub fn read_raw(
 
 /// Lists all runs of the store. A missing default store counts as empty.
 pub fn list_runs(typed: &StoreArguments) -> Result<RunListing, CommandFailure> {
-    match open_existing(typed) {
-        Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
-            Ok(RunListing { runs: vec![], unreadable: vec![], doubts: vec![] })
-        }
-        store => store
-            .and_then(|store| store.list())
-            .map_err(|error| CommandFailure::from_store(&error)),
-    }
+    location(typed).list().map_err(|error| CommandFailure::from_store(&error))
 }
 
 /// Runs in the order of their measurement, oldest first.
@@ -116,16 +110,21 @@ fn order_runs(typed: &StoreArguments, runs: Vec<Run>) -> Result<OrderedRuns, Com
     Ok(OrderedRuns { runs, positions })
 }
 
-/// Returns the identifiers of the runs that a name denotes, the newest first. A label of runs of
-/// several machines is an error.
+/// Returns the runs that a name denotes, the newest first.
+fn resolve_all(typed: &StoreArguments, name: &str) -> Result<NamedRuns, CommandFailure> {
+    open_for_reading(typed)?.resolve_all(name).map_err(|error| {
+        CommandFailure::from_resolve(&error)
+            .advise("label runs with `assay run … --label NAME`")
+    })
+}
+
+/// Returns the identifiers of the runs of a condition, the newest first. A label of runs of several
+/// machines is an error.
 fn resolve_condition(
     typed: &StoreArguments,
     (name, host): (&str, Option<&str>),
 ) -> Result<Vec<String>, CommandFailure> {
-    let store = open_for_reading(typed)?;
-    let label_advice =
-        |failure: CommandFailure| failure.advise("label runs with `assay run … --label NAME`");
-    let named = store.resolve_all(name).map_err(resolve_failure).map_err(label_advice)?;
+    let named = resolve_all(typed, name)?;
     let NamedRuns::Labelled(mut runs) = named else { return Ok(named.ids()) };
     runs.retain(|run| host.is_none_or(|host| run.host == host));
     if let (true, Some(host)) = (runs.is_empty(), host) {
@@ -140,7 +139,10 @@ fn resolve_condition(
     if machines.len() > 1 {
         let counts = machines.iter().map(|((host, fingerprint), count)| {
             let runs = if *count == 1 { "run" } else { "runs" };
-            format!("{count} {runs} of {host} ({fingerprint})")
+            match fingerprint.is_empty() {
+                true => format!("{count} {runs} of {host}"),
+                false => format!("{count} {runs} of {host} ({fingerprint})"),
+            }
         });
         let counts = counts.collect::<Vec<_>>().join(", ");
         return Err(CommandFailure::usage(format!(
@@ -165,86 +167,48 @@ pub fn read_and_warn(
 
 /// Prints a warning, with file and line, for each part of a run that could not be read.
 pub fn print_problems(read: &ReadRun, terminal: &mut Terminal) {
-    let path = read.path.display();
-    read.problems
-        .iter()
-        .for_each(|problem| terminal.note(&format!("warning: {path} {problem}")));
+    read.warnings().for_each(|warning| terminal.note(&warning));
 }
 
-/// Returns the exit code of a command that printed a stored run: a failure if events were lost.
-pub fn stored_run_exit_code(read: &ReadRun) -> u8 {
-    if read.is_whole() { 0 } else { exit_code_of(FailureKind::Measurement) }
+/// Returns the exit status of a command that printed a stored run: a failure if events were lost.
+pub const fn stored_run_status(read: &ReadRun) -> ExitStatus {
+    if read.is_whole() { ExitStatus::Success } else { ExitStatus::Failed }
 }
 
 /// Reads the run named `name`.
 pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, CommandFailure> {
     let store = open_for_reading(typed)?;
-    read_run(&store, &resolve_run(&store, name)?)
+    store
+        .read_with_doubts(&resolve_run(&store, name)?)
         .map_err(|error| CommandFailure::from_store(&error))
 }
 
-/// Reads the run with this identifier. If events were lost, every report of it has a doubt.
-pub fn read_run(store: &Store, id: &str) -> Result<ReadRun, StoreError> {
-    let mut read = store.read(id)?;
-    if !read.is_whole() {
-        read.run.doubts.push(Doubt::EventsLost { count: read.lost_events() });
-    }
-    Ok(read)
-}
-
-/// Reads the named runs. Each name is a run or a label, which selects all its runs, oldest first.
+/// Reads the named runs and prints warnings about events that could not be read. Each name is a run or
+/// a label, which selects all its runs, of any machine, the oldest first.
 pub fn read_all(
     typed: &StoreArguments,
     names: &[String],
+    terminal: &mut Terminal,
 ) -> Result<Vec<ReadRun>, CommandFailure> {
     let mut all: Vec<ReadRun> = Vec::new();
     for name in names {
-        for id in resolve_condition(typed, (name, None))?.iter().rev() {
+        for id in resolve_all(typed, name)?.ids().iter().rev() {
             // A run may be named both directly and by its label.
             if all.iter().all(|it| it.run.started.run != *id) {
                 all.push(read(typed, id)?);
             }
         }
     }
+    all.iter().for_each(|read| print_problems(read, terminal));
     Ok(all)
 }
 
 /// Resolves `name` to the identifier of a run.
 pub fn resolve_run(store: &Store, name: &str) -> Result<String, CommandFailure> {
-    store.resolve(name).map_err(resolve_failure)
-}
-
-/// Returns the failure for a name that denotes no run, or several where one is needed.
-pub fn resolve_failure(error: ResolveError) -> CommandFailure {
-    match error {
-        ResolveError::Store(error) => CommandFailure::from_store(&error),
-        error @ ResolveError::SeveralRuns { .. } => {
-            CommandFailure::usage(error.to_string()).advise("name one of them")
-        }
-        error @ (ResolveError::NoRuns { .. }
-        | ResolveError::Ambiguous { .. }
-        | ResolveError::Unknown { .. }
-        | ResolveError::TooFarBack { .. }) => CommandFailure::usage(error.to_string()).advise(
-            "`assay list` shows the stored runs and their labels; latest and latest~1 name the \
-             newest two",
-        ),
-    }
+    store.resolve(name).map_err(|error| CommandFailure::from_resolve(&error))
 }
 
 /// Opens an existing store for reading.
 pub fn open_for_reading(typed: &StoreArguments) -> Result<Store, CommandFailure> {
-    open_existing(typed).map_err(|error| CommandFailure::from_store(&error))
-}
-
-fn open_existing(typed: &StoreArguments) -> Result<Store, StoreError> {
-    let folder = store_folder(typed)?.unwrap_or_default();
-    Store::open_existing(folder).map(|store| store.with_headlines(HEADLINES))
-}
-
-/// Returns the named folder, or the default one; `None` if the environment has none.
-fn store_folder(typed: &StoreArguments) -> Result<Option<PathBuf>, StoreError> {
-    match typed.folder.clone() {
-        Some(folder) => Ok(Some(folder)),
-        None => assay_store::default_folder(|name| std::env::var_os(name)),
-    }
+    location(typed).open_existing().map_err(|error| CommandFailure::from_store(&error))
 }

@@ -21,7 +21,6 @@ use assay_run::storage::volume;
 use assay_run::stored_outcome;
 use assay_store::Store;
 
-use crate::job_file;
 use crate::options::ior::{IorArguments, split_own_options};
 use crate::output_file;
 use crate::signals;
@@ -32,6 +31,7 @@ use crate::unsupported_options::to_failure;
 use assay_console::live_progress::LiveProgress;
 use assay_console::options::RecordArguments;
 use assay_console::progress_listener::EmulationListener;
+use assay_run::job_file;
 
 /// Version of IOR whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");

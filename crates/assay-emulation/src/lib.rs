@@ -3,8 +3,9 @@
 //!
 //! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
-use assay_console::{job_file, output_file, signals, storage_plan, store_access, terminal};
+use assay_console::{output_file, signals, storage_plan, store_access, terminal};
 
+pub mod called_name;
 pub mod fio;
 pub mod ior;
 pub mod iperf3;

@@ -16,12 +16,12 @@ use assay_model::path_text;
 use assay_model::workload::storage::Verify;
 use fs_err as fs;
 
-use crate::job_file;
 use crate::options::vdbench::VdbenchArguments;
 use crate::signals;
 use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::job_file;
 use assay_run::run_request::random_seed;
 use assay_run::storage::plan_check::{self, PlanRefusal, RequiredPhases};
 use assay_run::storage::vdbench::repeat::RunRepetition;

@@ -22,6 +22,7 @@ mod network;
 mod path;
 mod rdma;
 mod storage;
+pub mod topics;
 
 use check::{CheckInput, DoctorCheck};
 

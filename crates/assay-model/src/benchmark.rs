@@ -462,6 +462,13 @@ impl Benchmark {
     }
 }
 
+/// Whether a name of a metric, alone or after its benchmark and a slash, names this one.
+#[must_use]
+pub fn is_metric(name: &str, benchmark: &str, metric: &str) -> bool {
+    name == metric
+        || name.strip_suffix(metric).and_then(|it| it.strip_suffix('/')) == Some(benchmark)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,3 +33,19 @@ pub enum EngineReason {
     /// Only a contest could decide, and verification does not allow one.
     UntriedContest,
 }
+
+impl EngineReason {
+    /// Returns the stored identifier.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::AskedFor => "asked-for",
+            Self::Best => "best",
+            Self::BestOfRefused => "best-of-refused",
+            Self::Refused { .. } => "refused",
+            Self::RefusedAndBuffered { .. } => "refused-and-buffered",
+            Self::Contest { .. } => "contest",
+            Self::UntriedContest => "untried-contest",
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod runs;
 mod samples;
 mod table;
 
+use assay_model::benchmark::is_metric;
 use assay_model::doubt::TrustLevel;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
@@ -78,13 +79,6 @@ impl ExportedRun {
             record.series.retain(|it| is_metric(metric, benchmark, &it.metric));
         }
     }
-}
-
-/// Whether a name of a metric, alone or after its benchmark and a slash, names this one.
-#[must_use]
-pub fn is_metric(name: &str, benchmark: &str, metric: &str) -> bool {
-    name == metric
-        || name.strip_suffix(metric).and_then(|it| it.strip_suffix('/')) == Some(benchmark)
 }
 
 /// Contents of an export.

@@ -1,6 +1,6 @@
 //! The only formatter of values for people: numbers with units, and attributes by their kind.
 
-use assay_model::attribute::{Attribute, AttributeKind, AttributeValue, RankBinding};
+use assay_model::attribute::{Attribute, AttributeKind, AttributeValue};
 use assay_model::quantity::Unit;
 
 use crate::locale::{group_digits, semicolon, word};
@@ -30,15 +30,15 @@ fn format_plain(value: &AttributeValue) -> String {
     match value {
         AttributeValue::Flag(true) => word("yes").to_owned(),
         AttributeValue::Flag(false) => word("no").to_owned(),
-        AttributeValue::Integer(number) => number.to_string(),
         AttributeValue::Number(number) => group_digits(&number.to_string()),
-        AttributeValue::Text(text) => text.clone(),
         AttributeValue::Reason(reason) => words::engine_reason(reason),
         AttributeValue::Pairs(pairs) => {
             let pair = |(name, value): (&String, &String)| format!("{name}={value}");
             pairs.iter().map(pair).collect::<Vec<_>>().join(semicolon())
         }
-        AttributeValue::Ranks(ranks) => RankBinding::format_line(ranks),
+        AttributeValue::Integer(_) | AttributeValue::Text(_) | AttributeValue::Ranks(_) => {
+            value.to_string()
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, os_error};
-use assay_store::StoreError;
+use assay_store::{ResolveError, StoreError};
 
 /// Category of a failure, for callers that treat them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl CommandFailure {
     }
 
     /// Creates the failure of a system that refuses another thread.
-    pub fn from_thread_error(error: &std::io::Error) -> Self {
+    pub fn from_thread_error(error: &io::Error) -> Self {
         Self::measurement("cannot start a thread").with_cause(error).advise(
             "end other programs, or raise the limit of processes (ulimit -u, `pids.max` of the control group)",
         )
@@ -159,6 +160,45 @@ impl CommandFailure {
             _ => Self::measurement("cannot use the store"),
         };
         failure.with_cause(error).advise(error.advice())
+    }
+
+    /// Converts the error of a name that denotes no run, or several where one is needed.
+    pub fn from_resolve(error: &ResolveError) -> Self {
+        match error {
+            ResolveError::Store(error) => Self::from_store(error),
+            ResolveError::SeveralRuns { .. } => {
+                Self::usage(error.to_string()).advise("name one of them")
+            }
+            ResolveError::NoRuns { .. }
+            | ResolveError::Ambiguous { .. }
+            | ResolveError::Unknown { .. }
+            | ResolveError::TooFarBack { .. } => Self::usage(error.to_string()).advise(
+                "`assay list` shows the stored runs and their labels; latest and latest~1 name \
+                 the newest two",
+            ),
+        }
+    }
+
+    /// Creates the failure of a file of the user that cannot be written.
+    pub fn from_write_error(path: &Path, error: &io::Error) -> Self {
+        // The error contains the path of the temporary file, which the user does not need.
+        let why = error.to_string();
+        let why = why.split(" at path \"").next().unwrap_or_default();
+        let failure =
+            Self::measurement(format!("cannot write {}", path.display())).with_reason(why);
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                failure.advise("name a file in a folder that exists")
+            }
+            io::ErrorKind::PermissionDenied => {
+                failure.advise("name a file in a folder that you may write to")
+            }
+            io::ErrorKind::IsADirectory => failure.advise("name a file in that folder"),
+            io::ErrorKind::StorageFull => {
+                failure.advise("free some space, or name a file on another file system")
+            }
+            _ => failure.with_known_advice(),
+        }
     }
 }
 

@@ -5,9 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use assay_adapters::import::{FileTime, ImportFormat, ImportedMeasurement};
+use assay_adapters::import::{
+    self, FigureRule, FileTime, ImportFormat, ImportedMeasurement, LineSpan, ReadFile,
+};
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, LOOPBACK};
 use assay_model::benchmark::Benchmark;
@@ -25,10 +28,17 @@ use jiff::Timestamp;
 use crate::bind;
 use crate::coordinator::Alone;
 use crate::failure::CommandFailure;
-use crate::listener::Listener;
+use crate::listener::SilentListener;
 use crate::log::RunLog;
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::session::entropy;
+
+mod dimensions;
+mod source_file;
+
+pub use dimensions::parse_dimensions;
+pub use source_file::SourceFile;
+use source_file::damaged_file;
 
 /// Suite of imported runs.
 pub const SUITE: &str = "import";
@@ -37,18 +47,113 @@ pub const UNKNOWN_HOST: &str = "imported";
 /// Relative interval width above which a result is doubtful.
 const TARGET_WIDTH: f64 = 0.05;
 
-/// File of results.
+/// Import that a caller wants, for any number of files.
 #[derive(Debug)]
-pub struct ImportSource<'a> {
-    /// Path as the user gave it.
-    pub name: &'a str,
-    /// Content of the file.
-    pub bytes: &'a [u8],
-    /// Modification time in seconds since 1970; used as the time of the measurement if the file
-    /// contains none.
-    pub written_s: Option<u64>,
+pub struct ImportRequest<'a> {
+    /// Information that the files do not contain.
+    pub details: ImportDetails,
+    /// Patterns of figures; empty if the format is recognised by the content.
+    pub rules: &'a [FigureRule],
+    /// Whether the sound measurements of a damaged file are stored.
+    pub accepts_damage: bool,
+    /// Whether a file is stored again that the store already has.
+    pub repeats: bool,
+    /// Store of the runs; without it, nothing is stored.
+    pub store: Option<&'a Store>,
+}
+
+/// Outcome of a readable file.
+#[derive(Debug)]
+pub enum FileImport {
+    /// Imported now.
+    New(ImportedContents),
+    /// Imported before: its stored runs.
+    Known(Vec<Run>),
+}
+
+/// Contents of a file that became runs.
+#[derive(Debug)]
+pub struct ImportedContents {
     /// Format of the file.
     pub format: &'static ImportFormat,
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// Number of their measurements.
+    pub measurements: usize,
+    /// Parts that are left out, each with its line and the reason.
+    pub left_out: Vec<String>,
+    /// Damaged measurements, each with its line and the reason.
+    pub failed: Vec<String>,
+    /// Runs that the store already had of the same file.
+    pub earlier: Vec<String>,
+}
+
+/// File of results with its format.
+struct ImportSource<'a> {
+    file: &'a SourceFile,
+    format: &'static ImportFormat,
+}
+
+/// Reads a file, and stores its results unless the store already has them.
+///
+/// # Errors
+/// A file that cannot be read or is damaged, or a store that cannot be used.
+pub fn import_file(
+    path: &Path,
+    request: &ImportRequest<'_>,
+) -> Result<FileImport, CommandFailure> {
+    let file = SourceFile::open(path)?;
+    let decoded = import::decode_text(&file.bytes);
+    let ReadFile { format, contents, .. } = file.read(&decoded, request.rules)?;
+    if let Some(failed) = contents.failed.first()
+        && !request.accepts_damage
+    {
+        return Err(damaged_file(&file.name, &decoded, &contents, failed));
+    }
+    let source = ImportSource { file: &file, format };
+    let earlier = match request.store {
+        Some(store) => {
+            find_imported_runs(&source, &contents.measurements, &request.details, store)?
+        }
+        None => EarlierImport::default(),
+    };
+    // A pattern of the user may find other figures under the same name.
+    let may_be_known =
+        !request.repeats && request.rules.is_empty() && !earlier.equal.is_empty();
+    if let (Some(store), true) = (request.store, may_be_known) {
+        let stored = earlier.equal.iter().map(|id| store.read(id).map(|it| it.run));
+        let stored: Result<Vec<Run>, _> = stored.collect();
+        return stored
+            .map(FileImport::Known)
+            .map_err(|error| CommandFailure::from_store(&error));
+    }
+    let first_line = |lines: &LineSpan| *lines.start();
+    let left_out = contents.left_out.iter().map(|it| {
+        format_part(&file.name, it.lines.as_ref().map(first_line), &it.what, &it.why)
+    });
+    let failed = contents
+        .failed
+        .iter()
+        .map(|it| format_part(&file.name, it.line(), &it.what, &it.error.to_string()));
+    let (left_out, failed) = (left_out.collect(), failed.collect());
+    let measurements = contents.measurements.len();
+    let runs = store_runs(&source, contents.measurements, &request.details, request.store)?;
+    let earlier = earlier.runs;
+    Ok(FileImport::New(ImportedContents {
+        format,
+        runs,
+        measurements,
+        left_out,
+        failed,
+        earlier,
+    }))
+}
+
+fn format_part(file: &str, line: Option<usize>, what: &str, why: &str) -> String {
+    match line {
+        Some(line) => format!("{file}:{line}: {what}: {why}"),
+        None => format!("{what}: {why}"),
+    }
 }
 
 /// Information of the user that the file does not contain.
@@ -68,18 +173,14 @@ pub struct ImportDetails {
 
 /// Records the results in the store, if there is one, one run for each machine in the file; run
 /// identifiers are in the order of time.
-///
-/// # Errors
-/// Fails if the store cannot be used.
-pub fn store_runs(
+fn store_runs(
     source: &ImportSource<'_>,
     found: Vec<ImportedMeasurement>,
     known: &ImportDetails,
     store: Option<&Store>,
-    listener: &mut dyn Listener,
 ) -> Result<Vec<Run>, CommandFailure> {
     let one = |(host, found): (String, Vec<ImportedMeasurement>)| {
-        store_run(source, &found, (host, known), store, listener)
+        store_run(source, &found, (host, known), store)
     };
     group_by_host(found, known).into_iter().map(one).collect()
 }
@@ -118,17 +219,14 @@ fn add_loopback(it: &mut ImportedMeasurement) {
 }
 
 /// Returns the runs that the store already has of a file with the same details.
-///
-/// # Errors
-/// Fails if the store cannot be read.
-pub fn find_imported_runs(
+fn find_imported_runs(
     source: &ImportSource<'_>,
     found: &[ImportedMeasurement],
     known: &ImportDetails,
     store: &Store,
 ) -> Result<EarlierImport, CommandFailure> {
     let mut earlier = EarlierImport::default();
-    let Some(hash) = store.find_raw(source.bytes) else { return Ok(earlier) };
+    let Some(hash) = store.find_raw(&source.file.bytes) else { return Ok(earlier) };
     let listing = store.list().map_err(|error| CommandFailure::from_store(&error))?;
     let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
     // A run that cannot be read is no earlier import.
@@ -154,12 +252,12 @@ pub fn find_imported_runs(
 
 /// Runs that the store has of a file.
 #[derive(Debug, Clone, Default)]
-pub struct EarlierImport {
+struct EarlierImport {
     /// Identifiers, newest first.
-    pub runs: Vec<String>,
+    runs: Vec<String>,
     /// Newest of these runs for each host of the file, with all of its measurements and the same
     /// label, host and dimensions; empty if any is missing.
-    pub equal: Vec<String>,
+    equal: Vec<String>,
 }
 
 fn store_run(
@@ -167,11 +265,10 @@ fn store_run(
     found: &[ImportedMeasurement],
     (host, known): (String, &ImportDetails),
     store: Option<&Store>,
-    listener: &mut dyn Listener,
 ) -> Result<Run, CommandFailure> {
     let plan = import_plan(source.format, found);
     let began = found.iter().filter_map(|it| it.began).min();
-    let measured_s = began.map(|it| it.unix_s).or(source.written_s);
+    let measured_s = began.map(|it| it.unix_s).or(source.file.written_s);
     let moment = measured_s.and_then(|seconds| i64::try_from(seconds).ok());
     let moment = moment.and_then(|seconds| Timestamp::from_second(seconds).ok());
     let moment = moment.unwrap_or_else(Timestamp::now);
@@ -193,12 +290,13 @@ fn store_run(
             other => break other.map_err(|error| CommandFailure::from_store(&error))?,
         }
     };
-    let mut log = RunLog::begin(writer, started, listener, Box::new(Alone))?;
+    let mut listener = SilentListener;
+    let mut log = RunLog::begin(writer, started, &mut listener, Box::new(Alone))?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
     let (state, clock) = (HostState::default(), HostClock::default());
     let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };
     log.add(RunEvent::HostJoined(Box::new(joined)))?;
-    log.add_raw_output(file_name(source.name), source.bytes)?;
+    log.add_raw_output(file_name(&source.file.name), &source.file.bytes)?;
     for (case, found) in plan.cases.iter().zip(found) {
         record_case(case, found, source, &host, &mut log)?;
     }
@@ -232,7 +330,7 @@ fn record_case(
     let cancel = AtomicBool::new(false);
     let mut state = CaseState::new(case, host);
     let mut recorder = Recorder::new(&mut state, log, &cancel, clock::now_ns());
-    recorder.add_fact(Attribute::SourceFile, source.name);
+    recorder.add_fact(Attribute::SourceFile, source.file.name.as_str());
     recorder.add_fact(Attribute::SourceFormat, source.format.name);
     if let Some(lines) = &found.lines {
         recorder.add_fact(Attribute::SourceLine, *lines.start() as u64);

@@ -7,6 +7,7 @@
 #![doc = include_str!("../examples/triad.rs")]
 //! ```
 
+pub mod agent;
 mod bind;
 mod block_order;
 mod condition_command;
@@ -17,6 +18,7 @@ pub mod failure;
 pub mod fleet;
 mod forecast;
 pub mod importing;
+pub mod job_file;
 pub mod listener;
 mod load_watch;
 mod log;
@@ -37,5 +39,6 @@ pub mod run_request;
 mod session;
 pub mod storage;
 pub mod stored_outcome;
+pub mod suites;
 pub mod switching;
 pub mod tools;

@@ -1,6 +1,7 @@
 //! Execution of storage plans: safety checks of targets, creation and removal of files, and the
 //! phases in order. The kernels do the I/O itself.
 
+pub mod clean;
 pub mod created_files;
 mod created_tree;
 pub mod file_trees;

@@ -219,13 +219,7 @@ impl RunEstimates {
 
 impl<'r> ConditionResults<'r> {
     fn from_condition(condition: Condition<'r>, results: &KeyedResults<'_>) -> Self {
-        let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
-        let (mut control, mut runs): (Vec<&Run>, Vec<&Run>) =
-            condition.runs.iter().partition(is_control);
-        if runs.is_empty() {
-            // Only control runs: the user compares the control itself.
-            std::mem::swap(&mut control, &mut runs);
-        }
+        let (control, runs) = split_control(condition.runs);
         let ids = control.iter().map(|run| run.started.run.clone()).collect();
         let mut measured = Self { runs, control: ids, order: vec![], results: BTreeMap::new() };
         for (at, run) in measured.runs.clone().into_iter().enumerate() {
@@ -247,6 +241,15 @@ impl<'r> ConditionResults<'r> {
         }
         measured
     }
+}
+
+/// Splits runs into control runs and the others. If all are control runs, the user compares the
+/// control itself, and none counts as control.
+#[must_use]
+pub fn split_control(runs: &[Run]) -> (Vec<&Run>, Vec<&Run>) {
+    let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
+    let (control, measured): (Vec<&Run>, Vec<&Run>) = runs.iter().partition(is_control);
+    if measured.is_empty() { (measured, control) } else { (control, measured) }
 }
 
 fn block_key(run: &Run) -> Option<BlockKey> {

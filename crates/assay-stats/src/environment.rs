@@ -98,8 +98,8 @@ fn case_values(run: &Run) -> impl Iterator<Item = ((EnvironmentAspect, String), 
 }
 
 fn format_value(value: &AttributeValue) -> Option<String> {
-    let number = || value.as_number().map(|number| number.to_string());
-    value.as_text().map(str::to_owned).or_else(number)
+    let is_plain = value.as_text().is_some() || value.as_number().is_some();
+    is_plain.then(|| value.to_string())
 }
 
 /// Returns unintended differences between the runs of two conditions. `position` returns the

@@ -8,7 +8,6 @@ use assay_model::environment::{Environment, EnvironmentAspect};
 use assay_model::history::{
     DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, SCHEMA, Sensitivity,
 };
-use assay_model::quantity::Bytes;
 use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
 
@@ -34,28 +33,12 @@ impl ResultQuery<'_> {
     #[must_use]
     pub fn matches(&self, estimate: &MetricEstimate) -> bool {
         let has = |(name, wanted): &(Attribute, String)| {
-            estimate.parameters.get(name).is_some_and(|value| denotes_value(value, wanted))
+            estimate.parameters.get(name).is_some_and(|value| value.is_denoted_by(wanted))
         };
         estimate.metric == self.metric
             && self.benchmark.is_none_or(|benchmark| estimate.benchmark == benchmark)
             && estimate.median.is_finite()
             && self.parameters.iter().all(has)
-    }
-}
-
-/// Returns whether `text` denotes the value.
-fn denotes_value(value: &AttributeValue, text: &str) -> bool {
-    match (value, value.as_number()) {
-        (AttributeValue::Flag(flag), _) => text.parse() == Ok(*flag),
-        (AttributeValue::Text(stored), _) => stored == text,
-        (_, Some(number)) => {
-            let parsed_size = text.parse::<Bytes>().map(|bytes| bytes.0 as f64);
-            [text.parse().ok(), parsed_size.ok()]
-                .into_iter()
-                .flatten()
-                .any(|it: f64| it.total_cmp(&number).is_eq())
-        }
-        _ => false,
     }
 }
 

@@ -12,12 +12,14 @@
 
 mod decoded;
 mod error;
+mod filter;
 mod follow;
 mod index;
 mod layout;
 mod line;
 mod list_entry;
 mod listing;
+mod location;
 pub mod mount;
 mod parallel;
 mod problem;
@@ -32,15 +34,18 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use assay_model::doubt::Doubt;
 use assay_model::event::RunStarted;
 use assay_model::run::Run;
 
 pub use error::StoreError;
+pub use filter::RunFilter;
 pub use follow::RunFollower;
 pub use layout::{STORE_FORMAT, default_folder, new_run_id};
 pub use list_entry::{
     Headline, HeadlineSource, ListEntry, RunDigest, RunListing, UnreadableEntry,
 };
+pub use location::StoreLocation;
 pub use parallel::parallel_map;
 pub use problem::EventProblem;
 pub use reader::ReadRun;
@@ -129,6 +134,19 @@ impl Store {
     /// If there is no such run, or its first event is missing or damaged.
     pub fn read(&self, run_id: &str) -> Result<ReadRun, StoreError> {
         reader::read(&self.layout, run_id)
+    }
+
+    /// Reads a run like [`Self::read`]. If events were lost, the run has a doubt, which every report
+    /// of it shows.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub fn read_with_doubts(&self, run_id: &str) -> Result<ReadRun, StoreError> {
+        let mut read = self.read(run_id)?;
+        if !read.is_whole() {
+            read.run.doubts.push(Doubt::EventsLost { count: read.lost_events() });
+        }
+        Ok(read)
     }
 
     /// Reads the raw output with this hash, and checks it.

@@ -51,6 +51,12 @@ impl ReadRun {
     pub fn lost_events(&self) -> u64 {
         self.problems.iter().map(EventProblem::lost_events).sum()
     }
+
+    /// Returns a warning for each part that could not be read, with its file and line.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let path = self.path.display();
+        self.problems.iter().map(move |problem| format!("warning: {path} {problem}"))
+    }
 }
 
 pub(crate) fn read(layout: &StoreLayout, run: &str) -> Result<ReadRun, StoreError> {

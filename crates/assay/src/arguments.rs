@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::options::{
-    HostsArguments, StoreArguments, parse_milliseconds, parse_seconds, word_parser,
+    HostsArguments, StoreArguments, parse_label, parse_milliseconds, parse_seconds, word_parser,
 };
 use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
@@ -72,8 +72,7 @@ use storage::{StorageArguments, StorageTargetArguments};
 pub(crate) use tool_shape::ToolShape;
 use turns::{TurnsArguments, parse_factor};
 use values::{
-    Bandwidth, parse_label, parse_margin, parse_note, parse_parameter, parse_plain_host,
-    parse_share,
+    Bandwidth, parse_margin, parse_note, parse_parameter, parse_plain_host, parse_share,
 };
 
 /// Measure the performance of a machine, its network and its storage, with the uncertainty of every

@@ -6,6 +6,9 @@
 use std::path::Path;
 
 use assay_claims::expectation::JudgedResults;
+use assay_judgement::drained_hosts::{drain_list, is_uneven};
+use assay_judgement::expectations::NamedExpectations;
+use assay_judgement::gates::JudgedHosts;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::{build, words};
@@ -18,14 +21,12 @@ use assay_store::Store;
 
 use crate::arguments::hosts::FleetArguments;
 use crate::arguments::{MeasuringArguments, PageFormat};
-use crate::expectations::{NamedExpectations, combine_codes};
-use crate::failure::{REGRESSION, UNDECIDED};
-use crate::gates::JudgedHosts;
+use crate::expectations::{outcome_status, report_claims, report_hosts};
+use crate::failure::ExitStatus;
 use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
 use crate::{output_file, page, store_access};
 
-mod hosts;
 mod report;
 
 use report::RunVerdicts;
@@ -169,20 +170,21 @@ impl<'a> RunDelivery<'a> {
             print(&run, terminal)?;
         }
         if let Some(judged) = &judged {
-            judged.print(prints_report(self.typed), terminal);
+            report_hosts(judged, prints_report(self.typed), terminal);
         }
-        self.write_drain_list(judged.as_ref(), &summary)?;
-        let code = judged.as_ref().map_or(0, JudgedHosts::exit_code);
+        if let Some(file) = self.drain_list {
+            output_file::write(file, drain_list(&summary, judged.as_ref()))?;
+        }
+        let of_gates = judged.map_or(ExitStatus::Success, |it| outcome_status(it.outcome()));
         check_result(&summary)?;
         left.map_or(Ok(()), Err)?;
-        let code = combine_codes(code, self.check(&summary, terminal));
-        let is_uneven = self.typed.strict && hosts::is_uneven(&summary);
-        Ok(if is_uneven { REGRESSION } else { code })
+        let is_uneven = self.typed.strict && is_uneven(&summary);
+        let of_hosts = if is_uneven { ExitStatus::Regression } else { ExitStatus::Success };
+        Ok(of_gates.max(of_hosts).max(self.check(&summary, terminal)).code())
     }
 
-    /// Checks the demands on the run as a whole. Returns the exit code: a missed figure takes
-    /// precedence over an undecided one.
-    fn check(&self, summary: &RunSummary, terminal: &mut Terminal) -> u8 {
+    /// Checks the demands on the run as a whole.
+    fn check(&self, summary: &RunSummary, terminal: &mut Terminal) -> ExitStatus {
         let notice = build::trust_notice(summary);
         let is_doubted = self.typed.strict && !notice.is_empty();
         // A report on the screen begins with the reasons; they are not repeated.
@@ -190,20 +192,8 @@ impl<'a> RunDelivery<'a> {
             terminal.note(&format!("--strict: {notice}"));
         }
         let is_text = prints_report(self.typed);
-        let published = self.expectations.check_claims(&summary.results, is_text, terminal);
-        if is_doubted && published == 0 { UNDECIDED } else { published }
-    }
-
-    /// Writes the hosts to drain to the file of the user: lost ones, those that are worse than
-    /// their peers, and those beyond a gate.
-    fn write_drain_list(
-        &self,
-        judged: Option<&JudgedHosts<'_>>,
-        summary: &RunSummary,
-    ) -> Result<(), CommandFailure> {
-        let Some(file) = self.drain_list else { return Ok(()) };
-        let beyond = judged.into_iter().flat_map(JudgedHosts::failed_hosts);
-        hosts::write_drain_list(file, summary, hosts::worse_than_peers(summary).chain(beyond))
+        let of_trust = if is_doubted { ExitStatus::Undecided } else { ExitStatus::Success };
+        of_trust.max(report_claims(&self.expectations, &summary.results, is_text, terminal))
     }
 }
 

@@ -1,21 +1,22 @@
-//! `--expect FILE|SYSTEM`: claims, limits of data sheets and gates with which results are compared.
+//! Reports on `--expect`: gates and claims as pages or lines, and their exit status.
 
-use std::path::Path;
+use std::io::Write as _;
 
-use assay_claims::expectation::{Expectations, JudgedResults};
-use assay_claims::reference;
-use assay_model::path_text;
-use assay_model::run::Run;
+use assay_claims::expectation::JudgedResults;
+use assay_claims::gate::{self, GateOutcome, GateResult};
+use assay_judgement::expectations::NamedExpectations;
+use assay_judgement::gates::{self, JudgedHosts};
 use assay_model::summary::{MetricEstimate, RunSummary};
-use assay_report::words::sentence;
-use assay_run::failure::{CommandFailure, FailureKind};
-use assay_stats::summarize::{apply_data_sheet, summarize};
+use assay_report::document::Document;
+use assay_run::failure::CommandFailure;
 
-use crate::arguments::claims::ExpectArguments;
-use crate::failure::{REGRESSION, UNDECIDED};
-use crate::gates::JudgedHosts;
+use crate::arguments::claims::{ExpectArguments, OutcomeReportArguments};
+use crate::failure::ExitStatus;
+use crate::output_file;
 use crate::terminal::Terminal;
-use crate::{job_file, published_figures};
+
+/// Environment variable with the path of a GitHub job's summary.
+const SUMMARY_VARIABLE: &str = "GITHUB_STEP_SUMMARY";
 
 impl ExpectArguments {
     /// Whether anything is expected.
@@ -31,144 +32,92 @@ impl ExpectArguments {
         &self,
         judged: JudgedResults,
     ) -> Result<NamedExpectations, CommandFailure> {
-        let mut all = NamedExpectations::default();
-        for name in &self.expect {
-            let named = find_expectations(name, judged);
-            all.append(named.unwrap_or_else(|| read_system(name))?);
-        }
-        Ok(all)
+        NamedExpectations::read(&self.expect, judged)
     }
 }
 
-/// Expectations of systems and files.
-#[derive(Default)]
-pub(crate) struct NamedExpectations {
-    /// Claims, limits and gates of all of them.
-    pub(crate) values: Expectations,
-    /// Systems and files with claims, as typed.
-    pub(crate) claims_name: String,
-}
-
-/// Returns the expectations of a system, named like `vendor/model`, or of a TOML file. Returns
-/// `None` if `name` has neither form.
-pub(crate) fn find_expectations(
-    name: &str,
-    judged: JudgedResults,
-) -> Option<Result<NamedExpectations, CommandFailure>> {
-    let path = path_text::decode_path(name);
-    if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("toml")) {
-        let read = read_file(&path, judged);
-        return Some(read.map(|values| NamedExpectations::new(values, name)));
+/// Returns the status of an outcome.
+pub(crate) const fn outcome_status(outcome: GateOutcome) -> ExitStatus {
+    match outcome {
+        GateOutcome::Passed => ExitStatus::Success,
+        GateOutcome::Failed => ExitStatus::Regression,
+        GateOutcome::CannotTell => ExitStatus::Undecided,
     }
-    name.contains('/').then(|| read_system(name))
 }
 
-/// Returns the claims about a built-in system.
-pub(crate) fn read_system(name: &str) -> Result<NamedExpectations, CommandFailure> {
-    let claims = reference::claims_for_system(name).map_err(|error| {
-        CommandFailure::usage(error.to_string())
-            .advise("`assay references` lists the systems; the name of a file ends with .toml")
+/// Prints a page on a screen with a report, and the line otherwise.
+fn print_either(
+    page: Option<Document>,
+    line: Option<&str>,
+    is_text: bool,
+    terminal: &mut Terminal,
+) {
+    match (page, is_text) {
+        (Some(page), true) => terminal.print(&terminal.render_document(&page)),
+        _ => line.filter(|it| !it.is_empty()).into_iter().for_each(|it| terminal.note(it)),
+    }
+}
+
+/// Prints the gates that hosts do not meet.
+pub(crate) fn report_hosts(judged: &JudgedHosts<'_>, is_text: bool, terminal: &mut Terminal) {
+    let line = if is_text { None } else { judged.exceptions_line() };
+    print_either(judged.exceptions_page(), line.as_deref(), is_text, terminal);
+}
+
+/// Reports the outcomes of gates, also to the files of the user.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(crate) fn report_outcomes(
+    typed: &OutcomeReportArguments,
+    judged: &[GateResult],
+    is_text: bool,
+    terminal: &mut Terminal,
+) -> Result<ExitStatus, CommandFailure> {
+    let line = gates::exceptions_line(judged);
+    print_either(Some(gates::outcomes_page(judged)), line.as_deref(), is_text, terminal);
+    if let Some(path) = &typed.junit {
+        output_file::write(path, gate::junit(judged))?;
+    }
+    if typed.github {
+        append_github_summary(&gate::markdown(judged))?;
+    }
+    Ok(outcome_status(gate::overall_outcome(judged)))
+}
+
+/// Reports how results meet the claims.
+pub(crate) fn report_claims(
+    expected: &NamedExpectations,
+    results: &[MetricEstimate],
+    is_text: bool,
+    terminal: &mut Terminal,
+) -> ExitStatus {
+    let Some(judged) = expected.check_claims(results) else { return ExitStatus::Success };
+    print_either(judged.page, Some(&judged.line), is_text, terminal);
+    outcome_status(judged.outcome)
+}
+
+/// Reports how a stored run meets the gates and claims.
+pub(crate) fn report_run(
+    expected: &NamedExpectations,
+    summary: &RunSummary,
+    is_text: bool,
+    terminal: &mut Terminal,
+) -> ExitStatus {
+    let judged = expected.judge_hosts(summary);
+    judged.iter().for_each(|it| report_hosts(it, is_text, terminal));
+    let of_gates = judged.map_or(ExitStatus::Success, |it| outcome_status(it.outcome()));
+    of_gates.max(report_claims(expected, &summary.results, is_text, terminal))
+}
+
+/// Appends to the job's summary, after the output of other steps.
+fn append_github_summary(text: &str) -> Result<(), CommandFailure> {
+    let path = std::env::var_os(SUMMARY_VARIABLE).ok_or_else(|| {
+        CommandFailure::usage(format!("{SUMMARY_VARIABLE} is not set"))
+            .advise("use --github in GitHub jobs, --junit elsewhere")
     })?;
-    Ok(NamedExpectations::new(Expectations { claims, ..Expectations::default() }, name))
-}
-
-fn read_file(file: &Path, judged: JudgedResults) -> Result<Expectations, CommandFailure> {
-    let text =
-        job_file::read_text(file).map_err(|error| job_file::unreadable_error(file, &error))?;
-    Expectations::parse(&text, judged).map_err(|error| {
-        let name = file.display().to_string();
-        let what = format!("{name} is not a valid file of expectations");
-        let failure = CommandFailure::new(FailureKind::Suite, what)
-            .with_cause(&error)
-            .advise(error.advice());
-        match error.place() {
-            Some(place) => failure.at_span(&name, &text, place.span.clone()),
-            None => failure,
-        }
+    let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        CommandFailure::measurement("cannot write the job summary").with_cause(&error)
     })
-}
-
-impl NamedExpectations {
-    fn new(values: Expectations, name: &str) -> Self {
-        let claims_name = if values.claims.is_empty() { "" } else { name };
-        Self { values, claims_name: claims_name.to_owned() }
-    }
-
-    /// Adds those of another system or file.
-    pub(crate) fn append(&mut self, other: Self) {
-        let names = [self.claims_name.as_str(), &other.claims_name];
-        let names: Vec<&str> = names.into_iter().filter(|it| !it.is_empty()).collect();
-        self.claims_name = names.join(", ");
-        self.values.append(other.values);
-    }
-
-    /// Summarizes a run with the limits.
-    pub(crate) fn summarize(&self, run: &Run) -> RunSummary {
-        let mut summary = summarize(run);
-        self.apply_limits(&mut summary.results);
-        summary
-    }
-
-    /// Sets the limit of each result, and adds a doubt to a result above it.
-    pub(crate) fn apply_limits(&self, results: &mut [MetricEstimate]) {
-        for estimate in results {
-            if let Some(limit) = reference::data_sheet_limit(estimate, &self.values.limits) {
-                apply_data_sheet(estimate, limit);
-            }
-        }
-    }
-
-    /// Judges the hosts of a run by the gates; `None` without gates.
-    pub(crate) fn judge_hosts<'s>(&self, summary: &'s RunSummary) -> Option<JudgedHosts<'s>> {
-        let has_gates = !self.values.gates.is_empty();
-        has_gates.then(|| JudgedHosts::judge(&self.values.gates, summary))
-    }
-
-    /// Compares results with the claims: as a page, or as a line on the error output. Returns the
-    /// exit code.
-    pub(crate) fn check_claims(
-        &self,
-        results: &[MetricEstimate],
-        is_text: bool,
-        terminal: &mut Terminal,
-    ) -> u8 {
-        let (claims, name) = (self.values.claims.as_slice(), self.claims_name.as_str());
-        if claims.is_empty() {
-            return 0;
-        }
-        let Some((document, outcome, code)) =
-            published_figures::compare_with_claims(results, claims, name)
-        else {
-            terminal.note(&sentence("references-nothing", &[("name", name)]));
-            return UNDECIDED;
-        };
-        if is_text {
-            terminal.print(&terminal.render_document(&document));
-        } else if !outcome.is_empty() {
-            terminal.note(&outcome);
-        }
-        code
-    }
-
-    /// Reports how a stored run meets the gates and claims. Returns the exit code.
-    pub(crate) fn check_run(
-        &self,
-        summary: &RunSummary,
-        is_text: bool,
-        terminal: &mut Terminal,
-    ) -> u8 {
-        let judged = self.judge_hosts(summary);
-        judged.iter().for_each(|it| it.print(is_text, terminal));
-        let of_gates = judged.as_ref().map_or(0, JudgedHosts::exit_code);
-        combine_codes(of_gates, self.check_claims(&summary.results, is_text, terminal))
-    }
-}
-
-/// Combines two exit codes of expectations: a missed one takes precedence over an undecided one.
-pub(crate) fn combine_codes(a: u8, b: u8) -> u8 {
-    match [a, b] {
-        codes if codes.contains(&REGRESSION) => REGRESSION,
-        [0, b] => b,
-        [a, _] => a,
-    }
 }

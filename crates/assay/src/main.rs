@@ -4,27 +4,20 @@
 //! Parses the arguments, calls a command, and turns its result into an exit code.
 
 mod arguments;
-mod called_name;
 mod commands;
-mod companions;
 mod delivery;
 mod expectations;
-mod gates;
 mod page;
 mod pipeline;
-mod published_figures;
 mod run_names;
-mod stored_levels;
-mod suites;
 
 use std::process::ExitCode;
 
 use assay_console::{
-    failure, file_size_limit, job_file, output_file, progress_listener, signals, store_access,
-    terminal,
+    failure, file_size_limit, output_file, progress_listener, signals, store_access, terminal,
 };
 use assay_emulation::options::network::normalize_qperf_words;
-use assay_emulation::{fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
+use assay_emulation::{called_name, fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
 
 use crate::arguments::{AssayCommand, ScreenArguments, file_extension};
 use crate::commands::help;
@@ -33,6 +26,7 @@ use crate::progress_listener::ProgressListener;
 use crate::terminal::Terminal;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::mpi::launcher_env::LauncherEnv;
+use assay_run::suites;
 
 /// Version, with commit and date in a released program: `cargo xtask dist` sets the variable.
 const VERSION: &str = match option_env!("ASSAY_VERSION") {

@@ -4,17 +4,18 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_console::json_document::to_json;
+use assay_model::level_comparison::LevelComparison;
 use assay_report::document::Document;
 use assay_report::locale::Language;
-use assay_report::render;
+use assay_report::{build, render};
 use assay_run::failure::CommandFailure;
 
 use serde::Serialize;
 
 use crate::arguments::{BriefPageArguments, PageArguments, PageFormat};
-use crate::companions::{self, CompanionFile};
 use crate::output_file;
 use crate::terminal::Terminal;
+use assay_console::companions::{self, CompanionFile};
 
 /// Page in all its formats; machine-readable ones are rendered on demand.
 pub(crate) struct OutputPage<'a> {
@@ -200,6 +201,19 @@ pub(crate) fn print_or_write(
         }
         Some(path) => output_file::write(path, text),
     }
+}
+
+/// Passes the comparison of levels as a page to `publish`.
+pub(crate) fn levels_page<T>(
+    comparison: &LevelComparison,
+    publish: impl FnOnce(OutputPage<'_>) -> T,
+) -> T {
+    publish(OutputPage {
+        document: build::level_comparison(comparison),
+        json: &|| render::json::level_comparison(comparison),
+        csv: &|| render::csv::level_comparison(comparison),
+        html_document: Some(&|| build::level_comparison(comparison)),
+    })
 }
 
 /// Renders all plots of a page as one image.

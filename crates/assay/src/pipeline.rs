@@ -16,7 +16,6 @@ use crate::arguments::{MeasuringArguments, PageArguments, PageFormat};
 use crate::delivery::{ReportExtent, RunDelivery};
 use crate::page;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
-use crate::run_names;
 use crate::signals;
 use crate::terminal::Terminal;
 
@@ -108,7 +107,6 @@ fn with_label<'a>(
                 .advise("use two names only with `assay run --switch`"));
         }
     };
-    run_names::check_label(label)?;
     Ok(RunRequest { label, note: typed.note.as_deref(), ..request.clone() })
 }
 

@@ -7,6 +7,7 @@ use assay_run::failure::CommandFailure;
 use assay_store::{ReadRun, Store};
 
 use crate::store_access;
+use crate::terminal::Terminal;
 
 /// Returns the identifiers of the named runs; a label names all its runs.
 pub(crate) fn resolve_ids(
@@ -15,18 +16,20 @@ pub(crate) fn resolve_ids(
 ) -> Result<Vec<String>, CommandFailure> {
     let mut ids = Vec::new();
     for name in names {
-        let named = store.resolve_all(name).map_err(store_access::resolve_failure);
+        let named =
+            store.resolve_all(name).map_err(|error| CommandFailure::from_resolve(&error));
         ids.extend(named.map_err(|failure| advise_about_system(failure, name))?.ids());
     }
     Ok(ids)
 }
 
-/// Reads the named runs; a label names all its runs, the oldest first.
+/// Reads the named runs like [`store_access::read_all`].
 pub(crate) fn read_all(
     typed: &StoreArguments,
     names: &[String],
+    terminal: &mut Terminal,
 ) -> Result<Vec<ReadRun>, CommandFailure> {
-    store_access::read_all(typed, names)
+    store_access::read_all(typed, names, terminal)
         .map_err(|failure| names.iter().fold(failure, |it, name| advise_about_system(it, name)))
 }
 
@@ -44,19 +47,6 @@ pub(crate) fn advise_about_system(failure: CommandFailure, name: &str) -> Comman
         )),
         None => failure,
     }
-}
-
-/// Checks a label: one that is empty, or a name of the newest runs, could not be named again.
-pub(crate) fn check_label(label: Option<&str>) -> Result<(), CommandFailure> {
-    let Some(label) = label else { return Ok(()) };
-    let is_reserved = label == "latest" || label.starts_with("latest~");
-    if label.trim().is_empty() || is_reserved {
-        let reason = if is_reserved { "it names the newest runs" } else { "it is empty" };
-        return Err(CommandFailure::usage(format!("`{label}` cannot be a label"))
-            .with_reason(reason)
-            .advise("use a word for the condition, like --label before"));
-    }
-    Ok(())
 }
 
 /// Adds advice to the failure of a name that is no run but a file.

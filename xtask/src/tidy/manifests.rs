@@ -42,11 +42,6 @@ const CRATE_MAP: &[CrateRule] = &[
     spoke("assay-store"),
     spoke("assay-report"),
     CrateRule {
-        name: "assay-web",
-        internal: &["assay-store", "assay-report", "assay-stats", "assay-model"],
-        external: None,
-    },
-    CrateRule {
         name: "assay-fuzz",
         internal: &[
             "assay-model",
@@ -86,6 +81,24 @@ const CRATE_MAP: &[CrateRule] = &[
         external: None,
     },
     CrateRule {
+        name: "assay-archive",
+        internal: &[
+            "assay-model",
+            "assay-kernels",
+            "assay-stats",
+            "assay-store",
+            "assay-report",
+            "assay-run",
+        ],
+        external: None,
+    },
+    CrateRule { name: "assay-help", internal: &["assay-model"], external: None },
+    CrateRule {
+        name: "assay-judgement",
+        internal: &["assay-model", "assay-stats", "assay-claims", "assay-report", "assay-run"],
+        external: None,
+    },
+    CrateRule {
         name: "assay-emulation",
         internal: &[
             "assay-model",
@@ -104,8 +117,11 @@ const CRATE_MAP: &[CrateRule] = &[
     CrateRule {
         name: "assay",
         internal: &[
+            "assay-archive",
             "assay-console",
             "assay-emulation",
+            "assay-help",
+            "assay-judgement",
             "assay-model",
             "assay-kernels",
             "assay-stats",

@@ -10,6 +10,9 @@ use super::lines::Lines;
 use super::statements::Parameter;
 use super::values::{self, Number, ParameterValue, Scalar};
 
+/// End of the message about a keyword without effect.
+pub(super) const UNAPPLIED: &str = "has no effect in this definition";
+
 /// Vdbench's default divisor: the mean distance of skewed access is the range divided by it.
 pub(super) const SKEW_DIVISOR: f64 = 3.0;
 
@@ -426,4 +429,12 @@ pub(super) fn parse_operation(
         lines.diagnostics.push(error.with_help(format!("use one of {names}")));
     }
     operation
+}
+
+/// Reports a keyword that the table supports, but its definition does not apply.
+pub(super) fn report_unapplied(lines: &mut Lines, parameter: &Parameter) {
+    let spelled = parameter.keyword.spelled;
+    let message = format!("`{spelled}` {UNAPPLIED}");
+    let error = lines.error("V114", parameter.spot, message);
+    lines.diagnostics.push(error.with_help("leave it out"));
 }

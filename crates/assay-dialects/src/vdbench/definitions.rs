@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::attributes::{
     MAX_THREADS, OpenFlags, SKEW_DIVISOR, SeekPattern, TransferSizes, check_sector_multiple,
     parse_divided, parse_hot_band, parse_open_flags, parse_pair, parse_percent, parse_positive,
-    parse_range, parse_seek, parse_sizes, parse_strides,
+    parse_range, parse_seek, parse_sizes, parse_strides, report_unapplied,
 };
 use super::keywords::DefinitionKind;
 use super::lines::{Lines, SourceSpan};
@@ -192,7 +192,9 @@ impl Definitions {
                     let most = f64::from(MAX_CLIENTS);
                     host.clients = parse_positive(lines, parameter).map(|n| n.min(most) as u32);
                 }
-                _ => {}
+                // `--via` sets how hosts are reached.
+                "shell" => {}
+                _ => report_unapplied(lines, parameter),
             }
             if parameter.elements.iter().any(|element| element.text.is_empty()) {
                 let message = format!("`{}` has an empty value", parameter.keyword.spelled);
@@ -367,7 +369,7 @@ impl StorageDefinition {
                 let bytes = values::parse_one_number(lines, parameter);
                 self.hit_area_bytes = bytes.map_or(self.hit_area_bytes, |bytes| bytes as u64);
             }
-            _ => {}
+            _ => report_unapplied(lines, parameter),
         }
     }
 }
@@ -440,7 +442,7 @@ impl WorkloadDefinition {
                     threads.and_then(|n| values::check_count(lines, parameter, n, MAX_THREADS));
             }
             "openflags" => self.flags = parse_open_flags(lines, parameter),
-            _ => {}
+            _ => report_unapplied(lines, parameter),
         }
     }
 }

@@ -158,7 +158,7 @@ impl RunDefinition {
             | "operations" => {
                 self.add_loop(lines, parameter);
             }
-            _ => {}
+            _ => attributes::report_unapplied(lines, parameter),
         }
     }
 

@@ -16,7 +16,7 @@ use assay_model::facts::HostFacts;
 use assay_model::path_text;
 use assay_run::run_request::random_seed;
 
-use crate::job_file;
+use assay_run::job_file;
 
 /// Command line, this machine, and the files that were read.
 #[derive(Debug)]

@@ -2,10 +2,12 @@
 //! parsed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine_reason::EngineReason;
+use crate::quantity::Bytes;
 
 /// Value of an attribute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,6 +67,22 @@ impl AttributeValue {
         }
     }
 
+    /// Whether a user's text denotes the value: a name, a truth value, or a number, which may be a
+    /// size like 4k.
+    #[must_use]
+    pub fn is_denoted_by(&self, text: &str) -> bool {
+        match (self, self.as_number()) {
+            (Self::Text(name), _) => name == text,
+            (Self::Flag(flag), _) => text.parse() == Ok(*flag),
+            (_, Some(number)) => {
+                let size = || text.parse::<Bytes>().ok().map(|bytes| bytes.0 as f64);
+                let denoted: Option<f64> = text.parse().ok().or_else(size);
+                denoted.is_some_and(|it| (number - it).abs() <= 1e-9 * it.abs())
+            }
+            (_, None) => false,
+        }
+    }
+
     /// Returns the value as text, if it is text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
@@ -76,6 +94,24 @@ impl AttributeValue {
             | Self::Reason(_)
             | Self::Pairs(_)
             | Self::Ranks(_) => None,
+        }
+    }
+}
+
+/// Formats the value for programs: without a unit, in no language.
+impl fmt::Display for AttributeValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => flag.fmt(f),
+            Self::Integer(number) => number.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Reason(reason) => f.write_str(reason.id()),
+            Self::Pairs(pairs) => {
+                let pair = |(name, value): (&String, &String)| format!("{name}={value}");
+                f.write_str(&pairs.iter().map(pair).collect::<Vec<_>>().join(";"))
+            }
+            Self::Ranks(ranks) => f.write_str(&RankBinding::format_line(ranks)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::{Attribute, AttributeValue, RankBinding, identity_attributes};
+use assay_model::attribute::{Attribute, AttributeValue, identity_attributes};
 use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::history::History;
 use assay_model::level_comparison::{LevelComparison, LevelEstimate};
@@ -344,16 +344,12 @@ pub(crate) fn format_number(value: Option<f64>) -> String {
 /// Formats the value of an attribute for programs.
 pub(crate) fn attribute_text(value: &AttributeValue) -> String {
     match value {
-        AttributeValue::Flag(flag) => flag.to_string(),
-        AttributeValue::Integer(integer) => integer.to_string(),
         AttributeValue::Number(value) => format_number(Some(*value)),
-        AttributeValue::Text(text) => text.clone(),
         AttributeValue::Reason(reason) => words::engine_reason(reason),
-        AttributeValue::Pairs(pairs) => pairs
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect::<Vec<_>>()
-            .join(";"),
-        AttributeValue::Ranks(ranks) => RankBinding::format_line(ranks),
+        AttributeValue::Flag(_)
+        | AttributeValue::Integer(_)
+        | AttributeValue::Text(_)
+        | AttributeValue::Pairs(_)
+        | AttributeValue::Ranks(_) => value.to_string(),
     }
 }

@@ -105,9 +105,13 @@ pub(super) fn unrecorded_conditions(
 }
 
 fn format_value(value: &AttributeValue) -> String {
-    let number = || value.as_number().map(|number| number.to_string());
-    let plain = value.as_text().map(str::to_owned).or_else(number);
-    plain.unwrap_or_else(|| {
-        if *value == AttributeValue::Flag(false) { "no" } else { "yes" }.to_owned()
-    })
+    match value {
+        AttributeValue::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        AttributeValue::Integer(_)
+        | AttributeValue::Number(_)
+        | AttributeValue::Text(_)
+        | AttributeValue::Reason(_)
+        | AttributeValue::Pairs(_)
+        | AttributeValue::Ranks(_) => value.to_string(),
+    }
 }

@@ -21,7 +21,7 @@ use super::{BlockKey, across_runs, block_key, format_attributes};
 use crate::quantile::LEVEL;
 use crate::rank_statistic::RankStatistic;
 use crate::shift::{MIN_RANKED, Shift, group_shift, paired_shift};
-use crate::{false_discovery, family_wise, friedman, letters, looks};
+use crate::{false_discovery, family_wise, friedman, letters};
 
 mod conclusions;
 mod hosts;
@@ -77,10 +77,10 @@ pub fn compare_labels(conditions: &[(&str, &[Run])]) -> LevelComparison {
 
 /// Compares the keyed results of all runs, by condition.
 fn compare_results(conditions: &[LevelRuns], keyed: Vec<Vec<RunResults>>) -> LevelComparison {
-    let (design, blocks) = arrange_runs(conditions);
+    let (are_paired, blocks) = arrange_runs(conditions);
     let (results, unmatched) = match_results(keyed, &blocks);
     let mut metrics: Vec<MetricLevels> =
-        results.iter().map(|result| compare_metric(result, design)).collect();
+        results.iter().map(|result| compare_metric(result, are_paired)).collect();
     judge_metrics(&mut metrics);
     for metric in &mut metrics {
         conclusions::add(metric, conditions);
@@ -96,7 +96,10 @@ fn compare_results(conditions: &[LevelRuns], keyed: Vec<Vec<RunResults>>) -> Lev
     LevelComparison {
         factors: names.into_iter().flatten().collect(),
         conditions: conditions.iter().map(condition).collect(),
-        design,
+        design: match are_paired {
+            true => ComparisonDesign::Turns,
+            false => ComparisonDesign::Independent,
+        },
         blocks: blocks.iter().flatten().collect::<BTreeSet<_>>().len(),
         level: LEVEL,
         family_error: FAMILY_ERROR,
@@ -105,8 +108,9 @@ fn compare_results(conditions: &[LevelRuns], keyed: Vec<Vec<RunResults>>) -> Lev
     }
 }
 
-/// Returns the block of every run: that of its turn, or its number if the conditions are independent.
-fn arrange_runs(conditions: &[LevelRuns]) -> (ComparisonDesign, Vec<Vec<u32>>) {
+/// Returns whether runs of a block belong together, and the block of every run: that of its turn, or
+/// its number if the conditions are independent.
+fn arrange_runs(conditions: &[LevelRuns]) -> (bool, Vec<Vec<u32>>) {
     let turns = conditions.iter().map(|it| it.runs.iter().map(block_key).collect());
     let turns: Option<Vec<Vec<BlockKey>>> = turns.collect();
     let is_complete = |all: &Vec<Vec<BlockKey>>| {
@@ -124,10 +128,10 @@ fn arrange_runs(conditions: &[LevelRuns]) -> (ComparisonDesign, Vec<Vec<u32>>) {
         let all: BTreeMap<&BlockKey, u32> = all.into_iter().zip(0..).collect();
         let number = |key: &BlockKey| all.get(key).copied().unwrap_or(0);
         let numbers = turns.iter().map(|runs| runs.iter().map(number).collect());
-        return (ComparisonDesign::Turns, numbers.collect());
+        return (true, numbers.collect());
     }
     let numbers = conditions.iter().map(|it| (0..it.runs.len() as u32).collect());
-    (ComparisonDesign::Independent, numbers.collect())
+    (false, numbers.collect())
 }
 
 /// Estimates of one result by block, for each condition.
@@ -277,7 +281,7 @@ fn key_results(run: &[MetricEstimate], effects: &LevelEffects) -> RunResults {
 }
 
 /// Compares all pairs of conditions, without a judgement, which depends on all metrics.
-fn compare_metric(result: &ResultByBlock, design: ComparisonDesign) -> MetricLevels {
+fn compare_metric(result: &ResultByBlock, are_paired: bool) -> MetricLevels {
     let measured: Vec<usize> =
         (0..result.len()).filter(|index| !result[*index].is_empty()).collect();
     let estimate = |condition: &usize| LevelEstimate {
@@ -292,7 +296,7 @@ fn compare_metric(result: &ResultByBlock, design: ComparisonDesign) -> MetricLev
     let mut pairs = Vec::new();
     for (a, of_a) in measured.iter().enumerate() {
         for (b, of_b) in measured.iter().enumerate().skip(a + 1) {
-            let shift = pair_shift(&result[*of_a], &result[*of_b], design);
+            let shift = pair_shift(&result[*of_a], &result[*of_b], are_paired);
             let Some(shift) = shift else { continue };
             let known = shift.significance;
             if a == 0 && *of_a == 0 {
@@ -314,21 +318,18 @@ fn compare_metric(result: &ResultByBlock, design: ComparisonDesign) -> MetricLev
     let adjusted = family_wise::adjust_p_values(&tested);
     pairs.iter_mut().zip(adjusted).for_each(|(pair, p)| pair.p_adjusted = p);
     let blocks = levels.iter().map(|level| level.estimate.n).max().unwrap_or(0);
-    let overall = match design {
-        ComparisonDesign::Turns | ComparisonDesign::Looks => test_blocks(result, &measured),
-        ComparisonDesign::Independent => None,
-    };
-    let needed_blocks = needed_blocks(pairs.len(), blocks, design);
+    let overall = if are_paired { test_blocks(result, &measured) } else { None };
+    let needed_blocks = needed_blocks(pairs.len(), blocks, are_paired);
     MetricLevels { overall, levels, pairs, needed_blocks, sufficient: None }
 }
 
 /// Returns the number of blocks that ranks need to distinguish any of this many pairs, if there are
 /// fewer: no p-value is below 2 / 2ⁿ for the signed ranks of n blocks, and 2 / (2n over n) for the
 /// rank sum of two times n independent runs.
-fn needed_blocks(pairs: usize, blocks: usize, design: ComparisonDesign) -> Option<usize> {
-    let minimum_p = |n: usize| match design {
-        ComparisonDesign::Turns | ComparisonDesign::Looks => 2.0 * 0.5_f64.powf(n as f64),
-        ComparisonDesign::Independent => RankStatistic::rank_sum(n, n).minimum_p(),
+fn needed_blocks(pairs: usize, blocks: usize, are_paired: bool) -> Option<usize> {
+    let minimum_p = |n: usize| match are_paired {
+        true => 2.0 * 0.5_f64.powf(n as f64),
+        false => RankStatistic::rank_sum(n, n).minimum_p(),
     };
     let needed =
         (MIN_RANKED..64).find(|n| pairs as f64 * minimum_p(*n) <= FAMILY_ERROR).unwrap_or(0);
@@ -339,23 +340,19 @@ fn needed_blocks(pairs: usize, blocks: usize, design: ComparisonDesign) -> Optio
 fn pair_shift(
     a: &BTreeMap<u32, MetricEstimate>,
     b: &BTreeMap<u32, MetricEstimate>,
-    design: ComparisonDesign,
+    are_paired: bool,
 ) -> Option<Shift> {
-    match design {
-        ComparisonDesign::Turns | ComparisonDesign::Looks => {
+    match are_paired {
+        true => {
             let common: Vec<&u32> = a.keys().filter(|block| b.contains_key(block)).collect();
             let values = |it: &BTreeMap<u32, MetricEstimate>| {
                 super::log_medians(common.iter().filter_map(|block| it.get(block)))
             };
             let (of_a, of_b) = (values(a)?, values(b)?);
             let differences: Vec<f64> = of_b.iter().zip(&of_a).map(|(b, a)| b - a).collect();
-            if design == ComparisonDesign::Looks {
-                looks::sequential_shift(&differences, LEVEL)
-            } else {
-                paired_shift(&differences, LEVEL)
-            }
+            paired_shift(&differences, LEVEL)
         }
-        ComparisonDesign::Independent => {
+        false => {
             let values = |it: &BTreeMap<u32, MetricEstimate>| super::log_medians(it.values());
             group_shift(&values(a)?, &values(b)?, LEVEL)
         }

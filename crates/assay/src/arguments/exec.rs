@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 
 use assay_adapters::import::{self, FigureRule};
-use assay_console::options::{HostsArguments, parse_seconds, word_parser};
+use assay_console::options::{HostsArguments, parse_label, parse_seconds, word_parser};
 use assay_fleet::cpu_list;
 use assay_model::factor::FactorLevels;
 use assay_model::suite::suggest;
 use clap::Args;
 
-use super::values::{parse_label, parse_margin};
+use super::values::parse_margin;
 use super::{MeasuringArguments, parse_factor};
 
 #[derive(Debug, Args)]

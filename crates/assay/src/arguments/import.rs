@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use assay_adapters::import::FigureRule;
+use assay_console::options::parse_label;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
 use super::claims::ExpectArguments;
-use super::values::{parse_label, parse_note, parse_parameter};
+use super::values::{parse_note, parse_parameter};
 use super::{BriefPageArguments, StoreArguments};
 
 #[derive(Debug, Args)]

@@ -4,13 +4,15 @@ use clap::Args;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use super::PageArguments;
+use super::{PageArguments, ScreenArguments};
+use assay_archive::ArchiveRequest;
 use assay_console::options::{StoreArguments, parse_seconds};
-use assay_report::export::is_metric;
-use assay_store::ListEntry;
+use assay_console::store_access;
+use assay_report::locale::Language;
+use assay_store::RunFilter;
 
 /// Selection of stored runs.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct RunFilterArguments {
     /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
     #[arg(long, value_name = "DATE|TIME", value_parser = parse_since)]
@@ -30,25 +32,30 @@ pub(crate) struct RunFilterArguments {
 }
 
 impl RunFilterArguments {
-    /// Whether a run is selected.
-    pub(crate) fn matches(&self, run: &ListEntry) -> bool {
-        let is_equal = |requested: &Option<String>, actual: &str| {
-            requested.as_deref().is_none_or(|it| it == actual)
-        };
-        // Timestamps start with the year, so they sort chronologically as text.
-        let is_later = self.since.as_ref().is_none_or(|since| run.started >= *since);
-        is_later
-            && is_equal(&self.suite, &run.suite)
-            && is_equal(&self.label, run.label.as_deref().unwrap_or_default())
-            && is_equal(&self.host, &run.host)
-            && self.metric.as_ref().is_none_or(|metric| has_metric(run, metric))
+    /// Returns the conditions on the runs.
+    pub(crate) fn selection(&self) -> RunFilter {
+        RunFilter {
+            since: self.since.clone(),
+            suite: self.suite.clone(),
+            label: self.label.clone(),
+            host: self.host.clone(),
+            metric: self.metric.clone(),
+        }
     }
-}
 
-/// Whether a run has results of a metric, named alone or after its benchmark.
-fn has_metric(run: &ListEntry, name: &str) -> bool {
-    let names = run.metrics.iter().filter_map(|it| it.split_once('/'));
-    names.into_iter().any(|(benchmark, metric)| is_metric(name, benchmark, metric))
+    /// Returns the request for pages of the selected runs.
+    pub(crate) fn archive_request(
+        &self,
+        store: &StoreArguments,
+        screen: &ScreenArguments,
+    ) -> ArchiveRequest {
+        ArchiveRequest {
+            store: store_access::location(store),
+            filter: self.selection(),
+            language: screen.language().unwrap_or(Language::INVARIANT),
+            version: crate::VERSION,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

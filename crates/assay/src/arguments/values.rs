@@ -3,7 +3,6 @@
 use assay_console::options::{self, parse_seconds};
 use assay_model::attribute::Attribute;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
-use assay_model::sanitize;
 use assay_model::spelling::nearest_word;
 
 /// Rate of I/O, which depends on the size of one I/O if it is a bandwidth.
@@ -132,21 +131,6 @@ pub(super) fn parse_parameter(text: &str) -> Result<(Attribute, String), String>
         }
     })?;
     Ok((attribute, value.to_owned()))
-}
-
-/// Parses a label: short text without control characters, fit for tables and comma-separated lists.
-pub(super) fn parse_label(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 40;
-    if text == "latest" || text.starts_with("latest~") {
-        return Err(format!("`{text}` is reserved for runs and cannot be a label"));
-    }
-    let is_hidden = |it: char| it.is_control() || sanitize::is_hidden(it);
-    let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
-    if is_plain && text.chars().count() <= LONGEST {
-        Ok(text.trim().to_owned())
-    } else {
-        Err(format!("expected a name of 1 to {LONGEST} characters"))
-    }
 }
 
 /// Parses a note: one line of text, short enough for reports.

@@ -1,7 +1,10 @@
 //! `assay compare`: compares the stored runs of two conditions or more, or the levels of one run.
 
+use assay_archive::stored_levels;
 use assay_claims::expectation::JudgedResults;
 use assay_claims::{gate, reference};
+use assay_judgement::expectations::{self, NamedExpectations};
+use assay_judgement::published_figures::ClaimsComparison;
 use assay_model::comparison::{Comparison, ComparisonConclusion};
 use assay_model::doubt::Doubt;
 use assay_model::factor::FactorLevel;
@@ -15,13 +18,12 @@ use assay_stats::rank_statistic::MAX_VALUES;
 use super::result_list::ResultList;
 use crate::arguments::CompareArguments;
 use crate::arguments::claims::OutcomeReportArguments;
-use crate::expectations::{self, NamedExpectations, combine_codes};
-use crate::failure::{REGRESSION, UNDECIDED};
-use crate::page::OutputPage;
+use crate::expectations::{outcome_status, report_claims, report_outcomes, report_run};
+use crate::failure::ExitStatus;
+use crate::page::{OutputPage, levels_page};
+use crate::run_names;
 use crate::store_access::{self, OrderedRuns};
-use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
-use crate::{gates, published_figures, run_names, stored_levels};
 use assay_run::failure::CommandFailure;
 
 pub(crate) fn compare(
@@ -56,8 +58,8 @@ pub(crate) fn compare(
     }
     let comparison = statistics::compare(first, second, typed.margin);
     comparison_page(&comparison, |page| page.publish(&typed.page, terminal))?;
-    let code = comparison_exit_code(&comparison)?;
-    judge_second(typed, &expected, (&comparison, code), terminal)
+    let status = comparison_status(&comparison)?;
+    judge_second(typed, &expected, (&comparison, status), terminal).map(ExitStatus::code)
 }
 
 fn read_runs(
@@ -85,7 +87,8 @@ fn compare_many(
     let comparison = match typed.others.as_slice() {
         [] => {
             let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
-            let compared = stored_levels::compare_stored(&typed.store, &run, &|_| Ok(()))?;
+            let location = store_access::location(&typed.store);
+            let compared = stored_levels::compare_stored(&location, &run, &|_| Ok(()))?;
             compared.ok_or_else(|| no_levels(typed.first()))?
         }
         others => {
@@ -120,7 +123,10 @@ fn compare_conditions(
             condition.name = names[at];
         }
     }
-    let runs: Vec<Vec<Run>> = conditions.iter().map(|it| without_control(it.runs)).collect();
+    let without_control = |it: &Condition<'_>| {
+        statistics::split_control(it.runs).1.into_iter().cloned().collect()
+    };
+    let runs: Vec<Vec<Run>> = conditions.iter().map(without_control).collect();
     let runs: Vec<&[Run]> = runs.iter().map(Vec::as_slice).collect();
     Ok(match stored_levels::common_levels(&runs) {
         Some(levels) => {
@@ -139,13 +145,6 @@ fn compare_conditions(
     })
 }
 
-/// Returns the runs that are no control, or all of them if they are control runs only.
-fn without_control(runs: &[Run]) -> Vec<Run> {
-    let is_control = |run: &&Run| run.started.turn.as_ref().is_some_and(|it| it.is_control);
-    let measured: Vec<Run> = runs.iter().filter(|run| !is_control(run)).cloned().collect();
-    if measured.is_empty() { runs.to_vec() } else { measured }
-}
-
 fn no_levels(name: &str) -> CommandFailure {
     CommandFailure::usage(format!("`{name}` is a run without levels of factors to compare"))
         .advise("name a second condition, like `assay compare A B`, or a run that has levels")
@@ -158,27 +157,27 @@ fn print_table(
 ) -> Result<u8, CommandFailure> {
     let expected = typed.expect.read(JudgedResults::SingleRuns)?;
     let mut results = ResultList::new(None, &expected, &typed.page);
-    let (is_text, mut code, mut damaged) = (typed.page.is_on_screen(), 0, 0);
-    for read in run_names::read_all(&typed.store, &typed.table)? {
-        store_access::print_problems(&read, terminal);
-        damaged = damaged.max(store_access::stored_run_exit_code(&read));
+    let (is_text, mut status) = (typed.page.is_on_screen(), ExitStatus::Success);
+    for read in run_names::read_all(&typed.store, &typed.table, terminal)? {
         let summary = expected.summarize(&read.run);
-        code = combine_codes(code, expected.check_run(&summary, is_text, terminal));
+        status = status
+            .max(store_access::stored_run_status(&read))
+            .max(report_run(&expected, &summary, is_text, terminal));
         let is_whole = read.is_whole();
         results.add(read.run, is_whole);
     }
     results.publish(&typed.page, terminal)?;
-    Ok(if damaged == 0 { code } else { damaged })
+    Ok(status.code())
 }
 
 /// Judges the second condition by the expectations. Gates replace the verdict of the comparison,
-/// which has the exit code `code`.
+/// which has the exit status `status`.
 fn judge_second(
     typed: &CompareArguments,
     expected: &NamedExpectations,
-    (comparison, code): (&Comparison, u8),
+    (comparison, status): (&Comparison, ExitStatus),
     terminal: &mut Terminal,
-) -> Result<u8, CommandFailure> {
+) -> Result<ExitStatus, CommandFailure> {
     let is_text = typed.page.is_on_screen();
     let mut results: Vec<MetricEstimate> =
         comparison.pairs.iter().map(|pair| pair.b.clone()).collect();
@@ -188,14 +187,14 @@ fn judge_second(
             terminal.note(&words::doubt(doubt).text);
         }
     }
-    let code = match expected.values.gates.as_slice() {
-        [] => code,
+    let status = match expected.values.gates.as_slice() {
+        [] => status,
         all => {
             let judged = gate::judge(all, comparison);
-            gates::report_outcomes(&typed.reports, &judged, is_text, terminal)?
+            report_outcomes(&typed.reports, &judged, is_text, terminal)?
         }
     };
-    Ok(combine_codes(code, expected.check_claims(&results, is_text, terminal)))
+    Ok(status.max(report_claims(expected, &results, is_text, terminal)))
 }
 
 /// Rejects reports of outcomes without a gate.
@@ -222,20 +221,23 @@ fn compare_with_reference(
     let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
     let summary = expected.summarize(&run);
     let claims = expected.values.claims.as_slice();
-    let code = if claims.is_empty() {
-        0
-    } else {
-        let publish = |page: OutputPage<'_>| page.publish(&typed.page, terminal);
-        let named = (claims, expected.claims_name.as_str());
-        let (published, code) = published_figures::comparison_page(&summary, named, publish)?;
-        published?;
-        code
-    };
-    let Some(judged) = expected.judge_hosts(&summary) else { return Ok(code) };
+    let mut status = ExitStatus::Success;
+    if !claims.is_empty() {
+        let compared = ClaimsComparison::new(&summary, (claims, &expected.claims_name))?;
+        let page = OutputPage {
+            document: compared.document(),
+            json: &|| compared.to_json(),
+            csv: &|| compared.to_csv(),
+            html_document: None,
+        };
+        page.publish(&typed.page, terminal)?;
+        status = outcome_status(compared.outcome());
+    }
+    let Some(judged) = expected.judge_hosts(&summary) else { return Ok(status.code()) };
     let is_text = typed.page.is_on_screen();
     let results = judged.results();
-    let of_gates = gates::report_outcomes(&typed.reports, &results, is_text, terminal)?;
-    Ok(combine_codes(code, of_gates))
+    let of_gates = report_outcomes(&typed.reports, &results, is_text, terminal)?;
+    Ok(status.max(of_gates).code())
 }
 
 /// Returns the condition, named by the label that all its runs share, or else as typed.
@@ -291,14 +293,14 @@ fn nothing_in_common() -> CommandFailure {
     )
 }
 
-/// Returns the exit code of a comparison.
-pub(super) fn comparison_exit_code(comparison: &Comparison) -> Result<u8, CommandFailure> {
+/// Returns the exit status of a comparison.
+pub(super) fn comparison_status(comparison: &Comparison) -> Result<ExitStatus, CommandFailure> {
     if comparison.pairs.is_empty() {
         return Err(nothing_in_common());
     }
     Ok(match comparison.conclusion() {
-        ComparisonConclusion::Regression => REGRESSION,
-        ComparisonConclusion::Undecided => UNDECIDED,
-        ComparisonConclusion::Fine => 0,
+        ComparisonConclusion::Regression => ExitStatus::Regression,
+        ComparisonConclusion::Undecided => ExitStatus::Undecided,
+        ComparisonConclusion::Fine => ExitStatus::Success,
     })
 }

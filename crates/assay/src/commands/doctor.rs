@@ -1,12 +1,12 @@
 //! `assay doctor`: checks whether this machine is configured for measuring.
 
+use assay_fleet::doctor::topics::{is_strict_violation, is_unobservable, keep_topics};
 use assay_fleet::remote::DoctorResults;
 use assay_fleet::root::Root;
 use assay_fleet::{doctor as checks, facts, state};
 use assay_report::build;
 
 use super::doctor_hosts;
-use super::doctor_topics::{is_strict_violation, is_unobservable, keep_topics};
 use crate::arguments::DoctorArguments;
 use crate::failure::exit_code;
 use crate::page;
@@ -32,7 +32,8 @@ pub(crate) fn doctor(
         round_trip_s: typed.round_trip,
         link_bit_per_s: typed.speed.map(|it| it.bit_per_s),
     })?;
-    keep_topics(&mut [&mut results.findings], &typed.topics)?;
+    keep_topics(&mut [&mut results.findings], &typed.topics)
+        .map_err(|error| doctor_hosts::unknown_topic(&error))?;
     let all_command = format!(
         "assay doctor {}--all",
         typed.topics.iter().map(|topic| format!("{topic} ")).collect::<String>()

@@ -1,17 +1,18 @@
 //! `assay doctor --hosts`: runs the checks on many hosts at once and reports their differences.
 
 use assay_console::host_access::{HostAccess, describe_unreachable, failure_reason};
+use assay_fleet::doctor::topics::{UnknownTopic, is_strict_violation, keep_topics};
 use assay_fleet::remote::HostFailure;
 use assay_fleet::remote::examination::{self, HostReport};
 use assay_model::facts::difference::{ComparedHost, HostDifference, find_differences};
 use assay_model::finding::DoctorFinding;
 use assay_model::host_names;
+use assay_model::suite::suggest;
 use assay_report::build::{self, ExaminedHost, UnreachableHost};
 use assay_report::words;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::doctor_topics::{is_strict_violation, keep_topics};
 use crate::arguments::DoctorArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
@@ -47,7 +48,8 @@ pub(super) fn doctor(
         }
     });
     let findings = answers.iter_mut().flatten().map(|it| &mut it.examined.findings);
-    keep_topics(&mut findings.collect::<Vec<_>>(), &typed.topics)?;
+    keep_topics(&mut findings.collect::<Vec<_>>(), &typed.topics)
+        .map_err(|error| unknown_topic(&error))?;
     let (reports, unreachable) = split_answers(names, &answers);
     let is_bad = typed.strict
         && reports.iter().any(|it| it.compared.findings.iter().any(is_strict_violation));
@@ -98,4 +100,10 @@ fn hosts_document<'a>(names: &'a [String], answers: &'a HostAnswers) -> HostsDoc
     let (examined, _) = split_answers(names, answers);
     let compared: Vec<ComparedHost<'_>> = examined.iter().map(|host| host.compared).collect();
     HostsDocument { hosts: hosts.collect(), differences: find_differences(&compared) }
+}
+
+/// Returns the failure for a topic without a check.
+pub(super) fn unknown_topic(error: &UnknownTopic) -> CommandFailure {
+    let known: Vec<&str> = error.known.iter().map(String::as_str).collect();
+    CommandFailure::usage(error.to_string()).advise(suggest(&error.name, &known))
 }

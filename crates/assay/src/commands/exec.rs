@@ -20,8 +20,8 @@ use super::run_hosts;
 use crate::arguments::PageFormat;
 use crate::arguments::exec::{ExecArguments, RunCheck};
 use crate::delivery::{ReportExtent, RunDelivery};
+use crate::page::levels_page;
 use crate::pipeline;
-use crate::stored_levels::levels_page;
 use crate::terminal::Terminal;
 
 /// Name of the factor that distinguishes several programs.

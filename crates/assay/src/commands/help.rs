@@ -4,26 +4,24 @@
 mod completion;
 mod guides;
 mod layout;
-mod man_page;
 mod suggestions;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
-use std::net::AddrParseError;
-use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use assay_adapters::import;
 use assay_adapters::tool::TOOLS;
 use assay_fleet::fleet_file;
+use assay_help::man_page::{self, ManSections};
+use assay_help::{errors, examples};
 use assay_model::suite::suggest;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
 use assay_report::render::text::{format_definition, wrap_line};
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
-use clap_complete::env::Shells;
 
 use crate::arguments::{
     Arguments, CompletionsArguments, HelpArguments, ManArguments, file_extension,
@@ -34,11 +32,21 @@ use crate::terminal::{Terminal, closed_stdout_error, stdout_failure};
 use assay_run::failure::{CommandFailure, FailureKind};
 
 pub(crate) use completion::answer_shell;
+use layout::LAYOUT;
 
 type ExplainTopic = fn(&Terminal) -> String;
 
 /// Maximum width of help texts; the same as in the definition of the options.
 const MAX_HELP_WIDTH: usize = 100;
+
+/// Files of the program, with their meaning.
+const FILES: &[(&str, &str)] = &[
+    ("$XDG_DATA_HOME/assay, ~/.local/share/assay", "stored runs; another folder by --store"),
+    (
+        "*.toml",
+        "suites, fleet files and files of expectations: `assay help suites`, `assay help fleet-file`, `assay help docs/references.md`",
+    ),
+];
 
 /// Topics that are not commands, with the functions that print them.
 const TOPICS: [(&str, ExplainTopic); 7] = [
@@ -51,8 +59,8 @@ const TOPICS: [(&str, ExplainTopic); 7] = [
     ("docs", list_guides),
 ];
 
-/// Parses again with negative numbers attached to the option before them: clap takes the number in
-/// `--budget -5s` for an option. The option then reports a better error.
+/// Parses again with negative numbers attached to the option before them. The option then reports a
+/// better error.
 pub(crate) fn parse_negative_values(
     error: clap::Error,
     words: &[OsString],
@@ -60,23 +68,7 @@ pub(crate) fn parse_negative_values(
     if error.kind() != ErrorKind::UnknownArgument {
         return Err(error);
     }
-    let mut joined: Vec<OsString> = Vec::new();
-    for word in words {
-        let text = word.to_str().unwrap_or_default();
-        let is_negative =
-            text.starts_with('-') && text[1..].starts_with(|it: char| it.is_ascii_digit());
-        let before = joined.last().and_then(|it| it.to_str()).unwrap_or_default();
-        match before.strip_prefix('-') {
-            Some(option) if is_negative && !option.contains('=') => {
-                let between = if option.starts_with('-') { "=" } else { "" };
-                let both = format!("{before}{between}{text}");
-                joined.pop();
-                joined.push(both.into());
-            }
-            _ => joined.push(word.clone()),
-        }
-    }
-    match file_extension::parse_arguments(&joined) {
+    match file_extension::parse_arguments(&errors::join_negative_values(words)) {
         Err(again) if again.kind() == ErrorKind::UnknownArgument => Err(error),
         again => again,
     }
@@ -85,9 +77,9 @@ pub(crate) fn parse_negative_values(
 /// Prints clap's message about rejected arguments, or the output of `--help` and `--version`. For
 /// an option of the emulated tool that is not supported, it prints the reason.
 pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> ExitCode {
-    let error = suggestions::without_unlikely_suggestions(error);
+    let error = errors::without_unlikely_suggestions(error);
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
-    let command_path = typed_commands(&words);
+    let command_path = errors::typed_commands(Arguments::command(), &words);
     // Help is rendered again for the width of the terminal.
     let error = &match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -101,17 +93,12 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
         Terminal::for_process().print_failure(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
-    if let Some(reason) = readable_reason(error) {
-        let text = error.render().to_string();
-        let rust =
-            std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-        let text = with_remedy(&text.replace(&rust, &reason), error.kind(), &command_path);
-        Terminal::for_process().note(text.trim_end());
-        return ExitCode::from(exit_code(FailureKind::Usage));
-    }
     if error.use_stderr() {
-        let text = with_remedy(&error.render().to_string(), error.kind(), &command_path);
-        Terminal::for_process().note(text.trim_end());
+        let help = match command_path.as_str() {
+            "" => "`assay help`".to_owned(),
+            path => format!("`assay help {path}`"),
+        };
+        Terminal::for_process().note(errors::describe(error, &help).trim_end());
         return ExitCode::from(exit_code(FailureKind::Usage));
     }
     // clap does not write through the terminal.
@@ -126,109 +113,10 @@ pub(crate) fn report_parse_error(error: clap::Error, words: Vec<OsString>) -> Ex
     }
 }
 
-/// Line at the end of clap's errors, which names no action.
-const CLAP_HINT: &str = "For more information, try '--help'.";
-
-/// Replaces clap's last line by a remedy.
-fn with_remedy(text: &str, kind: ErrorKind, command: &str) -> String {
-    let help = match command {
-        "" => "`assay help`".to_owned(),
-        command => format!("`assay help {command}`"),
-    };
-    let remedy = match kind {
-        ErrorKind::InvalidSubcommand => format!("{help} lists the commands"),
-        ErrorKind::UnknownArgument => format!("{help} lists the options"),
-        ErrorKind::ArgumentConflict => format!("leave out one of them; {help} describes both"),
-        ErrorKind::MissingRequiredArgument
-        | ErrorKind::MissingSubcommand
-        | ErrorKind::NoEquals
-        | ErrorKind::TooFewValues
-        | ErrorKind::WrongNumberOfValues => format!("add what is missing; {help} has examples"),
-        ErrorKind::TooManyValues => format!("leave out what is too much; {help} has examples"),
-        _ => format!("{help} describes the values"),
-    };
-    match text.trim_end().strip_suffix(CLAP_HINT) {
-        Some(before) => format!("{}\n  help: {remedy}\n", before.trim_end()),
-        None => text.to_owned(),
-    }
-}
-
-/// Returns the command that the words begin with, with its subcommands.
-fn typed_commands(words: &[OsString]) -> String {
-    let mut command = Arguments::command();
-    let mut names = Vec::new();
-    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
-        let Some(below) = command.find_subcommand(word) else { break };
-        names.push(below.get_name().to_owned());
-        command = below.clone();
-    }
-    names.join(" ")
-}
-
 /// Returns the definition of the options, arranged for the short or the long help.
 fn arranged_command(is_short: bool) -> Command {
-    with_aligned_examples(layout::arrange(Arguments::command(), is_short))
-}
-
-/// Formats the examples of all commands: each explanation follows its example, or goes below it if
-/// the terminal is too narrow.
-fn with_aligned_examples(command: Command) -> Command {
     let width = Terminal::for_process().width.min(MAX_HELP_WIDTH);
-    let examples = command.get_after_help().map(|it| break_examples(&it.to_string(), width));
-    let command = match examples {
-        Some(examples) => command.after_help(examples),
-        None => command,
-    };
-    command.mut_subcommands(with_aligned_examples)
-}
-
-/// Puts the explanations of ` example explanation` lines below the examples if a line is too long;
-/// other lines stay.
-fn break_examples(text: &str, width: usize) -> String {
-    const GAP: &str = "   ";
-    let fits = |line: &str| line.chars().count() <= width;
-    if text.lines().filter(|line| line.starts_with("  ")).all(fits) {
-        return text.to_owned();
-    }
-    let line = |line: &str| {
-        let example = line.strip_prefix("  ").and_then(|it| it.split_once(GAP));
-        match example {
-            Some((example, why)) => {
-                format!("  {}\n      {}", example.trim_end(), why.trim_start())
-            }
-            None => line.to_owned(),
-        }
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns a readable reason for a parse error of the standard library, such as `invalid digit
-/// found in string`.
-fn readable_reason(error: &clap::Error) -> Option<String> {
-    let source = std::error::Error::source(error)?;
-    let reason = if let Some(error) = source.downcast_ref::<ParseIntError>() {
-        match error.kind() {
-            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
-                "the number is out of range"
-            }
-            _ => "expected an integer, like 8",
-        }
-    } else if source.is::<ParseFloatError>() {
-        "expected a number, like 1.5"
-    } else if source.is::<AddrParseError>() {
-        "expected an address, like 192.0.2.1 or ::1"
-    } else {
-        // clap's wording: `-1 is not in 0..=4294967295`.
-        let words = source.to_string();
-        let (value, range) = words.split_once(" is not in ")?;
-        let (least, most) = range.split_once("..")?;
-        let most = match most.strip_prefix('=') {
-            Some(most) => most.to_owned(),
-            None => (most.parse::<i64>().ok()? - 1).to_string(),
-        };
-        return Some(format!("expected an integer from {least} to {most}, found {value}"));
-    };
-    Some(reason.to_owned())
+    examples::align(assay_help::arrange(Arguments::command(), &LAYOUT, is_short), width)
 }
 
 /// Prints the help if the words of an emulated tool contain `-h` or `--help`. Returns whether they
@@ -276,24 +164,22 @@ pub(crate) fn completions(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let shell = typed.shell.to_string();
-    let shells = Shells::builtins();
-    let completer = shells.completer(&shell).ok_or_else(|| {
+    let script =
+        assay_help::completion::registration_script(&shell, completion::VARIABLE, "assay");
+    let script = script.map_err(|error| {
+        CommandFailure::new(FailureKind::Internal, "cannot write the script").with_cause(&error)
+    })?;
+    let script = script.ok_or_else(|| {
         CommandFailure::usage(format!("completions for {shell} are not supported"))
     })?;
-    let mut script = Vec::new();
-    completer
-        .write_registration(completion::VARIABLE, "assay", "assay", "assay", &mut script)
-        .map_err(|error| {
-            CommandFailure::new(FailureKind::Internal, "cannot write the script")
-                .with_cause(&error)
-        })?;
-    terminal.print(&String::from_utf8_lossy(&script));
+    terminal.print(&script);
     Ok(0)
 }
 
 pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
     let command = find_command(&typed.command)?;
-    let page = man_page::render(command).map_err(|error| {
+    let sections = ManSections { files: FILES, exit_codes: &EXIT_CODES };
+    let page = man_page::render(command, sections).map_err(|error| {
         CommandFailure::new(FailureKind::Internal, "cannot write the man page")
             .with_cause(&error)
     })?;
@@ -432,16 +318,6 @@ fn exit_codes(terminal: &Terminal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_examples_put_explanations_below() {
-        let text = "Examples:\n  assay a --b      does this\n  assay c          does that\n\nAnd more.";
-        assert_eq!(break_examples(text, 80), text);
-        assert_eq!(
-            break_examples(text, 24),
-            "Examples:\n  assay a --b\n      does this\n  assay c\n      does that\n\nAnd more."
-        );
-    }
 
     #[test]
     fn command_definition_is_valid() {

@@ -1,26 +1,17 @@
 //! `assay lint`: checks pages for plausibility and against their sources.
 
-use std::ffi::OsStr;
-use std::io::Read as _;
-use std::path::Path;
-
-use assay_claims::figure::find_figures;
-use assay_claims::lint::{self, Confidence, LintFinding, MAX_PAGE_BYTES, Rule, sarif};
-use assay_claims::page::LintPage;
+use assay_claims::lint::{LintFinding, sarif};
 use assay_console::json_document::to_json;
+use assay_judgement::page_lint::{LintSource, PageFile, format_findings};
 use assay_model::path_text;
-use assay_model::quantity::Bytes;
-use assay_model::run::Run;
-use assay_report::locale::{Language, Locale};
-use assay_report::{build, render};
 use assay_run::failure::CommandFailure;
-use assay_stats::summarize::summarize;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::arguments::claims::{LintArguments, LintFormat};
-use crate::failure::REGRESSION;
+use crate::failure::ExitStatus;
 use crate::terminal::Terminal;
-use crate::{job_file, output_file, store_access};
+use crate::{output_file, store_access};
 
 #[derive(Serialize)]
 struct LintDocument<'a> {
@@ -37,35 +28,17 @@ pub(crate) fn lint(
         typed.against.as_deref().map(|name| read_source(name, typed, terminal)).transpose()?;
     let mut pages = Vec::new();
     for path in &typed.pages {
-        let PageFile { text, is_utf16 } = read_page(path)?;
-        let name = path.display().to_string();
-        if is_json(&text) {
-            return Err(json_error(&name));
+        let page = PageFile::read(path)?;
+        let name = page.name();
+        let mut check = page.check(source.as_ref(), typed.all);
+        check.notes.iter().for_each(|note| terminal.note(&format!("{name}: {note}")));
+        if typed.fix
+            && let Some(fixed) = check.fix(&page)?
+        {
+            output_file::write(path, &fixed.text)?;
+            terminal.note(&format!("{name}: {} fixed", fixed.count));
         }
-        if find_figures(&text).is_empty() {
-            terminal.note(&format!("{name}: no figures found"));
-        }
-        let source = source.as_ref().map(|source| source.rendered_like(&text, path));
-        if let Some(reason) = source.as_deref().and_then(|it| lint::comparison_gap(&text, it)) {
-            terminal.note(&format!("{name}: {reason}"));
-        }
-        let mut findings = find_errors(&text, source.as_deref(), typed.all);
-        if typed.fix {
-            let (fixed, count) = lint::apply_fixes(&text, &findings);
-            if count > 0 && is_utf16 {
-                return Err(utf16_error(&name));
-            }
-            if path == Path::new(STANDARD_INPUT) {
-                return Err(CommandFailure::usage("cannot correct standard input")
-                    .advise("write the page to a file, and name it"));
-            }
-            if count > 0 {
-                output_file::write(path, &fixed)?;
-                terminal.note(&format!("{name}: {count} fixed"));
-                findings = find_errors(&fixed, source.as_deref(), typed.all);
-            }
-        }
-        pages.push((name, findings));
+        pages.push((name, check.findings));
     }
     let text = match typed.format() {
         LintFormat::Text => {
@@ -73,197 +46,17 @@ pub(crate) fn lint(
         }
         LintFormat::Sarif => sarif::document(&pages, env!("CARGO_PKG_VERSION")),
         LintFormat::Json => {
-            let to_document =
-                |(page, findings): &'_ (String, Vec<LintFinding>)| -> serde_json::Value {
-                    serde_json::json!(LintDocument { page, findings })
-                };
-            let pages: Vec<_> = pages.iter().map(to_document).collect();
-            to_json(&serde_json::json!({ "pages": pages }))?
+            let documents =
+                pages.iter().map(|(page, findings)| LintDocument { page, findings });
+            to_json(&json!({ "pages": documents.collect::<Vec<_>>() }))?
         }
     };
     match &typed.output {
         Some(file) => output_file::write(file, &text)?,
         None => terminal.print(&text),
     }
-    Ok(if pages.iter().all(|(_, findings)| findings.is_empty()) { 0 } else { REGRESSION })
-}
-
-/// Returns the findings of a page; possible ones on request only.
-fn find_errors(
-    text: &str,
-    source: Option<&str>,
-    are_possible_included: bool,
-) -> Vec<LintFinding> {
-    let mut findings = lint::lint(text, source);
-    findings.retain(|it| are_possible_included || it.confidence > Confidence::Possible);
-    findings
-}
-
-/// Formats findings, such as `page.md:7:24: wrong-unit: …`. A page with another language's decimal
-/// marks has them everywhere, so only the first few are printed.
-fn format_findings(name: &str, findings: &[LintFinding]) -> String {
-    const MAX_MARKS: usize = 3;
-    let mut marks = 0;
-    let mut lines: Vec<String> = Vec::new();
-    for it in findings {
-        marks += usize::from(it.rule == Rule::DecimalMark);
-        if it.rule == Rule::DecimalMark && marks > MAX_MARKS {
-            continue;
-        }
-        let LintFinding { line, column, message, .. } = it;
-        let fix = it.replacement.as_ref().map_or("", |_| " (--fix)");
-        let confidence = it.confidence.name();
-        let rule = it.rule.name();
-        lines.push(format!("{name}:{line}:{column}: {rule}: {message} [{confidence}]{fix}\n"));
-    }
-    if marks > MAX_MARKS {
-        let (rule, omitted) = (Rule::DecimalMark.name(), marks - MAX_MARKS);
-        lines
-            .push(format!("{name}: {rule}: {omitted} more (--fix; --format json lists all)\n"));
-    }
-    lines.concat()
-}
-
-/// Page as read from its file.
-struct PageFile {
-    text: String,
-    is_utf16: bool,
-}
-
-/// Whether the text is one or several JSON documents.
-fn is_json(text: &str) -> bool {
-    let mut documents =
-        serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
-    text.trim_start().starts_with(['{', '[']) && documents.all(|it| it.is_ok())
-}
-
-fn json_error(name: &str) -> CommandFailure {
-    CommandFailure::usage(format!("{name} is not a page"))
-        .with_reason("it is JSON, and figures are checked in Markdown and HTML".to_owned())
-        .advise("store the results of a tool with `assay import FILE`, and check their page")
-}
-
-/// Name of the page on standard input.
-const STANDARD_INPUT: &str = "-";
-
-fn read_page(path: &Path) -> Result<PageFile, CommandFailure> {
-    let name = path.display();
-    let bytes = read_bytes(path)?;
-    if let Some(text) = decode_utf16(&bytes) {
-        return Ok(PageFile { text, is_utf16: true });
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let offset = error.utf8_error().valid_up_to();
-        CommandFailure::usage(format!("{name} is not UTF-8"))
-            .with_reason(format!("byte {offset} is not valid UTF-8"))
-            .advise("convert it, for example with `iconv -f WINDOWS-1252 -t UTF-8 FILE`")
-    })?;
-    Ok(PageFile { text, is_utf16: false })
-}
-
-/// Reads a file, or standard input, up to the maximum size of a page.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, CommandFailure> {
-    let read_error = |error: std::io::Error| job_file::unreadable_error(path, &error);
-    let no_page = || {
-        CommandFailure::usage(format!("{} is not a page", path.display()))
-            .with_reason(format!("a page is a file of at most {}", Bytes(MAX_PAGE_BYTES)))
-            .advise("name a Markdown or HTML file")
-    };
-    if path == Path::new(STANDARD_INPUT) {
-        let mut bytes = Vec::new();
-        let input = std::io::stdin().lock();
-        input.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
-        return if bytes.len() as u64 > MAX_PAGE_BYTES { Err(no_page()) } else { Ok(bytes) };
-    }
-    let status = path.metadata().map_err(read_error)?;
-    if !status.is_file() || status.len() > MAX_PAGE_BYTES {
-        return Err(no_page());
-    }
-    job_file::read(path).map_err(read_error)
-}
-
-/// Decodes UTF-16 with a byte order mark; `None` for any other text.
-fn decode_utf16(bytes: &[u8]) -> Option<String> {
-    let to_unit: fn([u8; 2]) -> u16 = match bytes {
-        [0xff, 0xfe, ..] => u16::from_le_bytes,
-        [0xfe, 0xff, ..] => u16::from_be_bytes,
-        _ => return None,
-    };
-    let (units, rest) = bytes.as_chunks::<2>();
-    let units = units.iter().skip(1).map(|it| to_unit(*it));
-    let text: Result<String, _> = char::decode_utf16(units).collect();
-    text.ok().filter(|_| rest.is_empty())
-}
-
-fn utf16_error(name: &str) -> CommandFailure {
-    CommandFailure::usage(format!("cannot correct {name}"))
-        .with_reason("it is UTF-16, and corrected pages are written in UTF-8".to_owned())
-        .advise("convert it, for example with `iconv -f UTF-16 -t UTF-8 FILE`")
-}
-
-/// Source to compare pages with.
-enum LintSource {
-    /// Page.
-    Page(String),
-    /// Run, which can be rendered in the format of any page.
-    Run(Box<Run>),
-}
-
-impl LintSource {
-    /// Returns the source in the format and language of the page.
-    fn rendered_like(&self, text: &str, path: &Path) -> String {
-        match self {
-            Self::Page(source) => source.clone(),
-            Self::Run(run) => render_run_like(run, text, path),
-        }
-    }
-}
-
-/// Renders a run as `assay report` would for this page. A page need not state its language and
-/// format; of all candidates, the one with the fewest findings is returned.
-fn render_run_like(run: &Run, text: &str, path: &Path) -> String {
-    let page = LintPage::read(text);
-    let stem = path.file_stem().and_then(OsStr::to_str);
-    let summary = summarize(run);
-    let alone = lint::lint(text, None).len();
-    let page_locale = page.language.as_deref().and_then(Locale::from_tag);
-    let locales = Locale::ALL
-        .into_iter()
-        .filter(|it| page_locale.is_none_or(|page_locale| page_locale == *it));
-    let units = [false, true];
-    let of_locale =
-        |locale| units.map(|has_invariant_units| Language { locale, has_invariant_units });
-    let languages = [Language::INVARIANT].into_iter().chain(locales.flat_map(of_locale));
-    let learn = |stem| {
-        let subject = build::default_subject(std::slice::from_ref(&summary));
-        let runs = std::slice::from_ref(run);
-        render::learn::document(&build::learn(&subject, &[&summary], runs), stem).0
-    };
-    let markdown = || render::markdown::document(&build::run(&summary, Some(run)));
-    let html = || render::html::document(&build::run_page(&summary, Some(run)));
-    let mut nearest: Option<(usize, String)> = None;
-    for language in languages {
-        let candidates: [Option<String>; 3] = language.scope(|| {
-            if page.is_html {
-                [Some(html()), None, None]
-            } else {
-                [Some(markdown()), Some(learn(None)), stem.map(|it| learn(Some(it)))]
-            }
-        });
-        for source in candidates.into_iter().flatten() {
-            // A candidate that cannot be compared counts as one more finding.
-            let left_out = usize::from(lint::comparison_gap(text, &source).is_some());
-            let distance =
-                lint::lint(text, Some(&source)).len().saturating_sub(alone) + left_out;
-            if nearest.as_ref().is_none_or(|(known, _)| distance < *known) {
-                nearest = Some((distance, source));
-            }
-        }
-        if nearest.as_ref().is_some_and(|(distance, _)| *distance == 0) {
-            break;
-        }
-    }
-    nearest.map(|(_, source)| source).unwrap_or_default()
+    let is_clean = pages.iter().all(|(_, findings)| findings.is_empty());
+    Ok(if is_clean { ExitStatus::Success } else { ExitStatus::Regression }.code())
 }
 
 /// Reads the source of the page: a file, or a run.
@@ -274,7 +67,7 @@ fn read_source(
 ) -> Result<LintSource, CommandFailure> {
     let file = path_text::decode_path(name);
     if file.is_file() {
-        return read_page(&file).map(|page| LintSource::Page(page.text));
+        return LintSource::read_page(&file);
     }
     let run = store_access::read_and_warn(&typed.store, name, terminal).map_err(|failure| {
         failure.advise(format!(

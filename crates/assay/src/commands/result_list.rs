@@ -1,14 +1,14 @@
 //! Results of many stored runs in one table: `list --results`, `compare --table`, `report A B`.
 
+use assay_archive::export::exported_run;
+use assay_judgement::expectations::NamedExpectations;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 use assay_report::build;
-use assay_report::export::{ExportFormat, ExportedFiles, ExportedRun, Exporter};
+use assay_report::export::{ExportFormat, ExportedFiles, Exporter};
 use assay_run::failure::CommandFailure;
-use jiff::Timestamp;
 
 use crate::arguments::{PageArguments, PageFormat};
-use crate::expectations::NamedExpectations;
 use crate::page::OutputPage;
 use crate::terminal::Terminal;
 
@@ -41,7 +41,8 @@ impl<'a> ResultList<'a> {
 
     /// Adds a run; `is_whole` if all its stored events could be read.
     pub(crate) fn add(&mut self, run: Run, is_whole: bool) {
-        let mut run = self.export(run, is_whole);
+        let summary = self.expectations.summarize(&run);
+        let mut run = exported_run(run, summary, is_whole);
         if let Some(metric) = self.metric {
             run.retain_metric(metric);
         }
@@ -54,13 +55,6 @@ impl<'a> ResultList<'a> {
             | PageFormat::Learn
             | PageFormat::Svg => self.summaries.push(run.summary),
         }
-    }
-
-    fn export(&self, run: Run, is_whole: bool) -> ExportedRun {
-        let started = run.started.started.parse::<Timestamp>().ok();
-        let started_ns = started.and_then(|it| i64::try_from(it.as_nanosecond()).ok());
-        let summary = self.expectations.summarize(&run);
-        ExportedRun::new(run, summary, (started_ns, is_whole))
     }
 
     /// Prints or writes the page. CSV and JSON have the rows of `assay export`.

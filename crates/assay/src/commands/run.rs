@@ -1,6 +1,7 @@
 //! `assay run`, `assay stream` and `assay linpack`: choose a suite and measure it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_fleet::mpi::network_numa;
@@ -16,19 +17,20 @@ use assay_model::workload::MpiHosts;
 use super::{run_factors, run_hosts, run_switch};
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::values::Bandwidth;
-use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
+use crate::arguments::{Arguments, LinpackArguments, RunArguments, StreamArguments};
 use crate::delivery::{ReportExtent, RunDelivery};
-use crate::job_file;
 use crate::pipeline;
 use crate::progress_listener::{ProgressListener, SEARCH_MESSAGE};
-use crate::suites::{self, OpenedFactors};
 use crate::terminal::Terminal;
 use assay_emulation::options::osu::PresetArgument;
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::job_file;
 use assay_run::mpi_installations::{self, AbiSelection};
 use assay_run::run_request::RunRequest;
 use assay_run::storage::target_overrides::StorageOverrides;
+use assay_run::suites::{self, OpenedFactors};
 use assay_run::switching;
+use clap::CommandFactory as _;
 
 use super::storage;
 
@@ -38,6 +40,7 @@ const DEFAULT_BUDGET_S: f64 = 30.0;
 const TARGET_HALF_WIDTH: f64 = 0.01;
 
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    typed.suites.iter().try_for_each(|name| reject_command(name))?;
     if typed.fleet.hosts.has_hosts() {
         return run_hosts::run(typed, terminal);
     }
@@ -67,6 +70,19 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, C
             run_switch::run(&request, typed, &conditions, terminal)
         }
         (None, _) => pipeline::deliver_suite(&request, &typed.measuring, &delivery, terminal),
+    }
+}
+
+/// Rejects a name that is no suite, but a command.
+fn reject_command(file: &OsStr) -> Result<(), CommandFailure> {
+    let name = file.to_string_lossy();
+    if suites::is_built_in(&name) || Path::new(file).exists() {
+        return Ok(());
+    }
+    match Arguments::command().find_subcommand(&*name).filter(|it| !it.is_hide_set()) {
+        Some(command) => Err(suites::no_suite(&name)
+            .advise(format!("it is a command: `assay {}`", command.get_name()))),
+        None => Ok(()),
     }
 }
 
@@ -270,4 +286,36 @@ fn measure(share: f64, request: MeasureRequest) -> Measure {
 fn single_suite(name: &str, benchmark: Benchmark, measures: Vec<Measure>) -> Suite {
     let title = benchmark.definition().title.to_owned();
     Suite { name: name.to_owned(), title, budget_s: DEFAULT_BUDGET_S, measures }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::arguments::AssayCommand;
+
+    /// A command that is typed as a suite leads to the command.
+    #[test]
+    fn commands_are_no_suites() {
+        let failure = reject_command("stream".as_ref()).unwrap_err();
+        assert!(failure.advice().contains("it is a command: `assay stream`"));
+        for name in ["quick", "quik", "missing.toml"] {
+            assert!(reject_command(name.as_ref()).is_ok(), "{name}");
+        }
+    }
+
+    /// `compare` can show equivalence at its default margin only if the target precision of each
+    /// measure is at most half of the margin.
+    #[test]
+    fn built_in_targets_fit_default_margin() {
+        let compare = Arguments::try_parse_from(["assay", "compare", "a", "b"]).unwrap();
+        let AssayCommand::Compare(typed) = compare.command else { panic!("{compare:?}") };
+        for (name, _) in suites::BUILT_IN {
+            for measure in suites::find_suite(name.as_ref()).unwrap().measures {
+                let benchmark = measure.request.benchmark().id();
+                assert!(2.0 * measure.target <= typed.margin, "{name}: {benchmark}");
+            }
+        }
+    }
 }

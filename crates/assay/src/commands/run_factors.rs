@@ -19,11 +19,11 @@ use serde_json::{Map, Value};
 
 use super::run_switch::DEFAULT_SETTLE_S;
 use crate::arguments::{PageFormat, RunArguments};
+use crate::page::levels_page;
 use crate::progress_listener::SEARCH_MESSAGE;
-use crate::stored_levels::levels_page;
-use crate::suites::OpenedFactors;
 use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
+use assay_run::suites::OpenedFactors;
 
 /// Measures all combinations in turns, stores every run and prints the levels of each metric. Returns
 /// the exit code. `request` is that of the first combination.

@@ -26,7 +26,6 @@ use crate::delivery::{ReportExtent, RunDelivery};
 use crate::failure::exit_code;
 use crate::pipeline::{self, ForecastDocument};
 use crate::progress_listener::ProgressListener;
-use crate::suites::OpenedFactors;
 use crate::terminal::Terminal;
 use crate::{delivery, page, signals, suites};
 use assay_console::host_access::{HostAccess, describe_unreachable};
@@ -35,6 +34,7 @@ use assay_run::factor_turns::on_hosts::{self, TurnHosts};
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::fleet::{self, FleetPlan, FleetRequest};
 use assay_run::run_request::{MeasuredRun, random_seed};
+use assay_run::suites::OpenedFactors;
 
 /// Number of hosts above which the heap has a single arena. It saves memory (150 agents: 93 MB
 /// instead of 104 MB), although threads wait for each other.

@@ -12,8 +12,9 @@ use assay_run::switching::{self, SwitchCommand, TurnSchedule};
 use assay_stats::compare::{Condition, DEFAULT_RUNS, compare};
 use assay_stats::summarize::summarize;
 
-use super::compare::{self, comparison_exit_code};
+use super::compare::{self, comparison_status};
 use crate::arguments::{PageFormat, RunArguments};
+use crate::failure::ExitStatus;
 use crate::progress_listener::SEARCH_MESSAGE;
 use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
@@ -83,5 +84,5 @@ fn print_comparison(
             "\nEvery run is stored. To repeat the comparison: assay compare {a} {b}{margin}\n"
         ));
     }
-    comparison_exit_code(&comparison)
+    comparison_status(&comparison).map(ExitStatus::code)
 }

@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use assay_archive::anonymise_run;
+use assay_archive::stored_levels::compare_stored;
 use assay_claims::expectation::JudgedResults;
+use assay_judgement::expectations::NamedExpectations;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::path_text;
 use assay_model::run::Run;
@@ -17,16 +20,17 @@ use assay_report::{build, render};
 use super::exec;
 use super::result_list::ResultList;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
-use crate::companions::{self, CompanionFile};
-use crate::expectations::NamedExpectations;
+use crate::expectations::report_run;
+use crate::failure::ExitStatus;
 use crate::output_file;
 use crate::page::{self, OutputPage};
-use crate::stored_levels::compare_stored;
 use crate::terminal::Terminal;
 use crate::{run_names, store_access};
+use assay_console::companions::{self, CompanionFile};
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_stats::compare::compare_stored_programs;
 use assay_stats::run_table::build_run_table;
+use assay_store::ReadRun;
 
 pub(crate) mod tool_output;
 
@@ -64,42 +68,58 @@ pub(crate) fn show(
             publish_learn((&typed.page, None), &expectations, runs, terminal)?;
         }
         None => {
-            let levels = compare_stored(&typed.store, &read.run, &|_| Ok(()))?;
+            let location = store_access::location(&typed.store);
+            let levels = compare_stored(&location, &read.run, &|_| Ok(()))?;
             let shown = (&read.run, &summary);
             run_page(shown, levels.as_ref(), &expectations, &typed.page, terminal)?;
         }
     }
     let is_text = typed.shape.is_none() && typed.page.is_on_screen();
-    let code = expectations.check_run(&summary, is_text, terminal);
-    Ok(first_code(store_access::stored_run_exit_code(&read), code))
+    let status = report_run(&expectations, &summary, is_text, terminal);
+    Ok(status.max(store_access::stored_run_status(&read)).code())
 }
 
 /// Prints several runs in one table.
 fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    if typed.shape.is_some() || typed.expect.is_given() {
-        return Err(CommandFailure::usage("--as and --expect need a single run")
+    if typed.shape.is_some() {
+        return Err(CommandFailure::usage("--as needs a single run")
             .advise("name one run, or leave out the option"));
     }
-    let mut code = 0;
-    let mut runs = Vec::new();
-    for read in store_access::read_all(&typed.store, &typed.runs)? {
-        store_access::print_problems(&read, terminal);
-        code = code.max(store_access::stored_run_exit_code(&read));
-        runs.push(read.run);
-    }
+    let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
+    let read = run_names::read_all(&typed.store, &typed.runs, terminal)?;
+    let status = stored_status(&read);
+    let runs: Vec<Run> = read.into_iter().map(|it| it.run).collect();
     if typed.page.format() == PageFormat::Learn {
-        publish_learn((&typed.page, None), &NamedExpectations::default(), &runs, terminal)?;
-        return Ok(code);
+        publish_learn((&typed.page, None), &expectations, &runs, terminal)?;
+    } else {
+        let table = build_run_table(&runs);
+        let page = OutputPage {
+            document: build::run_table(&table),
+            json: &|| render::json::run_table(&table),
+            csv: &|| render::csv::run_table(&table),
+            html_document: Some(&|| build::run_table(&table)),
+        };
+        page.publish(&typed.page, terminal)?;
     }
-    let table = build_run_table(&runs);
-    let page = OutputPage {
-        document: build::run_table(&table),
-        json: &|| render::json::run_table(&table),
-        csv: &|| render::csv::run_table(&table),
-        html_document: Some(&|| build::run_table(&table)),
-    };
-    page.publish(&typed.page, terminal)?;
-    Ok(code)
+    let is_text = typed.page.is_on_screen();
+    Ok(status.max(report_runs(&expectations, &runs, is_text, terminal)).code())
+}
+
+/// Returns the status of a command that prints these runs.
+fn stored_status(read: &[ReadRun]) -> ExitStatus {
+    read.iter().map(store_access::stored_run_status).max().unwrap_or_default()
+}
+
+/// Reports how each of several runs meets the gates and claims.
+fn report_runs(
+    expectations: &NamedExpectations,
+    runs: &[Run],
+    is_text: bool,
+    terminal: &mut Terminal,
+) -> ExitStatus {
+    let report =
+        |run| report_run(expectations, &expectations.summarize(run), is_text, terminal);
+    runs.iter().map(report).max().unwrap_or_default()
 }
 
 pub(crate) fn report(
@@ -107,23 +127,19 @@ pub(crate) fn report(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let expectations = typed.expect.read(JudgedResults::SingleRuns)?;
-    let mut code = 0;
-    let (mut runs, mut is_whole) = (Vec::new(), Vec::new());
-    for read in run_names::read_all(&typed.store, typed.labelled_runs())? {
-        store_access::print_problems(&read, terminal);
-        code = code.max(store_access::stored_run_exit_code(&read));
-        is_whole.push(read.is_whole());
-        runs.push(read.run);
-    }
+    let read = run_names::read_all(&typed.store, typed.labelled_runs(), terminal)?;
+    let status = stored_status(&read);
+    let is_whole: Vec<bool> = read.iter().map(ReadRun::is_whole).collect();
+    let mut runs: Vec<Run> = read.into_iter().map(|it| it.run).collect();
     // One for all runs: a text has the same placeholder in each, and two have different ones.
     let names = RefCell::new(Anonymiser::default());
     let change = |run: &mut Run| match typed.anonymous {
-        true => anonymise(run, &mut names.borrow_mut()),
+        true => anonymise_run(run, &mut names.borrow_mut()),
         false => Ok(()),
     };
     let levels = match (runs.as_slice(), typed.page.format()) {
         (_, PageFormat::Learn) => None,
-        ([run], _) => compare_stored(&typed.store, run, &change)?,
+        ([run], _) => compare_stored(&store_access::location(&typed.store), run, &change)?,
         _ => None,
     };
     runs.iter_mut().try_for_each(&change)?;
@@ -147,25 +163,8 @@ pub(crate) fn report(
             results.publish(&typed.page, terminal)?;
         }
     }
-    for run in &runs {
-        let summary = expectations.summarize(run);
-        let is_text = typed.page.is_on_screen();
-        code = first_code(code, expectations.check_run(&summary, is_text, terminal));
-    }
-    Ok(code)
-}
-
-/// Returns the code of the run, or of its expectations if the run is whole.
-const fn first_code(of_run: u8, of_expectations: u8) -> u8 {
-    if of_run == 0 { of_expectations } else { of_run }
-}
-
-/// Replaces the names in a run.
-fn anonymise(run: &mut Run, names: &mut Anonymiser) -> Result<(), CommandFailure> {
-    names.anonymise_run(run).map_err(|error| {
-        CommandFailure::new(FailureKind::Internal, "cannot anonymise the run")
-            .with_cause(&error)
-    })
+    let is_text = typed.page.is_on_screen();
+    Ok(status.max(report_runs(&expectations, &runs, is_text, terminal)).code())
 }
 
 /// Renders one or several runs as a page for publication.

@@ -1,8 +1,7 @@
 //! `assay storage`: single measurements of a file, a volume or a device, and removal of files that
 //! assay left behind.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use assay_model::benchmark::Benchmark;
 use assay_model::path_text;
@@ -10,7 +9,7 @@ use assay_model::suite::{
     AccessOrder, FileStep, FilesRequest, Measure, MeasureRequest, StorageRequest, Suite,
 };
 use assay_model::workload::measurement_mode::{self, MeasurementMode, SteadyRule};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::storage::{
@@ -25,9 +24,9 @@ use crate::terminal::Terminal;
 use assay_console::options::StoreArguments;
 use assay_run::failure::CommandFailure;
 use assay_run::run_request::RunRequest;
-use assay_run::storage::created_files::{CreatedFiles, CreatedRecord, CreatedRemoval};
+use assay_run::storage::clean::{self, CleanRequest, CleanedFile};
+use assay_run::storage::created_files::CreatedFiles;
 use assay_run::storage::options::RunOptions;
-use assay_run::storage::runner;
 use assay_run::storage::target_overrides::StorageOverrides;
 
 /// Target relative half-width of the interval, as for figures of a remote volume.
@@ -202,103 +201,15 @@ fn run(
 
 /// Removes files created by assay, unless another assay is using them.
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    let (mut failed, mut unrecognised) = (None, 0_usize);
-    let (mut lines, mut files) = (Vec::new(), Vec::new());
-    let mut entry = |path: &Path, what: &'static str, line: String| {
-        files.push(json!({ "path": path_text::encode(path.as_os_str()), "what": what }));
-        lines.push(line);
-    };
     let created = CreatedFiles::open(typed.store.folder.as_deref())?;
-    for path in created.invalid_records() {
-        let line = format!("{} is not valid; the files that it names are kept", path.display());
-        entry(&path, "unproven", line);
+    let request = CleanRequest { only_looks: typed.dry_run, forgets: typed.forget };
+    let cleaned = clean::clean(&created, request);
+    let mut text: String = cleaned.files.iter().map(|it| format!("{}\n", it.line)).collect();
+    if cleaned.files.is_empty() && cleaned.failure.is_none() {
+        text.push_str("no files created by assay\n");
     }
-    for record in created.list() {
-        let path = record.path.display().to_string();
-        let mut report = |what, line| entry(&record.path, what, line);
-        match remove_or_look(&record, typed.dry_run) {
-            Ok(CreatedRemoval::InUse) => {
-                report("used", format!("{path} kept: another assay uses it"));
-            }
-            Ok(CreatedRemoval::NeverCreated) => {}
-            Ok(CreatedRemoval::AlreadyRemoved) => {
-                report("removed", format!("{path} was removed before a crash"));
-            }
-            Ok(CreatedRemoval::Removed) if typed.dry_run => report("there", path),
-            Ok(CreatedRemoval::Removed) => report("removed", format!("{path} removed")),
-            Ok(CreatedRemoval::RemovedAllBut(staying)) => {
-                report("removed", format!("{path} removed"));
-                for folder in staying {
-                    let line = format!("{} kept: {}", folder.display(), runner::OTHERS_FILES);
-                    entry(&folder, "kept", line);
-                }
-            }
-            Ok(CreatedRemoval::Unrecognised(why)) => match forget(&record, typed) {
-                Ok(true) => {
-                    report("forgotten", format!("{path} kept: {why}; its record is removed"));
-                }
-                Ok(false) => {
-                    unrecognised += 1;
-                    report("gone", format!("{path} kept: {why}"));
-                }
-                Err(error) => failed = failed.or(Some(cannot_forget(&path, &error))),
-            },
-            Err(error) => failed = failed.or(Some(cannot_remove(&path, &error))),
-        }
-    }
-    if !typed.dry_run {
-        created.remove_drafts();
-    }
-    if lines.is_empty() && failed.is_none() {
-        lines.push("no files created by assay".to_owned());
-    }
-    lines.push(String::new());
-    page::publish_brief(
-        &lines.join("\n"),
-        &json!({ "files": files }),
-        &typed.answer,
-        terminal,
-    )?;
-    failed.or_else(|| unrecognised_failure(unrecognised)).map_or(Ok(0), Err)
-}
-
-/// Removes the record of a file that is not recognised, if the user wants that.
-fn forget(record: &CreatedRecord, typed: &StorageCleanArguments) -> io::Result<bool> {
-    if typed.forget && !typed.dry_run { record.forget_unrecognised() } else { Ok(false) }
-}
-
-/// Returns the failure for files that stay because they are not recognised; `None` without any.
-fn unrecognised_failure(files: usize) -> Option<CommandFailure> {
-    let what = match files {
-        0 => return None,
-        1 => "one file is not recognised as made by assay".to_owned(),
-        more => format!("{more} files are not recognised as made by assay"),
-    };
-    Some(
-        CommandFailure::measurement(what)
-            .with_reason("such a file may contain others' data; it stays, and so does its record")
-            .advise("once you have looked at it, run `assay storage clean --forget`: the file stays, and its record goes"),
-    )
-}
-
-/// Removes the file of a record; only checks in a `dry_run` what would happen.
-fn remove_or_look(record: &CreatedRecord, dry_run: bool) -> io::Result<CreatedRemoval> {
-    if dry_run { Ok(record.foresee_removal()) } else { record.remove() }
-}
-
-fn cannot_forget(path: &str, error: &io::Error) -> CommandFailure {
-    CommandFailure::measurement(format!("cannot remove the record of {path}"))
-        .with_cause(error)
-        .with_known_advice()
-}
-
-fn cannot_remove(path: &str, error: &io::Error) -> CommandFailure {
-    let failure =
-        CommandFailure::measurement(format!("cannot remove the file {path}")).with_cause(error);
-    match error.kind() {
-        io::ErrorKind::ResourceBusy => {
-            failure.advise("unmount it with `umount`, then repeat `assay storage clean`")
-        }
-        _ => failure.with_known_advice(),
-    }
+    let file = |it: &CleanedFile| json!({ "path": path_text::encode(it.path.as_os_str()), "what": it.outcome });
+    let files: Vec<Value> = cleaned.files.iter().map(file).collect();
+    page::publish_brief(&text, &json!({ "files": files }), &typed.answer, terminal)?;
+    cleaned.failure.map_or(Ok(0), Err)
 }

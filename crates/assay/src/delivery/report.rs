@@ -1,5 +1,6 @@
 //! Report of a run after its measurement: the page, and commands to continue with.
 
+use assay_judgement::published_figures;
 use assay_model::comparison::Comparison;
 use assay_model::run::Run;
 use assay_model::summary::RunSummary;
@@ -13,7 +14,6 @@ use serde_json::Value;
 use super::ReportExtent;
 use crate::arguments::{MeasuringArguments, PageFormat};
 use crate::page::OutputPage;
-use crate::published_figures;
 use crate::terminal::Terminal;
 
 /// Lines of a terminal of default size, minus one for the shell's next prompt.

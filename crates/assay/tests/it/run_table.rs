@@ -62,7 +62,7 @@ fn several_runs_share_one_table() {
 fn table_rejects_options_of_a_single_run() {
     let world = world();
     for (words, expected) in [
-        (&["a", "b", "--as", "fio-json"][..], "need a single run"),
+        (&["a", "b", "--as", "fio-json"][..], "--as needs a single run"),
         (&["a", "nothing"], "there is no run `nothing`"),
     ] {
         let refused = world.assay(&[&["show"], words].concat()).failed_with(2);
@@ -104,4 +104,34 @@ fn many_runs_are_one_table() {
     let page = world.assay(&["report", "a", "b", "--format", "html"]).succeeded().out;
     assert!(page.contains("</html>") && page.contains("Triad"), "{page}");
     world.assay(&["compare", "a"]).failed_with(2);
+}
+
+/// A missed claim outweighs one that decides nothing, wherever its run stands.
+#[test]
+fn gravest_outcome_is_the_exit_code() {
+    let world = world();
+    let claim = "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"40 GB/s\"\n";
+    world.write("claim.toml", claim);
+    for command in [&["show"][..], &["report"], &["compare", "--table"]] {
+        for (runs, code) in [(&["c", "b"][..], 6), (&["c", "a", "b"], 5), (&["a", "c"], 5)] {
+            let words = [command, runs, &["--expect", "claim.toml"]].concat();
+            world.assay(&words).failed_with(code);
+        }
+    }
+    world.assay(&["show", "b", "b", "--expect", "claim.toml"]).succeeded();
+}
+
+/// Only a comparison needs runs of one machine.
+#[test]
+fn tables_take_labels_of_several_machines() {
+    let world = world();
+    world.assay(&["import", "--host", "vm2", "--label", "a", "stream.txt"]).succeeded();
+    let shown = world.json(&["show", "a", "b", "--json"]);
+    assert_eq!(shown["runs"].as_array().unwrap().len(), 3, "{shown}");
+    for words in [&["report", "--label", "a"][..], &["compare", "--table", "a"]] {
+        let rows = world.json(&[words, &["--json"]].concat());
+        assert_eq!(rows["results"].as_array().unwrap().len(), 8, "{rows}");
+    }
+    let refused = world.assay(&["compare", "a", "b"]).failed_with(2).err;
+    assert!(refused.contains("1 run of vm1, 1 run of vm2\n"), "{refused}");
 }

@@ -157,7 +157,7 @@ impl FileTreeDefinition {
             }
             "totalsize" => self.total_bytes = attributes::parse_positive(lines, parameter),
             "workingsetsize" => self.used_bytes = attributes::parse_positive(lines, parameter),
-            _ => {}
+            _ => attributes::report_unapplied(lines, parameter),
         }
     }
 }
@@ -202,7 +202,7 @@ impl FileWorkloadDefinition {
                     "remove it: copy and move, which need it, are not supported",
                 );
             }
-            _ => {}
+            _ => attributes::report_unapplied(lines, parameter),
         }
     }
 

@@ -89,7 +89,7 @@ impl GeneralParameters {
                 }
                 "validate" => self.verify = attributes::parse_verify(lines, parameter),
                 "loop" => self.loop_limit = attributes::parse_loop_limit(lines, parameter),
-                _ => {}
+                _ => attributes::report_unapplied(lines, parameter),
             }
         }
     }

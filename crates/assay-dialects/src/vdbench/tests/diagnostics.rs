@@ -1,5 +1,7 @@
 //! Tests of every diagnostic with its location.
 
+use super::super::attributes::UNAPPLIED;
+use super::super::keywords::{DefinitionKind, KeywordSupport};
 use super::*;
 
 const USUAL: &str = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n";
@@ -128,4 +130,30 @@ fn diagnostic_shows_location_help_and_vdbench_behaviour() {
           vdbench: stops
     "#]]
     .assert_eq(&render(&found));
+}
+
+/// A keyword of the table that no definition applies would be ignored silently.
+#[test]
+fn every_supported_keyword_is_applied() {
+    let kinds = [
+        (DefinitionKind::General, ""),
+        (DefinitionKind::Host, "hd=hd1,"),
+        (DefinitionKind::Storage, "sd=sd2,lun=/b,"),
+        (DefinitionKind::Workload, "sd=sd2,lun=/b\nwd=wd2,"),
+        (DefinitionKind::FileSystem, "fsd=fsd1,anchor=/c,"),
+        (DefinitionKind::FileWorkload, "fsd=fsd1,anchor=/c\nfwd=fwd1,"),
+        (DefinitionKind::Run, "sd=sd2,lun=/b\nwd=wd2,sd=sd2\nrd=rd2,"),
+    ];
+    for (kind, start) in kinds {
+        let supported = kind.keywords().iter().filter(|it| it.support == KeywordSupport::Full);
+        for keyword in supported {
+            let text = format!("{start}{}=1\n", keyword.spelled);
+            let found = match compile_text(&text) {
+                Ok(execution) => execution.notes,
+                Err(found) => found,
+            };
+            let unapplied = found.iter().find(|it| it.message.contains(UNAPPLIED));
+            assert!(unapplied.is_none(), "{text}: {unapplied:?}");
+        }
+    }
 }

@@ -102,7 +102,7 @@ fn family_error_and_power_hold() {
             .iter()
             .map(|it| it.iter().map(|(block, it)| (*block, estimate(*it))).collect())
             .collect();
-        let mut metrics = [compare_metric(&result, ComparisonDesign::Turns)];
+        let mut metrics = [compare_metric(&result, true)];
         judge_metrics(&mut metrics);
         let [metric] = metrics;
         let differs =

@@ -4,19 +4,15 @@
 //! Reads the store, and never writes it.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 
 use assay_adapters::tool::TOOLS;
 use assay_claims::reference;
 use assay_console::options::StoreArguments;
+use assay_help::completion::{self, CompletedNames, ListNames};
 use assay_model::benchmark::Benchmark;
 use assay_report::locale::Locale;
 use assay_store::ListEntry;
-use clap::{Command, CommandFactory as _};
-use clap_complete::CompleteEnv;
-use clap_complete::engine::{
-    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
-};
+use clap::CommandFactory as _;
 
 use super::suggestions::TOOL_COMMANDS;
 use crate::arguments::Arguments;
@@ -24,8 +20,6 @@ use crate::{store_access, suites};
 
 /// Variable by which a shell asks for candidates, with the name of the shell as its value.
 pub(super) const VARIABLE: &str = "ASSAY_COMPLETE";
-
-type ListNames = fn() -> Vec<String>;
 
 /// Arguments with the names that complete them: command or none for all, argument, and names.
 const NAMES: &[(&[&str], &str, ListNames)] = &[
@@ -52,51 +46,8 @@ const FILES: [&str; 4] = ["suites", "expect", "system", "others"];
 /// Answers a shell that asks for candidates or for its script, and ends the process. Returns if no
 /// shell asks.
 pub(crate) fn answer_shell() {
-    CompleteEnv::with_factory(completed_command).var(VARIABLE).complete();
-}
-
-/// Returns the definition of the options with the names of all arguments.
-fn completed_command() -> Command {
-    Arguments::command().mut_subcommands(add_names)
-}
-
-fn add_names(command: Command) -> Command {
-    let name = command.get_name().to_owned();
-    if TOOL_COMMANDS.contains(&name.as_str()) {
-        return command;
-    }
-    let command = command.mut_args(|argument| {
-        let row = NAMES.iter().find(|(commands, id, _)| {
-            argument.get_id() == id
-                && (commands.is_empty() || commands.contains(&name.as_str()))
-        });
-        match row {
-            Some((_, id, list)) => {
-                let completer = NameCompleter { list: *list, with_files: FILES.contains(id) };
-                argument.add(ArgValueCompleter::new(completer))
-            }
-            None => argument,
-        }
-    });
-    command.mut_subcommands(add_names)
-}
-
-/// Completer of one kind of names.
-struct NameCompleter {
-    list: ListNames,
-    with_files: bool,
-}
-
-impl ValueCompleter for NameCompleter {
-    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
-        let typed = current.to_string_lossy();
-        let names = (self.list)().into_iter().filter(|name| name.starts_with(&*typed));
-        let mut found: Vec<CompletionCandidate> = names.map(CompletionCandidate::new).collect();
-        if self.with_files {
-            found.extend(PathCompleter::any().complete(current));
-        }
-        found
-    }
+    let names = CompletedNames { rows: NAMES, files: &FILES, excluded: &TOOL_COMMANDS };
+    completion::answer_shell(VARIABLE, || completion::add_names(Arguments::command(), names));
 }
 
 fn suite_names() -> Vec<String> {
@@ -161,6 +112,8 @@ fn runs_and_systems() -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Command;
+
     use super::*;
 
     #[test]

@@ -1,10 +1,19 @@
-//! Arrangement of help: common options first, rare ones only under `--help`, in groups, and
-//! examples for every command.
+//! Tables of the arrangement of help: which options come first, groups, and examples.
 
-use clap::Command;
+use assay_help::HelpLayout;
 
-/// Commands with more options than this have a short and a long help.
-const MANY: usize = 18;
+use super::suggestions::TOOL_COMMANDS;
+
+/// Arrangement of the help of all commands.
+pub(super) const LAYOUT: HelpLayout = HelpLayout {
+    first: FIRST,
+    short: SHORT,
+    short_of_commands: SHORT_OF_COMMANDS,
+    groups: GROUPS,
+    examples: EXAMPLES,
+    // The options of a tool keep the order of the tool.
+    unarranged: &TOOL_COMMANDS,
+};
 
 /// Options that come first, in this order.
 const FIRST: &[&str] = &[
@@ -179,48 +188,3 @@ const EXAMPLES: &[(&str, &str)] = &[
   assay export parquet -o folder",
     ),
 ];
-
-/// Arranges the help of all commands. `is_short` is that of `-h`.
-pub(super) fn arrange(command: Command, is_short: bool) -> Command {
-    arrange_below(command, "", is_short)
-}
-
-fn arrange_below(command: Command, before: &str, is_short: bool) -> Command {
-    command.mut_subcommands(|below| {
-        let name = format!("{before}{}", below.get_name());
-        let below = arrange_command(below, &name, is_short);
-        arrange_below(below, &format!("{name} "), is_short)
-    })
-}
-
-fn arrange_command(command: Command, name: &str, is_short: bool) -> Command {
-    let examples = EXAMPLES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-    let command = match examples {
-        Some(text) => command.after_help(text),
-        None => command,
-    };
-    let is_long = command.get_arguments().filter(|it| !it.is_hide_set()).count() > MANY;
-    if !is_long || crate::commands::help::suggestions::TOOL_COMMANDS.contains(&name) {
-        return command;
-    }
-    let of_command = SHORT_OF_COMMANDS.iter().find(|(known, _)| *known == name);
-    let of_command = of_command.map_or(&[][..], |(_, options)| options);
-    let mut position = FIRST.len();
-    command.mut_args(|argument| {
-        let Some(long) = argument.get_long().map(str::to_owned) else { return argument };
-        position += 1;
-        let rank = FIRST.iter().position(|it| *it == long).unwrap_or(position);
-        let argument = argument.display_order(rank);
-        if is_short {
-            let is_common = SHORT.iter().chain(of_command).any(|it| *it == long);
-            let is_rare = !is_common;
-            return argument.help_heading(None::<&str>).hide_short_help(is_rare);
-        }
-        match GROUPS.iter().find(|(_, options)| options.contains(&long.as_str())) {
-            Some((heading, _)) if argument.get_help_heading().is_none() => {
-                argument.help_heading(*heading)
-            }
-            Some(_) | None => argument,
-        }
-    })
-}

@@ -2,6 +2,7 @@
 
 use assay_emulation::options::perftest;
 use assay_emulation::unsupported_options::{find_refusal, to_failure};
+use assay_help::errors;
 use assay_model::spelling::nearest_word;
 use assay_run::failure::{CommandFailure, FailureKind};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -59,7 +60,7 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
 
 /// Returns the failure for an option that only the emulated tool or another command has.
 pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<CommandFailure> {
-    let option = unknown_argument(error)?;
+    let option = errors::unknown_argument(error)?;
     if command.starts_with('-') {
         let advice = format!("options come after the command: `assay COMMAND {option}`");
         return Some(
@@ -87,7 +88,12 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
     }
     let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
     let mut takers = Vec::new();
-    find_commands_with(&Arguments::command(), "assay", long, &mut takers);
+    errors::find_commands_with(
+        &Arguments::command(),
+        "assay",
+        (long, &TOOL_COMMANDS),
+        &mut takers,
+    );
     let is_telling = (1..=MAX_SUGGESTED_COMMANDS).contains(&takers.len());
     is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
 }
@@ -103,46 +109,5 @@ fn language_advice(command: &str) -> String {
         _ => {
             format!("set the language of the terminal: `LANG=fr_FR.UTF-8 assay {command}`")
         }
-    }
-}
-
-fn find_commands_with(command: &Command, before: &str, long: &str, found: &mut Vec<String>) {
-    for command in command.get_subcommands() {
-        let name = command.get_name();
-        let path = format!("{before} {name}");
-        let has = |it: &clap::Arg| it.get_long() == Some(long) && !it.is_hide_set();
-        if !TOOL_COMMANDS.contains(&name) && command.get_arguments().any(has) {
-            found.push(format!("`{path}`"));
-        }
-        find_commands_with(command, &path, long, found);
-    }
-}
-
-/// Removes clap's far-fetched suggestions: it considers words similar that share a letter or two.
-pub(super) fn without_unlikely_suggestions(mut error: clap::Error) -> clap::Error {
-    let Some(given) = unknown_argument(&error) else { return error };
-    let is_far = match error.get(ContextKind::SuggestedArg) {
-        Some(ContextValue::String(offered)) => {
-            nearest_word(given, std::iter::once(offered.as_str())).is_none()
-        }
-        _ => false,
-    };
-    // The hint that a run may be named like an option is useless.
-    error.remove(ContextKind::Suggested);
-    if is_far {
-        error.remove(ContextKind::SuggestedArg);
-        // The usage contains the suggestion.
-        error.remove(ContextKind::Usage);
-    }
-    error
-}
-
-/// Returns the option that the command does not have.
-fn unknown_argument(error: &clap::Error) -> Option<&str> {
-    match error.get(ContextKind::InvalidArg)? {
-        ContextValue::String(option) if error.kind() == ErrorKind::UnknownArgument => {
-            Some(option.split('=').next().unwrap_or(option))
-        }
-        _ => None,
     }
 }

@@ -1,0 +1,63 @@
+//! Integrity of stored runs, with the problems in words.
+
+use std::error::Error;
+
+use assay_store::RunVerification;
+use serde::Serialize;
+
+/// Result of the check of one run.
+#[derive(Debug, Serialize)]
+pub struct VerifiedRun {
+    /// Identifier.
+    pub id: String,
+    /// Whether everything can be read and agrees.
+    pub is_sound: bool,
+    /// Number of lost events.
+    pub losses: u64,
+    /// Number of intact raw outputs.
+    pub outputs: usize,
+    /// Problems, each in one line.
+    pub problems: Vec<String>,
+}
+
+impl VerifiedRun {
+    /// Describes the check of a run.
+    pub fn new(verified: RunVerification) -> Self {
+        let is_sound = verified.is_sound();
+        let mut problems = Vec::new();
+        let losses = match &verified.read {
+            Ok(read) => {
+                let path = read.path.display();
+                problems
+                    .extend(read.problems.iter().map(|problem| format!("{path} {problem}")));
+                read.lost_events()
+            }
+            Err(error) => {
+                problems.push(with_causes(error));
+                0
+            }
+        };
+        let outputs = verified.damaged_outputs.iter();
+        problems.extend(outputs.map(|(name, error)| format!("{name}: {}", with_causes(error))));
+        if !verified.index_agrees {
+            let reported =
+                "the index does not match the events; remove index.jsonl, it is recreated";
+            problems.push(reported.to_owned());
+        }
+        if verified.is_running && !is_sound {
+            problems.push("the run is still being written; verify it again later".to_owned());
+        }
+        Self { id: verified.id, is_sound, losses, outputs: verified.outputs, problems }
+    }
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

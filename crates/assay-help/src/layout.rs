@@ -1,0 +1,79 @@
+//! Arrangement of help: common options first, rare ones only under `--help`, in groups, and
+//! examples for every command.
+
+use clap::Command;
+
+/// Commands with more options than this have a short and a long help.
+const MANY: usize = 18;
+
+/// Tables of a command line; commands are named with their parents, like `net latency`.
+#[derive(Debug, Clone, Copy)]
+pub struct HelpLayout {
+    /// Options that come first, in this order.
+    pub first: &'static [&'static str],
+    /// Options that `-h` shows, beside those of one command. All others are under `--help`.
+    pub short: &'static [&'static str],
+    /// Options of one command that `-h` shows.
+    pub short_of_commands: &'static [(&'static str, &'static [&'static str])],
+    /// Groups of options in the long help, by heading.
+    pub groups: &'static [(&'static str, &'static [&'static str])],
+    /// Examples of commands.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// Commands whose help stays as it is defined.
+    pub unarranged: &'static [&'static str],
+}
+
+/// Arranges the help of all commands. `is_short` is that of `-h`.
+pub fn arrange(command: Command, layout: &HelpLayout, is_short: bool) -> Command {
+    arrange_below(command, "", layout, is_short)
+}
+
+fn arrange_below(
+    command: Command,
+    before: &str,
+    layout: &HelpLayout,
+    is_short: bool,
+) -> Command {
+    command.mut_subcommands(|below| {
+        let name = format!("{before}{}", below.get_name());
+        let below = arrange_command(below, &name, layout, is_short);
+        arrange_below(below, &format!("{name} "), layout, is_short)
+    })
+}
+
+fn arrange_command(
+    command: Command,
+    name: &str,
+    layout: &HelpLayout,
+    is_short: bool,
+) -> Command {
+    let examples = layout.examples.iter().find(|(known, _)| *known == name);
+    let command = match examples {
+        Some((_, text)) => command.after_help(*text),
+        None => command,
+    };
+    let is_long = command.get_arguments().filter(|it| !it.is_hide_set()).count() > MANY;
+    if !is_long || layout.unarranged.contains(&name) {
+        return command;
+    }
+    let of_command = layout.short_of_commands.iter().find(|(known, _)| *known == name);
+    let of_command = of_command.map_or(&[][..], |(_, options)| options);
+    let mut position = layout.first.len();
+    command.mut_args(|argument| {
+        let Some(long) = argument.get_long().map(str::to_owned) else { return argument };
+        position += 1;
+        let rank = layout.first.iter().position(|it| *it == long).unwrap_or(position);
+        let argument = argument.display_order(rank);
+        if is_short {
+            let is_common = layout.short.iter().chain(of_command).any(|it| *it == long);
+            let is_rare = !is_common;
+            return argument.help_heading(None::<&str>).hide_short_help(is_rare);
+        }
+        match layout.groups.iter().find(|(_, options)| options.contains(&long.as_str())) {
+            Some((heading, _)) if argument.get_help_heading().is_none() => {
+                argument.help_heading(*heading)
+            }
+            Some(_) | None => argument,
+        }
+    })
+}

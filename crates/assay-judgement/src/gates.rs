@@ -1,0 +1,126 @@
+//! Outcomes of gates: of the hosts of a run, as pages and as lines.
+
+use assay_claims::gate::{self, GateOutcome, GateResult, MetricGate};
+use assay_model::summary::{MetricEstimate, RunSummary};
+use assay_model::trust::DistrustReason;
+use assay_report::document::{Block, ColumnAlignment, Document, ReportTable};
+use assay_report::words::message;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Returns the page of all outcomes.
+pub fn outcomes_page(judged: &[GateResult]) -> Document {
+    let columns = ["column-gate", "column-outcome", "column-why"]
+        .map(|title| (message(title), ColumnAlignment::Left));
+    let mut table = ReportTable::new("", &columns);
+    for it in judged {
+        let cells = [it.name.as_str(), outcome_word(it.outcome), it.reason.as_str()];
+        table.rows.push(cells.map(Into::into).to_vec());
+    }
+    table_page(table)
+}
+
+fn table_page(table: ReportTable) -> Document {
+    let mut document = Document::new(message("gates-title"));
+    document.blocks.push(Block::Table(table));
+    document
+}
+
+/// Returns a line with the first gate that is not met, and the number of others; `None` if all are
+/// met.
+pub fn exceptions_line(judged: &[GateResult]) -> Option<String> {
+    let named: Vec<_> = judged.iter().map(|it| ("", it)).collect();
+    format_exceptions(&named)
+}
+
+/// Hosts with the outcome of each gate.
+#[derive(Debug)]
+pub struct JudgedHosts<'s>(Vec<(&'s str, GateResult)>);
+
+/// Outcome of a gate for a host in the JSON document.
+#[derive(Serialize)]
+struct JudgedGate<'s> {
+    host: &'s str,
+    #[serde(flatten)]
+    result: &'s GateResult,
+}
+
+impl<'s> JudgedHosts<'s> {
+    /// Judges all hosts of a run. A suspect value decides nothing.
+    pub fn judge(gates: &[MetricGate], summary: &'s RunSummary) -> Self {
+        let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
+        let doubt = |estimate: &MetricEstimate| {
+            let reason = DistrustReason::from_run(estimate, summary)?;
+            // A wide interval decides by itself whether it contains the threshold.
+            let is_wide = matches!(reason, DistrustReason::WideInterval { .. });
+            (!is_wide).then(|| reason.id())
+        };
+        Self(gate::judge_hosts(gates, &hosts, &summary.results, &doubt))
+    }
+
+    /// Returns the hosts that fail a gate.
+    pub fn failed_hosts(&self) -> impl Iterator<Item = &'s str> {
+        let failed = self.0.iter().filter(|(_, it)| it.outcome == GateOutcome::Failed);
+        failed.map(|(host, _)| *host)
+    }
+
+    /// Returns all outcomes, without their hosts.
+    pub fn results(&self) -> Vec<GateResult> {
+        self.0.iter().map(|(_, it)| it.clone()).collect()
+    }
+
+    /// Returns the outcomes for the JSON document.
+    pub fn to_json(&self) -> Value {
+        let judged = |(host, result): &(&str, GateResult)| json!(JudgedGate { host, result });
+        self.0.iter().map(judged).collect()
+    }
+
+    /// Returns the page of the gates that hosts do not meet; `None` if all are met.
+    pub fn exceptions_page(&self) -> Option<Document> {
+        let columns = ["column-host", "column-gate", "column-outcome", "column-why"]
+            .map(|title| (message(title), ColumnAlignment::Left));
+        let mut table = ReportTable::new("", &columns);
+        let exceptions = self.0.iter().filter(|(_, it)| it.outcome != GateOutcome::Passed);
+        for (host, it) in exceptions {
+            let cells = [*host, it.name.as_str(), outcome_word(it.outcome), it.reason.as_str()];
+            table.rows.push(cells.map(Into::into).to_vec());
+        }
+        (!table.rows.is_empty()).then(|| table_page(table))
+    }
+
+    /// Returns a line with the first gate that a host does not meet, and the number of others.
+    pub fn exceptions_line(&self) -> Option<String> {
+        let named: Vec<_> = self.0.iter().map(|(host, it)| (*host, it)).collect();
+        format_exceptions(&named)
+    }
+
+    /// Returns the outcome of all gates and hosts.
+    pub fn outcome(&self) -> GateOutcome {
+        gate::overall_outcome(&self.results())
+    }
+}
+
+/// Returns a line with the first gate that is not met, after its host if it has one, and the number
+/// of others.
+fn format_exceptions(judged: &[(&str, &GateResult)]) -> Option<String> {
+    let of_outcome = |outcome| {
+        let mut all = judged.iter().filter(|(_, it)| it.outcome == outcome);
+        let (host, first) = all.next()?;
+        let others = match all.count() {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        let host = if host.is_empty() { String::new() } else { format!("{host}: ") };
+        let word = outcome_word(outcome);
+        Some(format!("--expect: {word}: {host}{}: {}{others}", first.name, first.reason))
+    };
+    of_outcome(GateOutcome::Failed).or_else(|| of_outcome(GateOutcome::CannotTell))
+}
+
+fn outcome_word(outcome: GateOutcome) -> &'static str {
+    message(match outcome {
+        GateOutcome::Passed => "gate-passed",
+        GateOutcome::Failed => "gate-failed",
+        GateOutcome::CannotTell => "verdict-cannot-tell",
+    })
+}
