@@ -332,6 +332,13 @@ impl Document {
         Self { title: title.into(), blocks: Vec::new(), is_dense: false }
     }
 
+    /// Inserts blocks before the first section.
+    pub fn insert_before_sections(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        let place = self.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
+        let place = place.unwrap_or(self.blocks.len());
+        self.blocks.splice(place..place, blocks);
+    }
+
     /// Moves the blocks of a section below the earlier section with the same heading.
     pub fn merge_equal_sections(&mut self) {
         let mut sections: Vec<Vec<Block>> = vec![vec![]];

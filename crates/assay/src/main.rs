@@ -85,7 +85,7 @@ fn exit_with(outcome: Result<u8, CommandFailure>, terminal: &mut Terminal) -> Ex
 }
 
 fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
-    // What is published names no place, not even by its zone.
+    // Published output names no place, not even by its zone.
     if !command.is_anonymous() {
         locale::set_time_zone(|| TimeZone::try_system().unwrap_or(TimeZone::UTC));
     }

@@ -13,7 +13,7 @@ use crate::document::{
     Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
     ReferenceLine, ReportTable, Scale, TableCell, Tone,
 };
-use crate::locale::{comma, format_fixed, format_minute, word};
+use crate::locale::{comma, format_fixed, format_minute, join_details, semicolon, word};
 use crate::{precision, units, words as catalogue};
 
 /// Significant digits of a limit.
@@ -26,10 +26,11 @@ const CHANGE_CI_LEVEL: f64 = 0.95;
 pub fn history(history: &History) -> Document {
     let mut document = Document::new(title(history));
     document.blocks.push(Block::Facts(facts(history)));
-    document.blocks.push(Block::Plot(plot(history)));
     if history.changes.is_empty() {
         document.paragraph(Tone::Plain, unchanged_sentence(history));
-    } else {
+    }
+    document.blocks.push(Block::Plot(plot(history)));
+    if !history.changes.is_empty() {
         document.blocks.push(Block::Table(changes_table(history)));
     }
     if history.points.iter().any(|point| point.n.is_some()) {
@@ -148,6 +149,16 @@ fn facts(history: &History) -> FactTable {
     }
     facts.extend(span.map(|span| fact(word("history-runs"), span)));
     facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
+    let change_text = |change: &LevelChange| {
+        let started = history.points.get(change.point).map(|it| format_minute(&it.started));
+        let parts: Vec<String> =
+            std::iter::once(change_percent(change)).chain(started).collect();
+        join_details(&parts)
+    };
+    let changes: Vec<String> = history.changes.iter().map(change_text).collect();
+    if !changes.is_empty() {
+        facts.push(fact(word("history-changes"), changes.join(semicolon())));
+    }
     if history.other_results > 0 {
         let others = message!("history-others", n = history.other_results.to_string());
         facts.push(fact(word("history-other-results"), others));

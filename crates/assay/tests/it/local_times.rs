@@ -21,7 +21,8 @@ const UTC: [&str; 2] = ["2026-10-25 00:59 UTC", "2026-10-25 01:00 UTC"];
 fn world_of_two_runs() -> World {
     let world = World::new();
     let golden = "../assay-adapters/tests/golden/stream/5.10-two-threads.out";
-    let output = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(golden));
+    let output =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(golden)).unwrap();
     for (name, more_s) in [("summer.txt", 0), ("winter.txt", 1)] {
         let path = world.write(name, &output);
         let file = std::fs::File::options().write(true).open(path).unwrap();

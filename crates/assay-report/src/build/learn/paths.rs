@@ -1,4 +1,4 @@
-//! Paths on pages for publication: what distinguishes them, without the folders of the machine.
+//! Paths on pages for publication: their distinguishing parts, without the folders of the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
