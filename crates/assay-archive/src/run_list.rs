@@ -60,6 +60,7 @@ pub fn list_row(run: &ListEntry) -> ListedRun<'_> {
         id: &run.id,
         label: run.label.as_deref().unwrap_or_default(),
         note: run.note.as_deref().unwrap_or_default(),
+        started: &run.started,
         suite: &run.suite,
         status: run.status,
         is_running: run.running,

@@ -238,8 +238,8 @@ fact-fingerprint = otisk
 
 suite = Sada { $suite }
 suite-on-hosts = Sada { $suite } na { $hosts }
-run-from-to = Běh { $run }, { $started } až { $finished } UTC
-run-from = Běh { $run }, zahájen { $started } UTC
+run-from-to = Běh { $run }, { $started } až { $finished }
+run-from = Běh { $run }, zahájen { $started }
 host-memory = { $size } paměti
 host-kernel = jádro { $kernel }
 host-guest = host pod { $hypervisor }

@@ -231,8 +231,8 @@ fact-fingerprint = Fingerabdruck
 
 suite = Suite { $suite }
 suite-on-hosts = Suite { $suite } auf { $hosts }
-run-from-to = Lauf { $run }, { $started } bis { $finished } UTC
-run-from = Lauf { $run }, begonnen { $started } UTC
+run-from-to = Lauf { $run }, { $started } bis { $finished }
+run-from = Lauf { $run }, begonnen { $started }
 host-memory = { $size } Speicher
 host-kernel = Kernel { $kernel }
 host-guest = Gast von { $hypervisor }

@@ -239,8 +239,8 @@ fact-fingerprint = fingerprint
 ## The run as a whole
 suite = Suite { $suite }
 suite-on-hosts = Suite { $suite } on { $hosts }
-run-from-to = Run { $run }, { $started } to { $finished } UTC
-run-from = Run { $run }, started { $started } UTC
+run-from-to = Run { $run }, { $started } to { $finished }
+run-from = Run { $run }, started { $started }
 host-memory = { $size } memory
 host-kernel = kernel { $kernel }
 host-guest = guest of { $hypervisor }

@@ -231,8 +231,8 @@ fact-fingerprint = huella
 
 suite = Suite { $suite }
 suite-on-hosts = Suite { $suite } en { $hosts }
-run-from-to = Ejecución { $run }, de { $started } a { $finished } UTC
-run-from = Ejecución { $run }, iniciada { $started } UTC
+run-from-to = Ejecución { $run }, de { $started } a { $finished }
+run-from = Ejecución { $run }, iniciada { $started }
 host-memory = { $size } de memoria
 host-kernel = kernel { $kernel }
 host-guest = invitado de { $hypervisor }

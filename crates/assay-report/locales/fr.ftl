@@ -231,8 +231,8 @@ fact-fingerprint = empreinte
 
 suite = Suite { $suite }
 suite-on-hosts = Suite { $suite } sur { $hosts }
-run-from-to = Exécution { $run }, du { $started } au { $finished } UTC
-run-from = Exécution { $run }, lancée le { $started } UTC
+run-from-to = Exécution { $run }, du { $started } au { $finished }
+run-from = Exécution { $run }, lancée le { $started }
 host-memory = { $size } de mémoire
 host-kernel = noyau { $kernel }
 host-guest = invité de { $hypervisor }

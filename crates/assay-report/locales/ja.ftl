@@ -216,8 +216,8 @@ fact-fingerprint = フィンガープリント
 
 suite = スイート { $suite }
 suite-on-hosts = スイート { $suite }（{ $hosts }）
-run-from-to = 実行 { $run }、{ $started }～{ $finished } UTC
-run-from = 実行 { $run }、開始 { $started } UTC
+run-from-to = 実行 { $run }、{ $started }～{ $finished }
+run-from = 実行 { $run }、開始 { $started }
 host-memory = メモリ { $size }
 host-kernel = カーネル { $kernel }
 host-guest = { $hypervisor } のゲスト

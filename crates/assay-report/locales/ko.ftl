@@ -216,8 +216,8 @@ fact-fingerprint = 지문
 
 suite = 스위트 { $suite }
 suite-on-hosts = 스위트 { $suite }, 호스트 { $hosts }
-run-from-to = 실행 { $run }, { $started }부터 { $finished } UTC까지
-run-from = 실행 { $run }, { $started } UTC 시작
+run-from-to = 실행 { $run }, { $started }부터 { $finished }까지
+run-from = 실행 { $run }, { $started } 시작
 host-memory = 메모리 { $size }
 host-kernel = 커널 { $kernel }
 host-guest = { $hypervisor } 게스트

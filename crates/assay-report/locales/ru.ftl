@@ -241,8 +241,8 @@ fact-fingerprint = отпечаток
 
 suite = Набор { $suite }
 suite-on-hosts = Набор { $suite } на { $hosts }
-run-from-to = Прогон { $run }, с { $started } по { $finished } UTC
-run-from = Прогон { $run }, начат { $started } UTC
+run-from-to = Прогон { $run }, с { $started } по { $finished }
+run-from = Прогон { $run }, начат { $started }
 host-memory = память { $size }
 host-kernel = ядро { $kernel }
 host-guest = виртуальная машина { $hypervisor }

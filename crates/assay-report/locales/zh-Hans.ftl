@@ -216,8 +216,8 @@ fact-fingerprint = 指纹
 
 suite = 套件 { $suite }
 suite-on-hosts = 套件 { $suite }，主机 { $hosts }
-run-from-to = 运行 { $run }，{ $started } 至 { $finished } UTC
-run-from = 运行 { $run }，开始于 { $started } UTC
+run-from-to = 运行 { $run }，{ $started } 至 { $finished }
+run-from = 运行 { $run }，开始于 { $started }
 host-memory = { $size } 内存
 host-kernel = 内核 { $kernel }
 host-guest = { $hypervisor } 的虚拟机

@@ -313,7 +313,7 @@ impl Anonymiser {
 }
 
 /// Whether a path is the same on every machine, such as a device with the kernel's name.
-fn is_common_path(path: &str) -> bool {
+pub(crate) fn is_common_path(path: &str) -> bool {
     let is_common =
         COMMON_FOLDERS.iter().any(|it| path == *it || path.starts_with(&format!("{it}/")));
     let is_device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));

@@ -29,7 +29,7 @@ pub use findings::findings;
 pub(crate) use headlines::size_weight;
 pub use headlines::{headlines, representative};
 pub use history::history;
-pub(crate) use history::{format_minute, newest_value, title as history_title};
+pub(crate) use history::{newest_value, title as history_title};
 pub use hosts::{ExaminedHost, UnreachableHost, hosts};
 pub(crate) use learn::command_line;
 pub use learn::{PublishedPage, default_subject, learn};

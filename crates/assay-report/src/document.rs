@@ -6,6 +6,8 @@
 use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
 
+use crate::first_seen::group_pairs;
+
 /// A whole report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
@@ -285,6 +287,15 @@ pub struct PlotSeries {
     pub points: Vec<PlotPoint>,
 }
 
+impl PlotSeries {
+    /// Collects the points of every curve, by the curves' names.
+    #[must_use]
+    pub fn group_points(points: impl IntoIterator<Item = (String, PlotPoint)>) -> Vec<Self> {
+        let curves = group_pairs(points).into_iter();
+        curves.map(|(name, points)| Self { name, points }).collect()
+    }
+}
+
 /// Point of a curve, in base units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlotPoint {
@@ -319,6 +330,32 @@ impl Document {
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), blocks: Vec::new(), is_dense: false }
+    }
+
+    /// Inserts blocks before the first section.
+    pub fn insert_before_sections(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        let place = self.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
+        let place = place.unwrap_or(self.blocks.len());
+        self.blocks.splice(place..place, blocks);
+    }
+
+    /// Moves the blocks of a section below the earlier section with the same heading.
+    pub fn merge_equal_sections(&mut self) {
+        let mut sections: Vec<Vec<Block>> = vec![vec![]];
+        let mut current = 0;
+        for block in std::mem::take(&mut self.blocks) {
+            let is_heading = matches!(block, Block::Heading(_));
+            let known = sections.iter().position(|it| is_heading && it.first() == Some(&block));
+            match known {
+                Some(known) => current = known,
+                None if is_heading => {
+                    current = sections.len();
+                    sections.push(vec![block]);
+                }
+                None => sections[current].push(block),
+            }
+        }
+        self.blocks = sections.concat();
     }
 
     /// Appends the heading of a section.

@@ -22,6 +22,7 @@ pub mod anonymous;
 pub mod build;
 pub mod document;
 pub mod export;
+mod first_seen;
 pub mod locale;
 mod plot;
 pub mod precision;

@@ -167,6 +167,15 @@ pub(crate) enum AssayCommand {
 }
 
 impl AssayCommand {
+    /// Whether the output contains nothing that identifies its owner.
+    pub(crate) const fn is_anonymous(&self) -> bool {
+        matches!(
+            self,
+            Self::Site(SiteArguments { anonymous: true, .. })
+                | Self::Report(ReportArguments { anonymous: true, .. })
+        )
+    }
+
     /// Whether the output is another tool's, verbatim.
     pub(crate) const fn prints_tool_output(&self) -> bool {
         matches!(
@@ -408,6 +417,7 @@ pub(crate) struct DoctorArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", page::with_publication))]
 pub(crate) struct ShowArguments {
     /// Run: its identifier, a unique beginning or end of it, its label, latest, or latest~1 for the
     /// one before; several are printed in one table, with differences from the first
@@ -437,6 +447,7 @@ pub(crate) struct VerifyArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", page::with_publication))]
 pub(crate) struct ReportArguments {
     /// Run: its identifier, a unique beginning or end of it, its label, latest, or latest~1 for the
     /// one before; several are one page, with a row for each result

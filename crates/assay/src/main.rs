@@ -19,6 +19,9 @@ use assay_console::{
 use assay_emulation::options::network::normalize_qperf_words;
 use assay_emulation::{called_name, fio, ior, iperf3, osu, perftest, ping, qperf, vdbench};
 
+use assay_report::locale;
+use jiff::tz::TimeZone;
+
 use crate::arguments::{AssayCommand, ScreenArguments, file_extension};
 use crate::commands::help;
 use crate::failure::exit_code;
@@ -76,6 +79,10 @@ fn exit_with(outcome: Result<u8, CommandFailure>, terminal: &mut Terminal) -> Ex
 }
 
 fn execute(command: AssayCommand, terminal: &mut Terminal) -> Result<u8, CommandFailure> {
+    // Published output names no place, not even by its zone.
+    if !command.is_anonymous() {
+        locale::set_time_zone(|| TimeZone::try_system().unwrap_or(TimeZone::UTC));
+    }
     let screen = command.screen();
     match screen.and_then(ScreenArguments::language) {
         Some(language) => language.make_current(),

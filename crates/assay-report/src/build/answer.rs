@@ -15,6 +15,7 @@ use super::run::estimate_parts::{number, section_of, text};
 use super::run::words::direction;
 use super::run::{head, host_usage, network, notes};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::first_seen::{distinct, group_by};
 use crate::locale as units;
 use crate::locale::{comma, semicolon, word};
 use crate::{precision, words};
@@ -24,7 +25,7 @@ mod trust_notice;
 pub use trust_notice::{distrust_reasons, judged_estimates, trust_level, trust_notice};
 
 pub(super) use trust_notice::add_trust_notice;
-use trust_notice::level_tone;
+pub(in crate::build) use trust_notice::level_tone;
 
 /// Maximum number of rows that leaves room on a screen for the machine, the verdict and the next
 /// steps.
@@ -77,16 +78,9 @@ fn rows_of_metric<'a>(
             && it.median.is_finite()
             && is_preferred_metric(it)
     };
-    let mut groups: Vec<(Vec<Option<String>>, Vec<&MetricEstimate>)> = Vec::new();
-    for estimate in summary.results.iter().filter(is_one) {
-        let key = group_key(estimate);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(estimate),
-            None => groups.push((key, vec![estimate])),
-        }
-    }
+    let groups = group_by(summary.results.iter().filter(is_one), |it| group_key(it));
     let has_several = groups.len() > 1;
-    let row = |(_, group): (_, Vec<&'a MetricEstimate>)| {
+    let row = |group: Vec<&'a MetricEstimate>| {
         let estimate = group[representative(&group)];
         let distrust = DistrustReason::from_run(estimate, summary);
         let name = reader_label(
@@ -255,12 +249,7 @@ pub(super) fn add_rows(
     }
     document.blocks.push(Block::Table(table(summary, &shown, has_bars)));
     if !left_out.is_empty() {
-        let mut names: Vec<&str> = Vec::new();
-        for HostsRow { middle, .. } in &left_out {
-            if !names.contains(&middle.name.as_str()) {
-                names.push(&middle.name);
-            }
-        }
+        let names = distinct(left_out.iter().map(|it| it.middle.name.as_str()));
         // Names contain commas themselves.
         let (n, names) = (left_out.len(), names.join(semicolon()));
         document.paragraph(Tone::Quiet, message!("answer-more", n = n, names = names));
@@ -339,15 +328,10 @@ fn middle_and_worst(mut group: Vec<AnswerRow<'_>>) -> HostsRow<'_> {
 /// Returns the hosts that any result reports as worse than the others, each once.
 fn worse_hosts(summary: &RunSummary) -> Vec<&str> {
     let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
-    let mut hosts: Vec<&str> = Vec::new();
-    for doubt in doubts {
-        if let Doubt::WorseThanPeers { host, .. } = doubt
-            && !hosts.contains(&host.as_str())
-        {
-            hosts.push(host);
-        }
-    }
-    hosts
+    distinct(doubts.filter_map(|doubt| {
+        let Doubt::WorseThanPeers { host, .. } = doubt else { return None };
+        Some(host.as_str())
+    }))
 }
 
 /// Returns the heading of the column with the worst results.

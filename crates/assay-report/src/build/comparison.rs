@@ -9,7 +9,7 @@ use assay_model::comparison::{
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::run::estimate_parts::{metric_name, number, text};
+use super::run::estimate_parts::{metric_name, name_metric, number, text};
 use super::run::{network_labels, words};
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
@@ -337,7 +337,7 @@ fn nearest_unmatched(comparison: &Comparison) -> Option<String> {
     let [one, other] = [&a, &b].map(label);
     Some(message!(
         "compare-nearest",
-        what = format!("{} {}", it.benchmark, it.metric),
+        what = format!("{} {}", it.benchmark, name_metric(&it.metric)),
         a = one,
         first = &comparison.a.name,
         b = other,
@@ -355,6 +355,6 @@ fn unmatched_line(comparison: &Comparison, it: &UnmatchedResult) -> String {
         words if words.is_empty() => it.case.clone(),
         words => words,
     };
-    let what = with_detail(&format!("{} {}", it.benchmark, it.metric), &case);
+    let what = with_detail(&format!("{} {}", it.benchmark, name_metric(&it.metric)), &case);
     message!("compare-alone", what = what, side = &side.name)
 }

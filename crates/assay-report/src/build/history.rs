@@ -7,30 +7,30 @@ use assay_model::history::{self, EnvironmentChange, History, LevelChange};
 use assay_model::quantity::Unit;
 
 use super::comparison::identity;
+use super::run::estimate_parts::name_metric;
 use super::run::words;
 use crate::document::{
     Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
     ReferenceLine, ReportTable, Scale, TableCell, Tone,
 };
-use crate::locale::{comma, format_fixed, word};
+use crate::locale::{comma, format_fixed, format_minute, join_details, semicolon, word};
 use crate::{precision, units, words as catalogue};
 
 /// Significant digits of a limit.
 const LIMIT_DIGITS: usize = 4;
 /// Confidence level of the intervals of changes.
 const CHANGE_CI_LEVEL: f64 = 0.95;
-/// Characters of an RFC 3339 time up to the minute.
-const MINUTE_CHARS: usize = 16;
 
 /// Builds the document for the history of one result.
 #[must_use]
 pub fn history(history: &History) -> Document {
     let mut document = Document::new(title(history));
     document.blocks.push(Block::Facts(facts(history)));
-    document.blocks.push(Block::Plot(plot(history)));
     if history.changes.is_empty() {
         document.paragraph(Tone::Plain, unchanged_sentence(history));
-    } else {
+    }
+    document.blocks.push(Block::Plot(plot(history)));
+    if !history.changes.is_empty() {
         document.blocks.push(Block::Table(changes_table(history)));
     }
     if history.points.iter().any(|point| point.n.is_some()) {
@@ -101,7 +101,7 @@ fn conditions_table(history: &History) -> ReportTable {
         (word("column-condition"), ColumnAlignment::Left),
         (word("history-runs"), ColumnAlignment::Right),
         (word("history-newest"), ColumnAlignment::Left),
-        (history.metric.as_str(), ColumnAlignment::Right),
+        (&*name_metric(&history.metric), ColumnAlignment::Right),
         (word("history-level"), ColumnAlignment::Left),
     ];
     let mut table = ReportTable::new(word("history-other-conditions"), &columns);
@@ -149,6 +149,16 @@ fn facts(history: &History) -> FactTable {
     }
     facts.extend(span.map(|span| fact(word("history-runs"), span)));
     facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
+    let change_text = |change: &LevelChange| {
+        let started = history.points.get(change.point).map(|it| format_minute(&it.started));
+        let parts: Vec<String> =
+            std::iter::once(change_percent(change)).chain(started).collect();
+        join_details(&parts)
+    };
+    let changes: Vec<String> = history.changes.iter().map(change_text).collect();
+    if !changes.is_empty() {
+        facts.push(fact(word("history-changes"), changes.join(semicolon())));
+    }
     if history.other_results > 0 {
         let others = message!("history-others", n = history.other_results.to_string());
         facts.push(fact(word("history-other-results"), others));
@@ -165,11 +175,6 @@ pub(crate) fn newest_value(history: &History) -> String {
 fn point_value(history: &History, point: &history::HistoryPoint) -> String {
     let digits = precision::interval_digits(point.median, point.ci);
     precision::format_value(point.median, history.unit, digits)
-}
-
-/// Formats a time as `2026-11-22 07:01 UTC`.
-pub(crate) fn format_minute(time: &str) -> String {
-    time.get(..MINUTE_CHARS).unwrap_or(time).replace('T', " ") + " UTC"
 }
 
 fn explanation(history: &History) -> String {
@@ -206,14 +211,14 @@ fn plot(history: &History) -> Plot {
     };
     let axes = [
         Axis::new(word("column-run"), Unit::Count, Scale::LinearFitted),
-        Axis::new(&history.metric, history.unit, Scale::LinearFitted),
+        Axis::new(name_metric(&history.metric), history.unit, Scale::LinearFitted),
     ];
     let series = vec![
         PlotSeries { name: word("history-runs").to_owned(), points: points.collect() },
         PlotSeries { name: word("history-level").to_owned(), points: level_points(history) },
     ];
     let marks = level_marks.chain(environment_marks).collect();
-    let title = message!("history-plot", metric = &history.metric);
+    let title = message!("history-plot", metric = name_metric(&history.metric));
     let limit = common_limit(history).map(|value| {
         let label =
             message!("limit-line", limit = units::quantity(value, history.unit, LIMIT_DIGITS));
@@ -319,7 +324,7 @@ fn runs_table(history: &History) -> ReportTable {
         (word("column-started"), ColumnAlignment::Left),
         (word("column-label"), ColumnAlignment::Left),
         ("N", ColumnAlignment::Right),
-        (history.metric.as_str(), ColumnAlignment::Right),
+        (&*name_metric(&history.metric), ColumnAlignment::Right),
         (word("column-of-limit"), ColumnAlignment::Right),
         ("", ColumnAlignment::Left),
     ];

@@ -15,16 +15,19 @@ use assay_model::summary::{MetricEstimate, RunSummary};
 mod commands;
 mod conditions;
 mod mpi;
+mod paths;
 mod storage;
 
 pub(crate) use commands::command_line;
 
+use self::paths::ShortPaths;
 use super::answer::add_trust_notice;
 use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, sizes};
 use super::run::estimate_parts::{number, text};
 use super::run::{host_usage, published_sections, words};
 use super::{perftest, representative};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::first_seen::distinct;
 use crate::locale::{comma, format_date, group_digits, semicolon, with_detail, word};
 use crate::{precision, units, words as catalogue};
 
@@ -68,18 +71,15 @@ fn subject_count(subject: &str, summaries: &[&RunSummary]) -> usize {
 /// Builds the page about `subject`. `runs` are those with available samples.
 #[must_use]
 pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> PublishedPage {
+    let paths = ShortPaths::new(summaries);
+    let commands = commands::page_commands(summaries, runs);
+    let commands: Vec<String> = commands.iter().map(|it| paths.shorten_words(it)).collect();
     let summaries: Vec<RunSummary> =
-        summaries.iter().map(|it| with_printed_digits(it)).collect();
+        summaries.iter().map(|it| published_summary(it, &paths)).collect();
     let summaries = &summaries.iter().collect::<Vec<_>>();
     let all: Vec<&MetricEstimate> = summaries.iter().flat_map(|it| &it.results).collect();
     let mut document = Document::new(message!("learn-title", subject = subject));
-    let mut tools: Vec<String> = Vec::new();
-    for estimate in &all {
-        if !tools.contains(&estimate.tool.name) {
-            tools.push(estimate.tool.name.clone());
-        }
-    }
-    let tool = tools.join(comma());
+    let tool = distinct(all.iter().map(|it| it.tool.name.as_str())).join(comma());
     let n = subject_count(subject, summaries);
     let mut notices = Document::new("");
     summaries.iter().for_each(|it| add_trust_notice(&mut notices, it));
@@ -87,7 +87,7 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     document.blocks.append(&mut notices.blocks);
     document
         .paragraph(Tone::Plain, message!("learn-intro", n = n, subject = subject, tool = tool));
-    let headline = headline_table(subject, &all, summaries);
+    let headline = headline_table(subject, &all, (summaries, &paths));
     document.paragraph(Tone::Bad, if all.is_empty() { word("learn-nothing") } else { "" });
     add_table(&mut document, None, headline);
     let suites: Vec<&str> = summaries.iter().map(|it| it.run.suite.as_str()).collect();
@@ -119,7 +119,8 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
         let run = runs.iter().find(|run| run.started.run == summary.run.id);
         document.blocks.extend(run_sections(summary, run, summaries.len() > 1));
     }
-    add_method(&mut document, summaries, runs);
+    document.merge_equal_sections();
+    add_method(&mut document, summaries, &commands);
     let newest = summaries.iter().map(|it| it.run.started.as_str()).max();
     PublishedPage {
         document,
@@ -128,9 +129,11 @@ pub fn learn(subject: &str, summaries: &[&RunSummary], runs: &[Run]) -> Publishe
     }
 }
 
-/// Sets the number of digits of own results without an interval to that of all other tables.
-fn with_printed_digits(summary: &RunSummary) -> RunSummary {
+/// Returns a summary for publication: without paths of the machine, and own results without an
+/// interval with the number of digits of all other tables.
+fn published_summary(summary: &RunSummary, paths: &ShortPaths) -> RunSummary {
     let mut summary = summary.clone();
+    paths.shorten_results(&mut summary);
     let is_measured = !summary.hosts.is_empty();
     for it in summary.results.iter_mut().filter(|it| it.ci.is_none()) {
         let is_imported = it.parameters.contains_key(&Attribute::SourceFile);
@@ -181,7 +184,7 @@ fn run_sections(
 }
 
 /// Adds method, dates and commands.
-fn add_method(document: &mut Document, summaries: &[&RunSummary], runs: &[Run]) {
+fn add_method(document: &mut Document, summaries: &[&RunSummary], commands: &[String]) {
     let Some(first) = summaries.first() else { return };
     document.heading(word("heading-method"));
     document.paragraph(Tone::Plain, words::statistics(first.statistics));
@@ -190,24 +193,20 @@ fn add_method(document: &mut Document, summaries: &[&RunSummary], runs: &[Run]) 
     dates.dedup();
     document.paragraph(Tone::Plain, message!("learn-dates", dates = dates.join(comma())));
     document.heading(word("learn-heading-commands"));
-    let commands = commands::page_commands(summaries, runs);
     document.blocks.push(Block::Preformatted(commands.join("\n")));
 }
 
 /// Adds a warning about figures that cannot come from one sample; their rows stay in the table.
 fn add_impossible_figures(document: &mut Document, all: &[&MetricEstimate]) {
-    let mut lines: Vec<String> = Vec::new();
-    for estimate in all {
-        for doubt in
-            estimate.warnings.iter().filter(|it| matches!(it, Doubt::OutOfOrder { .. }))
-        {
+    let impossible = all.iter().flat_map(|estimate| {
+        let doubts =
+            estimate.warnings.iter().filter(|it| matches!(it, Doubt::OutOfOrder { .. }));
+        doubts.map(|doubt| {
             let size = text(estimate, Attribute::Bytes).unwrap_or_default();
-            let line = with_detail(&size, &catalogue::doubt(doubt).text);
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-    }
+            with_detail(&size, &catalogue::doubt(doubt).text)
+        })
+    });
+    let lines = distinct(impossible);
     if !lines.is_empty() {
         document.paragraph(
             Tone::Bad,
@@ -241,7 +240,7 @@ fn with_qualifier(estimate: &MetricEstimate, value: String) -> String {
 fn headline_table(
     subject: &str,
     all: &[&MetricEstimate],
-    summaries: &[&RunSummary],
+    (summaries, paths): (&[&RunSummary], &ShortPaths),
 ) -> ReportTable {
     let columns = [
         (word("learn-workload"), ColumnAlignment::Left),
@@ -252,32 +251,32 @@ fn headline_table(
     let mut table = ReportTable::new("", &columns);
     let rows = [stream_row(all), linpack_row(all), rdma_row(all)].into_iter().flatten();
     let network = conditions::headline_rows(summaries);
-    table
-        .rows
-        .extend(rows.chain(network).chain(storage_rows(all)).chain(unmeasured_rows(summaries)));
+    let unmeasured = unmeasured_rows(summaries, paths);
+    table.rows.extend(rows.chain(network).chain(storage_rows(all)).chain(unmeasured));
     table
 }
 
 /// Returns rows for requested benchmarks that the machine does not support, or that failed.
-fn unmeasured_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
-    let mut rows: Vec<Vec<TableCell>> = Vec::new();
-    for summary in summaries {
+fn unmeasured_rows(summaries: &[&RunSummary], paths: &ShortPaths) -> Vec<Vec<TableCell>> {
+    let rows = summaries.iter().flat_map(|summary| {
         let omitted =
             summary.omitted.iter().map(|it| (&it.benchmark, catalogue::omitted(it).text));
         let failed = summary.failures.iter().filter(|it| it.because.is_none());
         let failed = failed.map(|it| (&it.benchmark, catalogue::failure(&it.failure).text));
-        for (benchmark, why) in omitted.chain(failed) {
-            let reason = message!("learn-not-measured", why = why);
-            let row = vec![
-                benchmark.as_str().into(),
-                reason.into(),
-                TableCell::default(),
-                TableCell::default(),
-            ];
-            rows.extend(Some(row).filter(|row| !rows.contains(row)));
-        }
-    }
-    rows
+        omitted.chain(failed).map(|(benchmark, why)| {
+            let reason = message!("learn-not-measured", why = paths.shorten_words(&why));
+            let none = TableCell::default;
+            vec![benchmark_name(benchmark).into(), reason.into(), none(), none()]
+        })
+    });
+    distinct(rows)
+}
+
+/// Returns the name of a benchmark: that of its headline, or else its identifier.
+fn benchmark_name(id: &str) -> String {
+    let headline = Benchmark::from_id(id)
+        .and_then(|it| it.definition().metrics.iter().find_map(|metric| metric.headline));
+    headline.map_or_else(|| id.to_owned(), catalogue::headline)
 }
 
 fn is_rdma(estimate: &MetricEstimate) -> bool {
@@ -386,15 +385,10 @@ fn rdma_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
 /// bandwidth.
 fn storage_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
     let place = |it: &MetricEstimate| (it.tool.name.clone(), storage::place_label(it));
-    let mut places: Vec<(String, Option<String>)> = Vec::new();
     let mut results =
         storage::without_host_parts(find_results(all, Benchmark::Storage, "bandwidth"));
     results.retain(|it| it.median.is_finite());
-    for it in &results {
-        if !places.contains(&place(it)) {
-            places.push(place(it));
-        }
-    }
+    let places = distinct(results.iter().map(|it| place(it)));
     let rows = places.into_iter().filter_map(|row_place| {
         let highest = |operation: &str| {
             let is_match = |it: &&&MetricEstimate| {

@@ -7,7 +7,7 @@ use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 
 use crate::document::{Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone};
-use crate::locale::{comma, word};
+use crate::locale::{comma, local_minute, word};
 use crate::units;
 
 /// Stored run as the list shows it.
@@ -19,6 +19,8 @@ pub struct ListedRun<'r> {
     pub label: &'r str,
     /// Note of the user; empty if there is none.
     pub note: &'r str,
+    /// Start in UTC (RFC 3339).
+    pub started: &'r str,
     /// Name of the suite.
     pub suite: &'r str,
     /// Status at its end.
@@ -86,6 +88,7 @@ pub fn listing(
 fn table(runs: &[ListedRun<'_>]) -> ReportTable {
     let columns = [
         (word("column-run"), ColumnAlignment::Left),
+        (word("column-started"), ColumnAlignment::Left),
         (word("column-label"), ColumnAlignment::Left),
         (word("column-suite"), ColumnAlignment::Left),
         (word("column-state"), ColumnAlignment::Left),
@@ -101,9 +104,13 @@ fn table(runs: &[ListedRun<'_>]) -> ReportTable {
         let (tone, state) = state_label(run);
         let [finished, _, planned] = run.cases;
         let (all, first) = format_values(&run.headlines);
+        let started = local_minute(run.started).unwrap_or_default();
+        let started = units::with_no_break_spaces(&started);
         let host = if hosts.len() > 1 { host_label(run) } else { String::new() };
         table.rows.push(vec![
             run.id.into(),
+            // The identifier contains the time in UTC.
+            TableCell::with_short(started, Some(String::new())),
             run.label.into(),
             run.suite.into(),
             TableCell { text: state.to_owned(), tone, ..TableCell::default() },

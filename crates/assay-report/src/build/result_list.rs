@@ -1,14 +1,13 @@
 //! Results of many runs in one table: a row for each result.
 
-use assay_model::doubt::TrustLevel;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::DistrustReason;
 
+use super::answer::level_tone;
 use super::comparison::{metric_label, result_case};
-use super::history::format_minute;
 use super::run;
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
-use crate::locale::word;
+use crate::locale::{format_minute, word};
 use crate::{precision, units, words};
 
 /// Builds the table of all results of some runs, in their order.
@@ -48,11 +47,7 @@ fn result_row(estimate: &MetricEstimate, summary: &RunSummary) -> Vec<TableCell>
         None => tool.name.clone(),
     };
     let level = DistrustReason::level_of(DistrustReason::from_run(estimate, summary));
-    let tone = match level {
-        TrustLevel::Sound => Tone::Plain,
-        TrustLevel::Noisy => Tone::Doubt,
-        TrustLevel::Suspect => Tone::Bad,
-    };
+    let tone = level_tone(level);
     let state = words::trust_level(level).to_owned();
     vec![
         metric_label(estimate).into(),

@@ -77,9 +77,7 @@ pub fn run_page(summary: &RunSummary, run: Option<&Run>) -> Document {
     let mut document = report(summary, run, false);
     let mut answer = Document::new("");
     super::answer::add_rows(&mut answer, summary, super::MAX_ROWS, true);
-    let place = document.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
-    let place = place.unwrap_or(document.blocks.len());
-    document.blocks.splice(place..place, answer.blocks);
+    document.insert_before_sections(answer.blocks);
     document
 }
 

@@ -10,7 +10,8 @@ use super::comparison::{metric_label, result_case, sort_key};
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
 };
-use crate::locale::{comma, format_fixed, word};
+use crate::locale::{comma, format_minute, word};
+use crate::words::change_in_percent;
 use crate::{precision, units};
 
 /// Relative difference in the worse direction that is marked; the default margin of `compare`.
@@ -51,7 +52,8 @@ fn column_names(runs: &[RunColumn]) -> Vec<String> {
 fn run_label(run: &RunColumn, name: &str) -> String {
     let header = &run.header;
     let label = header.label.as_deref().unwrap_or_default();
-    let parts = [&*header.id, &header.suite, &run.host, label, &header.started];
+    let started = format_minute(&header.started);
+    let parts = [&*header.id, &header.suite, &run.host, label, &started];
     let is_new = |it: &&str| !it.is_empty() && *it != name;
     parts.into_iter().filter(is_new).collect::<Vec<_>>().join(comma())
 }
@@ -86,18 +88,12 @@ fn result_cell(row: &RunTableRow, run: usize) -> TableCell {
     };
     let value = precision::value(estimate);
     let Some(ratio) = row.ratio(run) else { return value.into() };
-    let difference = units::with_no_break_spaces(&format_difference(ratio - 1.0));
+    let difference = units::with_no_break_spaces(&change_in_percent(ratio - 1.0));
     TableCell {
         text: format!("{value} {difference}"),
         tone: difference_tone(ratio, estimate.better),
         ..TableCell::default()
     }
-}
-
-/// Formats a relative difference with its sign: `+3.1 %`.
-fn format_difference(difference: f64) -> String {
-    let percent = units::in_percent(&format_fixed((difference * 100.0).abs(), 1));
-    format!("{}{percent}", if difference < 0.0 { "−" } else { "+" })
 }
 
 /// Returns the tone of a ratio: marked if worse by at least the margin, quiet within it.

@@ -15,6 +15,7 @@ use assay_model::workload::storage::{
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
 };
+use crate::first_seen::distinct;
 use crate::locale::{comma, join_details, semicolon, with_detail, word};
 use crate::precision::{format_percent_setting, format_setting};
 use crate::units::size;
@@ -190,12 +191,8 @@ fn in_flight(workload: &StorageWorkload) -> u64 {
 }
 
 fn describe_streams(workload: &StorageWorkload) -> String {
-    let mut phrases: Vec<String> = Vec::new();
-    for phrase in workload.streams.iter().map(|stream| describe_stream(workload, stream)) {
-        if !phrases.contains(&phrase) {
-            phrases.push(phrase);
-        }
-    }
+    let mut phrases =
+        distinct(workload.streams.iter().map(|stream| describe_stream(workload, stream)));
     let data = &workload.data;
     let verify = match data.verify {
         Verify::Off => None,

@@ -204,7 +204,7 @@ fn class(cell: &TableCell, column: &ColumnAlignment) -> String {
 const LONG_TEXT_LETTERS: usize = 20;
 
 /// Letters of a date with its time, and of a run identifier.
-const MAX_UNBROKEN_LETTERS: usize = 24;
+const MAX_UNBROKEN_LETTERS: usize = 26;
 
 /// Whether a text is mainly a date or a run identifier, which browsers break at hyphens.
 fn is_date_or_run(text: &str) -> bool {

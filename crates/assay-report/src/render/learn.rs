@@ -1,7 +1,6 @@
 //! Markdown with the front matter of Microsoft Learn, and its plots as separate SVG files.
 
 use crate::build::PublishedPage;
-use crate::document::Block;
 use crate::locale::Language;
 use crate::plot;
 
@@ -36,26 +35,15 @@ pub fn document(page: &PublishedPage, stem: Option<&str>) -> (String, Vec<Pictur
     (text, pictures)
 }
 
+/// Returns the body of the page, and the files of its plots if they are linked.
 fn content(page: &PublishedPage, stem: Option<&str>) -> (String, Vec<PictureFile>) {
     let mut pictures: Vec<PictureFile> = Vec::new();
-    let mut linked = page.document.clone();
-    let Some(stem) = stem else { return (markdown::document(&linked), pictures) };
-    let mut links = Vec::new();
-    linked.blocks = Vec::new();
-    for block in &page.document.blocks {
-        if let Block::Plot(plot) = block {
-            let number = pictures.len() + 1;
-            let name = format!("{stem}-{number}.svg");
-            let placeholder = format!("assay-picture-{number}");
-            links.push((placeholder.clone(), markdown::picture_link(&plot.title, &name)));
-            linked.paragraph(crate::document::Tone::Plain, placeholder);
-            pictures.push(PictureFile { name, svg: plot::svg(plot, number) });
-        }
-        linked.blocks.push(block.clone());
-    }
-    let mut text = markdown::document(&linked);
-    for (placeholder, link) in links {
-        text = text.replacen(&format!("\n{placeholder}\n"), &format!("\n{link}\n"), 1);
-    }
+    let text = markdown::document_with_links(&page.document, &mut |plot| {
+        let number = pictures.len() + 1;
+        let name = format!("{}-{number}.svg", stem?);
+        let link = markdown::picture_link(&plot.title, &name);
+        pictures.push(PictureFile { name, svg: plot::svg(plot, number) });
+        Some(link)
+    });
     (text, pictures)
 }

@@ -12,15 +12,28 @@ use crate::precision::format_value;
 /// Renders the whole document.
 #[must_use]
 pub fn document(document: &Document) -> String {
+    document_with_links(document, &mut |_| None)
+}
+
+/// Renders the whole document with a link before each plot.
+pub(super) fn document_with_links(
+    document: &Document,
+    link: &mut dyn FnMut(&Plot) -> Option<String>,
+) -> String {
     let mut parts = vec![format!("# {}", escape_inline(&document.title))];
     // Omits a plot if the table that follows has the same content.
     let next = document.blocks.iter().skip(1).map(Some).chain([None]);
-    let texts = document.blocks.iter().zip(next).filter(|(it, next)| match (it, next) {
-        (Block::Forest(_), _) => false,
-        (Block::Plot(plot), Some(Block::Table(table))) => plot.title != table.caption,
-        _ => true,
-    });
-    parts.extend(texts.map(|(it, _)| block(it)));
+    for (it, next) in document.blocks.iter().zip(next) {
+        let is_shown = match (it, next) {
+            (Block::Forest(_), _) => false,
+            (Block::Plot(plot), Some(Block::Table(table))) => plot.title != table.caption,
+            _ => true,
+        };
+        if let Block::Plot(plot) = it {
+            parts.extend(link(plot));
+        }
+        parts.extend(is_shown.then(|| block(it)));
+    }
     let mut text = parts.join("\n\n");
     text.push('\n');
     sanitize::escape_hidden(&text).into_owned()

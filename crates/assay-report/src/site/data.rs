@@ -8,6 +8,7 @@ use super::script::assign;
 use super::{SiteRun, pictures, short_text};
 use crate::build;
 use crate::document::Tone;
+use crate::locale::format_minute;
 use crate::{precision, units};
 
 /// Renders one piece of the list of runs: the entries of the overview, the oldest first.
@@ -33,7 +34,7 @@ pub fn results_script(
         "label": short_text(run.label.as_deref().unwrap_or_default()),
         "host": short_text(host),
         "suite": short_text(&run.suite),
-        "started": build::format_minute(&run.started),
+        "started": format_minute(&run.started),
         "results": rows,
     });
     assign(&format!("(self.assayResults ??= {{}})[{}]", Value::from(run.id.as_str())), &data)
@@ -59,7 +60,7 @@ fn run_row(run: &SiteRun<'_>) -> Value {
     let (values, _) = build::format_values(&listed.headlines);
     json!([
         listed.id,
-        build::format_minute(run.started),
+        format_minute(run.started),
         short_text(listed.host),
         short_text(&build::host_label(listed)),
         short_text(run.machine),

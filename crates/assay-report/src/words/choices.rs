@@ -13,6 +13,7 @@ use assay_model::quantity::Unit;
 use assay_model::trust::{DistrustReason, MAX_RELATIVE_WIDTH};
 
 use super::{Explanation, explanation, hosts};
+use crate::first_seen::{distinct, group_pairs};
 use crate::locale as units;
 use crate::locale::{comma, format_fixed, semicolon, word};
 use crate::precision;
@@ -97,23 +98,13 @@ const fn enabling_option(missing: MissingRequirement) -> Option<&'static str> {
 /// (--to HOST)`.
 #[must_use]
 pub fn omitted_benchmarks(omitted: &[OmittedMeasure]) -> String {
-    let mut kinds: Vec<(MissingRequirement, Vec<&str>)> = Vec::new();
-    for OmittedMeasure { benchmark, reason, .. } in omitted {
-        match kinds
-            .iter_mut()
-            .find(|(known, _)| enabling_option(*known) == enabling_option(*reason))
-        {
-            Some((_, names)) if names.contains(&benchmark.as_str()) => {}
-            Some((_, names)) => names.push(benchmark),
-            None => kinds.push((*reason, vec![benchmark])),
-        }
-    }
-    let text = |(reason, names): &(MissingRequirement, Vec<&str>)| {
-        let option =
-            enabling_option(*reason).map(|it| format!(" (`{it}`)")).unwrap_or_default();
+    let pairs = omitted.iter().map(|it| (enabling_option(it.reason), it.benchmark.as_str()));
+    let text = |(option, names): (Option<&str>, Vec<&str>)| {
+        let option = option.map(|it| format!(" (`{it}`)")).unwrap_or_default();
         names.join(comma()) + &option
     };
-    kinds.iter().map(text).collect::<Vec<_>>().join(semicolon())
+    let kinds = group_pairs(distinct(pairs)).into_iter();
+    kinds.map(text).collect::<Vec<_>>().join(semicolon())
 }
 
 /// Explains why a benchmark was omitted, and on which hosts if others ran it.

@@ -486,6 +486,7 @@ fn listed_runs_have_few_lines() {
         id,
         label: "accelerated",
         note: "after the second reboot, with the new firmware of the network card and no tuning",
+        started: "2026-11-21T10:44:55Z",
         suite: "network",
         status: RunStatus::Complete,
         is_running: false,

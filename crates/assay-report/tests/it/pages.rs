@@ -280,7 +280,8 @@ fn measured_runs_make_a_page_with_pictures() {
             for picture in &pictures {
                 assert!(picture.svg.starts_with("<svg") && text.contains(&picture.name));
             }
-            assert!(text.contains("| rdma.send\\_lat |"), "{text}");
+            assert!(!text.contains("rdma.send"), "{text}");
+            assert_eq!(text.contains("| RDMA latency |"), locale == Locale::En, "{text}");
             assert!(!text.contains("assay-picture"));
             if locale == Locale::De {
                 expect_test::expect_file![file("measured.page")].assert_eq(&text);
@@ -328,8 +329,8 @@ fn total_replaces_its_own_hosts_only() {
     let rows = tables(&page).into_iter().flatten();
     let places: Vec<String> = rows.filter_map(|row| row.get(1).cloned()).collect();
     let has = |place: &str| places.iter().any(|it| it.replace('\\', "") == place);
-    assert!(has("/mnt/vol1/assay-storage.data") && has("all"), "{places:?}");
-    assert!(!has("/mnt/shared/x"), "{places:?}");
+    assert!(has("vol1") && has("all"), "{places:?}");
+    assert!(!has("x"), "{places:?}");
     let report = build::run(&several, None);
     let pictures: Vec<&str> = report
         .blocks
@@ -365,7 +366,7 @@ fn targets_name_their_host_once() {
         .filter(|line| line.starts_with("Target: "))
         .map(|line| line.replace('\\', ""))
         .collect();
-    assert_eq!(lines[0], "Target: /mnt/x (vm1).", "{page}");
+    assert_eq!(lines[0], "Target: x (vm1).", "{page}");
     let rest = |line: &String| line.contains("vm2, ") && !line.contains("vm1");
     assert!(lines.len() == 3 && lines[1..].iter().all(rest), "{lines:?}");
 }
@@ -407,8 +408,8 @@ fn commands_are_listed_once() {
     }
     summary.results.truncate(3);
     let page = learn::document(&build::learn("disk", &[&summary], &[]), None).0;
-    assert_eq!(page.matches("--target /a").count(), 1, "{page}");
+    assert_eq!(page.matches("--target a").count(), 1, "{page}");
     summary.results[0].parameters.insert(Attribute::Target, "/the disk's/x".into());
     let page = learn::document(&build::learn("disk", &[&summary], &[]), None).0;
-    assert!(page.contains(r"--target '/the disk'\''s'"), "{page}");
+    assert!(page.contains(r"--target 'the disk'\''s'"), "{page}");
 }

@@ -34,6 +34,7 @@ fn site_run<'r>(id: &'r str, label: &'r str, host: &'r str) -> SiteRun<'r> {
         id,
         label,
         note: label,
+        started: "2026-11-21T10:44:55Z",
         suite: "quick",
         status: RunStatus::Complete,
         is_running: false,

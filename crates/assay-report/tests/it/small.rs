@@ -37,6 +37,7 @@ pub(crate) fn listing() -> Document {
             label: "",
             note: "",
             id,
+            started: "2026-11-21T10:44:55Z",
             suite: "quick",
             status,
             is_running: running,

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{PageArguments, ScreenArguments};
@@ -14,7 +15,7 @@ use assay_store::RunFilter;
 /// Selection of stored runs.
 #[derive(Debug, Args)]
 pub(crate) struct RunFilterArguments {
-    /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
+    /// Only runs that began on this day (local time) or later, like 2026-11-22, or within this time, like 1d
     #[arg(long, value_name = "DATE|TIME", value_parser = parse_since)]
     pub(crate) since: Option<String>,
     /// Only runs of this suite, or recorded by this command
@@ -76,15 +77,38 @@ pub(crate) struct ListArguments {
     pub(crate) store: StoreArguments,
 }
 
-/// Parses a day or a time before now into the timestamp format of runs. A bare day sorts before all
-/// its times.
+/// Parses a local day or a time before now into the timestamp format of runs.
 fn parse_since(text: &str) -> Result<String, String> {
     if let Ok(day) = text.parse::<Date>() {
-        return Ok(day.to_string());
+        return start_of_day(day, TimeZone::try_system().unwrap_or(TimeZone::UTC));
     }
     let ago_s = parse_seconds(text).map_err(|_| {
         "expected a day like 2026-11-22, or a time before now like 1d or 12h".to_owned()
     })?;
     let ago = Timestamp::now().checked_sub(SignedDuration::from_secs_f64(ago_s));
     ago.map(|it| it.to_string()).map_err(|error| error.to_string())
+}
+
+/// Returns the first moment of a day in UTC. Without `Z` it sorts before all fractions of its second.
+fn start_of_day(day: Date, zone: TimeZone) -> Result<String, String> {
+    let start = day.to_zoned(zone).map_err(|error| error.to_string())?.timestamp();
+    Ok(start.to_string().trim_end_matches('Z').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_local() {
+        for (rule, expected) in [
+            ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-10-24T22:00:00"),
+            ("JST-9", "2026-10-24T15:00:00"),
+            ("UTC0", "2026-10-25T00:00:00"),
+        ] {
+            let start =
+                start_of_day("2026-10-25".parse().unwrap(), TimeZone::posix(rule).unwrap());
+            assert_eq!(start.unwrap(), expected);
+        }
+    }
 }

@@ -52,8 +52,17 @@ pub(super) fn file_parser() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Limits `--format` to the formats of a page without results: it has no plots, either.
 pub(super) fn without_results(option: Arg) -> Arg {
-    let names = PageFormat::value_variants().iter().filter(|it| !it.needs_results());
-    let names = names.filter_map(ValueEnum::to_possible_value);
+    offer_formats(option, |it| !it.needs_results())
+}
+
+/// Offers the format for publication, too, which needs stored runs.
+pub(super) fn with_publication(option: Arg) -> Arg {
+    offer_formats(option, |_| true)
+}
+
+fn offer_formats(option: Arg, is_offered: impl Fn(&PageFormat) -> bool) -> Arg {
+    let offered = PageFormat::value_variants().iter().filter(|it| is_offered(it));
+    let names = offered.filter_map(ValueEnum::to_possible_value).map(|it| it.hide(false));
     option.value_parser(
         PossibleValuesParser::new(names)
             .try_map(|name: String| <PageFormat as ValueEnum>::from_str(&name, false)),
@@ -116,7 +125,7 @@ pub(crate) enum PageFormat {
     /// One self-contained page with plots
     Html,
     /// Markdown for publication: front matter, and the tables that vendors print
-    // Only for stored runs; named in the help of `show` and `report`.
+    // Only for stored runs: offered by `show` and `report`.
     #[value(hide = true)]
     Learn,
     /// One image with all plots

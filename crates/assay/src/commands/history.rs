@@ -26,7 +26,7 @@ pub(crate) fn history(
         document: build::history(&history),
         json: &|| render::json::history(&history),
         csv: &|| render::csv::history(&history),
-        html_document: None,
+        html_document: Some(&|| build::history(&history)),
     };
     page.publish(&typed.page, terminal)?;
     Ok(0)

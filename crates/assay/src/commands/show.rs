@@ -193,7 +193,7 @@ fn publish_learn(
     companions::write(&companions, terminal)
 }
 
-/// Prints or writes the page of a stored run, followed by its compared programs and the levels that it
+/// Prints or writes the page of a stored run, headed by its compared programs and the levels that it
 /// belongs to.
 fn run_page(
     (run, summary): (&Run, &RunSummary),

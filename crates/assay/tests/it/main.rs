@@ -23,6 +23,7 @@ mod import;
 mod import_damage;
 mod interruption;
 mod ior;
+mod local_times;
 mod measurements;
 mod mpi;
 mod mpi_run;

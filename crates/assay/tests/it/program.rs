@@ -60,6 +60,7 @@ impl World {
             .args(arguments)
             .current_dir(self.folder.path())
             .env("XDG_DATA_HOME", self.folder.path())
+            .env("TZ", "UTC")
             .env_remove("ASSAY_STORE")
             .stdin(Stdio::null());
         command

@@ -78,7 +78,7 @@ pub(in crate::build) fn add_trust_notice(document: &mut Document, summary: &RunS
     document.paragraph(level_tone(trust_level(summary)), trust_notice(summary));
 }
 
-pub(super) const fn level_tone(level: TrustLevel) -> Tone {
+pub(in crate::build) const fn level_tone(level: TrustLevel) -> Tone {
     match level {
         TrustLevel::Sound => Tone::Plain,
         TrustLevel::Noisy => Tone::Doubt,

@@ -39,11 +39,11 @@ pub fn level_comparison(comparison: &LevelComparison) -> Document {
     document
 }
 
-/// Appends the comparison of levels to the report of one of its runs.
+/// Inserts the comparison of levels before the sections of one of its runs.
 pub fn add_levels(document: &mut Document, comparison: &LevelComparison) {
     let levels = level_comparison(comparison);
-    document.heading(&levels.title);
-    document.blocks.extend(levels.blocks);
+    let heading = std::iter::once(Block::Heading(levels.title));
+    document.insert_before_sections(heading.chain(levels.blocks));
 }
 
 /// Returns the name of a factor; labels of runs are no factor of the user.

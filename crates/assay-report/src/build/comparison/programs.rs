@@ -11,12 +11,14 @@ use crate::locale::word;
 use crate::precision;
 use crate::words::dimension;
 
-/// Appends the table of programs compared with the first one to the report of their run.
+/// Inserts the table of programs compared with the first one before the sections of their run.
 pub fn add_programs(document: &mut Document, comparisons: &[Comparison]) {
     let Some(first) = comparisons.first() else { return };
-    document.heading(message!("programs-compared", first = &first.a.name));
-    document.blocks.push(Block::Table(table(comparisons, first)));
-    document.paragraph(Tone::Quiet, explanation(first));
+    let mut section = Document::new("");
+    section.heading(message!("programs-compared", first = &first.a.name));
+    section.blocks.push(Block::Table(table(comparisons, first)));
+    section.paragraph(Tone::Quiet, explanation(first));
+    document.insert_before_sections(section.blocks);
 }
 
 fn table(comparisons: &[Comparison], first: &Comparison) -> ReportTable {

@@ -8,6 +8,7 @@ use assay_model::run::Run;
 use assay_model::summary::RunSummary;
 
 use super::{number, text};
+use crate::first_seen::distinct;
 
 /// Suite name of runs that `assay import` stored.
 const IMPORT_SUITE: &str = "import";
@@ -19,8 +20,7 @@ const SUITES_WITH_OPTIONS: [&str; 2] = ["storage", "net"];
 /// Returns the commands of all runs of a page, each once, including those of tools that assay
 /// started.
 pub(super) fn page_commands(summaries: &[&RunSummary], runs: &[Run]) -> Vec<String> {
-    let mut commands: Vec<String> = Vec::new();
-    for summary in summaries {
+    distinct(summaries.iter().flat_map(|summary| {
         let tool_commands = summary.results.iter().filter_map(|it| {
             match it.parameters.get(&Attribute::Commands) {
                 Some(AttributeValue::Pairs(pairs)) => {
@@ -33,13 +33,8 @@ pub(super) fn page_commands(summaries: &[&RunSummary], runs: &[Run]) -> Vec<Stri
         let command = run.and_then(|run| typed_command(run, summary));
         let assay_commands =
             command.map_or_else(|| reconstruct_commands(summary), |it| vec![it]);
-        for command in assay_commands.into_iter().chain(tool_commands.flatten()) {
-            if !commands.contains(&command) {
-                commands.push(command);
-            }
-        }
-    }
-    commands
+        assay_commands.into_iter().chain(tool_commands.flatten()).collect::<Vec<_>>()
+    }))
 }
 
 /// Returns the command as typed, quoted for a shell: a command of assay, or one that uses the
@@ -90,15 +85,10 @@ fn reconstruct_commands(summary: &RunSummary) -> Vec<String> {
     let hosts =
         attribute_values(summary, Attribute::To).into_iter().filter(|it| it != "loopback");
     let hosts = hosts.map(|it| vec!["--to".to_owned(), it]);
-    let mut folders: Vec<String> = Vec::new();
     // A test with several targets stores them as one text. Imported targets may have any name.
     let targets = attribute_values(summary, Attribute::Target);
     let targets = targets.iter().flat_map(|it| it.split(", ")).filter(|it| it.starts_with('/'));
-    for folder in targets.map(target_folder) {
-        if !folders.contains(&folder) {
-            folders.push(folder);
-        }
-    }
+    let folders = distinct(targets.map(target_folder));
     let folders: Vec<String> =
         folders.into_iter().flat_map(|it| ["--target".to_owned(), it]).collect();
     let option_lists = hosts.chain(Some(folders).filter(|it| !it.is_empty()));
@@ -121,11 +111,5 @@ fn target_folder(path: &str) -> String {
 
 /// Returns the values of an attribute in order of appearance, each once.
 fn attribute_values(summary: &RunSummary, name: Attribute) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for value in summary.results.iter().filter_map(|it| text(it, name)) {
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
+    distinct(summary.results.iter().filter_map(|it| text(it, name)))
 }

@@ -10,6 +10,7 @@ use crate::build::run::network::pairs;
 use crate::build::run::network_labels;
 use crate::build::run::words;
 use crate::document::{ColumnAlignment, ReportTable, TableCell};
+use crate::first_seen::distinct;
 use crate::locale::{join_details, with_detail, word};
 use crate::{precision, units};
 
@@ -44,11 +45,7 @@ pub(super) fn headline_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
                 .iter()
                 .filter(|it| it.metric == metric && it.benchmark == Benchmark::NetworkTcp.id());
             let all: Vec<&MetricEstimate> = all.filter(|it| it.median.is_finite()).collect();
-            let mut routes: Vec<String> = Vec::new();
-            for it in &all {
-                routes.extend(Some(route(it)).filter(|route| !routes.contains(route)));
-            }
-            for current in routes {
+            for current in distinct(all.iter().map(|it| route(it))) {
                 let here = all.iter().filter(|it| route(it) == current);
                 let found = match metric {
                     "goodput" => here.max_by(|a, b| a.median.total_cmp(&b.median)),
@@ -118,16 +115,10 @@ pub(super) fn conditions_table(summaries: &[&RunSummary]) -> ReportTable {
                 is_network(it) && COLUMNS.iter().any(|column| column.matches_estimate(it))
             })
     };
-    let mut labels: Vec<&str> = Vec::new();
-    for (label, _) in &labelled {
-        labels.extend(Some(*label).filter(|it| !labels.contains(it)));
-    }
+    let labels = distinct(labelled.iter().map(|(label, _)| *label));
     let first = all().next().map(|(_, it)| it.benchmark.clone());
     let has_protocols = all().any(|(_, it)| Some(&it.benchmark) != first.as_ref());
-    let mut items: Vec<String> = Vec::new();
-    for (_, it) in all() {
-        items.extend(Some(item_label(it, has_protocols)).filter(|it| !items.contains(it)));
-    }
+    let items = distinct(all().map(|(_, it)| item_label(it, has_protocols)));
     let interval = words::interval(all().next().map(|(_, it)| it.ci_level));
     let mut titles = vec![(word("column-item").to_owned(), ColumnAlignment::Left)];
     for label in &labels {

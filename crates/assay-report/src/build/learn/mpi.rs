@@ -11,6 +11,7 @@ use super::{DECIMALS, MICROSECOND, find_results, find_size, sizes, text};
 use crate::build::run::network::pairs;
 use crate::build::run::words;
 use crate::document::{ColumnAlignment, ReportTable, TableCell};
+use crate::first_seen::group_pairs;
 use crate::locale::{format_ungrouped, join_details, localise_symbol, word};
 use crate::{precision, units};
 
@@ -46,21 +47,18 @@ fn column_series<'a>(
     pair_names.sort_unstable();
     pair_names.dedup();
     let has_pairs = pair_names.len() > 1;
-    let mut series: Vec<ColumnSeries<'a>> = Vec::new();
-    for estimate in results.iter().copied().filter(|_| pair_names.len() <= MAX_PAIRS) {
+    let shown = results.iter().copied().filter(|_| pair_names.len() <= MAX_PAIRS);
+    let named = shown.map(|estimate| {
         let parts = [
             Some(mpi(estimate)),
             tool(estimate).filter(|_| has_tools),
             placement(estimate).filter(|_| has_placements),
             pairs::name(estimate).filter(|_| has_pairs),
         ];
-        let name = join_details(&parts.into_iter().flatten().collect::<Vec<_>>());
-        match series.iter_mut().find(|column| column.name == name) {
-            Some(column) => column.estimates.push(estimate),
-            None => series.push(ColumnSeries { name, estimates: vec![estimate] }),
-        }
-    }
-    series
+        (join_details(&parts.into_iter().flatten().collect::<Vec<_>>()), estimate)
+    });
+    let series = group_pairs(named).into_iter();
+    series.map(|(name, estimates)| ColumnSeries { name, estimates }).collect()
 }
 
 /// Returns the table of latency: message size × MPI.

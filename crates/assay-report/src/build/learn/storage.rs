@@ -11,6 +11,7 @@ use assay_model::summary::MetricEstimate;
 
 use super::{find_results, number, text, with_qualifier};
 use crate::document::{ColumnAlignment, ReportTable, TableCell};
+use crate::first_seen::distinct;
 use crate::locale::{
     Argument, group_digits, in_percent, localise_symbol, size, with_detail, word,
 };
@@ -43,11 +44,7 @@ pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
     if rates.is_empty() {
         return table;
     }
-    let mut keys: Vec<(String, String, String)> = Vec::new();
-    for it in rates.iter().chain(&bandwidths) {
-        keys.extend(Some(row_key(it)).filter(|key| !keys.contains(key)));
-    }
-    for key in keys {
+    for key in distinct(rates.iter().chain(&bandwidths).map(|it| row_key(it))) {
         let highest = |results: &[&MetricEstimate]| {
             let matching = results.iter().copied().filter(|it| row_key(it) == key);
             let order = |it: &MetricEstimate| it.median.is_finite().then_some(it.median);

@@ -11,6 +11,7 @@ use super::estimate_parts::text;
 use crate::document::{
     Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,
 };
+use crate::first_seen::{distinct, group_by};
 use crate::locale::{join_details, localise_list, localise_symbol, word};
 use crate::precision::{self, ColumnPrefixes};
 use crate::units;
@@ -40,14 +41,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
 /// Groups the results by host and measurer, in order of appearance.
 fn group_by_measurer<'a>(all: &[&'a MetricEstimate]) -> Vec<Vec<&'a MetricEstimate>> {
     let key = |it: &MetricEstimate| (it.host.clone(), it.tool.clone(), it.metric.clone());
-    let mut groups: Vec<Vec<&MetricEstimate>> = Vec::new();
-    for estimate in all {
-        match groups.iter_mut().find(|group| key(group[0]) == key(estimate)) {
-            Some(group) => group.push(estimate),
-            None => groups.push(vec![estimate]),
-        }
-    }
-    groups
+    group_by(all.iter().copied(), |it| key(it))
 }
 
 /// Results of all pairs of some domains.
@@ -62,15 +56,8 @@ struct CopyMatrix<'a> {
 impl<'a> CopyMatrix<'a> {
     /// Returns `None` for fewer than two domains.
     fn from_estimates(estimates: &'a [&'a MetricEstimate]) -> Option<Self> {
-        let [sources, domains] = [Attribute::Source, Attribute::Placement].map(|name| {
-            let mut names: Vec<String> = Vec::new();
-            for found in estimates.iter().filter_map(|it| text(it, name)) {
-                if !names.contains(&found) {
-                    names.push(found);
-                }
-            }
-            names
-        });
+        let [sources, domains] = [Attribute::Source, Attribute::Placement]
+            .map(|name| distinct(estimates.iter().filter_map(|it| text(it, name))));
         (sources.len() > 1 || domains.len() > 1).then_some(Self { estimates, sources, domains })
     }
 

@@ -8,10 +8,15 @@ use crate::units;
 
 /// Returns the display name of a metric in the current language; the English ones are here.
 pub(in crate::build) fn metric_name(estimate: &MetricEstimate) -> String {
-    if let Some(translated) = crate::words::metric(&estimate.metric) {
+    name_metric(&estimate.metric)
+}
+
+/// Returns the display name of a metric by its stored name.
+pub(in crate::build) fn name_metric(stored: &str) -> String {
+    if let Some(translated) = crate::words::metric(stored) {
         return units::with_no_break_spaces(translated);
     }
-    let known = match estimate.metric.as_str() {
+    let known = match stored {
         "copy" => "Copy",
         "scale" => "Scale",
         "add" => "Add",

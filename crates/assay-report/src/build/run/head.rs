@@ -7,7 +7,8 @@ use assay_model::summary::{RunHeader, RunSummary};
 
 use super::words;
 use crate::document::{Document, Tone};
-use crate::locale::{comma, localise_list, word};
+use crate::first_seen::group_pairs;
+use crate::locale::{comma, format_period, localise_list, word};
 use crate::{units, words as catalogue};
 
 /// Indices of the parts that are dropped from a line that is too long.
@@ -28,15 +29,8 @@ pub(in crate::build) fn add_machines(
     room: usize,
 ) {
     // Hosts with the same description share a line.
-    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
-    for host in &summary.hosts {
-        let line = host_line(host, room);
-        match lines.iter_mut().find(|(known, _)| *known == line) {
-            Some((_, hosts)) => hosts.push(&host.name),
-            None => lines.push((line, vec![&host.name])),
-        }
-    }
-    for (line, hosts) in lines {
+    let lines = summary.hosts.iter().map(|host| (host_line(host, room), host.name.as_str()));
+    for (line, hosts) in group_pairs(lines) {
         let line = match summary.hosts.len() {
             1 => line,
             _ => format!("{}: {line}", catalogue::hosts(&hosts)),
@@ -75,24 +69,10 @@ pub(in crate::build) fn run_status(summary: &RunSummary, run: Option<&Run>) -> (
     }
 }
 
-/// Returns the run's identifier with start and end; the end has a date only if it differs.
+/// Returns the run's identifier with start and end.
 fn times_line(head: &RunHeader) -> String {
-    let start = date_and_time(&head.started);
-    let end = head.finished.as_deref().map(date_and_time);
-    let format = |(date, time): (&str, &str)| {
-        units::with_no_break_spaces(format!("{date} {time}").trim())
-    };
-    let end = end.map(|(date, time)| {
-        if date == start.0 && !date.is_empty() { time.to_owned() } else { format((date, time)) }
-    });
-    words::run_times(&head.id, &format(start), end, head.seed)
-}
-
-/// Splits a UTC time into date and time to the second; returns other formats unchanged, without
-/// date.
-fn date_and_time(rfc3339: &str) -> (&str, &str) {
-    let start = rfc3339.get(..19).filter(|_| rfc3339.ends_with('Z'));
-    start.and_then(|start| start.split_once('T')).unwrap_or(("", rfc3339))
+    let (start, end) = format_period(&head.started, head.finished.as_deref());
+    words::run_times(&head.id, &start, end, head.seed)
 }
 
 /// Describes the machine in one line: processor, cores, caches, memory, hypervisor, product,

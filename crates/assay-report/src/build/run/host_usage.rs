@@ -12,6 +12,7 @@ use assay_model::summary::{MetricEstimate, RunSummary};
 use super::cells::percent;
 use super::estimate_parts::number;
 use crate::document::{Block, ColumnAlignment, Details, Document, ReportTable};
+use crate::first_seen::{group_by, group_pairs};
 use crate::locale::{comma, format_fixed, in_percent, word};
 use crate::units::quantity;
 use crate::words::resource;
@@ -99,20 +100,17 @@ pub(in crate::build) fn busiest_table(summary: &RunSummary) -> ReportTable {
 
 /// Returns one result of each host that measured a case with others, by case in the order of the
 /// plan.
-fn cases_with_hosts(summary: &RunSummary) -> Vec<(&str, Vec<&MetricEstimate>)> {
-    let mut cases: Vec<(&str, Vec<&MetricEstimate>)> = Vec::new();
+fn cases_with_hosts<'s>(summary: &'s RunSummary) -> Vec<(&'s str, Vec<&'s MetricEstimate>)> {
     let is_watched = |it: &&MetricEstimate| {
         it.host != ALL_HOSTS && it.parameters.contains_key(&Attribute::HostDoneAfter)
     };
-    for estimate in summary.results.iter().filter(is_watched) {
-        let known = cases.iter_mut().find(|(case, _)| *case == estimate.case);
-        match known {
-            Some((_, hosts)) if hosts.iter().any(|it| it.host == estimate.host) => {}
-            Some((_, hosts)) => hosts.push(estimate),
-            None => cases.push((&estimate.case, vec![estimate])),
-        }
-    }
-    cases
+    let watched = summary.results.iter().filter(is_watched);
+    let cases = group_pairs(watched.map(|it| (it.case.as_str(), it))).into_iter();
+    let first_of_hosts = |(case, all): (_, Vec<&'s MetricEstimate>)| {
+        let of_hosts = group_by(all, |it| it.host.clone()).into_iter();
+        (case, of_hosts.map(|of_host| of_host[0]).collect())
+    };
+    cases.map(first_of_hosts).collect()
 }
 
 /// Names the hosts that finished first and last, in the case with the largest difference.

@@ -49,22 +49,13 @@ fn cache_levels(host: &HostFacts, estimate: &MetricEstimate) -> Vec<(u8, u64)> {
 }
 
 fn plot(estimates: &[&MetricEstimate], levels: &[(u8, u64)]) -> Option<Plot> {
-    let mut series: Vec<PlotSeries> = Vec::new();
-    for estimate in estimates {
-        let Some(x) = number(estimate, Attribute::Bytes).filter(|x| precision::is_positive(*x))
-        else {
-            continue;
-        };
-        if !precision::is_positive(estimate.median) {
-            continue;
-        }
-        let point = PlotPoint { x, y: estimate.median, interval: estimate.ci };
-        let name = series_name(estimate, estimates);
-        match series.iter_mut().find(|series| series.name == name) {
-            Some(series) => series.points.push(point),
-            None => series.push(PlotSeries { name, points: vec![point] }),
-        }
-    }
+    let points = estimates.iter().filter_map(|estimate| {
+        let x = number(estimate, Attribute::Bytes).filter(|x| precision::is_positive(*x))?;
+        let y = Some(estimate.median).filter(|y| precision::is_positive(*y))?;
+        let point = PlotPoint { x, y, interval: estimate.ci };
+        Some((series_name(estimate, estimates), point))
+    });
+    let mut series = PlotSeries::group_points(points);
     series.retain(|series| series.points.len() > 1);
     let points = &series.first()?.points;
     let (first, last) = (points.first()?, points.last()?);

@@ -7,6 +7,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::RunSummary;
 
 use crate::document::{Block, Details, Document, FactTable, Tone};
+use crate::first_seen::group_pairs;
 use crate::locale::{comma, format_fact, group_digits, localise_list, word};
 use crate::units::{quantity, size};
 use crate::words;
@@ -39,14 +40,7 @@ fn host_blocks(hosts: &[HostFacts]) -> Vec<Block> {
     ];
     let mut blocks = Vec::new();
     for (title, facts) in parts {
-        let mut kinds: Vec<(FactList, Vec<&str>)> = Vec::new();
-        for host in hosts {
-            let found = facts(host);
-            match kinds.iter_mut().find(|(known, _)| *known == found) {
-                Some((_, names)) => names.push(&host.name),
-                None => kinds.push((found, vec![&host.name])),
-            }
-        }
+        let mut kinds = group_pairs(hosts.iter().map(|host| (facts(host), host.name.as_str())));
         kinds.retain(|(facts, _)| !facts.is_empty());
         blocks.extend(kinds.into_iter().map(|(facts, names)| {
             let title = Some(format_fact(&words::hosts(&names), word(title)));

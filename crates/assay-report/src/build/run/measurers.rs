@@ -9,6 +9,7 @@ use super::context::ReportContext;
 use super::estimate_parts::{is_concurrent, metric_name, section_of, text};
 use super::{cells, network_labels, words};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::first_seen::distinct;
 use crate::locale::{with_detail, word};
 use crate::{precision, units};
 
@@ -83,12 +84,7 @@ fn is_identity(name: Attribute) -> bool {
 
 /// Returns the measurers, assay first.
 fn tools(groups: &[Vec<&MetricEstimate>]) -> Vec<String> {
-    let mut tools: Vec<String> = Vec::new();
-    for estimate in groups.iter().flatten() {
-        if !tools.contains(&estimate.tool.name) {
-            tools.push(estimate.tool.name.clone());
-        }
-    }
+    let mut tools = distinct(groups.iter().flatten().map(|it| it.tool.name.clone()));
     tools.sort_by_key(|name| name != "assay");
     tools
 }

@@ -14,6 +14,7 @@ use super::network::pairs;
 use crate::document::{
     Block, ColumnAlignment, Details, Document, HeatMap, ReportTable, TableCell, Tone,
 };
+use crate::first_seen::{distinct, group_pairs};
 use crate::locale::{
     Language, Locale, comma, format_fact, format_fixed, join_sentences, localise_symbol,
     semicolon, with_detail, word,
@@ -155,14 +156,7 @@ fn heat_maps(groups: &[MpiGroup<'_>]) -> Vec<HeatMap> {
 impl<'a> MpiGroup<'a> {
     /// Returns the columns in order of appearance.
     fn columns(&self) -> Vec<String> {
-        let mut columns: Vec<String> = Vec::new();
-        for estimate in &self.estimates {
-            let name = self.column(estimate);
-            if !columns.contains(&name) {
-                columns.push(name);
-            }
-        }
-        columns
+        distinct(self.estimates.iter().map(|it| self.column(it)))
     }
 
     /// Returns the name of the MPI, with the measuring tool unless it is assay.
@@ -360,9 +354,8 @@ fn libraries_table(groups: &[MpiGroup<'_>]) -> ReportTable {
         (word("column-library"), ColumnAlignment::Left),
         (word("column-ranks-on-cpus"), ColumnAlignment::Left),
     ];
-    let mut libraries: Vec<([String; 4], Vec<String>)> = Vec::new();
-    for group in groups {
-        for estimate in group.estimates.iter().copied().filter(is_by_assay) {
+    let libraries = groups.iter().flat_map(|group| {
+        group.estimates.iter().copied().filter(is_by_assay).map(move |estimate| {
             let attribute = |name: Attribute| text(estimate, name).unwrap_or_default();
             let library = [
                 group.name(estimate),
@@ -374,15 +367,11 @@ fn libraries_table(groups: &[MpiGroup<'_>]) -> ReportTable {
                 &group.place,
                 &units::with_no_break_spaces(&attribute(Attribute::Cpus)),
             );
-            match libraries.iter_mut().find(|(other, _)| *other == library) {
-                Some((_, places)) if places.contains(&place) => {}
-                Some((_, places)) => places.push(place),
-                None => libraries.push((library, vec![place])),
-            }
-        }
-    }
+            (library, place)
+        })
+    });
     let mut table = ReportTable::new(word("table-mpi-libraries"), &columns);
-    for (library, places) in libraries {
+    for (library, places) in group_pairs(distinct(libraries)) {
         let mut row: Vec<TableCell> = library.into_iter().map(TableCell::from).collect();
         row.push(places.join(comma()).into());
         table.rows.push(row);

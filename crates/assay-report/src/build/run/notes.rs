@@ -12,6 +12,7 @@ use super::estimate_parts::{domain_label, metric_name, text};
 use super::mpi_labels::MpiLabels;
 use super::{network_labels, words};
 use crate::document::{Block, Document, Note, Tone};
+use crate::first_seen::group_by;
 use crate::locale::{comma, format_fact, join_details, semicolon, with_detail, word};
 use crate::words::{self as catalogue, Explanation};
 
@@ -151,19 +152,12 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &RunSumma
     document.heading(word("heading-failures"));
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
     let is_root_cause = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
-    let mut groups: Vec<(Explanation, Vec<&CaseFailure>)> = Vec::new();
-    for failure in summary.failures.iter().filter(is_root_cause) {
-        let words = catalogue::failure(&failure.failure);
-        let group = groups
-            .iter_mut()
-            .find(|it| it.0.text == words.text && it.1[0].host == failure.host);
-        match group {
-            Some((_, failures)) => failures.push(failure),
-            None => groups.push((words, vec![failure])),
-        }
-    }
+    let groups = group_by(summary.failures.iter().filter(is_root_cause), |it| {
+        (catalogue::failure(&it.failure).text, it.host.clone())
+    });
     let mut printed_advice = BTreeSet::new();
-    let note = |(mut words, failures): (Explanation, Vec<&CaseFailure>)| {
+    let note = |failures: Vec<&CaseFailure>| {
+        let mut words = catalogue::failure(&failures[0].failure);
         // The same advice is printed once.
         if !printed_advice.insert(words.advice.clone()) {
             words.advice.clear();

@@ -13,6 +13,7 @@ use super::context::ReportContext;
 use super::estimate_parts::{metric_name, text};
 use crate::build::headlines::representative;
 use crate::document::{Axis, Block, Document, Plot, PlotPoint, PlotSeries, Scale};
+use crate::first_seen::distinct;
 use crate::locale::{Argument, Language, word};
 use crate::precision;
 use crate::units;
@@ -28,12 +29,7 @@ const BEYOND_RIDGE: f64 = 8.0;
 const MAX_HOSTS: usize = 4;
 
 pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
-    let mut hosts: Vec<&str> = Vec::new();
-    for estimate in &context.summary.results {
-        if !hosts.contains(&estimate.host.as_str()) {
-            hosts.push(&estimate.host);
-        }
-    }
+    let hosts = distinct(context.summary.results.iter().map(|it| it.host.as_str()));
     let plots: Vec<Plot> = hosts.into_iter().filter_map(|host| plot(context, host)).collect();
     if plots.len() <= MAX_HOSTS {
         document.blocks.extend(plots.into_iter().map(Block::Plot));

@@ -13,6 +13,7 @@ use super::{cells, words};
 use crate::document::{
     Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,
 };
+use crate::first_seen::{distinct, group_by, group_pairs};
 use crate::locale::{join_details, join_sentences, localise_list, semicolon, word};
 use crate::precision::ColumnPrefixes;
 use crate::{units, words as catalogue};
@@ -173,33 +174,22 @@ fn group_by_class<'a>(estimates: &[&'a MetricEstimate]) -> Vec<Vec<&'a MetricEst
             estimate.tool.name.clone(),
         )
     };
-    let mut groups: Vec<Vec<&MetricEstimate>> = Vec::new();
-    for estimate in estimates {
-        match groups.iter_mut().find(|group| key(group[0]) == key(estimate)) {
-            Some(group) => group.push(estimate),
-            None => groups.push(vec![estimate]),
-        }
-    }
+    let mut groups = group_by(estimates.iter().copied(), |it| key(it));
     groups.sort_by_key(|group| (domain_class(group[0]), is_concurrent(group[0])));
     groups
 }
 
 /// Describes threads and sizes, once for all placements that share them.
 fn describe_conditions(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> String {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for estimate in estimates {
+    let conditions = estimates.iter().map(|estimate| {
         let threads = number(estimate, Attribute::Threads)
             .map(|threads| words::threads(threads as usize));
         let arrays = text(estimate, Attribute::BytesPerArray).map(|size| words::arrays(&size));
         let parameters =
             join_details(&[threads, arrays].into_iter().flatten().collect::<Vec<_>>());
-        let place = context.place_label(estimate);
-        match groups.iter_mut().find(|(known, _)| *known == parameters) {
-            Some((_, places)) if places.contains(&place) => {}
-            Some((_, places)) => places.push(place),
-            None => groups.push((parameters, vec![place])),
-        }
-    }
+        (parameters, context.place_label(estimate))
+    });
+    let groups = group_pairs(distinct(conditions));
     let line = |(how, places): (String, Vec<String>)| match places.as_slice() {
         [first, .., last] if places.len() > MAX_LISTED_DOMAINS => {
             message!("conditions", how = how, places = format!("{first} … {last}"))

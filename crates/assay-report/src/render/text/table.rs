@@ -25,8 +25,13 @@ enum CellForm {
 pub(super) fn lines(table: &ReportTable, width: usize, tint: CellStyle<'_>) -> Vec<String> {
     let brief = without_spare_columns(table);
     let mut tall = None;
-    for form in [CellForm::Full, CellForm::Wrapped, CellForm::Short] {
-        let table = if form == CellForm::Short { &*brief } else { table };
+    let forms = [
+        (table, CellForm::Full),
+        (&*brief, CellForm::Full),
+        (table, CellForm::Wrapped),
+        (&*brief, CellForm::Short),
+    ];
+    for (table, form) in forms {
         if let Some(widths) = column_widths(table, form, width) {
             let lines = side_by_side(table, form, &widths, tint);
             // The short form is easier to read than columns of one word each.

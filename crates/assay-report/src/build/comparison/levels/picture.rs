@@ -6,6 +6,7 @@ use assay_model::level_comparison::{LevelComparison, LevelEstimate, MetricLevels
 use assay_model::quantity::Unit;
 
 use crate::document::{Axis, Block, HeatMap, Plot, PlotPoint, PlotSeries, Scale};
+use crate::first_seen::distinct;
 use crate::locale::word;
 use crate::precision;
 
@@ -121,12 +122,10 @@ fn sort_levels(
     metric: &MetricLevels,
     factor: usize,
 ) -> Vec<String> {
-    let mut levels: Vec<String> = Vec::new();
-    for level in &metric.levels {
-        let condition = comparison.conditions.get(level.condition);
-        let own = condition.and_then(|it| it.levels.get(factor));
-        levels.extend(own.map(|it| it.level.clone()).filter(|it| !levels.contains(it)));
-    }
+    let levels = distinct(metric.levels.iter().filter_map(|level| {
+        let own = comparison.conditions.get(level.condition)?.levels.get(factor)?;
+        Some(own.level.clone())
+    }));
     let numbers: Option<Vec<f64>> = levels.iter().map(|it| parse_level(it)).collect();
     if let Some(numbers) = numbers {
         let mut order: Vec<usize> = (0..levels.len()).collect();

@@ -8,6 +8,7 @@ use assay_model::summary::RunSummary;
 
 use super::{MpiGroup, cell};
 use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::first_seen::distinct;
 use crate::locale::word;
 use crate::units;
 
@@ -67,12 +68,7 @@ fn common_size(test: MpiTest, places: &[&MpiGroup<'_>]) -> Option<u64> {
 }
 
 fn table(places: &[&MpiGroup<'_>], bytes: u64) -> ReportTable {
-    let mut names: Vec<String> = Vec::new();
-    for name in places.iter().flat_map(|group| group.columns()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = distinct(places.iter().flat_map(|group| group.columns()));
     let mut columns = vec![
         (word("column-place"), ColumnAlignment::Left),
         (word("column-cpus"), ColumnAlignment::Left),

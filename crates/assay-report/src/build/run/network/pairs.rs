@@ -7,6 +7,7 @@ use assay_model::summary::MetricEstimate;
 
 use super::super::estimate_parts::{number, text};
 use crate::document::HeatMap;
+use crate::first_seen::{distinct, group_by};
 use crate::locale::{format_fact, word};
 use crate::precision;
 
@@ -71,27 +72,15 @@ fn group_by_case<'e>(
     all: &[&'e MetricEstimate],
     item: &dyn Fn(&MetricEstimate) -> String,
 ) -> Vec<Vec<&'e MetricEstimate>> {
-    let mut groups: Vec<(String, Vec<&MetricEstimate>)> = Vec::new();
-    for estimate in all.iter().copied() {
-        let key = format!("{} {} {}", estimate.metric, item(estimate), estimate.tool.name);
-        match groups.iter_mut().find(|(group_key, _)| *group_key == key) {
-            Some((_, group)) => group.push(estimate),
-            None => groups.push((key, vec![estimate])),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
+    group_by(all.iter().copied(), |it| (it.metric.clone(), item(it), it.tool.name.clone()))
 }
 
 /// Builds the heat map of a case; `group` must not be empty.
 fn heat_map(group: &[&MetricEstimate], title: String) -> HeatMap {
     let pairs: Vec<((String, String), &MetricEstimate)> =
         group.iter().filter_map(|it| Some((endpoints(it)?, *it))).collect();
-    let mut names: Vec<String> = Vec::new();
-    for name in pairs.iter().flat_map(|((from, to), _)| [from, to]) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let mut names =
+        distinct(pairs.iter().flat_map(|((from, to), _)| [from.clone(), to.clone()]));
     host_names::sort_naturally(&mut names, |name| name);
     let index = |name: &String| names.iter().position(|it| it == name).unwrap_or(0);
     let mut cells = vec![vec![None; names.len()]; names.len()];

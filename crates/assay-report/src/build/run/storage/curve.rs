@@ -13,6 +13,7 @@ use crate::document::{
     Axis, Band, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReferenceLine,
     ReportTable, Scale, TableCell, Tone,
 };
+use crate::first_seen::group_by;
 use crate::locale::{format_fact, group_digits, join_details, semicolon, with_detail, word};
 use crate::precision::{self, ColumnPrefixes};
 use crate::{units, words};
@@ -35,13 +36,7 @@ pub(super) fn group_by_curve<'t, 'a>(
             test.any_result().map(|it| (it.tool.name.clone(), it.host.clone())),
         )
     };
-    let mut groups: Vec<Vec<&TestResults<'_>>> = Vec::new();
-    for test in tests {
-        match groups.iter_mut().find(|group| name(group[0]) == name(test)) {
-            Some(group) => group.push(test),
-            None => groups.push(vec![test]),
-        }
-    }
+    let mut groups = group_by(tests.iter().copied(), |test| name(test));
     // Points near the knee were measured last; the sort is stable and keeps the closed loop first.
     let share = |test: &&TestResults<'_>| test.number(Attribute::PercentOfMax).unwrap_or(0.0);
     for group in &mut groups {

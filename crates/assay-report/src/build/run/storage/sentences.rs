@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use assay_model::attribute::Attribute;
 
 use super::TestResults;
+use crate::first_seen::group_pairs;
 use crate::locale::{comma, word};
 use crate::words as catalogue;
 
@@ -25,14 +26,7 @@ fn sentences(
     tests: &[TestResults<'_>],
     sentence: fn(&TestResults<'_>) -> Option<String>,
 ) -> Vec<String> {
-    let mut reported: Vec<(String, Vec<&TestResults<'_>>)> = Vec::new();
-    for test in tests {
-        let Some(sentence) = sentence(test) else { continue };
-        match reported.iter_mut().find(|(known, _)| *known == sentence) {
-            Some((_, about)) => about.push(test),
-            None => reported.push((sentence, vec![test])),
-        }
-    }
+    let reported = group_pairs(tests.iter().filter_map(|test| Some((sentence(test)?, test))));
     let only = reported.len() == 1;
     let line = |(sentence, about): (String, Vec<&TestResults<'_>>)| match only {
         true => sentence + word("full-stop"),

@@ -185,13 +185,9 @@ fn search_plot(test: &TestResults<'_>, title: &str, goal: &str) -> Option<Plot> 
         }
     }
     steps.sort_by(|(_, a), (_, b)| a.x.total_cmp(&b.x));
-    let mut series: Vec<PlotSeries> = Vec::new();
-    for (name, point) in &steps {
-        match series.iter_mut().find(|it| it.name == *name) {
-            Some(curve) => curve.points.push(*point),
-            None => series.push(PlotSeries { name: (*name).to_owned(), points: vec![*point] }),
-        }
-    }
+    let series = PlotSeries::group_points(
+        steps.iter().map(|(name, point)| ((*name).to_owned(), *point)),
+    );
     let late = word("column-later-than-the-goal");
     let axes = [
         Axis::new(word("column-requested"), Unit::IoPerSecond, Scale::Linear),

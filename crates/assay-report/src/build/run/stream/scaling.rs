@@ -15,17 +15,9 @@ const PLOTTED_METRICS: [&str; 3] = ["triad", "read", "write"];
 
 /// Builds the plot; `None` for fewer than two numbers of cores.
 pub(super) fn plot(estimates: &[&MetricEstimate]) -> Option<Plot> {
-    let drawn: Vec<&&MetricEstimate> =
-        estimates.iter().filter(|e| PLOTTED_METRICS.contains(&e.metric.as_str())).collect();
-    let mut series: Vec<PlotSeries> = Vec::new();
-    for estimate in drawn {
-        let Some(point) = point(estimate) else { continue };
-        let name = series_name(estimate, estimates);
-        match series.iter_mut().find(|series| series.name == name) {
-            Some(series) => series.points.push(point),
-            None => series.push(PlotSeries { name, points: vec![point] }),
-        }
-    }
+    let drawn = estimates.iter().filter(|e| PLOTTED_METRICS.contains(&e.metric.as_str()));
+    let points = drawn.filter_map(|it| Some((series_name(it, estimates), point(it)?)));
+    let mut series = PlotSeries::group_points(points);
     for series in &mut series {
         series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
