@@ -28,6 +28,7 @@ mod mpi;
 mod mpi_run;
 mod network;
 mod official_tools;
+mod page_commands;
 mod pages;
 mod pairs;
 mod planning;
