@@ -66,9 +66,9 @@ pub fn read_inline_commands(page: &str) -> Vec<PageCommand> {
     let mut line = 1;
     while let Some(text) = blocks.next() {
         for (number, span) in text.split('`').enumerate() {
-            let is_span = number % 2 == 1 && span.starts_with("assay ");
-            if is_span && !span.contains(['…', '|', '[', '<']) {
-                let text = span.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = span.split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_command = number % 2 == 1 && text.starts_with("assay ");
+            if is_command && !text.contains(['…', '|', '[', '<']) {
                 commands.push(PageCommand { line, text, treatment: CommandTreatment::NotRun });
             }
             line += span.matches('\n').count();
