@@ -35,6 +35,7 @@ mod planning;
 mod program;
 mod rdma;
 mod reframe;
+mod releases;
 mod reports;
 mod round_trips;
 mod run_table;

@@ -56,7 +56,7 @@ fn repository() -> PathBuf {
 
 /// Creates a folder with the files and the stored runs that pages name.
 fn create_world() -> World {
-    let world = World::in_memory();
+    let world = World::new();
     for folder in ["data", "more", "docs", "results", "DIR", "programs"] {
         fs::create_dir(world.path(folder)).unwrap();
     }
@@ -140,7 +140,7 @@ fn run_page(page: &Path, files: &World, port: u16) -> (Vec<String>, usize) {
     if commands.is_empty() {
         return (faults, 0);
     }
-    let world = World::in_memory();
+    let world = World::new();
     let copied =
         Command::new("cp").arg("-a").arg(files.path(".")).arg(world.path("")).status().unwrap();
     assert!(copied.success());
