@@ -10,6 +10,7 @@ pub mod command;
 pub mod npm;
 pub mod packages;
 pub mod page;
+pub mod page_commands;
 
 /// Returns the load of the machine: runnable threads over the last 1, 5 and 15 minutes. Other load
 /// disturbs all contenders equally, and widens the intervals.

@@ -45,7 +45,7 @@ impl MarkdownPage {
         }
     }
 
-    /// Appends a table; escapes `|` in its cells.
+    /// Appends a table; escapes `|` and `<` in its cells.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let row = |cells: &[String]| format!("| {} |", cells.join(" | "));
         self.push_line("");
@@ -54,7 +54,7 @@ impl MarkdownPage {
         for cells in rows {
             self.push_line(&row(&cells
                 .iter()
-                .map(|cell| cell.replace('|', "\\|"))
+                .map(|cell| cell.replace('|', "\\|").replace('<', "\\<"))
                 .collect::<Vec<_>>()));
         }
     }

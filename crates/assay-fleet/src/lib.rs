@@ -4,6 +4,10 @@
 //! [`state::find_disturbances`] between the two, and [`process::run`] for external tools.
 //! [`doctor::examine`] judges facts and state and recommends changes.
 //!
+//! Other hosts are reached by [`remote`]: frames over the pipe of a command such as ssh, with a
+//! [`CallError`](remote::calls::CallError) for each failed call. Facts that a host hides are absent, never zero. Sizes
+//! are in bytes, times in seconds, rates in bit/s.
+//!
 //! This crate never changes a setting of a host and is independent of benchmarks.
 
 pub mod block_device;

@@ -4,7 +4,21 @@
 //! `clock`, `pin`, `mapping`, `barrier` and `team` are the base. `timed` is the only module that
 //! starts and stops the clock around a team; `null` measures the cost of that. `memory`, `compute`,
 //! `network`, `storage`, `mpi` and `rdma` are the kernels; `library` opens shared libraries of the
-//! machine. This crate depends on no suites, hosts or output formats. It is the only crate with
+//! machine.
+//!
+//! | result | formula | source |
+//! |---|---|---|
+//! | bandwidth, B/s | bytes of the arrays in the formula over the time of a pass: two arrays (Copy, Scale) or three (Add, Triad) | STREAM |
+//! | latency of a load, s | time over the number of dependent loads | pointer chasing |
+//! | peak, FLOP/s | two operations for each element of a multiply-add, over the time | registers alone |
+//! | LINPACK, FLOP/s | (2/3 N³ + 3/2 N²) over the time of factorisation and solve | `HPL_pdtest.c` |
+//! | latency of an I/O, s | completion minus submission, and minus the time at which it was due | open loop |
+//! | latency of a message, s | half of a round trip (MPI, RDMA) or all of it (TCP, ICMP), by the tool that is followed | OSU, perftest, qperf |
+//!
+//! Times are [`timed`] passes: the last member's end minus the first member's start. A wrong result (contents, residual)
+//! is an error of the kernel's own enumeration, never a value.
+//!
+//! This crate depends on no suites, hosts or output formats. It is the only crate with
 //! `unsafe`: one block per operation, each with its reason. Its public interface consists of plain
 //! numbers whose names end in their unit, and of the model's request and result types where there
 //! are many.

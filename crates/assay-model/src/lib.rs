@@ -4,6 +4,15 @@
 //! plan yields [`event::RunEvent`]s, which fold into a [`run::Run`]. Its samples are condensed into
 //! [`summary::RunSummary`]s.
 //!
+//! **Units.** Every number is in a base unit of [`quantity::Unit`]: B, B/s, bit/s, FLOP/s, IO/s, s, Hz, ratio or count.
+//! Plain fields carry it in their name (`elapsed_s`); prefixes exist only in text.
+//!
+//! **Shapes.** A run has cases, a case has series, a series has preparations with samples in order of time.
+//! [`distribution::LatencyDistribution`] counts single operations in logarithmic bins.
+//!
+//! **Errors.** Each area has one enumeration, such as [`quantity::QuantityError`]. A failed case stores its
+//! [`failure::FailureReason`], a questionable value a [`doubt::Doubt`].
+//!
 //! This crate never does I/O, reads a clock or starts a thread.
 
 pub mod attribute;

@@ -6,6 +6,26 @@
 //! reported as precise. Rounds and rate searches of storage likewise share [`rounds::SteadyState`]
 //! and [`rate_search::RateSearch`].
 //!
+//! **Shapes and units.** Input are samples in order of time, grouped by preparation, in one base unit; results have the
+//! same unit, and ratios and shares have none. Intervals are two-sided at 95 % unless a level is given.
+//!
+//! | subject | module | source |
+//! |---|---|---|
+//! | interval of the median | [`quantile`] | order statistics, ranks from the binomial distribution |
+//! | percentiles | [`quantile`] | type 7 of Hyndman and Fan, 1996 |
+//! | correlated samples | [`effective`], [`autocorrelation`] | ranks |
+//! | few values | [`student`] | Student's t |
+//! | difference of two conditions | [`shift`], [`rank_statistic`] | Hodges and Lehmann; Wilcoxon's exact distributions |
+//! | several conditions | [`friedman`], [`family_wise`] | Friedman's test; Holm, 1979 |
+//! | many metrics | [`false_discovery`] | adjusted p values |
+//! | early end of a comparison | [`looks`] | alpha spending; Jennison and Turnbull, 1989 |
+//! | change points | [`change_points`] | E-Divisive means; Matteson and James, 2014 |
+//! | spread by level of repetition | [`variance_components`], [`repetition_plan`] | Searle and others, 1992; Kalibera and Jones, 2013 |
+//! | rare events | [`ratio`] | Wilson's interval |
+//! | physical plausibility | [`laws`] | Little's law, order of minimum, mean and maximum |
+//!
+//! **Errors.** Functions return `None`, or a variant that names the reason, where samples are too few: never a zero.
+//!
 //! This crate never prints, reads a clock or touches a file. Permutations are drawn from a given
 //! seed, so the same samples always give the same conclusions. [`interval_coverage`] simulates the
 //! coverage of its intervals, and [`simulation`] the error rates of its verdicts and change points.

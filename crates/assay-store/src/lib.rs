@@ -7,6 +7,9 @@
 //! Every line of events has its number and a checksum. Damaged, duplicated and missing lines are
 //! reported ([`EventProblem`]) and the others are read ([`ReadRun::is_whole`]).
 //!
+//! **Errors.** [`StoreError`] names the path, the reason and a remedy. A store of a newer assay is refused unchanged; stores of every
+//! release are fixtures of the tests.
+//!
 //! This crate never changes an event or a raw output after it was written, deletes runs only on
 //! request, and never evaluates samples.
 

@@ -43,6 +43,8 @@ pub(crate) mod network;
 #[cfg(test)]
 mod option_spellings;
 mod page;
+#[cfg(test)]
+mod page_commands;
 pub(crate) mod plan;
 pub(crate) mod removal;
 mod screen;

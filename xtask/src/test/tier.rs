@@ -27,6 +27,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "mpi_run::",
     "network::",
     "official_tools::",
+    "page_commands::",
     "pairs::",
     "rdma::",
     "reframe::",

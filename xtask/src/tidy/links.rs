@@ -24,7 +24,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
 }
 
 /// Returns the targets of links and images with their offsets in the text.
-fn find_links(text: &str) -> Vec<(String, usize)> {
+pub(crate) fn find_links(text: &str) -> Vec<(String, usize)> {
     Parser::new_ext(text, Options::ENABLE_TABLES)
         .into_offset_iter()
         .filter_map(|(event, range)| match event {
@@ -60,7 +60,7 @@ fn link_problem(sources: &Sources, from: &str, target: &str) -> Option<String> {
 }
 
 /// Resolves `target` relative to the file `from`; `None` if it leaves the repository.
-fn resolve(from: &str, target: &str) -> Option<String> {
+pub(crate) fn resolve(from: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     for part in target.split('/') {

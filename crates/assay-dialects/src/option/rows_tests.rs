@@ -54,9 +54,12 @@ fn tabulate<A: 'static>(title: &str, rows: &[&OptionSpec<A>]) -> String {
     )
 }
 
-fn check_page(title: &str, tables: &[String], expected: &ExpectFile) {
-    let note = "This page is made from the rows of the options; the test `option` writes it.";
-    expected.assert_eq(&format!("# {title}\n\n{note}\n\n{}", tables.join("\n")));
+fn check_page(tool: &str, guide: &str, tables: &[String], expected: &ExpectFile) {
+    let note = format!(
+        "Every option of {tool}, and whether [`assay {guide}`]({guide}.md) supports it, accepts it without effect, or \
+         rejects it,\nwith the reason and what to use instead. Written by the test `option` from the rows of the options."
+    );
+    expected.assert_eq(&format!("# Options of {tool}\n\n{note}\n\n{}", tables.join("\n")));
 }
 
 #[test]
@@ -64,7 +67,8 @@ fn reference_of_fio_options() {
     let jobs: Vec<_> = fio::option::all_options().collect();
     let program: Vec<_> = fio::command_line::PROGRAM_OPTIONS.iter().collect();
     check_page(
-        "Options of fio",
+        "fio",
+        "fio",
         &[tabulate("Jobs", &jobs), tabulate("Program", &program)],
         &expect_file!["../../../../docs/fio-options.md"],
     );
@@ -79,7 +83,8 @@ fn reference_of_fio_options() {
 fn reference_of_ior_options() {
     let rows: Vec<_> = ior::OPTIONS.iter().collect();
     check_page(
-        "Options of IOR",
+        "IOR",
+        "ior",
         &[tabulate("All spellings", &rows)],
         &expect_file!["../../../../docs/ior-options.md"],
     );

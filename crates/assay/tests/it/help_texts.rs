@@ -63,12 +63,19 @@ fn documented_reference_matches_help() {
     for topic in topics {
         let help = world.assay(&["help", &topic]).succeeded().out;
         let text = format!(
-            "# {topic}\n\nWritten by the tests from `assay help {topic}`.\n\n```text\n{}\n```\n",
+            "# {}\n\nWritten by the tests from `assay help {topic}`.\n\n```text\n{}\n```\n",
+            topic_title(&topic),
             help.trim_end()
         );
         let path = format!("../../../../docs/reference/{topic}.md");
         expect_file![path].assert_eq(&text);
     }
+}
+
+/// Returns the topic as a title: `exit-codes` as `Exit codes`.
+fn topic_title(topic: &str) -> String {
+    let (first, rest) = topic.split_at(1);
+    format!("{}{}", first.to_uppercase(), rest.replace('-', " "))
 }
 
 #[test]

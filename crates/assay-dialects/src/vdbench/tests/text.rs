@@ -91,7 +91,9 @@ fn flat_file_has_a_name_per_column() {
     let pairs: Vec<String> = heading
         .split_whitespace()
         .zip(row.split_whitespace())
-        .map(|(name, value)| format!("{name}={value}\n"))
+        .map(|(name, value)| {
+            format!("{name}={}\n", value.replace(env!("CARGO_PKG_VERSION"), "VERSION"))
+        })
         .collect();
     assert_eq!(heading.split_whitespace().count(), row.split_whitespace().count());
     expect_test::expect![[r#"
@@ -116,7 +118,7 @@ fn flat_file_has_a_name_per_column() {
         whpct=0.0000
         seekpct=100.0000
         lunsize=1.0000
-        version=assay0.1.0
+        version=assayVERSION
         compratio=1.0000
         dedupratio=n/a
         queue_depth=1.2500

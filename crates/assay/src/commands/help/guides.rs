@@ -10,7 +10,7 @@ macro_rules! guides {
 /// Guides with their texts in Markdown, in alphabetical order.
 const GUIDES: &[(&str, &str)] = guides![
     "compare" "compatibility" "exec" "export" "export-columns" "factors" "fio" "fio-options"
-    "history" "hosts" "import" "install" "ior" "ior-options" "lint" "mpi" "network" "publishing"
+    "history" "hosts" "import" "install" "ior" "ior-options" "lint" "mpi" "network" "overview" "publishing"
     "rdma" "references" "reliability" "results" "security" "serve" "site" "statistics" "storage"
     "vdbench"
 ];
@@ -44,9 +44,9 @@ mod tests {
 
     use super::*;
 
-    /// Pages that describe this project's own measurements and tests, not the use of the program.
-    const NOT_GUIDES: [&str; 4] =
-        ["laboratory", "mpi-side-by-side", "scaling-fleet", "transcript"];
+    /// Pages that describe this project's own measurements, tests and contents, not the use of the program.
+    const NOT_GUIDES: [&str; 5] =
+        ["SUMMARY", "laboratory", "mpi-side-by-side", "scaling-fleet", "transcript"];
 
     #[test]
     fn every_page_of_docs_is_a_guide() {
