@@ -38,9 +38,9 @@ cargo xtask faults [--brief] [KIND…]   inject kills, full disks, attacks, fail
 cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
 cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, coverage, mutants, differential, loom, miri; missing tools are named
-cargo xtask dist             build the released files for glibc 2.17 or newer into target/dist, and check them;
-                             --twice: build them in a second folder as well, and compare the checksums
-cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, faults, lab, truth
+cargo xtask dist [x86_64] [aarch64]   build the released files for glibc 2.17 or newer into target/dist, and check
+                             them; --twice: build them in a second folder as well, and compare the checksums
+cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, packing, fuzz, faults, lab, truth
 ";
 
 fn main() -> ExitCode {
@@ -76,8 +76,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,
         ["nightly", rest @ ..] => nightly::run(root(), rest)?,
         ["ci"] => return ci::run(root()),
-        ["dist"] => dist::run(root())?,
-        ["dist", "--twice"] => dist::run_twice(root())?,
+        ["dist", rest @ ..] => dist::run(root(), rest)?,
         ["bench", rest @ ..] => bench::run(root(), rest)?,
         [] | ["help" | "--help" | "-h"] => print!("{USAGE}{}", bench::USAGE),
         other => bail!("unknown task: {}\n{USAGE}", other.join(" ")),

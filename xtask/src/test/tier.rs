@@ -30,6 +30,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "pairs::",
     "rdma::",
     "reframe::",
+    "restricted::",
     "round_trips::",
     "serve::",
     "serve_browser::",

@@ -35,6 +35,7 @@ mod program;
 mod rdma;
 mod reframe;
 mod reports;
+mod restricted;
 mod round_trips;
 mod run_table;
 mod serve;
