@@ -3,7 +3,7 @@
 set -eu
 case $1 in
 native) assay=target/release/assay ;;
-dist) assay=target/dist-build/x86_64-unknown-linux-gnu/release/assay ;;
+dist) assay=target/dist-build/x86_64-unknown-linux-gnu/dist/assay ;;
 esac
 folder=target/speed-runs
 mkdir -p "$folder"

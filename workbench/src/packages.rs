@@ -125,7 +125,7 @@ pub const FOR_BENCH_COMPUTE: &[SystemPackage] = &[GCC, LIBC, HPCC, OPENMPI, OPEN
 pub const FOR_TIDY: &[SystemPackage] = &[SHELLCHECK];
 
 /// Packages that pack and check the released files.
-pub const FOR_DIST: &[SystemPackage] = 
+pub const FOR_DIST: &[SystemPackage] =
     &[GIT, VENV, BINUTILS, CPIO, RPM, RPMLINT, LINTIAN, SKOPEO];
 
 /// Further packages of the released files of all machines.

@@ -26,11 +26,13 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     };
     clock.run_beside("packages", install, |clock| {
         clock.run_step("clippy", || {
-            let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
+            let lint =
+                ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
             cargo(root, &lint, None)
         })?;
         clock.run_step("doc", || {
-            let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+            let doc =
+                ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
             // Documents private items on purpose, so links to them resolve.
             let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
             cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))

@@ -28,11 +28,7 @@ pub(super) enum ProgramOrigin {
 
 /// Builds the program for a machine from `sources`, which are those of the last commit in `root` or a
 /// copy of them, and describes the release.
-pub(super) fn build(
-    root: &Path,
-    sources: &Path,
-    machine: &'static Machine,
-) -> Result<Release> {
+pub(super) fn build(root: &Path, sources: &Path, machine: &'static Machine) -> Result<Release> {
     let tools = install_tools(root, &TOOLS)?;
     let epoch = commit_time(root)?;
     let commit = git(root, &["log", "-1", "--format=%h", "--abbrev=10"])?;
@@ -40,8 +36,13 @@ pub(super) fn build(
     let changed = if has_changes(root)? { ", changed" } else { "" };
     let version = workspace_version(root)?;
     let full_version = format!("{version} ({commit}, {date}{changed})");
-    compile(sources, machine, &tools, &[("ASSAY_VERSION", &full_version), ("SOURCE_DATE_EPOCH", &epoch)])?;
-    let program = sources.join("target/dist-build").join(machine.target).join("release/assay");
+    compile(
+        sources,
+        machine,
+        &tools,
+        &[("ASSAY_VERSION", &full_version), ("SOURCE_DATE_EPOCH", &epoch)],
+    )?;
+    let program = sources.join("target/dist-build").join(machine.target).join("dist/assay");
     let (root, origin) = (sources.to_owned(), ProgramOrigin::Released);
     Ok(Release { root, machine, version, epoch, program, origin, tools })
 }
@@ -100,7 +101,7 @@ fn compile(
     let (major, minor) = GLIBC;
     let mut cargo = command::cargo(sources);
     cargo
-        .args(["zigbuild", "--release", "--locked", "--package", "assay"])
+        .args(["zigbuild", "--profile", "dist", "--locked", "--package", "assay"])
         .args(["--target", &format!("{}.{major}.{minor}", machine.target)])
         .args(["--target-dir", "target/dist-build"])
         .env("PATH", path)

@@ -50,7 +50,8 @@ pub(super) fn pack(release: &Release, contents: &Path) -> Result<PathBuf> {
         "schemaVersion": 2, "mediaType": MANIFEST_TYPE, "config": config, "layers": [layer],
     });
     let mut manifest = add(&manifest, MANIFEST_TYPE)?;
-    manifest["annotations"] = json!({ "org.opencontainers.image.ref.name": format!("assay:{}", release.version) });
+    manifest["annotations"] =
+        json!({ "org.opencontainers.image.ref.name": format!("assay:{}", release.version) });
     let index = json!({ "schemaVersion": 2, "manifests": [manifest] });
     fs::write(layout.join("index.json"), index.to_string())?;
     fs::write(layout.join("oci-layout"), r#"{"imageLayoutVersion":"1.0.0"}"#)?;
@@ -69,17 +70,21 @@ fn fill_system(release: &Release, contents: &Path, system: &Path) -> Result<()> 
     }
     fs::copy(contents.join("bin/assay"), system.join("usr/bin/assay"))?;
     let mut copy = release.reproducible("cp");
-    command::run(copy.arg("--recursive").arg(contents.join("share/doc/assay")).arg(&documents))?;
+    command::run(
+        copy.arg("--recursive").arg(contents.join("share/doc/assay")).arg(&documents),
+    )?;
     let read = |option: &str| {
         let mut read = release.reproducible("readelf");
         command::output(read.args(["--wide", option]).arg(&release.program))
     };
     let interpreter = read("--program-headers")?;
-    let interpreter = interpreter.split_once("interpreter: ").and_then(|it| it.1.split_once(']'));
+    let interpreter =
+        interpreter.split_once("interpreter: ").and_then(|it| it.1.split_once(']'));
     let (interpreter, _) = interpreter.context("the program has no loader")?;
     let loader = system.join(interpreter.trim_start_matches('/'));
     fs::create_dir_all(loader.parent().context("a loader lies in a folder")?)?;
-    let name = loader.file_name().context("a loader has a name")?.to_string_lossy().into_owned();
+    let name =
+        loader.file_name().context("a loader has a name")?.to_string_lossy().into_owned();
     fs::copy(find_library(release, &name)?, &loader)?;
     for library in find_libraries(&read("--dynamic")?).filter(|it| *it != name) {
         fs::copy(find_library(release, library)?, libraries.join(library))?;
@@ -90,14 +95,18 @@ fn fill_system(release: &Release, contents: &Path, system: &Path) -> Result<()> 
 /// Returns the file of a library of the release's machine.
 fn find_library(release: &Release, name: &str) -> Result<PathBuf> {
     let folders = match release.machine.is_native() {
-        true => vec![format!("/{}", release.machine.library_folder), "/lib64".to_owned(), "/lib".to_owned()],
+        true => vec![
+            format!("/{}", release.machine.library_folder),
+            "/lib64".to_owned(),
+            "/lib".to_owned(),
+        ],
         false => vec![format!("{}/lib", release.machine.cross_folder())],
     };
     let mut files = folders.iter().map(|folder| Path::new(folder).join(name));
     let machine = release.machine.name;
-    files
-        .find(|file| file.exists())
-        .with_context(|| format!("{name} for {machine} is missing in {}", folders.join(" and ")))
+    files.find(|file| file.exists()).with_context(|| {
+        format!("{name} for {machine} is missing in {}", folders.join(" and "))
+    })
 }
 
 /// Copies the licences of the C library, where Debian keeps them.

@@ -35,11 +35,9 @@ pub(super) fn try_commands(release: &Release, program: &Path) -> Result<()> {
     let store = tempfile::tempdir()?;
     let store = store.path().to_str().context("the temporary folder is not UTF-8")?;
     let in_store = ["--store", store];
-    for words in [
-        &["run", "memory", "--budget", "1s", "--quiet"][..],
-        &["import", RESULT],
-        &["list"],
-    ] {
+    for words in
+        [&["run", "memory", "--budget", "1s", "--quiet"][..], &["import", RESULT], &["list"]]
+    {
         command::output(release.start(program).args(words).args(in_store))?;
     }
     // Findings in the page are no fault of the program.

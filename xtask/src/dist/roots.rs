@@ -23,7 +23,12 @@ mkdir -p "$root/proc" && mount -t proc proc "$root/proc" && exec chroot --usersp
 
 impl Release {
     /// Returns a command that runs a program with another root folder.
-    pub(super) fn enter(&self, root: &Path, user: &str, words: &[impl AsRef<OsStr>]) -> Command {
+    pub(super) fn enter(
+        &self,
+        root: &Path,
+        user: &str,
+        words: &[impl AsRef<OsStr>],
+    ) -> Command {
         let mut command = self.reproducible("unshare");
         command.args(["--mount", "sh", "-c", ENTER, "sh"]).arg(root).arg(user).args(words);
         command.env("HOME", "/tmp").env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
@@ -39,7 +44,10 @@ impl Release {
 /// Installs, runs and removes the packages in the roots of all releases that can be had.
 pub(super) fn check(release: &Release, files: &PackedFiles) -> Result<()> {
     if !(release.machine.is_native() && release.is_root()?) {
-        println!("dist: packages of {} are installed by root only, on such a machine", release.machine.name);
+        println!(
+            "dist: packages of {} are installed by root only, on such a machine",
+            release.machine.name
+        );
         return Ok(());
     }
     for suite in SUITES {
@@ -77,7 +85,7 @@ fn check_root(release: &Release, suite: &str, root: &Path, files: &PackedFiles) 
     command::output(&mut as_root(&["dpkg", "--purge", "assay"]))?;
     ensure_removed(root, suite)?;
     fs::remove_file(&deb)?;
-    let mut rpm = |action: &str, package: &OsStr| {
+    let rpm = |action: &str, package: &OsStr| {
         let mut rpm = release.reproducible("rpm");
         // The root has no database of RPM with its C library.
         rpm.arg("--root").arg(root).args(["--dbpath", "/tmp/rpm", "--nodeps", action]);
@@ -92,7 +100,8 @@ fn check_root(release: &Release, suite: &str, root: &Path, files: &PackedFiles) 
 }
 
 fn try_as_nobody(release: &Release, root: &Path) -> Result<()> {
-    let measure = ["assay", "run", "memory", "--budget", "1s", "--quiet", "--store", "/tmp/runs"];
+    let measure =
+        ["assay", "run", "memory", "--budget", "1s", "--quiet", "--store", "/tmp/runs"];
     for words in [&["assay", "--version"][..], &measure] {
         command::output(&mut release.enter(root, NOBODY, words))?;
     }

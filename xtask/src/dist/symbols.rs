@@ -64,9 +64,8 @@ pub(super) fn check(release: &Release) -> Result<()> {
     let read = command::output(read.arg(&release.program))?;
     ensure!(read.contains("@GLIBC_2."), "readelf prints no symbol of glibc");
     let is_here = release.origin == ProgramOrigin::LinkedHere;
-    let is_known = |name: &&str| {
-        is_here && (RENEWED_SYMBOLS.contains(name) || *name == "libgcc_s.so.1")
-    };
+    let is_known =
+        |name: &&str| is_here && (RENEWED_SYMBOLS.contains(name) || *name == "libgcc_s.so.1");
     let mut faults = find_newer_symbols(&read, is_here);
     faults.extend(find_libraries(&read).filter(|it| !LIBRARIES.contains(it)));
     faults.retain(|name| !is_known(name));

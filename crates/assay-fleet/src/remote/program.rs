@@ -165,13 +165,13 @@ fn is_protected(folder: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let is_own = |path: &Path| {
         path.metadata().is_ok_and(|it| {
-            let is_shut = it.mode() & OTHERS_WRITE == 0 || it.is_dir() && it.mode() & STICKY != 0;
+            let is_shut =
+                it.mode() & OTHERS_WRITE == 0 || it.is_dir() && it.mode() & STICKY != 0;
             [0, user].contains(&it.uid()) && is_shut
         })
     };
-    let is_reached_by_own = |path: &Path| {
-        path.canonicalize().is_ok_and(|real| real.ancestors().all(is_own))
-    };
+    let is_reached_by_own =
+        |path: &Path| path.canonicalize().is_ok_and(|real| real.ancestors().all(is_own));
     let files = list_files(folder).unwrap_or_default();
     is_reached_by_own(folder) && files.iter().all(|file| is_reached_by_own(file))
 }
