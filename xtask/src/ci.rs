@@ -87,7 +87,7 @@ impl CiSteps {
         Ok(result)
     }
 
-    /// Runs a step beside others; its duration is that until it has ended.
+    /// Runs a step while others run; its duration is that until it has ended.
     fn run_beside(
         &mut self,
         name: &'static str,

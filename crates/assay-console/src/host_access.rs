@@ -142,7 +142,7 @@ fn parse_transports(
 }
 
 /// Reads the executable that the hosts start, with those for other architectures: the named ones,
-/// then those installed beside this one.
+/// then those installed together with this one.
 ///
 /// # Errors
 /// A file that cannot be read, or is no executable of this version.

@@ -12,7 +12,7 @@ use super::program_check::try_program;
 use super::symbols::find_libraries;
 use crate::command;
 
-/// User and group of the program: nobody.
+/// User and group of the program, without any rights.
 const USER: &str = "65534:65534";
 /// Working directory, which is meant for a volume.
 const FOLDER: &str = "/data";

@@ -13,8 +13,6 @@ use crate::command;
 
 /// Releases of Debian that its mirrors still have.
 const SUITES: [&str; 3] = ["bullseye", "bookworm", "trixie"];
-/// Mirror of the packages.
-const MIRROR: &str = "http://deb.debian.org/debian";
 /// User and group without any rights.
 const NOBODY: &str = "65534:65534";
 /// Runs a program with a root folder, in which `/proc` is mounted: `$1` is the folder, `$2` the user.
@@ -68,7 +66,7 @@ fn find_root(release: &Release, suite: &str) -> Result<PathBuf> {
         let work = tempfile::tempdir_in(&folder)?;
         let made = work.path().join("root");
         let mut bootstrap = release.reproducible("debootstrap");
-        bootstrap.args(["--variant=minbase", suite]).arg(&made).arg(MIRROR);
+        bootstrap.args(["--variant=minbase", suite]).arg(&made);
         command::output(&mut bootstrap)?;
         // Renamed last: the existence of the folder means that it is complete.
         fs::rename(made, &root)?;

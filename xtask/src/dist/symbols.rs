@@ -1,4 +1,4 @@
-//! Check of what the released program needs from the machine: symbols of the C library and libraries.
+//! Check of the needs of the released program: libraries, and symbols of the C library.
 
 use std::collections::BTreeSet;
 

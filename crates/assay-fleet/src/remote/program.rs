@@ -131,7 +131,7 @@ impl Program {
         if self.others.len() == before { Err(ProgramError::NoPrograms) } else { Ok(()) }
     }
 
-    /// Adds the builds that are installed with this one: those in `libexec/assay` beside its `bin`,
+    /// Adds the builds that are installed with this one: those in `libexec/assay` next to its `bin`,
     /// unless others can change them.
     pub fn add_installed_builds(&mut self) {
         let Some(prefix) = self.path.parent().and_then(Path::parent) else { return };
@@ -158,7 +158,7 @@ impl Program {
 }
 
 /// Whether only this user and root can change a folder, its files, or a folder above it. In folders like
-/// `/tmp`, others cannot replace what they do not own.
+/// `/tmp`, others cannot replace files of this user.
 fn is_protected(folder: &Path) -> bool {
     const STICKY: u32 = 0o1000;
     const OTHERS_WRITE: u32 = 0o022;
