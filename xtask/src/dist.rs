@@ -95,12 +95,12 @@ impl Release {
     /// Checks the program, then each file: unpacks or installs it, and runs the program from it.
     fn check(&self, files: &PackedFiles) -> Result<()> {
         symbols::check(self)?;
-        program_check::check_agent_size(self)?;
         formats::check_archive(self, &files.archive)?;
         formats::check_wheel(self, &files.wheel)?;
         deb::check(self, &files.deb)?;
         rpm::check(self, &files.rpm)?;
-        image::check(self, &files.image)
+        image::check(self, &files.image)?;
+        program_check::check_agent_size(self)
     }
 }
 
@@ -133,8 +133,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     if is_twice { compare_with_second_build(root, &machines) } else { Ok(()) }
 }
 
-/// Packs the development build, which exists already, in every format, and checks each file: all
-/// checks but those of the released build.
+/// Packs the existing development build in every format, and checks each file: all checks but those
+/// of the released build.
 pub(crate) fn run_in_ci(root: &Path) -> Result<()> {
     packages::install(root, packages::FOR_DIST)?;
     let release = build::take_development_build(root)?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::Release;
-use super::program_check::try_program;
+use super::program_check::{STREAM, try_program};
 use super::symbols::find_libraries;
 use crate::command;
 
@@ -218,7 +218,7 @@ fn run_in_root(release: &Release, system: &Path) -> Result<()> {
     }
     let program = "/usr/bin/assay";
     command::run(&mut release.enter(system, USER, &[program, "--version"]))?;
-    let run = [program, "run", "memory", "--budget", "1s", "--quiet", "--store", FOLDER];
+    let run = [&[program][..], &STREAM, &["--store", FOLDER]].concat();
     let output = command::output(&mut release.enter(system, USER, &run))?;
     ensure!(!output.is_empty(), "the program prints nothing in the image");
     Ok(())

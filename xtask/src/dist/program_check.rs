@@ -13,6 +13,9 @@ use crate::command;
 const MAX_COPY_BYTES: usize = 10_000_000;
 /// Result of another tool, and a page with figures, as examples.
 const RESULT: &str = "crates/assay-adapters/tests/import/fio/3.1-mix.json";
+/// A brief measurement.
+pub(super) const STREAM: [&str; 6] =
+    ["stream", "--array-size", "8MiB", "--budget", "1s", "--quiet"];
 /// Exit codes of `lint`: no finding, findings.
 const LINT_CODES: [i32; 2] = [0, 5];
 const PAGE: &str = "docs/benchmarks/memory.md";
@@ -35,9 +38,7 @@ pub(super) fn try_commands(release: &Release, program: &Path) -> Result<()> {
     let store = tempfile::tempdir()?;
     let store = store.path().to_str().context("the temporary folder is not UTF-8")?;
     let in_store = ["--store", store];
-    for words in
-        [&["run", "memory", "--budget", "1s", "--quiet"][..], &["import", RESULT], &["list"]]
-    {
+    for words in [&STREAM[..], &["import", RESULT], &["list"]] {
         command::output(release.start(program).args(words).args(in_store))?;
     }
     // Findings in the page are no fault of the program.

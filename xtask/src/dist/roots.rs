@@ -8,6 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::program_check::STREAM;
 use super::{PackedFiles, Release};
 use crate::command;
 
@@ -98,8 +99,7 @@ fn check_root(release: &Release, suite: &str, root: &Path, files: &PackedFiles) 
 }
 
 fn try_as_nobody(release: &Release, root: &Path) -> Result<()> {
-    let measure =
-        ["assay", "run", "memory", "--budget", "1s", "--quiet", "--store", "/tmp/runs"];
+    let measure = [&["assay"][..], &STREAM, &["--store", "/tmp/runs"]].concat();
     for words in [&["assay", "--version"][..], &measure] {
         command::output(&mut release.enter(root, NOBODY, words))?;
     }

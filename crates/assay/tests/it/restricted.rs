@@ -40,6 +40,10 @@ const ONE_CASE: &str = "name = \"one\"\nbudget = \"500ms\"\n\
     [[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npattern = \"random\"\n\
     bs = [\"4KiB\"]\nsize = \"1MiB\"\ndepth = 4\n";
 
+/// Brief measurement of the memory, at every placement that is visible.
+const STREAM: [&str; 8] =
+    ["stream", "--placement", "all", "--array-size", "4MiB", "--budget", "500ms", "--json"];
+
 /// Job of Vdbench on a tree of files.
 const FILE_JOB: &str = "fsd=fsd1,anchor=TREE,depth=1,width=1,files=2,size=4k\n\
     fwd=fwd1,fsd=fsd1,operation=read,fileio=random,threads=1\n\
@@ -99,7 +103,7 @@ fn measures_on_kernel_without_newer_calls() {
     let text = document.to_string();
     assert!(text.contains("libaio"), "{document:#}");
     for arguments in [
-        &["run", "memory", "--budget", "1s"][..],
+        &STREAM[..],
         &["verify"],
         &["ior", "-a", "POSIX", "-b", "64k", "-t", "64k", "-o", "ior-file"],
         &["vdbench", "-f", "job"],
@@ -115,7 +119,7 @@ fn measures_without_sys() {
     let test = "measures_without_sys";
     let world = open_world();
     let words = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /sys && exec \"$@\"", "sh"];
-    let run = ["run", "memory", "--budget", "1s", "--json"];
+    let run = STREAM;
     let Some(output) = run_behind(test, &world, &words, &run) else { return };
     assert_complete(&read_document(&output));
     let output = run_behind(test, &world, &words, &["doctor", "--json"]).unwrap();
@@ -133,7 +137,7 @@ fn ordinary_user_without_home_needs_a_store() {
     let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let home = format!("HOME={}", world.path("shut").display());
     let words = [&user[..], &["env", "-u", "XDG_DATA_HOME", &home]].concat();
-    let run = ["run", "memory", "--budget", "1s", "--json"];
+    let run = STREAM;
     let Some(output) = run_behind(test, &world, &words, &run) else { return };
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_ne!(output.status.code(), Some(0), "{output:?}");
