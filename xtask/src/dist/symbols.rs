@@ -19,9 +19,9 @@ const LIBRARIES: [&str; 7] = [
     "ld-linux-aarch64.so.1",
 ];
 
-/// Symbols that glibc 2.17 has under an older version, and that a program linked with a newer glibc
-/// needs under a newer one.
-const RENEWED_SYMBOLS: [&str; 30] = [
+/// Symbols that glibc 2.17 has under an older version or links statically, and that a program linked
+/// with a newer glibc needs under a newer one.
+const RENEWED_SYMBOLS: [&str; 33] = [
     "__libc_start_main",
     "dladdr",
     "dlerror",
@@ -30,11 +30,13 @@ const RENEWED_SYMBOLS: [&str; 30] = [
     "exp",
     "exp2",
     "fmod",
+    "fstat",
     "fstat64",
     "fstatat64",
     "hypot",
     "log",
     "log2",
+    "lstat",
     "lstat64",
     "pow",
     "pthread_attr_getguardsize",
@@ -51,6 +53,7 @@ const RENEWED_SYMBOLS: [&str; 30] = [
     "pthread_once",
     "pthread_setname_np",
     "pthread_setspecific",
+    "stat",
     "stat64",
 ];
 
