@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 
 use crate::test::{self, TestTier};
-use crate::{command, dist, faults, fuzz, lab, packages, tidy, truth, wheels};
+use crate::{command, faults, fuzz, lab, packages, tidy, truth, wheels};
 
 /// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -20,28 +20,27 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         tidy::run(root)
     })?;
     // Downloads wait for the network while the compilers work.
-    let install = || {
-        test::install_dependencies(root)?;
-        packages::install(root, packages::FOR_DIST)
-    };
-    clock.run_beside("packages", install, |clock| {
-        clock.run_step("clippy", || {
-            let lint =
-                ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
-            cargo(root, &lint, None)
-        })?;
-        clock.run_step("doc", || {
-            let doc =
-                ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-            // Documents private items on purpose, so links to them resolve.
-            let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
-            cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
-        })
-    })?;
+    clock.run_beside(
+        "packages",
+        || test::install_dependencies(root),
+        |clock| {
+            clock.run_step("clippy", || {
+                let lint =
+                    ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
+                cargo(root, &lint, None)
+            })?;
+            clock.run_step("doc", || {
+                let doc =
+                    ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+                // Documents private items on purpose, so links to them resolve.
+                let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
+                cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
+            })
+        },
+    )?;
     clock.run_step("deny", || check_dependencies(root))?;
     let mut outcome = clock.run_step("test", || test::run_tier(root, TestTier::Quick))?;
     clock.run_step("fuzz", || fuzz::run_briefly(root))?;
-    clock.run_step("dist", || dist::run_in_ci(root))?;
     clock.run_step("faults", || faults::run_briefly(root))?;
     clock.run_step("tools", || test::tools::check(root))?;
     outcome.merge(clock.run_step("test --all", || test::run_tier(root, TestTier::Thorough))?);

@@ -72,7 +72,7 @@ impl Release {
         Ok(command::output(&mut date)?.trim_end().to_owned())
     }
 
-    /// Returns the level of compression: the program of CI is not released.
+    /// Returns the level of compression: a development build is not released.
     fn compression(&self) -> u8 {
         match self.origin {
             ProgramOrigin::Released => 9,
@@ -135,7 +135,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
 
 /// Packs the existing development build in every format, and checks each file: all checks but those
 /// of the released build.
-pub(crate) fn run_in_ci(root: &Path) -> Result<()> {
+pub(crate) fn run_development(root: &Path) -> Result<()> {
     packages::install(root, packages::FOR_DIST)?;
     let release = build::take_development_build(root)?;
     create_empty(&release.output())?;
