@@ -35,7 +35,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     judge,
 };
 
-const TARGET: &str = "aarch64-unknown-linux-gnu";
+pub const TARGET: &str = "aarch64-unknown-linux-gnu";
 /// Debian's Rust for its web browsers, the newest of a stable release, and the library that it
 /// links.
 const RUST: &str = "rustc-web";
@@ -49,6 +49,18 @@ const PROCESSORS: [(&str, &str); 2] =
 /// Kernel tests that run: computations. Those of sockets, files and devices need system calls that
 /// user emulation lacks.
 const TEST_FILTERS: [&str; 2] = ["compute::", "memory::"];
+
+/// Returns a compiler for aarch64, unpacked if necessary; `None` if the toolchain's own has this
+/// target.
+///
+/// # Errors
+/// A package that cannot be downloaded or unpacked.
+pub fn find_compiler(root: &Path) -> Result<Option<PathBuf>> {
+    packages::install(root, packages::FOR_LAB_ARM)?;
+    let build = Aarch64Build::new(root, &image::cache_folder()?);
+    fs::create_dir_all(&build.folder)?;
+    build.cross_compiler()
+}
 
 /// Compiles the tests and the program.
 fn prepare(root: &Path, cache: &Path) -> Result<()> {

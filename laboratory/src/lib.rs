@@ -20,6 +20,7 @@ use workbench::{command, packages};
 
 use figure::{LabFigure, ScenarioResult};
 
+pub use arm::{TARGET as AARCH64_TARGET, find_compiler as find_aarch64_compiler};
 pub use ci_scenarios::{ScenarioVerdict, run as run_in_ci};
 
 mod arm;

@@ -1,4 +1,4 @@
-"""Packs the program and its Python package as a wheel: make_wheel.py PROGRAM VERSION PLATFORM WHEEL.
+"""Packs the program and its Python package as a wheel: make_wheel.py PROGRAM VERSION PLATFORM LICENCES LEVEL WHEEL.
 
 The time of its files is SOURCE_DATE_EPOCH, so that equal programs give equal wheels.
 """
@@ -35,7 +35,7 @@ def record_line(name, content):
 
 
 def main():
-    program, version, platform, wheel = sys.argv[1:]
+    program, version, platform, licences, level, wheel = sys.argv[1:]
     information = f"assay_bench-{version}.dist-info"
     with open("README.md", encoding="utf-8") as readme:
         metadata = METADATA.format(version=version) + readme.read()
@@ -49,7 +49,7 @@ def main():
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):
         with open(name, "rb") as content:
             files[f"{information}/{name}"] = content.read()
-    with open("target/dist-contents/share/doc/assay/THIRD-PARTY-LICENSES", "rb") as content:
+    with open(licences, "rb") as content:
         files[f"{information}/THIRD-PARTY-LICENSES"] = content.read()
     files[f"{information}/METADATA"] = metadata.encode()
     files[f"{information}/WHEEL"] = WHEEL.format(platform=platform).encode()
@@ -57,7 +57,7 @@ def main():
     lines = "".join(record_line(name, content) for name, content in files.items())
     files[record] = (lines + f"{record},,\n").encode()
     moment = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6]
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=int(level)) as archive:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, moment)
             entry.compress_type = zipfile.ZIP_DEFLATED

@@ -68,6 +68,9 @@ const ETHTOOL: SystemPackage =
 const RPM: SystemPackage = package("rpm", "`rpmbuild` and `rpm2cpio`, for the RPM package");
 const RPMLINT: SystemPackage = package("rpmlint", "checks the RPM package");
 const LINTIAN: SystemPackage = package("lintian", "checks the Debian package");
+const DEBOOTSTRAP: SystemPackage =
+    package("debootstrap", "clean roots in which the packages are installed");
+const SKOPEO: SystemPackage = package("skopeo", "reads the OCI image");
 
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
 const JAVA: SystemPackage =
@@ -122,7 +125,11 @@ pub const FOR_BENCH_COMPUTE: &[SystemPackage] = &[GCC, LIBC, HPCC, OPENMPI, OPEN
 pub const FOR_TIDY: &[SystemPackage] = &[SHELLCHECK];
 
 /// Packages that pack and check the released files.
-pub const FOR_DIST: &[SystemPackage] = &[GIT, VENV, BINUTILS, CPIO, RPM, RPMLINT, LINTIAN];
+pub const FOR_DIST: &[SystemPackage] =
+    &[GIT, VENV, BINUTILS, CPIO, RPM, RPMLINT, LINTIAN, SKOPEO];
+
+/// Further packages of the released files of all machines.
+pub const FOR_RELEASE: &[SystemPackage] = &[DEBOOTSTRAP, QEMU_USER, LIBC_ARM];
 
 /// Packages that inject faults.
 pub const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO, BINDFS];

@@ -3,32 +3,41 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 use crate::test::{self, TestTier};
 use crate::{book, command, faults, fuzz, lab, packages, tidy, truth, wheels};
 
 /// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
-    let mut clock = CiSteps::default();
+    let mut clock = CiSteps::new();
     clock.run_step("fmt", || cargo(root, &["fmt", "--all", "--check"], None))?;
     clock.run_step("tidy", || {
         packages::install(root, packages::FOR_TIDY)?;
         tidy::run(root)
     })?;
-    clock.run_step("clippy", || {
-        let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
-        cargo(root, &lint, None)
-    })?;
-    clock.run_step("doc", || {
-        let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-        // Documents private items on purpose, so links to them resolve.
-        let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
-        cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
-    })?;
-    clock.run_step("packages", || test::install_dependencies(root))?;
+    // Downloads wait for the network while the compilers work.
+    clock.run_beside(
+        "packages",
+        || test::install_dependencies(root),
+        |clock| {
+            clock.run_step("clippy", || {
+                let lint =
+                    ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
+                cargo(root, &lint, None)
+            })?;
+            clock.run_step("doc", || {
+                let doc =
+                    ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+                // Documents private items on purpose, so links to them resolve.
+                let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
+                cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
+            })
+        },
+    )?;
     clock.run_step("deny", || check_dependencies(root))?;
     clock.run_step("book", || book::build(root).map(drop))?;
     let mut outcome = clock.run_step("test", || test::run_tier(root, TestTier::Quick))?;
@@ -56,10 +65,16 @@ fn check_dependencies(root: &Path) -> Result<()> {
 }
 
 /// Completed steps with their durations.
-#[derive(Default)]
-struct CiSteps(Vec<(&'static str, Duration)>);
+struct CiSteps {
+    began: Instant,
+    steps: Vec<(&'static str, Duration)>,
+}
 
 impl CiSteps {
+    fn new() -> Self {
+        Self { began: Instant::now(), steps: Vec::new() }
+    }
+
     fn run_step<T>(
         &mut self,
         name: &'static str,
@@ -68,15 +83,34 @@ impl CiSteps {
         println!("== {name}");
         let start = Instant::now();
         let result = work().with_context(|| format!("{name} failed"))?;
-        self.0.push((name, start.elapsed()));
+        self.steps.push((name, start.elapsed()));
         Ok(result)
     }
 
+    /// Runs a step while others run; its duration is that until it has ended.
+    fn run_beside(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce() -> Result<()> + Send,
+        others: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        thread::scope(|scope| {
+            let mut alone = Self::new();
+            let run = move || alone.run_step(name, work).map(|()| alone.steps);
+            let beside = thread::Builder::new().spawn_scoped(scope, run);
+            let beside = beside.context("cannot create another thread")?;
+            let outcome = others(self);
+            let steps = beside.join().map_err(|_| anyhow!("{name} failed: it panicked"))??;
+            self.steps.extend(steps);
+            outcome
+        })
+    }
+
+    /// Prints the steps, and the time from the first to the last.
     fn print(&self) {
-        for (name, taken) in &self.0 {
+        for (name, taken) in &self.steps {
             println!("{name:>10} {:7.1} s", taken.as_secs_f64());
         }
-        let all: Duration = self.0.iter().map(|(_, taken)| *taken).sum();
-        println!("{:>10} {:7.1} s", "all", all.as_secs_f64());
+        println!("{:>10} {:7.1} s", "all", self.began.elapsed().as_secs_f64());
     }
 }

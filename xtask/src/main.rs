@@ -40,8 +40,9 @@ cargo xtask lab [SCENARIO…]  run assay in virtual machines with known truths, 
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   run every reader with mutated inputs
 cargo xtask nightly [CHECK…]  run what takes hours, never in CI: fuzz, coverage, mutants, differential, loom, miri; missing tools are named
 cargo xtask book             build the documentation as a searchable book into target/book/html, and check its links
-cargo xtask dist             build the released files for glibc 2.17 or newer into target/dist, and check them;
-                             --twice: build them in a second folder as well, and compare the checksums
+cargo xtask dist [x86_64] [aarch64]   build the released files for glibc 2.17 or newer into target/dist, and check
+                             them; --twice: build them in a second folder as well, and compare the checksums;
+                             --development: pack and check the development build instead, in a minute
 cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, faults, lab, truth
 ";
 
@@ -79,8 +80,8 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["nightly", rest @ ..] => nightly::run(root(), rest)?,
         ["book"] => drop(book::build(root())?),
         ["ci"] => return ci::run(root()),
-        ["dist"] => dist::run(root())?,
-        ["dist", "--twice"] => dist::run_twice(root())?,
+        ["dist", "--development"] => dist::run_development(root())?,
+        ["dist", rest @ ..] => dist::run(root(), rest)?,
         ["bench", rest @ ..] => bench::run(root(), rest)?,
         [] | ["help" | "--help" | "-h"] => print!("{USAGE}{}", bench::USAGE),
         other => bail!("unknown task: {}\n{USAGE}", other.join(" ")),

@@ -141,7 +141,8 @@ fn parse_transports(
     Ok(via)
 }
 
-/// Reads the executable that the hosts start, with those for other architectures.
+/// Reads the executable that the hosts start, with those for other architectures: the named ones,
+/// then those installed together with this one.
 ///
 /// # Errors
 /// A file that cannot be read, or is no executable of this version.
@@ -151,12 +152,13 @@ pub fn read_program(others: &[PathBuf]) -> Result<Program, CommandFailure> {
             .with_cause(&error)
     })?;
     for file in others {
-        program.add_build(file).map_err(|error| {
+        program.add_builds(file).map_err(|error| {
             CommandFailure::usage(format!("cannot use --binary {}", file.display()))
                 .with_cause(&error)
-                .advise("name an executable of assay for the other architecture")
+                .advise("name an executable of assay for the other architecture, or a folder of them")
         })?;
     }
+    program.add_installed_builds();
     Ok(program)
 }
 

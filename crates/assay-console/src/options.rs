@@ -55,8 +55,8 @@ pub struct HostsArguments {
         help_heading = "Hosts"
     )]
     pub via: String,
-    /// Executable of this version of assay for hosts of another architecture, which is read from
-    /// the file; repeatable
+    /// Executable of this version of assay for hosts of another architecture or with an older C
+    /// library, or a folder of such executables; repeatable
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub binary: Vec<PathBuf>,
     /// Maximum time that a host may take to answer

@@ -2,33 +2,80 @@
 //!
 //! The result depends on sources, toolchain and pinned tools, not on folders or time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::Release;
+use super::machine::{MACHINES, Machine};
 use crate::{command, wheels};
 
 /// Oldest glibc that the program starts with: that of RHEL 7 and of manylinux2014.
 pub(super) const GLIBC: (u32, u32) = (2, 17);
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// Python package that checks wheels.
+const AUDITWHEEL: &str = "auditwheel==6.8.2";
 /// Python packages with the linker, its driver, and the check of wheels.
-const TOOLS: [&str; 3] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.1", "auditwheel==6.8.2"];
+const TOOLS: [&str; 3] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.1", AUDITWHEEL];
 
-/// Builds the program from `sources`, which are those of the last commit in `root` or a copy of
-/// them, and describes the release.
-pub(super) fn build(root: &Path, sources: &Path) -> Result<Release> {
-    let tools = root.join("target/dist-tools/build");
-    wheels::install_into_environment(root, &tools, &TOOLS)?;
-    let epoch = git(root, &["log", "-1", "--format=%ct"])?;
+/// Build that the program is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProgramOrigin {
+    /// Release for the old glibc.
+    Released,
+    /// Development build, linked with this machine's glibc.
+    LinkedHere,
+}
+
+/// Builds the program for a machine from `sources`, which are those of the last commit in `root` or a
+/// copy of them, and describes the release.
+pub(super) fn build(root: &Path, sources: &Path, machine: &'static Machine) -> Result<Release> {
+    let tools = install_tools(root, &TOOLS)?;
+    let epoch = commit_time(root)?;
     let commit = git(root, &["log", "-1", "--format=%h", "--abbrev=10"])?;
     let date = git(root, &["log", "-1", "--format=%cd", "--date=format-local:%F"])?;
     let changed = if has_changes(root)? { ", changed" } else { "" };
     let version = workspace_version(root)?;
     let full_version = format!("{version} ({commit}, {date}{changed})");
-    compile(sources, &tools, &full_version, &epoch)?;
-    let program = sources.join("target/dist-build").join(TARGET).join("release/assay");
-    Ok(Release { root: sources.to_owned(), version, epoch, program, tools })
+    compile(
+        sources,
+        machine,
+        &tools,
+        &[("ASSAY_VERSION", &full_version), ("SOURCE_DATE_EPOCH", &epoch)],
+    )?;
+    let program = sources.join("target/dist-build").join(machine.target).join("dist/assay");
+    let (root, origin) = (sources.to_owned(), ProgramOrigin::Released);
+    Ok(Release { root, machine, version, epoch, program, origin, tools })
+}
+
+/// Describes the development build, without its symbols, as a release for this machine.
+pub(super) fn take_development_build(root: &Path) -> Result<Release> {
+    let tools = install_tools(root, &[AUDITWHEEL])?;
+    let machine = MACHINES.iter().find(|it| it.is_native());
+    let machine = machine.context("nothing is released for this machine")?;
+    let program = root.join("target/dist-build/development/assay");
+    std::fs::create_dir_all(root.join("target/dist-build/development"))?;
+    let mut strip = command::at_root(root, "strip");
+    command::run(strip.arg("-o").arg(&program).arg("target/debug/assay"))?;
+    Ok(Release {
+        root: root.to_owned(),
+        machine,
+        version: workspace_version(root)?,
+        epoch: commit_time(root)?,
+        program,
+        origin: ProgramOrigin::LinkedHere,
+        tools,
+    })
+}
+
+fn install_tools(root: &Path, requirements: &[&str]) -> Result<PathBuf> {
+    let tools = root.join("target/dist-tools/build");
+    wheels::install_into_environment(root, &tools, requirements)?;
+    Ok(tools)
+}
+
+/// Returns the seconds since 1970 of the last commit.
+fn commit_time(root: &Path) -> Result<String> {
+    git(root, &["log", "-1", "--format=%ct"])
 }
 
 /// Whether tracked files differ from the last commit.
@@ -42,33 +89,55 @@ fn git(root: &Path, arguments: &[&str]) -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
-fn compile(sources: &Path, tools: &Path, version: &str, epoch: &str) -> Result<()> {
+fn compile(
+    sources: &Path,
+    machine: &Machine,
+    tools: &Path,
+    variables: &[(&str, &str)],
+) -> Result<()> {
     let mut path = tools.join("bin").into_os_string();
     path.push(":");
     path.push(std::env::var_os("PATH").context("the variable PATH is not set")?);
     let (major, minor) = GLIBC;
     let mut cargo = command::cargo(sources);
     cargo
-        .args(["zigbuild", "--release", "--locked", "--package", "assay"])
-        .args(["--target", &format!("{TARGET}.{major}.{minor}")])
+        .args(["zigbuild", "--profile", "dist", "--locked", "--package", "assay"])
+        .args(["--target", &format!("{}.{major}.{minor}", machine.target)])
         .args(["--target-dir", "target/dist-build"])
         .env("PATH", path)
-        .env("RUSTFLAGS", compiler_flags(sources)?)
-        .env("ASSAY_VERSION", version)
-        .env("SOURCE_DATE_EPOCH", epoch);
+        .env("RUSTFLAGS", compiler_flags(sources, machine)?)
+        .envs(variables.iter().copied());
+    if let Some(compiler) = find_cross_compiler(sources, machine)? {
+        cargo.env("RUSTC", compiler);
+    }
     command::run(&mut cargo)
 }
 
-/// Returns flags for the baseline x86-64-v2; kernels for newer CPUs are selected at run time.
-fn compiler_flags(sources: &Path) -> Result<String> {
+/// Returns a compiler for the machine; `None` if the toolchain's own has this target.
+fn find_cross_compiler(sources: &Path, machine: &Machine) -> Result<Option<PathBuf>> {
+    if machine.is_native() {
+        return Ok(None);
+    }
+    ensure!(
+        machine.target == laboratory::AARCH64_TARGET,
+        "no compiler for {}: `rustup target add {}`, or build on such a machine",
+        machine.name,
+        machine.target
+    );
+    laboratory::find_aarch64_compiler(sources)
+}
+
+/// Returns flags for the oldest processors. Names of folders are replaced.
+fn compiler_flags(sources: &Path, machine: &Machine) -> Result<String> {
     let cargo_home = match std::env::var("CARGO_HOME") {
         Ok(folder) => folder,
         Err(_) => format!("{}/.cargo", std::env::var("HOME").context("HOME is not set")?),
     };
     Ok(format!(
         "--remap-path-prefix={}=/assay --remap-path-prefix={cargo_home}=/cargo \
-         -Ctarget-cpu=x86-64-v2",
-        sources.display()
+         -Ctarget-cpu={}",
+        sources.display(),
+        machine.cpu
     ))
 }
 

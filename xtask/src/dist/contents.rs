@@ -13,7 +13,8 @@ use crate::command;
 
 /// Collects the released files in a folder laid out as below `/usr`, and returns it.
 pub(super) fn collect(release: &Release) -> Result<PathBuf> {
-    let folder = release.root.join("target/dist-contents");
+    let suffix = if release.machine.is_native() { "" } else { "-foreign" };
+    let folder = release.root.join(format!("target/dist-contents{suffix}"));
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -69,7 +70,7 @@ fn find_commands(page: &str) -> Vec<&str> {
 
 fn write_output(release: &Release, arguments: &[&str], file: &Path) -> Result<()> {
     fs::create_dir_all(file.parent().context("a file lies in a folder")?)?;
-    let mut program = command::at_root(&release.root, &release.program);
+    let mut program = release.start(&release.program);
     fs::write(file, command::output(program.args(arguments))?)?;
     Ok(())
 }
@@ -86,7 +87,7 @@ struct Dependency {
 
 /// Returns the crates of others that the program contains, in alphabetical order.
 fn find_dependencies(release: &Release) -> Result<Vec<Dependency>> {
-    let target = "x86_64-unknown-linux-gnu";
+    let target = release.machine.target;
     let mut tree = command::cargo(&release.root);
     tree.args(["tree", "--locked", "--package", "assay", "--edges", "normal"]);
     tree.args(["--target", target, "--prefix", "none", "--no-dedupe", "--format", "{p}"]);

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::Release;
 use super::build::GLIBC;
-use super::formats::try_program;
+use super::program_check::try_program;
 use crate::command;
 
 /// Findings of lintian that are no errors here: no address of the authors is published yet.
@@ -23,17 +23,21 @@ pub(super) fn pack(release: &Release, folder: &Path) -> Result<PathBuf> {
     let version = format!("{}-1", release.version);
     let (major, minor) = GLIBC;
     let template = fs::read_to_string(release.root.join("packaging/deb/control"))?;
-    let fields =
-        template.replace("@VERSION@", &version).replace("@GLIBC@", &format!("{major}.{minor}"));
+    let architecture = release.machine.debian_name;
+    let fields = template
+        .replace("@VERSION@", &version)
+        .replace("@ARCHITECTURE@", architecture)
+        .replace("@GLIBC@", &format!("{major}.{minor}"));
     let documents = usr.join("share/doc/assay");
     fs::copy(release.root.join("packaging/deb/copyright"), documents.join("copyright"))?;
     write_changelog(release, &fields, &version, &documents)?;
     fs::write(control.join("control"), fields)?;
     let mut chmod = release.reproducible("chmod");
     command::run(chmod.args(["--recursive", "u=rwX,go=rX"]).arg(tree.path()))?;
-    let file = release.output().join(format!("assay_{version}_amd64.deb"));
+    let file = release.output().join(format!("assay_{version}_{architecture}.deb"));
     let mut deb = release.reproducible("dpkg-deb");
-    deb.args(["--build", "--root-owner-group", "-Zxz"]).arg(tree.path()).arg(&file);
+    deb.args(["--build", "--root-owner-group", "-Zxz"]);
+    deb.arg(format!("-z{}", release.compression())).arg(tree.path()).arg(&file);
     command::run(&mut deb)?;
     Ok(file)
 }

@@ -6,27 +6,29 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::Release;
-use super::formats::try_program;
+use super::program_check::try_program;
 use crate::command;
 
 /// Packs the folder as an RPM package.
 pub(super) fn pack(release: &Release, folder: &Path) -> Result<PathBuf> {
     let place = tempfile::tempdir()?;
     let mut build = release.reproducible("rpmbuild");
-    build.args(["-bb", "--quiet", "--target", "x86_64-linux"]);
+    let machine = release.machine.name;
+    build.args(["-bb", "--quiet", "--target", &format!("{machine}-linux")]);
     let definitions = [
         format!("_topdir {}", place.path().display()),
         format!("_rpmdir {}", place.path().display()),
         "_rpmfilename assay.rpm".to_owned(),
         format!("assay_version {}", release.version),
         format!("assay_contents {}", folder.display()),
+        format!("_binary_payload w{}.xzdio", release.compression()),
         format!("assay_date {}", release.format_date("%a %b %d %Y")?),
     ];
     for definition in &definitions {
         build.arg("--define").arg(definition);
     }
     command::run(build.arg("packaging/rpm/assay.spec"))?;
-    let file = release.output().join(format!("assay-{}-1.x86_64.rpm", release.version));
+    let file = release.output().join(format!("assay-{}-1.{machine}.rpm", release.version));
     fs::copy(place.path().join("assay.rpm"), &file)?;
     Ok(file)
 }

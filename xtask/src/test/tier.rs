@@ -31,6 +31,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "pairs::",
     "rdma::",
     "reframe::",
+    "restricted::",
     "round_trips::",
     "serve::",
     "serve_browser::",

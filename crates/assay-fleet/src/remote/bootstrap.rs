@@ -14,6 +14,9 @@ use super::{Program, nonce};
 /// Maximum output of a login profile before the script's first message.
 const MAX_BANNER_BYTES: u64 = 64 << 10;
 
+/// Length of the packed program's size, as text in front of it.
+const PACKED_SIZE_BYTES: usize = 20;
+
 /// Beginning of every script. `ours` checks whether only this user and root can change a file (`-`)
 /// or folder (`d`): one of them owns it, and neither a group nor others may write it. `ls` prints
 /// the mask of an access control list as the permissions of the group.
@@ -49,7 +52,8 @@ done
 "#;
 
 /// Reads the program from the pipe into a private folder, and runs it there. Others who may write
-/// the parent can rename that folder, but cannot change the program that runs.
+/// the parent can rename that folder, but cannot change the program that runs. With gzip, it asks
+/// for the size of the packed program first: [`PACKED_SIZE_BYTES`] characters, `0` for an unpacked one.
 const COPY_STEP: &str = r#"tried=; f=; before=$(pwd)
 for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
   f=$(mktemp -d -p "$d" 2>/dev/null) || { f=; continue; }
@@ -61,8 +65,14 @@ for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
 done
 if [ -z "$f" ]; then say nowhere "$tried"; exit 1; fi
 trap 'rm -f assay; rmdir "$f" 2>/dev/null' EXIT HUP TERM
+packed=0
+if command -v gzip >/dev/null 2>&1; then say pack; packed=$(head -c 20); fi
+packed=$(($packed))
 say send
-if head -c "$bytes" >assay && [ "$(wc -c <assay)" -eq "$bytes" ]; then :
+receive() {
+  if [ "$packed" -gt 0 ]; then head -c "$packed" | gzip -dc; else head -c "$bytes"; fi
+}
+if receive >assay && [ "$(wc -c <assay)" -eq "$bytes" ]; then :
 else say unwritten "$f"; exit 1; fi
 if r=$(./assay --version 2>&1 </dev/null); then say agent; else say unable "$r"; exit 1; fi
 ./assay agent --patience "$patience" --remove "$f" --from "$before"
@@ -74,7 +84,7 @@ fn script(nonce: &str, program: &Program, is_copied: bool, patience: Duration) -
     let installed = program.path.to_string_lossy();
     // A path that cannot be quoted for a shell is left out of the search.
     let installed = shlex::try_quote(&installed).unwrap_or_default();
-    let (bytes, hash, seconds) = (program.bytes, &program.hash, patience.as_secs());
+    let (bytes, hash, seconds) = (program.content.bytes, &program.hash, patience.as_secs());
     let search = if is_copied { "" } else { SEARCH_STEP };
     format!(
         "{{\nnonce={nonce}; bytes={bytes}; hash={hash}; patience={seconds}; program={installed}\n\
@@ -100,6 +110,7 @@ pub(super) fn start(
         // A shell that rejects the script may have printed the reason.
         return Err(next_message(output, &prefix).err().unwrap_or(failure));
     }
+    let mut packed = None;
     loop {
         let message = next_message(output, &prefix)?;
         let (word, rest) = message.split_once(' ').unwrap_or((&message, ""));
@@ -110,8 +121,13 @@ pub(super) fn start(
                 return Err(HostFailure::WrongMachine { theirs, ours });
             }
             "agent" => return Ok(()),
+            "pack" => {
+                packed = program.packed();
+                let size = packed.map_or(0, |it| it.bytes);
+                send(input, format!("{size:PACKED_SIZE_BYTES$}").as_bytes())?;
+            }
             // If the folder has no room, the pipe breaks; the script's next message has the reason.
-            "send" => drop(program.send(input)),
+            "send" => drop(packed.unwrap_or(&program.content).send(input)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::CopyFailed { folder: rest.to_owned() }),
             "unable" => return Err(HostFailure::ProgramFailed { said: rest.to_owned() }),

@@ -215,7 +215,7 @@ impl HostFailure {
                 "let its shell's profile print only on a terminal: [ -t 1 ] || return"
             }
             Self::WrongMachine { .. } => {
-                "give it with --binary FILE: the same version, built for that machine"
+                "give it with --binary: the same version, built for that machine, or a folder with such builds"
             }
             Self::WrongVersion { .. } => {
                 "give --binary a program that was built from the same sources as this one"
@@ -223,7 +223,7 @@ impl HostFailure {
             Self::NoFolder { .. } => "set TMPDIR there to a folder that is not mounted noexec",
             Self::CopyFailed { .. } => "free space there, or set TMPDIR to another folder",
             Self::ProgramFailed { .. } => {
-                "it needs glibc, the C library, no older than where it was built: take another image or system there, or build it on one as old"
+                "it needs glibc, the C library, no older than where it was built: give a released build with --binary, which needs glibc 2.17, or take another image there"
             }
             Self::TooLarge { .. } => {
                 "check the program on that host, or measure the case there alone"

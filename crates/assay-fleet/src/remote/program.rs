@@ -1,28 +1,67 @@
-//! Program to copy to hosts that lack it: this one, and the user's builds for other machines.
+//! Program to copy to hosts that lack it: this one, and builds for other machines.
 
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
 /// Chunk size for reading and sending a program.
 const CHUNK_BYTES: usize = 64 << 10;
 
+/// Level of compression of a copy. A development build is five times as large, and stays on this machine.
+const COMPRESSION: Compression = Compression::new(if cfg!(debug_assertions) { 1 } else { 9 });
+
 /// Build of assay.
 #[derive(Debug)]
 pub struct Program {
     pub(super) path: PathBuf,
-    /// File, read on demand: most hosts have the program, and memory is for measurements.
-    file: File,
-    pub(super) bytes: u64,
+    pub(super) content: FileContent,
+    /// Compressed copy in an unnamed file, made when the first host asks for it; `None` if it
+    /// cannot be made.
+    packed: OnceLock<Option<FileContent>>,
     pub(super) hash: String,
     /// Machine as `uname -s -m` prints it.
     pub(super) machine: String,
-    /// Builds for other machines.
+    /// Further builds: for other machines, or for an older C library.
     others: Vec<Self>,
+}
+
+/// File that is read on demand: most hosts have the program, and memory is for measurements.
+#[derive(Debug)]
+pub(super) struct FileContent {
+    file: File,
+    pub(super) bytes: u64,
+}
+
+impl FileContent {
+    /// Writes the content to a pipe; several threads may do so at once.
+    pub(super) fn send(&self, pipe: &mut impl Write) -> io::Result<()> {
+        let (mut chunk, mut at) = (vec![0; CHUNK_BYTES], 0);
+        loop {
+            match self.file.read_at(&mut chunk, at)? {
+                0 => return pipe.flush(),
+                read => {
+                    pipe.write_all(&chunk[..read])?;
+                    at += read as u64;
+                }
+            }
+        }
+    }
+
+    /// Compresses the content as gzip does, into an unnamed file.
+    fn pack(&self) -> io::Result<Self> {
+        let mut encoder = GzEncoder::new(tempfile::tempfile()?, COMPRESSION);
+        self.send(&mut encoder)?;
+        let file = encoder.finish()?;
+        let bytes = file.metadata()?.len();
+        Ok(Self { file, bytes })
+    }
 }
 
 /// Reason why a file is no program for another machine.
@@ -32,8 +71,8 @@ pub enum ProgramError {
     Read(#[source] io::Error),
     #[error("not a Linux program (ELF) for a supported machine")]
     NotAProgram,
-    #[error("two programs for {machine}")]
-    Duplicate { machine: String },
+    #[error("the folder contains no Linux program (ELF) for a supported machine")]
+    NoPrograms,
 }
 
 /// Bytes of an ELF header up to the machine.
@@ -63,45 +102,91 @@ impl Program {
     pub(super) fn read(file: &Path, path: PathBuf, machine: String) -> io::Result<Self> {
         let file = File::open(file)?;
         let (hash, bytes) = hash(&file)?;
-        Ok(Self { path, file, bytes, hash, machine, others: Vec::new() })
+        let content = FileContent { file, bytes };
+        Ok(Self { path, content, packed: OnceLock::new(), hash, machine, others: Vec::new() })
     }
 
-    /// Writes the program to a pipe; several threads may do so at once.
-    pub(super) fn send(&self, pipe: &mut impl Write) -> io::Result<()> {
-        let (mut chunk, mut at) = (vec![0; CHUNK_BYTES], 0);
-        loop {
-            match self.file.read_at(&mut chunk, at)? {
-                0 => return pipe.flush(),
-                read => {
-                    pipe.write_all(&chunk[..read])?;
-                    at += read as u64;
-                }
-            }
-        }
+    /// Returns the compressed program; waits while another thread compresses it.
+    pub(super) fn packed(&self) -> Option<&FileContent> {
+        self.packed.get_or_init(|| self.content.pack().ok()).as_ref()
     }
 
-    /// Adds a build for another machine.
+    /// Adds a build, or all builds of a folder, for other machines or for an older C library.
     ///
     /// # Errors
     /// [`ProgramError`].
-    pub fn add_build(&mut self, path: &Path) -> Result<(), ProgramError> {
-        let mut other =
-            Self::read(path, path.to_owned(), String::new()).map_err(ProgramError::Read)?;
-        let mut head = [0; HEADER_BYTES];
-        let is_known =
-            other.file.read_exact_at(&mut head, 0).ok().and_then(|()| machine_of_header(&head));
-        other.machine = is_known.ok_or(ProgramError::NotAProgram)?;
-        if self.for_machine(&other.machine).is_some() {
-            return Err(ProgramError::Duplicate { machine: other.machine });
+    pub fn add_builds(&mut self, path: &Path) -> Result<(), ProgramError> {
+        if !path.is_dir() {
+            self.others.push(Self::read_build(path)?);
+            return Ok(());
         }
-        self.others.push(other);
-        Ok(())
+        let before = self.others.len();
+        for file in list_files(path).map_err(ProgramError::Read)? {
+            match Self::read_build(&file) {
+                Ok(build) => self.others.push(build),
+                Err(ProgramError::NotAProgram) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if self.others.len() == before { Err(ProgramError::NoPrograms) } else { Ok(()) }
     }
 
-    /// Returns the build for a machine.
-    pub(super) fn for_machine(&self, machine: &str) -> Option<&Self> {
-        std::iter::once(self).chain(&self.others).find(|it| it.machine == machine)
+    /// Adds the builds that are installed with this one: those in `libexec/assay` next to its `bin`,
+    /// unless others can change them.
+    pub fn add_installed_builds(&mut self) {
+        let Some(prefix) = self.path.parent().and_then(Path::parent) else { return };
+        let folder = prefix.join("libexec/assay");
+        if is_protected(&folder) {
+            // A folder without programs, or that cannot be read, adds none.
+            let _found = self.add_builds(&folder);
+        }
     }
+
+    fn read_build(path: &Path) -> Result<Self, ProgramError> {
+        let mut head = [0; HEADER_BYTES];
+        let file = File::open(path).map_err(ProgramError::Read)?;
+        let is_known =
+            file.read_exact_at(&mut head, 0).ok().and_then(|()| machine_of_header(&head));
+        let machine = is_known.ok_or(ProgramError::NotAProgram)?;
+        Self::read(path, path.to_owned(), machine).map_err(ProgramError::Read)
+    }
+
+    /// Returns the further builds, in the order in which they are tried.
+    pub(super) fn others(&self) -> &[Self] {
+        &self.others
+    }
+}
+
+/// Whether only this user and root can change a folder, its files, or a folder above it. In folders like
+/// `/tmp`, others cannot replace files of this user.
+fn is_protected(folder: &Path) -> bool {
+    const STICKY: u32 = 0o1000;
+    const OTHERS_WRITE: u32 = 0o022;
+    let user = rustix::process::geteuid().as_raw();
+    let is_own = |path: &Path| {
+        path.metadata().is_ok_and(|it| {
+            let is_shut =
+                it.mode() & OTHERS_WRITE == 0 || it.is_dir() && it.mode() & STICKY != 0;
+            [0, user].contains(&it.uid()) && is_shut
+        })
+    };
+    let is_reached_by_own =
+        |path: &Path| path.canonicalize().is_ok_and(|real| real.ancestors().all(is_own));
+    let files = list_files(folder).unwrap_or_default();
+    is_reached_by_own(folder) && files.iter().all(|file| is_reached_by_own(file))
+}
+
+/// Returns the regular files of a folder by name.
+fn list_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Returns the SHA-256 of a file, which identifies a build and which shells can compute, and the
@@ -145,6 +230,62 @@ fn machine_of_header(head: &[u8; HEADER_BYTES]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_builds_of_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &[u8]| {
+            fs::write(folder.path().join(name), text).unwrap();
+        };
+        let mut program = Program::running().unwrap();
+        assert!(matches!(program.add_builds(folder.path()), Err(ProgramError::NoPrograms)));
+        let mut head = [0; HEADER_BYTES];
+        head[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        head[18] = 183;
+        write("assay-b", &head);
+        head[18] = 243;
+        write("assay-a", &head);
+        write("README", b"builds");
+        program.add_builds(folder.path()).unwrap();
+        let machines: Vec<_> = program.others().iter().map(|it| it.machine.as_str()).collect();
+        assert_eq!(machines, ["Linux riscv64", "Linux aarch64"]);
+    }
+
+    #[test]
+    fn builds_that_others_can_change_are_not_used() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("assay");
+        fs::write(&file, "").unwrap();
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for (folder_mode, file_mode, expected) in
+            [(0o755, 0o755, true), (0o775, 0o755, false), (0o755, 0o757, false)]
+        {
+            set_mode(folder.path(), folder_mode);
+            set_mode(&file, file_mode);
+            assert_eq!(is_protected(folder.path()), expected, "{folder_mode:o} {file_mode:o}");
+        }
+        assert!(!is_protected(&folder.path().join("missing")));
+    }
+
+    #[test]
+    fn packed_program_unpacks_to_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let text = b"assay".repeat(100_000);
+        fs::write(&path, &text).unwrap();
+        let program = Program::read(&path, path.clone(), String::new()).unwrap();
+        let packed = program.packed().unwrap();
+        assert!(packed.bytes < 10_000, "{}", packed.bytes);
+        let mut sent = Vec::new();
+        packed.send(&mut sent).unwrap();
+        assert_eq!(sent.len() as u64, packed.bytes);
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(&sent[..]).read_to_end(&mut unpacked).unwrap();
+        assert!(unpacked == text);
+    }
 
     #[test]
     fn reads_machine_from_elf_header() {

@@ -148,15 +148,21 @@ pub(super) fn run_agent<T>(
         Err(HostFailure::ProgramChanged) => attempt(program, true),
         outcome => outcome,
     };
-    match either(course.program) {
-        Err(HostFailure::WrongMachine { theirs, ours }) => {
-            match course.program.for_machine(&theirs) {
-                Some(program) => either(program),
-                None => Err(HostFailure::WrongMachine { theirs, ours }),
-            }
+    let mut outcome = either(course.program);
+    let mut tried = course.program;
+    for other in course.program.others() {
+        let is_suitable = match &outcome {
+            Err(HostFailure::WrongMachine { theirs, .. }) => other.machine == *theirs,
+            // Another build may need an older C library.
+            Err(HostFailure::ProgramFailed { .. }) => other.machine == tried.machine,
+            _ => break,
+        };
+        if is_suitable {
+            outcome = either(other);
+            tried = other;
         }
-        outcome => outcome,
     }
+    outcome
 }
 
 /// Starts an agent and checks that it is this very build, or this version for another machine.

@@ -56,7 +56,8 @@ pub(super) enum AttributeRefresh {
     Never,
 }
 
-/// Returns the attributes of an open file that `mask` selects.
+/// Returns the attributes of an open file that `mask` selects; at least type and size where the kernel
+/// (before Linux 4.11) or a container lacks the call.
 pub(super) fn statx(file: c_int, mask: u32, sync: AttributeRefresh) -> io::Result<libc::statx> {
     let mut stats = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let flags = libc::AT_EMPTY_PATH
@@ -69,11 +70,33 @@ pub(super) fn statx(file: c_int, mask: u32, sync: AttributeRefresh) -> io::Resul
     let result = unsafe {
         libc::syscall(libc::SYS_statx, file, c"".as_ptr(), flags, mask, stats.as_mut_ptr())
     };
-    if result != 0 {
+    if result == 0 {
+        // SAFETY: all-zero bytes are a valid `statx`, and the kernel has written its fields.
+        return Ok(unsafe { stats.assume_init() });
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENOSYS | libc::EPERM) => fstat(file),
+        _ => Err(error),
+    }
+}
+
+/// Returns type and size of an open file as `statx` does.
+fn fstat(file: c_int) -> io::Result<libc::statx> {
+    let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: `found` is writable.
+    if unsafe { libc::fstat(file, found.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: all-zero bytes are a valid `statx`, and the kernel has written its fields.
-    Ok(unsafe { stats.assume_init() })
+    // SAFETY: all-zero bytes are a valid `stat`, and the call has written its fields.
+    let found = unsafe { found.assume_init() };
+    // SAFETY: all-zero bytes are a valid `statx`.
+    let mut stats: libc::statx = unsafe { std::mem::zeroed() };
+    stats.stx_mask = libc::STATX_TYPE | libc::STATX_SIZE;
+    // The type and the permissions are the low 16 bits (inode(7)).
+    stats.stx_mode = found.st_mode as u16;
+    stats.stx_size = found.st_size.unsigned_abs();
+    Ok(stats)
 }
 
 fn is_call_missing() -> bool {
@@ -113,9 +136,13 @@ mod tests {
     #[test]
     fn statx_and_fstat_agree() {
         let file = std::fs::File::open("Cargo.toml").unwrap();
+        let mask = libc::STATX_TYPE | libc::STATX_SIZE;
+        let older = fstat(file.as_raw_fd()).unwrap();
+        assert_eq!(older.stx_size, file.metadata().unwrap().len());
         for sync in [AttributeRefresh::AsUsual, AttributeRefresh::Never] {
-            let stats = statx(file.as_raw_fd(), libc::STATX_SIZE, sync).unwrap();
-            assert_eq!(stats.stx_size, file.metadata().unwrap().len());
+            let stats = statx(file.as_raw_fd(), mask, sync).unwrap();
+            assert_eq!(stats.stx_size, older.stx_size);
+            assert_eq!(stats.stx_mode, older.stx_mode);
         }
     }
 }

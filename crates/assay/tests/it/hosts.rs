@@ -154,8 +154,9 @@ fn program_is_copied_to_host_and_removed() {
     // greeting.
     world.write(
         "via.sh",
-        "echo Welcome; rm -f other-assay; export TMPDIR=$PWD/far; shift; exec \"$@\"\n",
+        "echo Welcome; rm -f other-assay; export TMPDIR=$PWD/far; shift; tee sent | \"$@\"\n",
     );
+    let program_bytes = std::fs::metadata(&copy).unwrap().len();
     let output = Command::new(&copy)
         .args(["doctor", "--hosts", "vm1", "--via", "sh via.sh {host}", "--json"])
         .current_dir(world.path("far").parent().unwrap())
@@ -167,6 +168,58 @@ fn program_is_copied_to_host_and_removed() {
     assert!(document["hosts"][0]["findings"].as_array().is_some_and(|it| !it.is_empty()));
     assert!(!copy.exists());
     assert_eq!(files_below(&world.path("far")), Vec::<std::path::PathBuf>::new());
+    let sent_bytes = std::fs::metadata(world.path("sent")).unwrap().len();
+    assert!(sent_bytes < program_bytes / 2, "{sent_bytes} of {program_bytes} bytes were sent");
+}
+
+#[test]
+fn build_that_does_not_start_is_followed_by_the_next() {
+    let world = World::new();
+    for folder in ["bin", "builds", "empty", "host"] {
+        std::fs::create_dir(world.path(folder)).unwrap();
+    }
+    let (copy, program) = (world.copy_of_program(), world.path("bin/assay"));
+    std::fs::rename(copy, &program).unwrap();
+    let bytes = std::fs::metadata(&program).unwrap().len();
+    let mut other = std::fs::read(&program).unwrap();
+    other.push(0);
+    std::fs::write(world.path("builds/assay-older-glibc"), other).unwrap();
+    // The host stores a file without a loader instead of the first build.
+    let script = format!(
+        "#!/bin/sh\n\
+         [ \"$2\" = {bytes} ] || exec /usr/bin/head \"$@\"\n\
+         /usr/bin/head \"$@\" >/dev/null\n\
+         printf '#!/no-loader\\n'; /usr/bin/head -c $(({bytes} - 13)) /dev/zero\n"
+    );
+    world.write("host/head", &script);
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(world.path("host/head"), executable).unwrap();
+    for name in ["chmod", "id", "ls", "mktemp", "rm", "rmdir", "uname", "wc"] {
+        let found = ["/usr/bin", "/bin"].map(|folder| Path::new(folder).join(name));
+        let found = found.iter().find(|it| it.exists()).expect("every system has it");
+        std::os::unix::fs::symlink(found, world.path("host").join(name)).unwrap();
+    }
+    world.write("via.sh", "sh=$(command -v sh); shift; PATH=$PWD/host exec $sh\n");
+    let doctor = |more: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(["doctor", "--json", "--hosts", "vm1", "--via", "sh via.sh {host}"]);
+        command.args(more).current_dir(world.path(".")).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), output.stderr)
+    };
+    let (code, out, _) = doctor(&[]);
+    assert_eq!(code, Some(4), "{out}");
+    assert!(out.contains("program-does-not-start") && out.contains("--binary"), "{out}");
+    let (code, out, err) = doctor(&["--binary", "builds"]);
+    assert_eq!(code, Some(0), "{out} {}", String::from_utf8_lossy(&err));
+    // The same folder is found beside the program.
+    std::fs::create_dir(world.path("libexec")).unwrap();
+    std::fs::rename(world.path("builds"), world.path("libexec/assay")).unwrap();
+    let (code, out, err) = doctor(&[]);
+    assert_eq!(code, Some(0), "{out} {}", String::from_utf8_lossy(&err));
+    let (code, _, err) = doctor(&["--binary", "empty"]);
+    let said = String::from_utf8_lossy(&err).into_owned();
+    assert!(code == Some(2) && said.contains("contains no Linux program"), "{said}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ mod rdma;
 mod reframe;
 mod releases;
 mod reports;
+mod restricted;
 mod round_trips;
 mod run_table;
 mod serve;

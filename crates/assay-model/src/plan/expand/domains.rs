@@ -55,8 +55,21 @@ fn resolve_one(
             core(host, number, threads).map(|domain| vec![single_group(domain)])
         }
         Placement::Scaling => Ok(scaling_groups(host)),
-        Placement::All => resolve(host, &Placement::EVERY, threads),
+        Placement::All => all_visible(host, threads),
     }
+}
+
+/// Resolves every placement, except those of domains that the host hides, such as a container without
+/// `/sys`.
+fn all_visible(host: &HostFacts, threads: Option<u32>) -> Result<Vec<DomainGroup>, PlanError> {
+    let mut groups = Vec::new();
+    for placement in Placement::EVERY {
+        match resolve_one(host, placement, threads) {
+            Err(PlanError::NoSuchDomain { .. }) => {}
+            found => groups.extend(found?),
+        }
+    }
+    Ok(groups)
 }
 
 fn domain(placement: impl Into<String>, cpus: Vec<u32>) -> Domain {

@@ -338,6 +338,22 @@ fn long_chain_gets_larger_budget() {
 }
 
 #[test]
+fn hidden_domains_are_left_out_of_all() {
+    let mut hidden = host();
+    hidden.topology.caches.clear();
+    hidden.topology.numa.clear();
+    let cases = |placements: &[&str]| {
+        let request = stream(placements, None, Some("1GiB"));
+        plan_with("assay", request, &hidden, MpiChoices::default())
+            .map(|plan| plan.cases.into_iter().map(|it| it.id).collect::<Vec<_>>())
+    };
+    let all = cases(&["all"]).unwrap();
+    assert!(all.contains(&"memory.stream/node".to_owned()), "{all:?}");
+    assert!(all.iter().all(|it| !it.contains("l3") && !it.contains("numa")), "{all:?}");
+    assert!(cases(&["l3"]).is_err());
+}
+
+#[test]
 fn rejects_impossible_requests() {
     let linpack = |size| MeasureRequest::Linpack { size, threads: None, blas: None };
     for (by, request, expected) in [
