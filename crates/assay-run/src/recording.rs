@@ -23,6 +23,8 @@ use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
 use crate::session::{Session, SessionRequest};
+use crate::storage::runner::StorageEvent;
+use crate::storage::{series, volume};
 use crate::stored_outcome::{self, OUTCOME_FILE, ToolOutcome};
 
 /// Relative interval width above which a result is doubtful.
@@ -104,6 +106,29 @@ impl<'t> Recording<'t> {
     pub fn start_case(&mut self, number: usize) -> Result<(), CommandFailure> {
         let case = &self.plan.cases[number].id;
         if self.begun.insert(number) { self.session.start_case(case) } else { Ok(()) }
+    }
+
+    /// Counts at the devices of a case while its phase of storage I/O runs.
+    ///
+    /// # Panics
+    /// If the plan has no such case.
+    pub fn count_storage(&self, number: usize, event: &StorageEvent<'_>) {
+        let Some(counters) = self.session.counters() else { return };
+        let case = &self.plan.cases[number];
+        match event {
+            StorageEvent::PhaseReady { .. } => {
+                let places = case.workload.as_storage();
+                let places = places.map(|it| volume::counted_places(&it.workload));
+                counters.begin_stretch(places.unwrap_or_default());
+            }
+            StorageEvent::PhaseDone { outcome } => {
+                counters.end_stretch(&case.id, series::payload(outcome));
+            }
+            StorageEvent::LayingOut { .. }
+            | StorageEvent::PhaseStarts { .. }
+            | StorageEvent::Interval { .. }
+            | StorageEvent::PhaseFailed => {}
+        }
     }
 
     /// Records the entries and raw outputs of an interrupted case, without an end; begins the case

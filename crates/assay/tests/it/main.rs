@@ -23,6 +23,7 @@ mod import;
 mod import_damage;
 mod interruption;
 mod ior;
+mod kernel_counters;
 mod measurements;
 mod mpi;
 mod mpi_run;
