@@ -124,6 +124,29 @@ impl CountedPlaces {
     }
 }
 
+/// Counters of a block device.
+const DEVICE_COUNTERS: [Counter; 5] = [
+    Counter::DeviceReadBytes,
+    Counter::DeviceWrittenBytes,
+    Counter::DeviceReads,
+    Counter::DeviceWrites,
+    Counter::DeviceBusy,
+];
+
+/// Returns the counters of devices that have never counted an I/O: drivers of memory disks do not
+/// count.
+#[must_use]
+pub fn dead_counters(reading: &CounterReading) -> Vec<CounterKey> {
+    let value = |counter, of: &String| reading.get(&(counter, of.clone())).copied();
+    let is_dead = |of: &String| {
+        value(Counter::DeviceReads, of) == Some(0.0)
+            && value(Counter::DeviceWrites, of) == Some(0.0)
+    };
+    let devices = reading.keys().filter(|(counter, _)| *counter == Counter::DeviceReads);
+    let dead = devices.map(|(_, of)| of).filter(|of| is_dead(of));
+    dead.flat_map(|of| DEVICE_COUNTERS.map(|counter| (counter, of.clone()))).collect()
+}
+
 fn is_plain(mount: &Mount) -> bool {
     let is_elsewhere = |option: &str| {
         OTHER_PATHS.iter().any(|it| option.starts_with(it)) && option != "dax=never"
@@ -133,13 +156,11 @@ fn is_plain(mount: &Mount) -> bool {
         && !mount.options.split(',').any(is_elsewhere)
 }
 
-/// Whether the statistics of a device are switched off, or have never counted anything: drivers of
-/// memory disks do not count.
+/// Whether the statistics of a device are switched off.
 fn has_no_statistics(root: &Root, name: &str) -> bool {
     let flag = |path: &str| root.text(&format!("sys/class/block/{name}/{path}"));
     let flag = flag("queue/iostats").or_else(|| flag("../queue/iostats"));
-    let counted = disk_stats::read_named(root, name);
-    flag.as_deref() == Some("0") || counted.is_none_or(|it| it.ios == (0, 0))
+    flag.as_deref() == Some("0")
 }
 
 fn add_disk(root: &Root, name: &str, reading: &mut CounterReading) {
@@ -304,7 +325,7 @@ mod tests {
         for (path, device, expected) in [
             ("/data/x", None, ("sda", 0, None)),
             ("/off/x", None, ("", 0, Some(OmissionReason::NotCounted))),
-            ("/ram/x", None, ("", 0, Some(OmissionReason::NotCounted))),
+            ("/ram/x", None, ("ram0", 0, None)),
             ("/btrfs/x", None, ("", 0, Some(OmissionReason::NoSingleDevice))),
             ("/dax/x", None, ("", 0, Some(OmissionReason::NoSingleDevice))),
             ("/rt/x", None, ("", 0, Some(OmissionReason::NoSingleDevice))),
@@ -315,6 +336,18 @@ mod tests {
             let (disks, mounts, reason) = expected;
             assert_eq!(places(path, device), (disks.to_owned(), mounts, reason), "{path}");
         }
+    }
+
+    #[test]
+    fn devices_that_never_counted_are_dead() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = machine(folder.path(), &[]);
+        let mut places = CountedPlaces::default();
+        for (path, device) in [("/dev/sda", (8, 0)), ("/dev/ram0", (1, 0))] {
+            places.add_path(&root, &[], Path::new(path), Some(device));
+        }
+        let dead = dead_counters(&places.read(&root));
+        assert_eq!(dead, DEVICE_COUNTERS.map(|counter| (counter, "ram0".to_owned())));
     }
 
     #[test]

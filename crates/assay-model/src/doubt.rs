@@ -363,7 +363,7 @@ pub enum Doubt {
         share: f64,
         /// Bytes read.
         read_bytes: u64,
-        /// Bytes that came from the device or server, for whoever asked.
+        /// Bytes that came from the device or server, for any reader.
         moved_bytes: f64,
         /// Whether direct I/O was requested, which no cache of this host serves.
         is_direct: bool,
@@ -377,7 +377,7 @@ pub enum Doubt {
         share: f64,
         /// Bytes written.
         written_bytes: u64,
-        /// Bytes that reached the device or server, from whomever.
+        /// Bytes that reached the device or server, from any writer.
         moved_bytes: f64,
         /// Whether direct I/O was requested.
         is_direct: bool,
@@ -397,13 +397,6 @@ pub enum Doubt {
         count: u64,
         /// Number of all calls.
         calls: u64,
-    },
-    /// One CPU did nothing but serve interrupts. Derived, and never stored.
-    InterruptBound {
-        /// The CPU: `cpu3`.
-        cpu: String,
-        /// Its share of time in interrupts and softirqs.
-        share: f64,
     },
     /// I/O reached the limit of a control group. Derived, and never stored.
     IoLimitReached {
@@ -593,7 +586,6 @@ impl Doubt {
                 | Self::CachedWrites { .. }
                 | Self::CardTraffic { .. }
                 | Self::RpcRetransmits { .. }
-                | Self::InterruptBound { .. }
                 | Self::IoLimitReached { .. }
         )
     }

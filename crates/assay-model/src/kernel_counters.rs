@@ -1,4 +1,4 @@
-//! Kernel counters beside a measurement: activity of devices, mounts, network devices and CPUs.
+//! Kernel counters during a measurement: activity of devices, mounts, network devices and CPUs.
 //!
 //! A counter that is absent, hidden or inconsistent is listed as omitted and has no value.
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use assay_fleet::kernel_counters::{CountedPlaces, CounterKey, CounterReading};
+use assay_fleet::kernel_counters::{self, CountedPlaces, CounterKey, CounterReading};
 use assay_fleet::root::Root;
 use assay_kernels::clock;
 use assay_model::kernel_counters::{
@@ -85,7 +85,9 @@ impl CounterWatch {
         let watched = Arc::clone(&shared);
         let work = move || {
             while !watched.is_over.load(Ordering::Relaxed) {
-                match watched.lock().next_reading_in() {
+                // Not within the `match`, which would hold the lock while the thread waits.
+                let wait = watched.lock().next_reading_in();
+                match wait {
                     None => thread::park(),
                     Some(wait) if !wait.is_zero() => thread::park_timeout(wait),
                     Some(_) => watched.read_open_stretch(),
@@ -146,6 +148,9 @@ impl CounterWatch {
         let mut state = self.shared.lock();
         let Some(mut open) = state.open.take().filter(counts) else { return };
         open.add_reading(open.places.read(&self.shared.root), clock::now_ns());
+        for key in kernel_counters::dead_counters(&open.last) {
+            open.account.mark_inconsistent(&key, OmissionReason::NotCounted);
+        }
         open.account.payload = payload;
         open.account.seconds = clock::seconds_between(open.account.began_ns, open.last_ns);
         match state.by_case.get_mut(case) {

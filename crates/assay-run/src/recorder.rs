@@ -193,7 +193,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Begins a measured stretch with the kernel counters of some places.
-    pub(crate) fn begin_counting(&self, places: CountedPlaces) {
+    pub(crate) fn begin_counting(&self, places: &CountedPlaces) {
         self.counters.iter().for_each(|it| it.begin_stretch(places.clone()));
     }
 

@@ -1,7 +1,7 @@
 //! Doubts that kernel counters show about a case.
 //!
 //! Counters of devices include the traffic of others, so that shares of caches are minima. Nothing
-//! is concluded where a part of the counters is missing.
+//! is concluded from incomplete counters.
 
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
@@ -25,10 +25,8 @@ const MIN_CARD_FACTOR: f64 = 0.98;
 const FRAME_BYTES: f64 = 18.0;
 /// Bytes of a packet before its payload: IPv6, and TCP with time stamps.
 const HEADER_BYTES: f64 = 72.0;
-/// MTU where the device does not show one.
+/// MTU of a device that does not show its own.
 const DEFAULT_MTU: f64 = 1500.0;
-/// Smallest share of time in interrupts of a CPU without time for anything else.
-const BOUND_SHARE: f64 = 0.95;
 /// Smallest share of a limit that counts as reached: a stretch begins before its first I/O.
 const REACHED_SHARE: f64 = 0.95;
 /// Shortest stretch for shares of time, in which a tick of 10 ms is 1 %.
@@ -52,7 +50,6 @@ fn find_doubts(record: &CaseRecord, counters: &CounterRecord) -> Vec<Doubt> {
     if record.case.workload.as_network().is_some() {
         doubts.extend(card_traffic(record, counters));
     }
-    doubts.extend(interrupt_bound(counters));
     doubts
 }
 
@@ -146,15 +143,6 @@ fn card_traffic(record: &CaseRecord, counters: &CounterRecord) -> Option<Doubt> 
         [(Counter::SentBytes, payload.written), (Counter::ReceivedBytes, payload.read)];
     let found = directions.into_iter().filter_map(of_direction);
     found.max_by(|a, b| a.severity().total_cmp(&b.severity()))
-}
-
-fn interrupt_bound(counters: &CounterRecord) -> Option<Doubt> {
-    counters.payload.filter(|_| counters.seconds >= MIN_STRETCH_S)?;
-    let busiest = counters.of_counter(Counter::CpuInterrupts).find(|it| !it.of.is_empty())?;
-    let all = counters.of_counter(Counter::CpuAll).find(|it| it.of == busiest.of)?;
-    let share = (busiest.total / all.total).min(1.0);
-    let cpu = busiest.of.clone();
-    (share >= BOUND_SHARE).then_some(Doubt::InterruptBound { cpu, share })
 }
 
 #[cfg(test)]

@@ -269,7 +269,7 @@ pub(super) fn add_rows(
     add_explanations(document, &shown);
 }
 
-/// Adds what kernel counters explain about the shown rows, each once with its rows.
+/// Adds the doubts from kernel counters about the shown rows, each once with its rows.
 fn add_explanations(document: &mut Document, shown: &[HostsRow<'_>]) {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for HostsRow { middle, .. } in shown {

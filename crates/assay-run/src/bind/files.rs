@@ -38,7 +38,7 @@ pub(super) fn measure(
         if let Some(before) = &test.before {
             run_phase(before, recorder)?;
         }
-        recorder.begin_counting(volume::tree_places(&test.workload));
+        recorder.begin_counting(&volume::tree_places(&test.workload));
         let (outcome, intervals) = run_phase(&test.workload, recorder)?;
         recorder.end_counting(payload(&intervals));
         record(test, &outcome, &intervals, recorder)?;

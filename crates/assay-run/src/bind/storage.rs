@@ -322,7 +322,7 @@ impl StorageProgress<'_, '_, '_> {
             // Any other end of the wait also ends the measurement.
             StorageEvent::PhaseReady { begins_ns } => {
                 if let Some(places) = &self.counted {
-                    self.recorder.begin_counting(places.clone());
+                    self.recorder.begin_counting(places);
                 }
                 begins_ns.set(self.recorder.wait_for_start().ok().flatten());
             }

@@ -181,18 +181,6 @@ fn card_moves_the_payload_and_headers() {
 }
 
 #[test]
-fn one_cpu_in_interrupts_all_the_time_limits() {
-    for (share, expected) in [(0.99, &["interrupt-bound 0.99"][..]), (0.9, &[])] {
-        let series = vec![
-            counted(Counter::CpuInterrupts, "", 30.0),
-            counted(Counter::CpuInterrupts, "cpu3", 10.0 * share),
-            counted(Counter::CpuAll, "cpu3", 10.0),
-        ];
-        assert_eq!(ids(transfer(), record((0, PAYLOAD), series)), expected, "{share}");
-    }
-}
-
-#[test]
 fn reached_limit_and_repeated_calls_are_named() {
     let series = || {
         vec![

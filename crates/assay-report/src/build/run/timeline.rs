@@ -1,5 +1,5 @@
-//! Time lines of headline cases: what the case moved, and what devices, CPUs and waiting tasks did
-//! in the same seconds, from kernel counters.
+//! Time lines of headline cases from kernel counters: bytes of the case and of its devices, busy
+//! CPUs and waiting tasks.
 
 use assay_model::attribute::{Attribute, AttributeValue, Role};
 use assay_model::kernel_counters::{CountedSeries, Counter, CounterRecord};

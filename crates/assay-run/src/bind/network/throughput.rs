@@ -150,7 +150,7 @@ fn measure_repetition(
     let device = device_towards(&test.target);
     let mut places = CountedPlaces::default();
     device.iter().for_each(|name| places.add_network_device(name));
-    recorder.begin_counting(places);
+    recorder.begin_counting(&places);
     let mut report = Iperf3Report::default();
     let start_s = recorder.elapsed_s();
     let outcome = run_test(test, &mut report, recorder);
