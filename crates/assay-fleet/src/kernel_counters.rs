@@ -21,7 +21,7 @@ const PLAIN_FILE_SYSTEMS: [&str; 8] =
 /// Mount options with which data are elsewhere, or avoid the block layer.
 const OTHER_PATHS: [&str; 2] = ["rtdev=", "dax"];
 
-/// Objects whose counters are read beside those of the machine.
+/// Objects whose counters are read in addition to those of the machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CountedPlaces {
     disks: BTreeMap<String, DeviceNumber>,
@@ -84,7 +84,7 @@ impl CountedPlaces {
         self.network_devices.insert(name.to_owned());
     }
 
-    /// Returns what cannot be counted.
+    /// Returns the paths that cannot be counted.
     #[must_use]
     pub fn omitted(&self) -> &[OmittedCounter] {
         &self.omitted

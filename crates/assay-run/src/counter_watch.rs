@@ -1,4 +1,4 @@
-//! Watch of kernel counters beside the measured stretches of cases. Measures nothing and ends no
+//! Watch of kernel counters during the measured stretches of cases. Measures nothing and ends no
 //! case.
 //!
 //! Counters are read before and after a stretch, and by a thread of low frequency in between where

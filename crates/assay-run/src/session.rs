@@ -148,7 +148,7 @@ impl<'t> Session<'t> {
         self.watch.as_ref().map(|watch| &watch.counters)
     }
 
-    /// Begins a turn of a case: what this machine does from here on concerns it.
+    /// Begins a turn of a case, to which the load from here on is attributed.
     pub(crate) fn begin_turn(&mut self) {
         if let Some(watch) = &mut self.watch {
             watch.load.account(None);
