@@ -202,7 +202,7 @@ impl FioRun<'_> {
         let result = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
             monitor.update(plan, &event, &mut |text| print_note(request, terminal, text));
             let number = monitor.measured_from_ms.len().saturating_sub(1);
-            recording.count_storage(number, &event);
+            record::count_phase(&recording, (plan, number), &event);
             let phase = &plan.plan.phases[number];
             live.update(phase, &event, terminal);
         });

@@ -7,12 +7,14 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use assay_fleet::facts;
+use assay_fleet::kernel_counters::CountedPlaces;
 use assay_fleet::root::Root;
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::{Fact, FactSubject, RequestedCommand, RunEvent, StopReason};
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::kernel_counters::PayloadBytes;
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
 use assay_model::workload::Workload;
@@ -23,8 +25,6 @@ use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
 use crate::session::{Session, SessionRequest};
-use crate::storage::runner::StorageEvent;
-use crate::storage::{series, volume};
 use crate::stored_outcome::{self, OUTCOME_FILE, ToolOutcome};
 
 /// Relative interval width above which a result is doubtful.
@@ -108,26 +108,20 @@ impl<'t> Recording<'t> {
         if self.begun.insert(number) { self.session.start_case(case) } else { Ok(()) }
     }
 
-    /// Counts at the devices of a case while its phase of storage I/O runs.
+    /// Begins a measured stretch with the kernel counters of some places.
+    pub fn begin_counting(&self, places: CountedPlaces) {
+        if let Some(counters) = self.session.counters() {
+            counters.begin_stretch(places);
+        }
+    }
+
+    /// Ends a measured stretch of a case that moved these bytes.
     ///
     /// # Panics
     /// If the plan has no such case.
-    pub fn count_storage(&self, number: usize, event: &StorageEvent<'_>) {
-        let Some(counters) = self.session.counters() else { return };
-        let case = &self.plan.cases[number];
-        match event {
-            StorageEvent::PhaseReady { .. } => {
-                let places = case.workload.as_storage();
-                let places = places.map(|it| volume::counted_places(&it.workload));
-                counters.begin_stretch(places.unwrap_or_default());
-            }
-            StorageEvent::PhaseDone { outcome } => {
-                counters.end_stretch(&case.id, series::payload(outcome));
-            }
-            StorageEvent::LayingOut { .. }
-            | StorageEvent::PhaseStarts { .. }
-            | StorageEvent::Interval { .. }
-            | StorageEvent::PhaseFailed => {}
+    pub fn end_counting(&self, number: usize, payload: PayloadBytes) {
+        if let Some(counters) = self.session.counters() {
+            counters.end_stretch(&self.plan.cases[number].id, payload);
         }
     }
 
