@@ -201,7 +201,9 @@ impl FioRun<'_> {
         let mut live = LiveProgress::default();
         let result = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
             monitor.update(plan, &event, &mut |text| print_note(request, terminal, text));
-            let phase = &plan.plan.phases[monitor.measured_from_ms.len().saturating_sub(1)];
+            let number = monitor.measured_from_ms.len().saturating_sub(1);
+            record::count_phase(&recording, (plan, number), &event);
+            let phase = &plan.plan.phases[number];
             live.update(phase, &event, terminal);
         });
         terminal.end_progress();

@@ -85,6 +85,45 @@ fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumb
     BTreeSet::from([disk_of(root, device).unwrap_or(device)])
 }
 
+/// Returns the names of the devices that hold the data of a device: itself, or the components of a
+/// mapping, or the paths of an NVMe device, whose head does not count on older kernels.
+#[must_use]
+pub fn data_devices(root: &Root, device: DeviceNumber) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    collect_data_devices(root, device, MAX_DEPTH, &mut names);
+    names.into_iter().collect()
+}
+
+fn collect_data_devices(
+    root: &Root,
+    device: DeviceNumber,
+    depth: usize,
+    names: &mut BTreeSet<String>,
+) {
+    let below = components(root, device);
+    if !below.is_empty() && depth > 0 {
+        below.into_iter().for_each(|it| collect_data_devices(root, it, depth - 1, names));
+        return;
+    }
+    let Some(name) = name(root, device) else { return };
+    let paths: Vec<String> =
+        root.names("sys/block").into_iter().filter(|path| is_nvme_path(path, &name)).collect();
+    match paths.is_empty() {
+        true => drop(names.insert(name)),
+        false => names.extend(paths),
+    }
+}
+
+/// Whether `path` is a path of the NVMe device `head`: `nvme0c1n2` of `nvme0n2`.
+fn is_nvme_path(path: &str, head: &str) -> bool {
+    let Some((subsystem, rest)) = path.strip_prefix("nvme").and_then(|it| it.split_once('c'))
+    else {
+        return false;
+    };
+    rest.split_once('n')
+        .is_some_and(|(_, namespace)| head == format!("nvme{subsystem}n{namespace}"))
+}
+
 /// Returns the direct components of a mapping or an array.
 #[must_use]
 pub fn components(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
@@ -249,6 +288,23 @@ mod tests {
             let overlaps = |it: &DeviceNumber| overlaps(&root, device, *it);
             let found: Vec<DeviceNumber> = all.into_iter().filter(overlaps).collect();
             assert_eq!(found, expected, "{device:?}");
+        }
+    }
+
+    #[test]
+    fn data_of_mapping_is_on_its_components() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = machine(folder.path());
+        assert_eq!(data_devices(&root, (253, 0)), ["sda2"]);
+        assert_eq!(data_devices(&root, (8, 16)), ["sdb"]);
+        assert_eq!(data_devices(&root, (9, 9)), [""; 0]);
+        for (path, head, expected) in [
+            ("nvme0c1n2", "nvme0n2", true),
+            ("nvme0c1n2", "nvme0n1", false),
+            ("nvme0n2", "nvme0n2", false),
+            ("sdc", "sdc", false),
+        ] {
+            assert_eq!(is_nvme_path(path, head), expected, "{path} {head}");
         }
     }
 

@@ -6,7 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use assay_model::kernel_counters::Counter;
+
 use crate::cpu_list;
+use crate::mounts::DeviceNumber;
 use crate::root::Root;
 
 /// Version 1 shows the largest page-aligned 63-bit number for "no limit". Values from 2⁶² bytes up
@@ -40,6 +43,46 @@ pub(crate) fn throttled(root: &Root) -> Option<u64> {
         .into_iter()
         .filter_map(|group| counter(&root.text(&format!("{group}/cpu.stat"))?, "nr_throttled"));
     counts.reduce(u64::saturating_add)
+}
+
+/// Returns the seconds for which quotas held tasks of the groups back; `None` if no group counts it.
+pub(crate) fn throttled_s(root: &Root) -> Option<f64> {
+    let of_group = |group: &String| {
+        let text = root.text(&format!("{group}/cpu.stat"))?;
+        let microseconds = counter(&text, "throttled_usec").map(|it| it as f64 / 1e6);
+        microseconds.or_else(|| Some(counter(&text, "throttled_time")? as f64 / 1e9))
+    };
+    groups(root, "cpu").iter().filter_map(of_group).reduce(|sum, it| sum + it)
+}
+
+/// Returns the strictest limits of the groups of this process for a block device: the limited
+/// counter and its increase per second.
+pub(crate) fn device_limits(root: &Root, device: DeviceNumber) -> Vec<(Counter, f64)> {
+    let groups = [groups(root, "io"), groups(root, "blkio")].concat();
+    let limit = |(counter, key, file): (Counter, &str, &str)| {
+        let of_group = |group: &String| {
+            let text = |file: &str| root.text(&format!("{group}/{file}"));
+            let second = text("io.max").and_then(|text| limit_value(&text, device, key));
+            second
+                .or_else(|| limit_value(&text(&format!("blkio.throttle.{file}"))?, device, ""))
+        };
+        let strictest = groups.iter().filter_map(of_group).reduce(f64::min);
+        strictest.map(|per_s| (counter, per_s))
+    };
+    let limits = [
+        (Counter::DeviceReadBytes, "rbps=", "read_bps_device"),
+        (Counter::DeviceWrittenBytes, "wbps=", "write_bps_device"),
+        (Counter::DeviceReads, "riops=", "read_iops_device"),
+        (Counter::DeviceWrites, "wiops=", "write_iops_device"),
+    ];
+    limits.into_iter().filter_map(limit).collect()
+}
+
+/// Parses `8:0 rbps=1048576 wbps=max …` of version 2, and `8:0 1048576` of version 1.
+fn limit_value(text: &str, (major, minor): DeviceNumber, key: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{major}:{minor} ")))?;
+    let value = line.split_whitespace().find_map(|word| word.strip_prefix(key))?;
+    value.parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0)
 }
 
 /// Returns the pressure stall information about CPUs of the process's own group, as the kernel
@@ -179,6 +222,21 @@ mod tests {
         check("c/memory", "/docker/1", "/docker/1/x", &["c/memory/x", "c/memory"]);
         check("c/memory", "/docker/1", "/other", &["c/memory"]);
         check("c", "/", "/../../x", &["c"]);
+    }
+
+    #[test]
+    fn parses_limits_of_both_versions() {
+        let second = "8:16 rbps=2097152 wbps=max riops=max wiops=120\n8:0 rbps=1 wbps=2";
+        for (text, device, key, expected) in [
+            (second, (8, 16), "rbps=", Some(2_097_152.0)),
+            (second, (8, 16), "wbps=", None),
+            (second, (8, 16), "wiops=", Some(120.0)),
+            (second, (8, 1), "rbps=", None),
+            ("8:0 1048576\n8:16 5", (8, 16), "", Some(5.0)),
+            ("", (8, 16), "", None),
+        ] {
+            assert_eq!(limit_value(text, device, key), expected, "{text} {device:?} {key}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use assay_model::cpu_times::{CpuTimes, ticks_to_seconds, total_ticks, user_ticks};
 use assay_model::doubt::Doubt;
 
+use crate::control_group;
 use crate::cpus;
 use crate::process_table::{self, ProcessEntry};
 use crate::root::Root;
@@ -32,6 +33,8 @@ pub struct DemandReading {
     all: u64,
     own_user: u64,
     own_system: u64,
+    /// Number of times that the CPU quota of a control group held tasks back; not in ticks.
+    throttled: Option<u64>,
 }
 
 /// CPU times of processes that are not part of assay but may work for it, in ticks.
@@ -52,6 +55,7 @@ pub struct DemandAccount {
     system_s: f64,
     stolen_s: f64,
     all_s: f64,
+    throttled: u64,
 }
 
 /// Reads the CPU times; `None` if the host hides them.
@@ -69,6 +73,7 @@ pub fn read(root: &Root) -> Option<DemandReading> {
         all: total_ticks(&sum),
         own_user,
         own_system,
+        throttled: control_group::throttled(root),
     })
 }
 
@@ -135,12 +140,16 @@ impl DemandAccount {
         self.system_s += difference(|it| it.system) - difference(|it| it.own_system);
         self.stolen_s += difference(|it| it.stolen);
         self.all_s += difference(|it| it.all);
+        if let (Some(before), Some(after)) = (before.throttled, after.throttled) {
+            self.throttled += after.saturating_sub(before);
+        }
     }
 
     /// Returns the doubts about these stretches of a run, in which related processes used CPUs.
     #[must_use]
     pub fn doubts(&self, related: RelatedDemand) -> Vec<Doubt> {
-        [self.demand_doubt(related), self.steal_doubt()].into_iter().flatten().collect()
+        let doubts = [self.demand_doubt(related), self.steal_doubt(), self.throttled_doubt()];
+        doubts.into_iter().flatten().collect()
     }
 
     fn span_s(&self) -> f64 {
@@ -163,6 +172,11 @@ impl DemandAccount {
         let is_busy = others_s - self.uncertainty_s() > MAX_OTHER_CPUS * span_s;
         (is_busy && span_s > 0.0)
             .then(|| Doubt::OtherDemand { cpus: others_s / span_s, usable_cpus: self.cpus })
+    }
+
+    fn throttled_doubt(&self) -> Option<Doubt> {
+        let (times, span_s) = (self.throttled, self.span_s());
+        (times > 0).then_some(Doubt::Throttled { times, span_s })
     }
 
     fn steal_doubt(&self) -> Option<Doubt> {
@@ -210,6 +224,7 @@ mod tests {
         all: 4000,
         own_user: 500,
         own_system: 20,
+        throttled: Some(2),
     };
 
     /// The window has 10 s on two CPUs.
@@ -249,6 +264,15 @@ mod tests {
         assert_eq!(stolen(16), [], "0.8 % as on a quiet guest");
         let doubt = Doubt::Steal { stolen_s: 1.0, share: 0.05, span_s: 10.0 };
         assert_eq!(stolen(100), [doubt]);
+    }
+
+    #[test]
+    fn quota_that_held_tasks_back_counts() {
+        let held = DemandReading { throttled: Some(9), ..QUIET };
+        let expected = Doubt::Throttled { times: 7, span_s: 10.0 };
+        assert_eq!(doubts(held, RelatedDemand::Unknown), [expected]);
+        let hidden = DemandReading { throttled: None, ..QUIET };
+        assert_eq!(doubts(hidden, RelatedDemand::Unknown), []);
     }
 
     /// The time between ticks is uncertain: short cases on many CPUs have no doubt.

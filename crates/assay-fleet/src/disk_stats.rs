@@ -16,6 +16,8 @@ pub struct DiskCounters {
     pub merges: (u64, u64),
     /// Total time of reads and of writes, in milliseconds.
     pub ticks_ms: (u64, u64),
+    /// Bytes read and written.
+    pub bytes: (u64, u64),
     /// Milliseconds with at least one I/O in flight.
     pub busy_ms: u64,
     /// Total time of all I/O in the queue, in milliseconds.
@@ -29,6 +31,14 @@ pub fn read(root: &Root, device: DeviceNumber) -> Option<DiskCounters> {
     let statistics = root.text("proc/diskstats")?;
     let disk = whole_disk(root, device).unwrap_or(device);
     statistics.lines().find_map(|line| parse_counters(line, disk))
+}
+
+/// Reads the counters of a disk or partition by its name; `None` if the system does not report them.
+#[must_use]
+pub fn read_named(root: &Root, name: &str) -> Option<DiskCounters> {
+    let text = root.text(&format!("sys/class/block/{name}/stat"));
+    let text = text.or_else(|| root.text(&format!("sys/block/{name}/stat")))?;
+    parse_values(name.to_owned(), text.split_whitespace())
 }
 
 /// Returns the disk of a partition.
@@ -51,10 +61,22 @@ fn parse_counters(line: &str, (major, minor): DeviceNumber) -> Option<DiskCounte
     if number != (major, minor) {
         return None;
     }
+    parse_values(name, words)
+}
+
+/// Unit of the kernel's counters of transfers, independent of the device's sectors.
+const SECTOR_BYTES: u64 = 512;
+
+fn parse_values<'w>(
+    name: String,
+    words: impl Iterator<Item = &'w str>,
+) -> Option<DiskCounters> {
     let values: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
     let value = |index: usize| values.get(index).copied();
+    let bytes = |index: usize| value(index)?.checked_mul(SECTOR_BYTES);
     Some(DiskCounters {
         name,
+        bytes: (bytes(2)?, bytes(6)?),
         ios: (value(0)?, value(4)?),
         merges: (value(1)?, value(5)?),
         ticks_ms: (value(3)?, value(7)?),
@@ -75,6 +97,7 @@ mod tests {
             ios: (10, 50),
             merges: (2, 6),
             ticks_ms: (40, 80),
+            bytes: (300 * 512, 700 * 512),
             busy_ms: 100,
             in_queue_ms: 110,
         };

@@ -120,7 +120,7 @@ fn parse(line: &str) -> Option<Mount> {
 }
 
 /// Decodes the kernel's octal escapes of blank, tab, line feed and backslash.
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .into_iter()
         .fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))

@@ -91,6 +91,12 @@ impl CpuTimes {
         Self { total: None, cpus }
     }
 
+    /// Parses the lines of single CPUs, with their numbers: those of offline CPUs are missing.
+    pub fn parse_numbered(text: &str) -> impl Iterator<Item = (u32, CpuTicks)> {
+        let columns = text.lines().filter_map(parse_columns);
+        columns.filter_map(|(number, columns)| Some((number.parse().ok()?, columns)))
+    }
+
     /// Returns the ticks of processes in the kernel, without interrupts.
     #[must_use]
     pub const fn system_ticks(columns: &CpuTicks) -> u64 {
@@ -167,6 +173,9 @@ mod tests {
         assert_eq!((before.sum_cpus()[0], before.steal_ticks()), (107, Some(1)));
         let second = CpuTimes::parse_selected(BEFORE, |cpu| cpu == 1);
         assert_eq!((second.cpus, second.total), (vec![before.cpus[1]], None));
+        let numbers: Vec<u32> =
+            CpuTimes::parse_numbered(BEFORE).map(|(number, _)| number).collect();
+        assert_eq!(numbers, [0, 1]);
         for text in ["", "cpu\n", "cpux 1 2 3 4 5 6 7 8\n", "cpu7 1 2", "cpu  1 2", "intr 5\n"]
         {
             assert_eq!(CpuTimes::parse(text), CpuTimes::default(), "{text}");

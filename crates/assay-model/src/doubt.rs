@@ -354,6 +354,61 @@ pub enum Doubt {
         /// The kind of its file system.
         file_system: String,
     },
+    /// A cache served reads instead of the device or the server. Derived from kernel counters, and
+    /// never stored.
+    CachedReads {
+        /// The devices or mounts.
+        place: String,
+        /// Minimum share of the bytes that did not come from there.
+        share: f64,
+        /// Bytes read.
+        read_bytes: u64,
+        /// Bytes that came from the device or server, for any reader.
+        moved_bytes: f64,
+        /// Whether direct I/O was requested, which no cache of this host serves.
+        is_direct: bool,
+    },
+    /// Written bytes did not reach the device or the server during the measurement. Derived, and
+    /// never stored.
+    CachedWrites {
+        /// The devices or mounts.
+        place: String,
+        /// Minimum share of the bytes that did not get there.
+        share: f64,
+        /// Bytes written.
+        written_bytes: u64,
+        /// Bytes that reached the device or server, from any writer.
+        moved_bytes: f64,
+        /// Whether direct I/O was requested.
+        is_direct: bool,
+    },
+    /// A network device moved much more or less than the payload. Derived, and never stored.
+    CardTraffic {
+        /// The device.
+        device: String,
+        /// Bytes of the device over bytes of the payload.
+        factor: f64,
+    },
+    /// The NFS client sent calls again. Derived, and never stored.
+    RpcRetransmits {
+        /// The mount points.
+        mount: String,
+        /// Number of calls sent again.
+        count: u64,
+        /// Number of all calls.
+        calls: u64,
+    },
+    /// I/O reached the limit of a control group. Derived, and never stored.
+    IoLimitReached {
+        /// The device.
+        device: String,
+        /// The limit per second.
+        limit_per_s: f64,
+        /// Reached rate per second.
+        reached_per_s: f64,
+        /// Unit of both.
+        unit: Unit,
+    },
     /// A file has holes.
     FileWithHoles {
         /// The file.
@@ -520,6 +575,19 @@ impl Doubt {
     ) -> Option<Self> {
         Self::not_started(left, answered + left)?;
         Some(Self::MessageRateMissed { asked_per_s, answered, seconds })
+    }
+
+    /// Whether kernel counters show it: it explains a value.
+    #[must_use]
+    pub const fn is_from_counters(&self) -> bool {
+        matches!(
+            self,
+            Self::CachedReads { .. }
+                | Self::CachedWrites { .. }
+                | Self::CardTraffic { .. }
+                | Self::RpcRetransmits { .. }
+                | Self::IoLimitReached { .. }
+        )
     }
 
     /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …

@@ -12,6 +12,7 @@ use crate::doubt::Doubt;
 use crate::factor::FactorLevel;
 use crate::facts::{HostFacts, HostState};
 use crate::failure::FailureReason;
+use crate::kernel_counters::CounterRecord;
 use crate::plan::Plan;
 
 /// Version of the event format. Fields may be added; none changes its meaning within a version.
@@ -59,6 +60,8 @@ pub enum RunEvent {
         /// Size in bytes.
         bytes: u64,
     },
+    /// Kernel counters of a case on one host, before its end.
+    Counters(Box<CounterRecord>),
     /// A doubt about one case or, without a case, about the run.
     Doubt {
         /// The case it concerns.

@@ -33,6 +33,7 @@ pub mod file_outcome;
 pub mod finding;
 pub mod history;
 pub mod host_names;
+pub mod kernel_counters;
 pub mod level_comparison;
 pub mod limit;
 pub mod mpi_installation;

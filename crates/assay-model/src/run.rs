@@ -11,6 +11,7 @@ use crate::event::{
 };
 use crate::facts::HostState;
 use crate::failure::FailureReason;
+use crate::kernel_counters::CounterRecord;
 use crate::plan::Case;
 
 /// Name of totals over several hosts in the dimension `host`; no host may have it.
@@ -76,6 +77,8 @@ pub struct CaseRecord {
     pub raw: BTreeMap<String, String>,
     /// Doubts about this case.
     pub doubts: Vec<Doubt>,
+    /// Kernel counters of each host that provided them.
+    pub counters: Vec<CounterRecord>,
     /// Facts about it on one of several hosts.
     pub facts_by_host: BTreeMap<String, Attributes>,
     /// Hosts on which it failed while others continued; their samples do not count.
@@ -255,6 +258,10 @@ impl Run {
             RunEvent::RawOutput { case: None, name, hash, .. } => {
                 self.raw.insert(name, hash);
             }
+            RunEvent::Counters(counters) => {
+                let case = counters.case.clone();
+                self.update_case(&case, |record| record.counters.push(*counters));
+            }
             RunEvent::Doubt { case: Some(case), doubt } => {
                 self.update_case(&case, |record| record.doubts.push(doubt));
             }
@@ -338,6 +345,7 @@ impl Run {
                 facts: Attributes::new(),
                 raw: BTreeMap::new(),
                 doubts: Vec::new(),
+                counters: Vec::new(),
                 facts_by_host: BTreeMap::new(),
                 failed_hosts: Vec::new(),
             });
@@ -436,6 +444,7 @@ mod recording {
                 facts: Attributes::new(),
                 raw: BTreeMap::new(),
                 doubts: Vec::new(),
+                counters: Vec::new(),
                 facts_by_host: BTreeMap::new(),
                 failed_hosts: Vec::new(),
             }

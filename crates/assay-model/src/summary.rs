@@ -12,6 +12,7 @@ use crate::doubt::Doubt;
 use crate::event::RunStatus;
 use crate::facts::HostFacts;
 use crate::failure::FailureReason;
+use crate::kernel_counters::CounterRecord;
 use crate::limit::PhysicalLimit;
 use crate::plan::OmittedMeasure;
 use crate::quantity::Unit;
@@ -41,6 +42,8 @@ pub struct RunSummary {
     pub omitted: Vec<OmittedMeasure>,
     /// Doubts about the run as a whole.
     pub warnings: Vec<Doubt>,
+    /// Kernel counters of the cases, by host.
+    pub counters: Vec<CounterRecord>,
 }
 
 /// Identity and status of a run.

@@ -112,6 +112,7 @@ impl Anonymiser {
         self.replace_all(&mut case.facts_by_host)?;
         self.replace_all(&mut case.raw)?;
         self.replace_all(&mut case.doubts)?;
+        self.replace_all(&mut case.counters)?;
         if let Some(CaseOutcome::Failed { failure, because }) = &mut case.outcome {
             self.replace_all(failure)?;
             self.replace_all(because)?;

@@ -114,7 +114,7 @@ fn measure_case(
     session.start_case(&case.id)?;
     warn_of_case(case, session);
     let mut state = CaseState::new(case, &execution.host.name);
-    session.account_load(None);
+    session.begin_turn();
     let mut recorder = session.recorder(&mut state, execution.cancel);
     let surroundings = bind::CaseEnv {
         host: &execution.host,
@@ -132,7 +132,7 @@ fn measure_case(
         Err(failure) => Err(failure.into()),
     };
     let spent_s = recorder.elapsed_s();
-    session.account_load(Some(&case.id));
+    session.end_turn(&case.id);
     known.borrow_mut().forecast.record_spent(&case.id, spent_s, true);
     if matches!(outcome, Err(CaseError::Interrupted)) {
         keep_interrupted(case, &mut state, session)?;

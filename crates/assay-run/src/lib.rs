@@ -12,6 +12,7 @@ mod bind;
 mod block_order;
 mod condition_command;
 pub mod coordinator;
+mod counter_watch;
 mod execution;
 pub mod factor_turns;
 pub mod failure;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_fleet::kernel_counters::CountedPlaces;
 use assay_fleet::remote::calls::Call;
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes, Role};
@@ -15,12 +16,14 @@ use assay_model::event::{
     EventCount, Fact, FactSubject, RunEvent, Sample, SeriesOpened, StretchRecord,
 };
 use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, MissingHostFeature};
+use assay_model::kernel_counters::PayloadBytes;
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, CasePair};
 use assay_model::quantity::{Quantity, Unit};
 use assay_stats::stopping::{self, CaseTime, NextStep};
 
 use crate::coordinator::StartGate;
+use crate::counter_watch::CounterWatch;
 use crate::failure::CommandFailure;
 use crate::forecast::{RunForecast, TOLERANCE};
 use crate::listener::SecondFigures;
@@ -169,6 +172,8 @@ pub(crate) struct Recorder<'a, 't> {
     cancel: &'a AtomicBool,
     run_started_ns: u64,
     turn_started_ns: u64,
+    /// `None` if this machine is not watched.
+    counters: Option<&'a CounterWatch>,
 }
 
 impl<'a, 't> Recorder<'a, 't> {
@@ -178,7 +183,28 @@ impl<'a, 't> Recorder<'a, 't> {
         cancel: &'a AtomicBool,
         run_started_ns: u64,
     ) -> Self {
-        Self { state, log, cancel, run_started_ns, turn_started_ns: clock::now_ns() }
+        let turn_started_ns = clock::now_ns();
+        Self { state, log, cancel, run_started_ns, turn_started_ns, counters: None }
+    }
+
+    /// Returns the recorder with the watch of kernel counters.
+    pub(crate) fn with_counters(self, counters: Option<&'a CounterWatch>) -> Self {
+        Self { counters, ..self }
+    }
+
+    /// Begins a measured stretch with the kernel counters of some places.
+    pub(crate) fn begin_counting(&self, places: &CountedPlaces) {
+        self.counters.iter().for_each(|it| it.begin_stretch(places.clone()));
+    }
+
+    /// Ends a measured stretch that moved these bytes.
+    pub(crate) fn end_counting(&self, payload: PayloadBytes) {
+        self.counters.iter().for_each(|it| it.end_stretch(&self.state.case.id, payload));
+    }
+
+    /// Drops the counters of the stretch in progress.
+    pub(crate) fn discard_counting(&self) {
+        self.counters.iter().for_each(|it| it.discard_stretch());
     }
 
     /// Ends the turn, so that the time until the next one does not count.

@@ -7,12 +7,14 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use assay_fleet::facts;
+use assay_fleet::kernel_counters::CountedPlaces;
 use assay_fleet::root::Root;
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::entry::MeasurementEntry;
 use assay_model::event::{Fact, FactSubject, RequestedCommand, RunEvent, StopReason};
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::kernel_counters::PayloadBytes;
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::run::Run;
 use assay_model::workload::Workload;
@@ -104,6 +106,23 @@ impl<'t> Recording<'t> {
     pub fn start_case(&mut self, number: usize) -> Result<(), CommandFailure> {
         let case = &self.plan.cases[number].id;
         if self.begun.insert(number) { self.session.start_case(case) } else { Ok(()) }
+    }
+
+    /// Begins a measured stretch with the kernel counters of some places.
+    pub fn begin_counting(&self, places: CountedPlaces) {
+        if let Some(counters) = self.session.counters() {
+            counters.begin_stretch(places);
+        }
+    }
+
+    /// Ends a measured stretch of a case that moved these bytes.
+    ///
+    /// # Panics
+    /// If the plan has no such case.
+    pub fn end_counting(&self, number: usize, payload: PayloadBytes) {
+        if let Some(counters) = self.session.counters() {
+            counters.end_stretch(&self.plan.cases[number].id, payload);
+        }
     }
 
     /// Records the entries and raw outputs of an interrupted case, without an end; begins the case

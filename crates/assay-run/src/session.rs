@@ -23,6 +23,7 @@ use jiff::Timestamp;
 
 use crate::bind;
 use crate::coordinator::{Coordinator, StartGate};
+use crate::counter_watch::CounterWatch;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::load_watch::LoadWatch;
@@ -62,6 +63,7 @@ struct MachineWatch {
     before: HostState,
     pauses: PauseWatch,
     load: LoadWatch,
+    counters: CounterWatch,
     _presence: InstanceMarker,
 }
 
@@ -100,7 +102,9 @@ impl<'t> Session<'t> {
         let emulated = host.is_emulated().then_some(Doubt::EmulatedCpu);
         session.log.add_doubts(emulated.into_iter().chain(company))?;
         let (pauses, load) = (PauseWatch::start(), LoadWatch::start(plan));
-        session.watch = Some(MachineWatch { before, pauses, load, _presence: presence });
+        let counters = CounterWatch::start();
+        session.watch =
+            Some(MachineWatch { before, pauses, load, counters, _presence: presence });
         Ok(session)
     }
 
@@ -126,7 +130,9 @@ impl<'t> Session<'t> {
         state: &'a mut CaseState,
         cancel: &'a AtomicBool,
     ) -> Recorder<'a, 't> {
-        Recorder::new(state, &mut self.log, cancel, self.started_ns)
+        // Not the method, which would borrow the log, too.
+        let counters = self.watch.as_ref().map(|watch| &watch.counters);
+        Recorder::new(state, &mut self.log, cancel, self.started_ns).with_counters(counters)
     }
 
     /// Records the pauses of this machine since the last call, as doubts about the case or the run.
@@ -137,11 +143,25 @@ impl<'t> Session<'t> {
         })
     }
 
-    /// Attributes the load on this machine since the last call to a case; `None` for time between
-    /// cases.
-    pub(crate) fn account_load(&mut self, case: Option<&str>) {
+    /// Watch of kernel counters, if this machine measures.
+    pub(crate) fn counters(&self) -> Option<&CounterWatch> {
+        self.watch.as_ref().map(|watch| &watch.counters)
+    }
+
+    /// Begins a turn of a case, to which the load from here on is attributed.
+    pub(crate) fn begin_turn(&mut self) {
         if let Some(watch) = &mut self.watch {
-            watch.load.account(case);
+            watch.load.account(None);
+            watch.counters.begin_turn();
+        }
+    }
+
+    /// Attributes the load and the kernel counters of this machine since the beginning of the turn
+    /// to a case.
+    pub(crate) fn end_turn(&mut self, case: &str) {
+        if let Some(watch) = &mut self.watch {
+            watch.counters.end_turn(case);
+            watch.load.account(Some(case));
         }
     }
 
@@ -155,11 +175,11 @@ impl<'t> Session<'t> {
         let loads = watch.load.finish(elapsed_s);
         let is_known = watch.load.is_known();
         let mut doubts = state::find_disturbances(&watch.before, after, elapsed_s, is_known);
-        // Cases with stolen time are named; the others are sound.
-        let is_steal = |doubt: &Doubt| matches!(doubt, Doubt::Steal { .. });
-        if loads.iter().any(|(_, doubt)| is_steal(doubt)) {
-            doubts.retain(|doubt| !is_steal(doubt));
-        }
+        // Cases with stolen or withheld time are named; the others are sound.
+        doubts.retain(|doubt| {
+            !matches!(doubt, Doubt::Steal { .. } | Doubt::Throttled { .. })
+                || loads.iter().all(|(_, of_case)| of_case.id() != doubt.id())
+        });
         self.log.add_doubts(doubts)?;
         loads
             .into_iter()
@@ -172,6 +192,10 @@ impl<'t> Session<'t> {
         case: &str,
         ending: Result<StopReason, (CaseFailure, Option<String>)>,
     ) -> Result<(), CommandFailure> {
+        let counters = self.counters().and_then(|it| it.take_record(case));
+        if let Some(counters) = counters {
+            self.log.add(RunEvent::Counters(Box::new(counters)))?;
+        }
         let case = case.to_owned();
         self.log.add(match ending {
             Ok(stopped) => RunEvent::CaseFinished { case, stopped },

@@ -34,6 +34,7 @@ pub mod analysis;
 pub mod autocorrelation;
 pub mod change_points;
 pub mod compare;
+pub mod counter_doubts;
 pub mod curve;
 pub mod doubts;
 pub mod effective;

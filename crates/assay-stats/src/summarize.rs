@@ -51,6 +51,7 @@ pub fn summarize(run: &Run) -> RunSummary {
         failures,
         omitted: run.started.plan.omitted.clone(),
         warnings,
+        counters: run.finished_cases().flat_map(|it| it.counters.iter().cloned()).collect(),
     }
 }
 

@@ -22,6 +22,7 @@ const THOROUGH_MODULES: &[&str] = &[
     "fio_logs::",
     "hosts::", // and `vdbench_hosts`
     "interruption::",
+    "kernel_counters::",
     "measurements::",
     "mpi::",
     "mpi_run::",

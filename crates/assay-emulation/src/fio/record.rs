@@ -14,6 +14,7 @@ use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::CommandFailure;
 use assay_run::recording::{self, Recording};
+use assay_run::storage::runner::StorageEvent;
 use assay_run::storage::{series, volume};
 use assay_run::stored_outcome::{self, ToolOutcome};
 use assay_store::Store;
@@ -66,6 +67,27 @@ pub(super) fn record_phases(
         recording.record_case(number, entries, &journals, failure)?;
     }
     Ok(())
+}
+
+/// Delimits the stretch of a phase in which kernel counters of its devices are kept.
+pub(super) fn count_phase(
+    recording: &Recording<'_>,
+    (plan, number): (&FioPlan, usize),
+    event: &StorageEvent<'_>,
+) {
+    match event {
+        StorageEvent::PhaseReady { .. } => {
+            let workload = &plan.plan.phases[number].workload;
+            recording.begin_counting(volume::counted_places(workload));
+        }
+        StorageEvent::PhaseDone { outcome } => {
+            recording.end_counting(number, series::payload(outcome));
+        }
+        StorageEvent::LayingOut { .. }
+        | StorageEvent::PhaseStarts { .. }
+        | StorageEvent::Interval { .. }
+        | StorageEvent::PhaseFailed => {}
+    }
 }
 
 /// Ends the record of jobs that could not be carried out.

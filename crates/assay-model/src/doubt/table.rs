@@ -248,6 +248,38 @@ doubts! {
         ];
     TargetInMemory { path, file_system }, "target-in-memory",
         [path = DoubtArgument::path(path), kind = DoubtArgument::text(file_system)];
+    CachedReads { place, share, read_bytes, moved_bytes, is_direct }, "cached-reads",
+        severity: *share, level: cache_level(*is_direct),
+        [
+            place = DoubtArgument::text(place),
+            share = Share(*share, 0),
+            payload = Figure(*read_bytes as f64, Unit::Byte, 3),
+            moved = Figure(*moved_bytes, Unit::Byte, 3),
+        ],
+        advice: Message(cache_advice(*is_direct));
+    CachedWrites { place, share, written_bytes, moved_bytes, is_direct }, "cached-writes",
+        severity: *share, level: cache_level(*is_direct),
+        [
+            place = DoubtArgument::text(place),
+            share = Share(*share, 0),
+            payload = Figure(*written_bytes as f64, Unit::Byte, 3),
+            moved = Figure(*moved_bytes, Unit::Byte, 3),
+        ],
+        advice: Message(cache_advice(*is_direct));
+    CardTraffic { device, factor }, "card-traffic", severity: (factor - 1.0).abs(),
+        text: DoubtText::Message(match *factor > 1.0 {
+            true => "doubt-card-traffic-more",
+            false => "doubt-card-traffic-less",
+        }),
+        [device = DoubtArgument::text(device), factor = Number(*factor, 2)];
+    RpcRetransmits { mount, count, calls }, "rpc-retransmits", severity: *count as f64,
+        [mount = DoubtArgument::text(mount), n = Count(*count), calls = Count(*calls)];
+    IoLimitReached { device, limit_per_s, reached_per_s, unit }, "io-limit-reached",
+        [
+            device = DoubtArgument::text(device),
+            limit = Figure(*limit_per_s, *unit, 3),
+            reached = Figure(*reached_per_s, *unit, 3),
+        ];
     FileWithHoles { path, bytes, stored_bytes }, "file-with-holes",
         [
             path = DoubtArgument::path(path),
@@ -335,6 +367,15 @@ const MODES_APART: f64 = 1.2;
 
 fn steal_level(share: f64) -> TrustLevel {
     if share > SOUND_STEAL { TrustLevel::Suspect } else { TrustLevel::Sound }
+}
+
+/// Returns the level of a value of which a cache served a part: expected through the page cache.
+const fn cache_level(is_direct: bool) -> TrustLevel {
+    if is_direct { TrustLevel::Suspect } else { TrustLevel::Sound }
+}
+
+const fn cache_advice(is_direct: bool) -> &'static str {
+    if is_direct { "advice-cache-below" } else { "advice-page-cache" }
 }
 
 fn modes_level(low: f64, high: f64) -> TrustLevel {

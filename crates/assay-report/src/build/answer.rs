@@ -255,6 +255,25 @@ pub(super) fn add_rows(
         document.paragraph(Tone::Quiet, message!("answer-more", n = n, names = names));
     }
     document.paragraph(Tone::Quiet, legend(&shown));
+    add_explanations(document, &shown);
+}
+
+/// Adds the doubts from kernel counters about the shown rows, each once with its rows.
+fn add_explanations(document: &mut Document, shown: &[HostsRow<'_>]) {
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for HostsRow { middle, .. } in shown {
+        for doubt in middle.estimate.warnings.iter().filter(|it| it.is_from_counters()) {
+            let text = words::doubt(doubt).text;
+            match found.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, rows)) => rows.push(&middle.name),
+                None => found.push((text, vec![&middle.name])),
+            }
+        }
+    }
+    for (text, rows) in found {
+        let text = units::format_fact(&rows.join(semicolon()), &text);
+        document.paragraph(Tone::Doubt, text);
+    }
 }
 
 /// Selects at most `rows` rows but at least one of each topic; returns them and the omitted ones.

@@ -22,6 +22,7 @@ mod programs;
 mod roofline;
 mod storage;
 mod stream;
+mod timeline;
 pub(super) mod words;
 
 use assay_model::attribute::Attribute;
@@ -101,4 +102,5 @@ fn add_sections(document: &mut Document, context: &ReportContext<'_>) {
     storage::add(document, context);
     files::add(document, context);
     programs::add(document, context);
+    timeline::add(document, context);
 }

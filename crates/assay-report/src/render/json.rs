@@ -16,6 +16,7 @@ use assay_model::facts::HostFacts;
 use assay_model::history::{
     DetectionMethod, EnvironmentChange, History, HistoryPoint, LevelChange, Sensitivity,
 };
+use assay_model::kernel_counters::CounterRecord;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::limit::PhysicalLimit;
 use assay_model::plan::OmittedMeasure;
@@ -43,6 +44,8 @@ struct SummaryOut<'a> {
     failures: Vec<FailureOut<'a>>,
     omitted: Vec<OmittedOut<'a>>,
     warnings: Vec<DoubtOut<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    counters: &'a [CounterRecord],
     #[serde(skip_serializing_if = "Option::is_none")]
     gates: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -364,6 +367,7 @@ fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
         failures: summary.failures.iter().map(failure).collect(),
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
+        counters: &summary.counters,
         gates: None,
         levels: None,
         comparisons: Vec::new(),

@@ -29,6 +29,7 @@ pub(crate) fn summary(suite: &str, status: RunStatus, host: HostFacts) -> RunSum
         failures: vec![],
         omitted: vec![],
         warnings: vec![],
+        counters: vec![],
     }
 }
 

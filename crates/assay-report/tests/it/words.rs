@@ -91,6 +91,29 @@ fn measurer_doubts() -> Vec<Doubt> {
         },
         Doubt::SearchNotFinished { tries: 3, keeps_per_s: 1e3, misses_per_s: 4e3 },
         Doubt::TargetInMemory { path: "/x".into(), file_system: "tmpfs".into() },
+        Doubt::CachedReads {
+            place: "sda1".into(),
+            share: 0.41,
+            read_bytes: 1 << 30,
+            moved_bytes: 6.3e8,
+            is_direct: false,
+        },
+        Doubt::CachedWrites {
+            place: "/mnt/volume".into(),
+            share: 0.3,
+            written_bytes: 1 << 30,
+            moved_bytes: 7.5e8,
+            is_direct: true,
+        },
+        Doubt::CardTraffic { device: "eth0".into(), factor: 1.31 },
+        Doubt::CardTraffic { device: "eth0".into(), factor: 0.6 },
+        Doubt::RpcRetransmits { mount: "/mnt/volume".into(), count: 2, calls: 1000 },
+        Doubt::IoLimitReached {
+            device: "sda".into(),
+            limit_per_s: 419_430_400.0,
+            reached_per_s: 417e6,
+            unit: PER_BYTE,
+        },
         Doubt::FileWithHoles { path: "/x".into(), bytes: 1 << 20, stored_bytes: 0 },
         Doubt::IoFailed {
             target: 0,
@@ -248,7 +271,7 @@ fn every_doubt_has_a_text() {
         explanations.insert(doubt.id().to_owned(), words);
     }
     // A new doubt of the model must be added above.
-    assert_eq!(explanations.len(), 59);
+    assert_eq!(explanations.len(), 64);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use assay_fleet::capacity;
+use assay_fleet::kernel_counters::CountedPlaces;
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::event::StopReason;
@@ -95,6 +96,7 @@ pub(super) fn prepare(
         laying_out: None,
         passes: Vec::new(),
         passed_bytes: 0,
+        counted: None,
     };
     let done =
         runner::prepare(&plan, options, cancel, &mut |event| watcher.handle_event(&event));
@@ -134,14 +136,16 @@ impl StorageCaseRun<'_, '_, '_> {
         let (notes, phases): (Vec<_>, Vec<_>) =
             precondition::precondition_phases(test).into_iter().unzip();
         notes.iter().for_each(|it| self.recorder.note(it));
-        self.run_phases(&StoragePlan { phases }).map(drop)
+        let outcomes = self.run_plan(&StoragePlan { phases }, self.options, None)?;
+        require_whole(outcomes).map(drop)
     }
 
     /// Runs the workload once; an interruption leaves the completed part as the outcome.
     fn run_partial(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single_phase(workload.clone(), &self.case.id);
         let options = RunOptions { keeps_partial: true, ..self.options.clone() };
-        let outcome = self.run_plan(&StoragePlan { phases: vec![phase] }, &options)?;
+        let places = Some(volume::counted_places(workload));
+        let outcome = self.run_plan(&StoragePlan { phases: vec![phase] }, &options, places)?;
         let outcome = outcome.into_iter().next();
         match outcome {
             Some(it) if it.ended == EndReason::Interrupted && series::io_count(&it) == 0 => {
@@ -154,24 +158,19 @@ impl StorageCaseRun<'_, '_, '_> {
     /// Runs the workload once, to its end.
     fn run_once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single_phase(workload.clone(), &self.case.id);
-        let outcomes = self.run_phases(&StoragePlan { phases: vec![phase] })?;
+        let places = Some(volume::counted_places(workload));
+        let plan = StoragePlan { phases: vec![phase] };
+        let outcomes = require_whole(self.run_plan(&plan, self.options, places)?)?;
         outcomes.into_iter().next().ok_or_else(|| FailureReason::NoIo.into())
     }
 
-    /// Runs all phases to their end.
-    fn run_phases(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
-        let outcomes = self.run_plan(plan, self.options)?;
-        if outcomes.iter().any(|outcome| outcome.ended == EndReason::Interrupted) {
-            return Err(CaseError::Interrupted);
-        }
-        Ok(outcomes)
-    }
-
-    /// Runs all phases, possibly only in part; failed I/O is a failed measurement.
+    /// Runs all phases, possibly only in part; failed I/O is a failed measurement. Kernel counters of
+    /// the given places are kept.
     fn run_plan(
         &mut self,
         plan: &StoragePlan,
         options: &RunOptions,
+        counted: Option<CountedPlaces>,
     ) -> Result<Vec<StorageOutcome>, CaseError> {
         let cancel = self.recorder.cancel();
         let passes = plan.phases.iter().map(|phase| bytes_of_pass(&phase.workload)).collect();
@@ -181,6 +180,7 @@ impl StorageCaseRun<'_, '_, '_> {
             laying_out: None,
             passes,
             passed_bytes: 0,
+            counted,
         };
         let done = runner::run_phases(plan, options, cancel, &mut |event| {
             watcher.handle_event(&event);
@@ -197,7 +197,15 @@ impl StorageCaseRun<'_, '_, '_> {
     }
 }
 
-/// Reports the events of a storage plan to the user.
+/// Returns the outcomes unless the user interrupted one of them.
+fn require_whole(outcomes: Vec<StorageOutcome>) -> Result<Vec<StorageOutcome>, CaseError> {
+    match outcomes.iter().any(|outcome| outcome.ended == EndReason::Interrupted) {
+        true => Err(CaseError::Interrupted),
+        false => Ok(outcomes),
+    }
+}
+
+/// Reports the events of a storage plan to the user, and delimits its measured stretches.
 struct StorageProgress<'w, 'a, 't> {
     case: &'w str,
     recorder: &'w mut Recorder<'a, 't>,
@@ -207,6 +215,8 @@ struct StorageProgress<'w, 'a, 't> {
     passes: Vec<Option<u64>>,
     /// Bytes transferred so far.
     passed_bytes: u64,
+    /// Places whose kernel counters are kept; `None` for phases that are not measured.
+    counted: Option<CountedPlaces>,
 }
 
 /// Bytes that a phase without a duration transfers: the size of all its targets.
@@ -311,7 +321,13 @@ impl StorageProgress<'_, '_, '_> {
             }
             // Any other end of the wait also ends the measurement.
             StorageEvent::PhaseReady { begins_ns } => {
+                if let Some(places) = &self.counted {
+                    self.recorder.begin_counting(places);
+                }
                 begins_ns.set(self.recorder.wait_for_start().ok().flatten());
+            }
+            StorageEvent::PhaseDone { outcome } if self.counted.is_some() => {
+                self.recorder.end_counting(series::payload(outcome));
             }
             StorageEvent::PhaseStarts { .. }
             | StorageEvent::PhaseDone { .. }

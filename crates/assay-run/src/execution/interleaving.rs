@@ -99,12 +99,12 @@ pub(super) fn measure(
                 session.log.warn(&words);
             }
             let state = &mut present.state;
-            session.account_load(None);
+            session.begin_turn();
             let mut recorder = session.recorder(state, execution.cancel);
             let outcome = (present.turns)(&mut recorder);
             let spent_s = recorder.elapsed_s();
             recorder.end_turn();
-            session.account_load(Some(&present.case.id));
+            session.end_turn(&present.case.id);
             let is_over = !matches!(outcome, Ok(None));
             let mut learning = known.borrow_mut();
             learning.forecast.record_spent(&present.case.id, spent_s, is_over);

@@ -185,6 +185,11 @@ impl<'t> FleetRecord<'t> {
                 let case = case.map(|case| self.case_id(host, &case));
                 RunEvent::RawOutput { case, name: format!("{name}:{output}"), hash, bytes }
             }
+            RunEvent::Counters(mut counters) => {
+                counters.case = self.case_id(host, &counters.case);
+                counters.host = Some(name);
+                RunEvent::Counters(counters)
+            }
             RunEvent::Doubt { case, doubt } => {
                 let case = case.map(|case| self.case_id(host, &case));
                 RunEvent::Doubt {

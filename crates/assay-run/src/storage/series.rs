@@ -8,6 +8,7 @@ use assay_model::doubt::Doubt;
 use assay_model::entry::{EntryValue, MeasurementEntry, SeriesKey};
 use assay_model::failure::FailureReason;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
+use assay_model::kernel_counters::PayloadBytes;
 use assay_model::storage_outcome::{IntervalTally, IoTally, StorageOutcome};
 use assay_model::workload::file_set::{FileOperation, FileStream, FileWorkload};
 use assay_model::workload::storage::StorageWorkload;
@@ -100,6 +101,13 @@ pub fn join_stretches<I: PhaseInterval>(
         _ => {}
     }
     stretches
+}
+
+/// Returns the bytes of all I/O, including the warm-up.
+#[must_use]
+pub fn payload(outcome: &StorageOutcome) -> PayloadBytes {
+    let sum = |of: fn(&IntervalTally) -> u64| outcome.intervals.iter().map(of).sum();
+    PayloadBytes { read: sum(|it| it.reads.bytes), written: sum(|it| it.writes.bytes) }
 }
 
 /// Returns the number of I/O after the warm-up.

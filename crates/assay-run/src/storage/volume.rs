@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use assay_fleet::kernel_counters::CountedPlaces;
 use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
 use assay_fleet::{block_device, capacity};
@@ -93,6 +94,31 @@ pub fn workload_facts(workload: &StorageWorkload) -> Vec<MeasurementEntry> {
     let total = total.filter(|bytes| *bytes > 0);
     let total = total.map(|bytes| MeasurementEntry::Fact(Attribute::TargetBytes, bytes.into()));
     volume_facts(opened_paths(workload)).into_iter().chain(total).collect()
+}
+
+/// Returns the devices and mounts that hold the targets of a workload.
+#[must_use]
+pub fn counted_places(workload: &StorageWorkload) -> CountedPlaces {
+    places_of(opened_paths(workload))
+}
+
+/// Returns the devices and mounts that hold the trees of a workload.
+#[must_use]
+pub fn tree_places(workload: &FileWorkload) -> CountedPlaces {
+    places_of(workload.trees.iter().map(|tree| tree.anchor.as_path()))
+}
+
+fn places_of<'p>(paths: impl Iterator<Item = &'p Path>) -> CountedPlaces {
+    let root = Root::machine();
+    let mounts = mounts::read(&root);
+    let mut places = CountedPlaces::default();
+    for path in paths {
+        let path = resolve_existing(path);
+        let device = path.metadata().ok().filter(|it| it.file_type().is_block_device());
+        let device = device.map(|it| block_device::unpack_number(it.rdev()));
+        places.add_path(&root, &mounts, &path, device);
+    }
+    places
 }
 
 /// Returns the facts about the volumes of one workload on file trees.

@@ -7,6 +7,8 @@ use assay_model::doubt::Doubt;
 use assay_model::run::CaseRecord;
 use assay_model::workload::StreamWorkload;
 
+use crate::counter_doubts::counter_doubts;
+
 /// STREAM's own rule: arrays of at least four times the last-level caches.
 const CACHE_MULTIPLE: f64 = 4.0;
 
@@ -54,6 +56,7 @@ impl<'r> CaseDoubts<'r> {
             let is_known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
             doubts.extend(cache_assisted(stream).filter(|_| !is_known));
         }
+        doubts.extend(counter_doubts(self.record, name));
         doubts
     }
 }

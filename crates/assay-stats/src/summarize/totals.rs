@@ -96,6 +96,7 @@ fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<Case
         series,
         raw: BTreeMap::new(),
         doubts: Vec::new(),
+        counters: Vec::new(),
         facts_by_host: BTreeMap::new(),
         failed_hosts: Vec::new(),
     })

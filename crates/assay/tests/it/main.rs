@@ -23,6 +23,7 @@ mod import;
 mod import_damage;
 mod interruption;
 mod ior;
+mod kernel_counters;
 mod local_times;
 mod measurements;
 mod mpi;

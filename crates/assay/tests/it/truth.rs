@@ -15,8 +15,8 @@ use crate::network::link::{FAR, LONG_QUEUE, Link, LinkProgram, SHORT_QUEUE, run}
 use crate::network::{ServerProcess, free_port, is_installed};
 use crate::program::World;
 
-mod fleet;
-mod rounds;
+pub(crate) mod fleet;
+pub(crate) mod rounds;
 
 /// Returns whether this try is requested and its peer is installed; otherwise prints that the test
 /// is skipped.

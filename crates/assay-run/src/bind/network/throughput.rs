@@ -5,10 +5,13 @@ use std::time::Duration;
 use assay_dialects::iperf3::{Iperf3Interval, Iperf3Report, StreamInterval};
 use assay_dialects::wire::iperf3::parameters::{DataDirection, TestLimit};
 use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
+use assay_fleet::kernel_counters::CountedPlaces;
 use assay_fleet::root::Root;
 use assay_fleet::state;
+use assay_kernels::network::device;
 use assay_model::cpu_account::CpuAccount;
 use assay_model::entry::MeasuredSpan;
+use assay_model::kernel_counters::PayloadBytes;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{NetworkThroughput, TransferDirection};
 
@@ -20,6 +23,8 @@ use crate::network::iperf3_client::{
     self, DATAGRAM_OF_ONE_SEGMENT, Iperf3ClientTest, Iperf3Event, Iperf3Outcome,
 };
 use crate::network::iperf3_record::CompletedIperf3Test;
+use crate::network::setup::{is_same_machine, local_address_for};
+use crate::network::target::NetworkTarget;
 use crate::recorder::{CaseError, Recorder};
 
 /// Bytes per write over TCP by a stream that has a CPU to itself. A write that fills the send
@@ -144,23 +149,55 @@ fn measure_repetition(
     // hosts may still measure another case.
     recorder.wait_for_start()?;
     let counters = virtual_function::FunctionCounters::read();
+    let device = device_towards(&test.target);
+    let mut places = CountedPlaces::default();
+    device.iter().for_each(|name| places.add_network_device(name));
+    recorder.begin_counting(&places);
     let mut report = Iperf3Report::default();
     let start_s = recorder.elapsed_s();
     let outcome = run_test(test, &mut report, recorder);
     let span = MeasuredSpan::from_seconds(start_s, recorder.elapsed_s() - start_s, false);
     store_document(&report, progress, recorder)?;
     let outcome = outcome.map_err(|error| case_error(far_end.find_cause(error)))?;
+    let payload = payload(&outcome, test.parameters.protocol);
     let test = CompletedIperf3Test {
         parameters: &test.parameters,
         outcome: &outcome,
         reported: &report,
     };
+    // The connections may use another route than the first address of the name.
+    let is_same_machine = is_same_machine(test.local(), outcome.address.ip());
+    match is_same_machine || device::find_name(test.local()) == device {
+        true => recorder.end_counting(payload),
+        false => recorder.discard_counting(),
+    }
     recorder.record_all(test.total_entries(span));
     if !std::mem::replace(&mut progress.has_facts, true) {
         recorder.record_all(test.facts());
         counters.record_change(test.local(), recorder);
     }
     Ok(())
+}
+
+/// Returns the network device of the route to a target; `None` for addresses of this machine.
+fn device_towards(target: &NetworkTarget) -> Option<String> {
+    let remote = *target.addresses().ok()?.first()?;
+    let local = local_address_for(remote);
+    (!is_same_machine(local, remote.ip())).then(|| device::find_name(local)).flatten()
+}
+
+/// Bytes that this end received and sent. A TCP sender's own count includes its send buffer.
+fn payload(outcome: &Iperf3Outcome, protocol: TransportProtocol) -> PayloadBytes {
+    let bytes = |sum: Option<StreamInterval>| sum.map_or(0, |it| it.bytes);
+    let sent = outcome.end.sum_sent(true);
+    let arrived = outcome.end.sum_received(true);
+    PayloadBytes {
+        read: bytes(outcome.end.sum_received(false)),
+        written: bytes(match protocol {
+            TransportProtocol::Tcp => arrived.or(sent),
+            TransportProtocol::Udp => sent,
+        }),
+    }
 }
 
 /// Runs the test and collects all its reports until it ended or failed.

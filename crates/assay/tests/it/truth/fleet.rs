@@ -43,7 +43,8 @@ fn check_six_agents_on_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
     let Some(disk) = RamDisk::new() else { return skip("cannot create a RAM disk (zram)") };
     let world = World::new();
     world.write("via.sh", "shift; exec \"$@\"\n");
-    let Some(group) = ReadLimitGroup::new(&disk, 10_000).filter(ReadLimitGroup::enter) else {
+    let Some(group) = ReadLimitGroup::new(&disk.name(), 10_000).filter(ReadLimitGroup::enter)
+    else {
         return skip("cannot throttle a block device");
     };
     let suite = format!(
@@ -119,14 +120,14 @@ fn six_senders_total_payload_of_gigabit_bucket() {
 }
 
 /// Control groups with CPU quotas, in either hierarchy of the kernel; deleted on drop.
-struct CpuQuotas(Vec<PathBuf>);
+pub(crate) struct CpuQuotas(pub(crate) Vec<PathBuf>);
 
 /// Period of the quotas in microseconds: the smallest quota is 1000 (cpu.max in the kernel's
 /// documentation of control groups), and a measurement has to last for many periods.
 const PERIOD_US: u32 = 20_000;
 
 impl CpuQuotas {
-    fn new(test: &str, quotas_us: &[u32]) -> Option<Self> {
+    pub(crate) fn new(test: &str, quotas_us: &[u32]) -> Option<Self> {
         let lacks = || {
             eprintln!("SKIPPED {test}: this kernel or user cannot set CPU quotas");
             None

@@ -21,11 +21,15 @@ impl RamDisk {
     }
 
     pub(super) fn path(&self) -> String {
-        format!("/dev/zram{}", self.0)
+        format!("/dev/{}", self.name())
+    }
+
+    pub(super) fn name(&self) -> String {
+        format!("zram{}", self.0)
     }
 
     fn system_path(&self, name: &str) -> String {
-        format!("/sys/block/zram{}/{name}", self.0)
+        format!("/sys/block/{}/{name}", self.name())
     }
 }
 
@@ -37,7 +41,7 @@ impl Drop for RamDisk {
 }
 
 /// Control group whose reads of one device are limited, in either hierarchy of the kernel.
-pub(super) struct ReadLimitGroup {
+pub(crate) struct ReadLimitGroup {
     folder: PathBuf,
     members: PathBuf,
     home: PathBuf,
@@ -46,13 +50,14 @@ pub(super) struct ReadLimitGroup {
 }
 
 impl ReadLimitGroup {
-    pub(super) fn new(disk: &RamDisk, reads_per_s: u32) -> Option<Self> {
-        let number = fs::read_to_string(disk.system_path("dev")).ok()?;
+    /// Creates a group for the device `name` below `/sys/block`.
+    pub(crate) fn new(name: &str, reads_per_s: u32) -> Option<Self> {
+        let number = fs::read_to_string(format!("/sys/block/{name}/dev")).ok()?;
         let number = number.trim();
         let older = ("/sys/fs/cgroup/blkio", "tasks", "blkio.throttle.read_iops_device", "");
         let newer = ("/sys/fs/cgroup", "cgroup.procs", "io.max", "riops=");
         [older, newer].into_iter().find_map(|(root, members, limit, key)| {
-            let folder = Path::new(root).join(format!("assay-rounds-{}", std::process::id()));
+            let folder = Path::new(root).join(format!("assay-{name}-{}", std::process::id()));
             fs::create_dir(&folder).ok()?;
             let group = Self {
                 members: folder.join(members),
@@ -70,11 +75,11 @@ impl ReadLimitGroup {
     }
 
     /// Moves the calling thread into the group, so that its children start there.
-    pub(super) fn enter(&self) -> bool {
+    pub(crate) fn enter(&self) -> bool {
         fs::write(&self.members, "0").is_ok()
     }
 
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         drop(fs::write(&self.home, "0"));
     }
 }
@@ -103,7 +108,8 @@ fn changing_limit_is_not_steady_until_constant() {
         eprintln!("SKIPPED {test}: this kernel or user cannot create a RAM disk (zram)");
         return;
     };
-    let Some(group) = ReadLimitGroup::new(&disk, 2000).filter(ReadLimitGroup::enter) else {
+    let Some(group) = ReadLimitGroup::new(&disk.name(), 2000).filter(ReadLimitGroup::enter)
+    else {
         eprintln!("SKIPPED {test}: this kernel or user cannot throttle a block device");
         return;
     };

@@ -1,0 +1,101 @@
+use super::*;
+
+fn key(counter: Counter, of: &str) -> CounterKey {
+    (counter, of.to_owned())
+}
+
+fn reading(values: &[(Counter, &str, f64)]) -> CounterReading {
+    values.iter().map(|(counter, of, value)| (key(*counter, of), *value)).collect()
+}
+
+fn open_stretch(last: CounterReading) -> OpenStretch {
+    OpenStretch {
+        places: CountedPlaces::default(),
+        is_turn: false,
+        last,
+        last_ns: 0,
+        period_s: PERIOD_S,
+        account: CounterAccount::default(),
+    }
+}
+
+#[test]
+fn inconsistent_counters_are_left_out_by_name() {
+    let (sda, eth) = ((Counter::DeviceReadBytes, "sda"), (Counter::SentBytes, "eth0"));
+    let before = reading(&[
+        (sda.0, sda.1, 100.0),
+        (eth.0, eth.1, 4_294_967_000.0),
+        (Counter::MajorFaults, "", 7.0),
+    ]);
+    let mut open = open_stretch(before);
+    // A counter of 32 bits wraps, a file disappears, and a CPU comes online.
+    open.add_reading(
+        reading(&[(sda.0, sda.1, 150.0), (eth.0, eth.1, 90.0), (Counter::CpuAll, "cpu1", 1.0)]),
+        1_000_000_000,
+    );
+    let record = open.account.into_record("x");
+    let [only] = &record.counted[..] else { panic!("{record:?}") };
+    assert_eq!((only.counter, only.of.as_str(), only.total), (sda.0, "sda", 50.0));
+    let omitted: Vec<(&str, OmissionReason)> =
+        record.omitted.iter().map(|it| (it.name.as_str(), it.reason)).collect();
+    assert_eq!(
+        omitted,
+        [
+            ("eth0 sent-bytes", OmissionReason::WentBackwards),
+            ("major-faults", OmissionReason::NotVisible),
+        ]
+    );
+}
+
+#[test]
+fn points_are_bounded_and_keep_the_total() {
+    let mut open = open_stretch(reading(&[(Counter::DeviceReadBytes, "sda", 0.0)]));
+    let mut length = 1.0;
+    for n in 1..=1000_u32 {
+        let now = reading(&[(Counter::DeviceReadBytes, "sda", f64::from(n) * 512.0)]);
+        open.add_reading(now, u64::from(n) * 250_000_000);
+        length *= open.account.merge_points();
+    }
+    let record = open.account.into_record("x");
+    assert!(record.points_s.len() <= MAX_POINTS, "{}", record.points_s.len());
+    assert_eq!(record.points_s.first().map(|it| it[0]), Some(0.0));
+    assert_eq!(record.points_s.last().map(|it| it[1]), Some(250.0));
+    let series = &record.counted[0];
+    assert_eq!((series.total, series.points.iter().sum::<f64>()), (512_000.0, 512_000.0));
+    assert!(length >= 16.0, "{length}");
+}
+
+#[test]
+fn only_the_busiest_cpu_is_kept() {
+    let at = |seconds: f64| {
+        reading(&[
+            (Counter::CpuInterrupts, "cpu0", 0.0),
+            (Counter::CpuAll, "cpu0", seconds),
+            (Counter::CpuInterrupts, "cpu1", seconds * 0.99),
+            (Counter::CpuAll, "cpu1", seconds),
+            (Counter::CpuAll, "", 2.0 * seconds),
+        ])
+    };
+    let mut open = open_stretch(at(0.0));
+    open.add_reading(at(10.0), 10_000_000_000);
+    let record = open.account.into_record("x");
+    let names: Vec<&str> = record.counted.iter().map(|it| it.of.as_str()).collect();
+    assert_eq!(names, ["cpu1", "", "cpu1"]);
+}
+
+#[test]
+fn stretches_of_a_case_add_up() {
+    let watch = CounterWatch::start();
+    for _ in 0..2 {
+        watch.begin_turn();
+        watch.begin_stretch(CountedPlaces::default());
+        watch.end_stretch("x", PayloadBytes { read: 5, written: 0 });
+        watch.end_turn("x");
+    }
+    watch.begin_stretch(CountedPlaces::default());
+    watch.end_turn("y");
+    let record = watch.take_record("x").unwrap();
+    assert_eq!(record.payload, Some(PayloadBytes { read: 10, written: 0 }));
+    assert_eq!(record.points_s.len(), 2);
+    assert!(watch.take_record("y").is_none(), "an unfinished stretch does not count");
+}

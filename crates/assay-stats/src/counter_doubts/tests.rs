@@ -1,0 +1,204 @@
+use assay_model::kernel_counters::{
+    CountedSeries, OmissionReason, OmittedCounter, PayloadBytes,
+};
+use assay_model::plan::{Case, StoppingRule};
+use assay_model::workload::measurement_mode::MeasurementMode;
+use assay_model::workload::storage::{
+    AccessPattern, EngineChoice, StorageData, StorageLoad, StorageStream, StorageTarget,
+    StorageTest, StorageTiming, StorageWorkload, Verify, WriteSync,
+};
+use assay_model::workload::{
+    NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
+};
+
+use super::*;
+
+const MIB: f64 = 1048576.0;
+
+fn counted(counter: Counter, of: &str, total: f64) -> CountedSeries {
+    CountedSeries { counter, of: of.to_owned(), total, points: Vec::new() }
+}
+
+fn record(payload: (u64, u64), counted: Vec<CountedSeries>) -> CounterRecord {
+    CounterRecord {
+        case: "x".to_owned(),
+        seconds: 10.0,
+        payload: Some(PayloadBytes { read: payload.0, written: payload.1 }),
+        counted,
+        ..CounterRecord::default()
+    }
+}
+
+fn case_record(workload: Workload) -> CaseRecord {
+    let stopping =
+        StoppingRule { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
+    let (id, by) = ("x".to_owned(), "assay".to_owned());
+    CaseRecord {
+        case: Case { id, by, workload, stopping, pair: None },
+        outcome: None,
+        series: Vec::new(),
+        facts: [].into(),
+        raw: [].into(),
+        doubts: Vec::new(),
+        counters: Vec::new(),
+        facts_by_host: [].into(),
+        failed_hosts: Vec::new(),
+    }
+}
+
+fn storage(is_direct: bool) -> Workload {
+    let target = StorageTarget {
+        name: "t".into(),
+        path: "/v/file".into(),
+        size_bytes: None,
+        range_bytes: None,
+        align_bytes: None,
+        direct: is_direct,
+        sync: WriteSync::None,
+        sync_at_end: false,
+        opening: Default::default(),
+    };
+    let timing = StorageTiming {
+        warmup_s: 0.0,
+        duration_s: Some(1.0),
+        interval_s: 0.1,
+        stop_after_bytes: None,
+    };
+    let workload = StorageWorkload {
+        targets: vec![target],
+        streams: vec![StorageStream::new(AccessPattern::Random, 8192, 1.0)],
+        load: StorageLoad::Closed,
+        timing,
+        engine: EngineChoice::Auto,
+        data: StorageData { compressible: 0.0, verify: Verify::Off },
+        seed: 1,
+    };
+    Workload::Storage(Box::new(StorageTest {
+        name: "RndRead".into(),
+        point: None,
+        provisioned_bytes_per_s: None,
+        precondition_passes: 0,
+        course: MeasurementMode::Once,
+        workload,
+    }))
+}
+
+fn transfer() -> Workload {
+    let question = NetworkTest::Throughput(NetworkThroughput {
+        streams: 1,
+        direction: TransferDirection::Send,
+        seconds: 10,
+        copy: true,
+        rate_bit_per_s: None,
+        congestion: None,
+    });
+    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, question })
+}
+
+fn ids(workload: Workload, counters: CounterRecord) -> Vec<String> {
+    let mut case = case_record(workload);
+    case.counters.push(counters);
+    let doubts = counter_doubts(&case, "h");
+    doubts.iter().map(|it| format!("{} {:.2}", it.id(), it.severity())).collect()
+}
+
+const PAYLOAD: u64 = 1 << 30;
+
+#[test]
+fn bytes_below_the_payload_were_cached() {
+    use Counter::{
+        DeviceReadBytes as Read, DeviceWrittenBytes as Written, NfsReadBytes as Nfs,
+    };
+    let all = 1024.0 * MIB;
+    for (payload, series, expected) in [
+        // Direct I/O moves the payload, and others move more.
+        ((PAYLOAD, 0), vec![counted(Read, "sda", all)], &[][..]),
+        ((PAYLOAD, 0), vec![counted(Read, "sda", 3.0 * all)], &[]),
+        ((PAYLOAD, 0), vec![counted(Read, "sda", 0.96 * all)], &[]),
+        ((PAYLOAD, 0), vec![counted(Read, "sda", 0.59 * all)], &["cached-reads 0.41"]),
+        ((PAYLOAD, 0), vec![counted(Nfs, "/mnt/v", 0.0)], &["cached-reads 1.00"]),
+        (
+            (PAYLOAD, 0),
+            vec![counted(Read, "sda", 0.5 * all), counted(Nfs, "/v", 0.5 * all)],
+            &[],
+        ),
+        ((0, PAYLOAD), vec![counted(Written, "sda", 0.7 * all)], &["cached-writes 0.30"]),
+        ((0, PAYLOAD), vec![], &[]),
+        ((1 << 20, 0), vec![counted(Read, "sda", 0.0)], &[]),
+    ] {
+        assert_eq!(ids(storage(false), record(payload, series)), expected);
+    }
+}
+
+#[test]
+fn missing_counters_conclude_nothing() {
+    let mut counters =
+        record((PAYLOAD, 0), vec![counted(Counter::DeviceReadBytes, "sda", 0.0)]);
+    counters.omitted =
+        vec![OmittedCounter { name: "/b".into(), reason: OmissionReason::NoSingleDevice }];
+    assert_eq!(ids(storage(false), counters.clone()), [""; 0]);
+    counters.omitted.clear();
+    assert_eq!(ids(storage(false), counters.clone()), ["cached-reads 1.00"]);
+    counters.payload = None;
+    assert_eq!(ids(storage(false), counters.clone()), [""; 0]);
+    counters.payload = Some(PayloadBytes { read: PAYLOAD, written: 0 });
+    counters.host = Some("other".into());
+    assert_eq!(ids(storage(false), counters), [""; 0]);
+}
+
+#[test]
+fn direct_reads_from_a_cache_are_suspect() {
+    use assay_model::doubt::TrustLevel;
+    for (is_direct, level) in [(true, TrustLevel::Suspect), (false, TrustLevel::Sound)] {
+        let mut case = case_record(storage(is_direct));
+        let counters =
+            record((PAYLOAD, 0), vec![counted(Counter::DeviceReadBytes, "sda", 0.0)]);
+        case.counters.push(counters);
+        let doubts = counter_doubts(&case, "h");
+        assert_eq!(doubts[0].row().level, level);
+    }
+}
+
+#[test]
+fn card_moves_the_payload_and_headers() {
+    use Counter::{ReceivedBytes, SentBytes};
+    for (bytes, expected) in [
+        (1.0, &[][..]),
+        (1.046, &[]),
+        (1.10, &[]),
+        (1.31, &["card-traffic 0.31"]),
+        (0.6, &["card-traffic 0.40"]),
+    ] {
+        let sent = counted(SentBytes, "eth0", bytes * 1024.0 * MIB);
+        let acks = counted(ReceivedBytes, "eth0", 9.0 * MIB);
+        assert_eq!(
+            ids(transfer(), record((0, PAYLOAD), vec![sent, acks])),
+            expected,
+            "{bytes}"
+        );
+    }
+    assert_eq!(ids(transfer(), record((0, PAYLOAD), vec![])), [""; 0], "loopback");
+}
+
+#[test]
+fn reached_limit_and_repeated_calls_are_named() {
+    let series = || {
+        vec![
+            counted(Counter::DeviceReadBytes, "sda", 1024.0 * MIB),
+            counted(Counter::NfsCalls, "/v", 100.0),
+            counted(Counter::NfsRetransmits, "/v", 2.0),
+        ]
+    };
+    for (limit_mib, expected) in [
+        (103.0, &["rpc-retransmits 2.00", "io-limit-reached 0.00"][..]),
+        (200.0, &["rpc-retransmits 2.00"]),
+    ] {
+        let mut counters = record((PAYLOAD, 0), series());
+        counters.limits = vec![CounterLimit {
+            counter: Counter::DeviceReadBytes,
+            of: "sda".into(),
+            per_s: limit_mib * MIB,
+        }];
+        assert_eq!(ids(storage(true), counters), expected, "{limit_mib}");
+    }
+}

@@ -1,0 +1,210 @@
+//! Doubts from kernel counters against known truths: each is named in every repeat, and none in
+//! innocent ones.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::network::link::{FAR, Link};
+use crate::program::World;
+use crate::storage::LoopDevice;
+use crate::truth::fleet::CpuQuotas;
+use crate::truth::rounds::ReadLimitGroup;
+
+/// Repeats of every truth; each must be right.
+const REPEATS: usize = 3;
+/// Size of the files, well above the smallest payload that is compared.
+const FILE_SIZE: &str = "64MiB";
+
+/// Returns the identifiers of the doubts about results that kernel counters show, and of throttling.
+fn named_doubts(document: &Value) -> Vec<String> {
+    let results = document["results"].as_array().unwrap().iter();
+    let warnings = results.flat_map(|it| it["warnings"].as_array().unwrap().clone());
+    let shown =
+        ["cached-reads", "cached-writes", "card-traffic", "io-limit-reached", "throttled"];
+    let ids = warnings.map(|it| it["id"].as_str().unwrap().to_owned());
+    let mut ids: Vec<String> = ids.filter(|id| shown.contains(&id.as_str())).collect();
+    ids.sort();
+    ids.dedup();
+    ids
+}
+
+fn total(document: &Value, counter: &str) -> f64 {
+    let counted = document["counters"][0]["counted"].as_array().unwrap();
+    let found = counted.iter().filter(|it| it["counter"] == counter);
+    found.map(|it| it["total"].as_f64().unwrap()).sum()
+}
+
+fn payload(document: &Value, side: &str) -> f64 {
+    document["counters"][0]["payload"][side].as_f64().unwrap()
+}
+
+/// Sectors of 512 bytes that a device has read and written.
+fn device_bytes(name: &str) -> [f64; 2] {
+    let text = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+    let values: Vec<f64> = text.split_whitespace().map(|it| it.parse().unwrap()).collect();
+    [values[2] * 512.0, values[6] * 512.0]
+}
+
+fn loop_device(world: &World, test: &str) -> Option<LoopDevice> {
+    let path = world.path("disk");
+    std::fs::File::create(&path).unwrap().set_len(160 << 20).unwrap();
+    LoopDevice::over_existing(&path, test)
+}
+
+/// Mounts a new ext4 file system of the device; `None` where that is not possible.
+fn mount_ext4(device: &LoopDevice, point: &Path, test: &str) -> Option<()> {
+    std::fs::create_dir(point).unwrap();
+    let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
+    let mounted = || Command::new("mount").arg(&device.0).arg(point).status();
+    if made.is_ok_and(|it| it.success()) && mounted().is_ok_and(|it| it.success()) {
+        return Some(());
+    }
+    eprintln!("SKIPPED {test}: mkfs.ext4 or mount does not work here");
+    None
+}
+
+#[test]
+fn bytes_that_miss_the_device_are_named() {
+    let test = "bytes_that_miss_the_device_are_named";
+    let world = World::new();
+    let Some(device) = loop_device(&world, test) else { return };
+    let name = device.0.trim_start_matches("/dev/").to_owned();
+    if mount_ext4(&device, &world.path("mounted"), test).is_none() {
+        return;
+    }
+    for _ in 0..REPEATS {
+        for (verb, more, expected) in [
+            ("read", &[][..], &[][..]),
+            ("read", &["--buffered"], &["cached-reads"]),
+            ("write", &[], &[]),
+            ("write", &["--buffered"], &["cached-writes"]),
+        ] {
+            let file = ["storage", verb, "mounted/file", "--size", FILE_SIZE, "--json"];
+            let load = ["--for", "500ms", "--bs", "64k", "--depth", "4", "--random"];
+            let before = device_bytes(&name);
+            let document = world.json(&[&file[..], &load, more].concat());
+            let after = device_bytes(&name);
+            assert_eq!(named_doubts(&document), expected, "{verb} {more:?}: {document}");
+            let [counter, side] = match verb {
+                "read" => ["device-read-bytes", "read"],
+                _ => ["device-written-bytes", "written"],
+            };
+            let moved = total(&document, counter) / payload(&document, side);
+            // Direct I/O moves each byte once, apart from metadata.
+            let is_right =
+                if more.is_empty() { (0.99..1.1).contains(&moved) } else { moved < 0.9 };
+            assert!(is_right, "{verb} {more:?}: {moved}");
+            let whole = [after[0] - before[0], after[1] - before[1]];
+            let whole = if verb == "read" { whole[0] } else { whole[1] };
+            assert!(total(&document, counter) <= whole, "{verb} {more:?}: {whole}");
+        }
+    }
+}
+
+#[test]
+fn reached_limit_of_a_control_group_is_named() {
+    let test = "reached_limit_of_a_control_group_is_named";
+    let world = World::new();
+    let Some(device) = loop_device(&world, test) else { return };
+    let name = device.0.trim_start_matches("/dev/").to_owned();
+    for (reads_per_s, expected) in [(400, &["io-limit-reached"][..]), (100_000_000, &[])] {
+        for _ in 0..REPEATS {
+            let Some(group) = ReadLimitGroup::new(&name, reads_per_s) else {
+                eprintln!("SKIPPED {test}: this kernel or user cannot throttle a block device");
+                return;
+            };
+            let read = ["storage", "read", &device.0, "--bs", "4k", "--depth", "4"];
+            let arguments = [&read[..], &["--for", "1500ms", "--random", "--json"]].concat();
+            assert!(group.enter());
+            let child = world.command(&arguments).stdout(Stdio::piped()).spawn();
+            group.leave();
+            let document = json(&child.unwrap().wait_with_output().unwrap());
+            assert_eq!(named_doubts(&document), expected, "{reads_per_s}: {document}");
+        }
+    }
+}
+
+#[test]
+fn cpu_quota_is_named_for_the_case_that_it_held_back() {
+    let test = "cpu_quota_is_named_for_the_case_that_it_held_back";
+    let world = World::new();
+    let arguments = ["storage", "read", "--engine", "null", "--for", "600ms", "--json"];
+    for (quota_us, expected) in [(Some(2000), &["throttled"][..]), (None, &[])] {
+        for _ in 0..REPEATS {
+            let inner = world.command(&arguments);
+            let mut shell = Command::new("sh");
+            let quotas = quota_us.map(|quota_us| CpuQuotas::new(test, &[quota_us]));
+            let enter = match &quotas {
+                Some(None) => return,
+                Some(Some(quotas)) => {
+                    format!("echo $$ >{}/cgroup.procs", quotas.0[0].display())
+                }
+                None => "true".to_owned(),
+            };
+            shell.args(["-c", &format!("{enter}; exec \"$0\" \"$@\"")]);
+            shell.arg(inner.get_program()).args(inner.get_args());
+            shell.envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
+            let document = json(&shell.output().unwrap());
+            assert_eq!(named_doubts(&document), expected, "{quota_us:?}: {document}");
+        }
+    }
+}
+
+/// Starts assay's server at the far end, on the default port.
+fn serve(link: &Link, world: &World, more: &[&str]) -> std::process::Child {
+    let server = [&["iperf3", "-s", "-B", FAR, "--idle-timeout", "20"], more].concat();
+    let mut command = link.command_within(true, world, &server);
+    let serving = command.stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    serving
+}
+
+/// Bytes that the near end of the link has sent.
+fn sent_bytes(link: &Link) -> f64 {
+    let file = "/sys/class/net/veth0/statistics/tx_bytes";
+    let output = Command::new("ip").args(["netns", "exec", &link.near, "cat", file]).output();
+    String::from_utf8(output.unwrap().stdout).unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn other_traffic_of_the_network_device_is_named() {
+    let Some(link) = Link::unlimited("traffic") else { return };
+    let world = World::new();
+    let (mut serving, mut second) =
+        (serve(&link, &world, &[]), serve(&link, &world, &["-p", "5301"]));
+    for _ in 0..REPEATS {
+        for (others, expected) in [(false, &[][..]), (true, &["card-traffic"])] {
+            let flood = ["iperf3", "-c", FAR, "-p", "5301", "-b", "400M", "-t", "4"];
+            let flood = others.then(|| {
+                link.command_within(false, &world, &flood)
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .unwrap()
+            });
+            if others {
+                std::thread::sleep(std::time::Duration::from_millis(500));
+            }
+            let before = sent_bytes(&link);
+            let asked =
+                ["net", "throughput", FAR, "--for", "2s", "--rate", "400Mbit/s", "--json"];
+            let output = link.command_within(false, &world, &asked).output().unwrap();
+            let whole = sent_bytes(&link) - before;
+            flood.into_iter().for_each(|mut it| drop(it.wait()));
+            let document = json(&output);
+            assert_eq!(named_doubts(&document), expected, "{document}");
+            let sent = total(&document, "sent-bytes");
+            assert!(sent <= whole && sent >= payload(&document, "written"), "{sent} {whole}");
+        }
+    }
+    for serving in [&mut serving, &mut second] {
+        drop(serving.kill());
+        drop(serving.wait());
+    }
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
