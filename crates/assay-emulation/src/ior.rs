@@ -71,7 +71,9 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
             ))
             .advise("start assay ior once, with the number of ranks: assay ior -N 64 …"));
     }
-    for note in tests.iter().flat_map(|options| &options.notes) {
+    let notes: std::collections::BTreeSet<&String> =
+        tests.iter().flat_map(|options| &options.notes).collect();
+    for note in notes {
         terminal.note(&format!("note: {note}"));
     }
     let is_dry = tests.iter().any(|options| options.dry_run);
