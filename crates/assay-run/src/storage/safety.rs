@@ -348,13 +348,14 @@ fn describe_kind(found: FileType) -> &'static str {
     }
 }
 
-/// Checks that all files on one file system fit together. A file that grows until a deadline has only
-/// a limit.
+/// Checks that all files on one file system fit together. A file that grows until a deadline, or
+/// after it, has only a limit.
 fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
     let grows = |file: &&FileToLayOut| {
         let timing = plan.phases[file.phase].workload.timing;
-        file.target.opening.new_file == NewFile::Empty && timing.duration_s.is_some()
+        file.target.opening.new_file == NewFile::Empty
+            && (timing.duration_s.is_some() || !file.is_missing)
     };
     for file in missing.iter().filter(|file| !grows(file)) {
         let path = file.target.path.as_path();
