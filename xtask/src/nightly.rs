@@ -170,10 +170,19 @@ fn find_surviving_mutants(root: &Path) -> Result<()> {
     of_spokes.and(of_safety)
 }
 
-/// Runs random jobs with assay and the real fio; the test in CI runs fewer of them.
+/// Runs random jobs with assay and the real fio; the test in CI runs fewer of them. Variables of the
+/// environment set another number and seed.
 fn compare_with_fio(root: &Path) -> Result<()> {
-    let test = ["test", "--release", "-p", "assay", "--test", "it", "fio_differential::"];
-    command::run(command::cargo(root).env("ASSAY_DIFFERENTIAL_JOBS", "2000").args(test))
+    let test =
+        ["test", "-p", "assay", "--test", "it", "fio_differential::", "--", "--nocapture"];
+    let mut tests = command::cargo(root);
+    for (name, default) in [
+        ("ASSAY_DIFFERENTIAL_JOBS", "2000".to_owned()),
+        ("ASSAY_DIFFERENTIAL_SEED", std::process::id().to_string()),
+    ] {
+        tests.env(name, std::env::var(name).unwrap_or(default));
+    }
+    command::run(tests.args(test))
 }
 
 /// Runs barrier and team in a model checker, in all orders that threads can run in.

@@ -12,6 +12,7 @@ use assay_model::event::RequestedCommand;
 use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::storage::StoragePlan;
 use assay_run::failure::{CommandFailure, FailureKind};
 use assay_run::listener::Listener;
 use assay_run::recording::RecordingRequest;
@@ -71,18 +72,20 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, CommandF
             ))
             .advise("start assay ior once, with the number of ranks: assay ior -N 64 …"));
     }
-    for note in tests.iter().flat_map(|options| &options.notes) {
+    let notes: std::collections::BTreeSet<&String> =
+        tests.iter().flat_map(|options| &options.notes).collect();
+    for note in notes {
         terminal.note(&format!("note: {note}"));
     }
     let is_dry = tests.iter().any(|options| options.dry_run);
     let required = if is_dry { RequiredPhases::All } else { RequiredPhases::Any };
     driver::check(&tests, keep.store.folder.as_deref(), required)
         .map_err(|(refusal, test)| locate_refusal(*refusal, &tests[test], &words, &files))?;
-    for options in &tests {
-        volume::describe_volumes(&compile(options, 0).0, &FilePlan::default())
-            .iter()
-            .for_each(|message| terminal.note(&message.to_string()));
-    }
+    // Once for all tests, because each reads the mounts.
+    let phases = tests.iter().flat_map(|options| compile(options, 0).0.phases).collect();
+    volume::describe_volumes(&StoragePlan { phases }, &FilePlan::default())
+        .iter()
+        .for_each(|message| terminal.note(&message.to_string()));
     if is_dry {
         for options in &tests {
             print_storage_plan(&compile(options, 0).0, false, terminal)?;

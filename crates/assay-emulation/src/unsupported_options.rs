@@ -117,11 +117,6 @@ const QPERF: &[RefusedOption] = &[
         "start the test at the other end",
     ),
     reject(
-        "--precision -e --unify_nodes --unify_units --un --uu",
-        "figures have three digits and the unit that fits",
-        "use --json for all digits in base units",
-    ),
-    reject(
         "--cm1 --use_cm --cm --cq_poll --cp --cp1 --mtu_size --mt --rd_atomic --nr \
          --service_level --sl --id -i --alt_port --ap --static_rate --sr",
         "the option is about RDMA; only socket tests are supported",

@@ -50,6 +50,7 @@ mod polling;
 mod positioned_io;
 mod precheck;
 mod random;
+mod rate_floor;
 mod rotation;
 mod series;
 mod size_watch;

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::as_text;
 use crate::engine_reason::EngineReason;
 
+pub use self::batch_counts::BatchCounts;
+
+mod batch_counts;
 mod record;
 
 /// Outcome of a phase.
@@ -81,6 +84,9 @@ pub struct StreamDetails {
     pub completions: [Option<IoTally>; 2],
     /// All measured I/O in the order of completion, if a journal was requested.
     pub journal: Vec<JournalEntry>,
+    /// Calls by size, if they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<BatchCounts>,
 }
 
 /// Completed I/O.

@@ -24,6 +24,8 @@ mod order;
 mod streams;
 mod verification;
 
+pub(super) use self::streams::blocks;
+
 /// Facts about the machine that the plan depends on.
 pub struct FioCompileEnv<'a> {
     /// Size in bytes of an existing file or device.

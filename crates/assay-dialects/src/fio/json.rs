@@ -76,11 +76,17 @@ fn entry_json(
         ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
     entries.extend([
         ("iodepth_level", shares(&depths, &result.depths)),
-        ("iodepth_submit", shares(&batches, &[0.0; 7])),
-        ("iodepth_complete", shares(&batches, &[0.0; 7])),
+        ("iodepth_submit", shares(&batches, &result.submissions)),
+        ("iodepth_complete", shares(&batches, &result.collections)),
         ("latency_ns", shares(&below, &result.below_us)),
         ("latency_us", shares(&below, &result.below_ms)),
         ("latency_ms", shares(&from, &result.from_ms)),
+    ]);
+    if result.job.counts_errors {
+        entries.push(("total_err", JsonValue::Whole(result.errors)));
+        entries.push(("first_error", JsonValue::Whole(result.error.0.unsigned_abs().into())));
+    }
+    entries.extend([
         ("latency_depth", JsonValue::Whole(u64::from(result.job.depth))),
         ("latency_target", JsonValue::Whole(0)),
         ("latency_percentile", JsonValue::Number(100.0)),

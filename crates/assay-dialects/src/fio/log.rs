@@ -10,7 +10,7 @@ use assay_model::storage_outcome::{
     IntervalTally, IoOperation, JournalEntry, StorageOutcome, StreamCount,
 };
 
-use super::compile::FioPlan;
+use super::compile::{FioClone, FioPlan, StreamRef};
 use super::section_options::{FioOptions, LogOptions};
 
 /// Log file of one kind.
@@ -94,25 +94,39 @@ impl LogFile {
         began_ms: &[u64],
         to: &mut dyn Write,
     ) -> io::Result<()> {
-        for clone in self.clones.iter().map(|index| plan.clones[*index]) {
-            let Some(outcome) = outcomes.get(clone.part.phase) else { continue };
+        let began = |phase: usize| began_ms.get(phase).copied().unwrap_or(0);
+        let parts = self.clones.iter().flat_map(|index| {
+            let clone = plan.clones[*index];
+            clone_parts(plan, clone).map(move |part| (clone, part))
+        });
+        for (clone, part) in parts {
+            let Some(outcome) = outcomes.get(part.phase) else { continue };
             let job = &plan.options[clone.section];
-            let since = began_ms.get(clone.part.phase).copied().unwrap_or(0);
-            let epoch_ms = if job.logs.unix_epoch { since } else { 0 };
-            let journal =
-                outcome.streams.get(clone.part.stream).map_or(&[][..], |it| &it.journal);
+            let first_ms = if job.logs.unix_epoch { 0 } else { began(clone.part.phase) };
+            let epoch_ms = began(part.phase).saturating_sub(first_ms);
+            let journal = outcome.streams.get(part.stream).map_or(&[][..], |it| &it.journal);
             let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms };
             match (self.kind, job.logs.average_ms) {
                 (LogKind::Submission, _) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
                 (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
-                    write_means(&line, kind, &outcome.intervals, clone.part.stream, to)?;
+                    write_means(&line, kind, &outcome.intervals, part.stream, to)?;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Returns the parts of a clone: its passes and their verification.
+fn clone_parts(plan: &FioPlan, clone: FioClone) -> impl Iterator<Item = StreamRef> {
+    let row = plan.reports.iter().find(|row| row.parts.contains(&clone.part));
+    let parts = row.into_iter().flat_map(|row| &row.parts).copied();
+    let mut own: Vec<StreamRef> =
+        parts.filter(|part| part.stream == clone.part.stream).collect();
+    own.sort_by_key(|part| part.phase);
+    own.into_iter()
 }
 
 /// Settings that all lines of a job share.
@@ -243,8 +257,9 @@ fn write_means(
         if length_s < wanted_s * FULL_WINDOW_SHARE && index + 1 < counted.len() {
             continue;
         }
-        // Drops a short remainder at the end, unless it is all there is.
-        if length_s < wanted_s / 2.0 && at_s > length_s * 1.5 {
+        // fio samples rates at the ends of windows only; latencies have a shorter one at the end.
+        let is_rate = matches!(kind, LogKind::Bandwidth | LogKind::Rate);
+        if is_rate && length_s < wanted_s * FULL_WINDOW_SHARE {
             break;
         }
         let at_ms = (at_s * 1e3).round() as u64;

@@ -42,6 +42,9 @@ pub struct ReportedJob {
     pub slat_percentiles: bool,
     /// `kb_base`.
     pub kb_base: u32,
+    /// `continue_on_error`: the number of errors is reported.
+    #[serde(default)]
+    pub counts_errors: bool,
 }
 
 /// Returns the options of each job that its report depends on.
@@ -70,6 +73,7 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
             lat_percentiles: options.lat_percentiles && !options.logs.disabled[0],
             slat_percentiles: options.slat_percentiles && !options.logs.disabled[1],
             kb_base: options.kb_base,
+            counts_errors: options.load.counts_errors,
         }
     };
     plan.options.iter().enumerate().map(job).collect()

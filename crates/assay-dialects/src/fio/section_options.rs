@@ -7,12 +7,14 @@ use assay_model::workload::storage::{SizeShare, WriteSync};
 use super::value::{NumberBase, SizeOrPercent};
 
 pub(super) mod behaviour;
+mod load;
 mod logs;
 pub(super) mod parse_values;
 
 pub use self::behaviour::{
     FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
 };
+pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
 
 /// fio's `rw=` mode.
@@ -195,6 +197,8 @@ pub struct FioOptions {
     pub kb_base: u32,
     /// Further properties of its I/O.
     pub behaviour: IoBehaviour,
+    /// Batches, minimum rates and errors.
+    pub load: LoadOptions,
     /// Logs to write.
     pub logs: LogOptions,
     /// Ignored options: name and reason.
@@ -272,6 +276,7 @@ impl FioOptions {
             sample_s: 0.5,
             kb_base: 1024,
             behaviour: IoBehaviour::default(),
+            load: LoadOptions::default(),
             logs: LogOptions::default(),
             ignored: vec![],
         }
@@ -289,6 +294,7 @@ impl FioOptions {
             self.align_bytes.write_as_trim();
             self.rate_bytes.write_as_trim();
             self.rate_iops.write_as_trim();
+            self.load.write_as_trim();
         }
     }
 

@@ -218,8 +218,14 @@ pub struct EntryResult {
     pub system_percent: f64,
     /// Its share of the resource usage of the process.
     pub usage: FioProcessUsage,
-    /// Percent of I/O with 1, 2, 4, … 32 and more in flight.
+    /// Percent of I/O with 1, 2, 4, … 64 and more in flight.
     pub depths: [f64; 7],
+    /// Percent of the submitting calls with 0, 4, 8, … 64 and more I/O.
+    #[serde(default)]
+    pub submissions: [f64; 7],
+    /// Percent of the collecting calls with as many.
+    #[serde(default)]
+    pub collections: [f64; 7],
     /// Percent of I/O per latency class below 1 µs.
     pub below_us: [f64; 10],
     /// Percent of I/O per latency class from 1 µs to 1 ms.
@@ -307,6 +313,8 @@ fn entry_result(
     let (below_us, below_ms, from_ms) = latency_classes::class_shares(
         [&read, &write, &trim].map(|side| &side.completion().all),
     );
+    let batches =
+        depth::BatchShares::new(worker, row, outcomes, read.ios + write.ios + trim.ios);
     let phases = phases(row, outcomes);
     let streams = |index: usize| plan.plan.phases[index].workload.streams.len().max(1) as f64;
     let mine = |index: usize| {
@@ -331,7 +339,9 @@ fn entry_result(
         job: job.clone(),
         group: row.group,
         members: row.members,
-        depths: depth::levels(row, outcomes),
+        depths: batches.depths,
+        submissions: batches.submissions,
+        collections: batches.collections,
         read,
         write,
         trim,

@@ -60,6 +60,9 @@ fn totals(text: &mut String, result: &EntryResult, circumstances: &FioRunInfo) {
     for disk in &circumstances.disks {
         let _ = write!(text, ";{};{}", disk.name, disk.figures().join(";"));
     }
+    if result.job.counts_errors {
+        let _ = write!(text, ";{};{}", result.errors, result.error.0);
+    }
     if !result.job.description.is_empty() {
         let _ = write!(text, ";{}", result.job.description);
     }

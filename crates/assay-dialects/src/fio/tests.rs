@@ -69,7 +69,7 @@ fn non_default_properties(conduct: &StreamBehavior) -> String {
     // Orders have tests of their own, beside the real fio.
     let differing = fields(conduct)
         .into_iter()
-        .filter(|(name, value)| name != "order" && nothing[name] != *value);
+        .filter(|(name, value)| name != "order" && nothing.get(name) != Some(value));
     differing.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -190,10 +190,10 @@ fn compiles_netapp_command_line() {
         &expect![[r#"
             8krandomreads: Some(600.0) warm 0 s, Closed, Libaio, seed 137
               8krandomreads.0: Permutation [(8192, 8192, 1.0)] read 1 depth 1×128 sync 0 share 0.50 own None stop Some(4294967296)
-                besides times_submission true
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":128,"submit":1}, times_submission true
                 8krandomreads.0.0 Some((0, 4294967296)) make Some(4294967296) direct
               8krandomreads.1: Permutation [(8192, 8192, 1.0)] read 1 depth 1×128 sync 0 share 0.50 own None stop Some(4294967296)
-                besides times_submission true
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":128,"submit":1}, times_submission true
                 8krandomreads.1.0 Some((0, 4294967296)) make Some(4294967296) direct
             report 8krandomreads group 0 jobs 2 parts 2
         "#]],
@@ -226,31 +226,36 @@ fn sections_inherit_and_stonewall_separates() {
         "job",
         file,
         &expect![[r#"
-        fill: None warm 0 s, Closed, IoUring, seed 137
-          fill.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(67108864)
-            fill.0.0 Some((0, 67108864)) make Some(67108864) direct
-        read+write: Some(10.0) warm 0 s, Closed, IoUring, seed 138
-          read.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None
-            read.0.0 Some((0, 67108864)) make Some(67108864) direct
-          read.1: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None
-            read.1.0 Some((0, 67108864)) make Some(67108864) direct
-          write.0: Permutation [(16384, 16384, 1.0)] read 0 depth 1×1 sync 0 share 0.33 own None stop None
-            /there/x Some((0, 67108864)) make None direct
-        report fill group 0 jobs 1 parts 1
-        report read group 1 jobs 1 parts 1
-        report read group 1 jobs 1 parts 1
-        report write group 2 jobs 1 parts 1
-    "#]],
+            fill: None warm 0 s, Closed, IoUring, seed 137
+              fill.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(67108864)
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":1,"submit":1}, times_submission true
+                fill.0.0 Some((0, 67108864)) make Some(67108864) direct
+            read+write: Some(10.0) warm 0 s, Closed, IoUring, seed 138
+              read.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":8,"submit":1}, times_submission true
+                read.0.0 Some((0, 67108864)) make Some(67108864) direct
+              read.1: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":8,"submit":1}, times_submission true
+                read.1.0 Some((0, 67108864)) make Some(67108864) direct
+              write.0: Permutation [(16384, 16384, 1.0)] read 0 depth 1×1 sync 0 share 0.33 own None stop None
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":1,"submit":1}, times_submission true
+                /there/x Some((0, 67108864)) make None direct
+            report fill group 0 jobs 1 parts 1
+            report read group 1 jobs 1 parts 1
+            report read group 1 jobs 1 parts 1
+            report write group 2 jobs 1 parts 1
+        "#]],
     );
     check(
         "--section=fill job",
         file,
         &expect![[r#"
-        fill: None warm 0 s, Closed, IoUring, seed 137
-          fill.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(67108864)
-            fill.0.0 Some((0, 67108864)) make Some(67108864) direct
-        report fill group 0 jobs 1 parts 1
-    "#]],
+            fill: None warm 0 s, Closed, IoUring, seed 137
+              fill.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(67108864)
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":1,"submit":1}, times_submission true
+                fill.0.0 Some((0, 67108864)) make Some(67108864) direct
+            report fill group 0 jobs 1 parts 1
+        "#]],
     );
 }
 
@@ -299,11 +304,11 @@ fn compiles_sizes_mixes_and_rates() {
         &expect![[r#"
             a: None warm 0 s, Closed, Libaio, seed 137
               a.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.50 own None stop Some(8388608)
-                besides times_submission true, turns "round"
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":8,"submit":1}, times_submission true, turns "round"
                 /data/a.0.0 Some((0, 4194304)) make Some(4194304)
                 /data/a.0.1 Some((0, 4194304)) make Some(4194304)
               a.1: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.50 own None stop Some(8388608)
-                besides times_submission true, turns "round"
+                besides batches {"collect_least":1,"collect_most":1,"refill_below":8,"submit":1}, times_submission true, turns "round"
                 /data/a.1.0 Some((1048576, 5242880)) make Some(5242880)
                 /data/a.1.1 Some((1048576, 5242880)) make Some(5242880)
             report a group 0 jobs 1 parts 1
@@ -319,14 +324,14 @@ fn verify_adds_read_back_phase() {
         "job",
         file,
         &expect![[r#"
-        a: None warm 0 s, Closed, Threads, seed 137
-          a.0: Permutation [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
-            /there/x Some((0, 1048576)) make None
-        a (verify): None warm 0 s, Closed, Threads, seed 137
-          a.0: Sequential { cursor: Shared, at_end: Stop, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
-            /there/x Some((0, 1048576)) make None
-        report a group 0 jobs 1 parts 2
-    "#]],
+            a: None warm 0 s, Closed, Threads, seed 137
+              a.0: Permutation [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+                /there/x Some((0, 1048576)) make None
+            a (verify): None warm 0 s, Closed, Threads, seed 137
+              a.0: Sequential { cursor: Shared, at_end: Stop, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1052672)
+                /there/x Some((0, 1048576)) make None
+            report a group 0 jobs 1 parts 2
+        "#]],
     );
     check(
         "job",

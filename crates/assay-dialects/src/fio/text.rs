@@ -116,10 +116,17 @@ fn totals(text: &mut String, result: &EntryResult) {
         used.major_faults,
         used.minor_faults
     );
-    let names = ["1", "2", "4", "8", "16", "32", ">=64"];
-    let depths =
-        names.iter().zip(result.depths).map(|(name, share)| format!("{name}={share:.1}%"));
-    let _ = writeln!(text, "  IO depths    : {}", depths.collect::<Vec<_>>().join(", "));
+    let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
+    let calls = ["0", "4", "8", "16", "32", "64", ">=64"];
+    for (title, names, shares) in [
+        ("  IO depths    ", depths, result.depths),
+        ("     submit    ", calls, result.submissions),
+        ("     complete  ", calls, result.collections),
+    ] {
+        let shares =
+            names.iter().zip(shares).map(|(name, share)| format!("{name}={share:.1}%"));
+        let _ = writeln!(text, "{title}: {}", shares.collect::<Vec<_>>().join(", "));
+    }
     let _ = writeln!(
         text,
         "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
@@ -128,7 +135,7 @@ fn totals(text: &mut String, result: &EntryResult) {
         result.trim.ios,
         result.syncs.as_ref().map_or(0, |times| times.all.len())
     );
-    if result.errors > 0 {
+    if result.job.counts_errors {
         let _ = writeln!(
             text,
             "     errors    : total={}, first_error={}/<{}>",

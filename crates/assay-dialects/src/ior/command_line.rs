@@ -133,7 +133,7 @@ fn apply(
             })
         }
         OptionSupport::Ignored(why) => {
-            options.notes.push(format!("{name} has no effect: {why}"));
+            options.add_note(format!("{name} has no effect: {why}"));
             Ok(())
         }
         OptionSupport::Rejected { .. } => Ok(()),

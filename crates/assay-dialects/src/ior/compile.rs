@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use assay_model::path_text;
 use assay_model::seed;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, StorageData, StorageLoad, StoragePhase, StoragePlan,
+    AccessPattern, EngineChoice, NewFile, StorageData, StorageLoad, StoragePhase, StoragePlan,
     StorageStream, StorageTarget, StorageTiming, StorageWorkload, TargetOpening, Verify,
     WriteSync,
 };
@@ -164,8 +164,17 @@ fn target(
         direct: options.direct,
         sync: WriteSync::None,
         sync_at_end: options.fsync && access == IorAccess::Write,
-        opening: TargetOpening::default(),
+        opening: TargetOpening {
+            new_file: if grows(options) { NewFile::Empty } else { NewFile::Written },
+            ..TargetOpening::default()
+        },
     }
+}
+
+/// Whether the sizes are limits that the deadline comes before: files grow as they are written.
+#[must_use]
+pub const fn grows(options: &IorOptions) -> bool {
+    options.wear_out && options.random < 2 && options.prefill_bytes == 0
 }
 
 fn stream(options: &IorOptions, access: IorAccess, rank: u32) -> StorageStream {
@@ -179,6 +188,8 @@ fn stream(options: &IorOptions, access: IorAccess, rank: u32) -> StorageStream {
             block_bytes: options.block_bytes,
             stride_bytes: options.block_bytes * stride,
             shuffled: times == 1,
+            within_blocks: true,
+            first_io: 0,
         },
     };
     StorageStream {
@@ -195,90 +206,30 @@ fn stream(options: &IorOptions, access: IorAccess, rank: u32) -> StorageStream {
     }
 }
 
-/// Returns the phases of wear-out after a deadline, in which all ranks catch up with the one that
-/// did most transfers. `done` counts transfers by rank. The first phase completes the block that
-/// each rank is in, the second does whole blocks. Empty phases are left out.
+/// Returns the phase of wear-out after a deadline: all ranks catch up with the fastest one. `done` counts transfers by rank. `None` if all have done as much.
 #[must_use]
-pub fn wear_out_phases(
+pub fn wear_out_phase(
     options: &IorOptions,
     access: IorAccess,
     repetition: u32,
     done: &[u64],
-) -> Vec<StoragePhase> {
+) -> Option<StoragePhase> {
     let most = done.iter().copied().max().unwrap_or(0);
-    // Random offsets belong to no block.
-    let per_block = match options.random {
-        2.. => 1,
-        _ => options.block_bytes / options.transfer_bytes,
-    };
-    let rest_of_block = |done: u64| match done % per_block {
-        0 => 0,
-        within => (per_block - within).min(most - done),
-    };
-    let begun = |done: u64| (done, rest_of_block(done));
-    let whole = |done: u64| {
-        let from = done + rest_of_block(done);
-        (from, most - from)
-    };
-    let parts: [Vec<(u64, u64)>; 2] = [
-        done.iter().map(|it| begun(*it)).collect(),
-        done.iter().map(|it| whole(*it)).collect(),
-    ];
-    let phases = parts.iter().map(|parts| catch_up_phase(options, access, repetition, parts));
-    phases.filter(|phase| !phase.workload.streams.is_empty()).collect()
-}
-
-/// Returns a phase in which every rank does a number of transfers from a given one on; `parts` has
-/// (first, count) by rank.
-fn catch_up_phase(
-    options: &IorOptions,
-    access: IorAccess,
-    repetition: u32,
-    parts: &[(u64, u64)],
-) -> StoragePhase {
     let mut phase = phase(options, access, repetition);
     phase.pause_before_s = 0.0;
     phase.workload.timing.duration_s = None;
-    let per_block = options.block_bytes / options.transfer_bytes;
-    let stride = if options.file_per_rank { 1 } else { u64::from(options.ranks) };
     let work = &mut phase.workload;
-    let mut left = vec![];
-    for (rank, (mut stream, (from, count))) in
-        std::mem::take(&mut work.streams).into_iter().zip(parts).enumerate()
-    {
-        if *count == 0 {
-            continue;
+    let targets = std::mem::take(&mut work.targets);
+    let streams = std::mem::take(&mut work.streams);
+    for (mut stream, done) in streams.into_iter().zip(done).filter(|(_, done)| **done < most) {
+        if let AccessPattern::Blocks { first_io, .. } = &mut stream.pattern {
+            *first_io = *done;
         }
-        let within = from % per_block;
-        if let Some((start, end)) =
-            work.targets[rank].range_bytes.as_mut().filter(|_| options.random < 2)
-        {
-            *start += from / per_block * stride * options.block_bytes
-                + within * options.transfer_bytes;
-            if within > 0 {
-                // The rest of a block is a block of its own.
-                let bytes = count * options.transfer_bytes;
-                *end = *start + bytes;
-                stream.pattern = AccessPattern::Blocks {
-                    block_bytes: bytes,
-                    stride_bytes: bytes,
-                    shuffled: false,
-                };
-            }
-        }
-        stream.stop_after_bytes = Some(count * options.transfer_bytes);
-        left.push(stream);
+        stream.stop_after_bytes = Some((most - done) * options.transfer_bytes);
+        // Targets without a stream would only be opened.
+        work.targets.push(targets[stream.targets[0]].clone());
+        stream.targets = vec![work.targets.len() - 1];
+        work.streams.push(stream);
     }
-    // Drops targets without a stream, which would only be opened.
-    work.targets = left
-        .iter_mut()
-        .enumerate()
-        .map(|(index, stream)| {
-            let target = work.targets[stream.targets[0]].clone();
-            stream.targets = vec![index];
-            target
-        })
-        .collect();
-    work.streams = left;
-    phase
+    (!phase.workload.streams.is_empty()).then_some(phase)
 }

@@ -63,7 +63,11 @@ pub(crate) const OPTIONS: &[IorOption] = &[
         let few = Some(number).filter(|it| *it <= 4096);
         few.map(|it| o.ranks = it as u32).ok_or("at most 4096 ranks are supported")
     }),
-    text("-d interTestDelay", |o, text| parse_small(text).map(|it| o.delay_s = it)),
+    text("-d interTestDelay", |o, text| {
+        // IOR reads the digits before the point.
+        let whole = text.and_then(|text| text.split('.').next());
+        parse_small(whole).map(|it| o.delay_s = it)
+    }),
     text("-D deadlineForStonewalling", |o, text| parse_small(text).map(|it| o.deadline_s = it)),
     text("-T maxTimeDuration", |o, text| parse_small(text).map(|it| o.max_minutes = it)),
     text("-Q taskPerNodeOffset", |o, text| parse_small(text).map(|it| o.reorder_offset = it)),
@@ -106,6 +110,9 @@ pub(crate) const OPTIONS: &[IorOption] = &[
         Ok(())
     }),
     text("summaryFile", |o, text| parse_file(text).map(|it| o.summary_file = Some(it))),
+    text("saveRankPerformanceDetailsCSV", |o, text| {
+        parse_file(text).map(|it| o.rank_details_file = Some(it))
+    }),
     text("stoneWallingStatusFile", |o, text| {
         parse_file(text).map(|it| o.status_file = Some(it))
     }),
@@ -147,7 +154,6 @@ pub(crate) const OPTIONS: &[IorOption] = &[
     reject("numNodes numTasksOnNode0", "ranks are threads of one host", ""),
     reject("platform", "the platform is this machine", ""),
     reject("savePerOpDataCSV", "single transfers are not logged", ""),
-    reject("saveRankPerformanceDetailsCSV", "details of ranks are not written", ""),
     reject("summaryAlways", "there is one summary after all tests", ""),
 ];
 

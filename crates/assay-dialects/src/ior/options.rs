@@ -57,6 +57,9 @@ pub struct IorOptions {
     pub wear_out: bool,
     /// `-O stoneWallingWearOutIterations`, transfers of a rank; 0 = all.
     pub wear_out_transfers: u64,
+    /// `-O saveRankPerformanceDetailsCSV`.
+    #[serde(default)]
+    pub rank_details_file: Option<String>,
     /// `-O stoneWallingStatusFile`.
     pub status_file: Option<String>,
     /// `-l`: `t`, `o`, `i` or `r`.
@@ -228,6 +231,7 @@ impl Default for IorOptions {
             unique_dir: false,
             wear_out: false,
             wear_out_transfers: 0,
+            rank_details_file: None,
             status_file: None,
             packet: 't',
             prefill_bytes: 0,
@@ -251,6 +255,13 @@ impl Default for IorOptions {
 }
 
 impl IorOptions {
+    /// Adds a note once: the tests of a script inherit those of the tests before.
+    pub(super) fn add_note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
     /// Fills in defaults and checks for conflicts.
     pub(super) fn complete(mut self) -> Result<Self, IorOptionsError> {
         if !(self.write || self.read || self.check_write || self.check_read) {
@@ -275,10 +286,6 @@ impl IorOptions {
             (
                 self.prefill_bytes > 0 && !self.block_bytes.is_multiple_of(self.prefill_bytes),
                 "--randomPrefill must divide the block size (-b)",
-            ),
-            (
-                self.wear_out && self.random == 1,
-                "-O stoneWallingWearOut needs -z -z; the order of a single -z ends at the deadline",
             ),
             (
                 self.wear_out && self.deadline_s == 0,

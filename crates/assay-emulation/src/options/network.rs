@@ -7,9 +7,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use assay_dialects::iperf3::units::{self, RateFormat};
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, ArgMatches, Args, FromArgMatches};
 
+use self::qperf_parameters::{
+    QperfLoop, QperfVariable, parse_loop, parse_size as parse_qperf_size, parse_time,
+};
 use assay_console::options::{self, RecordArguments};
+
+pub(crate) mod qperf_parameters;
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("role").required(true).args(["client", "server", "tell_version"])))]
@@ -194,30 +199,66 @@ pub(crate) struct Iperf3TestArguments {
 
 #[derive(Debug, Args)]
 pub struct QperfArguments {
+    /// Positions of options and tests: the first field, because reading the others removes them.
+    #[command(flatten)]
+    pub(crate) order: QperfOrder,
     /// Host that runs `qperf` or `assay iperf3 -s`; without one, run as server
     #[arg(value_name = "HOST", value_parser = parse_qperf_host)]
     pub(crate) host: Option<String>,
-    /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf
+    /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf; each has the options before it
     #[arg(value_name = "TEST", value_parser = parse_qperf_test)]
     pub(crate) tests: Vec<assay_dialects::wire::qperf::QperfTestKind>,
     /// Port of the server (qperf: -lp)
     #[arg(long, alias = "lp", visible_alias = "listen_port", default_value_t = 19765)]
     pub(crate) listen_port: u16,
-    /// Seconds per test
-    #[arg(short, long, value_name = "SECONDS", default_value_t = 2)]
-    pub(crate) time: u32,
-    /// Bytes per message [default: 1 for latency, 64K for tcp_bw, 32K for udp_bw]
-    #[arg(short, long = "msg_size", visible_alias = "msg-size", value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) msg_size: Option<u64>,
-    /// Socket buffer size (qperf: -sb)
-    #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) sock_buf_size: Option<u64>,
-    /// Repeat each test over message sizes, like msg_size:1:64K:*2 (qperf: -oo)
-    #[arg(long = "loop", value_name = "msg_size:FIRST:LAST:STEP", value_parser = parse_sweep, conflicts_with = "msg_size")]
-    pub(crate) sweep: Option<SizeSweep>,
-    /// Also print message rates, CPU cost, and data sent and received
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
+    /// Time per test in seconds, or with the unit m, h or d [default: 2]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) time: Vec<u64>,
+    /// Time to wait for the far end in seconds [default: 5] (qperf: -to, -lto, -rto)
+    #[arg(long, alias = "to", value_name = "TIME", value_parser = parse_time)]
+    pub(crate) timeout: Vec<u64>,
+    /// The same, at this end only
+    #[arg(long = "loc_timeout", visible_alias = "loc-timeout", alias = "lto", value_name = "TIME", value_parser = parse_time)]
+    pub(crate) loc_timeout: Vec<u64>,
+    /// The same, at the far end only
+    #[arg(long = "rem_timeout", visible_alias = "rem-timeout", alias = "rto", value_name = "TIME", value_parser = parse_time)]
+    pub(crate) rem_timeout: Vec<u64>,
+    /// Time for which a server that refuses the connection is tried again (qperf: -ws)
+    #[arg(long = "wait_server", visible_alias = "wait-server", alias = "ws", value_name = "TIME", value_parser = parse_time, default_value = "0")]
+    pub(crate) wait_server: u64,
+    /// Bytes per message; k = 1000, K = 1024 [default: 1 for latency, 64K for tcp_bw, 32K for udp_bw]
+    #[arg(short, long = "msg_size", visible_alias = "msg-size", value_name = "SIZE", value_parser = parse_qperf_size)]
+    pub(crate) msg_size: Vec<u64>,
+    /// Socket buffer size (qperf: -sb, -lsb, -rsb)
+    #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = parse_qperf_size)]
+    pub(crate) sock_buf_size: Vec<u64>,
+    /// The same, at this end only
+    #[arg(long = "loc_sock_buf_size", visible_alias = "loc-sock-buf-size", alias = "lsb", value_name = "SIZE", value_parser = parse_qperf_size)]
+    pub(crate) loc_sock_buf_size: Vec<u64>,
+    /// The same, at the far end only
+    #[arg(long = "rem_sock_buf_size", visible_alias = "rem-sock-buf-size", alias = "rsb", value_name = "SIZE", value_parser = parse_qperf_size)]
+    pub(crate) rem_sock_buf_size: Vec<u64>,
+    /// Repeat each test over the values of an option, like msg_size:1:64K:*2; may be repeated (qperf: -oo)
+    #[arg(long = "loop", alias = "oo", value_name = "NAME:FIRST:LAST:STEP", value_parser = parse_loop)]
+    pub(crate) loops: Vec<QperfLoop>,
+    /// Also print statistics (vs), times (vt) and used parameters (vu), more with two v; v: all
+    #[arg(short, long, value_name = "LETTERS", num_args = 0..=1, require_equals = true, default_missing_value = "v", value_parser = ["v", "vc", "vs", "vt", "vu", "vv", "vvc", "vvs", "vvt", "vvu"])]
+    pub(crate) verbose: Vec<String>,
+    /// Digits of a figure [default: 3]
+    #[arg(short = 'e', long, value_name = "DIGITS")]
+    pub(crate) precision: Vec<u64>,
+    /// Rates in bits per second (qperf: -ub)
+    #[arg(long = "use_bits_per_sec", visible_alias = "use-bits-per-sec", alias = "ub")]
+    pub(crate) use_bits_per_sec: bool,
+    /// All figures in the smallest unit (qperf: -uu)
+    #[arg(long = "unify_units", visible_alias = "unify-units", alias = "uu")]
+    pub(crate) unify_units: bool,
+    /// Figures of the local and the remote node, rather than of sender and receiver (qperf: -un)
+    #[arg(long = "unify_nodes", visible_alias = "unify-nodes", alias = "un")]
+    pub(crate) unify_nodes: bool,
+    /// Print the emulated version of qperf
+    #[arg(short = 'V', long = "version")]
+    pub(crate) tell_version: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -294,11 +335,12 @@ pub fn normalize_qperf_words(words: Vec<OsString>) -> Vec<OsString> {
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("-H" | "--host") => host = words.next(),
-            Some("-lp") => normalized.push("--listen_port".into()),
-            Some("-sb") => normalized.push("--sock_buf_size".into()),
             Some("-oo") => normalized.push("--loop".into()),
-            Some("-v" | "-vc" | "-vs" | "-vt" | "-vu" | "-vv" | "-vvc" | "-vvs" | "-vvt") => {
-                normalized.push("--verbose".into());
+            Some(text) if text.starts_with("-v") && text[1..].len() <= 3 => {
+                normalized.push(format!("--verbose={}", &text[1..]).into());
+            }
+            Some(text) if text.starts_with("--verbose_") => {
+                normalized.push(format!("--verbose={}", verbosity_letters(text)).into());
             }
             // Options that assay does not support keep their full name for the error.
             Some(text) if is_long_with_one_dash(text) => {
@@ -311,6 +353,98 @@ pub fn normalize_qperf_words(words: Vec<OsString>) -> Vec<OsString> {
         normalized.insert(2, host);
     }
     normalized
+}
+
+/// Returns the letters of `--verbose_more_stat`: `vvs`.
+fn verbosity_letters(text: &str) -> String {
+    let name = text.trim_start_matches("--verbose_");
+    let (letters, kind) = match name.strip_prefix("more") {
+        Some(kind) => ("vv", kind.trim_start_matches('_')),
+        None => ("v", name),
+    };
+    let letter = ["conf", "stat", "time", "used"].iter().find(|it| **it == kind);
+    format!("{letters}{}", letter.map_or(kind, |it| &it[..1]))
+}
+
+/// Positions of qperf's options and tests: an option applies to the tests after it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct QperfOrder(Vec<(&'static str, Vec<usize>)>);
+
+impl QperfOrder {
+    /// Ordered fields.
+    const FIELDS: [&str; 12] = [
+        "tests",
+        "time",
+        "timeout",
+        "loc_timeout",
+        "rem_timeout",
+        "msg_size",
+        "sock_buf_size",
+        "loc_sock_buf_size",
+        "rem_sock_buf_size",
+        "loops",
+        "verbose",
+        "precision",
+    ];
+
+    /// Returns the positions of the values of a field.
+    pub(crate) fn positions(&self, field: &str) -> impl Iterator<Item = usize> + '_ {
+        let found = self.0.iter().find(|(name, _)| *name == field);
+        found.into_iter().flat_map(|(_, positions)| positions.iter().copied())
+    }
+
+    /// Returns the values of a field that are before a position.
+    pub(crate) fn values_before<'v, T>(
+        &'v self,
+        field: &str,
+        values: &'v [T],
+        at: usize,
+    ) -> impl Iterator<Item = &'v T> {
+        let placed = self.positions(field).zip(values);
+        placed.filter(move |(position, _)| *position < at).map(|(_, value)| value)
+    }
+}
+
+impl FromArgMatches for QperfOrder {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let positions = |field: &'static str| {
+            let indices = matches.indices_of(field);
+            (field, indices.map_or_else(Vec::new, Iterator::collect))
+        };
+        Ok(Self(Self::FIELDS.map(positions).to_vec()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for QperfOrder {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command
+    }
+}
+
+impl QperfArguments {
+    /// Returns the values of a variable, in their order.
+    pub(crate) fn values(&self, variable: QperfVariable) -> &[u64] {
+        match variable {
+            QperfVariable::MessageSize => &self.msg_size,
+            QperfVariable::SocketBuffer => &self.sock_buf_size,
+            QperfVariable::LocalSocketBuffer => &self.loc_sock_buf_size,
+            QperfVariable::RemoteSocketBuffer => &self.rem_sock_buf_size,
+            QperfVariable::Time => &self.time,
+            QperfVariable::Timeout => &self.timeout,
+            QperfVariable::LocalTimeout => &self.loc_timeout,
+            QperfVariable::RemoteTimeout => &self.rem_timeout,
+            QperfVariable::Precision => &self.precision,
+        }
+    }
 }
 
 fn parse_iperf3_host(text: &str) -> Result<String, String> {
@@ -409,44 +543,6 @@ fn parse_qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::QperfTest
     assay_dialects::wire::qperf::QperfTestKind::from_name(text).ok_or_else(|| {
         format!("expected tcp_lat, tcp_bw, udp_lat, udp_bw, conf or quit, found `{text}`")
     })
-}
-
-/// Message sizes in ascending order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SizeSweep(pub(crate) Vec<u64>);
-
-/// Parses qperf's loop syntax: a variable, the first and last value, and the increment or, after
-/// `*`, the factor.
-fn parse_sweep(text: &str) -> Result<SizeSweep, String> {
-    /// Maximum number of sizes, far more than doubling from one byte to the largest message needs.
-    const MOST: usize = 1000;
-    let form_error = || format!("expected a form like msg_size:1:64K:*2, found `{text}`");
-    let [variable, first, last, step] = text.split(':').collect::<Vec<_>>()[..] else {
-        return Err(form_error());
-    };
-    if variable != "msg_size" {
-        return Err(format!("only msg_size can be varied, not `{variable}`"));
-    }
-    let (first, last) = (parse_size(first)?, parse_size(last)?);
-    let grow: Box<dyn Fn(u64) -> Option<u64>> = match step.strip_prefix('*') {
-        Some(factor) => {
-            let factor: u64 = factor.parse().map_err(|_| form_error())?;
-            Box::new(move |size| size.checked_mul(factor))
-        }
-        None => {
-            let step = parse_size(step)?;
-            Box::new(move |size| size.checked_add(step))
-        }
-    };
-    let sizes = std::iter::successors(Some(first), |size| {
-        grow(*size).filter(|next| next > size && *next <= last)
-    });
-    let sizes: Vec<u64> = sizes.take(MOST + 1).collect();
-    match sizes.len() {
-        _ if first == 0 || first > last => Err(form_error()),
-        ..=MOST => Ok(SizeSweep(sizes)),
-        _ => Err(format!("more than {MOST} sizes")),
-    }
 }
 
 #[cfg(test)]

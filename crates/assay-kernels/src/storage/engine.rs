@@ -100,6 +100,8 @@ pub(super) struct EngineSetup<'a> {
 pub(super) trait StorageEngine: Sized {
     /// Name in results.
     const NAME: &'static str;
+    /// Whether a batch must be collected before the next one is submitted.
+    const HOLDS_ONE_BATCH: bool = false;
 
     /// Sets the engine up.
     ///
@@ -137,6 +139,21 @@ pub(super) trait StorageEngine: Sized {
         wait: Wait,
         done: &mut Vec<IoCompletion>,
     ) -> io::Result<usize>;
+
+    /// Waits until `least` of the submitted I/O have completed, and appends at most `most`
+    /// completions. Submits nothing, unless the engine has one call for both.
+    ///
+    /// # Errors
+    /// The engine is broken.
+    fn reap(
+        &mut self,
+        least: usize,
+        _most: usize,
+        done: &mut Vec<IoCompletion>,
+    ) -> io::Result<()> {
+        let wait = if least > 0 { Wait::UntilDone } else { Wait::No };
+        self.exchange(usize::MAX, wait, done).map(drop)
+    }
 }
 
 /// Returns whether a call can be repeated: interrupted, temporarily out of resources, or timed out.

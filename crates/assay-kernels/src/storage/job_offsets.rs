@@ -42,6 +42,9 @@ pub(super) struct JobOffsets {
     started_ns: Option<u64>,
     is_warming_up: bool,
     was_verified: bool,
+    /// Writes after which they are synced; a sync takes the turn of a file.
+    sync_every: u64,
+    last_was_sync: bool,
 }
 
 /// State of the passes.
@@ -111,6 +114,9 @@ impl JobOffsets {
             started_ns: None,
             is_warming_up: false,
             was_verified: false,
+            // Engines that queue sync when earlier I/O has completed, which is not known here.
+            sync_every: if order.queues { 0 } else { stream.sync_every },
+            last_was_sync: false,
             order: order.clone(),
         }
     }
@@ -224,7 +230,7 @@ impl JobOffsets {
 
     /// Sets files and draws back to the beginning of a pass.
     fn restart(&mut self) {
-        if self.order.repeats_draws {
+        if self.order.restarts_draws {
             self.draws = JobDraws::new(&self.order);
         }
         if self.order.restarts_files {
@@ -275,6 +281,9 @@ impl JobOffsets {
             return self.take_rest_of_backlog();
         }
         loop {
+            if self.is_sync_due() {
+                self.choose_file();
+            }
             let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
             if let Some(io) = self.fill(at) {
                 return Some(io);
@@ -283,6 +292,18 @@ impl JobOffsets {
             self.done_files += 1;
             self.current_file = None;
         }
+    }
+
+    /// Whether fio would sync now: after a number of writes, and again after each read until the
+    /// next write.
+    fn is_sync_due(&mut self) -> bool {
+        let writes = self.issues[WRITE];
+        let is_due = self.sync_every > 0
+            && !self.last_was_sync
+            && writes > 0
+            && writes.is_multiple_of(self.sync_every);
+        self.last_was_sync = is_due;
+        is_due
     }
 
     fn choose_file(&mut self) -> Option<usize> {

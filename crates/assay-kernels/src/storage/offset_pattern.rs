@@ -70,9 +70,8 @@ impl OffsetPattern {
             AccessPattern::Sequential { .. }
             | AccessPattern::Mixed { .. }
             | AccessPattern::Strides { .. } => area.start,
-            AccessPattern::Random
-            | AccessPattern::Permutation
-            | AccessPattern::Blocks { .. } => 0,
+            AccessPattern::Random | AccessPattern::Permutation => 0,
+            AccessPattern::Blocks { first_io, .. } => first_io,
         }
     }
 
@@ -85,9 +84,17 @@ impl OffsetPattern {
             AccessPattern::Strides { least_bytes, most_bytes } => {
                 self.next_with_gap(bytes, (least_bytes, most_bytes), draws)
             }
-            AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
-                self.next_in_blocks(bytes, block_bytes, stride_bytes, shuffled)
-            }
+            AccessPattern::Blocks {
+                block_bytes,
+                stride_bytes,
+                shuffled,
+                within_blocks,
+                ..
+            } => self.next_in_blocks(
+                bytes,
+                (block_bytes, stride_bytes),
+                (shuffled, within_blocks),
+            ),
             AccessPattern::Sequential { at_end, gap_bytes, .. } => {
                 self.next_sequential(bytes, gap_bytes, at_end)
             }
@@ -110,25 +117,35 @@ impl OffsetPattern {
         )
     }
 
-    /// Returns the next offset in blocks; a block that does not fit the area as a whole is left
-    /// out.
+    /// Returns the next offset in blocks. A block that does not fit the area as a whole is left
+    /// out, unless the order is one within each block.
     fn next_in_blocks(
         &self,
         bytes: u64,
-        block: u64,
-        stride: u64,
-        shuffled: bool,
+        (block, stride): (u64, u64),
+        (shuffled, within_blocks): (bool, bool),
     ) -> Option<u64> {
         let ByteRange { start, end } = self.area;
-        let per_block = block / bytes;
-        let blocks = (end - start).checked_sub(block)? / stride.max(block).max(1) + 1;
+        let (per_block, stride) = ((block / bytes).max(1), stride.max(block).max(1));
+        let blocks = match within_blocks {
+            true => (end - start).div_ceil(stride),
+            false => (end - start).checked_sub(block)? / stride + 1,
+        };
         let slots = blocks.checked_mul(per_block)?;
         let n = self.position.fetch_add(1, Ordering::Relaxed);
         if n >= slots {
             return None;
         }
-        let n = if shuffled { permute(n, slots, self.seed) } else { n };
-        Some(start + n / per_block * stride.max(block) + n % per_block * bytes)
+        let (nth, within) = match (shuffled, within_blocks) {
+            (false, _) => (n / per_block, n % per_block),
+            (true, true) => (n / per_block, permute(n % per_block, per_block, self.seed)),
+            (true, false) => {
+                let n = permute(n, slots, self.seed);
+                (n / per_block, n % per_block)
+            }
+        };
+        let offset = start + nth * stride + within * bytes;
+        (offset + bytes <= end).then_some(offset)
     }
 
     #[inline]

@@ -4,7 +4,6 @@
 //! The calling thread only collects and monitors; of the workload's I/O it performs only the final
 //! `fsync`.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -13,8 +12,8 @@ use std::time::Duration;
 
 use assay_model::engine_reason::EngineReason;
 use assay_model::storage_outcome::{
-    EndReason, IntervalTally, IoFailure, IoOperation, IoTally, JournalEntry, StorageOutcome,
-    StreamDetails, StreamTally,
+    BatchCounts, EndReason, IntervalTally, IoFailure, IoOperation, IoTally, JournalEntry,
+    StorageOutcome,
 };
 use assay_model::workload::storage::{
     StorageStream, StorageTarget, StorageWorkload, StreamBehavior, TargetRotation, Verify,
@@ -47,6 +46,8 @@ use super::worker_plans::{self, WorkerPlan};
 use super::worker_recorder::{
     FrameChannels, LaneTotals, SentFrame, SplitLatency, WorkerRecorder,
 };
+
+mod records;
 
 /// Time from the start signal to the start: long enough for a sleeping thread to wake, so that all
 /// start together.
@@ -140,6 +141,7 @@ struct WorkerOutcome {
     syncs: Option<Box<IoTally>>,
     split_latency: Option<Box<[SplitLatency; 2]>>,
     journal: Vec<JournalEntry>,
+    batch_counts: Option<Box<BatchCounts>>,
     result: io::Result<()>,
 }
 
@@ -241,8 +243,8 @@ impl<'scope> WorkerThreads<'scope> {
             close_s: 0.0,
             ended: watch.end_reason(end_ns),
             intervals: watch.intervals,
-            streams: stream_records(&mut ends, phase, (timeline, end_ns)),
-            tallies: merge_totals(ends),
+            streams: records::stream_records(&mut ends, phase, (timeline, end_ns)),
+            tallies: records::merge_totals(ends),
             cpu_user_s: seconds(cpu.user_ns, cpu_before.user_ns),
             cpu_system_s: seconds(cpu.system_ns, cpu_before.system_ns),
             engine: self.engine,
@@ -383,66 +385,6 @@ fn join(
     (ends, broken)
 }
 
-/// Builds the records of the streams from the results of their workers.
-fn stream_records(
-    ends: &mut [WorkerOutcome],
-    phase: &PhaseState<'_>,
-    (timeline, end_ns): (Timeline, u64),
-) -> Vec<StreamDetails> {
-    let streams = &phase.workload.streams;
-    let mut records = vec![StreamDetails::default(); streams.len()];
-    for end in ends {
-        let record = &mut records[end.stream];
-        let syncs_at_end = |target: &usize| phase.workload.targets[*target].sync_at_end;
-        let is_late = streams[end.stream].targets.iter().any(syncs_at_end);
-        let last_ns = if is_late { end_ns } else { end.last_ns.min(end_ns) };
-        let first_ns = end.first_ns.max(timeline.warm_end_ns);
-        record.active_s = record.active_s.max(last_ns.saturating_sub(first_ns) as f64 * 1e-9);
-        if let Some(part) = end.syncs.take().filter(|part| part.count > 0) {
-            tally::add(record.syncs.get_or_insert_with(tally::new_total), &part);
-        }
-        for (at, parts) in end.split_latency.take().into_iter().flat_map(|it| *it).enumerate() {
-            let sums = [&mut record.submissions[at], &mut record.completions[at]];
-            for (sum, part) in sums.into_iter().zip([parts.submission, parts.completion]) {
-                if part.count > 0 {
-                    tally::add(sum.get_or_insert_with(tally::new_total), &part);
-                }
-            }
-        }
-        record.journal.append(&mut end.journal);
-    }
-    for record in &mut records {
-        record.journal.sort_by_key(|entry| entry.at_ns);
-    }
-    records
-}
-
-/// Adds up the workers' totals, by stream, target and operation.
-fn merge_totals(ends: Vec<WorkerOutcome>) -> Vec<StreamTally> {
-    let mut sums: BTreeMap<(usize, usize, usize), Box<IoTally>> = BTreeMap::new();
-    for end in ends {
-        for (target, totals) in end.totals {
-            for (operation, total) in totals.into_iter().enumerate() {
-                let Some(total) = total.filter(|total| total.count > 0) else { continue };
-                match sums.entry((end.stream, target, operation)) {
-                    std::collections::btree_map::Entry::Vacant(place) => {
-                        place.insert(total);
-                    }
-                    std::collections::btree_map::Entry::Occupied(mut sum) => {
-                        tally::add(sum.get_mut(), &total);
-                    }
-                }
-            }
-        }
-    }
-    let named =
-        |((stream, target, operation), tally): ((usize, usize, usize), Box<IoTally>)| {
-            let operation = if operation == 0 { IoOperation::Read } else { IoOperation::Write };
-            StreamTally { stream, target, operation, tally: *tally }
-        };
-    sums.into_iter().map(named).collect()
-}
-
 /// Runs a worker's thread: sets up, reports readiness, waits for the start, works.
 fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome> {
     let WorkerSetup { phase, plan, cpu, ready, start, exchange } = member;
@@ -506,6 +448,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         syncs: ledger.syncs,
         split_latency: ledger.split_latency,
         journal: ledger.journal.unwrap_or_default(),
+        batch_counts: ledger.batch_counts,
         result,
     })
 }

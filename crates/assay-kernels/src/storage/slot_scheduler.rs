@@ -64,6 +64,19 @@ impl SlotScheduler {
         Self { policy: LoadPolicy::Open { due, sources, start_ns }, put_back }
     }
 
+    /// Whether a slot starts as soon as it is free.
+    pub(super) fn is_plain_loop(&self) -> bool {
+        matches!(self.policy, LoadPolicy::Closed { .. })
+    }
+
+    /// Whether a slot of a closed loop is free.
+    pub(super) fn has_free_slot(&self) -> bool {
+        match &self.policy {
+            LoadPolicy::Closed { ready } | LoadPolicy::Paced { ready, .. } => !ready.is_empty(),
+            LoadPolicy::Open { .. } => false,
+        }
+    }
+
     /// Takes a slot that may start now, with its intended start in an open loop.
     #[inline]
     pub(super) fn take(

@@ -12,8 +12,8 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
-use assay_model::workload::storage::Verify;
+use assay_model::storage_outcome::IoOperation;
+use assay_model::workload::storage::{IoBatches, Verify};
 
 use crate::clock;
 
@@ -22,9 +22,13 @@ use super::content;
 use super::engine::{IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
 use super::lane::{NextIo, PlannedIo, StorageLane};
 use super::phase::PhaseState;
+use super::rate_floor::RateFloor;
 use super::slot_scheduler::{SPIN_NS, SlotScheduler};
 use super::submission_chunk::SubmissionChunk;
 use super::worker_recorder::WorkerRecorder;
+
+mod batches;
+mod io_checks;
 
 /// Maximum wait between two checks for the end of the phase.
 const MAX_WAIT_NS: u64 = 50_000_000;
@@ -63,6 +67,10 @@ pub(super) struct StorageWorker<'a, E> {
     /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
     checks_each_io: bool,
     max_latency_ns: u64,
+    /// Minimum rates, if there are any.
+    rate_floor: Option<Box<RateFloor>>,
+    /// Given batches, in a closed loop without pauses.
+    batches: Option<IoBatches>,
     recorder: WorkerRecorder,
 }
 
@@ -120,6 +128,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     ) -> Self {
         let slot_count = slots.len();
         let conduct = &phase.workload.streams[stream].conduct;
+        let batches = conduct.batches.filter(|_| scheduler.is_plain_loop());
         Self {
             engine,
             phase,
@@ -139,8 +148,15 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
             trims: conduct.trims,
             end_ns: u64::MAX,
-            checks_each_io: conduct.keeps_journal || conduct.most_latency_ns.is_some(),
+            checks_each_io: conduct.keeps_journal
+                || conduct.most_latency_ns.is_some()
+                || conduct.minimum_rates.is_some(),
             max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
+            rate_floor: conduct
+                .minimum_rates
+                .as_deref()
+                .map(|it| Box::new(RateFloor::new(*it))),
+            batches,
             recorder,
         }
     }
@@ -159,7 +175,14 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// flight. Returns the records and the time of the last detected completion.
     pub(super) fn work(mut self, start_ns: u64) -> (WorkerRecorder, u64, io::Result<()>) {
         let mut now_ns = self.await_start(start_ns);
-        let result = self.run(&mut now_ns);
+        let floor_from_ns = start_ns.max(self.recorder.warm_end_ns());
+        if let Some(floor) = &mut self.rate_floor {
+            floor.begin(floor_from_ns);
+        }
+        let result = match self.batches {
+            Some(batches) => self.run_in_batches(batches, &mut now_ns),
+            None => self.run(&mut now_ns),
+        };
         self.record_not_started();
         self.recorder.close(now_ns.min(self.end_ns()));
         if result.is_err() {
@@ -320,7 +343,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// submit. Returns the time after it.
     #[inline]
     fn exchange(&mut self, wait: Wait) -> io::Result<u64> {
-        self.start_clocks();
+        let _ = self.start_clocks();
         let mut limit = self.chunk.size();
         if self.recorder.split_latency.is_some() && !self.batch.is_empty() {
             limit = self.time_submission(limit)?;
@@ -328,27 +351,39 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         let wait = if self.batch.len() > limit { Wait::No } else { wait };
         self.still_queued = self.engine.exchange(limit, wait, &mut self.completions)?;
         self.remove_submitted();
+        let now_ns = self.take_completions();
+        self.chunk.adapt(self.still_queued, self.in_flight);
+        Ok(now_ns)
+    }
+
+    /// Handles the completions; returns the time of their detection.
+    #[inline]
+    fn take_completions(&mut self) -> u64 {
         let now_ns = clock::now_ns();
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let in_time = now_ns <= end_ns || self.phase.late_counts;
         self.advance(now_ns);
         let counts = in_time && self.recorder.is_counting(now_ns);
         self.in_flight -= self.completions.len();
-        self.chunk.adapt(self.still_queued, self.in_flight);
+        if let Some(counts) = self.recorder.counted_batches()
+            && !self.completions.is_empty()
+        {
+            counts.note_collection(self.completions.len());
+        }
         let mut completions = std::mem::take(&mut self.completions);
         for completion in completions.drain(..) {
             self.complete(completion, now_ns, (in_time, counts));
         }
         self.completions = completions;
-        Ok(now_ns)
+        now_ns
     }
 
     /// Starts the latency of the whole batch, regardless of the chunk that an I/O is submitted
-    /// with: waiting in the batch is part of its latency.
+    /// with: waiting in the batch is part of its latency. Returns the time, if there is any.
     #[inline]
-    fn start_clocks(&mut self) {
+    fn start_clocks(&mut self) -> Option<u64> {
         if self.batch.len() == self.still_queued {
-            return;
+            return None;
         }
         let now_ns = clock::now_ns();
         self.advance(now_ns);
@@ -356,12 +391,22 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         for &slot in &self.batch[self.still_queued..] {
             self.slots[slot as usize].submitted_ns = now_ns;
         }
+        Some(now_ns)
     }
 
     /// Removes the submitted part of the batch.
     #[inline]
     fn remove_submitted(&mut self) {
         let submitted = self.batch.len() - self.still_queued;
+        if let Some(counts) = self.recorder.counted_batches()
+            && submitted > 0
+        {
+            counts.note_submission(submitted);
+            // With given batches, the depth is counted where I/O begins.
+            if self.batches.is_none() {
+                counts.note_depth(self.in_flight, submitted);
+            }
+        }
         self.batch.drain(..submitted);
     }
 
@@ -440,35 +485,6 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         Ok(0)
     }
 
-    /// Adds an I/O to the journal, and ends the stream if it took too long.
-    #[inline(never)]
-    fn check_io(
-        &mut self,
-        slot: u32,
-        operation: IoOperation,
-        (now_ns, service_ns): (u64, u64),
-    ) {
-        let state = self.slots[slot as usize];
-        let (offset, bytes) = (state.offset, state.bytes);
-        let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
-        self.recorder.record_journal(now_ns, entry);
-        if service_ns > self.max_latency_ns {
-            self.recorder.record_failure(IoFailure {
-                target: state.target as usize,
-                operation,
-                offset,
-                bytes: u64::from(bytes),
-                reason: format!(
-                    "it took {} µs, more than the maximum of {} µs (os error {})",
-                    service_ns / 1000,
-                    self.max_latency_ns / 1000,
-                    libc::ETIMEDOUT
-                ),
-            });
-            self.end_ns = now_ns;
-        }
-    }
-
     /// Continues after an I/O that completed: verification, reading back, `fsync`, the next I/O.
     fn continue_slot(&mut self, slot: u32) {
         let state = self.slots[slot as usize];
@@ -512,63 +528,6 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             lane.writes_since_sync = 0;
         }
         is_due
-    }
-
-    /// Compares every sector that was read with its expected stamp.
-    fn verify(&mut self, slot: u32) {
-        let state = self.slots[slot as usize];
-        let target = state.target as usize;
-        let Some(generations) = &self.phase.targets[target].generations else { return };
-        let memory = self.buffers.readable(slot, state.bytes as usize);
-        let sectors = memory.chunks_exact(content::SECTOR_BYTES);
-        for (sector, offset) in sectors.zip((state.offset..).step_by(content::SECTOR_BYTES)) {
-            if let Some(damage) =
-                content::check_sector(sector, offset, generations.expected(offset))
-            {
-                self.recorder.record_failure(IoFailure {
-                    target,
-                    operation: IoOperation::Read,
-                    offset,
-                    bytes: content::SECTOR_BYTES as u64,
-                    reason: format!("wrong data: {damage}"),
-                });
-            }
-        }
-    }
-
-    /// Handles an I/O that failed, was short, or must be retried.
-    fn handle_failure(&mut self, slot: u32, result: i32) {
-        let state = self.slots[slot as usize];
-        if matches!(-result, libc::EAGAIN | libc::EINTR) {
-            return self.follow_ups.push(slot);
-        }
-        let target = state.target as usize;
-        let failed_target = &self.phase.targets[target];
-        let is_write = matches!(state.stage, SlotStage::Write | SlotStage::Sync);
-        let reason = match (result, state.stage) {
-            (..0, SlotStage::Sync) => {
-                format!("fsync: {}", io::Error::from_raw_os_error(-result))
-            }
-            (..0, _) => io::Error::from_raw_os_error(-result).to_string(),
-            (transferred, _) => format!("short: {transferred} of {} B", state.bytes),
-        };
-        self.recorder.record_failure(IoFailure {
-            target,
-            operation: if is_write { IoOperation::Write } else { IoOperation::Read },
-            offset: state.offset,
-            bytes: u64::from(state.bytes),
-            reason,
-        });
-        failed_target.note_failure();
-        if let Some(generations) = &failed_target.generations
-            && state.stage != SlotStage::Sync
-        {
-            if state.stage == SlotStage::Write {
-                generations.record_write(state.offset, u64::from(state.bytes), None);
-            }
-            generations.release(state.offset, u64::from(state.bytes));
-        }
-        self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
     }
 }
 

@@ -5,7 +5,9 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
-use assay_model::storage_outcome::{IoFailure, IoOperation, IoTally, JournalEntry};
+use assay_model::storage_outcome::{
+    BatchCounts, IoFailure, IoOperation, IoTally, JournalEntry,
+};
 
 use assay_model::workload::storage::StorageStream;
 
@@ -91,6 +93,8 @@ pub(super) struct WorkerRecorder {
     pub(super) split_latency: Option<Box<[SplitLatency; 2]>>,
     /// Every I/O that counts, if a journal is kept.
     pub(super) journal: Option<Vec<JournalEntry>>,
+    /// Calls by size, if they are counted.
+    pub(super) batch_counts: Option<Box<BatchCounts>>,
     frame: Box<SeriesFrame>,
     interval_index: usize,
     interval_end_ns: u64,
@@ -125,6 +129,7 @@ impl WorkerRecorder {
                 .times_submission
                 .then(|| Box::new([new_split(), new_split()])),
             journal: conduct.keeps_journal.then(Vec::new),
+            batch_counts: conduct.batches.map(|_| Box::default()),
             failures: Vec::new(),
             failure_count: 0,
             not_started: 0,
@@ -235,6 +240,18 @@ impl WorkerRecorder {
         if let Some(syncs) = &mut self.syncs {
             tally::record(syncs, 0, service_ns, None);
         }
+    }
+
+    /// Returns the counts of calls, if they are kept and the warm-up is over.
+    #[inline]
+    pub(super) fn counted_batches(&mut self) -> Option<&mut BatchCounts> {
+        let counts = self.last_ns >= self.timeline.warm_end_ns;
+        self.batch_counts.as_deref_mut().filter(|_| counts)
+    }
+
+    /// Returns the end of the warm-up.
+    pub(super) const fn warm_end_ns(&self) -> u64 {
+        self.timeline.warm_end_ns
     }
 
     /// Counts the submission latency of an I/O, if it is timed.

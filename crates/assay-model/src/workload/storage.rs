@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::measurement_mode::MeasurementMode;
 use crate::seed;
 
+pub use self::io_batches::{IoBatches, MinimumRates};
 pub use self::job_order::{FileExtent, JobOrder, StridedZones};
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
 pub use self::stream_behavior::{Skew, StreamBehavior, TargetRotation, ThinkTime, Zone};
 
+mod io_batches;
 mod job_order;
 mod opening;
 mod stream_behavior;
@@ -330,7 +332,19 @@ pub enum AccessPattern {
         stride_bytes: u64,
         /// Whether all I/O of all blocks is in random order instead.
         shuffled: bool,
+        /// Whether the random order is one within each block, the same in all, and the last block
+        /// need not fit the range.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        within_blocks: bool,
+        /// Number of the first I/O in this order.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        first_io: u64,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Scope of a sequential position.

@@ -257,7 +257,7 @@ fn pattern(pattern: &AccessPattern) -> String {
         AccessPattern::Mixed { random_share } => {
             message!("plan-partly-random", share = format_percent_setting(100.0 * random_share))
         }
-        AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
+        AccessPattern::Blocks { block_bytes, stride_bytes, shuffled, .. } => {
             let order = if *shuffled { "plan-permutation" } else { "pattern-sequential" };
             let order = word(order);
             let block = size(*block_bytes);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_dialects::wire::qperf::{
-    MachineTicks, QperfClient, QperfClientEvent, QperfConfiguration, QperfRequest,
-    QperfStatistics,
+    MachineTicks, MessageCounts, QperfClient, QperfClientEvent, QperfConfiguration,
+    QperfRequest, QperfStatistics,
 };
 use assay_fleet::root::Root;
 use assay_fleet::state;
@@ -40,6 +40,10 @@ pub struct QperfTest {
     pub rate_per_s: Option<f64>,
     /// Microseconds for which a receive busy-polls the device; `None` for the system's setting.
     pub busy_poll_us: Option<u32>,
+    /// Socket buffers of this end in bytes; `None` = those of the request.
+    pub local_buffer_bytes: Option<u32>,
+    /// Time for which a connection that is refused is tried again.
+    pub wait_for_server: Duration,
 }
 
 /// CPU use of one host during a test.
@@ -78,6 +82,24 @@ pub struct QperfLatency {
     /// count.
     pub mean_half_s: f64,
     pub address: SocketAddr,
+    /// Bytes of a message.
+    pub message_bytes: u32,
+    /// Statistics of the far end; `None` after a cancelled test.
+    pub remote: Option<QperfStatistics>,
+    pub local: QperfCpuUse,
+}
+
+impl QperfLatency {
+    /// Returns the counts of sent and of received messages; a round trip has one of each.
+    pub(super) fn counts(&self) -> [MessageCounts; 2] {
+        let counts = |messages: u64| MessageCounts {
+            bytes: messages.saturating_mul(self.message_bytes.into()),
+            messages,
+            errors: 0,
+        };
+        let trips = self.round_trips.times_ns.len() as u64;
+        [counts(trips + self.round_trips.lost), counts(trips)]
+    }
 }
 
 /// Result of a TCP or UDP transfer from this host to the far end.
@@ -90,6 +112,16 @@ pub struct QperfBandwidth {
     /// Reason why statistics were expected and did not arrive.
     pub error: Option<NetworkError>,
     pub local: QperfCpuUse,
+    /// Bytes of a message.
+    pub message_bytes: u32,
+}
+
+impl QperfBandwidth {
+    /// Returns the counts of sent messages; a stream has whole messages only.
+    pub(super) fn sent_counts(&self) -> MessageCounts {
+        let messages = self.sent.bytes / u64::from(self.message_bytes.max(1));
+        MessageCounts { bytes: self.sent.bytes, messages, errors: 0 }
+    }
 }
 
 /// Maximum number of stored round trips: 64 MiB of times.
@@ -99,12 +131,31 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs the test. A cancelled test returns the measurements so far, if there are any.
 pub fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome, NetworkError> {
-    let (stream, address) = test.target.connect(cancel)?;
+    let (stream, address) = connect(test, cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
     let control = ControlConnection::new(stream, peer)?;
     let client = QperfClient::new(test.request);
     let outcome = QperfSession { test, cancel, address, client, control }.run();
     outcome.map_err(|it| it.unless_interrupted(cancel))
+}
+
+/// Connects to the server; waits until it accepts, as long as the test says.
+fn connect(
+    test: &QperfTest,
+    cancel: &AtomicBool,
+) -> Result<(std::net::TcpStream, SocketAddr), NetworkError> {
+    const PAUSE: Duration = Duration::from_millis(100);
+    let until_ns = clock::now_ns().saturating_add(test.wait_for_server.as_nanos() as u64);
+    loop {
+        match test.target.connect(cancel) {
+            Err(NetworkError::Known(FailureReason::NotConnected { .. }))
+                if clock::now_ns() < until_ns && !cancel.load(Ordering::Relaxed) =>
+            {
+                std::thread::sleep(PAUSE);
+            }
+            result => return result,
+        }
+    }
 }
 
 struct QperfSession<'a> {
@@ -184,7 +235,8 @@ impl QperfSession<'_> {
     }
 
     fn open_data_socket(&self, address: SocketAddr) -> Result<Socket, NetworkError> {
-        let bytes = self.test.request.socket_buffer_bytes;
+        let of_request = self.test.request.socket_buffer_bytes;
+        let bytes = self.test.local_buffer_bytes.unwrap_or(of_request);
         let options = SocketOptions {
             local: self.test.target.local.map(|local| SocketAddr::new(local.ip(), 0)),
             window_bytes: (bytes > 0).then_some(bytes),
@@ -216,6 +268,7 @@ impl QperfSession<'_> {
             cancel: self.cancel,
         };
         let bytes = request.message_bytes as usize;
+        let start = host_times();
         let measured = match self.test.rate_per_s {
             Some(rate) => pingpong::ping_at_rate(&line, bytes, rate, until),
             None => pingpong::ping(&line, bytes, self.test.waiting, until),
@@ -224,7 +277,9 @@ impl QperfSession<'_> {
             peer: self.control.peer.clone(),
             source,
         })?;
+        let end = host_times();
         let trips = measured.times_ns.len() as u64;
+        let mut remote = None;
         let messages = match self.cancel.load(Ordering::Relaxed) {
             true if trips == 0 => return Err(NetworkError::Interrupted),
             // Each round trip has two messages; the far end's count is not awaited.
@@ -236,6 +291,7 @@ impl QperfSession<'_> {
                 let sent = trips + measured.lost + 1;
                 plausibility::check_echoes(&there, answered, sent, request.test.is_udp())
                     .map_err(|source| self.implausible_error(source))?;
+                remote = Some(there);
                 trips.saturating_add(there.received.messages)
             }
         };
@@ -250,6 +306,9 @@ impl QperfSession<'_> {
             round_trips: measured,
             mean_half_s,
             address: self.address,
+            message_bytes: request.message_bytes,
+            remote,
+            local: QperfCpuUse { cpus: cpu_count(), ticks_per_s: TICKS_PER_S, start, end },
         }))
     }
 
@@ -310,7 +369,14 @@ impl QperfSession<'_> {
         if there.as_ref().map_or(sent.bytes, |it| it.received.bytes) == 0 {
             return Err(lost.unwrap_or(NetworkError::Known(FailureReason::NoData)));
         }
-        let found = QperfBandwidth { sent, elapsed_s, remote: there, error: lost, local: here };
+        let found = QperfBandwidth {
+            sent,
+            elapsed_s,
+            remote: there,
+            error: lost,
+            local: here,
+            message_bytes: request.message_bytes,
+        };
         Ok(QperfOutcome::Bandwidth(Box::new(found)))
     }
 

@@ -1,6 +1,8 @@
 //! Entries of qperf's tests for their record, and the figures of qperf's output.
 
-use assay_dialects::wire::qperf::{MachineTicks, QperfRequest, QperfStatistics, QperfTestKind};
+use assay_dialects::wire::qperf::{
+    MachineTicks, MessageCounts, QperfRequest, QperfStatistics, QperfTestKind,
+};
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::doubt::Doubt;
 use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
@@ -46,6 +48,9 @@ pub enum QperfFigures {
         lost: u64,
         /// Total time in seconds.
         total_s: f64,
+        /// Counts and CPU times of both ends, if the far end sent its own.
+        #[serde(default)]
+        ends: Option<Box<QperfEnds>>,
     },
     /// A TCP or UDP transfer from this host to the far end.
     Bandwidth {
@@ -61,6 +66,9 @@ pub enum QperfFigures {
         here: QperfCpuTime,
         /// CPU time of the far end.
         there: Option<QperfCpuTime>,
+        /// Counts and CPU times of both ends, if the far end sent its own.
+        #[serde(default)]
+        ends: Option<Box<QperfEnds>>,
     },
 }
 
@@ -71,6 +79,107 @@ pub struct QperfCpuTime {
     pub work_s: f64,
     /// Elapsed time in seconds.
     pub wall_s: f64,
+}
+
+/// Counts and CPU times of both ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QperfEnds {
+    /// This end.
+    pub here: QperfEnd,
+    /// The far end.
+    pub there: QperfEnd,
+}
+
+/// Counts and CPU times of one end, as qperf counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QperfEnd {
+    /// Elapsed time in seconds.
+    pub elapsed_s: f64,
+    /// Elapsed time in ticks.
+    real_ticks: u64,
+    ticks_per_s: u32,
+    /// user, nice, kernel, idle, iowait, irq, softirq, steal.
+    cpu_ticks: [u64; 8],
+    /// Sent messages.
+    pub sent: QperfCounts,
+    /// Received messages.
+    pub received: QperfCounts,
+}
+
+/// Counts of messages in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct QperfCounts {
+    /// Bytes.
+    pub bytes: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Errors.
+    pub errors: u64,
+}
+
+impl QperfEnd {
+    /// Column of idle time.
+    const IDLE: usize = 3;
+
+    fn from_local(
+        span: &Machine,
+        elapsed_s: f64,
+        [sent, received]: [MessageCounts; 2],
+    ) -> Self {
+        let end = Self::from_ticks((span.start, span.end), span.ticks_per_s);
+        Self { elapsed_s, sent: sent.into(), received: received.into(), ..end }
+    }
+
+    fn from_remote(statistics: &QperfStatistics) -> Self {
+        let end = Self::from_ticks((statistics.start, statistics.end), statistics.ticks_per_s);
+        Self { sent: statistics.sent.into(), received: statistics.received.into(), ..end }
+    }
+
+    fn from_ticks((start, end): (MachineTicks, MachineTicks), ticks_per_s: u32) -> Self {
+        let real_ticks = end.real.saturating_sub(start.real);
+        let cpu_ticks =
+            std::array::from_fn(|column| end.cpu[column].saturating_sub(start.cpu[column]));
+        Self {
+            elapsed_s: real_ticks as f64 / f64::from(ticks_per_s.max(1)),
+            real_ticks,
+            ticks_per_s,
+            cpu_ticks,
+            sent: QperfCounts::default(),
+            received: QperfCounts::default(),
+        }
+    }
+
+    /// Returns the elapsed seconds in whole ticks, as qperf prints them.
+    #[must_use]
+    pub fn real_s(&self) -> f64 {
+        self.real_ticks as f64 / f64::from(self.ticks_per_s.max(1))
+    }
+
+    /// Returns the CPU seconds of the host; qperf includes I/O wait and stolen time.
+    #[must_use]
+    pub fn cpu_s(&self) -> f64 {
+        let columns = self.cpu_ticks.iter().enumerate();
+        let ticks: u64 = columns
+            .filter(|(at, _)| *at != Self::IDLE)
+            .map(|(_, ticks)| *ticks)
+            .fold(0, u64::saturating_add);
+        ticks as f64 / f64::from(self.ticks_per_s.max(1))
+    }
+
+    /// Returns the busy CPUs in total, in user mode, in interrupts, in the kernel and in I/O wait.
+    #[must_use]
+    pub fn cpus(&self) -> [f64; 5] {
+        let [user, nice, kernel, _, io_wait, irq, softirq, steal] =
+            self.cpu_ticks.map(|ticks| ticks as f64 / self.real_ticks.max(1) as f64);
+        let (user, interrupts, kernel) = (user + nice, irq + softirq, kernel + steal);
+        [user + interrupts + kernel + io_wait, user, interrupts, kernel, io_wait]
+    }
+}
+
+impl From<MessageCounts> for QperfCounts {
+    fn from(MessageCounts { bytes, messages, errors }: MessageCounts) -> Self {
+        Self { bytes, messages, errors }
+    }
 }
 
 /// Name and workload of the phase that a test is; `None` for requests without a measurement.
@@ -122,6 +231,11 @@ impl QperfFigures {
                 round_trips: RoundTripFigures::from_times(&it.round_trips.times_ns),
                 lost: it.round_trips.lost,
                 total_s: it.round_trips.total_ns as f64 * 1e-9,
+                ends: it.remote.as_ref().map(|there| {
+                    let elapsed_s = it.round_trips.total_ns as f64 * 1e-9;
+                    let here = QperfEnd::from_local(&it.local, elapsed_s, it.counts());
+                    Box::new(QperfEnds { here, there: QperfEnd::from_remote(there) })
+                }),
             },
             QperfOutcome::Bandwidth(it) => Self::Bandwidth {
                 sent_bytes: it.sent.bytes,
@@ -133,6 +247,11 @@ impl QperfFigures {
                     .remote
                     .as_ref()
                     .map(|there| QperfCpuTime::from_cpu_use(&remote_cpu_use(there))),
+                ends: it.remote.as_ref().map(|there| {
+                    let counts = [it.sent_counts(), MessageCounts::default()];
+                    let here = QperfEnd::from_local(&it.local, it.elapsed_s, counts);
+                    Box::new(QperfEnds { here, there: QperfEnd::from_remote(there) })
+                }),
             },
         }
     }

@@ -32,6 +32,7 @@ use crate::listener::Listener;
 use crate::recording::{self, Recording, RecordingRequest};
 use crate::stored_outcome::ToolOutcome;
 
+mod rank_details;
 mod test;
 
 /// Language of these runs.
@@ -86,8 +87,8 @@ struct IorStep {
     test: usize,
     repetition: u32,
     access: IorAccess,
-    /// Rest after a deadline: 0 completes the current blocks of the ranks, 1 adds whole blocks.
-    rest: Option<usize>,
+    /// Whether it is the rest after a deadline.
+    is_rest: bool,
 }
 
 /// Refuses tests that cannot be carried out, before anything is shown; files that an earlier test
@@ -143,6 +144,7 @@ pub fn run_tests(
     // The run is opened once, by the first test that is not refused.
     let mut opening = Some((opening, listener));
     let mut recording = None;
+    rank_details::begin_files(tests)?;
     let (mut results, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
     for (number, options) in tests.iter().enumerate() {
         let mut test = RunningIorTest::new(number, options.clone(), folder, stop);
@@ -204,7 +206,7 @@ pub fn plan(tests: &[IorOptions]) -> Plan {
             course: MeasurementMode::default(),
             workload: phase.workload,
         };
-        let rest = step.rest.map_or_else(String::new, |rest| format!("/rest-{rest}"));
+        let rest = if step.is_rest { "/rest" } else { "" };
         let name = format!("{}/{}{rest}", step.test, phase.name);
         (name, Workload::Storage(Box::new(test)))
     });
@@ -217,10 +219,10 @@ fn plan_steps(tests: &[IorOptions]) -> Vec<IorStep> {
     let mut steps = Vec::new();
     for (test, options) in tests.iter().enumerate() {
         for access in compile(options, 0).1 {
-            let step = |rest| IorStep { test, repetition: 0, access, rest };
-            steps.push(step(None));
+            let step = |is_rest| IorStep { test, repetition: 0, access, is_rest };
+            steps.push(step(false));
             if options.wear_out {
-                steps.extend([0, 1].map(|rest| step(Some(rest))));
+                steps.push(step(true));
             }
         }
     }

@@ -46,6 +46,8 @@ pub fn precondition_phases(test: &StorageTest) -> Vec<(Phrase, StoragePhase)> {
             block_bytes: own_bytes,
             stride_bytes: own_bytes,
             shuffled: true,
+            within_blocks: false,
+            first_io: 0,
         };
         let said = phrase!(
             "preconditioning-shuffled",

@@ -82,7 +82,7 @@ pub(super) fn check(
         let judged = volumes.refuse_root(&path, options).and_then(|()| judge.check_path());
         missing.extend(judged.map_err(|failure| failure.with_target(&path))?);
     }
-    check_space(&missing)?;
+    check_space(plan, &missing)?;
     Ok(missing)
 }
 
@@ -348,10 +348,16 @@ fn describe_kind(found: FileType) -> &'static str {
     }
 }
 
-/// Checks that all files on one file system fit together.
-fn check_space(missing: &[FileToLayOut]) -> Result<(), CommandFailure> {
+/// Checks that all files on one file system fit together. A file that grows until a deadline, or
+/// after it, has only a limit.
+fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
-    for file in missing {
+    let grows = |file: &&FileToLayOut| {
+        let timing = plan.phases[file.phase].workload.timing;
+        file.target.opening.new_file == NewFile::Empty
+            && (timing.duration_s.is_some() || !file.is_missing)
+    };
+    for file in missing.iter().filter(|file| !grows(file)) {
         let path = file.target.path.as_path();
         let folder = path.parent().unwrap_or(path);
         let Ok(found) = std::fs::metadata(folder) else { continue };

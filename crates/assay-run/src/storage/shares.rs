@@ -216,6 +216,9 @@ fn merge_details(to: &mut StreamDetails, more: StreamDetails) {
         merge_tally(to, more);
     }
     to.journal.extend(more.journal);
+    if let Some(more) = more.batches {
+        to.batches.get_or_insert_default().merge(&more);
+    }
 }
 
 fn merge_tally(to: &mut Option<IoTally>, more: Option<IoTally>) {

@@ -205,7 +205,7 @@ fn network_runs_import_as_themselves() {
         check(&world, &words, &["iperf3", "iperf3-json"]);
     }
     let words = ["qperf", "127.0.0.1", "-t", "1", "--listen_port", &port, "tcp_lat", "udp_bw"];
-    check(&world, &[&words[..], &["tcp_bw", "-v"]].concat(), &["qperf"]);
+    check(&world, &[&words[..], &["-v", "tcp_bw"]].concat(), &["qperf"]);
 }
 
 #[test]

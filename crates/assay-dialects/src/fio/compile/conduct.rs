@@ -1,14 +1,16 @@
 //! Stream properties of a clone other than its accesses: run time, pauses, skew, CPUs, file
 //! rotation.
 
-use assay_model::workload::storage::{Skew, StreamBehavior, TargetRotation, ThinkTime, Zone};
+use assay_model::workload::storage::{
+    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, Zone,
+};
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{
     FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
 };
 use super::files::CloneFiles;
-use super::{FioCompileEnv, LocatedOptions, conflict, differ};
+use super::{FioCompileEnv, LocatedOptions, conflict, differ, job_order};
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,6 +93,7 @@ pub(super) fn conduct(
         let why = "serialize_overlap needs a map of blocks or verify, which keep I/O apart";
         return Err(conflict(placed, why, "leave out norandommap"));
     }
+    let queues = job_order::queues(job);
     let pauses =
         ThinkTime { after_ios: manner.think_after_ios.max(1), length_ns: manner.think_ns };
     Ok(StreamBehavior {
@@ -105,12 +108,47 @@ pub(super) fn conduct(
         ends_phase: manner.ends_all,
         most_latency_ns: manner.max_latency_ns,
         keeps_journal: job.logs.needs_every_io(),
-        times_submission: job.engine == "libaio" || job.engine == "posixaio",
+        times_submission: queues,
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
         // Filled in by the caller, which numbers the clones.
         order: None,
+        batches: queues.then(|| batches(job)),
+        minimum_rates: minimum_rates(placed)?.map(Box::new),
     })
+}
+
+/// Returns the batches of a job; glibc's asynchronous I/O submits one by one.
+fn batches(job: &FioOptions) -> IoBatches {
+    let batches = job.load.batches(job.depth);
+    let submits_singly = job.engine == "posixaio";
+    IoBatches { submit: if submits_singly { 1 } else { batches.submit }, ..batches }
+}
+
+/// Returns the minimum rates of a job; one above its rate can never be met.
+fn minimum_rates(placed: &LocatedOptions) -> Result<Option<MinimumRates>, FioJobError> {
+    let (job, _) = placed;
+    let load = &job.load;
+    let pairs =
+        [(&job.rate_bytes, &load.least_bytes_per_s), (&job.rate_iops, &load.least_ios_per_s)];
+    let exceeds =
+        |rate: Option<f64>, least: Option<f64>| rate.zip(least).is_some_and(|it| it.0 < it.1);
+    if pairs
+        .iter()
+        .any(|(rate, least)| exceeds(rate.read, least.read) || exceeds(rate.write, least.write))
+    {
+        let why = "its minimum rate exceeds its rate";
+        return Err(conflict(placed, why, "lower rate_min or rate_iops_min"));
+    }
+    let rates = load.minimum_rates();
+    let has_both = |it: &MinimumRates| {
+        it.bytes_per_s.iter().any(Option::is_some) && it.ios_per_s.iter().any(Option::is_some)
+    };
+    if rates.as_ref().is_some_and(has_both) {
+        let why = "rate_min and rate_iops_min exclude each other";
+        return Err(conflict(placed, why, "leave one out"));
+    }
+    Ok(rates)
 }
 
 fn cpus(

@@ -6,7 +6,7 @@ use super::super::job_error::FioJobError;
 use super::super::section_options::{FioOptions, OffsetDistribution, VerifyMode};
 use super::super::value::SizeOrPercent;
 use super::files::{self, CloneFiles};
-use super::{ENGINES, LocatedOptions, conflict};
+use super::{LocatedOptions, conflict, streams};
 
 /// Number of blocks from which on fio draws offsets with 64 bits.
 const NARROW_BLOCKS: u64 = u32::MAX as u64;
@@ -65,16 +65,27 @@ pub(super) fn job_order(
         verifies,
         has_equal_sizes: job.verify == VerifyMode::On,
         repeats_draws: job.repeats_offsets,
+        // A given seed overrides `randrepeat` (`fixup_options` in init.c).
+        restarts_draws: job.repeats_offsets && !job.has_seed,
         repeats_all: job.repeats_all,
         is_wide: job.draws_64_bits || largest / map_block_bytes > NARROW_BLOCKS,
         seed,
         number,
         reads_back: false,
         pass: None,
-        overlaps: !job.random_map || job.rw.gap_bytes != 0 || job.rw.run_length > 1,
+        overlaps: sorts_writes(job, keeps_map, used.extents.len()),
         verify_backlog: verify_backlog(job).filter(|_| verifies),
         verify_batch: job.verify_batch,
     }))
+}
+
+/// Whether writes are read back in the order of files and offsets: fio does so without a random map
+/// (`log_io_piece` in iolog.c). Writes to one file from its start to its end are in this order.
+fn sorts_writes(job: &FioOptions, keeps_map: bool, files: usize) -> bool {
+    match job.rw.random {
+        true => !keeps_map,
+        false => !job.random_map || job.rw.gap_bytes != 0 || job.behaviour.strided || files > 1,
+    }
 }
 
 /// Returns the writes after which they are read back. A job that only time ends reads them back at
@@ -103,9 +114,8 @@ fn pass_bytes(job: &FioOptions, used: &CloneFiles) -> u64 {
 
 /// Whether the engine queues I/O instead of finishing it at once.
 pub(super) fn queues(job: &FioOptions) -> bool {
-    let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
     let is_null = job.engine == "null";
-    !(blocks || job.rw.trims || (is_null && job.depth == 1))
+    !(streams::blocks(job) || job.rw.trims || (is_null && job.depth == 1))
 }
 
 fn least_bytes(job: &FioOptions) -> [u64; 2] {

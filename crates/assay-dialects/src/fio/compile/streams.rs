@@ -48,6 +48,11 @@ pub(super) fn engine(
     Ok((*choice, note))
 }
 
+/// Whether the engine of a job has one I/O in flight.
+pub(in crate::fio) fn blocks(job: &FioOptions) -> bool {
+    ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine)
+}
+
 pub(super) fn stream(
     placed: &LocatedOptions,
     clone: u32,
@@ -56,8 +61,7 @@ pub(super) fn stream(
     let (job, _) = placed;
     let (sizes, _) = job.sizes_of_io();
     let (own_rate_per_s, read_share) = rate(placed)?;
-    let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
-    let depth = if blocks || job.rw.trims { 1 } else { job.depth };
+    let depth = if blocks(job) || job.rw.trims { 1 } else { job.depth };
     Ok(StorageStream {
         name: format!("{}.{clone}", job.name),
         targets: used.targets.clone(),
@@ -81,6 +85,8 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
     let plain_pages = stream.conduct.plain_pages;
+    let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
+    let keeps_journal = stream.conduct.keeps_journal;
     let order = stream.conduct.order.take().map(|mut order| {
         order.reads_back = true;
         order
@@ -95,6 +101,9 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         plain_pages,
         order,
         write_sizes,
+        times_submission,
+        batches,
+        keeps_journal,
         ..StreamBehavior::default()
     };
     stream.pattern =
@@ -103,7 +112,12 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     stream.own_rate_per_s = None;
     stream.sync_every = 0;
     let all_bytes = stream.targets.iter().map(region).sum();
-    stream.stop_after_bytes = Some(bytes.unwrap_or(all_bytes));
+    // The last write may exceed the bytes of a pass, and it need not be read back last.
+    let largest = stream.all_sizes().map(|size| size.max_bytes).max().unwrap_or(0);
+    stream.stop_after_bytes = Some(match bytes {
+        Some(bytes) => bytes.saturating_add(largest),
+        None => all_bytes,
+    });
 }
 
 /// Returns the load of jobs that run together. If every job has a rate, arrivals are scheduled. A

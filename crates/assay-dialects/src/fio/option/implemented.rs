@@ -6,10 +6,11 @@ use super::super::section_options::behaviour::{
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
-    first_of_list, parse_bytes, parse_choice, parse_directions, parse_fixed_size, parse_flag,
-    parse_integer, parse_kb_base, parse_milliseconds, parse_names, parse_percentage,
-    parse_percentiles, parse_rate, parse_rw, parse_single_size, parse_size, parse_size_range,
-    parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
+    first_of_list, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
+    parse_fixed_size, parse_flag, parse_integer, parse_kb_base, parse_milliseconds,
+    parse_names, parse_percentage, parse_percentiles, parse_rate, parse_rw, parse_single_size,
+    parse_size, parse_size_range, parse_size_split, parse_sync, parse_text, parse_time,
+    parse_verify,
 };
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
 
@@ -153,6 +154,18 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("iodepth", |job, text| {
         parse_integer(text, 1, MAX_DEPTH).map(|it| job.depth = it as u32)
     }),
+    text("iodepth_batch iodepth_batch_submit", |job, text| {
+        parse_integer(text, 0, u64::MAX).map(|it| job.load.submit = it)
+    }),
+    text("iodepth_batch_complete_min iodepth_batch_complete", |job, text| {
+        parse_integer(text, 0, u64::MAX).map(|it| job.load.complete_least = it)
+    }),
+    text("iodepth_batch_complete_max", |job, text| {
+        parse_integer(text, 0, u64::MAX).map(|it| job.load.complete_most = it)
+    }),
+    text("iodepth_low", |job, text| {
+        parse_integer(text, 0, u64::MAX).map(|it| job.load.refill_below = it)
+    }),
     text("numjobs", |job, text| {
         parse_integer(text, 1, MAX_CLONES).map(|it| job.clones = it as u32)
     }),
@@ -167,6 +180,19 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         let base = job.base();
         parse_directions(text, &job.rate_iops, |part| parse_rate(part, base))
             .map(|it| job.rate_iops = it)
+    }),
+    text("rate_min ratemin", |job, text| {
+        let base = job.base();
+        parse_directions(text, &job.load.least_bytes_per_s, |part| parse_rate(part, base))
+            .map(|it| job.load.least_bytes_per_s = it)
+    }),
+    text("rate_iops_min", |job, text| {
+        let base = job.base();
+        parse_directions(text, &job.load.least_ios_per_s, |part| parse_rate(part, base))
+            .map(|it| job.load.least_ios_per_s = it)
+    }),
+    text("rate_cycle ratecycle", |job, text| {
+        parse_integer(text, 0, DAY_MS).map(|it| job.load.cycle_ms = it)
     }),
     text("rate_process", |job, text| {
         parse_choice(text, &["linear", "poisson"]).map(|it| job.poisson = it == 1)
@@ -226,6 +252,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     text("verify_backlog_batch", |job, text| {
         parse_bytes(text, job.base()).map(|it| job.verify_batch = Some(it).filter(|it| *it > 0))
+    }),
+    text("continue_on_error", |job, text| {
+        parse_continued_errors(text).map(|it| job.load.counts_errors = it)
     }),
     // Logs.
     optional("write_bw_log", |job, text| {

@@ -113,6 +113,15 @@ pub(in crate::fio) fn parse_size_split(
     Ok(sizes)
 }
 
+/// Parses `continue_on_error`; returns whether it names a kind of error.
+pub(in crate::fio) fn parse_continued_errors(text: &str) -> Result<bool, String> {
+    match text {
+        "none" => Ok(false),
+        "" | "read" | "write" | "io" | "verify" | "all" | "0" | "1" => Ok(text != "0"),
+        _ => Err("it must be none, read, write, io, verify or all".to_owned()),
+    }
+}
+
 /// Parses one rate; 0 is none.
 pub(in crate::fio) fn parse_rate(text: &str, base: NumberBase) -> Result<Option<f64>, String> {
     match base.parse_bytes(text) {

@@ -1,48 +1,56 @@
-//! Distribution of the queue depth, estimated from the mean depth of every interval.
+//! Shares of the I/O by depth, and of the calls that submitted and collected it by their size.
 
-use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::storage_outcome::{BatchCounts, StorageOutcome};
 
-use super::super::compile::ReportRow;
+use super::super::compile::{ReportRow, blocks};
+use super::super::section_options::FioOptions;
 
-/// Returns the percent of an entry's I/O done with 1, 2, 3–4, 5–8, 9–16, 17–32 and more in flight.
-///
-/// The mean depth of an interval is divided among streams in proportion to their I/O in it. This
-/// holds if they wait for the same storage.
-pub(super) fn levels(row: &ReportRow, outcomes: &[StorageOutcome]) -> [f64; 7] {
-    let mut levels = [0.0; 7];
-    let mut total = 0.0;
-    for (index, outcome) in outcomes.iter().enumerate() {
-        let parts: Vec<usize> =
-            row.parts.iter().filter(|it| it.phase == index).map(|it| it.stream).collect();
-        for interval in outcome.intervals.iter().filter(|it| !it.warmup) {
-            let all: u64 = interval.streams.iter().map(|it| it.reads + it.writes).sum();
-            let mine: u64 = parts.iter().map(|stream| ios(interval, *stream)).sum();
-            if mine == 0 {
-                continue;
-            }
-            let share = mine as f64 / all.max(1) as f64 / parts.len() as f64;
-            levels[level(interval.in_flight * share)] += mine as f64;
-            total += mine as f64;
+/// Classes of depths and of calls.
+const CLASSES: usize = 7;
+
+/// Percent of I/O with 1, 2, 4, … 64 and more in flight, and percent of calls with 0, 4, 8, … 64 and
+/// more I/O.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct BatchShares {
+    pub(super) depths: [f64; CLASSES],
+    pub(super) submissions: [f64; CLASSES],
+    pub(super) collections: [f64; CLASSES],
+}
+
+impl BatchShares {
+    /// Returns the shares of an entry with `ios` I/O.
+    pub(super) fn new(
+        worker: &FioOptions,
+        row: &ReportRow,
+        outcomes: &[StorageOutcome],
+        ios: u64,
+    ) -> Self {
+        let streams = row
+            .parts
+            .iter()
+            .filter_map(|part| outcomes.get(part.phase)?.streams.get(part.stream));
+        let mut counts: Option<BatchCounts> = None;
+        for part in streams.filter_map(|stream| stream.batches.as_ref()) {
+            counts.get_or_insert_default().merge(part);
+        }
+        let counts = counts.unwrap_or_else(|| {
+            // One I/O at a time; only engines that block count it as a call.
+            let calls = [0, if blocks(worker) { ios } else { 0 }, 0, 0, 0, 0, 0];
+            let depths = [ios, 0, 0, 0, 0, 0, 0];
+            BatchCounts { depths, submissions: calls, collections: calls }
+        });
+        Self {
+            depths: shares(&counts.depths, ios),
+            submissions: shares(&counts.submissions, counts.submissions.iter().sum()),
+            collections: shares(&counts.collections, counts.collections.iter().sum()),
         }
     }
-    if total > 0.0 {
-        levels.iter_mut().for_each(|level| *level *= 100.0 / total);
-    }
-    levels
 }
 
-fn ios(interval: &IntervalTally, stream: usize) -> u64 {
-    interval.streams.get(stream).map_or(0, |it| it.reads + it.writes)
-}
-
-fn level(in_flight: f64) -> usize {
-    match in_flight.round() as u64 {
-        0 | 1 => 0,
-        2 => 1,
-        3..=4 => 2,
-        5..=8 => 3,
-        9..=16 => 4,
-        17..=32 => 5,
-        _ => 6,
-    }
+/// Returns percentages of a total; those that are not zero are 0.1 at least, as in fio.
+fn shares(counts: &[u64; CLASSES], total: u64) -> [f64; CLASSES] {
+    counts.map(|count| match (count, total) {
+        (0, _) | (_, 0) => 0.0,
+        (count, total) => (count as f64 / total as f64 * 100.0).max(0.1),
+    })
 }

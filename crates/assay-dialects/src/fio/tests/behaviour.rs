@@ -100,12 +100,12 @@ fn compiles_sizes_trims_zones_and_files() {
         (
             "[a]\nrw=randtrim\nfilename=/there/d\nbs=64k\nioengine=libaio\niodepth=8\n",
             expect![[r#"
-        a: None warm 0 s, Closed, Threads, seed 137
-          a.0: Permutation [(65536, 65536, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1073741824)
-            besides times_submission true, trims true
-            /there/d Some((0, 1073741824)) make None
-        report a group 0 jobs 1 parts 1
-    "#]],
+                a: None warm 0 s, Closed, Threads, seed 137
+                  a.0: Permutation [(65536, 65536, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1073741824)
+                    besides trims true
+                    /there/d Some((0, 1073741824)) make None
+                report a group 0 jobs 1 parts 1
+            "#]],
         ),
         (
             "[a]\nrw=read\nsize=16m\nzonemode=strided\nzonesize=1m\nzoneskip=3m\n",
@@ -131,13 +131,13 @@ fn compiles_sizes_trims_zones_and_files() {
         (
             "[a]\nfilename=/there/x:/there/y\nioengine=libaio\niodepth=5\nsize=2m\nfile_service_type=sequential\n",
             expect![[r#"
-        a: None warm 0 s, Closed, Libaio, seed 137
-          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×5 sync 0 share 1.00 own None stop Some(2097152)
-            besides times_submission true, turns "in-order"
-            /there/x Some((0, 1048576)) make None
-            /there/y Some((0, 1048576)) make None
-        report a group 0 jobs 1 parts 1
-    "#]],
+                a: None warm 0 s, Closed, Libaio, seed 137
+                  a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×5 sync 0 share 1.00 own None stop Some(2097152)
+                    besides batches {"collect_least":1,"collect_most":1,"refill_below":5,"submit":1}, times_submission true, turns "in-order"
+                    /there/x Some((0, 1048576)) make None
+                    /there/y Some((0, 1048576)) make None
+                report a group 0 jobs 1 parts 1
+            "#]],
         ),
     ] {
         check("job", file, &expected);

@@ -1,8 +1,8 @@
 //! Tests of fio's three output formats for known outcomes.
 
 use assay_model::storage_outcome::{
-    EndReason, IntervalTally, IoFailure, IoOperation, IoTally, JournalEntry, StorageOutcome,
-    StreamCount, StreamDetails, StreamTally,
+    BatchCounts, EndReason, IntervalTally, IoFailure, IoOperation, IoTally, JournalEntry,
+    StorageOutcome, StreamCount, StreamDetails, StreamTally,
 };
 use hdrhistogram::Histogram;
 use serde_json::Value;
@@ -68,7 +68,14 @@ fn outcome(streams: usize) -> StorageOutcome {
         error_count: 0,
         not_started: 0,
         ended: EndReason::Time,
-        streams: vec![StreamDetails { active_s: 1.0, ..StreamDetails::default() }; streams],
+        streams: vec![
+            StreamDetails {
+                active_s: 1.0,
+                batches: Some(counted_batches()),
+                ..StreamDetails::default()
+            };
+            streams
+        ],
     }
 }
 
@@ -95,6 +102,17 @@ fn circumstances() -> FioRunInfo {
 const JOB: &str = "[global]\nioengine=libaio\ndirect=1\n[a]\nrw=randread\nbs=8k\niodepth=4\n\
                    numjobs=2\ngroup_reporting\nfilename=/there/x\ntime_based\nruntime=1\n\
                    description=hello\n";
+
+/// Six I/O, submitted one by one with four in flight, and collected at once.
+fn counted_batches() -> BatchCounts {
+    let mut counts = BatchCounts::default();
+    for _ in 0..6 {
+        counts.note_depth(4, 1);
+        counts.note_submission(1);
+    }
+    counts.note_collection(6);
+    counts
+}
 
 #[test]
 fn text_and_terse_output_match_fio() {
@@ -127,6 +145,8 @@ fn text_and_terse_output_match_fio() {
           lat (msec)   : 4=16.67%
           cpu          : usr=5.00%, sys=15.00%, ctx=100, majf=0, minf=20
           IO depths    : 1=0.0%, 2=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
+             submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+             complete  : 0=0.0%, 4=0.0%, 8=100.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
              issued rwts: total=12,0,0,0 short=0,0,0,0 dropped=0,0,0,0
              latency   : target=0, window=0, percentile=100.00%, depth=4
 
@@ -268,7 +288,17 @@ fn reports_error_number_of_failed_io() {
     assert_eq!(found.entries[0].error.0, 28);
     let shown = text::render_end(&found.entries, &found.info);
     assert!(shown.contains("err=28 (No space left"), "{shown}");
-    assert!(shown.contains("errors    : total=3"), "{shown}");
+    assert!(!shown.contains("errors    :"), "{shown}");
+    let mut counted = found;
+    counted.entries[0].job.counts_errors = true;
+    let shown = text::render_end(&counted.entries, &counted.info);
+    assert!(shown.contains("errors    : total=3, first_error=28/<No space left"), "{shown}");
+    let written = json::document(&counted, false);
+    let document: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(
+        (&document["jobs"][0]["total_err"], &document["jobs"][0]["first_error"]),
+        (&3.into(), &28.into())
+    );
 }
 
 #[test]
@@ -333,6 +363,18 @@ fn logs_contain_windows_or_every_io() {
                 1000, 30000, 0, 0, 0
                 d/l_clat.1.log:
                 500, 30000, 0, 0, 0
+                1000, 30000, 0, 0, 0
+            "#]],
+        ),
+        // The last window is shorter: fio logs its latencies only.
+        (
+            "write_bw_log\nwrite_iops_log\nwrite_lat_log\ndisable_slat=1\ndisable_clat=1\nlog_avg_msec=750\n",
+            expect![[r#"
+                a_bw.1.log:
+                1000, 48, 0, 0, 0
+                a_iops.1.log:
+                1000, 6, 0, 0, 0
+                a_lat.1.log:
                 1000, 30000, 0, 0, 0
             "#]],
         ),

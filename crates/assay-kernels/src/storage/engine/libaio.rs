@@ -128,8 +128,31 @@ impl StorageEngine for Libaio {
         self.submit_queued(most, done)?;
         // Refused I/O is already complete, and there may be nothing to wait for.
         let wait = if done.is_empty() { wait } else { Wait::No };
-        self.collect_completions(wait, done)?;
+        let (least, ns) = match wait {
+            Wait::No => (0, Some(0)),
+            Wait::UntilDone => (1, None),
+            Wait::AtMost { ns } => (1, Some(ns)),
+        };
+        self.collect_completions((least, self.events.len()), ns, done)?;
         Ok(self.queued.len())
+    }
+
+    fn reap(
+        &mut self,
+        least: usize,
+        most: usize,
+        done: &mut Vec<IoCompletion>,
+    ) -> io::Result<()> {
+        let (before, most) = (done.len(), most.min(self.events.len()));
+        loop {
+            let known = done.len() - before;
+            let left = least.saturating_sub(known);
+            let ns = (left == 0).then_some(0);
+            self.collect_completions((left, most.saturating_sub(known)), ns, done)?;
+            if done.len() - before >= least {
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -169,29 +192,27 @@ impl Libaio {
         Ok(())
     }
 
+    /// Collects between `least` and `most` completions, for at most `ns`.
     fn collect_completions(
         &mut self,
-        wait: Wait,
+        (least, most): (usize, usize),
+        ns: Option<u64>,
         done: &mut Vec<IoCompletion>,
     ) -> io::Result<()> {
-        let (minimum, ns) = match wait {
-            Wait::No => (0, Some(0)),
-            Wait::UntilDone => (1, None),
-            Wait::AtMost { ns } => (1, Some(ns)),
-        };
         let mut limit = ns.map(|ns| libc::timespec {
             tv_sec: (ns / 1_000_000_000) as libc::time_t,
             tv_nsec: (ns % 1_000_000_000) as libc::c_long,
         });
         let limit = limit.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        let most = most.min(self.events.len());
         // SAFETY: `events` has room for as many as the passed number, and `limit` is null or a
         // valid `timespec`.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_io_getevents,
                 self.context,
-                minimum as libc::c_long,
-                self.events.len(),
+                least as libc::c_long,
+                most,
                 self.events.as_mut_ptr(),
                 limit,
             )

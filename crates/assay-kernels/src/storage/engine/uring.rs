@@ -146,6 +146,40 @@ impl<const POLLED: bool> StorageEngine for UringEngine<POLLED> {
             .expect("the queue has room for every slot, and a slot is queued once at most");
     }
 
+    fn submit(
+        &mut self,
+        most: usize,
+        _done: &mut Vec<IoCompletion>,
+    ) -> io::Result<Option<usize>> {
+        let RingParts { submitter, queue, .. } = &mut *self.parts;
+        queue.sync();
+        // At most the number of the ring's entries, which is a 32-bit number.
+        enter(submitter, most.min(queue.len()) as u32, 0)?;
+        queue.sync();
+        Ok(Some(queue.len()))
+    }
+
+    fn reap(
+        &mut self,
+        least: usize,
+        most: usize,
+        done: &mut Vec<IoCompletion>,
+    ) -> io::Result<()> {
+        let RingParts { submitter, completions, .. } = &mut *self.parts;
+        let before = done.len();
+        loop {
+            completions.sync();
+            let room = most - (done.len() - before).min(most);
+            done.extend(completions.by_ref().take(room).map(to_completion));
+            completions.sync();
+            let left = least.saturating_sub(done.len() - before);
+            if left == 0 {
+                return Ok(());
+            }
+            enter(submitter, 0, left as u32)?;
+        }
+    }
+
     #[inline]
     fn exchange(
         &mut self,
@@ -182,13 +216,26 @@ impl<const POLLED: bool> StorageEngine for UringEngine<POLLED> {
         // ever.
         queue.sync();
         completions.sync();
-        done.extend(completions.map(|entry| IoCompletion {
-            slot: entry.user_data() as u32,
-            result: entry.result(),
-        }));
+        done.extend(completions.by_ref().map(to_completion));
         completions.sync();
         Ok(queue.len())
     }
+}
+
+/// Submits entries and waits for completions, in one call, which may be interrupted.
+fn enter(submitter: &Submitter<'_>, submitted: u32, least: u32) -> io::Result<()> {
+    // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
+    let result = unsafe {
+        submitter.enter::<libc::sigset_t>(submitted, least, EnterFlags::GETEVENTS.bits(), None)
+    };
+    match result {
+        Err(error) if !super::is_transient(&error) => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn to_completion(entry: io_uring::cqueue::Entry) -> IoCompletion {
+    IoCompletion { slot: entry.user_data() as u32, result: entry.result() }
 }
 
 /// Builds a ring with all flags that the kernel accepts; returns it with their names.
@@ -218,13 +265,7 @@ fn build_ring(slots: u32, polled: bool) -> io::Result<(IoUring, Vec<&'static str
 /// Enters the empty ring once: a filter of system calls may permit to create a ring, but not to use
 /// it.
 fn check_enter(submitter: &Submitter<'_>) -> io::Result<()> {
-    // SAFETY: no argument is passed, and nothing is queued.
-    let result =
-        unsafe { submitter.enter::<libc::sigset_t>(0, 0, EnterFlags::GETEVENTS.bits(), None) };
-    match result {
-        Err(error) if !super::is_transient(&error) => Err(error),
-        Ok(_) | Err(_) => Ok(()),
-    }
+    enter(submitter, 0, 0)
 }
 
 fn register_files(submitter: &Submitter<'_>, files: &[TargetDescriptors]) -> bool {

@@ -24,6 +24,7 @@ fn order(bytes: u64, block: u64) -> JobOrder {
         loops: 1,
         restarts_files: true,
         repeats_draws: true,
+        restarts_draws: true,
         seed: 0x89,
         number: 1,
         ..JobOrder::default()

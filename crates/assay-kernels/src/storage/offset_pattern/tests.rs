@@ -42,8 +42,13 @@ fn sequential_offsets_wrap_or_stop() {
 #[test]
 fn blocks_are_apart_and_visited_once() {
     let area = ByteRange { start: 8192, end: 8192 + 2 * 65536 + 16384 };
-    let blocks =
-        |shuffled| AccessPattern::Blocks { block_bytes: 16384, stride_bytes: 65536, shuffled };
+    let blocks = |shuffled| AccessPattern::Blocks {
+        block_bytes: 16384,
+        stride_bytes: 65536,
+        shuffled,
+        within_blocks: false,
+        first_io: 0,
+    };
     let all: Vec<Option<u64>> = [0, 8192, 65536, 73728, 131_072, 139_264]
         .into_iter()
         .map(|at| Some(8192 + at))

@@ -85,6 +85,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
                 submissions: [None, Some(tally(&[10, 20], 0, false))],
                 completions: [None, Some(tally(&[90, 180], 0, false))],
                 journal,
+                batches: None,
             },
             StreamDetails { active_s: 2.0, ..StreamDetails::default() },
         ],

@@ -62,8 +62,10 @@ pub struct JobOrder {
     pub verifies: bool,
     /// Whether reads and writes draw their sizes from equal sequences.
     pub has_equal_sizes: bool,
-    /// Whether each pass has the same draws.
+    /// Whether offsets are drawn from a sequence that depends on the job's number alone.
     pub repeats_draws: bool,
+    /// Whether each pass has the same draws.
+    pub restarts_draws: bool,
     /// Whether all draws depend on the job's number alone.
     pub repeats_all: bool,
     /// Whether offsets are drawn with 64 bits.

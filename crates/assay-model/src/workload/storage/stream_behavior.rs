@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobOrder, SizeShare};
+use super::{IoBatches, JobOrder, MinimumRates, SizeShare};
 
 /// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -44,6 +44,13 @@ pub struct StreamBehavior {
     /// Order of all I/O instead of the stream's pattern, mix and limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Box<JobOrder>>,
+    /// Batches in a closed loop without pauses; `None` = those that suit the engine. With it, calls
+    /// are counted by size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<IoBatches>,
+    /// Minimum rates; below one of them, the stream ends with an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum_rates: Option<Box<MinimumRates>>,
 }
 
 impl StreamBehavior {

@@ -126,6 +126,8 @@ impl PingPongCase<'_> {
             waiting: if self.asked.spin { WaitMode::Spin } else { WaitMode::Sleep },
             rate_per_s: self.asked.rate_per_s,
             busy_poll_us: self.asked.busy_poll_us,
+            local_buffer_bytes: None,
+            wait_for_server: Duration::ZERO,
         }
     }
 

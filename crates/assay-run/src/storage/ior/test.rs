@@ -19,7 +19,10 @@ use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
-use super::{IorEvent, IorListener, IorStep, format_now, target_capacity, transfers_by_rank};
+use super::{
+    IorEvent, IorListener, IorStep, format_now, rank_details, target_capacity,
+    transfers_by_rank,
+};
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
@@ -55,7 +58,8 @@ pub(super) fn run_options(
         target_on_root: options.target_on_root,
         keep: true,
         // A deadline would leave parts of a file unwritten that are read later.
-        writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
+        writers_make_files: (options.deadline_s == 0 || compile::grows(options))
+            && options.prefill_bytes == 0,
         store: store.map(Into::into),
         held,
         ..RunOptions::default()
@@ -235,8 +239,8 @@ impl<'a> RunningIorTest<'a> {
         })
     }
 
-    fn step(&self, repetition: u32, access: IorAccess, rest: Option<usize>) -> IorStep {
-        IorStep { test: self.number, repetition, access, rest }
+    fn step(&self, repetition: u32, access: IorAccess) -> IorStep {
+        IorStep { test: self.number, repetition, access, is_rest: false }
     }
 
     fn run_repetition(
@@ -247,15 +251,17 @@ impl<'a> RunningIorTest<'a> {
         let (plan, accesses) = compile(&self.test.options, repetition);
         let permissions = self.run_options();
         let steps: Vec<IorStep> =
-            accesses.into_iter().map(|access| self.step(repetition, access, None)).collect();
+            accesses.into_iter().map(|access| self.step(repetition, access)).collect();
         let mut phases = plan.phases.iter().zip(steps).peekable();
         let test = &mut self.test;
+        let mut reported = Ok(());
         let mut see = |event: StorageEvent<'_>| match event {
             StorageEvent::PhaseDone { outcome } => {
                 let Some((phase, step)) = phases.next() else { return };
                 (record.listener)(IorEvent::PhaseProgress { phase, event: &event });
                 record.add(step, outcome);
-                record.report(test, step, outcome, &[]);
+                let result = record.report(test, step, outcome, &[]);
+                reported = std::mem::replace(&mut reported, Ok(())).and(result);
             }
             StorageEvent::PhaseFailed => {
                 let Some((_, step)) = phases.next() else { return };
@@ -272,7 +278,7 @@ impl<'a> RunningIorTest<'a> {
         let outcomes = runner::run_phases(&plan, &permissions, self.stop, &mut see);
         let failed = runner::io_failure(&plan, &outcomes?);
         self.failed = self.failed.take().or(failed);
-        Ok(())
+        reported
     }
 
     /// Runs a repetition in which all ranks continue after the deadline until each has done as much
@@ -285,24 +291,23 @@ impl<'a> RunningIorTest<'a> {
         let asked = self.test.options.wear_out_transfers;
         for access in compile(&self.test.options, repetition).1 {
             let phase = compile::phase(&self.test.options, access, repetition);
-            let step = self.step(repetition, access, None);
+            let step = self.step(repetition, access);
             let Some(first) = self.run_single_phase(phase, step, record)? else { continue };
             let done = transfers_by_rank(&self.test.options, &first);
             let lacking =
-                compile::wear_out_phases(&self.test.options, access, repetition, &done);
-            let mut rest = Vec::new();
-            for (at, phase) in lacking.into_iter().enumerate() {
-                rest.extend(self.run_single_phase(
-                    phase,
-                    IorStep { rest: Some(at), ..step },
-                    record,
-                )?);
-            }
+                compile::wear_out_phase(&self.test.options, access, repetition, &done);
+            let rest_step = IorStep { is_rest: true, ..step };
+            let rest: Vec<StorageOutcome> = match lacking {
+                Some(phase) => {
+                    self.run_single_phase(phase, rest_step, record)?.into_iter().collect()
+                }
+                None => vec![],
+            };
             if access == IorAccess::Write {
                 // Only written blocks are read.
                 self.test.options.wear_out_transfers = done.iter().copied().max().unwrap_or(0);
             }
-            record.report(&mut self.test, step, &first, &rest);
+            record.report(&mut self.test, step, &first, &rest)?;
         }
         self.test.options.wear_out_transfers = asked;
         Ok(())
@@ -399,11 +404,11 @@ impl IorTestRecorder<'_, '_, '_> {
         step: IorStep,
         outcome: &StorageOutcome,
         rest: &[StorageOutcome],
-    ) {
-        if let Some(result) = step.to_result(&test.options, outcome, rest) {
-            (self.listener)(IorEvent::Result { options: &test.options, result: &result });
-            test.results.push(result);
-        }
+    ) -> Result<(), CommandFailure> {
+        let Some(result) = step.to_result(&test.options, outcome, rest) else { return Ok(()) };
+        (self.listener)(IorEvent::Result { options: &test.options, result: &result });
+        test.results.push(result);
+        rank_details::append(&test.options, step.access, outcome, rest)
     }
 }
 

@@ -293,8 +293,8 @@ fn shown_qperf_output_equals_live_output() {
     let port = port.to_string();
     let host = ["qperf", "127.0.0.1", "--listen_port", &port, "-t", "1"];
     for words in [
-        &["tcp_lat", "conf", "udp_bw", "-v"][..],
-        &["tcp_lat", "tcp_lat", "--loop", "msg_size:1:4:*4"],
+        &["-v", "tcp_lat", "conf", "-vv", "udp_bw"][..],
+        &["--loop", "msg_size:1:4:*4", "tcp_lat", "tcp_lat"],
         &["udp_lat", "tcp_bw", "--json"],
     ] {
         check(&world, &[&host[..], words].concat(), "qperf");

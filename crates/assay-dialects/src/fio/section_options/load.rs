@@ -1,0 +1,80 @@
+//! Options on the batches of a job, its minimum rates, and its errors.
+
+use assay_model::workload::storage::{IoBatches, MinimumRates};
+
+use super::PerDirection;
+
+/// Batches, minimum rates and errors of a job; the defaults are fio's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadOptions {
+    /// `iodepth_batch`; 0 = `iodepth`.
+    pub submit: u64,
+    /// `iodepth_batch_complete_min`.
+    pub complete_least: u64,
+    /// `iodepth_batch_complete_max`; 0 = the minimum.
+    pub complete_most: u64,
+    /// `iodepth_low`; 0 = `iodepth`.
+    pub refill_below: u64,
+    /// `rate_min` in B/s.
+    pub least_bytes_per_s: PerDirection<Option<f64>>,
+    /// `rate_iops_min`.
+    pub least_ios_per_s: PerDirection<Option<f64>>,
+    /// `rate_cycle`.
+    pub cycle_ms: u64,
+    /// `continue_on_error` with a kind of error: errors are counted in the report.
+    pub counts_errors: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            submit: 1,
+            complete_least: 1,
+            complete_most: 0,
+            refill_below: 0,
+            least_bytes_per_s: PerDirection::uniform(None),
+            least_ios_per_s: PerDirection::uniform(None),
+            cycle_ms: 1000,
+            counts_errors: false,
+        }
+    }
+}
+
+impl LoadOptions {
+    /// Returns the batches at a depth; values above it are lowered to it, as in fio.
+    #[must_use]
+    pub fn batches(&self, depth: u32) -> IoBatches {
+        let at_most_depth = |value: u64| match u32::try_from(value) {
+            Ok(value) if (1..=depth).contains(&value) => value,
+            Ok(_) | Err(_) => depth,
+        };
+        let collect_least = self.complete_least.min(depth.into()) as u32;
+        IoBatches {
+            submit: at_most_depth(self.submit),
+            collect_least,
+            collect_most: (self.complete_most.min(depth.into()) as u32).max(collect_least),
+            refill_below: at_most_depth(self.refill_below),
+        }
+    }
+
+    /// Returns the minimum rates, if there are any.
+    #[must_use]
+    pub fn minimum_rates(&self) -> Option<MinimumRates> {
+        let limits = |of: &PerDirection<Option<f64>>| {
+            [of.read, of.write].map(|rate| rate.map(|rate| rate as u64))
+        };
+        let rates = MinimumRates {
+            bytes_per_s: limits(&self.least_bytes_per_s),
+            ios_per_s: limits(&self.least_ios_per_s),
+            cycle_ms: self.cycle_ms,
+        };
+        let all = rates.bytes_per_s.iter().chain(&rates.ios_per_s);
+        all.flatten().next().map(|_| rates)
+    }
+
+    /// Gives writes the values of trims.
+    pub(super) fn write_as_trim(&mut self) {
+        self.least_bytes_per_s.write_as_trim();
+        self.least_ios_per_s.write_as_trim();
+    }
+}

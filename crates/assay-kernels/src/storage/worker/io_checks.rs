@@ -1,0 +1,104 @@
+//! Checks of single I/O of a worker: limits of latency and rate, contents, errors.
+
+use std::io;
+
+use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
+
+use super::super::content;
+use super::super::engine::StorageEngine;
+use super::{SlotStage, StorageWorker};
+
+impl<E: StorageEngine> StorageWorker<'_, E> {
+    /// Adds an I/O to the journal, and ends the stream if it took too long or the rate is too low.
+    #[inline(never)]
+    pub(super) fn check_io(
+        &mut self,
+        slot: u32,
+        operation: IoOperation,
+        (now_ns, service_ns): (u64, u64),
+    ) {
+        let state = self.slots[slot as usize];
+        let (offset, bytes) = (state.offset, state.bytes);
+        let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
+        self.recorder.record_journal(now_ns, entry);
+        let is_slow = service_ns > self.max_latency_ns;
+        let too_slow = is_slow.then(|| {
+            format!(
+                "it took {} µs, more than the maximum of {} µs (os error {})",
+                service_ns / 1000,
+                self.max_latency_ns / 1000,
+                libc::ETIMEDOUT
+            )
+        });
+        let floor = self.rate_floor.as_deref_mut();
+        let below = floor.and_then(|it| it.note_io(operation, u64::from(bytes), now_ns));
+        let below = below.map(|text| format!("{text} (os error {})", libc::EIO));
+        if let Some(reason) = too_slow.or(below) {
+            self.recorder.record_failure(IoFailure {
+                target: state.target as usize,
+                operation,
+                offset,
+                bytes: u64::from(bytes),
+                reason,
+            });
+            self.end_ns = now_ns;
+        }
+    }
+
+    /// Compares every sector that was read with its expected stamp.
+    pub(super) fn verify(&mut self, slot: u32) {
+        let state = self.slots[slot as usize];
+        let target = state.target as usize;
+        let Some(generations) = &self.phase.targets[target].generations else { return };
+        let memory = self.buffers.readable(slot, state.bytes as usize);
+        let sectors = memory.chunks_exact(content::SECTOR_BYTES);
+        for (sector, offset) in sectors.zip((state.offset..).step_by(content::SECTOR_BYTES)) {
+            if let Some(damage) =
+                content::check_sector(sector, offset, generations.expected(offset))
+            {
+                self.recorder.record_failure(IoFailure {
+                    target,
+                    operation: IoOperation::Read,
+                    offset,
+                    bytes: content::SECTOR_BYTES as u64,
+                    reason: format!("wrong data: {damage}"),
+                });
+            }
+        }
+    }
+
+    /// Handles an I/O that failed, was short, or must be retried.
+    pub(super) fn handle_failure(&mut self, slot: u32, result: i32) {
+        let state = self.slots[slot as usize];
+        if matches!(-result, libc::EAGAIN | libc::EINTR) {
+            return self.follow_ups.push(slot);
+        }
+        let target = state.target as usize;
+        let failed_target = &self.phase.targets[target];
+        let is_write = matches!(state.stage, SlotStage::Write | SlotStage::Sync);
+        let reason = match (result, state.stage) {
+            (..0, SlotStage::Sync) => {
+                format!("fsync: {}", io::Error::from_raw_os_error(-result))
+            }
+            (..0, _) => io::Error::from_raw_os_error(-result).to_string(),
+            (transferred, _) => format!("short: {transferred} of {} B", state.bytes),
+        };
+        self.recorder.record_failure(IoFailure {
+            target,
+            operation: if is_write { IoOperation::Write } else { IoOperation::Read },
+            offset: state.offset,
+            bytes: u64::from(state.bytes),
+            reason,
+        });
+        failed_target.note_failure();
+        if let Some(generations) = &failed_target.generations
+            && state.stage != SlotStage::Sync
+        {
+            if state.stage == SlotStage::Write {
+                generations.record_write(state.offset, u64::from(state.bytes), None);
+            }
+            generations.release(state.offset, u64::from(state.bytes));
+        }
+        self.scheduler.release_slot(slot, state.lane, &mut self.lanes);
+    }
+}

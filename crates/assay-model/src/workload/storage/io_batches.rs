@@ -1,0 +1,28 @@
+//! Sizes of the batches in which a stream submits and collects its I/O, and its minimum rate.
+
+use serde::{Deserialize, Serialize};
+
+/// Batches of a stream: I/O begins one by one, is submitted in batches, and is collected when no more
+/// may be in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoBatches {
+    /// I/O submitted with one call, at least 1.
+    pub submit: u32,
+    /// Minimum number of completions to wait for; 0 = one, and without sleeping.
+    pub collect_least: u32,
+    /// Maximum number of completions of one call; 0 and a minimum of 0: after every submission.
+    pub collect_most: u32,
+    /// I/O in flight down to which completions are collected before more I/O begins.
+    pub refill_below: u32,
+}
+
+/// Minimum rates of a stream, which ends with an error below one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MinimumRates {
+    /// B/s of reads and of writes.
+    pub bytes_per_s: [Option<u64>; 2],
+    /// IO/s of reads and of writes; has no effect on a direction with a minimum in B/s.
+    pub ios_per_s: [Option<u64>; 2],
+    /// Milliseconds that a rate is measured over.
+    pub cycle_ms: u64,
+}
