@@ -5,7 +5,7 @@
 
 use assay_model::quantity::Unit;
 
-use super::{FigureColumn, Linter, Rule, bare_figure, full_rows, page_span};
+use super::{FigureColumn, Linter, Rule, bare_figure, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
 use crate::page::{PageTable, PageText};
 
@@ -20,6 +20,7 @@ pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable, columns: &[FigureC
     let cells = table.rows.first().map_or(0, Vec::len).min(MAX_COLUMNS);
     for number in 0..cells {
         check_lost_prefix(lint, table, number);
+        check_other_prefix(lint, table, number);
         check_percentages(lint, table, number, columns);
     }
 }
@@ -299,5 +300,40 @@ fn check_lost_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
             cell.text.trim()
         );
         lint.add_likely(Rule::WrongUnit, page_span(cell, number.span), message);
+    }
+}
+
+/// Reports a figure whose prefix alone differs from the others of its column, if its number is in
+/// their range: `1.3 µs` among `1.2 ms` and `1.4 ms`.
+fn check_other_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
+    /// Maximum ratio of the other figures.
+    const SPREAD: f64 = 2.0;
+    let cells = || full_rows(table).filter_map(|row| row.get(number));
+    let figures: Option<Vec<PrintedFigure>> = cells().map(figure_with_unit).collect();
+    let Some(figures) = figures.filter(|it| it.len() > MIN_ROWS) else { return };
+    let Some(units) =
+        figures.iter().map(|it| it.unit.as_ref()).collect::<Option<Vec<&PrintedUnit>>>()
+    else {
+        return;
+    };
+    // Either of the first two figures has the usual prefix.
+    let is_usual = |unit: &PrintedUnit| units.iter().filter(|it| it.is_same(unit)).count() > 2;
+    let Some(usual) = units.iter().take(2).find(|it| is_usual(it)) else { return };
+    let mut others = (0..units.len()).filter(|at| !units[*at].is_same(usual));
+    let (Some(at), None) = (others.next(), others.next()) else { return };
+    let rest =
+        || figures.iter().enumerate().filter(|(it, _)| *it != at).map(|(_, it)| it.value);
+    let (low, high) =
+        rest().fold((f64::MAX, 0_f64), |(low, high), it| (low.min(it), high.max(it)));
+    let is_rate_or_time = !matches!(usual.unit, Unit::Byte | Unit::Ratio | Unit::Hertz);
+    let is_in_range = (low / SPREAD..=high * SPREAD).contains(&figures[at].value);
+    let is_scaled = units[at].unit == usual.unit && is_rate_or_time && is_in_range;
+    if let (true, Some(cell)) = (is_scaled && high <= low * SPREAD, cells().nth(at)) {
+        let message = format!(
+            "`{}` among figures in `{}`: its prefix is that of no other figure of the column",
+            cell.text.trim(),
+            usual.text
+        );
+        lint.add_likely(Rule::WrongUnit, page_span(cell, units[at].span), message);
     }
 }

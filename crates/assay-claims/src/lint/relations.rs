@@ -401,10 +401,13 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
         // Sizes have either kind of prefix, and `25,600 KB/s (25 MB/s)` has one for both.
         let is_size = first.unit == Unit::Byte && second.unit == Unit::Byte
             || is_bracketed && is_decimal(first) && is_decimal(second);
+        // Some pages cut off the digits that others round: `6,769 ms (6.7 s)`.
+        let cut_off = if approximation > 0.0 { 0.0 } else { b.relative_rounding() };
         let is_correct = ratios.iter().any(|it| {
             let binary = BINARY_SIZES.iter().filter(|_| is_size);
             let mut factors = binary.flat_map(|factor| [*factor, 1.0 / factor]).chain([1.0]);
-            factors.any(|factor| (it * factor - 1.0).abs() <= tolerance)
+            factors
+                .any(|factor| (-tolerance..=tolerance + cut_off).contains(&(it * factor - 1.0)))
         });
         let is_near = ratios.iter().any(|it| (1.0 / MAX_CONFUSION..MAX_CONFUSION).contains(it));
         if !is_correct && (is_equal || is_near) {
