@@ -70,9 +70,10 @@ const FORMULAS: [fn(f64, f64) -> f64; 6] = [
     |a, b| b / a,
 ];
 
-/// Maximum relative rounding of two figures together; coarser figures would agree with any
-/// percentage.
+/// Maximum relative rounding of two figures together.
 const MAX_ROUNDING: f64 = 0.02;
+/// Maximum rounding of a ratio by the digits that are printed.
+const MAX_COARSENESS: f64 = 0.04;
 
 /// Percentage in a cell, with its sign.
 struct Percentage<'p> {
@@ -102,18 +103,24 @@ impl<'p> Percentage<'p> {
         })
     }
 
-    /// Returns whether this is a ratio of two figures, all rounded.
+    /// Returns whether this is a ratio of two figures, all rounded; `None` for figures so coarse that
+    /// they would agree with any percentage.
     fn is_ratio(
         &self,
         formula: fn(f64, f64) -> f64,
         a: &PrintedFigure,
         b: &PrintedFigure,
-    ) -> bool {
+    ) -> Option<bool> {
         let expected = formula(a.value, b.value);
         let half_digit = 0.006 * 10f64.powi(-i32::try_from(self.figure.decimals).unwrap_or(0));
+        let ratio = (a.value / b.value).max(b.value / a.value);
         let relative = (a.relative_rounding() + b.relative_rounding()).min(MAX_ROUNDING);
-        let rounding = relative * (a.value / b.value).max(b.value / a.value);
-        (self.value.abs() - expected.abs()).abs() <= half_digit + rounding
+        let is_near =
+            (self.value.abs() - expected.abs()).abs() <= half_digit + relative * ratio;
+        let printed = |it: &PrintedFigure| {
+            0.5 * 10f64.powi(-i32::try_from(it.decimals).unwrap_or(0)) / it.value
+        };
+        ((printed(a) + printed(b)) * ratio <= MAX_COARSENESS).then_some(is_near)
     }
 }
 
@@ -142,21 +149,23 @@ fn check_percentages(
             .enumerate()
             .flat_map(|(at, a)| columns[at + 1..].iter().map(move |b| (a, b)))
     };
-    let mut different: Option<Vec<usize>> = None;
+    // Rows that have a relation, and those that lack it; some figures are too coarse to tell.
+    let mut best: (usize, Vec<usize>) = (0, Vec::new());
     for (a, b) in pairs() {
         for formula in FORMULAS {
-            let is_other = |row: &usize| {
-                let (a, b) = (&a.cells[*row].1, &b.cells[*row].1);
-                !percentages[*row].is_ratio(formula, a, b)
+            let is_ratio = |row: usize| {
+                percentages[row].is_ratio(formula, &a.cells[row].1, &b.cells[row].1)
             };
-            let others: Vec<usize> = (0..percentages.len()).filter(is_other).collect();
-            if different.as_ref().is_none_or(|known| others.len() < known.len()) {
-                different = Some(others);
+            let rows = || (0..percentages.len()).map(|row| (row, is_ratio(row)));
+            let matching = rows().filter(|(_, it)| *it == Some(true)).count();
+            if matching > best.0 {
+                let others = rows().filter(|(_, it)| *it == Some(false));
+                best = (matching, others.map(|(row, _)| row).collect());
             }
         }
     }
-    let Some(different) = different else { return };
-    if !is_usual(percentages.len() - different.len(), percentages.len()) {
+    let (matching, different) = best;
+    if !is_usual(matching, percentages.len()) {
         return;
     }
     for row in different {

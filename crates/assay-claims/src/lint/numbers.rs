@@ -14,6 +14,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
         check_grouping(lint, table);
         check_trailing_zeros(lint, table);
         let columns = quantity_columns(lint, table);
+        let has_amounts = has_amounts(table);
         for (row, column, cell) in table.numbered_cells() {
             let is_bare = super::bare_figure(cell).is_some();
             for figure in find_figures(&cell.text) {
@@ -23,7 +24,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
                     && figure.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
                 // A bare number may be a name or a version: `802.11`.
                 let is_quantity = is_bare && columns.contains(&column);
-                if (figure.unit.is_some() && !is_percentile) || is_quantity {
+                if !has_amounts && (figure.unit.is_some() && !is_percentile || is_quantity) {
                     check_decimal_mark(lint, cell, &figure);
                 }
                 check_line_break(lint, cell, &figure);
@@ -42,18 +43,36 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     check_hyphens(lint, page);
 }
 
+/// Returns whether a table has amounts in dollars with cents, as a program prints them: its other
+/// figures have that format, too.
+fn has_amounts(table: &PageTable) -> bool {
+    let is_amount = |cell: &PageText| {
+        cell.text.split_once('$').is_some_and(|(_, amount)| {
+            let end = amount.find(|c: char| !c.is_ascii_digit() && !".,".contains(c));
+            let amount = &amount[..end.unwrap_or(amount.len())];
+            amount.rsplit_once('.').is_some_and(|(whole, cents)| {
+                whole.starts_with(|c: char| c.is_ascii_digit()) && cents.len() == 2
+            })
+        })
+    };
+    table.rows.iter().flatten().any(is_amount)
+}
+
 /// Returns the columns whose bare numbers are quantities, not names or versions: those with a unit in
-/// the heading, and those in which another number has the decimal mark of the language.
+/// the heading, and those of numbers only, of which one has the decimal mark of the language.
 fn quantity_columns(lint: &Linter<'_>, table: &PageTable) -> BTreeSet<usize> {
     let expected = lint.number_format.decimal;
-    let is_marked = |cell: &PageText| {
-        super::bare_figure(cell).is_some_and(|it| it.mark.is_some() && it.mark == expected)
-    };
     let columns = table.rows.first().map_or(0, Vec::len);
-    let marked =
-        table.numbered_cells().filter(|(_, column, cell)| *column > 0 && is_marked(cell));
-    let with_unit = (0..columns).filter(|it| super::column_unit(table, *it).is_some());
-    marked.map(|(_, column, _)| column).chain(with_unit).collect()
+    let is_quantity = |number: &usize| {
+        let cells = || super::full_rows(table).filter_map(|row| row.get(*number));
+        let is_empty = |cell: &PageText| cell.text.trim().is_empty();
+        let figures = || cells().filter_map(super::bare_figure);
+        let count = figures().count() + cells().filter(|cell| is_empty(cell)).count();
+        let is_marked = |it: PrintedFigure| it.mark.is_some() && it.mark == expected;
+        super::column_unit(table, *number).is_some()
+            || *number > 0 && count == cells().count() && figures().any(is_marked)
+    };
+    (0..columns).filter(is_quantity).collect()
 }
 
 /// Reports the decimal mark of another language. Three digits after it may be a group and are

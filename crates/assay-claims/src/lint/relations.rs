@@ -4,7 +4,7 @@
 use assay_model::quantity::Unit;
 
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
-use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
+use super::{Confidence, Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 
@@ -418,7 +418,10 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
                 &text.text[a.number_span.0..first.span.1],
                 second.text
             );
-            lint.add(Rule::Impossible, page_span(text, b.number_span), message);
+            // Brackets may hold another value, or one that was rounded otherwise.
+            let confidence = if is_equal { Confidence::Certain } else { Confidence::Possible };
+            let found = (Rule::Impossible, confidence);
+            lint.add_finding(found, page_span(text, b.number_span), message, None);
         }
     }
 }

@@ -138,3 +138,11 @@ fn documented_examples_are_reported() {
         assert!(!likely_errors(&text, None).is_empty(), "{text}");
     }
 }
+
+/// The page that documents the rules passes them.
+#[test]
+fn own_documentation_has_no_likely_errors() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lint.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    assert_eq!(likely_errors(&page, None), []);
+}

@@ -99,11 +99,14 @@ fn right_texts_have_no_likely_errors() {
         "| option | min | max |\n|-|-|-|\n| connections | 5 | 0 |\n",
         // Versions on a page of decimal commas, and regions with points.
         "---\nlang: ru\n---\n| Продукт | Версия |\n|-|-|\n| PostgreSQL | 9.6 |\n",
+        "---\nlang: pt\n---\n| Componente | Versão |\n|-|-|\n| Scala | 2,11 |\n| Driver | 8.2 |\n| Java | 8 ou 11 |\n",
         "---\nlang: es-MX\n---\nUna tasa de 2.4 GB/s y 0.5 ms.\n",
         "---\nlang: de-CH\n---\nEine Rate von 2.4 GB/s.\n",
         // English sentences within a template of another language.
         "<html lang=\"fr\"><p>The rate of the disk is 2.4 GB/s, and that of the memory with all cores is \
          9.5 GB/s.<p>The latency of the link and of the switch is 1.5 ms with and without the load.</html>",
+        // Output of a program in the format of its currency.
+        "---\nlang: pt-br\n---\n| produto | valor | taxa |\n|-|-|-|\n| Road-650 | $39,698.30 | 0.53% |\n",
         // Two sizes.
         "The nodes of the cluster have 16,32 GB of memory and the disks of the nodes with the rest.",
         // A volume per month, and the size of operations.
