@@ -120,8 +120,7 @@ fn parse_markdown(text: &str) -> LintPage {
     let (mut fence, mut within) = (None::<Fence<'_>>, None);
     let mut in_front = without_bom(text).starts_with("---");
     let (mut is_open, mut paragraph_end) = (false, usize::MAX);
-    let mut html = HtmlBlocks::new(text);
-    let mut literal = LiteralBlocks::default();
+    let (mut html, mut literal) = (HtmlBlocks::new(text), LiteralBlocks::default());
     let mut lines = without_bom(text).split_inclusive('\n').enumerate().peekable();
     while let Some((number, whole)) = lines.next() {
         let line = whole.trim_end_matches(['\n', '\r']);
