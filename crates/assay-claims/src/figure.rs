@@ -86,6 +86,9 @@ impl PageNumberFormat {
     #[must_use]
     pub fn for_language(language: &str) -> Self {
         let base = base_language(language);
+        if has_points(language) {
+            return Self { decimal: Some('.'), is_declared: true, ..Self::default() };
+        }
         let (decimal, has_groups_of_points) = match base.as_str() {
             "en" | "ja" | "ko" | "zh" => ('.', false),
             "de" | "es" | "it" | "pt" | "nl" | "tr" | "id" | "da" => (',', true),
@@ -120,6 +123,16 @@ impl PageNumberFormat {
             _ => [value, thousands],
         }
     }
+}
+
+/// Returns whether a region has a decimal point where its language has a comma elsewhere (CLDR 48).
+fn has_points(language: &str) -> bool {
+    const REGIONS: [&str; 16] = [
+        "es-419", "es-mx", "es-us", "es-pr", "es-gt", "es-hn", "es-ni", "es-pa", "es-pe",
+        "es-sv", "es-do", "es-cu", "es-bz", "de-ch", "de-li", "it-ch",
+    ];
+    let tag = language.trim().replace('_', "-").to_ascii_lowercase();
+    REGIONS.contains(&tag.as_str())
 }
 
 /// Words for "about" in the supported languages, in lower case.
@@ -327,14 +340,27 @@ const fn is_group(c: char) -> bool {
 const MAX_BLANKS: usize = 4;
 
 fn number_end(chars: &[(usize, char)], start: usize) -> usize {
-    let digits =
-        |from: usize| chars[from..].iter().take_while(|(_, c)| c.is_ascii_digit()).count();
+    let is_digit = |(_, c): &&(usize, char)| c.is_ascii_digit();
+    let digits = |from: usize| {
+        // An entity may be filled within a number: `1\\\\\2`.
+        let mut at = from;
+        loop {
+            at += chars[at..].iter().take_while(is_digit).count();
+            let fill = fill_length(chars, at);
+            if at == from || fill == 0 || !chars.get(at + fill).is_some_and(|it| is_digit(&it))
+            {
+                return at - from;
+            }
+            at += fill;
+        }
+    };
     let mut at = start + digits(start);
-    let first = at - start;
+    let count_digits = |from: usize, to: usize| chars[from..to].iter().filter(is_digit).count();
+    let first = count_digits(start, at);
     let mut grouped = 0;
     loop {
         // Markdown escapes a mark: `1\.500`.
-        at += usize::from(is_escape(chars, at));
+        at += escape_length(chars, at);
         if at + 1 >= chars.len() || !is_group(chars[at].1) {
             break;
         }
@@ -344,14 +370,15 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
         if at + separator >= chars.len() {
             break;
         }
-        let count = digits(at + separator);
+        let length = digits(at + separator);
+        let count = count_digits(at + separator, at + separator + length);
         let is_blank = is_blank(chars[at].1);
         let is_of_three = count == 3 && first <= 3;
         if count == 0 || (is_blank && !is_of_three) {
             break;
         }
         grouped += 1;
-        at += separator + count;
+        at += separator + length;
         if !is_of_three
             && grouped > 0
             && !is_blank
@@ -365,12 +392,21 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
     at
 }
 
-/// Whether a backslash precedes a mark and a digit.
-fn is_escape(chars: &[(usize, char)], at: usize) -> bool {
-    let next = |offset: usize| chars.get(at + offset).map(|(_, c)| *c);
-    next(0) == Some('\\')
-        && matches!(next(1), Some('.' | ',' | '\''))
-        && next(2).is_some_and(|c| c.is_ascii_digit())
+/// Returns the number of backslashes at a position, which escape a mark or fill an entity.
+fn fill_length(chars: &[(usize, char)], at: usize) -> usize {
+    chars[at..].iter().take(LONGEST_FILL).take_while(|(_, c)| *c == '\\').count()
+}
+
+/// Maximum number of backslashes that an entity is read as.
+const LONGEST_FILL: usize = 10;
+
+/// Returns the number of backslashes before a mark and a digit.
+fn escape_length(chars: &[(usize, char)], at: usize) -> usize {
+    let length = fill_length(chars, at);
+    let next = |offset: usize| chars.get(at + length + offset).map(|(_, c)| *c);
+    let is_one = matches!(next(0), Some('.' | ',' | '\''))
+        && next(1).is_some_and(|c| c.is_ascii_digit());
+    if is_one { length } else { 0 }
 }
 
 /// Returns whether points group a number: `2.147.483.647`. Four groups may also be an address.
@@ -426,7 +462,8 @@ fn parse_figure(
     marks.dedup_by(|b, a| {
         *a == '\u{a0}' && *b == '\u{a0}' && !has_single_blanks(&chars[at..end])
     });
-    let last_digits = printed().rev().take_while(char::is_ascii_digit).count();
+    let unfilled = printed().filter(|c| *c != '\\');
+    let last_digits = unfilled.rev().take_while(char::is_ascii_digit).count();
     let (mark, group) = tell_marks(&marks, last_digits, &text[from..to])?;
     // `4,500` has a group separator in some languages; the page's language decides later.
     let digits: String = printed()

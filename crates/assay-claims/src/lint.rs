@@ -148,11 +148,10 @@ struct Linter<'t> {
 pub fn lint(text: &str, source: Option<&str>) -> Vec<LintFinding> {
     let page = LintPage::read(text);
     let number_format = page_number_format(&page);
-    let guessed = || guess_language(&page).map(str::to_owned);
-    let knows_bounds =
-        bounds::is_known_language(page.language.clone().or_else(guessed).as_deref());
+    let language = declared_language(&page).or_else(|| guess_language(&page));
+    let knows_bounds = bounds::is_known_language(language);
     let line_index = LineIndex::new(text);
-    let is_translated = page.language.as_deref().is_some_and(|it| base_language(it) != "en");
+    let is_translated = declared_language(&page).is_some_and(|it| base_language(it) != "en");
     let findings = Vec::new();
     let mut lint = Linter { line_index, number_format, knows_bounds, is_translated, findings };
     units::check(&mut lint, &page);
@@ -204,13 +203,21 @@ pub fn comparison_gap(text: &str, source: &str) -> Option<String> {
 /// Returns the number format of a page: that of its language, or that of most of its figures.
 fn page_number_format(page: &LintPage) -> PageNumberFormat {
     let by_language =
-        page.language.as_deref().map(PageNumberFormat::for_language).unwrap_or_default();
+        declared_language(page).map(PageNumberFormat::for_language).unwrap_or_default();
     let guess = || match guess_language(page) {
         Some("en") => Some('.'),
         Some(_) | None => usual_mark(page),
     };
     let decimal = by_language.decimal.or_else(guess);
     PageNumberFormat { decimal, ..by_language }
+}
+
+/// Returns the language that a page declares, unless its sentences are English: templates of sites
+/// declare their own.
+fn declared_language(page: &LintPage) -> Option<&str> {
+    let declared = page.language.as_deref()?;
+    let is_its_own = base_language(declared) == "en" || guess_language(page) != Some("en");
+    is_its_own.then_some(declared)
 }
 
 /// Languages with words that others lack, by which a page without a declaration is recognised.
@@ -302,8 +309,12 @@ const fn page_span(text: &PageText, (start, end): (usize, usize)) -> (usize, usi
     (text.start + start, text.start + end)
 }
 
-/// Characters around a figure that only emphasise it in Markdown.
-const EMPHASIS: [char; 7] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\t', '*', '_'];
+/// Characters around a figure that only emphasise it in Markdown, or direct its text.
+const EMPHASIS: [char; 18] = [
+    ' ', '\u{a0}', '\u{202f}', '\u{2009}', '\t', '*', '_', '\u{200e}', '\u{200f}', '\u{202a}',
+    '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}',
+    '\u{2069}',
+];
 
 /// Returns the only figure of a cell that contains nothing else.
 fn bare_figure(cell: &PageText) -> Option<PrintedFigure> {

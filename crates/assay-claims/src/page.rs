@@ -1,4 +1,4 @@
-//! Parser of Markdown and HTML pages into table cells and lines of prose, each with its position in
+//! Parser of Markdown, reStructuredText and HTML pages into table cells and lines of prose, each with its position in
 //! the text.
 //!
 //! Code, front matter and comments are skipped: they are not prose and never translated. Markdown
@@ -7,9 +7,13 @@
 use crate::figure::{find_figures, heading_unit};
 use crate::steps;
 
+mod entities;
 mod html;
+mod literal_block;
 
+use entities::with_entities;
 use html::parse_html;
+use literal_block::LiteralBlocks;
 
 /// Checked content of a page.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,10 +61,12 @@ impl PageTable {
         }
     }
 
-    /// Returns all cells with the numbers of their rows, from 0: the heading.
-    pub fn cells(&self) -> impl Iterator<Item = (usize, &PageText)> {
+    /// Returns all cells with the numbers of their rows and columns, from 0; row 0 is the heading.
+    pub fn numbered_cells(&self) -> impl Iterator<Item = (usize, usize, &PageText)> {
         let rows = self.rows.iter().enumerate();
-        rows.flat_map(|(row, cells)| cells.iter().map(move |cell| (row, cell)))
+        rows.flat_map(|(row, cells)| {
+            cells.iter().enumerate().map(move |(column, cell)| (row, column, cell))
+        })
     }
 }
 
@@ -79,7 +85,7 @@ impl LintPage {
     pub fn read(text: &str) -> Self {
         let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
         let start = without_bom(&head).trim_start();
-        let is_html = ["<!doctype html", "<html", "<body"].iter().any(|it| head.contains(it))
+        let is_html = begins_html(&head)
             || ["<table", "<p>", "<div"].iter().any(|it| start.starts_with(it))
                 && !head.contains("\n\n");
         let mut page = if is_html && !start.starts_with("---") {
@@ -98,13 +104,23 @@ impl LintPage {
     }
 }
 
+/// Returns whether a page begins as HTML does. A page of Markdown may have HTML in its code.
+fn begins_html(head: &str) -> bool {
+    let lines = || head.lines().map(|line| line.trim_start());
+    let is_root =
+        |line: &str| ["<!doctype html", "<html", "<body"].iter().any(|it| line.starts_with(it));
+    let is_markdown =
+        |line: &str| ["```", "~~~", "# ", "|"].iter().any(|it| line.starts_with(it));
+    lines().take_while(|line| !is_markdown(line)).any(is_root)
+}
+
 fn parse_markdown(text: &str) -> LintPage {
     let mut page = LintPage::default();
     let mut start = text.len() - without_bom(text).len();
     let (mut fence, mut within) = (None::<Fence<'_>>, None);
     let mut in_front = without_bom(text).starts_with("---");
     let (mut is_open, mut paragraph_end) = (false, usize::MAX);
-    let mut html = HtmlBlocks::new(text);
+    let (mut html, mut literal) = (HtmlBlocks::new(text), LiteralBlocks::default());
     let mut lines = without_bom(text).split_inclusive('\n').enumerate().peekable();
     while let Some((number, whole)) = lines.next() {
         let line = whole.trim_end_matches(['\n', '\r']);
@@ -124,7 +140,7 @@ fn parse_markdown(text: &str) -> LintPage {
             continue;
         }
         fence = Fence::parse_opening(line).filter(|_| within.is_none());
-        if fence.is_some() {
+        if fence.is_some() || literal.contains(line) {
             is_open = false;
             continue;
         }
@@ -483,54 +499,6 @@ fn without_code(line: &str) -> String {
     while let Some(next) = line[at..].find('`').map(|it| it + at) {
         at = code_end(line, next).unwrap_or(next + 1);
         out.replace_range(next..at, &" ".repeat(at - next));
-    }
-    out
-}
-
-/// Replaces entities by their characters with blanks before them, so that positions stay: `&micro;`
-/// becomes five blanks and `µ`.
-fn with_entities(text: &str) -> String {
-    /// Longest entity without its ampersand.
-    const LONGEST: usize = 8;
-    const BLANKS: [&str; 9] =
-        ["nbsp;", "#160;", "#xa0;", "#xA0;", "#8239;", "thinsp;", "ensp;", "#8201;", "#x202f;"];
-    const CHARACTERS: [(&str, &str); 18] = [
-        ("micro;", "µ"),
-        ("#181;", "µ"),
-        ("mu;", "μ"),
-        ("#956;", "μ"),
-        ("lt;", "<"),
-        ("gt;", ">"),
-        ("le;", "≤"),
-        ("ge;", "≥"),
-        ("asymp;", "≈"),
-        ("times;", "×"),
-        ("plusmn;", "±"),
-        ("minus;", "−"),
-        ("ndash;", "–"),
-        ("mdash;", "—"),
-        ("percnt;", "%"),
-        ("#37;", "%"),
-        ("tilde;", "~"),
-        ("amp;", "&"),
-    ];
-    let mut out = text.to_owned();
-    for (at, _) in text.match_indices('&') {
-        let rest = near_text(text, at + 1, LONGEST);
-        steps::count(rest.len());
-        if let Some(entity) = BLANKS.iter().find(|it| rest.starts_with(**it)) {
-            let length = entity.len() + 1;
-            // No-break blanks of two bytes, or of three for an odd number.
-            let odd = length % 2;
-            let blanks = "\u{202f}".repeat(odd) + &"\u{a0}".repeat((length - 3 * odd) / 2);
-            out.replace_range(at..at + length, &blanks);
-        } else if let Some((entity, c)) = CHARACTERS.iter().find(|it| rest.starts_with(it.0)) {
-            let length = entity.len() + 1;
-            let character = " ".repeat(length.saturating_sub(c.len())) + c;
-            if character.len() == length {
-                out.replace_range(at..at + length, &character);
-            }
-        }
     }
     out
 }

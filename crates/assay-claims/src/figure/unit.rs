@@ -388,8 +388,30 @@ fn is_letter_or_digit(c: char) -> bool {
     c.is_alphanumeric() && !is_unspaced_script(c)
 }
 
-/// Returns the longest unit at exactly this position.
+/// Returns the longest unit at exactly this position. Backslashes before its slash are no part of
+/// it: an escape, or an entity's place.
 pub(crate) fn parse_unit(text: &str, from: usize) -> Option<PrintedUnit> {
+    /// Maximum number of characters before the slash.
+    const LONGEST_SIZE: usize = 8;
+    let rest = &text[from..];
+    let slash = rest.chars().take(LONGEST_SIZE).position(|c| c == '\\');
+    let Some(at) = slash.and_then(|count| rest.char_indices().nth(count)) else {
+        return parse_plain_unit(text, from);
+    };
+    let (size, after) = rest.split_at(at.0);
+    let unescaped = after.trim_start_matches('\\');
+    let fill = after.len() - unescaped.len();
+    if !unescaped.starts_with('/') {
+        return parse_plain_unit(text, from);
+    }
+    let time: String = unescaped.chars().take(2 * LONGEST_SIZE).collect();
+    let mut unit = parse_plain_unit(&format!("{size}{time}"), 0)?;
+    let length = unit.span.1 + if unit.span.1 > size.len() { fill } else { 0 };
+    unit.span = (from, from + length);
+    Some(unit)
+}
+
+fn parse_plain_unit(text: &str, from: usize) -> Option<PrintedUnit> {
     let rest = &text[from..];
     let exact_case = SPELLINGS.get(&rest.chars().next()?).into_iter().flatten();
     let lower = rest.chars().next()?.to_ascii_lowercase();

@@ -399,24 +399,27 @@ fn compare_percentiles(lint: &mut Linter<'_>, text: &PageText, source: &PageText
     if here.len() != there.len() {
         return;
     }
-    let sorted = |all: &[(usize, &str)]| {
-        let mut names: Vec<String> = all.iter().map(|(_, name)| (*name).to_owned()).collect();
+    let sorted = |all: &[NamedPercentile<'_>]| {
+        let mut names: Vec<String> =
+            all.iter().map(|(_, name)| name.replace(',', ".")).collect();
         names.sort_unstable();
         names
     };
-    if sorted(&here) == sorted(&there) {
-        return;
-    }
-    let other = here.iter().find(|(_, name)| there.iter().all(|(_, it)| it != name));
-    if let Some((at, name)) = other {
-        let names: Vec<&str> = there.iter().map(|(_, name)| *name).collect();
-        let message = format!("p{name}, and the source has p{}", names.join(", p"));
-        lint.add(Rule::Name, page_span(text, (*at, at + 1 + name.len())), message);
+    let (names, source_names) = (sorted(&here), sorted(&there));
+    let is_other =
+        |(_, name): &&NamedPercentile<'_>| !source_names.contains(&name.replace(',', "."));
+    if let Some((at, name)) = here.iter().find(is_other).filter(|_| names != source_names) {
+        let message = format!("p{name}, and the source has p{}", source_names.join(", p"));
+        let length = usize::from(text.text[*at..].starts_with(['p', 'P'])) + name.len();
+        lint.add(Rule::Name, page_span(text, (*at, at + length)), message);
     }
 }
 
-/// Returns the percentiles of a text, like `p99.9`: position and number.
-fn find_percentiles(text: &str) -> Vec<(usize, &str)> {
+/// Percentile of a text: its position and its number.
+pub(super) type NamedPercentile<'t> = (usize, &'t str);
+
+/// Returns the percentiles of a text, like `p99.9` and `99th percentile`.
+pub(super) fn find_percentiles(text: &str) -> Vec<NamedPercentile<'_>> {
     steps::count(text.len());
     let marks = text.match_indices(['p', 'P']).map(|(at, _)| at);
     let is_start = |at: &usize| !text[..*at].ends_with(|c: char| c.is_ascii_alphanumeric());
@@ -424,8 +427,70 @@ fn find_percentiles(text: &str) -> Vec<(usize, &str)> {
         let rest = &text[at + 1..];
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let number = rest[..end].trim_end_matches('.');
-        let is_share = number.parse::<f64>().is_ok_and(|it| (1.0..100.0).contains(&it));
-        (number.len() >= 2 && is_share).then_some((at, number))
+        (number.len() >= 2 && is_share(number)).then_some((at, number))
     };
-    marks.filter(is_start).filter_map(number).collect()
+    let mut found: Vec<NamedPercentile<'_>> =
+        marks.filter(is_start).filter_map(number).collect();
+    found.extend(find_ordinal_percentiles(text));
+    found.sort_unstable_by_key(|(at, _)| *at);
+    found.dedup_by_key(|(at, _)| *at);
+    found
+}
+
+fn is_share(number: &str) -> bool {
+    number.parse::<f64>().is_ok_and(|it| (1.0..100.0).contains(&it))
+}
+
+/// Stems of the word "percentile".
+const PERCENTILE_WORDS: [&str; 8] = [
+    "percentil",
+    "perzentil",
+    "centile",
+    "percentyl",
+    "перцентил",
+    "パーセンタイル",
+    "百分位",
+    "백분위",
+];
+
+/// Returns the numbers directly before "percentile", with the ending of an ordinal (`99-й
+/// перцентиль`), or directly behind it (`percentil 99`).
+fn find_ordinal_percentiles(text: &str) -> Vec<NamedPercentile<'_>> {
+    /// Longest ending with its marks, in bytes.
+    const LONGEST_ENDING: usize = 8;
+    const ENDINGS: [&str; 16] = [
+        "", "th", "st", "nd", "rd", ".", "e", "º", "º.", ".º", "-й", "-го", "-м", "-му", "第",
+        "번째",
+    ];
+    let lower = text.to_lowercase();
+    // A change of length in lower case would shift the positions.
+    if lower.len() != text.len() {
+        return Vec::new();
+    }
+    steps::count(lower.len());
+    let words = PERCENTILE_WORDS.iter().flat_map(|word| lower.match_indices(word));
+    let before = |at: usize| {
+        let before = text.get(..at)?.trim_end_matches([' ', '\u{a0}', '-', '*']);
+        let end = before.rfind(|c: char| c.is_ascii_digit())? + 1;
+        let ending = before.get(end..).filter(|it| it.len() <= LONGEST_ENDING)?;
+        let head =
+            before[..end].trim_end_matches(|c: char| c.is_ascii_digit() || ".,".contains(c));
+        let number = &before[head.len()..end];
+        let is_one = ENDINGS.contains(&ending.trim())
+            && is_share(&number.replace(',', "."))
+            && !head.ends_with(['p', 'P']);
+        is_one.then_some((head.len(), number))
+    };
+    let behind = |at: usize| {
+        let rest = text.get(at..)?;
+        let head = rest.trim_start_matches(|c: char| c.is_alphabetic());
+        let number = head.strip_prefix([' ', '\u{a0}'])?;
+        let is_part = |c: char| c.is_ascii_digit() || ".,".contains(c);
+        let length = number.find(|c: char| !is_part(c)).unwrap_or(number.len());
+        let start = at + rest.len() - number.len();
+        let number = number[..length].trim_end_matches(['.', ',']);
+        let is_one = number.len() >= 2 && is_share(&number.replace(',', "."));
+        is_one.then_some((start, number))
+    };
+    words.filter_map(|(at, _)| before(at).or_else(|| behind(at))).collect()
 }

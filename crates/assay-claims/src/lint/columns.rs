@@ -5,7 +5,7 @@
 
 use assay_model::quantity::Unit;
 
-use super::{FigureColumn, Linter, Rule, bare_figure, full_rows, page_span};
+use super::{FigureColumn, Linter, Rule, bare_figure, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
 use crate::page::{PageTable, PageText};
 
@@ -20,6 +20,7 @@ pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable, columns: &[FigureC
     let cells = table.rows.first().map_or(0, Vec::len).min(MAX_COLUMNS);
     for number in 0..cells {
         check_lost_prefix(lint, table, number);
+        check_other_prefix(lint, table, number);
         check_percentages(lint, table, number, columns);
     }
 }
@@ -69,9 +70,10 @@ const FORMULAS: [fn(f64, f64) -> f64; 6] = [
     |a, b| b / a,
 ];
 
-/// Maximum relative rounding of two figures together; coarser figures would agree with any
-/// percentage.
+/// Maximum relative rounding of two figures together.
 const MAX_ROUNDING: f64 = 0.02;
+/// Maximum rounding of a ratio by the digits that are printed.
+const MAX_COARSENESS: f64 = 0.04;
 
 /// Percentage in a cell, with its sign.
 struct Percentage<'p> {
@@ -101,18 +103,24 @@ impl<'p> Percentage<'p> {
         })
     }
 
-    /// Returns whether this is a ratio of two figures, all rounded.
+    /// Returns whether this is a ratio of two figures, all rounded; `None` for figures so coarse that
+    /// they would agree with any percentage.
     fn is_ratio(
         &self,
         formula: fn(f64, f64) -> f64,
         a: &PrintedFigure,
         b: &PrintedFigure,
-    ) -> bool {
+    ) -> Option<bool> {
         let expected = formula(a.value, b.value);
         let half_digit = 0.006 * 10f64.powi(-i32::try_from(self.figure.decimals).unwrap_or(0));
+        let ratio = (a.value / b.value).max(b.value / a.value);
         let relative = (a.relative_rounding() + b.relative_rounding()).min(MAX_ROUNDING);
-        let rounding = relative * (a.value / b.value).max(b.value / a.value);
-        (self.value.abs() - expected.abs()).abs() <= half_digit + rounding
+        let is_near =
+            (self.value.abs() - expected.abs()).abs() <= half_digit + relative * ratio;
+        let printed = |it: &PrintedFigure| {
+            0.5 * 10f64.powi(-i32::try_from(it.decimals).unwrap_or(0)) / it.value
+        };
+        ((printed(a) + printed(b)) * ratio <= MAX_COARSENESS).then_some(is_near)
     }
 }
 
@@ -141,21 +149,23 @@ fn check_percentages(
             .enumerate()
             .flat_map(|(at, a)| columns[at + 1..].iter().map(move |b| (a, b)))
     };
-    let mut different: Option<Vec<usize>> = None;
+    // Rows that have a relation, and those that lack it; some figures are too coarse to tell.
+    let mut best: (usize, Vec<usize>) = (0, Vec::new());
     for (a, b) in pairs() {
         for formula in FORMULAS {
-            let is_other = |row: &usize| {
-                let (a, b) = (&a.cells[*row].1, &b.cells[*row].1);
-                !percentages[*row].is_ratio(formula, a, b)
+            let is_ratio = |row: usize| {
+                percentages[row].is_ratio(formula, &a.cells[row].1, &b.cells[row].1)
             };
-            let others: Vec<usize> = (0..percentages.len()).filter(is_other).collect();
-            if different.as_ref().is_none_or(|known| others.len() < known.len()) {
-                different = Some(others);
+            let rows = || (0..percentages.len()).map(|row| (row, is_ratio(row)));
+            let matching = rows().filter(|(_, it)| *it == Some(true)).count();
+            if matching > best.0 {
+                let others = rows().filter(|(_, it)| *it == Some(false));
+                best = (matching, others.map(|(row, _)| row).collect());
             }
         }
     }
-    let Some(different) = different else { return };
-    if !is_usual(percentages.len() - different.len(), percentages.len()) {
+    let (matching, different) = best;
+    if !is_usual(matching, percentages.len()) {
         return;
     }
     for row in different {
@@ -299,5 +309,40 @@ fn check_lost_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
             cell.text.trim()
         );
         lint.add_likely(Rule::WrongUnit, page_span(cell, number.span), message);
+    }
+}
+
+/// Reports a figure whose prefix alone differs from the others of its column, if its number is in
+/// their range: `1.3 µs` among `1.2 ms` and `1.4 ms`.
+fn check_other_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
+    /// Maximum ratio of the other figures.
+    const SPREAD: f64 = 2.0;
+    let cells = || full_rows(table).filter_map(|row| row.get(number));
+    let figures: Option<Vec<PrintedFigure>> = cells().map(figure_with_unit).collect();
+    let Some(figures) = figures.filter(|it| it.len() > MIN_ROWS) else { return };
+    let Some(units) =
+        figures.iter().map(|it| it.unit.as_ref()).collect::<Option<Vec<&PrintedUnit>>>()
+    else {
+        return;
+    };
+    // Either of the first two figures has the usual prefix.
+    let is_usual = |unit: &PrintedUnit| units.iter().filter(|it| it.is_same(unit)).count() > 2;
+    let Some(usual) = units.iter().take(2).find(|it| is_usual(it)) else { return };
+    let mut others = (0..units.len()).filter(|at| !units[*at].is_same(usual));
+    let (Some(at), None) = (others.next(), others.next()) else { return };
+    let rest =
+        || figures.iter().enumerate().filter(|(it, _)| *it != at).map(|(_, it)| it.value);
+    let (low, high) =
+        rest().fold((f64::MAX, 0_f64), |(low, high), it| (low.min(it), high.max(it)));
+    let is_rate_or_time = !matches!(usual.unit, Unit::Byte | Unit::Ratio | Unit::Hertz);
+    let is_in_range = (low / SPREAD..=high * SPREAD).contains(&figures[at].value);
+    let is_scaled = units[at].unit == usual.unit && is_rate_or_time && is_in_range;
+    if let (true, Some(cell)) = (is_scaled && high <= low * SPREAD, cells().nth(at)) {
+        let message = format!(
+            "`{}` among figures in `{}`: its prefix is that of no other figure of the column",
+            cell.text.trim(),
+            usual.text
+        );
+        lint.add_likely(Rule::WrongUnit, page_span(cell, units[at].span), message);
     }
 }

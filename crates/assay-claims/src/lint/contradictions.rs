@@ -3,9 +3,10 @@
 
 use assay_model::quantity::Unit;
 
-use super::{Linter, Rule, figure_with_unit, full_rows, page_span};
+use super::words::{NO_ENDING, has_word};
+use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, find_figures};
-use crate::page::{LintPage, PageText};
+use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
@@ -29,8 +30,8 @@ fn is_series(word: &str) -> bool {
 
 /// Returns the series in a text that are named as such: `HC-series`, `серии HC`.
 fn named_series(text: &str) -> impl Iterator<Item = &str> {
-    const SERIES: [&str; 8] =
-        ["series", "serie", "séri", "řad", "seri", "시리즈", "シリーズ", "系列"];
+    const SERIES: [&str; 9] =
+        ["series", "serie", "séri", "řad", "seri", "сери", "시리즈", "シリーズ", "系列"];
     let lower = text.to_lowercase();
     let is_named = SERIES.iter().any(|word| lower.contains(word));
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
@@ -70,22 +71,61 @@ const MIN_WORDS: usize = 2;
 /// Maximum number of rows and of paragraphs that are compared.
 const MOST: usize = 64;
 
-/// Reports a sentence that names the label of a row with two words or more, and another value of the
-/// same unit than this row.
+/// Value of a table with the words by which a sentence names it.
+struct NamedValue {
+    /// Label of its row, in lower case.
+    label: String,
+    /// Heading of its column, in lower case; `None` if no other column has values.
+    heading: Option<String>,
+    figure: PrintedFigure,
+}
+
+impl NamedValue {
+    /// Returns the values of a table whose rows have labels of several words.
+    fn of_table(table: &PageTable) -> impl Iterator<Item = Self> {
+        let columns = table.rows.first().map_or(0, Vec::len);
+        let heading = move |number: usize| {
+            let words = table.rows[0][number].text.split(['[', '(']).next().unwrap_or_default();
+            words.trim().trim_matches('*').to_lowercase()
+        };
+        full_rows(table).flat_map(move |row| {
+            let label =
+                row.first().map_or("", |it| it.text.trim().trim_matches('*')).to_lowercase();
+            let is_label = label.split_whitespace().count() >= MIN_WORDS
+                && find_figures(&label).is_empty();
+            let numbers = 1..if is_label { columns } else { 0 };
+            numbers.filter_map(move |number| {
+                let mut figure = figure_with_unit(&row[number])?;
+                figure.unit =
+                    figure.unit.or_else(|| column_unit(table, number).map(|(_, unit)| unit));
+                let heading = Some(heading(number)).filter(|_| columns > 2);
+                let is_named =
+                    heading.as_ref().is_none_or(|it| it.chars().count() >= MIN_WORDS);
+                is_named.then_some(Self { label: label.clone(), heading, figure })
+            })
+        })
+    }
+
+    /// Returns whether a sentence in lower case names this value.
+    fn is_named_in(&self, lower: &str) -> bool {
+        let is_column = |it: &String| has_word(lower, it, NO_ENDING);
+        lower.contains(self.label.as_str()) && self.heading.as_ref().is_none_or(is_column)
+    }
+}
+
+/// Reports a sentence that names the row of a value with two words or more, and its column if there
+/// are several, and has another value of the same unit.
 fn check_repeated_values(lint: &mut Linter<'_>, page: &LintPage) {
-    let rows = page.tables.iter().flat_map(full_rows).filter_map(|row| {
-        let [label, value] = row.as_slice() else { return None };
-        let label = label.text.trim().to_lowercase();
-        let figure = figure_with_unit(value)?;
-        (label.split_whitespace().count() >= MIN_WORDS && find_figures(&label).is_empty())
-            .then_some((label, figure))
-    });
-    let rows: Vec<(String, PrintedFigure)> = rows.take(MOST).collect();
-    for text in page.prose.iter().filter(|_| !rows.is_empty()).take(MOST * MOST) {
+    let values: Vec<NamedValue> =
+        page.tables.iter().flat_map(NamedValue::of_table).take(MOST).collect();
+    for text in page.prose.iter().filter(|_| !values.is_empty()).take(MOST * MOST) {
         let lower = text.text.to_lowercase();
         steps::count(lower.len());
-        let mut named = rows.iter().filter(|(label, _)| lower.contains(label.as_str()));
-        let (Some((_, expected)), None) = (named.next(), named.next()) else { continue };
+        let mut named = values.iter().filter(|it| it.is_named_in(&lower));
+        let (Some(NamedValue { figure: expected, .. }), None) = (named.next(), named.next())
+        else {
+            continue;
+        };
         let figures = find_figures(&text.text);
         let [figure] = figures.as_slice() else { continue };
         if is_other_value(lint, figure, expected) {
@@ -132,25 +172,56 @@ const CHANGES: [(&str, &str); 7] = [
     ("z", "na"),
 ];
 
+/// Words behind both figures of a change, where languages have them there.
+const CHANGES_BEHIND: [(&str, [&str; 3]); 2] =
+    [("から", ["へ", "に", "まで"]), ("에서", ["로", "으로", "까지"])];
+
+/// Returns whether words around two figures say that one became the other.
+fn is_change(before: &str, between: &str, behind: &str) -> bool {
+    let is_preposition = |(from, to): &(&str, &str)| {
+        between == *to
+            && before.strip_suffix(from).is_some_and(|it| !it.ends_with(char::is_alphanumeric))
+    };
+    let is_postposition = |(from, to): &(&str, [&str; 3])| {
+        between == *from && to.iter().any(|word| behind.starts_with(word))
+    };
+    CHANGES.iter().any(is_preposition) || CHANGES_BEHIND.iter().any(is_postposition)
+}
+
+/// Returns whether a percentage follows so closely that it is that of the change, and not of
+/// something else: "at 80 % of CPU".
+fn is_result(before: &str, behind: &str) -> bool {
+    const NEAR: usize = 32;
+    let behind = behind.trim_start().trim_start_matches('%').trim_start();
+    before.chars().count() <= NEAR
+        && !before.contains([';', '。'])
+        && !before.contains(". ")
+        && !before.trim_end().ends_with(" at")
+        && !behind.starts_with("of ")
+}
+
 /// Reports `from 100 MB/s to 150 MB/s, 52 % more`.
 fn check_percentage(lint: &mut Linter<'_>, text: &PageText) {
     let figures = find_figures(&text.text);
     let [first, second, percent] = figures.as_slice() else { return };
     let is_percent =
         |it: &PrintedFigure| it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
-    let (Some(a), Some(b)) = (first.base_value(), second.base_value()) else { return };
+    let Some(b) = second.base_value() else { return };
+    // In `from 104 to 156 MB/s`, both have the unit.
+    let factor = second.unit.as_ref().map_or(1.0, |unit| unit.factor);
+    let a = first.base_value().unwrap_or((first.value * factor, b.1));
     let end = first.unit.as_ref().map_or(first.number_span.1, |unit| unit.span.1);
     let between = text.text.get(end..second.number_span.0).unwrap_or_default().trim();
     let before = text.text[..first.number_span.0].trim_end();
-    let is_change = CHANGES.iter().any(|(from, to)| {
-        between == *to
-            && before.strip_suffix(from).is_some_and(|it| !it.ends_with(char::is_alphanumeric))
-    });
+    let second_end = second.unit.as_ref().map_or(second.number_span.1, |unit| unit.span.1);
+    let behind = text.text[second_end..].trim_start();
     let is_ambiguous = |it: &PrintedFigure| {
         let [value, other] = lint.number_format.possible_values(it);
         value.to_bits() != other.to_bits()
     };
-    if !is_change
+    let to_percent = text.text.get(second_end..percent.number_span.0).unwrap_or_default();
+    if !is_change(before, between, behind)
+        || !is_result(to_percent, &text.text[percent.number_span.1..])
         || !is_percent(percent)
         || is_percent(first)
         || a.1 != b.1

@@ -8,7 +8,7 @@ use crate::page::PageText;
 use crate::steps;
 
 /// Stems of words for reads and writes, in many languages.
-const READ_WORDS: [&str; 26] = [
+const READ_WORDS: [&str; 27] = [
     "read",
     "чтен",
     "чита",
@@ -17,6 +17,7 @@ const READ_WORDS: [&str; 26] = [
     "čten",
     "čtení",
     "lesen",
+    "liest",
     "lesevorg",
     "lese",
     "lettur",
@@ -101,7 +102,12 @@ impl LintDirection {
 }
 
 /// Returns the direction words of a text, in order. `lower` is the text in lower case.
-pub(super) fn find_directions(lower: &str) -> Vec<LintDirection> {
+fn find_directions(lower: &str) -> Vec<LintDirection> {
+    locate_directions(lower).into_iter().map(|(_, direction)| direction).collect()
+}
+
+/// Returns the direction words of a text with their positions.
+fn locate_directions(lower: &str) -> Vec<(usize, LintDirection)> {
     steps::count(lower.len());
     let is_direction_word = |position: usize| {
         let before = lower[..position].chars().next_back();
@@ -125,7 +131,7 @@ pub(super) fn find_directions(lower: &str) -> Vec<LintDirection> {
     }
     matches.sort_by_key(|(position, _)| *position);
     matches.dedup_by_key(|(position, _)| *position);
-    matches.into_iter().map(|(_, direction)| direction).collect()
+    matches
 }
 
 fn rates(text: &PageText) -> Vec<PrintedFigure> {
@@ -230,66 +236,87 @@ pub(super) fn compare_directions(
         lint.add_likely(Rule::Direction, span, message);
         return;
     }
-    let (page_figures, source_figures) = (directed_figures(text), directed_figures(source));
-    let (page, source) =
-        ((&page_figures[..], &directions[..]), (&source_figures[..], &source_directions[..]));
-    if let Some(figure) = find_swapped(lint.number_format, page, (source, source_format)) {
+    let (Some(page), Some(source)) = (directed_figures(text), directed_figures(source)) else {
+        return;
+    };
+    if let Some(figure) = find_swapped(lint.number_format, &page, (&source, source_format)) {
         let message = "reads and writes are swapped".to_owned();
         lint.add(Rule::Direction, page_span(text, figure.number_span), message);
     }
 }
 
-/// Returns the figures of a text that reads or writes may have: rates and times.
-fn directed_figures(text: &PageText) -> Vec<PrintedFigure> {
+/// Figure with the direction that its text gives it.
+type DirectedFigure = (PrintedFigure, LintDirection);
+
+/// Returns the figures that reads or writes may have, rates and times, each with its direction.
+/// `None` if the text does not show to which word they belong: each word must have figures, all
+/// behind it, all before it, or equally many around it.
+fn directed_figures(text: &PageText) -> Option<Vec<DirectedFigure>> {
+    /// Maximum number of figures that are compared; real sentences have fewer.
+    const MOST: usize = 16;
+    let lower = text.text.to_lowercase();
+    // A change of length in lower case would shift the positions.
+    if lower.len() != text.text.len() {
+        return None;
+    }
     let is_time =
         |it: &PrintedFigure| it.unit.as_ref().is_some_and(|it| it.unit == Unit::Second);
     let times = find_figures(&text.text).into_iter().filter(is_time);
     let mut figures: Vec<PrintedFigure> = rates(text).into_iter().chain(times).collect();
     figures.sort_by_key(|it| it.number_span.0);
-    figures
+    let words = locate_directions(&lower);
+    let position = |it: &PrintedFigure| it.number_span.0;
+    let (first, last) = (figures.first().map(position)?, figures.last().map(position)?);
+    let (first_word, last_word) = (words.first()?.0, words.last()?.0);
+    let next_word = |it: &PrintedFigure| {
+        words.partition_point(|(position, _)| *position < it.number_span.0)
+    };
+    let owners: Vec<usize> = match (first_word < first, last_word < last) {
+        (true, true) => figures.iter().map(|it| next_word(it) - 1).collect(),
+        (false, false) => figures.iter().map(next_word).collect(),
+        // `300,000 read IOPS at 2 ms, 100,000 write IOPS at 3 ms`
+        _ if figures.len().is_multiple_of(words.len()) => {
+            (0..figures.len()).map(|at| at * words.len() / figures.len()).collect()
+        }
+        _ => return None,
+    };
+    let has = |direction: LintDirection| words.iter().any(|(_, it)| *it == direction);
+    let is_complete = (0..words.len()).all(|it| owners.contains(&it))
+        && has(LintDirection::Reads)
+        && has(LintDirection::Writes);
+    (is_complete && (2..=MOST).contains(&figures.len())).then(|| {
+        let directions = owners.iter().map(|owner| words[*owner].1);
+        figures.iter().cloned().zip(directions).collect()
+    })
 }
 
-/// Figures of a text and its directions, both in order.
-type DirectedFigures<'f> = (&'f [PrintedFigure], &'f [LintDirection]);
-
-/// Returns the first figure with another direction than the same figure of the source, if each
-/// direction of both texts has equally many figures.
+/// Returns the first figure with another direction than the same figure of the source.
 fn find_swapped<'f>(
     page_format: PageNumberFormat,
-    (figures, directions): DirectedFigures<'f>,
-    ((source_figures, source_directions), source_format): (
-        DirectedFigures<'_>,
-        PageNumberFormat,
-    ),
+    page: &'f [DirectedFigure],
+    (source, source_format): (&[DirectedFigure], PageNumberFormat),
 ) -> Option<&'f PrintedFigure> {
-    /// Maximum number of figures that are compared; real sentences have fewer.
-    const MOST: usize = 16;
-    let is_even = figures.len() == source_figures.len()
-        && directions.len() == source_directions.len()
-        && (2..=MOST).contains(&figures.len())
-        && directions.len() >= 2
-        && figures.len().is_multiple_of(directions.len());
-    if !is_even {
+    if page.len() != source.len() {
         return None;
     }
-    let per_direction = figures.len() / directions.len();
     let is_same = |it: &PrintedFigure, source: &PrintedFigure| {
         let others = source_format.possible_values(source);
         let values = page_format.possible_values(it);
         values.iter().any(|it| others.iter().any(|other| it.to_bits() == other.to_bits()))
             && it.unit.as_ref().zip(source.unit.as_ref()).is_some_and(|(a, b)| a.is_same(b))
     };
-    let partner = |it: &PrintedFigure| {
-        let mut all =
-            source_figures.iter().enumerate().filter(|(_, source)| is_same(it, source));
-        all.next().filter(|_| all.next().is_none()).map(|(at, _)| at)
+    // A figure that occurs twice may have both directions.
+    let directions = |(it, _): &DirectedFigure| -> Vec<LintDirection> {
+        let same = source.iter().filter(|(source, _)| is_same(it, source));
+        same.map(|(_, direction)| *direction).collect()
     };
-    let partners: Vec<usize> = figures.iter().map(partner).collect::<Option<_>>()?;
-    let is_swapped = |(at, partner): (usize, &usize)| {
-        directions[at / per_direction] != source_directions[partner / per_direction]
-    };
-    let at = partners.iter().enumerate().position(is_swapped)?;
-    figures.get(at)
+    let expected: Vec<Vec<LintDirection>> = page.iter().map(directions).collect();
+    if expected.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let mut pairs = page.iter().zip(&expected);
+    let swapped = pairs.find(|((_, direction), expected)| !expected.contains(direction));
+    swapped.map(|((figure, _), _)| figure)
 }
 
 /// Returns whether the first word of a text is a direction or an operation.

@@ -9,6 +9,9 @@ use crate::figure::PrintedFigure;
 use crate::page::{LintPage, PageTable, PageText};
 
 pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
+    for text in &page.prose {
+        statistic_order::check_sentence(lint, text);
+    }
     for table in &page.tables {
         check_header_rule(lint, table);
         let figures = figure_columns(table);
@@ -144,6 +147,10 @@ fn check_bandwidth_curve(
     const INTERVAL: [&str; 5] = ["interval", "интервал", "区间", "区間", "구간"];
     let heading = |it: &PageText| it.text.to_lowercase();
     let is_interval = |it: &PageText| INTERVAL.iter().any(|word| heading(it).contains(word));
+    let is_message = |column: &FigureColumn<'_>| {
+        let heading = heading(column.heading);
+        heading.contains("#bytes") || heading.contains("message")
+    };
     let is_size = |column: &&FigureColumn<'_>| {
         let doubles = column.cells.windows(2).all(|pair| pair[1].1.value > pair[0].1.value);
         let heading = heading(column.heading);
@@ -171,7 +178,8 @@ fn check_bandwidth_curve(
         let message = format!(
             "`{less}` is {share:.1} % less than `{more}` at the size before: bandwidth should not fall here"
         );
-        let is_long = values.len() >= LONG_CURVE;
+        // The rate of a memory falls at the size of each cache.
+        let is_long = values.len() >= LONG_CURVE && is_message(sizes);
         lint.add_finding(
             (Rule::Impossible, Linter::likely_if(is_long)),
             page_span(cell, figure.number_span),

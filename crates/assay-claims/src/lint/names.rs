@@ -125,8 +125,25 @@ fn check_transliteration(lint: &mut Linter<'_>, text: &PageText) {
     }
 }
 
-/// Minimum number of letters of a Latin name with a Cyrillic ending.
-const MIN_NAME: usize = 3;
+/// Returns whether a word consists of a part in each script: a Latin name with a Cyrillic ending
+/// (`Redisом`, `IDы`), or an abbreviation behind a Cyrillic word (`микроSD`). The ends of ranges
+/// of letters have one letter of each: `[a-zA-Zа-я]`.
+fn is_compound_of_scripts(word: &str) -> bool {
+    const MIN_NAME: usize = 3;
+    const MIN_ABBREVIATION: usize = 2;
+    let is_latin = |c: char| c.is_ascii_alphanumeric();
+    let is_name = |part: &str| {
+        part.len() >= MIN_NAME
+            || part.len() >= MIN_ABBREVIATION && part.chars().all(|c| c.is_ascii_uppercase())
+    };
+    let has_latin = |part: &str| part.contains(|c: char| c.is_ascii_alphabetic());
+    let ending = word.trim_start_matches(is_latin);
+    let head = word.trim_end_matches(is_latin);
+    let (name, abbreviation) = (&word[..word.len() - ending.len()], &word[head.len()..]);
+    word.chars().count() == 2
+        || is_name(name) && !has_latin(ending)
+        || head.chars().count() >= MIN_NAME && is_name(abbreviation) && !has_latin(head)
+}
 
 /// Reports words with Latin and Cyrillic letters.
 fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
@@ -137,12 +154,8 @@ fn check_mixed_scripts(lint: &mut Linter<'_>, text: &PageText) {
         if latin && cyrillic {
             let message =
                 format!("`{word}` mixes Latin and Cyrillic letters: searches do not find it");
-            // `Redisом` is a name with its ending.
-            let name = word.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-            let is_inflected = word.len() - name.len() >= MIN_NAME
-                && !name.contains(|c: char| c.is_ascii_alphabetic());
             lint.add_finding(
-                (Rule::MixedScripts, Linter::likely_if(!is_inflected)),
+                (Rule::MixedScripts, Linter::likely_if(!is_compound_of_scripts(word))),
                 page_span(text, (start, start + word.len())),
                 message,
                 None,

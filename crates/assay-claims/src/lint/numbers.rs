@@ -13,16 +13,18 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     for table in &page.tables {
         check_grouping(lint, table);
         check_trailing_zeros(lint, table);
-        for (row, cell) in table.cells() {
+        let columns = quantity_columns(lint, table);
+        let has_amounts = has_amounts(table);
+        for (row, column, cell) in table.numbered_cells() {
             let is_bare = super::bare_figure(cell).is_some();
             for figure in find_figures(&cell.text) {
                 // Cells with words may contain versions; a bare figure, or one with a unit, is a
                 // number. A percentile in a heading is the name of a tool's column.
                 let is_percentile = row == 0
                     && figure.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
-                // A bare number in the first column may be a name: `802.11`.
-                let is_label = figure.unit.is_none() && is_first_cell(table, row, cell);
-                if (figure.unit.is_some() && !is_percentile) || is_bare && !is_label {
+                // A bare number may be a name or a version: `802.11`.
+                let is_quantity = is_bare && columns.contains(&column);
+                if !has_amounts && (figure.unit.is_some() && !is_percentile || is_quantity) {
                     check_decimal_mark(lint, cell, &figure);
                 }
                 check_line_break(lint, cell, &figure);
@@ -41,8 +43,36 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     check_hyphens(lint, page);
 }
 
-fn is_first_cell(table: &PageTable, row: usize, cell: &PageText) -> bool {
-    table.rows.get(row).and_then(|it| it.first()).is_some_and(|it| it.start == cell.start)
+/// Returns whether a table has amounts in dollars with cents, as a program prints them: its other
+/// figures have that format, too.
+fn has_amounts(table: &PageTable) -> bool {
+    let is_amount = |cell: &PageText| {
+        cell.text.split_once('$').is_some_and(|(_, amount)| {
+            let end = amount.find(|c: char| !c.is_ascii_digit() && !".,".contains(c));
+            let amount = &amount[..end.unwrap_or(amount.len())];
+            amount.rsplit_once('.').is_some_and(|(whole, cents)| {
+                whole.starts_with(|c: char| c.is_ascii_digit()) && cents.len() == 2
+            })
+        })
+    };
+    table.rows.iter().flatten().any(is_amount)
+}
+
+/// Returns the columns whose bare numbers are quantities, not names or versions: those with a unit in
+/// the heading, and those of numbers only, of which one has the decimal mark of the language.
+fn quantity_columns(lint: &Linter<'_>, table: &PageTable) -> BTreeSet<usize> {
+    let expected = lint.number_format.decimal;
+    let columns = table.rows.first().map_or(0, Vec::len);
+    let is_quantity = |number: &usize| {
+        let cells = || super::full_rows(table).filter_map(|row| row.get(*number));
+        let is_empty = |cell: &PageText| cell.text.trim().is_empty();
+        let figures = || cells().filter_map(super::bare_figure);
+        let count = figures().count() + cells().filter(|cell| is_empty(cell)).count();
+        let is_marked = |it: PrintedFigure| it.mark.is_some() && it.mark == expected;
+        super::column_unit(table, *number).is_some()
+            || *number > 0 && count == cells().count() && figures().any(is_marked)
+    };
+    (0..columns).filter(is_quantity).collect()
 }
 
 /// Reports the decimal mark of another language. Three digits after it may be a group and are
@@ -63,23 +93,35 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
     // Without a declared language, a bare number may be a list: `1,2`.
     let is_list = !lint.number_format.is_declared
         && mark == ','
-        && (figure.unit.is_none() || figure.value >= 1000.0);
+        && (figure.unit.is_none() || figure.value >= 1000.0 || is_doubled(figure));
     if is_foreign && figure.decimals != 3 && !is_quoted && !is_list {
         let printed = &text.text[figure.number_span.0..figure.number_span.1];
         // Other digits have their own marks.
         let Some((head, tail)) = printed.rsplit_once(mark) else { return };
         let corrected = format!("{head}{expected}{tail}");
-        let message =
-            format!("`{printed}` has the decimal mark of another language: {corrected}");
+        let message = format!(
+            "`{}` has the decimal mark of another language: {}",
+            printed.replace('\\', ""),
+            corrected.replace('\\', "")
+        );
         // Without a declared language, the majority of the figures decides, and a list may be
         // written as `1,2`.
         let (confidence, fix) = match lint.number_format.is_declared {
-            true => (Confidence::Certain, Some(corrected)),
+            // An entity fills its place with several backslashes.
+            true => (Confidence::Certain, (!printed.contains("\\\\")).then_some(corrected)),
             false => (Confidence::Likely, None),
         };
         let span = page_span(text, figure.number_span);
         lint.add_finding((Rule::DecimalMark, confidence), span, message, fix);
     }
+}
+
+/// Returns whether both sides of a mark may be two sizes: `16,32 GB`.
+fn is_doubled(figure: &PrintedFigure) -> bool {
+    const SMALLEST: f64 = 4.0;
+    let scale = 10f64.powi(i32::try_from(figure.decimals).unwrap_or(0));
+    let (first, second) = (figure.value.trunc(), (figure.value.fract() * scale).round());
+    first >= SMALLEST && second.to_bits() == (2.0 * first).to_bits()
 }
 
 /// Reports columns in which some numbers are grouped and others of the same length are not.

@@ -4,7 +4,7 @@
 use assay_model::quantity::Unit;
 
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
-use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
+use super::{Confidence, Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 
@@ -401,10 +401,13 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
         // Sizes have either kind of prefix, and `25,600 KB/s (25 MB/s)` has one for both.
         let is_size = first.unit == Unit::Byte && second.unit == Unit::Byte
             || is_bracketed && is_decimal(first) && is_decimal(second);
+        // Some pages cut off the digits that others round: `6,769 ms (6.7 s)`.
+        let cut_off = if approximation > 0.0 { 0.0 } else { b.relative_rounding() };
         let is_correct = ratios.iter().any(|it| {
             let binary = BINARY_SIZES.iter().filter(|_| is_size);
             let mut factors = binary.flat_map(|factor| [*factor, 1.0 / factor]).chain([1.0]);
-            factors.any(|factor| (it * factor - 1.0).abs() <= tolerance)
+            factors
+                .any(|factor| (-tolerance..=tolerance + cut_off).contains(&(it * factor - 1.0)))
         });
         let is_near = ratios.iter().any(|it| (1.0 / MAX_CONFUSION..MAX_CONFUSION).contains(it));
         if !is_correct && (is_equal || is_near) {
@@ -415,7 +418,10 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
                 &text.text[a.number_span.0..first.span.1],
                 second.text
             );
-            lint.add(Rule::Impossible, page_span(text, b.number_span), message);
+            // Brackets may hold another value, or one that was rounded otherwise.
+            let confidence = if is_equal { Confidence::Certain } else { Confidence::Possible };
+            let found = (Rule::Impossible, confidence);
+            lint.add_finding(found, page_span(text, b.number_span), message, None);
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Order of statistics in the columns of a table: min ≤ mean ≤ max, with headings in any language.
+//! Order of statistics, min ≤ mean ≤ max: in tables, with headings in any language, and in sentences.
 
 use std::cmp::Ordering;
 
+use assay_model::quantity::Unit;
+
+use super::bounds::{NamedPercentile, find_percentiles};
 use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
-use crate::figure::{PrintedFigure, is_unspaced_script};
+use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
 use crate::page::{PageTable, PageText};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -180,6 +183,66 @@ pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable) {
     }
 }
 
+/// Value of a percentile in a sentence.
+struct PercentileValue {
+    share: f64,
+    figure: PrintedFigure,
+    /// Byte span of its name and its figure.
+    span: (usize, usize),
+}
+
+/// Reports a sentence whose list of percentiles is out of order: `p50 4 ms, p99 3 ms`.
+pub(super) fn check_sentence(lint: &mut Linter<'_>, text: &PageText) {
+    /// Maximum number of bytes between a name and its figure, and between two members of a list.
+    const NEAR: usize = 8;
+    const JOINED: [&str; 12] =
+        ["", "and", "und", "et", "y", "a", "и", "と", "、", "，", "和", "및"];
+    let names = find_percentiles(&text.text);
+    if names.len() < 2 {
+        return;
+    }
+    let figures = find_figures(&text.text);
+    let value = |(at, name): &NamedPercentile<'_>| {
+        let end = at + 1 + name.len();
+        let is_short = text.text[*at..].starts_with(['p', 'P']);
+        let next = figures.partition_point(|it| it.number_span.0 < end);
+        let figure = figures.get(next).filter(|_| is_short)?;
+        let gap = text.text.get(end..figure.number_span.0)?;
+        let unit = figure.unit.as_ref().filter(|it| it.unit == Unit::Second)?;
+        let is_joined = gap.len() <= NEAR && !gap.contains(char::is_alphanumeric);
+        let (share, span) = (name.parse().ok()?, (*at, unit.span.1));
+        is_joined.then(|| PercentileValue { share, figure: figure.clone(), span })
+    };
+    let values: Vec<PercentileValue> = names.iter().filter_map(value).collect();
+    for pair in values.windows(2) {
+        let [first, second] = pair else { continue };
+        let between = text.text.get(first.span.1..second.span.0).unwrap_or_default();
+        let words = between.trim_matches(|c: char| " ,/|()·*".contains(c));
+        let (low, high) =
+            if first.share < second.share { (first, second) } else { (second, first) };
+        let times = |it: &PercentileValue| {
+            let factor = it.figure.unit.as_ref().map_or(1.0, |unit| unit.factor);
+            lint.number_format.possible_values(&it.figure).map(|value| value * factor)
+        };
+        let rounding = 1.0 + low.figure.relative_rounding() + high.figure.relative_rounding();
+        let is_broken = low.share < high.share
+            && times(low)
+                .iter()
+                .all(|low| times(high).iter().all(|high| *low > high * rounding));
+        if is_broken && JOINED.contains(&words) {
+            let printed =
+                |it: &PercentileValue| text.text[it.span.0..it.span.1].trim().to_owned();
+            let message =
+                format!("`{}` and `{}` are out of order", printed(low), printed(high));
+            lint.add_likely(
+                Rule::Impossible,
+                page_span(text, second.figure.number_span),
+                message,
+            );
+        }
+    }
+}
+
 /// Returns a table whose rows are statistics with rows and columns exchanged.
 fn transpose_statistics(table: &PageTable) -> Option<PageTable> {
     /// Maximum number of statistics and of columns, which limits the work.
@@ -211,8 +274,11 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
         Some(StatisticColumn { number, statistic, subject: what, factor })
     };
     // Limits the work; real tables of statistics have fewer columns.
-    let columns: Vec<StatisticColumn> =
+    let mut columns: Vec<StatisticColumn> =
         heading.iter().enumerate().filter_map(column).take(64).collect();
+    if !are_percentiles(&columns) {
+        columns.retain(|it| !matches!(it.statistic, Statistic::Percentile(_)));
+    }
     let is_of_one = |(less, more): &(usize, usize)| {
         let (less, more) = (&columns[*less], &columns[*more]);
         less.statistic.is_at_most(more.statistic) && less.subject == more.subject
@@ -233,6 +299,36 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
             }
         }
     }
+}
+
+/// Returns whether columns such as `P10` and `P99` are percentiles, and not types of disks or
+/// processors (`P20`, `P30`): all have usual shares, and one is of the slowest tenth.
+fn are_percentiles(columns: &[StatisticColumn]) -> bool {
+    const USUAL: [f64; 13] =
+        [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0];
+    let shares = || {
+        columns.iter().filter_map(|it| match it.statistic {
+            Statistic::Percentile(share) => Some(share),
+            Statistic::Min
+            | Statistic::Mean
+            | Statistic::Median
+            | Statistic::Typical
+            | Statistic::Max => None,
+        })
+    };
+    shares().all(|it| it > 99.0 || USUAL.contains(&it)) && shares().any(|it| it >= 90.0)
+}
+
+/// Returns whether two numbers are in order as versions: 3.9 is before 3.12.
+fn are_versions(low: &StatisticCell<'_>, high: &StatisticCell<'_>) -> bool {
+    let parts = |it: &StatisticCell<'_>| {
+        let (from, to) = it.figure.number_span;
+        let (whole, part) = it.cell.text.get(from..to)?.split_once('.')?;
+        let numbers: (u32, u32) = (whole.parse().ok()?, part.parse().ok()?);
+        it.figure.unit.is_none().then_some(numbers)
+    };
+    let is_longer = high.figure.decimals > low.figure.decimals;
+    parts(low).zip(parts(high)).is_some_and(|(low, high)| is_longer && low <= high)
 }
 
 /// Cell of a statistic with an unambiguous value.
@@ -267,6 +363,10 @@ fn check_pair(
     low: &StatisticCell<'_>,
     high: &StatisticCell<'_>,
 ) {
+    // A maximum of 0 is no limit.
+    if are_versions(low, high) || more == Statistic::Max && high.value == 0.0 {
+        return;
+    }
     let StatisticCell { cell: other, value: low, figure: first } = low;
     let StatisticCell { cell, value: high, figure: second } = high;
     let (low, high) = (*low, *high);

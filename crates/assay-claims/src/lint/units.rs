@@ -13,7 +13,7 @@ use crate::steps;
 /// Link rates in Gbit/s: Ethernet and InfiniBand.
 const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
 /// Benchmarks of memory and storage, whose rates are in bytes.
-const BYTE_TOOLS: [&str; 6] = ["stream", "triad", "fio", "ior", "vdbench", "mlc"];
+const BYTE_TOOLS: [&str; 5] = ["triad", "fio", "ior", "vdbench", "mlc"];
 /// Devices, whose rates are in bytes and whose interfaces are in bits.
 const BYTE_DEVICES: [&str; 4] = ["nvme", "ssd", "raid0", "hdd"];
 /// Words for networks, which are measured in bits. They take precedence over the words for bytes.
@@ -55,9 +55,8 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     let links = PageLinks::of_page(page);
     for table in &page.tables {
         for row in &table.rows {
-            let label = row.first().map(|cell| cell.text.to_lowercase()).unwrap_or_default();
-            let label = label.replace("триад", "triad").replace("иор", "ior");
-            let subject = RowSubject::of_label(&label);
+            let label = row.first().map(|cell| cell.text.as_str()).unwrap_or_default();
+            let subject = RowSubject::of_label(label);
             for cell in row {
                 check_row_units(lint, subject, &links, cell);
             }
@@ -134,22 +133,24 @@ struct RowSubject {
 }
 
 impl RowSubject {
-    /// Returns the subject of a label in lower case.
-    fn of_label(label: &str) -> Self {
-        steps::count(label.len());
-        // `streaming` is no STREAM, and `prior` no IOR.
+    /// Returns the subject of a label.
+    fn of_label(printed: &str) -> Self {
+        steps::count(printed.len());
+        // A video stream and a stream of TCP are no STREAM.
+        let is_stream =
+            has_word(printed, "STREAM", MAX_ENDING) && !printed.contains("STREAMING");
+        let label = printed.to_lowercase().replace("триад", "triad").replace("иор", "ior");
+        // `prior` is no IOR.
         let is_named = |word: &&str| match word.ends_with('_') {
             true => label.contains(*word),
-            false => {
-                has_word(label, word, MAX_ENDING) && !label.contains(&format!("{word}ing"))
-            }
+            false => has_word(&label, word, MAX_ENDING),
         };
         let names = |words: &[&str]| words.iter().any(is_named);
         let is_fabric = names(&FABRIC_WORDS);
         let is_network = is_fabric || names(&NETWORK_WORDS);
         Self {
             is_fabric,
-            is_bytes: !is_network && names(&BYTE_TOOLS),
+            is_bytes: !is_network && (is_stream || names(&BYTE_TOOLS)),
             is_device: !is_network && names(&BYTE_DEVICES),
         }
     }
@@ -248,9 +249,10 @@ fn check_spelling(lint: &mut Linter<'_>, text: &PageText, unit: &PrintedUnit) {
     let rule =
         if unit.text.ends_with("Б/c") { Rule::MixedScripts } else { Rule::UnitSpelling };
     let message = format!("`{}` is written {standard}", unit.text);
-    // English pages print "bits", and `Mbits/sec` is the label of iperf.
-    let is_plural = unit.text.contains("bits") && !lint.is_translated;
-    let confidence = Linter::likely_if(!is_plural && !unit.text.ends_with("/sec"));
+    // English pages print "bits", many pages `MBit/s`, and `Mbits/sec` is the label of iperf.
+    let is_usual = unit.text.to_lowercase().contains("bit") && !unit.text.contains(" / ");
+    let is_style = is_usual && !lint.is_translated || unit.text.ends_with("/sec");
+    let confidence = Linter::likely_if(!is_style);
     let span = page_span(text, unit.span);
     lint.add_finding((rule, confidence), span, message, Some(standard));
 }
@@ -307,8 +309,8 @@ fn check_size(
 /// Returns whether a size in kilobytes is a number of operations. `after` is the text behind it, in
 /// lower case. English pages write block sizes so: `100 KB I/Os`.
 fn is_count_of_operations(figure: &PrintedFigure, after: &str, is_translated: bool) -> bool {
-    /// Words for "per second", and the unit that contains it.
-    const PER_SECOND: [&str; 11] = [
+    /// Words for "per second".
+    const PER_SECOND: [&str; 10] = [
         "per second",
         "/s",
         "za sekundu",
@@ -316,7 +318,6 @@ fn is_count_of_operations(figure: &PrintedFigure, after: &str, is_translated: bo
         "par seconde",
         "por segundo",
         "в секунду",
-        "iops",
         "每秒",
         "毎秒",
         "초당",
@@ -326,12 +327,16 @@ fn is_count_of_operations(figure: &PrintedFigure, after: &str, is_translated: bo
         .unit
         .as_ref()
         .is_some_and(|it| matches!(it.text.as_str(), "kB" | "KB" | "кБ" | "ko"));
+    const NEAR: usize = 24;
     let is_block = figure.value <= 4096.0 && figure.value.log2().fract() == 0.0;
-    let sentence = after.split(['.', '。', ';']).next().unwrap_or_default();
+    // In English, `100 KB I/Os` are operations of a size.
+    let sentence: String = following.chars().take(NEAR).collect();
     is_kilo
         && !is_block
         && OPERATION_WORDS.iter().any(|word| following.starts_with(word))
-        && (is_translated || PER_SECOND.iter().any(|word| sentence.contains(word)))
+        && (is_translated
+            || following.starts_with("iops")
+            || PER_SECOND.iter().any(|word| sentence.contains(word)))
 }
 
 /// Returns whether a size has the prefix of a rate in the same text and is followed by a
@@ -393,6 +398,7 @@ fn is_near_throughput(lint: &Linter<'_>, text: &str, (from, to): (usize, usize))
             let is_english = word == "throughput" && !lint.is_translated;
             is_phrase(between)
                 && !names_size(between)
+                && !names_longer_time(rest)
                 && is_noun(rest)
                 && (!is_english || between.split_whitespace().any(|it| it == "of"))
         })
@@ -407,6 +413,16 @@ fn is_near_throughput(lint: &Linter<'_>, text: &str, (from, to): (usize, usize))
         || THROUGHPUT_BEFORE.iter().any(|word| before.ends_with(word))
 }
 
+/// Returns whether a longer time than a second follows: a throughput of 2 TB per month.
+fn names_longer_time(rest: &str) -> bool {
+    const NEAR: usize = 16;
+    const PER: [&str; 9] = ["per ", "a ", "pro ", "par ", "por ", "al ", "/", "за ", "в "];
+    const SECONDS: [&str; 6] = ["s", "sec", "sek", "seg", "сек", "с"];
+    let near: String = rest.trim_start().chars().take(NEAR).collect();
+    let time = PER.iter().find_map(|word| near.strip_prefix(word));
+    time.is_some_and(|it| !SECONDS.iter().any(|word| it.trim_start().starts_with(word)))
+}
+
 /// Reports several spellings of one unit.
 fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
     for row in page.tables.iter().flat_map(|table| &table.rows) {
@@ -414,15 +430,22 @@ fn check_several_spellings(lint: &mut Linter<'_>, page: &LintPage) {
             let figures = find_figures(&cell.text);
             let units: Vec<&PrintedUnit> =
                 figures.iter().filter_map(|it| it.unit.as_ref()).collect();
+            // `kB` and `KB` are one unit.
             let differ_in_case = |a: &PrintedUnit, b: &PrintedUnit| {
-                a.text != b.text && a.text.to_lowercase() == b.text.to_lowercase()
+                a.unit != b.unit && a.text.to_lowercase() == b.text.to_lowercase()
             };
+            let is_bits = |it: &PrintedFigure| {
+                it.base_value().is_some_and(|(_, unit)| unit == Unit::BitPerSecond)
+            };
+            // `100 Gb/s (12.5 GB/s)` is a conversion.
+            if figures.iter().any(|it| is_bits(it) && is_conversion(it, &figures)) {
+                continue;
+            }
             for pair in units.windows(2).filter(|pair| differ_in_case(pair[0], pair[1])) {
                 let message = format!(
                     "`{}` next to `{}`: the letter's case is a factor of 8",
                     pair[1].text, pair[0].text
                 );
-                // `100 Gb/s (12.5 GB/s)` is a conversion.
                 let found = (Rule::UnitSpelling, Linter::likely_if(lint.is_translated));
                 lint.add_finding(found, page_span(cell, pair[1].span), message, None);
             }

@@ -442,12 +442,17 @@ const RIGHT_TEXTS: [&str; 46] = [
 #[test]
 fn contradictions_are_found() {
     let table = "| Workload | HB |\n|-|-|\n| STREAM Triad | 190 GB/s |\n";
+    let two_machines =
+        "| Rate [GB/s] | HB | HC |\n|-|-|-|\n| STREAM Triad | 190 GB/s | 260 GB/s |\n";
     for (text, expected) in [
         (format!("# HC-series sizes\n\n{table}"), 1),
         (format!("# HB-series sizes\n\n{table}"), 0),
         (format!("# HC-series sizes\n\nHB is older.\n\n{table}"), 0),
         (format!("# Sizes\n\nSTREAM Triad reaches 260 GB/s.\n\n{table}"), 1),
         (format!("# Sizes\n\nSTREAM Triad reaches 191 GB/s.\n\n{table}"), 0),
+        (format!("# Sizes\n\nSTREAM Triad reaches 260 GB/s on HB.\n\n{two_machines}"), 1),
+        (format!("# Sizes\n\nSTREAM Triad reaches 260 GB/s on HC.\n\n{two_machines}"), 0),
+        (format!("# Sizes\n\nSTREAM Triad reaches 210 GB/s elsewhere.\n\n{two_machines}"), 0),
         ("It grew from 104 MB/s to 156 MB/s, 62 % more.".to_owned(), 1),
         ("It fell from 156 MB/s to 104 MB/s, 33 % less.".to_owned(), 0),
     ] {

@@ -7,4 +7,6 @@ mod fixes;
 mod hosts;
 mod laws;
 mod lint;
+mod recall;
 mod source_comparison;
+mod unusual_pages;

@@ -1,0 +1,138 @@
+//! Pages that are hard to read: each is read, or gives no false alarm.
+
+use std::fmt::Write as _;
+
+use assay_claims::lint::{Confidence, lint};
+
+/// Returns the number of findings that are reported without `--all`.
+fn count_likely(page: &str) -> usize {
+    lint(page, None).iter().filter(|it| it.confidence > Confidence::Possible).count()
+}
+
+#[test]
+fn pages_are_read_or_give_no_false_alarm() {
+    let wrong = "| min | mean |\n|-|-|\n| 2.0 | 1.5 |\n";
+    let cell = "<tr><th>min<th>mean<tr><td>2.0<td>1.5";
+    let mut mismatches = String::new();
+    for (name, page, expected) in [
+        ("an unclosed table", format!("<html><table>{cell}"), 1),
+        (
+            "an unclosed row before another table",
+            format!("<table><tr><td>1<table>{cell}</table>"),
+            1,
+        ),
+        ("Markdown in HTML", format!("<div>\n\n{wrong}\n</div>\n"), 1),
+        ("HTML in Markdown", format!("# Page\n\n<table>{cell}</table>\n\nText.\n"), 1),
+        ("HTML in a code block", format!("# Page\n\n```html\n<html><body>\n```\n\n{wrong}"), 1),
+        (
+            "Markdown in a cell of HTML",
+            "<html><table><tr><td>\n| min | mean |\n|-|-|\n| 2 | 1 |\n".to_owned(),
+            0,
+        ),
+        ("a literal block", "Text::\n\n   4 GiB / s\n\nText.\n".to_owned(), 0),
+        ("a directive", ".. code-block:: c\n   :linenos:\n\n   x = 4 GiB / s\n".to_owned(), 0),
+        ("a note", ".. note::\n   It reaches 4 GiB / s.\n".to_owned(), 1),
+        (
+            "a grid table",
+            "+-----+------+\n| min | mean |\n+=====+======+\n| 2.0 | 2.5  |\n+-----+------+\n"
+                .to_owned(),
+            0,
+        ),
+        (
+            "Arabic",
+            "| \u{200f}min | mean |\n|-|-|\n| \u{200f}٢٫٠ \u{200f}ms | ١٫٥ ms |\n".to_owned(),
+            1,
+        ),
+        (
+            "right to left",
+            "| min | mean |\n|-|-|\n| \u{202b}2.0 ms\u{202c} | \u{2067}2.5 ms\u{2069} |\n"
+                .to_owned(),
+            0,
+        ),
+        (
+            "full-width digits",
+            "| min | mean |\n|-|-|\n| ２．０ ms | １．５ ms |\n".to_owned(),
+            1,
+        ),
+        ("Persian", "| min | mean |\n|-|-|\n| ۲٫۰ | ۱٫۵ |\n".to_owned(), 1),
+        ("no end of the front matter", "---\ntitle: x\n| 4 GiB / s |\n".to_owned(), 0),
+        ("carriage returns", wrong.replace('\n', "\r\n"), 1),
+    ] {
+        let found = count_likely(&page);
+        if found != expected {
+            writeln!(mismatches, "{name}: {found}, not {expected}").unwrap();
+        }
+    }
+    assert!(mismatches.is_empty(), "{mismatches}");
+}
+
+/// Every row of a long table is checked, in Markdown and in HTML.
+#[test]
+fn long_tables_are_checked_to_the_end() {
+    const ROWS: usize = 10_000;
+    let markdown = format!(
+        "| size | min | mean |\n|-|-|-|\n{}| 9 | 2.0 | 1.5 |\n",
+        "| 8 | 2.0 | 2.5 |\n".repeat(ROWS)
+    );
+    let html = format!(
+        "<html><table><tr><th>size<th>min<th>mean{}<tr><td>9<td>2.0<td>1.5",
+        "<tr><td>8<td>2.0<td>2.5\n".repeat(ROWS)
+    );
+    for (page, line) in [(markdown, ROWS + 3), (html, ROWS + 1)] {
+        let findings = lint(&page, None);
+        assert_eq!(findings.iter().map(|it| it.line).collect::<Vec<_>>(), [line]);
+    }
+}
+
+/// Kinds of text that are right, each of which an earlier rule reported or would have.
+#[test]
+fn right_texts_have_no_likely_errors() {
+    let mut failures = String::new();
+    for text in [
+        // Streams of video, of TCP and of events.
+        "| Video stream | 8 Mbit/s |\n|-|-|\n| 1 stream | 9.4 Gbit/s |\n",
+        // Columns named like percentiles: types of disks and processors.
+        "| | P10 | P20 | P30 |\n|-|-|-|-|\n| Price | 3 | 2 | 1 |\n",
+        "| model | P4 | P40 |\n|-|-|-|\n| latency (ms) | 9 | 4 |\n",
+        // Versions, and a maximum that is no limit.
+        "| package | min | max |\n|-|-|-|\n| python | 3.9 | 3.12 |\n",
+        "| option | min | max |\n|-|-|-|\n| connections | 5 | 0 |\n",
+        // Versions on a page of decimal commas, and regions with points.
+        "---\nlang: ru\n---\n| Продукт | Версия |\n|-|-|\n| PostgreSQL | 9.6 |\n",
+        "---\nlang: pt\n---\n| Componente | Versão |\n|-|-|\n| Scala | 2,11 |\n| Driver | 8.2 |\n| Java | 8 ou 11 |\n",
+        "---\nlang: es-MX\n---\nUna tasa de 2.4 GB/s y 0.5 ms.\n",
+        "---\nlang: de-CH\n---\nEine Rate von 2.4 GB/s.\n",
+        // English sentences within a template of another language.
+        "<html lang=\"fr\"><p>The rate of the disk is 2.4 GB/s, and that of the memory with all cores is \
+         9.5 GB/s.<p>The latency of the link and of the switch is 1.5 ms with and without the load.</html>",
+        // Output of a program in the format of its currency.
+        "---\nlang: pt-br\n---\n| produto | valor | taxa |\n|-|-|-|\n| Road-650 | $39,698.30 | 0.53% |\n",
+        // Two sizes.
+        "The nodes of the cluster have 16,32 GB of memory and the disks of the nodes with the rest.",
+        // A volume per month, and the size of operations.
+        "---\nlang: de\n---\nEnthalten sind 2 TB Durchsatz pro Monat.\n",
+        "The tool reads with 100 KB I/Os at up to 500 IOPS.",
+        // Conversions, and two spellings of one prefix.
+        "---\nlang: de\n---\n| Netz | 100 Gb/s (12,5 GB/s) |\n|-|-|\n| Blöcke | 4 kB, 8 KB |\n",
+        // Percentages of something else.
+        "The rate rose from 100 MB/s to 150 MB/s, at 80 % of the CPU.",
+        "The latency fell from 4 ms to 2 ms for 99 % of the requests.",
+        // Digits that are cut off, and letters of a unit that many pages print.
+        "It took 6,769 ms (6.7 s), then 15,657 ms (15.6 s).",
+        "The stream reaches 940 MBit/s.",
+        // Names with endings, and ranges of letters.
+        "Мы ставим IDы на микроSD, и Redisом читаем [a-zA-Zа-яА-Я].",
+        // Memory is slower behind each cache.
+        "| size (bytes) | copy (MB/s) |\n|-|-|\n| 4096 | 9000 |\n| 8192 | 9100 |\n| 16384 | 9200 |\n\
+         | 32768 | 9300 |\n| 65536 | 9400 |\n| 131072 | 5000 |\n| 262144 | 5100 |\n| 524288 | 5200 |\n",
+        // Columns of one prefix each row, or of sizes.
+        "| cache | size |\n|-|-|\n| L1d | 32 KB |\n| L1i | 32 KB |\n| L2 | 36 KB |\n| L3 | 36 MB |\n",
+        "| step | time |\n|-|-|\n| a | 1.2 ms |\n| b | 140 µs |\n| c | 1.3 ms |\n| d | 1.5 ms |\n",
+    ] {
+        let found = count_likely(text);
+        if found > 0 {
+            writeln!(failures, "{text}: {:?}", lint(text, None)).unwrap();
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
