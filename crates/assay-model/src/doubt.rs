@@ -577,19 +577,6 @@ impl Doubt {
         Some(Self::MessageRateMissed { asked_per_s, answered, seconds })
     }
 
-    /// Whether kernel counters show it: it explains a value.
-    #[must_use]
-    pub const fn is_from_counters(&self) -> bool {
-        matches!(
-            self,
-            Self::CachedReads { .. }
-                | Self::CachedWrites { .. }
-                | Self::CardTraffic { .. }
-                | Self::RpcRetransmits { .. }
-                | Self::IoLimitReached { .. }
-        )
-    }
-
     /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
     #[must_use]
     pub fn id(&self) -> &'static str {

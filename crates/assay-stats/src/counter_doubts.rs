@@ -53,8 +53,8 @@ fn find_doubts(record: &CaseRecord, counters: &CounterRecord) -> Vec<Doubt> {
     doubts
 }
 
-const fn moves_files(workload: &Workload) -> bool {
-    matches!(workload, Workload::Storage(_) | Workload::Files(_))
+fn moves_files(workload: &Workload) -> bool {
+    workload.as_storage().is_some() || workload.as_files().is_some()
 }
 
 /// Whether all targets of the case bypass the page cache of this host.

@@ -194,7 +194,7 @@ impl QperfRows<'_> {
         if !self.shows(shown, bytes as f64) {
             return;
         }
-        if self.units.unify_units || bytes < 1024 || bytes % 1024 > 0 {
+        if self.units.unify_units || bytes < 1024 || !bytes.is_multiple_of(1024) {
             return self.add_scaled(name, bytes as f64, SIZE_UNITS);
         }
         let (mut multiples, mut at) = (bytes / 1024, 0);

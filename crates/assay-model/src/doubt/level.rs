@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Doubt;
+
 /// Level of trust in a value; the run has that of its worst headline value.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize,
@@ -26,5 +28,20 @@ impl TrustLevel {
             Self::Noisy => "noisy",
             Self::Suspect => "suspect",
         }
+    }
+}
+
+impl Doubt {
+    /// Whether kernel counters show it: it explains a value.
+    #[must_use]
+    pub const fn is_from_counters(&self) -> bool {
+        matches!(
+            self,
+            Self::CachedReads { .. }
+                | Self::CachedWrites { .. }
+                | Self::CardTraffic { .. }
+                | Self::RpcRetransmits { .. }
+                | Self::IoLimitReached { .. }
+        )
     }
 }

@@ -1,3 +1,5 @@
+//! Tests of the watch over kernel counters.
+
 use super::*;
 
 fn key(counter: Counter, of: &str) -> CounterKey {

@@ -59,7 +59,7 @@ pub struct QperfCpuUse {
 #[derive(Debug)]
 pub enum QperfOutcome {
     Configuration(QperfConfiguration),
-    Latency(QperfLatency),
+    Latency(Box<QperfLatency>),
     Bandwidth(Box<QperfBandwidth>),
 }
 
@@ -302,14 +302,14 @@ impl QperfSession<'_> {
             Some(_) => RoundTripTimes::new(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
             None => measured.total_ns as f64 * 1e-9 / messages as f64,
         };
-        Ok(QperfOutcome::Latency(QperfLatency {
+        Ok(QperfOutcome::Latency(Box::new(QperfLatency {
             round_trips: measured,
             mean_half_s,
             address: self.address,
             message_bytes: request.message_bytes,
             remote,
             local: QperfCpuUse { cpus: cpu_count(), ticks_per_s: TICKS_PER_S, start, end },
-        }))
+        })))
     }
 
     fn measure_bandwidth(&mut self, socket: Socket) -> Result<QperfOutcome, NetworkError> {

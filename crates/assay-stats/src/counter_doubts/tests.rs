@@ -1,3 +1,5 @@
+//! Tests of the doubts that kernel counters show.
+
 use assay_model::kernel_counters::{
     CountedSeries, OmissionReason, OmittedCounter, PayloadBytes,
 };
@@ -89,6 +91,7 @@ fn transfer() -> Workload {
         direction: TransferDirection::Send,
         seconds: 10,
         copy: true,
+        segmentation: false,
         rate_bit_per_s: None,
         congestion: None,
     });

@@ -88,7 +88,7 @@ impl PingPongCase<'_> {
             match qperf_client::run(&self.qperf_test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
                     self.targets = vec![target];
-                    return Ok(latency);
+                    return Ok(*latency);
                 }
                 Ok(_) => return Err(NetworkError::Known(FailureReason::NoData)),
                 // Only a port without a server is a reason to try the next target.
