@@ -298,8 +298,9 @@ fn code_and_catalogue_have_the_same_messages() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     sources(&root.join("src"), &mut all);
     sources(&root.join("templates"), &mut all);
-    sources(&root.join("../assay/src"), &mut all);
-    sources(&root.join("../assay-console/src"), &mut all);
+    for name in ["assay", "assay-console", "assay-judgement", "assay-archive", "assay-run"] {
+        sources(&root.join(format!("../{name}/src")), &mut all);
+    }
     sources(&root.join("../assay-model/src/doubt"), &mut all);
     let english = messages(Locale::En);
     // Names of dimensions are looked up by attribute.

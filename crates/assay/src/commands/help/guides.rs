@@ -12,7 +12,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "compare" "compatibility" "exec" "export" "export-columns" "factors" "fio" "fio-options"
     "history" "hosts" "import" "install" "ior" "ior-options" "lint" "mpi" "network" "overview" "publishing"
     "rdma" "references" "reliability" "results" "security" "serve" "site" "statistics" "storage"
-    "vdbench"
+    "vdbench" "witness"
 ];
 
 /// Returns the text of a guide by its name as messages cite it: `docs/fio.md`, or `docs/fio`.
