@@ -85,7 +85,7 @@ impl LintPage {
     pub fn read(text: &str) -> Self {
         let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
         let start = without_bom(&head).trim_start();
-        let is_html = begins_html(&head)
+        let is_html = begins_html(start)
             || ["<table", "<p>", "<div"].iter().any(|it| start.starts_with(it))
                 && !head.contains("\n\n");
         let mut page = if is_html && !start.starts_with("---") {
@@ -107,11 +107,21 @@ impl LintPage {
 /// Returns whether a page begins as HTML does. A page of Markdown may have HTML in its code.
 fn begins_html(head: &str) -> bool {
     let lines = || head.lines().map(|line| line.trim_start());
-    let is_root =
-        |line: &str| ["<!doctype html", "<html", "<body"].iter().any(|it| line.starts_with(it));
+    let is_root = |line: &str| {
+        let line = without_declaration(line);
+        ["<!doctype html", "<html", "<body"].iter().any(|it| line.starts_with(it))
+    };
     let is_markdown =
         |line: &str| ["```", "~~~", "# ", "|"].iter().any(|it| line.starts_with(it));
     lines().take_while(|line| !is_markdown(line)).any(is_root)
+}
+
+/// Returns the rest of a line after a declaration of XML or a comment at its start.
+fn without_declaration(line: &str) -> &str {
+    let ends = [("<?xml", "?>"), ("<!--", "-->")];
+    let end = ends.iter().find(|(start, _)| line.starts_with(start)).map(|(_, end)| *end);
+    let rest = end.and_then(|end| Some(line.split_once(end)?.1.trim_start()));
+    rest.unwrap_or(line)
 }
 
 fn parse_markdown(text: &str) -> LintPage {

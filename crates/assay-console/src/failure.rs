@@ -64,7 +64,10 @@ pub const EXIT_CODES: [(u8, &str); 7] = [
         4,
         "a host, library, tool, disk or measurement failed, the run was interrupted, or `doctor --strict` found a deviation",
     ),
-    (5, "a comparison found a regression, a value misses what `--expect` asks for, `lint` has findings, or with `--strict` a host is worse than its peers"),
+    (
+        5,
+        "a comparison found a regression, a value misses what `--expect` asks for, `lint` has findings, or with `--strict` a host is worse than its peers",
+    ),
     (
         6,
         "a comparison or `--expect` cannot tell, or with `--strict` a run is not to be trusted",

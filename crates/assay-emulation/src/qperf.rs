@@ -274,6 +274,7 @@ fn build_tests(
     let test = |step: &QperfStep| QperfTest {
         target: NetworkTarget::new(host, typed.listen_port),
         request: step.request(),
+        timeout: Duration::from_secs(step.parameters.timeout_s.local.into()),
         waiting: WaitMode::Sleep,
         rate_per_s: None,
         busy_poll_us: None,

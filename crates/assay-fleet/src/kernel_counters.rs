@@ -16,8 +16,7 @@ use crate::{block_device, control_group, disk_stats, network_device, nfs_client}
 
 /// File systems with all data of a file on the device that the mount table names. Others spread,
 /// compress or cache it (btrfs, zfs, overlay), or have none.
-const PLAIN_FILE_SYSTEMS: [&str; 8] =
-    ["ext2", "ext3", "ext4", "xfs", "vfat", "exfat", "iso9660", "squashfs"];
+const PLAIN_FILE_SYSTEMS: [&str; 6] = ["ext2", "ext3", "ext4", "xfs", "vfat", "exfat"];
 /// Mount options with which data are elsewhere, or avoid the block layer.
 const OTHER_PATHS: [&str; 2] = ["rtdev=", "dax"];
 

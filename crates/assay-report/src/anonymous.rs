@@ -241,6 +241,8 @@ impl Anonymiser {
             parts.collect::<Vec<_>>().join(", ")
         };
         match key {
+            // Mount points and targets of counters, with blanks.
+            "of" | "name" if text.starts_with('/') => self.replacement("/path-", text),
             key if PATH_KEYS.contains(&key) => replace(self, "/path-"),
             key if HOST_KEYS.contains(&key) => {
                 let parts = text.split(',').map(|part| {

@@ -20,8 +20,8 @@ pub use quantity::{
     in_percent, localise_printed, parse_quantity, percent, quantity, quantity_with_prefix,
     scientific, size, split_unit, with_no_break_spaces, with_symbol,
 };
-pub use time::set_time_zone;
 pub(crate) use time::{format_minute, format_period, local_minute};
+pub use time::{set_time_zone, time_zone_name};
 pub(crate) use unit::localise_symbol;
 
 #[cfg(test)]

@@ -359,7 +359,8 @@ impl CounterAccount {
 
 impl CounterPoint {
     fn append(&mut self, later: Self) {
-        self.to_ns = later.to_ns;
+        // The pause between two stretches is not counted.
+        self.to_ns += later.to_ns.saturating_sub(later.from_ns);
         for (key, increase) in later.increases {
             *self.increases.entry(key).or_default() += increase;
         }

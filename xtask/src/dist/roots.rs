@@ -90,6 +90,11 @@ fn check_root(release: &Release, suite: &str, root: &Path, files: &PackedFiles) 
         rpm.arg("--root").arg(root).args(["--dbpath", "/tmp/rpm", "--nodeps", action]);
         command::output(rpm.arg(package))
     };
+    // A run that failed has left its database.
+    let database = root.join("tmp/rpm");
+    if database.exists() {
+        fs::remove_dir_all(database)?;
+    }
     rpm("--install", files.rpm.as_os_str())?;
     try_as_nobody(release, root).with_context(|| format!("the RPM on {suite}"))?;
     rpm("--erase", OsStr::new("assay"))?;

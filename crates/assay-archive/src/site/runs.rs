@@ -35,10 +35,11 @@ impl SiteWriter {
         fingerprint(format!("{} {} {entry}", self.style_of_pages(), run.running).as_bytes())
     }
 
-    /// Returns the conditions of every page: version of the program, language, placeholders.
+    /// Returns the conditions of every page: version of the program, language, zone of times, placeholders.
     pub(super) fn style_of_pages(&self) -> String {
         let salt = self.placeholders.map(Placeholders::salt).unwrap_or_default();
-        format!("{} {:?} {salt}", self.style.version, self.style.language)
+        let zone = assay_report::locale::time_zone_name();
+        format!("{} {:?} {zone} {salt}", self.style.version, self.style.language)
     }
 
     /// Returns the files of a run that are up to date.

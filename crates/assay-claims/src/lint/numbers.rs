@@ -107,8 +107,11 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
         // Without a declared language, the majority of the figures decides, and a list may be
         // written as `1,2`.
         let (confidence, fix) = match lint.number_format.is_declared {
-            // An entity fills its place with several backslashes.
-            true => (Confidence::Certain, (!printed.contains("\\\\")).then_some(corrected)),
+            // An entity fills its place with several backslashes or blanks.
+            true => {
+                let has_entity = ["\\\\", "\u{a0}\u{a0}"].iter().any(|it| printed.contains(it));
+                (Confidence::Certain, (!has_entity).then_some(corrected))
+            }
             false => (Confidence::Likely, None),
         };
         let span = page_span(text, figure.number_span);

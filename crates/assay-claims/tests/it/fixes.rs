@@ -73,6 +73,13 @@ fn fix(page: &str, source: Option<&str>) -> String {
     apply_fixes(page, &likely).0
 }
 
+/// An entity of a blank stays: a fix would write what fills its place.
+#[test]
+fn fixes_write_no_filler() {
+    let page = "---\nlang: fr\n---\n\nLe débit est de 1&nbsp;234.5 Mo/s.\n";
+    assert_eq!(fix(page, None), page);
+}
+
 #[test]
 fn clean_pages_stay_and_errors_are_restored_or_stay() {
     let mut failures = String::new();

@@ -21,6 +21,12 @@ fn pages_are_read_or_give_no_false_alarm() {
             format!("<table><tr><td>1<table>{cell}</table>"),
             1,
         ),
+        ("a byte order mark", format!("\u{feff}<!DOCTYPE html><html><table>{cell}"), 1),
+        (
+            "a declaration of XML",
+            format!("<?xml version=\"1.0\"?><!DOCTYPE html><html><table>{cell}"),
+            1,
+        ),
         ("Markdown in HTML", format!("<div>\n\n{wrong}\n</div>\n"), 1),
         ("HTML in Markdown", format!("# Page\n\n<table>{cell}</table>\n\nText.\n"), 1),
         ("HTML in a code block", format!("# Page\n\n```html\n<html><body>\n```\n\n{wrong}"), 1),

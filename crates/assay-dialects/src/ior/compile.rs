@@ -155,6 +155,9 @@ fn target(
         false if options.random > 1 => (0, options.aggregate_bytes()),
         false => (u64::from(part) * options.block_bytes, options.aggregate_bytes()),
     };
+    // A write that a deadline ended has left less than the whole size; a read takes it as it is.
+    let reads_reached = access != IorAccess::Write && options.status_file.is_some();
+    let is_open_ended = grows(options) || reads_reached;
     StorageTarget {
         path: path_text::decode_path(&name),
         name,
@@ -165,7 +168,7 @@ fn target(
         sync: WriteSync::None,
         sync_at_end: options.fsync && access == IorAccess::Write,
         opening: TargetOpening {
-            new_file: if grows(options) { NewFile::Empty } else { NewFile::Written },
+            new_file: if is_open_ended { NewFile::Empty } else { NewFile::Written },
             ..TargetOpening::default()
         },
     }

@@ -72,7 +72,9 @@ pub(crate) const OPTIONS: &[IorOption] = &[
     text("-T maxTimeDuration", |o, text| parse_small(text).map(|it| o.max_minutes = it)),
     text("-Q taskPerNodeOffset", |o, text| parse_small(text).map(|it| o.reorder_offset = it)),
     text("-G --random-offset-seed setTimeStampSignature", |o, text| {
-        parse_number(text).map(|it| o.signature = it)
+        let negative = text.and_then(|text| text.parse::<i64>().ok()).filter(|it| *it < 0);
+        let seed = negative.map_or_else(|| parse_number(text), |it| Ok(it.cast_unsigned()));
+        seed.map(|it| o.signature = it)
     }),
     text("-X reorderTasksRandomSeed", |o, text| {
         let seed = text.and_then(|text| text.parse().ok());

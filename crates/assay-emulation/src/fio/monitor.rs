@@ -29,6 +29,8 @@ pub(super) struct FioRunMonitor {
     laid_out: Vec<String>,
     /// Start of the measured time of each started phase, in ms since 1970.
     pub(super) measured_from_ms: Vec<u64>,
+    /// Number of phases that ended, or failed before they started.
+    ended: usize,
     /// Flag that ends the current phase.
     enough: Option<Arc<AtomicBool>>,
     steady: Option<(FioSteadyWindow, Vec<usize>)>,
@@ -68,6 +70,7 @@ impl FioRunMonitor {
                 self.usage_before = read_process_counters();
             }
             StorageEvent::PhaseDone { outcome, .. } => {
+                self.ended += 1;
                 let used = read_process_counters().since(self.usage_before);
                 self.uses.push(FioProcessUsage {
                     switches: used.context_switches,
@@ -90,7 +93,12 @@ impl FioRunMonitor {
                     enough.store(true, Ordering::Relaxed);
                 }
             }
-            StorageEvent::PhaseReady { .. } | StorageEvent::PhaseFailed => {}
+            StorageEvent::PhaseFailed => {
+                self.ended += 1;
+                // A phase may fail before it starts; the next one keeps its number.
+                self.measured_from_ms.resize(self.ended, now_ms());
+            }
+            StorageEvent::PhaseReady { .. } => {}
         }
     }
 

@@ -14,8 +14,8 @@ use super::socket;
 
 /// Payload of the largest IPv4 datagram, and so of the largest message that the kernel cuts.
 const MESSAGE_BYTES: usize = 65_507;
-/// Datagrams that every kernel with `UDP_SEGMENT` cuts from one message.
-const DATAGRAMS_PER_MESSAGE: usize = 64;
+/// Most datagrams of a batch, which every kernel with `UDP_SEGMENT` cuts from one message.
+pub const DATAGRAMS_PER_CALL: usize = 64;
 /// Messages that one call receives.
 const RECEIVED_MESSAGES: usize = 8;
 /// Size of the buffer of a received message: any datagram, or joined ones.
@@ -28,17 +28,30 @@ pub(super) struct BatchSender<'s> {
     buffer: Vec<u8>,
     /// Whether the kernel cuts one message into the datagrams.
     is_cut_by_kernel: bool,
+    /// Messages of `sendmmsg`, kept so that sending allocates nothing.
+    singles: SingleMessages,
+}
+
+/// Messages of one datagram each.
+#[derive(Default)]
+struct SingleMessages {
+    parts: Vec<libc::iovec>,
+    messages: Vec<libc::mmsghdr>,
 }
 
 impl<'s> BatchSender<'s> {
     pub(super) fn new(socket: &'s UdpSocket, datagram_bytes: usize) -> Self {
-        let count = (MESSAGE_BYTES / datagram_bytes.max(1)).clamp(1, DATAGRAMS_PER_MESSAGE);
+        let count = (MESSAGE_BYTES / datagram_bytes.max(1)).clamp(1, DATAGRAMS_PER_CALL);
         let is_cut_by_kernel = count > 1 && request_cuts(socket, datagram_bytes).is_ok();
         Self {
             socket,
             datagram_bytes,
             buffer: vec![0; count * datagram_bytes],
             is_cut_by_kernel,
+            singles: SingleMessages {
+                parts: Vec::with_capacity(count),
+                messages: Vec::with_capacity(count),
+            },
         }
     }
 
@@ -55,7 +68,7 @@ impl<'s> BatchSender<'s> {
         let bytes = |index: usize| index * self.datagram_bytes;
         let batch = &self.buffer[bytes(datagrams.start)..bytes(datagrams.end)];
         if !self.is_cut_by_kernel {
-            return send_messages(self.socket, batch, self.datagram_bytes);
+            return self.singles.send(self.socket, batch, self.datagram_bytes);
         }
         match self.socket.send(batch) {
             Ok(bytes) => Ok(bytes / self.datagram_bytes),
@@ -63,7 +76,7 @@ impl<'s> BatchSender<'s> {
             Err(error) if is_cut_refused(&error) => {
                 request_cuts(self.socket, 0)?;
                 self.is_cut_by_kernel = false;
-                send_messages(self.socket, batch, self.datagram_bytes)
+                self.singles.send(self.socket, batch, self.datagram_bytes)
             }
             Err(error) => Err(error),
         }
@@ -79,18 +92,28 @@ fn is_cut_refused(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL | libc::EMSGSIZE))
 }
 
-/// Sends each datagram as a message of its own; returns the number of those sent.
-fn send_messages(socket: &UdpSocket, batch: &[u8], datagram_bytes: usize) -> io::Result<usize> {
-    let mut parts: Vec<libc::iovec> = batch
-        .chunks_exact(datagram_bytes)
-        .map(|it| libc::iovec { iov_base: it.as_ptr().cast_mut().cast(), iov_len: it.len() })
-        .collect();
-    let mut messages: Vec<libc::mmsghdr> = parts.iter_mut().map(message_of).collect();
-    let (first, count) = (messages.as_mut_ptr(), messages.len() as libc::c_uint);
-    // SAFETY: every message has one part, which lies in `batch` and is only read; `parts` and
-    // `messages` outlive the call.
-    let sent = unsafe { libc::sendmmsg(socket.as_raw_fd(), first, count, 0) };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+impl SingleMessages {
+    /// Sends each datagram as a message of its own; returns the number of those sent.
+    fn send(
+        &mut self,
+        socket: &UdpSocket,
+        batch: &[u8],
+        datagram_bytes: usize,
+    ) -> io::Result<usize> {
+        let part = |it: &[u8]| libc::iovec {
+            iov_base: it.as_ptr().cast_mut().cast(),
+            iov_len: it.len(),
+        };
+        self.parts.clear();
+        self.parts.extend(batch.chunks_exact(datagram_bytes).map(part));
+        self.messages.clear();
+        self.messages.extend(self.parts.iter_mut().map(message_of));
+        let (first, count) = (self.messages.as_mut_ptr(), self.messages.len() as libc::c_uint);
+        // SAFETY: every message has one part, which lies in `batch` and is only read; parts and
+        // messages are not moved during the call.
+        let sent = unsafe { libc::sendmmsg(socket.as_raw_fd(), first, count, 0) };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
 }
 
 /// Receiver of batches.
@@ -242,7 +265,7 @@ mod tests {
     fn refused_cuts_fall_back_to_messages() {
         let (near, far) = connected_pair();
         let mut sender = BatchSender::new(&near, 1448);
-        // The kernel refuses to cut without checksums (EIO).
+        // The kernel refuses to cut without checksums.
         let on: libc::c_int = 1;
         socket::set_option(&near, libc::SOL_SOCKET, libc::SO_NO_CHECK, &on, "SO_NO_CHECK")
             .unwrap();

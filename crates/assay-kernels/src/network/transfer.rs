@@ -17,6 +17,7 @@ use super::thread_refusal::ThreadRefusal;
 use super::{cpu, socket, udp};
 use crate::pin;
 
+pub use super::datagram_batch::DATAGRAMS_PER_CALL;
 pub use super::progress::Snapshot;
 pub use super::udp::DatagramFormat;
 

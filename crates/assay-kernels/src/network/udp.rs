@@ -32,7 +32,11 @@ pub(super) fn send(
     let datagram_bytes = datagram_bytes.max(HEADER_BYTES);
     let schedule = pace.map(SendSchedule::new);
     match format.batched {
-        true => send_batches(socket, datagram_bytes, format.wide, schedule, shared),
+        true => {
+            let due = pace.map(|it| (it.bytes_per_s * BATCH_S) as usize / datagram_bytes);
+            let most = due.map_or(usize::MAX, |datagrams| datagrams.max(1));
+            send_batches(socket, (datagram_bytes, most), format.wide, schedule, shared)
+        }
         false => send_singly(socket, datagram_bytes, format.wide, schedule, shared),
     }
 }
@@ -60,11 +64,14 @@ fn send_singly(
     Ok(())
 }
 
-/// Sends in batches. Each datagram has its own number, and the time of its batch; a rate is kept
-/// batch by batch.
+/// Longest time at a requested rate that one batch takes, so that a batch is no burst.
+const BATCH_S: f64 = 1e-3;
+
+/// Sends in batches of at most so many datagrams. Each datagram has its own number, and the time of
+/// its batch; a rate is kept batch by batch.
 fn send_batches(
     socket: &UdpSocket,
-    datagram_bytes: usize,
+    (datagram_bytes, most): (usize, usize),
     wide: bool,
     mut schedule: Option<SendSchedule>,
     (progress, control): (&StreamProgress, &TransferControl),
@@ -74,7 +81,7 @@ fn send_batches(
     while is_due(schedule.as_mut(), progress, control) {
         let sent_ns = clock::now_ns();
         let mut filled = 0;
-        for datagram in sender.datagrams() {
+        for datagram in sender.datagrams().take(most) {
             if !control.claim(datagram_bytes as u64) {
                 break;
             }

@@ -17,6 +17,14 @@ pub fn set_time_zone(read: fn() -> TimeZone) {
     *READ_ZONE.write().unwrap_or_else(PoisonError::into_inner) = read;
 }
 
+/// Returns the name of the zone of all formatted times: `Europe/Prague`, or its offset from UTC.
+#[must_use]
+pub fn time_zone_name() -> String {
+    let zone = zone();
+    let offset = || zone.to_offset(jiff::Timestamp::now()).to_string();
+    zone.iana_name().map_or_else(offset, str::to_owned)
+}
+
 fn zone() -> TimeZone {
     let read = *READ_ZONE.read().unwrap_or_else(PoisonError::into_inner);
     read()

@@ -321,10 +321,12 @@ impl StorageProgress<'_, '_, '_> {
             }
             // Any other end of the wait also ends the measurement.
             StorageEvent::PhaseReady { begins_ns } => {
+                // The other hosts may still measure another case.
+                let agreed_ns = self.recorder.wait_for_start().ok().flatten();
                 if let Some(places) = &self.counted {
                     self.recorder.begin_counting(places);
                 }
-                begins_ns.set(self.recorder.wait_for_start().ok().flatten());
+                begins_ns.set(agreed_ns);
             }
             StorageEvent::PhaseDone { outcome } if self.counted.is_some() => {
                 self.recorder.end_counting(series::payload(outcome));

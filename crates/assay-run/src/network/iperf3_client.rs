@@ -18,7 +18,7 @@ use assay_dialects::wire::iperf3::{
 };
 use assay_kernels::clock;
 use assay_kernels::network::socket::{self, SocketOptions};
-use assay_kernels::network::transfer::{Flow, Socket};
+use assay_kernels::network::transfer::{DATAGRAMS_PER_CALL, Flow, Socket};
 use assay_model::cpu_account::CpuAccount;
 use assay_model::failure::FailureReason;
 
@@ -447,7 +447,9 @@ impl Iperf3Session<'_> {
         theirs: &Iperf3Results,
     ) -> Result<(), BrokenLaw> {
         let counters = measured.counters();
-        let block_bytes = u64::from(self.test.parameters.block_bytes);
+        let parameters = &self.test.parameters;
+        let blocks = if parameters.segmentation { DATAGRAMS_PER_CALL as u64 } else { 1 };
+        let block_bytes = u64::from(parameters.block_bytes);
         for (ours, counted) in measured.streams.iter().zip(&counters) {
             let Some(it) = theirs.streams.iter().find(|it| it.id == ours.result.id) else {
                 continue;
@@ -456,9 +458,9 @@ impl Iperf3Session<'_> {
                 sends: ours.stream.sends,
                 udp: ours.whole.udp.is_some(),
                 bytes: ours.whole.bytes,
-                // A call that still runs has delivered a part of its block.
-                moved_bytes: counted.bytes + block_bytes,
-                moved_packets: counted.packets + 1,
+                // A call that still runs has delivered a part of its blocks.
+                moved_bytes: counted.bytes + blocks * block_bytes,
+                moved_packets: counted.packets + blocks,
                 seconds: ours.whole.end_s,
                 omits: self.test.parameters.omit_s > 0,
             };

@@ -35,6 +35,8 @@ pub(super) const DATAGRAM_FORMAT: DatagramFormat =
 pub struct QperfTest {
     pub target: NetworkTarget,
     pub request: QperfRequest,
+    /// Longest wait for the far end; `request` has the one of the far end for this one.
+    pub timeout: Duration,
     pub waiting: WaitMode,
     /// Messages per second at scheduled times; `None` sends each message after the previous reply.
     pub rate_per_s: Option<f64>,
@@ -191,7 +193,7 @@ impl QperfSession<'_> {
     }
 
     fn next_event(&mut self, expected: &str) -> Result<QperfClientEvent, NetworkError> {
-        let timeout = Duration::from_secs(u64::from(self.test.request.timeout_s)) + GRACE;
+        let timeout = self.test.timeout + GRACE;
         let step = StepDeadline::new(timeout);
         loop {
             // An out-of-band byte announces the text of a rejection.

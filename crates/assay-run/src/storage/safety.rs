@@ -354,8 +354,7 @@ fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), Comma
     let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
     let grows = |file: &&FileToLayOut| {
         let timing = plan.phases[file.phase].workload.timing;
-        file.target.opening.new_file == NewFile::Empty
-            && (timing.duration_s.is_some() || !file.is_missing)
+        file.target.opening.new_file == NewFile::Empty && timing.duration_s.is_some()
     };
     for file in missing.iter().filter(|file| !grows(file)) {
         let path = file.target.path.as_path();
@@ -363,7 +362,8 @@ fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), Comma
         let Ok(found) = std::fs::metadata(folder) else { continue };
         // Block counts are in units of 512 bytes on every file system.
         let has = std::fs::metadata(path).map_or(0, |file| file.blocks() * 512);
-        let need = file.target.size_bytes.unwrap_or(0).saturating_sub(has);
+        let whole = file.target.size_bytes.unwrap_or(0).saturating_sub(has);
+        let need = written_bytes(plan, file).map_or(whole, |written| written.min(whole));
         let (total, _) = needs.entry(found.dev()).or_insert((0, folder));
         *total = total.saturating_add(need);
     }
@@ -371,6 +371,18 @@ fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), Comma
         check_fits(folder, need, "give smaller sizes, or another target")?;
     }
     Ok(())
+}
+
+/// Returns the bytes that a phase writes to an existing file which is not filled before, if its
+/// streams end after a number of bytes.
+fn written_bytes(plan: &StoragePlan, file: &FileToLayOut) -> Option<u64> {
+    if file.target.opening.new_file != NewFile::Empty || file.is_missing {
+        return None;
+    }
+    let workload = &plan.phases[file.phase].workload;
+    let is_same = |index: &usize| workload.targets[*index].path == file.target.path;
+    let streams = workload.streams.iter().filter(|stream| stream.targets.iter().any(is_same));
+    streams.map(|stream| stream.stop_after_bytes).sum()
 }
 
 /// Refuses to write `need_bytes` more below `folder` if they do not fit.

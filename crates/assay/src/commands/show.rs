@@ -208,10 +208,11 @@ fn run_page(
         false => Vec::new(),
     };
     let with_comparisons = |mut document: Document| {
-        build::add_programs(&mut document, &comparisons);
+        // Each goes before the sections: the last one stands first.
         if let Some(levels) = levels {
             build::add_levels(&mut document, levels);
         }
+        build::add_programs(&mut document, &comparisons);
         document
     };
     let page = OutputPage {

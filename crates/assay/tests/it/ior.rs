@@ -112,6 +112,21 @@ fn ranks_wear_out_after_deadline() {
     assert!((mib - 2.0 * reached as f64 / 256.0).abs() < 1e-9, "{mib} {reached}");
 }
 
+/// A deadline leaves less than the whole size; a later read takes the file as it is.
+#[test]
+fn reads_leave_the_file_of_a_stonewalled_write() {
+    let world = World::new();
+    let write = "-N 1 -F -b 64m -t 4k -s 4096 -D 1 -Y -w -k -o grown \
+                 -O stoneWallingWearOut=1,stoneWallingStatusFile=reached";
+    ior(&world, write).succeeded();
+    let file = || std::fs::read(world.path("grown.00000000")).unwrap();
+    let before = file();
+    assert!(before.len() >= 4096, "{}", before.len());
+    let read = "-N 1 -F -b 64m -t 4k -s 4096 -r -k -o grown -O stoneWallingStatusFile=reached";
+    ior(&world, read).succeeded();
+    assert!(file() == before, "the read has changed {} bytes", before.len());
+}
+
 #[test]
 fn script_runs_several_tests() {
     let world = World::new();

@@ -300,7 +300,7 @@ pub(crate) fn parse_loop(text: &str) -> Result<QperfLoop, String> {
             .collect();
     let ends = grow(values.last().ok_or_else(form_error)?).is_none_or(|next| next > last);
     match (ends, values.len()) {
-        (_, MAX_TESTS..) => Err(format!("more than {MAX_TESTS} values")),
+        (_, count) if count > MAX_TESTS => Err(format!("more than {MAX_TESTS} values")),
         (true, _) => Ok(QperfLoop { variable: *variable, values }),
         (false, _) => Err(format!("its increment never reaches the last value: `{text}`")),
     }
@@ -392,6 +392,8 @@ mod tests {
         check("msg_size:1k:3k:1k", &[1000, 2000, 3000]);
         check("msg_size:1K:3K:1K", &[1024, 2048, 3072]);
         check("rsb:5:5:*2", &[5]);
+        assert_eq!(parse_loop("msg_size:1:1000:1").unwrap().values.len(), 1000);
+        assert!(parse_loop("msg_size:1:1001:1").is_err());
         for invalid in [
             "msg_size:8:1:*2",
             "msg_size:1:64K:1",

@@ -115,6 +115,21 @@ fn datagrams_arrive_with_their_numbers() {
 }
 
 #[test]
+fn batch_is_no_burst_at_a_low_rate() {
+    let (one, other) = udp_pair();
+    let format = DatagramFormat { wide: true, batched: true };
+    let mut sender = flow(Socket::Udp { socket: one, format }, true, CopyMode::Copy);
+    sender.block_bytes = 1000;
+    sender.pace = Some(SendRate { bytes_per_s: 10_000.0, burst: 1 });
+    let sending = Transfer::start(vec![sender], None).unwrap();
+    wait_until(clock::now_ns() + 200_000_000, || sending.is_over());
+    let sent = sending.finish()[0].last.packets;
+    // One datagram at once, then one each 0.1 s; a batch would be 64.
+    assert!((2..=5).contains(&sent), "{sent}");
+    drop(other);
+}
+
+#[test]
 fn closed_peer_ends_the_stream_without_error() {
     let (one, other) = tcp_pair();
     let receiving =

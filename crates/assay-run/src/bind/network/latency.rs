@@ -122,6 +122,7 @@ impl PingPongCase<'_> {
         };
         QperfTest {
             target: target.clone(),
+            timeout: Duration::from_secs(u64::from(request.timeout_s)),
             request,
             waiting: if self.asked.spin { WaitMode::Spin } else { WaitMode::Sleep },
             rate_per_s: self.asked.rate_per_s,

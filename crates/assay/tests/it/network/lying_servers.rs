@@ -130,7 +130,7 @@ fn run_qperf(test: &str, lie: impl Fn(&mut QperfStatistics) + Send) -> Outcome {
     let echoes = test.ends_with("_lat");
     thread::scope(|scope| {
         scope.spawn(|| serve_qperf(&listener, echoes, lie));
-        world.assay(&["qperf", "127.0.0.1", test, "--listen-port", &port, "-t", "1"])
+        world.assay(&["qperf", "127.0.0.1", "--listen-port", &port, "-t", "1", test])
     })
 }
 
