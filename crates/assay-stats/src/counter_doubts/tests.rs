@@ -192,7 +192,8 @@ fn card_moves_the_payload_and_headers() {
 #[test]
 fn lost_datagrams_are_no_other_traffic() {
     use Counter::{ReceivedBytes, SentBytes};
-    let Workload::NetworkTcp(work) = transfer() else { panic!() };
+    let tcp = transfer();
+    let work = tcp.as_tcp().unwrap();
     for (payload, counter, factor, expected) in [
         ((PAYLOAD, 0), ReceivedBytes, 1.31, &[][..]),
         ((PAYLOAD, 0), ReceivedBytes, 0.6, &["card-traffic 0.40"]),
