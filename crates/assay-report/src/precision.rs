@@ -8,9 +8,9 @@ use assay_model::summary::MetricEstimate;
 use crate::locale::word;
 use crate::units::{self, quantity};
 
-/// Digits without an interval: as many as the half-width of an interval would have.
 /// Significant digits of the ends of a range of samples.
 const RANGE_DIGITS: usize = 3;
+/// Digits without an interval: as many as the half-width of an interval would have.
 const DIGITS_WITHOUT_INTERVAL: usize = 2;
 /// Digits if the interval has zero width, for example because of a coarse clock.
 const DIGITS_AT_ZERO_WIDTH: usize = 4;

@@ -80,7 +80,9 @@ pub(crate) enum StreamRate {
 fn parse_stream_rate(text: &str) -> Result<StreamRate, String> {
     match text.trim() {
         UNLIMITED => Ok(StreamRate::Unlimited),
-        limited => Bandwidth::parse(limited).map(StreamRate::Limited),
+        limited => Bandwidth::parse(limited)
+            .map(StreamRate::Limited)
+            .map_err(|reason| format!("{reason}, or `{UNLIMITED}`")),
     }
 }
 

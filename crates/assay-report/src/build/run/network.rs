@@ -18,6 +18,8 @@ use crate::units;
 
 mod plots;
 
+pub(super) use plots::describe_courses;
+
 /// Significant digits of CPU load and cost, which vary too much for more.
 const CPU_DIGITS: usize = 2;
 

@@ -7,10 +7,10 @@ use assay_model::quantity::Unit;
 use assay_model::run::{Run, SeriesRecord};
 
 use super::context::ReportContext;
+use super::network::describe_courses;
 use crate::build::answer::judged_estimates;
 use crate::document::{Axis, Block, Details, Document, Plot, PlotPoint, PlotSeries, Scale};
-use crate::locale::{join_details, join_sentences, word};
-use crate::precision;
+use crate::locale::{join_details, word};
 
 /// Maximum number of time lines of a report.
 const MAX_CASES: usize = 6;
@@ -100,14 +100,7 @@ fn share_plot(title: &str, record: &CounterRecord) -> Option<Plot> {
 fn plot(title: &str, axes: [Axis; 2], mut series: Vec<PlotSeries>) -> Option<Plot> {
     series.retain(|it| it.points.len() >= MIN_POINTS);
     let unit = axes[1].unit;
-    let described = series.iter().map(|it| {
-        let ends = it.points.iter().fold([f64::INFINITY, 0.0], |[low, high], point| {
-            [low.min(point.y), f64::max(high, point.y)]
-        });
-        let [low, high] = ends.map(|value| precision::format_value(value, unit, 3));
-        message!("course-goes", name = it.name.as_str(), low = low, high = high)
-    });
-    let description = join_sentences(&described.collect::<Vec<_>>());
+    let description = describe_courses(&series, unit);
     (!series.is_empty())
         .then(|| Plot { is_comparison: true, ..Plot::new(title, description, axes, series) })
 }

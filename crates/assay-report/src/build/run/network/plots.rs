@@ -58,14 +58,7 @@ pub(super) fn plot_over_time(run: &Run, all: &[&MetricEstimate], metric: &str) -
         "goodput" => (word("course-of-goodput"), word("column-goodput")),
         _ => (word("course-of-cpu-load"), word("column-cpu-load")),
     };
-    let described = series.iter().map(|it| {
-        let ends = it.points.iter().fold([f64::INFINITY, 0.0], |[low, high], point| {
-            [low.min(point.y), f64::max(high, point.y)]
-        });
-        let [low, high] = ends.map(|value| precision::format_value(value, unit, 3));
-        message!("course-goes", name = it.name.as_str(), low = low, high = high)
-    });
-    let description = join_sentences(&described.collect::<Vec<_>>());
+    let description = describe_courses(&series, unit);
     let axes = [
         Axis::new(word("axis-time-measured"), Unit::Second, Scale::Linear),
         Axis::new(label, unit, Scale::Linear),
@@ -151,4 +144,16 @@ fn quantile_points(series: &SeriesRecord) -> Vec<PlotPoint> {
     let point = |share: f64| PlotPoint { x: value(share), y: share, interval: None };
     let points = QUANTILES.into_iter().filter(is_known).map(point);
     points.filter(|point| precision::is_positive(point.x)).collect()
+}
+
+/// Describes each curve by its least and its greatest value.
+pub(in crate::build::run) fn describe_courses(series: &[PlotSeries], unit: Unit) -> String {
+    let described = series.iter().map(|it| {
+        let ends = it.points.iter().fold([f64::INFINITY, 0.0], |[low, high], point| {
+            [low.min(point.y), f64::max(high, point.y)]
+        });
+        let [low, high] = ends.map(|value| precision::format_value(value, unit, 3));
+        message!("course-goes", name = it.name.as_str(), low = low, high = high)
+    });
+    join_sentences(&described.collect::<Vec<_>>())
 }
