@@ -11,13 +11,14 @@ threads=$(nproc)
 export OPENBLAS_NUM_THREADS="$threads" MKL_NUM_THREADS="$threads"
 unset OPENBLAS_CORETYPE
 
-# lapack FILE N: dgetrf and dgetrs of a library; MKL finds its parts beside it
+# lapack FILE N [START]: dgetrf and dgetrs of a library; MKL finds its parts beside it. START is a program
+# that starts the caller with other libraries
 lapack() {
     if [ ! -e "$1" ]; then
         echo "the library $1 is not there" >&2
         exit 1
     fi
-    LD_LIBRARY_PATH=$(dirname "$1") "$folder/lapack_solve" "$1" "$2" 1 | jq -r '"flops \(.flops)"'
+    LD_LIBRARY_PATH=$(dirname "$1") ${3-} "$folder/lapack_solve" "$1" "$2" 1 | jq -r '"flops \(.flops)"'
 }
 
 # below FOLDER NAME: the path of a file, or its name where there is none
@@ -35,7 +36,11 @@ assay)
     "$assay" linpack --n "$2" --threads "$threads" --budget 1s --json --store "$folder/store" |
         jq -r '.results[] | select(.metric == "rmax") | "flops \(.median)"'
     ;;
-debian-openblas) lapack "$(below /usr/lib/*/openblas-pthread libopenblas.so.0)" "$2" ;;
+debian-openblas)
+    # A library of a newer release needs the C library of that release.
+    newest=target/newest
+    lapack "$(below $newest/root/usr/lib libopenblas.so.0)" "$2" "$newest/bin/newest-libraries"
+    ;;
 scipy-openblas64) lapack "$(below target/blas/scipy-openblas64 libscipy_openblas64_.so)" "$2" ;;
 mkl) lapack "$(below target/blas/mkl libmkl_rt.so.3)" "$2" ;;
 esac

@@ -100,7 +100,7 @@ loop-bulk)
     ;;
 iperf3-udp)
     serve iperf3 -s -B "$at" -p "$port"
-    ask iperf3 -c "$at" -p "$port" -t 1 -J -u -b 0 -l 1448 | datagram_figures
+    ask iperf3 -c "$at" -p "$port" -t 1 -J -u -b 0 -l 1448 --gsro | datagram_figures
     ;;
 assay-udp)
     serve "$assay" iperf3 -s -B "$at" -p "$port" -i 0

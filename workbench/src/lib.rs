@@ -7,6 +7,7 @@ use std::fs;
 
 pub mod browser;
 pub mod command;
+pub mod newest;
 pub mod npm;
 pub mod packages;
 pub mod page;

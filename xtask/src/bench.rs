@@ -4,6 +4,7 @@
 //! The suites and their scripts define all measurements. This module installs the peers from the package
 //! registries, starts `assay run`, and collects the output of `assay compare` and `assay report`.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{command, packages, wheels};
+use crate::{command, newest, packages, wheels};
 use areas::{AREAS, BenchArea, BenchSuite, PeerLevels};
 
 mod areas;
@@ -104,6 +105,9 @@ fn measure(
         packages::install(root, area.packages)?;
     }
     wheels::install(root, area.wheels, true);
+    if !area.newest.is_empty() {
+        newest::install(root, area.newest)?;
+    }
     let script = format!("suites/bench/{}.sh", area.script);
     let run_script =
         |task: &str| command::run(command::at_root(root, "sh").args([script.as_str(), task]));
@@ -139,9 +143,15 @@ fn package_versions(root: &Path, area: &BenchArea) -> Result<String> {
         String::from_utf8(command::capture(&mut query)?.stdout)?
     };
     let wheels = area.wheels.iter().map(|wheel| format!("{} {}", wheel.name, wheel.version));
-    let debian = output.trim_end_matches([',', ' ']).to_owned();
-    let all: Vec<String> =
-        [debian].into_iter().chain(wheels).filter(|it| !it.is_empty()).collect();
+    let newer: BTreeMap<&str, String> = area
+        .newest
+        .iter()
+        .map(|package| Ok((package.name, newest::version(root, package)?)))
+        .collect::<Result<_>>()?;
+    let is_older = |text: &&str| newer.keys().any(|name| text.starts_with(&format!("{name} ")));
+    let debian = output.split(", ").filter(|text| !text.is_empty() && !is_older(text));
+    let newer = newer.iter().map(|(name, version)| format!("{name} {version}"));
+    let all: Vec<String> = debian.map(str::to_owned).chain(newer).chain(wheels).collect();
     Ok(if all.is_empty() { "none".to_owned() } else { all.join(", ") })
 }
 
@@ -161,7 +171,7 @@ fn measure_suites(
         }
         let file = format!("suites/bench/{}.toml", suite.file);
         let mut run = command::at_root(root, assay);
-        run.args(["run", &file, "--store"]).arg(&store).env("PATH", prepend_to_path(assay)?);
+        run.args(["run", &file, "--store"]).arg(&store).env("PATH", search_path(root, assay)?);
         if let (Some(blocks), false) = (blocks, matches!(suite.peers, PeerLevels::Alone)) {
             run.args(["--blocks", blocks]);
         }
@@ -178,9 +188,10 @@ fn measure_suites(
     Ok(text)
 }
 
-/// Returns the search path with the folder of assay before the others.
-fn prepend_to_path(assay: &Path) -> Result<OsString> {
-    let own = assay.parent().map(Path::to_owned).into_iter();
+/// Returns the search path with the folders of assay and of the newest peers before the others.
+fn search_path(root: &Path, assay: &Path) -> Result<OsString> {
+    let own =
+        assay.parent().map(Path::to_owned).into_iter().chain([newest::programs_folder(root)]);
     let others = std::env::var_os("PATH").unwrap_or_default();
     Ok(std::env::join_paths(own.chain(std::env::split_paths(&others)))?)
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use workbench::{command, packages};
+use workbench::{command, newest, packages};
 
 mod bench;
 mod book;

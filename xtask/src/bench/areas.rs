@@ -1,5 +1,6 @@
 //! Areas of `cargo xtask bench`: their packages, scripts, suites and peers.
 
+use crate::newest::{self, NewestPackage};
 use crate::packages::{self, SystemPackage};
 use crate::wheels::{self, Wheel};
 
@@ -11,6 +12,8 @@ pub(super) struct BenchArea {
     /// Title of the page.
     pub(super) title: &'static str,
     pub(super) packages: &'static [SystemPackage],
+    /// Peers of a newer release than this machine's.
+    pub(super) newest: &'static [NewestPackage],
     pub(super) wheels: &'static [Wheel],
     /// Script that is called with `setup` before; empty = none.
     pub(super) script: &'static str,
@@ -71,6 +74,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "memory",
         title: "Memory bandwidth beside other tools",
         packages: packages::FOR_BENCH_MEMORY,
+        newest: &[],
         wheels: &[],
         script: "memory",
         has_clean: false,
@@ -80,6 +84,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "compute",
         title: "LINPACK beside other tools",
         packages: packages::FOR_BENCH_COMPUTE,
+        newest: &[newest::OPENBLAS],
         wheels: &wheels::BLAS,
         script: "compute",
         has_clean: false,
@@ -95,6 +100,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "storage",
         title: "Storage beside fio",
         packages: packages::FOR_BENCH_STORAGE,
+        newest: &[newest::FIO],
         wheels: &[],
         script: "storage",
         has_clean: true,
@@ -104,6 +110,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "dialects",
         title: "fio's language beside fio",
         packages: packages::FOR_BENCH_STORAGE,
+        newest: &[newest::FIO],
         wheels: &[],
         script: "",
         has_clean: false,
@@ -118,6 +125,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "network",
         title: "Network beside other tools",
         packages: packages::FOR_BENCH_NETWORK,
+        newest: &[newest::IPERF3],
         wheels: &[],
         script: "network",
         has_clean: true,
@@ -138,6 +146,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "mpi",
         title: "MPI beside compiled C",
         packages: packages::FOR_BENCH_MPI,
+        newest: &[],
         wheels: &wheels::MPI,
         script: "mpi",
         has_clean: false,
@@ -147,6 +156,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "store",
         title: "assay's own commands",
         packages: &[],
+        newest: &[],
         wheels: &[],
         script: "store",
         has_clean: false,
@@ -156,6 +166,7 @@ pub(super) const AREAS: &[BenchArea] = &[
         name: "build",
         title: "A cold build",
         packages: &[],
+        newest: &[],
         wheels: &[],
         script: "",
         has_clean: false,

@@ -9,7 +9,7 @@ use assay_model::comparison::{
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::run::estimate_parts::{metric_name, name_metric, number, text};
+use super::run::estimate_parts::{figure_name, is_program_figure, name_metric, number, text};
 use super::run::{network_labels, words};
 use crate::document::{
     Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
@@ -209,7 +209,7 @@ pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         network_labels::metric_label(estimate)
     } else {
-        metric_name(estimate)
+        figure_name(estimate)
     }
 }
 
@@ -217,8 +217,17 @@ pub(super) fn metric_label(estimate: &MetricEstimate) -> String {
 pub(crate) fn case_label_of(estimate: &MetricEstimate) -> String {
     match network_labels::is_network(estimate) {
         true => network_labels::case_and_end(estimate),
-        false => identity::label(&estimate.parameters),
+        false => identity_label(estimate),
     }
+}
+
+/// Returns the attributes of a result's identity, without the name of a program's figure.
+fn identity_label(estimate: &MetricEstimate) -> String {
+    let mut parameters = estimate.parameters.clone();
+    if is_program_figure(estimate) {
+        parameters.remove(&Attribute::Test);
+    }
+    identity::label(&parameters)
 }
 
 fn case_label(pair: &MetricComparison) -> String {
@@ -239,7 +248,7 @@ pub(super) fn result_case(estimate: &MetricEstimate) -> String {
     if network_labels::is_network(estimate) {
         return network_labels::case_and_end(estimate);
     }
-    let identity = identity::label(&estimate.parameters);
+    let identity = identity_label(estimate);
     // Only runs with several hosts have it as a parameter.
     let host = text(estimate, Attribute::Host);
     join_details(&host.into_iter().chain([identity]).collect::<Vec<_>>())

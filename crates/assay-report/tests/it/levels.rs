@@ -9,6 +9,8 @@ use assay_model::level_comparison::{
     ScalingEfficiency, SufficientLevel,
 };
 use assay_model::summary::MetricEstimate;
+use assay_report::build;
+use assay_report::render::text;
 
 use crate::maker::{EstimateBuilder, estimate};
 
@@ -130,4 +132,23 @@ pub(crate) fn threads_and_sizes() -> LevelComparison {
     comparison.metrics[0].needed_blocks = Some(7);
     comparison.design = ComparisonDesign::Independent;
     comparison
+}
+
+/// A named test of storage has several metrics, a program's figure is one.
+#[test]
+fn headings_name_metric_and_case() {
+    for (benchmark, metric, test, expected) in [
+        (Benchmark::Storage, "rate", "SeqWrite", "rate, SeqWrite"),
+        (Benchmark::Storage, "latency", "SeqWrite", "latency, SeqWrite"),
+        (Benchmark::Command, "bit_rate", "goodput", "goodput"),
+    ] {
+        let mut comparison = threads();
+        comparison.metrics.truncate(1);
+        for level in &mut comparison.metrics[0].levels {
+            level.estimate = estimate(benchmark, metric, 1e6, 0.01).with(Attribute::Test, test);
+        }
+        let document = build::level_comparison(&comparison);
+        let text = text::document(&document, &text::TextOptions::default());
+        assert!(text.lines().any(|line| line == expected), "{expected}: {text}");
+    }
 }

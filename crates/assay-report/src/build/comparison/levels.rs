@@ -55,12 +55,7 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
     let Some(first) = metric.levels.first() else { return };
     let name = figure_name(&first.estimate);
     let case = case_label_of(&first.estimate);
-    // The case of a program's figure begins with the figure's name.
-    let title = match case.strip_prefix(&name) {
-        Some(_) => case,
-        None if case.is_empty() => name.clone(),
-        None => join_details(&[name.clone(), case]),
-    };
+    let title = if case.is_empty() { name.clone() } else { join_details(&[name.clone(), case]) };
     document.heading(&title);
     document.blocks.push(Block::Table(table(comparison, metric)));
     if metric.levels.iter().all(|level| level.letters.is_empty()) {

@@ -37,8 +37,14 @@ pub(in crate::build) fn name_metric(stored: &str) -> String {
 
 /// Returns the user's name of a figure that a program printed, or else that of the metric.
 pub(in crate::build) fn figure_name(estimate: &MetricEstimate) -> String {
-    let own = text(estimate, Attribute::Test);
+    let own = if is_program_figure(estimate) { text(estimate, Attribute::Test) } else { None };
     own.map_or_else(|| metric_name(estimate), |own| units::with_no_break_spaces(&own))
+}
+
+/// Whether a program printed the figure: its test is the name of the figure. Tests of other benchmarks
+/// have several metrics.
+pub(in crate::build) fn is_program_figure(estimate: &MetricEstimate) -> bool {
+    section_of(estimate) == Some(ReportSection::Programs)
 }
 
 /// Returns the domain of a result, after the source of its data if it has one.
