@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 /// Widths of the columns between the first and the last.
 const COLUMNS: [usize; 4] = [14, 8, 14, 14];
 
-/// Returns the plan as text, in which `wrap` wraps the explanation, and as JSON: of the metric, or else
-/// of the main ones, or else of all.
+/// Returns the plan as text, whose explanation `wrap` wraps, and as JSON: of the metric, or else of the
+/// main ones, or else of all.
 ///
 /// # Errors
 /// If the runs have no repeated samples of the metric.

@@ -55,13 +55,13 @@ impl<'a> OutputPage<'a> {
     }
 
     /// Returns the page of a comparison.
-    pub(crate) fn of_comparison(comparison: &'a Comparison) -> Self {
+    pub(crate) fn from_comparison(comparison: &'a Comparison) -> Self {
         let (json, csv) = (render::json::comparison, render::csv::comparison);
         Self::from_value(comparison, build::comparison, json, csv)
     }
 
     /// Returns the page of a comparison of levels.
-    pub(crate) fn of_levels(comparison: &'a LevelComparison) -> Self {
+    pub(crate) fn from_levels(comparison: &'a LevelComparison) -> Self {
         let (json, csv) = (render::json::level_comparison, render::csv::level_comparison);
         Self::from_value(comparison, build::level_comparison, json, csv)
     }

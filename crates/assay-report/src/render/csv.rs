@@ -21,30 +21,30 @@ struct Columns<'t, R>(Vec<(String, Box<dyn Fn(&R) -> String + 't>)>);
 
 impl<'t, R: 't> Columns<'t, R> {
     fn new<const N: usize>(columns: [(&str, fn(&R) -> String); N]) -> Self {
-        Self(Vec::new()).and(columns)
+        Self(Vec::new()).with_columns(columns)
     }
 
-    fn and<const N: usize>(mut self, columns: [(&str, fn(&R) -> String); N]) -> Self {
+    fn with_columns<const N: usize>(mut self, columns: [(&str, fn(&R) -> String); N]) -> Self {
         for (name, cell) in columns {
             self.0.push((name.to_owned(), Box::new(cell)));
         }
         self
     }
 
-    fn and_one(mut self, name: String, cell: impl Fn(&R) -> String + 't) -> Self {
+    fn with_column(mut self, name: String, cell: impl Fn(&R) -> String + 't) -> Self {
         self.0.push((name, Box::new(cell)));
         self
     }
 
     /// Adds a column for each parameter; `of` returns those of a row.
-    fn and_parameters(
+    fn with_parameters(
         self,
         names: &BTreeSet<Attribute>,
         of: impl Fn(&R) -> &Attributes + Copy + 't,
     ) -> Self {
         names.iter().fold(self, |columns, name| {
             let name = *name;
-            columns.and_one(format!("{PARAMETER_PREFIX}{}", name.name()), move |row| {
+            columns.with_column(format!("{PARAMETER_PREFIX}{}", name.name()), move |row| {
                 of(row).get(&name).map(attribute_text).unwrap_or_default()
             })
         })
@@ -73,8 +73,8 @@ pub fn summary(summary: &RunSummary) -> String {
         ("benchmark", |(_, it)| it.benchmark.clone()),
         ("metric", |(_, it)| it.metric.clone()),
     ])
-    .and_parameters(&names, |(_, it)| &it.parameters)
-    .and([
+    .with_parameters(&names, |(_, it)| &it.parameters)
+    .with_columns([
         ("value", |(_, it)| number(it.median)),
         ("unit", |(_, it)| it.unit.symbol().to_owned()),
         ("ci_low", |(_, it)| low(it.ci)),
@@ -108,8 +108,8 @@ pub fn comparison(comparison: &Comparison) -> String {
         ("benchmark", |(_, it)| it.a.benchmark.clone()),
         ("metric", |(_, it)| it.a.metric.clone()),
     ])
-    .and_parameters(&names, |(_, it)| &it.a.parameters)
-    .and([
+    .with_parameters(&names, |(_, it)| &it.a.parameters)
+    .with_columns([
         ("a", |(all, _)| all.a.name.clone()),
         ("b", |(all, _)| all.b.name.clone()),
         ("value_a", |(_, it)| number(it.a.median)),
@@ -145,13 +145,13 @@ pub fn level_comparison(comparison: &LevelComparison) -> String {
     let factors = comparison.factors.iter().enumerate();
     factors
         .fold(columns, |columns, (index, factor)| {
-            columns.and_one(format!("factor.{factor}"), move |it| {
+            columns.with_column(format!("factor.{factor}"), move |it| {
                 let condition = comparison.conditions.get(it.condition);
                 let level = condition.and_then(|it| it.levels.get(index));
                 level.map(|it| it.level.clone()).unwrap_or_default()
             })
         })
-        .and([
+        .with_columns([
             ("value", |it| number(it.estimate.median)),
             ("unit", |it| it.estimate.unit.symbol().to_owned()),
             ("ci_low", |it| low(it.estimate.ci)),
@@ -202,7 +202,7 @@ pub fn history(history: &History) -> String {
         }),
         ("series", |it| it.series.to_string()),
     ])
-    .and_parameters(&names, |it| &it.history.conditions)
+    .with_parameters(&names, |it| &it.history.conditions)
     .render(rows)
 }
 
@@ -219,10 +219,10 @@ pub fn run_table(table: &RunTable) -> String {
         ("unit", |(it, _)| it.unit.symbol().to_owned()),
         ("host", |(it, _)| it.host.clone()),
     ])
-    .and_parameters(&names.collect(), |(it, _)| &it.parameters);
+    .with_parameters(&names.collect(), |(it, _)| &it.parameters);
     let runs = table.runs.iter().enumerate();
     runs.fold(columns, |columns, (index, run)| {
-        columns.and_one(run.header.id.clone(), move |(_, row)| {
+        columns.with_column(run.header.id.clone(), move |(_, row)| {
             format_number(row.estimates[index].as_ref().map(|it| it.median))
         })
     })

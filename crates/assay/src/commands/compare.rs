@@ -57,7 +57,7 @@ pub(crate) fn compare(
         (first.name, second.name) = (a_name, b_name);
     }
     let comparison = statistics::compare(first, second, typed.margin);
-    OutputPage::of_comparison(&comparison).publish(&typed.page, terminal)?;
+    OutputPage::from_comparison(&comparison).publish(&typed.page, terminal)?;
     let status = comparison_status(&comparison)?;
     judge_second(typed, &expected, (&comparison, status), terminal).map(ExitStatus::code)
 }
@@ -98,7 +98,7 @@ fn compare_many(
             compare_conditions(typed, &names, terminal)?
         }
     };
-    OutputPage::of_levels(&comparison).publish(&typed.page, terminal)?;
+    OutputPage::from_levels(&comparison).publish(&typed.page, terminal)?;
     if comparison.metrics.is_empty() { Err(nothing_in_common()) } else { Ok(0) }
 }
 

@@ -251,5 +251,5 @@ fn publish_levels(
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     let comparison = compare_levels(&program_levels(run));
-    OutputPage::of_levels(&comparison).publish(&typed.measuring.page, terminal)
+    OutputPage::from_levels(&comparison).publish(&typed.measuring.page, terminal)
 }

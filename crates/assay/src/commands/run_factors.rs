@@ -119,7 +119,7 @@ pub(super) fn deliver(
     let measured = conditions.iter().filter(|it| !it.runs.is_empty()).count();
     if measured > 1 && !typed.measuring.events {
         let comparison = compare_levels(&conditions);
-        let page = OutputPage::of_levels(&comparison);
+        let page = OutputPage::from_levels(&comparison);
         let written = page.publish(&typed.measuring.page, terminal);
         match (written, &failure) {
             // A level may still be applied, which matters more.

@@ -74,7 +74,7 @@ fn print_comparison(
     };
     let comparison = compare(condition(0), condition(1), typed.turns.margin);
     if !typed.measuring.events {
-        OutputPage::of_comparison(&comparison).publish(&typed.measuring.page, terminal)?;
+        OutputPage::from_comparison(&comparison).publish(&typed.measuring.page, terminal)?;
     }
     if !typed.measuring.events && typed.measuring.page.format() == PageFormat::Text {
         let [a, b] = [&comparison.a, &comparison.b].map(|condition| condition.runs.join(","));
