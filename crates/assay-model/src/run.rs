@@ -387,8 +387,7 @@ pub(crate) use recording::record_for_tests;
 
 #[cfg(test)]
 mod recording {
-    use super::{BTreeMap, CaseRecord, SeriesRecord};
-    use crate::attribute::Attributes;
+    use super::{CaseRecord, SeriesRecord};
     use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
     use crate::event::{Sample, StretchRecord};
     use crate::plan::{Case, StoppingRule};
