@@ -293,6 +293,11 @@ pub(crate) fn run_system(command: &[&str]) -> std::result::Result<String, String
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+/// Describes how a program ended, for the table.
+pub(crate) fn describe_exit(code: Option<i32>) -> String {
+    code.map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"))
+}
+
 /// Returns the first line with an error, for the table.
 pub(crate) fn error_line(text: &str) -> String {
     text.lines().find(|line| line.contains("error:")).unwrap_or_default().trim().to_owned()

@@ -5,7 +5,7 @@
 //! are rows.
 
 use crate::limits::{MAX_SERIES, check_limit};
-use crate::outputs::{ToolError, parse_number, parse_positive_scaled, parse_whole};
+use crate::outputs::{ToolError, half_digit, parse_number, parse_positive_scaled, parse_whole};
 
 /// Content of a column: a metric of the benchmark, or something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,15 +139,9 @@ fn parse_row(line: &str, columns: &[ColumnContent]) -> Result<MpiRow, ToolError>
 /// Returns a number, and half a unit of its last digit, in base units. Zero is accepted, because
 /// rounding may have produced it.
 fn parse_scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
-    let half_step = half_unit_in_last_place(text) * 10f64.powi(power);
+    let half_step = half_digit(text) * 10f64.powi(power);
     if parse_number(what, text)? > 0.0 {
         return Ok((parse_positive_scaled(what, text, power)?, half_step));
     }
     Ok((parse_number(what, text)?, half_step))
-}
-
-/// Returns half a unit of the last printed digit: 0.005 for `1.23`.
-fn half_unit_in_last_place(text: &str) -> f64 {
-    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
-    0.5 / 10f64.powi(decimals.min(18) as i32)
 }

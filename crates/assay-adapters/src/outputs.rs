@@ -389,6 +389,12 @@ pub(crate) fn parse_non_negative(what: &str, text: &str) -> Result<f64, ToolErro
     Err(ToolError::InvalidNumber { what: what.to_owned(), text: text.trim().to_owned() })
 }
 
+/// Returns half a unit of the last printed digit: 0.005 for `1.23`.
+pub(crate) fn half_digit(text: &str) -> f64 {
+    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
+    0.5 / 10f64.powi(decimals.min(18) as i32)
+}
+
 /// Parses a plain whole number.
 pub(crate) fn parse_whole(what: &str, text: &str) -> Result<u64, ToolError> {
     let text = text.trim();

@@ -8,7 +8,9 @@ mod report;
 
 pub(crate) use report::report_arrays;
 
-use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
+use crate::outputs::{
+    ToolError, half_digit, parse_non_negative, parse_positive_scaled, parse_whole,
+};
 
 /// STREAM's table and the lines around it. The arrays passed STREAM's validation.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,12 +143,6 @@ fn parse_function(
     };
     check_rate(&function, arrays * array_bytes, half_digit(shortest))?;
     Ok(function)
-}
-
-/// Returns half of the last printed digit of a number.
-fn half_digit(text: &str) -> f64 {
-    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
-    0.5 / 10f64.powi(decimals.min(18) as i32)
 }
 
 /// Checks rate = bytes / shortest time, within the printed digits.

@@ -86,6 +86,18 @@ pub struct ToolDetection {
     pub hint: &'static str,
 }
 
+impl ToolDetection {
+    /// Defaults of a row: no text to look for, no version without a measurement, no launcher.
+    const DEFAULT: Self = Self {
+        programs: &[],
+        path_variable: "",
+        required_text: None,
+        version: VersionSource::FromMeasurement,
+        uses_launcher: false,
+        hint: "",
+    };
+}
+
 /// Source of a tool's version.
 #[derive(Debug, Clone, Copy)]
 pub enum VersionSource {
@@ -100,114 +112,88 @@ pub enum VersionSource {
     FromMeasurement,
 }
 
+/// Row of a tool whose module has the parts of an adapter.
+macro_rules! tool {
+    ($module:ident, $name:literal, $about:literal) => {
+        ToolAdapter {
+            name: $name,
+            about: $about,
+            detect: $module::DETECTION,
+            supports: $module::supports,
+            command: $module::command,
+            parse: $module::parse,
+        }
+    };
+}
+
 /// Every tool, in the order in which they are listed.
 pub const TOOLS: &[ToolAdapter] = &[
-    ToolAdapter {
-        name: "hpcc",
-        about: "The HPC Challenge suite: HPL and STREAM as MPI programs, one rank per CPU. Its \
-                other tests cannot be switched off.",
-        detect: hpcc::detect(),
-        supports: hpcc::supports,
-        command: hpcc::command,
-        parse: hpcc::parse,
-    },
-    ToolAdapter {
-        name: "xhpl",
-        about: "High-Performance Linpack as you built it, with the BLAS you linked: one rank per \
-                CPU under an MPI launcher, one process with threads without.",
-        detect: xhpl::detect(),
-        supports: xhpl::supports,
-        command: xhpl::command,
-        parse: xhpl::parse,
-    },
-    ToolAdapter {
-        name: "stream",
-        about: "McCalpin's STREAM as you compiled it. The size of its arrays is fixed when it is \
-                compiled; the actual size is reported with the result.",
-        detect: stream::detect(),
-        supports: stream::supports,
-        command: stream::command,
-        parse: stream::parse,
-    },
-    ToolAdapter {
-        name: "likwid-bench",
-        about: "The memory kernels of LIKWID, written in assembly, with the widest vectors and \
-                with non-temporal stores: copy, triad, read and write.",
-        detect: likwid_bench::detect(),
-        supports: likwid_bench::supports,
-        command: likwid_bench::command,
-        parse: likwid_bench::parse,
-    },
-    ToolAdapter {
-        name: "osu",
-        about: "Your OSU micro-benchmarks, versions 5 to 7, under the MPI they were built with.",
-        detect: osu::detect(),
-        supports: osu::supports,
-        command: osu::command,
-        parse: osu::parse,
-    },
-    ToolAdapter {
-        name: "imb",
-        about: "Intel MPI Benchmarks, for MPIs with MPICH's ABI. Collective calls run back to back without \
-                a barrier, unlike OSU's and assay's.",
-        detect: imb::detect(),
-        supports: imb::supports,
-        command: imb::command,
-        parse: imb::parse,
-    },
-    ToolAdapter {
-        name: "fio",
-        about: "The flexible I/O tester, with a job file for the same I/O: files or \
-                devices, pattern, sizes, depth, rate, warm-up and length.",
-        detect: fio::detect(),
-        supports: fio::supports,
-        command: fio::command,
-        parse: fio::parse,
-    },
-    ToolAdapter {
-        name: "ior",
-        about: "Your IOR, versions 3 and 4: a task of an MPI launcher for each I/O in flight, one file, \
-                without a rate. Its bandwidth includes opening and closing the file.",
-        detect: ior::detect(),
-        supports: ior::supports,
-        command: ior::command,
-        parse: ior::parse,
-    },
-    ToolAdapter {
-        name: "vdbench",
-        about: "Your Vdbench 5.04 with its Java, with a parameter file for the same I/O, \
-                also at a rate. Its response time is the mean of an interval.",
-        detect: vdbench::detect(),
-        supports: vdbench::supports,
-        command: vdbench::command,
-        parse: vdbench::parse,
-    },
-    ToolAdapter {
-        name: "iperf3",
-        about: "ESnet's iperf3 as client: goodput over TCP and UDP, with the CPU time of the two \
-                processes alone. The far end is `iperf3 -s` or `assay iperf3 -s`.",
-        detect: iperf3::detect(),
-        supports: iperf3::supports,
-        command: iperf3::command,
-        parse: iperf3::parse,
-    },
-    ToolAdapter {
-        name: "qperf",
-        about: "qperf as client: the mean of half a round trip over TCP and UDP, and the goodput \
-                of one TCP stream. The far end is `qperf` or `assay qperf`.",
-        detect: qperf::detect(),
-        supports: qperf::supports,
-        command: qperf::command,
-        parse: qperf::parse,
-    },
-    ToolAdapter {
-        name: "ping",
-        about: "The system's ping: round trips of ICMP echoes, a hundred at a time.",
-        detect: ping::detect(),
-        supports: ping::supports,
-        command: ping::command,
-        parse: ping::parse,
-    },
+    tool!(
+        hpcc,
+        "hpcc",
+        "The HPC Challenge suite: HPL and STREAM as MPI programs, one rank per CPU. Its \
+                other tests cannot be switched off."
+    ),
+    tool!(
+        xhpl,
+        "xhpl",
+        "High-Performance Linpack as you built it, with the BLAS you linked: one rank per \
+                CPU under an MPI launcher, one process with threads without."
+    ),
+    tool!(
+        stream,
+        "stream",
+        "McCalpin's STREAM as you compiled it. The size of its arrays is fixed when it is \
+                compiled; the actual size is reported with the result."
+    ),
+    tool!(
+        likwid_bench,
+        "likwid-bench",
+        "The memory kernels of LIKWID, written in assembly, with the widest vectors and \
+                with non-temporal stores: copy, triad, read and write."
+    ),
+    tool!(
+        osu,
+        "osu",
+        "Your OSU micro-benchmarks, versions 5 to 7, under the MPI they were built with."
+    ),
+    tool!(
+        imb,
+        "imb",
+        "Intel MPI Benchmarks, for MPIs with MPICH's ABI. Collective calls run back to back without \
+                a barrier, unlike OSU's and assay's."
+    ),
+    tool!(
+        fio,
+        "fio",
+        "The flexible I/O tester, with a job file for the same I/O: files or \
+                devices, pattern, sizes, depth, rate, warm-up and length."
+    ),
+    tool!(
+        ior,
+        "ior",
+        "Your IOR, versions 3 and 4: a task of an MPI launcher for each I/O in flight, one file, \
+                without a rate. Its bandwidth includes opening and closing the file."
+    ),
+    tool!(
+        vdbench,
+        "vdbench",
+        "Your Vdbench 5.04 with its Java, with a parameter file for the same I/O, \
+                also at a rate. Its response time is the mean of an interval."
+    ),
+    tool!(
+        iperf3,
+        "iperf3",
+        "ESnet's iperf3 as client: goodput over TCP and UDP, with the CPU time of the two \
+                processes alone. The far end is `iperf3 -s` or `assay iperf3 -s`."
+    ),
+    tool!(
+        qperf,
+        "qperf",
+        "qperf as client: the mean of half a round trip over TCP and UDP, and the goodput \
+                of one TCP stream. The far end is `qperf` or `assay qperf`."
+    ),
+    tool!(ping, "ping", "The system's ping: round trips of ICMP echoes, a hundred at a time."),
     perftest::adapter(
         "ib_send_lat",
         &["ib_send_lat"],

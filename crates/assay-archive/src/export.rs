@@ -58,7 +58,7 @@ impl ExportRequest {
     /// # Errors
     /// If no run is selected, too many for the format, or the store cannot be read.
     pub fn export(&self) -> Result<RunExport, CommandFailure> {
-        let listing = self.store.list().map_err(|error| CommandFailure::from_store(&error))?;
+        let listing = self.store.list()?;
         let selection = self.select_runs(&listing)?;
         if selection == ExportSelection::default() {
             self.open_store()?;
@@ -78,7 +78,7 @@ impl ExportRequest {
     }
 
     fn open_store(&self) -> Result<Store, CommandFailure> {
-        self.store.open_existing().map_err(|error| CommandFailure::from_store(&error))
+        self.store.open_existing().map_err(CommandFailure::from)
     }
 
     fn export_selection(
@@ -150,7 +150,7 @@ impl ExportRequest {
                     let before = ids.len();
                     ids.extend(labelled);
                     if ids.len() == before {
-                        let failure = CommandFailure::from_resolve(&error);
+                        let failure = CommandFailure::from(error);
                         return Err(failure.advise("or name a label of runs"));
                     }
                 }
@@ -179,7 +179,7 @@ impl ExportRequest {
                 is_whole
             }
             Err(error) => {
-                let failure = CommandFailure::from_store(&error);
+                let failure = CommandFailure::from(error);
                 warnings.push(unreadable_warning(id, &failure.reason()));
                 false
             }

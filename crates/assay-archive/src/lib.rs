@@ -5,6 +5,8 @@
 //! - [`export`] writes tables for other programs.
 //! - [`store_watch`] notices runs that begin, end or are removed.
 //! - [`stored_levels`] finds the runs that took turns with a run.
+//! - [`repetition_plan`] describes which repetitions narrow the intervals of stored runs.
+//! - [`result_table`] has the results of many runs in one table.
 //! - [`run_list`] and [`verification`] describe runs for programs.
 //!
 //! A caller names the store, the selection and the language in a request ([`ArchiveRequest`],
@@ -12,7 +14,9 @@
 //! prints, parses options or handles signals.
 
 pub mod export;
+pub mod repetition_plan;
 mod request;
+pub mod result_table;
 pub mod run_list;
 pub mod server;
 pub mod site;

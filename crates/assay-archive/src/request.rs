@@ -23,7 +23,7 @@ impl ArchiveRequest {
     /// # Errors
     /// If it is missing or cannot be used.
     pub fn open_store(&self) -> Result<Store, CommandFailure> {
-        self.store.open_existing().map_err(|error| CommandFailure::from_store(&error))
+        self.store.open_existing().map_err(CommandFailure::from)
     }
 
     /// Lists all runs of the store. A missing default store counts as empty.
@@ -31,6 +31,6 @@ impl ArchiveRequest {
     /// # Errors
     /// If the store cannot be used.
     pub fn list_runs(&self) -> Result<RunListing, CommandFailure> {
-        self.store.list().map_err(|error| CommandFailure::from_store(&error))
+        self.store.list().map_err(CommandFailure::from)
     }
 }

@@ -139,13 +139,12 @@ impl StoreWatch {
         store: Option<&Store>,
         follower: &mut dyn StoreFollower,
     ) -> Result<(), CommandFailure> {
-        let from_store = |error| CommandFailure::from_store(&error);
         // What was made of a store remains when the store has gone.
         if store.is_none() && self.was_present {
-            return self.location.open_existing().map(drop).map_err(from_store);
+            return self.location.open_existing().map(drop).map_err(CommandFailure::from);
         }
         self.was_present |= store.is_some();
-        let listing = self.location.list().map_err(from_store)?;
+        let listing = self.location.list()?;
         self.follow_running(store, &listing);
         follower.update(store, listing)
     }

@@ -42,12 +42,11 @@ fn read_turns(store: &StoreLocation, run: &Run) -> Result<Vec<Run>, CommandFailu
         let name = turn.levels.first().map(|it| format!("{}=", it.factor));
         name.is_some_and(|name| label.contains(&name))
     };
-    let from_store = |error| CommandFailure::from_store(&error);
-    let opened = store.open_existing().map_err(from_store)?;
-    for entry in opened.list().map_err(from_store)?.runs {
+    let opened = store.open_existing()?;
+    for entry in opened.list()?.runs {
         if entry.suite == run.started.plan.suite && entry.label.as_ref().is_some_and(has_factor)
         {
-            let other = opened.read_with_doubts(&entry.id).map_err(from_store)?.run;
+            let other = opened.read_with_doubts(&entry.id)?.run;
             let theirs = other.started.turn.as_ref();
             if theirs.is_some_and(|it| it.comparison == turn.comparison) {
                 runs.push(other);

@@ -101,8 +101,7 @@ mod tests {
     use assay_model::distribution::new_histogram;
     use assay_model::storage_outcome::IoTally;
     use assay_model::workload::storage::{
-        AccessPattern, EngineChoice, StorageData, StorageLoad, StorageStream, StorageTiming,
-        StorageWorkload, Verify,
+        AccessPattern, EngineChoice, StorageStream, StorageTiming, StorageWorkload,
     };
 
     use super::*;
@@ -116,13 +115,9 @@ mod tests {
             stop_after_bytes: None,
         };
         let workload = StorageWorkload {
-            targets: vec![],
-            streams: vec![stream],
-            load: StorageLoad::Closed,
             timing,
             engine: EngineChoice::Null,
-            data: StorageData { compressible: 0.0, verify: Verify::Off },
-            seed: 1,
+            ..StorageWorkload::new(vec![], vec![stream], None)
         };
         StoragePhase { name: "job".into(), loops: vec![], workload, pause_before_s: 0.0 }
     }

@@ -21,7 +21,7 @@ pub fn location(typed: &StoreArguments) -> StoreLocation {
 
 /// Opens the named store or the user's default store, and creates it if it is missing.
 pub fn open(typed: &StoreArguments) -> Result<Store, CommandFailure> {
-    let store = location(typed).create().map_err(|error| CommandFailure::from_store(&error))?;
+    let store = location(typed).create()?;
     store.ok_or_else(|| {
         CommandFailure::measurement("cannot choose a folder for the store")
             .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
@@ -58,12 +58,12 @@ pub fn read_raw(
     let hash = outputs.get(name).ok_or_else(|| {
         CommandFailure::measurement(format!("the run has no output named {name}"))
     })?;
-    store.read_raw(hash).map_err(|error| CommandFailure::from_store(&error))
+    store.read_raw(hash).map_err(CommandFailure::from)
 }
 
 /// Lists all runs of the store. A missing default store counts as empty.
 pub fn list_runs(typed: &StoreArguments) -> Result<RunListing, CommandFailure> {
-    location(typed).list().map_err(|error| CommandFailure::from_store(&error))
+    location(typed).list().map_err(CommandFailure::from)
 }
 
 /// Runs in the order of their measurement, oldest first.
@@ -113,8 +113,7 @@ fn order_runs(typed: &StoreArguments, runs: Vec<Run>) -> Result<OrderedRuns, Com
 /// Returns the runs that a name denotes, the newest first.
 fn resolve_all(typed: &StoreArguments, name: &str) -> Result<NamedRuns, CommandFailure> {
     open_for_reading(typed)?.resolve_all(name).map_err(|error| {
-        CommandFailure::from_resolve(&error)
-            .advise("label runs with `assay run … --label NAME`")
+        CommandFailure::from(error).advise("label runs with `assay run … --label NAME`")
     })
 }
 
@@ -178,9 +177,7 @@ pub const fn stored_run_status(read: &ReadRun) -> ExitStatus {
 /// Reads the run named `name`.
 pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, CommandFailure> {
     let store = open_for_reading(typed)?;
-    store
-        .read_with_doubts(&resolve_run(&store, name)?)
-        .map_err(|error| CommandFailure::from_store(&error))
+    store.read_with_doubts(&resolve_run(&store, name)?).map_err(CommandFailure::from)
 }
 
 /// Reads the named runs and prints warnings about events that could not be read. Each name is a run or
@@ -205,10 +202,10 @@ pub fn read_all(
 
 /// Resolves `name` to the identifier of a run.
 pub fn resolve_run(store: &Store, name: &str) -> Result<String, CommandFailure> {
-    store.resolve(name).map_err(|error| CommandFailure::from_resolve(&error))
+    store.resolve(name).map_err(CommandFailure::from)
 }
 
 /// Opens an existing store for reading.
 pub fn open_for_reading(typed: &StoreArguments) -> Result<Store, CommandFailure> {
-    location(typed).open_existing().map_err(|error| CommandFailure::from_store(&error))
+    location(typed).open_existing().map_err(CommandFailure::from)
 }

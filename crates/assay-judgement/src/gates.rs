@@ -3,21 +3,24 @@
 use assay_claims::gate::{self, GateOutcome, GateResult, MetricGate};
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_model::trust::DistrustReason;
-use assay_report::document::{Block, ColumnAlignment, Document, ReportTable};
+use assay_report::document::{Block, ColumnCell, Document, ReportTable, left};
 use assay_report::words::message;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Returns the page of all outcomes.
 pub fn outcomes_page(judged: &[GateResult]) -> Document {
-    let columns = ["column-gate", "column-outcome", "column-why"]
-        .map(|title| (message(title), ColumnAlignment::Left));
-    let mut table = ReportTable::new("", &columns);
-    for it in judged {
-        let cells = [it.name.as_str(), outcome_word(it.outcome), it.reason.as_str()];
-        table.rows.push(cells.map(Into::into).to_vec());
-    }
+    let mut table = ReportTable::with_caption("");
+    judged.iter().for_each(|it| table.push(gate_columns(it)));
     table_page(table)
+}
+
+fn gate_columns(it: &GateResult) -> [ColumnCell; 3] {
+    [
+        left(message("column-gate"), &*it.name),
+        left(message("column-outcome"), outcome_word(it.outcome)),
+        left(message("column-why"), &*it.reason),
+    ]
 }
 
 fn table_page(table: ReportTable) -> Document {
@@ -77,13 +80,11 @@ impl<'s> JudgedHosts<'s> {
 
     /// Returns the page of the gates that hosts do not meet; `None` if all are met.
     pub fn exceptions_page(&self) -> Option<Document> {
-        let columns = ["column-host", "column-gate", "column-outcome", "column-why"]
-            .map(|title| (message(title), ColumnAlignment::Left));
-        let mut table = ReportTable::new("", &columns);
+        let mut table = ReportTable::with_caption("");
         let exceptions = self.0.iter().filter(|(_, it)| it.outcome != GateOutcome::Passed);
         for (host, it) in exceptions {
-            let cells = [*host, it.name.as_str(), outcome_word(it.outcome), it.reason.as_str()];
-            table.rows.push(cells.map(Into::into).to_vec());
+            let host = left(message("column-host"), *host);
+            table.push(std::iter::once(host).chain(gate_columns(it)));
         }
         (!table.rows.is_empty()).then(|| table_page(table))
     }

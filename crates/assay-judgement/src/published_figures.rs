@@ -8,7 +8,7 @@ use assay_model::comparison::{self, ComparedCondition};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{MetricEstimate, RunSummary};
 use assay_report::document::{
-    Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone,
+    Block, Document, Note, ReportTable, TableCell, Tone, left, right,
 };
 use assay_report::units::{localise_printed, percent, quantity};
 use assay_report::words::{message, sentence};
@@ -102,15 +102,7 @@ fn claims_outcome(checks: &[ClaimCheck<'_>]) -> GateOutcome {
 fn comparison_document(checks: &[ClaimCheck<'_>], name: &str) -> Document {
     let mut document = Document::new(sentence("held-title", &[("name", name)]));
     document.paragraph(Tone::Bad, summarize_outcome(checks, name));
-    let columns = [
-        (message("column-what"), ColumnAlignment::Left),
-        (message("column-you"), ColumnAlignment::Right),
-        (message("column-published"), ColumnAlignment::Right),
-        (message("column-you-share"), ColumnAlignment::Right),
-        (message("column-verdict"), ColumnAlignment::Left),
-        (message("column-conditions"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     let mut notes: Vec<Note> = Vec::new();
     for check in checks {
         for (number, claim) in check.claims.iter().enumerate() {
@@ -123,13 +115,15 @@ fn comparison_document(checks: &[ClaimCheck<'_>], name: &str) -> Document {
             let conditions = [claim.conditions.as_str(), &claim.date].map(str::trim);
             let conditions: Vec<&str> =
                 conditions.into_iter().filter(|text| !text.is_empty()).collect();
-            table.rows.push(vec![
-                in_first_row(brief_name(check.estimate)).into(),
-                in_first_row(keep_on_one_line(&precision::value(check.estimate))).into(),
-                published,
-                percent(100.0 * check.estimate.median / claim.quantity.value).into(),
-                verdict_cell(check, claim),
-                conditions.join("; ").into(),
+            let own = in_first_row(keep_on_one_line(&precision::value(check.estimate)));
+            let share = percent(100.0 * check.estimate.median / claim.quantity.value);
+            table.push([
+                left(message("column-what"), in_first_row(brief_name(check.estimate))),
+                right(message("column-you"), own),
+                right(message("column-published"), published),
+                right(message("column-you-share"), share),
+                left(message("column-verdict"), verdict_cell(check, claim)),
+                left(message("column-conditions"), conditions.join("; ")),
             ]);
         }
     }

@@ -398,9 +398,6 @@ attributes! {
     Window, "window", Fact, AttributeKind::Plain;
     /// Number of iterations behind one value.
     Iterations, "iterations", Fact, AttributeKind::Plain;
-    /// Standard deviation of single values, as perftest printed it. Older runs only; replaced by
-    /// `perftest_deviation`.
-    Deviation, "deviation", Fact, AttributeKind::Quantity(Unit::Second);
     /// The minimum by perftest's rules, which leave out the last message: `t_min`.
     PerftestMin, "perftest_min", Fact, TIME;
     /// perftest's `t_max`: leaves out the two slowest messages, so never the maximum.

@@ -239,6 +239,17 @@ pub enum Better {
     Lower,
 }
 
+impl Better {
+    /// Returns the stored word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+}
+
 /// Kinds of physical limits; [`crate::limit`] computes their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitKind {

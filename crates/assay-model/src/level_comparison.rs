@@ -1,6 +1,8 @@
 //! Comparison of the levels of factors: each metric under every combination of levels, with letters
 //! of those that cannot be distinguished. Data types only.
 
+use serde::Serialize;
+
 use crate::comparison::ComparisonDesign;
 use crate::factor::FactorLevel;
 use crate::summary::MetricEstimate;
@@ -56,7 +58,7 @@ pub struct MetricLevels {
 }
 
 /// Smallest level that no other level surpasses by more than chance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SufficientLevel {
     /// Its index in the metric's levels.
     pub level: usize,
@@ -104,7 +106,7 @@ pub struct ScalingEfficiency {
 }
 
 /// Two combinations of one metric.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LevelPair {
     /// Index of the first in the metric's levels.
     pub a: usize,

@@ -85,6 +85,23 @@ pub struct CaseRecord {
     pub failed_hosts: Vec<HostCaseFailure>,
 }
 
+impl CaseRecord {
+    /// Returns the record of a case that has just begun.
+    fn new(case: Case) -> Self {
+        Self {
+            case,
+            outcome: None,
+            series: Vec::new(),
+            facts: Attributes::new(),
+            raw: BTreeMap::new(),
+            doubts: Vec::new(),
+            counters: Vec::new(),
+            facts_by_host: BTreeMap::new(),
+            failed_hosts: Vec::new(),
+        }
+    }
+}
+
 /// Failure of a case on one of several hosts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCaseFailure {
@@ -338,17 +355,7 @@ impl Run {
     fn begin_case(&mut self, id: &str) {
         let planned = self.started.plan.cases.iter().find(|case| case.id == id);
         if let Some(case) = planned.cloned() {
-            self.cases.push(CaseRecord {
-                case,
-                outcome: None,
-                series: Vec::new(),
-                facts: Attributes::new(),
-                raw: BTreeMap::new(),
-                doubts: Vec::new(),
-                counters: Vec::new(),
-                facts_by_host: BTreeMap::new(),
-                failed_hosts: Vec::new(),
-            });
+            self.cases.push(CaseRecord::new(case));
         }
     }
 
@@ -380,8 +387,7 @@ pub(crate) use recording::record_for_tests;
 
 #[cfg(test)]
 mod recording {
-    use super::{BTreeMap, CaseRecord, SeriesRecord};
-    use crate::attribute::Attributes;
+    use super::{CaseRecord, SeriesRecord};
     use crate::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
     use crate::event::{Sample, StretchRecord};
     use crate::plan::{Case, StoppingRule};
@@ -431,23 +437,13 @@ mod recording {
             let workload = LatencyWorkload { cpu: 0, bytes: 1, line_bytes: 64 };
             let stopping =
                 StoppingRule { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
-            Self {
-                case: Case {
-                    id: "x".to_owned(),
-                    by: "assay".to_owned(),
-                    workload: Workload::Latency(workload),
-                    stopping,
-                    pair: None,
-                },
-                outcome: None,
-                series: Vec::new(),
-                facts: Attributes::new(),
-                raw: BTreeMap::new(),
-                doubts: Vec::new(),
-                counters: Vec::new(),
-                facts_by_host: BTreeMap::new(),
-                failed_hosts: Vec::new(),
-            }
+            Self::new(Case {
+                id: "x".to_owned(),
+                by: "assay".to_owned(),
+                workload: Workload::Latency(workload),
+                stopping,
+                pair: None,
+            })
         }
 
         fn find_or_add_series(&mut self, key: &SeriesKey) -> &mut SeriesRecord {

@@ -1,5 +1,7 @@
 //! Table of several runs: the same results in one row, a column for each run. Data types only.
 
+use serde::Serialize;
+
 use crate::summary::{MetricEstimate, RunHeader};
 
 /// Results of several runs, matched as for a comparison.
@@ -12,9 +14,10 @@ pub struct RunTable {
 }
 
 /// Run of a column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunColumn {
     /// Identity and status.
+    #[serde(flatten)]
     pub header: RunHeader,
     /// Name of the first host; empty if none joined.
     pub host: String,

@@ -104,6 +104,31 @@ pub enum ColumnAlignment {
     Right,
 }
 
+/// Cell of a row, with the column that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnCell {
+    column: TableColumn,
+    cell: TableCell,
+}
+
+impl ColumnCell {
+    fn new(title: &str, align: ColumnAlignment, cell: impl Into<TableCell>) -> Self {
+        Self { column: TableColumn { title: title.to_owned(), align }, cell: cell.into() }
+    }
+}
+
+/// Returns a cell of a left-aligned column.
+#[must_use]
+pub fn left<C: Into<TableCell>>(title: &str, cell: C) -> ColumnCell {
+    ColumnCell::new(title, ColumnAlignment::Left, cell)
+}
+
+/// Returns a cell of a right-aligned column.
+#[must_use]
+pub fn right<C: Into<TableCell>>(title: &str, cell: C) -> ColumnCell {
+    ColumnCell::new(title, ColumnAlignment::Right, cell)
+}
+
 /// Cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableCell {
@@ -387,6 +412,22 @@ impl ReportTable {
         }
     }
 
+    /// Creates a table without rows, whose columns are those of the first one.
+    #[must_use]
+    pub fn with_caption(caption: impl Into<String>) -> Self {
+        Self::new(caption, &[])
+    }
+
+    /// Appends a row. All rows have the same columns.
+    pub fn push(&mut self, row: impl IntoIterator<Item = ColumnCell>) {
+        let (columns, cells): (Vec<_>, Vec<_>) =
+            row.into_iter().map(|it| (it.column, it.cell)).unzip();
+        if self.columns.is_empty() {
+            self.columns = columns;
+        }
+        self.rows.push(cells);
+    }
+
     /// Returns the table without columns in which every cell is empty.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
@@ -433,6 +474,14 @@ impl TableCell {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.marks.is_empty()
+    }
+}
+
+impl TableCell {
+    /// Creates a cell whose text has a meaning.
+    #[must_use]
+    pub fn with_tone(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone, ..Self::default() }
     }
 }
 

@@ -150,35 +150,6 @@ impl CommandFailure {
         why.chain(advice).collect()
     }
 
-    /// Converts an error of the store.
-    pub fn from_store(error: &StoreError) -> Self {
-        let failure = match error {
-            StoreError::NoStore { .. } => Self::usage("there are no runs yet"),
-            StoreError::Mounted { run, .. } => {
-                Self::measurement(format!("cannot remove run {run}"))
-            }
-            _ => Self::measurement("cannot use the store"),
-        };
-        failure.with_cause(error).advise(error.advice())
-    }
-
-    /// Converts the error of a name that denotes no run, or several where one is needed.
-    pub fn from_resolve(error: &ResolveError) -> Self {
-        match error {
-            ResolveError::Store(error) => Self::from_store(error),
-            ResolveError::SeveralRuns { .. } => {
-                Self::usage(error.to_string()).advise("name one of them")
-            }
-            ResolveError::NoRuns { .. }
-            | ResolveError::Ambiguous { .. }
-            | ResolveError::Unknown { .. }
-            | ResolveError::TooFarBack { .. } => Self::usage(error.to_string()).advise(
-                "`assay list` shows the stored runs and their labels; latest and latest~1 name \
-                 the newest two",
-            ),
-        }
-    }
-
     /// Creates the failure of a file of the user that cannot be written.
     pub fn from_write_error(path: &Path, error: &io::Error) -> Self {
         // The error contains the path of the temporary file, which the user does not need.
@@ -198,6 +169,38 @@ impl CommandFailure {
                 failure.advise("free some space, or name a file on another file system")
             }
             _ => failure.with_known_advice(),
+        }
+    }
+}
+
+impl From<StoreError> for CommandFailure {
+    fn from(error: StoreError) -> Self {
+        let failure = match &error {
+            StoreError::NoStore { .. } => Self::usage("there are no runs yet"),
+            StoreError::Mounted { run, .. } => {
+                Self::measurement(format!("cannot remove run {run}"))
+            }
+            _ => Self::measurement("cannot use the store"),
+        };
+        failure.with_cause(&error).advise(error.advice())
+    }
+}
+
+impl From<ResolveError> for CommandFailure {
+    /// Converts the error of a name that denotes no run, or several where one is needed.
+    fn from(error: ResolveError) -> Self {
+        match error {
+            ResolveError::Store(error) => error.into(),
+            ResolveError::SeveralRuns { .. } => {
+                Self::usage(error.to_string()).advise("name one of them")
+            }
+            ResolveError::NoRuns { .. }
+            | ResolveError::Ambiguous { .. }
+            | ResolveError::Unknown { .. }
+            | ResolveError::TooFarBack { .. } => Self::usage(error.to_string()).advise(
+                "`assay list` shows the stored runs and their labels; latest and latest~1 name \
+                 the newest two",
+            ),
         }
     }
 }

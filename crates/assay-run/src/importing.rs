@@ -30,7 +30,8 @@ use crate::coordinator::Alone;
 use crate::failure::CommandFailure;
 use crate::listener::SilentListener;
 use crate::log::RunLog;
-use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::recorder::{CaseState, Recorder};
+use crate::recording::store_failure;
 use crate::session::entropy;
 
 mod dimensions;
@@ -123,9 +124,7 @@ pub fn import_file(
     if let (Some(store), true) = (request.store, may_be_known) {
         let stored = earlier.equal.iter().map(|id| store.read(id).map(|it| it.run));
         let stored: Result<Vec<Run>, _> = stored.collect();
-        return stored
-            .map(FileImport::Known)
-            .map_err(|error| CommandFailure::from_store(&error));
+        return stored.map(FileImport::Known).map_err(CommandFailure::from);
     }
     let first_line = |lines: &LineSpan| *lines.start();
     let left_out = contents.left_out.iter().map(|it| {
@@ -227,7 +226,7 @@ fn find_imported_runs(
 ) -> Result<EarlierImport, CommandFailure> {
     let mut earlier = EarlierImport::default();
     let Some(hash) = store.find_raw(&source.file.bytes) else { return Ok(earlier) };
-    let listing = store.list().map_err(|error| CommandFailure::from_store(&error))?;
+    let listing = store.list()?;
     let imported = listing.runs.iter().filter(|run| run.suite == SUITE);
     // A run that cannot be read is no earlier import.
     let read = imported.filter_map(|run| store.read(&run.id).ok());
@@ -287,7 +286,7 @@ fn store_run(
     let writer = loop {
         match store.map(|store| store.begin(started.clone())).transpose() {
             Err(StoreError::RunExists { .. }) => started.run = next_run_id(moment, store)?,
-            other => break other.map_err(|error| CommandFailure::from_store(&error))?,
+            other => break other?,
         }
     };
     let mut listener = SilentListener;
@@ -314,7 +313,7 @@ fn next_run_id(moment: Timestamp, store: Option<&Store>) -> Result<String, Comma
     let second = first.trim_end_matches(|it| it != '-');
     let number = |id: &String| u16::from_str_radix(id.strip_prefix(second)?, 16).ok();
     let Some(store) = store else { return Ok(first) };
-    let ids = store.run_ids().map_err(|error| CommandFailure::from_store(&error))?;
+    let ids = store.run_ids()?;
     let next = ids.iter().rev().find_map(number).and_then(|last| last.checked_add(1));
     Ok(next.map_or_else(|| first.clone(), |next| assay_store::new_run_id(moment, next)))
 }
@@ -375,12 +374,4 @@ fn import_plan(format: &ImportFormat, found: &[ImportedMeasurement]) -> Plan {
 
 fn file_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
-}
-
-/// Converts the error of recording, which only the store can cause.
-fn store_failure(error: CaseError) -> CommandFailure {
-    match error {
-        CaseError::Store(failure) => failure,
-        other => unreachable!("recording ends in {other:?}"),
-    }
 }

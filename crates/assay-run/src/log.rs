@@ -58,7 +58,7 @@ impl<'t> RunLog<'t> {
     /// Stores an event, then passes it to the listener.
     pub(crate) fn add(&mut self, event: RunEvent) -> Result<(), CommandFailure> {
         if let Some(writer) = &mut self.writer {
-            writer.append(&event).map_err(|error| CommandFailure::from_store(&error))?;
+            writer.append(&event)?;
         }
         self.pass_on(&event)?;
         self.run.add(event);
@@ -104,7 +104,7 @@ impl<'t> RunLog<'t> {
     /// Stores a raw output and returns its hash; `None` if the run is not stored.
     pub(crate) fn store_raw(&mut self, bytes: &[u8]) -> Result<Option<String>, CommandFailure> {
         let Some(writer) = &self.writer else { return Ok(self.coordinator.store_raw(bytes)) };
-        writer.write_raw(bytes).map(Some).map_err(|error| CommandFailure::from_store(&error))
+        writer.write_raw(bytes).map(Some).map_err(CommandFailure::from)
     }
 
     /// Waits for the hosts that measure together with this one; returns their common start, if

@@ -3,12 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use assay_adapters::launcher::{self, Launcher, LauncherKind};
 use assay_fleet::mpi::{self, FoundLauncher, MpiSearchPaths};
-use assay_fleet::process::{self, ChildCommand};
+use assay_fleet::process;
 use assay_model::mpi_installation::{MpiInstallation, MpiLauncherKind};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::path_text;
@@ -17,9 +15,7 @@ use crate::failure::CommandFailure;
 use crate::mpi::launcher_env::MpiMake;
 use crate::mpi::library_names;
 use crate::mpi::ranks::parse_banner;
-
-/// Time limit of a launcher that prints its version.
-const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+use crate::tools::program_output;
 
 /// ABIs to use of libraries that have both their own and that of the MPI 5 standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,15 +299,6 @@ fn assign_keys(found: &mut [MpiInstallation]) {
         }
         it.key = key;
     }
-}
-
-/// Returns the standard output of a program.
-fn program_output(path: &Path, words: &[&str]) -> Option<String> {
-    let mut command = ChildCommand::new(path);
-    command.arguments = words.iter().map(Into::into).collect();
-    command.deadline = Some(VERSION_DEADLINE);
-    let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
-    Some(String::from_utf8_lossy(&completed.output.stdout).into_owned())
 }
 
 #[cfg(test)]

@@ -275,7 +275,7 @@ pub fn phase_plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
 }
 
 /// Converts the error of recording, which only the store can cause.
-fn store_failure(error: CaseError) -> CommandFailure {
+pub(crate) fn store_failure(error: CaseError) -> CommandFailure {
     match error {
         CaseError::Store(failure) => failure,
         other => unreachable!("recording ends in {other:?}"),

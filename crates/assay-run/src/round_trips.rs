@@ -4,7 +4,7 @@
 //! % confidence exists from 299 on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
 use assay_model::distribution::LatencyDistribution as AllOfThem;
-use assay_model::entry::MeasuredSpan;
+use assay_model::entry::{EntryValue, MeasuredSpan, MeasurementEntry, SeriesKey};
 use assay_model::event::StretchRecord;
 use assay_stats::quantile::supports_quantile;
 use assay_stats::tails::{Tails, quantile_effective_count};
@@ -14,6 +14,10 @@ use serde_json::{Map, Value, json};
 /// Percentiles that are reported.
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.50), ("p90", 0.90), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
+
+/// Number of evenly spaced round trips stored as samples; ten repetitions suffice for a 99.9th
+/// percentile (2995 values).
+const MAX_SAMPLES: usize = 300;
 
 /// Number of stretches in which the round trips of one exchange are stored, so that bursts are
 /// visible.
@@ -26,9 +30,37 @@ pub struct RoundTripTimes {
     sorted_ns: Vec<u64>,
 }
 
-/// Divides consecutive round trips into stretches of the measured time, each with its distribution.
+/// Returns times of round trips, or their halves by `divisor`, as entries: few evenly spaced ones as
+/// samples, and the distribution of all, for the tail.
 #[must_use]
-pub fn stretches(times_ns: &[u64], span: MeasuredSpan) -> Vec<(MeasuredSpan, AllOfThem)> {
+pub fn time_entries(
+    times_ns: &[u64],
+    span: MeasuredSpan,
+    metric: &'static str,
+    divisor: u64,
+) -> Vec<MeasurementEntry> {
+    let step = times_ns.len().div_ceil(MAX_SAMPLES).max(1);
+    let seconds = |ns: &u64| *ns as f64 * 1e-9 / divisor as f64;
+    let few = times_ns.iter().step_by(step);
+    let few = few.map(|ns| MeasurementEntry::sample(metric, seconds(ns)));
+    let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
+    few.chain(distribution_entries(&all, span, metric)).collect()
+}
+
+/// Returns the distribution of all times in each stretch, as entries; none without a time.
+pub fn distribution_entries(
+    times_ns: &[u64],
+    span: MeasuredSpan,
+    metric: &'static str,
+) -> impl Iterator<Item = MeasurementEntry> + use<> {
+    stretches(times_ns, span).into_iter().map(move |(span, seen)| {
+        let key = SeriesKey::only_series(metric);
+        MeasurementEntry::Measured(key, EntryValue::Distribution(span, seen))
+    })
+}
+
+/// Divides consecutive round trips into stretches of the measured time, each with its distribution.
+fn stretches(times_ns: &[u64], span: MeasuredSpan) -> Vec<(MeasuredSpan, AllOfThem)> {
     let parts = times_ns.chunks(times_ns.len().div_ceil(STRETCHES).max(1));
     let count = parts.len().max(1) as u64;
     let part_ns = span.to_ns.saturating_sub(span.from_ns) / count;

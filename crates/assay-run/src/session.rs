@@ -274,10 +274,10 @@ fn open_log<'t>(
     let writer = loop {
         let Some(store) = request.store else { break None };
         let later = store.latest_if_later_than(&started.run);
-        started.after = later.map_err(|error| CommandFailure::from_store(&error))?;
+        started.after = later?;
         match store.begin(started.clone()) {
             Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
-            other => break Some(other.map_err(|error| CommandFailure::from_store(&error))?),
+            other => break Some(other?),
         }
     };
     RunLog::begin(writer, started, listener, coordinator)

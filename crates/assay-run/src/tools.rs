@@ -193,7 +193,7 @@ fn has_mark(tool: &ToolAdapter, path: &str) -> bool {
 fn tool_version(tool: &ToolAdapter, path: &str) -> Option<String> {
     match tool.detect.version {
         VersionSource::FromOption { arguments, read } => {
-            read(&program_output(path, arguments)?)
+            read(&program_output(&path_text::decode_path(path), arguments)?)
         }
         VersionSource::FromMeasurement => None,
     }
@@ -202,13 +202,14 @@ fn tool_version(tool: &ToolAdapter, path: &str) -> Option<String> {
 fn find_launcher() -> Option<Launcher> {
     launcher::PROGRAMS.iter().find_map(|name| {
         let path = find_executable(Path::new(name))?;
-        Launcher::recognise(&path, &program_output(&path, launcher::VERSION_ARGUMENTS)?)
+        let found = path_text::decode_path(&path);
+        Launcher::recognise(&path, &program_output(&found, launcher::VERSION_ARGUMENTS)?)
     })
 }
 
-/// Returns the standard output of a program.
-fn program_output(path: &str, arguments: &[&str]) -> Option<String> {
-    let mut command = ChildCommand::new(path_text::decode_path(path));
+/// Returns the standard output of a program that prints its version.
+pub(crate) fn program_output(path: &Path, arguments: &[&str]) -> Option<String> {
+    let mut command = ChildCommand::new(path);
     command.arguments = arguments.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);
     let completed = process::run(&command, &AtomicBool::new(false)).ok()?;

@@ -14,7 +14,6 @@ pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod net;
 pub(crate) mod plan;
-mod plan_runs;
 pub(crate) mod references;
 pub(crate) mod removal;
 mod result_list;

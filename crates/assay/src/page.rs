@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_console::json_document::to_json;
+use assay_model::comparison::Comparison;
 use assay_model::level_comparison::LevelComparison;
 use assay_report::document::Document;
 use assay_report::locale::Language;
@@ -17,19 +18,54 @@ use crate::output_file;
 use crate::terminal::Terminal;
 use assay_console::companions::{self, CompanionFile};
 
-/// Page in all its formats; machine-readable ones are rendered on demand.
+/// Page in all its formats, rendered on demand.
 pub(crate) struct OutputPage<'a> {
     /// Document for the formats that people read.
-    pub(crate) document: Document,
-    /// Renders the JSON document.
-    pub(crate) json: &'a dyn Fn() -> String,
-    /// Renders the table of all results.
-    pub(crate) csv: &'a dyn Fn() -> String,
+    document: Document,
+    json: Box<dyn Fn() -> String + 'a>,
+    csv: Box<dyn Fn() -> String + 'a>,
     /// Builds the document for the HTML page in each of its languages; `None` uses `document`.
-    pub(crate) html_document: Option<&'a dyn Fn() -> Document>,
+    html_document: Option<Box<dyn Fn() -> Document + 'a>>,
 }
 
-impl OutputPage<'_> {
+impl<'a> OutputPage<'a> {
+    /// Returns the page of a document with its JSON document and its table of all results.
+    pub(crate) fn new(
+        document: Document,
+        json: impl Fn() -> String + 'a,
+        csv: impl Fn() -> String + 'a,
+    ) -> Self {
+        Self { document, json: Box::new(json), csv: Box::new(csv), html_document: None }
+    }
+
+    /// Returns the page of a value that has a function for each format.
+    pub(crate) fn from_value<T>(
+        value: &'a T,
+        build: fn(&T) -> Document,
+        json: fn(&T) -> String,
+        csv: fn(&T) -> String,
+    ) -> Self {
+        Self::new(build(value), move || json(value), move || csv(value))
+            .with_html(move || build(value))
+    }
+
+    /// Returns the page with a document of its own for HTML, built in each language.
+    pub(crate) fn with_html(self, build: impl Fn() -> Document + 'a) -> Self {
+        Self { html_document: Some(Box::new(build)), ..self }
+    }
+
+    /// Returns the page of a comparison.
+    pub(crate) fn from_comparison(comparison: &'a Comparison) -> Self {
+        let (json, csv) = (render::json::comparison, render::csv::comparison);
+        Self::from_value(comparison, build::comparison, json, csv)
+    }
+
+    /// Returns the page of a comparison of levels.
+    pub(crate) fn from_levels(comparison: &'a LevelComparison) -> Self {
+        let (json, csv) = (render::json::level_comparison, render::csv::level_comparison);
+        Self::from_value(comparison, build::level_comparison, json, csv)
+    }
+
     /// Prints or writes the page as the options require.
     ///
     /// # Errors
@@ -41,11 +77,11 @@ impl OutputPage<'_> {
     ) -> Result<(), CommandFailure> {
         let format = typed.format();
         let file = typed.output.as_deref().filter(|_| format == PageFormat::Html);
-        let text = match (self.html_document, file) {
+        let text = match (&self.html_document, file) {
             // The data goes into a companion file, so that the page stays small.
             (Some(build), Some(file)) if has_companion(file) => {
                 let (data, text) =
-                    (companions::data_path(file), Language::INVARIANT.scope(self.json));
+                    (companions::data_path(file), Language::INVARIANT.scope(&*self.json));
                 let name = data.file_name().and_then(OsStr::to_str).map(str::to_owned);
                 let companions = [CompanionFile { path: data, text: &text }];
                 companions::check(file, &companions)?;
@@ -68,13 +104,13 @@ impl OutputPage<'_> {
     ) -> Result<String, CommandFailure> {
         Ok(match format {
             // Machine-readable formats do not depend on the language.
-            PageFormat::Json => Language::INVARIANT.scope(self.json),
-            PageFormat::Csv => Language::INVARIANT.scope(self.csv),
+            PageFormat::Json => Language::INVARIANT.scope(&*self.json),
+            PageFormat::Csv => Language::INVARIANT.scope(&*self.csv),
             PageFormat::Text => terminal.render_document(&self.document),
             PageFormat::Markdown => render::markdown::document(&self.document),
             PageFormat::Svg => render_picture(&self.document)?,
             PageFormat::Learn => return Err(needs_stored_run()),
-            PageFormat::Html => match self.html_document {
+            PageFormat::Html => match &self.html_document {
                 Some(build) => render::html::page(build, None),
                 None => render::html::document(&self.document),
             },
@@ -137,9 +173,7 @@ pub(crate) fn publish<J: Serialize>(
         | PageFormat::Markdown
         | PageFormat::Html
         | PageFormat::Svg) => {
-            let none = String::new;
-            OutputPage { document: document(), json: &none, csv: &none, html_document: None }
-                .render(format, terminal)?
+            OutputPage::new(document(), String::new, String::new).render(format, terminal)?
         }
     };
     print_or_write(&text, typed, terminal)
@@ -155,15 +189,13 @@ pub(crate) fn publish_lines(
     typed: &BriefPageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let text = if typed.is_json() { to_json(json)? } else { text.to_owned() };
-    match &typed.output {
-        Some(path) => output_file::write(path, &text)?,
-        None => terminal.print(&text),
+    match typed.is_json() {
+        true => write_or_print(&to_json(json)?, typed.output.as_deref(), terminal),
+        false => write_or_print(text, typed.output.as_deref(), terminal),
     }
-    Ok(())
 }
 
-/// Prints or writes a result of a few lines, as text or as JSON.
+/// Prints or writes a result of a few lines, as text that the terminal wraps, or as JSON.
 ///
 /// # Errors
 /// A file that cannot be written, or a value that cannot be serialized.
@@ -173,15 +205,11 @@ pub(crate) fn publish_brief(
     typed: &BriefPageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    let text = if typed.is_json() { to_json(json)? } else { text.to_owned() };
-    match &typed.output {
-        Some(path) => output_file::write(path, &text)?,
-        None if typed.is_json() => terminal.print(&text),
-        None => {
-            let text = terminal.wrap(&text);
-            terminal.print_line(&text);
-        }
+    if !typed.is_interactive() {
+        return publish_lines(text, json, typed, terminal);
     }
+    let text = terminal.wrap(text);
+    terminal.print_line(&text);
     Ok(())
 }
 
@@ -194,26 +222,21 @@ pub(crate) fn print_or_write(
     typed: &PageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
-    match &typed.output {
+    write_or_print(text, typed.output.as_deref(), terminal)
+}
+
+fn write_or_print(
+    text: &str,
+    file: Option<&Path>,
+    terminal: &mut Terminal,
+) -> Result<(), CommandFailure> {
+    match file {
+        Some(path) => output_file::write(path, text),
         None => {
             terminal.print(text);
             Ok(())
         }
-        Some(path) => output_file::write(path, text),
     }
-}
-
-/// Passes the comparison of levels as a page to `publish`.
-pub(crate) fn levels_page<T>(
-    comparison: &LevelComparison,
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> T {
-    publish(OutputPage {
-        document: build::level_comparison(comparison),
-        json: &|| render::json::level_comparison(comparison),
-        csv: &|| render::csv::level_comparison(comparison),
-        html_document: Some(&|| build::level_comparison(comparison)),
-    })
 }
 
 /// Renders all plots of a page as one image.

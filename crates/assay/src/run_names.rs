@@ -16,8 +16,7 @@ pub(crate) fn resolve_ids(
 ) -> Result<Vec<String>, CommandFailure> {
     let mut ids = Vec::new();
     for name in names {
-        let named =
-            store.resolve_all(name).map_err(|error| CommandFailure::from_resolve(&error));
+        let named = store.resolve_all(name).map_err(CommandFailure::from);
         ids.extend(named.map_err(|failure| advise_about_system(failure, name))?.ids());
     }
     Ok(ids)

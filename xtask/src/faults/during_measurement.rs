@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::storage_changes::LoopDisk;
-use super::{FaultCheck, FaultResult, FaultSandbox, error_line, run_system, wait_until};
+use super::{
+    FaultCheck, FaultResult, FaultSandbox, describe_exit, error_line, run_system, wait_until,
+};
 
 /// Addresses of the two ends, each in its own network namespace (RFC 2544).
 const NEAR: &str = "198.18.9.1";
@@ -119,7 +121,7 @@ fn take_cpu(program: &Path) -> Result<FaultResult> {
         Err(reason) => FaultResult::NotTried(reason),
         Ok(_) => FaultResult::passed_if(
             code == Some(0) && stored_run.contains("\"cpus-taken\""),
-            format!("exit code {code:?}"),
+            describe_exit(code),
         ),
     })
 }
@@ -200,7 +202,7 @@ fn abort_file_system(program: &Path) -> Result<FaultResult> {
             code == Some(4)
                 && (stored_run.contains("Read-only file system")
                     || stored_run.contains("Input/output error")),
-            format!("exit code {code:?}"),
+            describe_exit(code),
         ),
     })
 }
@@ -254,7 +256,7 @@ fn kill_fuse_daemon(program: &Path) -> Result<FaultResult> {
     // Linux ends open requests with one error, and refuses later ones with the other.
     let is_reported = stored_run.contains("Transport endpoint is not connected")
         || stored_run.contains("Software caused connection abort");
-    Ok(FaultResult::passed_if(code == Some(4) && is_reported, format!("exit code {code:?}")))
+    Ok(FaultResult::passed_if(code == Some(4) && is_reported, describe_exit(code)))
 }
 
 /// Kills the daemon by a command of a parameter file, which runs when the file is laid out and
@@ -298,7 +300,7 @@ fn interrupt_tree_scan(program: &Path) -> Result<FaultResult> {
     }
     let listed = sandbox.run_assay(&["list", "--all"])?;
     let is_interrupted = listed.out.contains("interrupted");
-    Ok(FaultResult::passed_if(is_interrupted, format!("exit code {:?}", child.wait()?.code())))
+    Ok(FaultResult::passed_if(is_interrupted, describe_exit(child.wait()?.code())))
 }
 
 /// Two network namespaces with a link between them, deleted on drop.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::{AssayOutput, FaultCheck, FaultResult, FaultSandbox, error_line, read_tree};
+use super::{
+    AssayOutput, FaultCheck, FaultResult, FaultSandbox, describe_exit, error_line, read_tree,
+};
 
 const PRECIOUS: &str = "what somebody would miss";
 const FILES: &str = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
@@ -147,7 +149,7 @@ fn try_foreign_file_in_run(program: &Path) -> Result<FaultResult> {
     let is_gone = !folder.join("events.jsonl").exists();
     let is_expected =
         is_unchanged && is_gone && run.code == Some(4) && run.out.contains("/note stays");
-    Ok(FaultResult::passed_if(is_expected, format!("exit code {:?}", run.code)))
+    Ok(FaultResult::passed_if(is_expected, describe_exit(run.code)))
 }
 
 /// Runs assay in its own mount namespace, with `folder` bind-mounted on `mount_point`.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::during_measurement::wait_for_measurement;
-use super::{FaultCheck, FaultResult, FaultSandbox, read_tree, run_system};
+use super::{FaultCheck, FaultResult, FaultSandbox, describe_exit, read_tree, run_system};
 
 /// Number of kills, each at a later time in the run.
 const KILLS: u64 = 12;
@@ -69,8 +69,8 @@ fn try_kills(program: &Path, is_brief: bool) -> Result<FaultResult> {
         // The store may not exist yet, if no run began.
         if !matches!(listed.code, Some(0 | 2)) {
             return Ok(FaultResult::Failed(format!(
-                "kill {nth}: list exited with {:?}",
-                listed.code
+                "kill {nth}: list: {}",
+                describe_exit(listed.code)
             )));
         }
         let cleaned = world.run_assay(&["storage", "clean"])?;
@@ -82,9 +82,9 @@ fn try_kills(program: &Path, is_brief: bool) -> Result<FaultResult> {
         let is_clean = left.len() == 1 && left[0].1 == b"precious";
         if cleaned.code != Some(0) || next.code != Some(0) || !is_clean {
             let what = format!(
-                "kill {nth}: clean {:?}, next run {:?}, {} files left: {}",
-                cleaned.code,
-                next.code,
+                "kill {nth}: clean: {}, next run: {}, {} files left: {}",
+                describe_exit(cleaned.code),
+                describe_exit(next.code),
                 left.len(),
                 next.err
             );
@@ -144,7 +144,8 @@ fn check_after_kill(world: &FaultSandbox, run: &[&str]) -> Result<Option<String>
     let is_there = world.path("file").exists() || !read_tree(&world.path("tree"))?.is_empty();
     let next = world.run_assay(run)?;
     let is_expected = cleaned.code == Some(0) && next.code == Some(0) && !is_there;
-    let codes = format!("clean {:?}, next run {:?}", cleaned.code, next.code);
+    let [cleaning, repetition] = [cleaned.code, next.code].map(describe_exit);
+    let codes = format!("clean: {cleaning}, next run: {repetition}");
     Ok((!is_expected).then(|| format!("{codes}: {}", cleaned.out.trim())))
 }
 
@@ -163,5 +164,5 @@ fn try_stop(program: &Path) -> Result<FaultResult> {
     let status = child.wait()?;
     let shown = world.run_assay(&["show", "--json"])?;
     let is_reported = status.success() && shown.out.contains("\"paused\"");
-    Ok(FaultResult::passed_if(is_reported, format!("exit code {:?}", status.code())))
+    Ok(FaultResult::passed_if(is_reported, describe_exit(status.code())))
 }

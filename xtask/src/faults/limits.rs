@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{AssayOutput, FaultCheck, FaultResult, FaultSandbox, error_line};
+use super::{AssayOutput, FaultCheck, FaultResult, FaultSandbox, describe_exit, error_line};
 
 /// Exit code of [`IN_SMALL_GROUP`] without a control group.
 const NO_GROUP: Option<i32> = Some(77);
@@ -116,7 +116,7 @@ fn limit_threads(program: &Path) -> Result<FaultResult> {
         let is_named = run.code == Some(4) && run.err.contains("pids.max");
         refused += u32::from(is_named);
         if run.err.contains("panicked") || !(is_named || run.code == Some(0)) {
-            failed.push(format!("{test} with {most}: {:?}", run.code));
+            failed.push(format!("{test} with {most}: {}", describe_exit(run.code)));
         }
     }
     let description = match failed.is_empty() {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{FaultCheck, FaultResult, FaultSandbox, error_line, run_system, wait_until};
+use super::{
+    FaultCheck, FaultResult, FaultSandbox, describe_exit, error_line, run_system, wait_until,
+};
 
 const DISK_BYTES: u64 = 16 << 20;
 const PRECIOUS: &str = "what somebody would miss";
@@ -201,7 +203,7 @@ fn shrink_device(program: &Path) -> Result<FaultResult> {
     let code = child.wait()?.code();
     let stored_run = sandbox.run_assay(&["show", "--json"])?;
     let is_failed = code == Some(4) && stored_run.out.contains("Input/output error");
-    Ok(FaultResult::passed_if(is_failed, format!("exit code {code:?}")))
+    Ok(FaultResult::passed_if(is_failed, describe_exit(code)))
 }
 
 fn remount_read_only(program: &Path) -> Result<FaultResult> {

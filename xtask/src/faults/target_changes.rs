@@ -9,7 +9,9 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::during_measurement::wait_for_measurement;
-use super::{FaultCheck, FaultResult, FaultSandbox, error_line, run_system, wait_until};
+use super::{
+    FaultCheck, FaultResult, FaultSandbox, describe_exit, error_line, run_system, wait_until,
+};
 
 /// Options of a run that lasts longer than what disturbs it.
 const LONG_RUN: &[&str] =
@@ -124,7 +126,7 @@ fn disturb_writes(
     let code = child.wait()?.code();
     let shown = world.run_assay(&["show", "--json"])?;
     let is_failed = code == Some(4) && shown.out.contains("the target");
-    Ok(FaultResult::passed_if(is_failed, format!("exit code {code:?}")))
+    Ok(FaultResult::passed_if(is_failed, describe_exit(code)))
 }
 
 fn delete_store(program: &Path) -> Result<FaultResult> {
@@ -181,7 +183,8 @@ fn write_one_file(program: &Path, is_kept: bool) -> Result<FaultResult> {
     let cleaned = world.run_assay(&["storage", "clean"])?;
     let is_gone = !world.path("file").exists() && cleaned.code == Some(0);
     let held = codes.iter().all(|code| *code == Some(0)) && is_there == is_kept && is_gone;
-    Ok(FaultResult::passed_if(held, format!("exit codes {codes:?}")))
+    let ends: Vec<String> = codes.into_iter().map(describe_exit).collect();
+    Ok(FaultResult::passed_if(held, ends.join(", ")))
 }
 
 fn move_created_file(program: &Path) -> Result<FaultResult> {

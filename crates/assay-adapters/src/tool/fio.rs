@@ -17,16 +17,13 @@ use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
 const JOB_FILE: &str = "assay.fio";
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["fio"],
-        path_variable: "ASSAY_FIO",
-        required_text: None,
-        version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
-        uses_launcher: false,
-        hint: "Debian and Ubuntu: apt install fio",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["fio"],
+    path_variable: "ASSAY_FIO",
+    version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
+    hint: "Debian and Ubuntu: apt install fio",
+    ..ToolDetection::DEFAULT
+};
 
 /// Parses the version: `fio-3.33` → `3.33`.
 fn parse_version(printed: &str) -> Option<String> {

@@ -6,7 +6,7 @@
 use assay_model::attribute::Attribute;
 use assay_model::workload::{LinpackWorkload, StreamWorkload, Workload};
 
-use super::{ToolDetection, VersionSource, unsupported};
+use super::{ToolDetection, unsupported};
 use crate::hpcc_text::{HpccSummary, find_section};
 use crate::hpl_text::{HplInput, HplLog, MAX_N, block_size, process_grid};
 use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale, threads_per_process};
@@ -17,16 +17,13 @@ use crate::stream_text::{StreamText, report_arrays};
 const INPUT: &str = "hpccinf.txt";
 const OUTPUT: &str = "hpccoutf.txt";
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["hpcc"],
-        path_variable: "ASSAY_HPCC",
-        required_text: None,
-        version: VersionSource::FromMeasurement,
-        uses_launcher: true,
-        hint: "Debian and Ubuntu: apt install hpcc openmpi-bin libopenblas0-pthread",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["hpcc"],
+    path_variable: "ASSAY_HPCC",
+    uses_launcher: true,
+    hint: "Debian and Ubuntu: apt install hpcc openmpi-bin libopenblas0-pthread",
+    ..ToolDetection::DEFAULT
+};
 
 pub(super) fn supports(workload: &Workload) -> bool {
     if let Some(work) = workload.as_linpack() {

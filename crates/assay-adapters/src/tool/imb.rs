@@ -9,23 +9,20 @@ use assay_model::benchmark::MpiTest;
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::workload::{MpiWorkload, Workload};
 
-use super::{ToolDetection, VersionSource, mpi_rows, unsupported};
+use super::{ToolDetection, mpi_rows, unsupported};
 use crate::invocation::{Invocation, ToolRequest};
 use crate::mpi_launch;
 use crate::mpi_text::{self, ColumnContent, ColumnLabels, ColumnUnit, MpiRow};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["IMB-MPI1"],
-        path_variable: "ASSAY_IMB",
-        required_text: Some("Intel(R) MPI Benchmarks"),
-        version: VersionSource::FromMeasurement,
-        uses_launcher: false,
-        hint: "it comes with Intel MPI and with the Python package impi-devel; built for another MPI, \
-               name it in ASSAY_IMB",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["IMB-MPI1"],
+    path_variable: "ASSAY_IMB",
+    required_text: Some("Intel(R) MPI Benchmarks"),
+    hint: "it comes with Intel MPI and with the Python package impi-devel; built for another MPI, \
+           name it in ASSAY_IMB",
+    ..ToolDetection::DEFAULT
+};
 
 const MICRO: ColumnUnit = ColumnUnit::Microseconds;
 const LABELS: &ColumnLabels = &[

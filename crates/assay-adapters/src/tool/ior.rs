@@ -10,7 +10,7 @@ use assay_model::workload::storage::{
 };
 
 use super::ior_rows::convert_ior_rows;
-use super::{ToolDetection, VersionSource, unsupported};
+use super::{ToolDetection, unsupported};
 use crate::invocation::{Invocation, ToolRequest, c_locale};
 use crate::ior_text::{IorRow, IorText};
 use crate::launcher::Launch;
@@ -22,16 +22,14 @@ const REPETITIONS: u32 = 6;
 /// Limit of tasks, more than any launcher starts on one machine.
 const MAX_TASKS: u32 = 4096;
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["ior", "IOR"],
-        path_variable: "ASSAY_IOR",
-        required_text: Some("MPI Coordinated Test of Parallel I/O"),
-        version: VersionSource::FromMeasurement,
-        uses_launcher: true,
-        hint: "build it with your MPI: https://github.com/hpc/ior",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["ior", "IOR"],
+    path_variable: "ASSAY_IOR",
+    required_text: Some("MPI Coordinated Test of Parallel I/O"),
+    uses_launcher: true,
+    hint: "build it with your MPI: https://github.com/hpc/ior",
+    ..ToolDetection::DEFAULT
+};
 
 pub(super) fn supports(workload: &Workload) -> bool {
     workload.as_storage().is_some_and(|test| unsupported_reason(&test.workload).is_none())

@@ -19,16 +19,13 @@ use crate::outputs::{Outputs, ParsedOutput, ToolError};
 const NAME: &str = "iperf3";
 const PLACE: &str = "the JSON document";
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["iperf3"],
-        path_variable: "ASSAY_IPERF3",
-        required_text: None,
-        version: VersionSource::FromOption { arguments: &["-v"], read: parse_version },
-        uses_launcher: false,
-        hint: "Debian and Ubuntu: apt install iperf3",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["iperf3"],
+    path_variable: "ASSAY_IPERF3",
+    version: VersionSource::FromOption { arguments: &["-v"], read: parse_version },
+    hint: "Debian and Ubuntu: apt install iperf3",
+    ..ToolDetection::DEFAULT
+};
 
 /// Parses the version: `iperf 3.12 (cJSON 1.7.15)` → `3.12`.
 fn parse_version(printed: &str) -> Option<String> {

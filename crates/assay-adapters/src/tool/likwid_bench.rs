@@ -9,16 +9,13 @@ use crate::likwid_text::LikwidText;
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::stream_text::report_arrays;
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["likwid-bench"],
-        path_variable: "ASSAY_LIKWID_BENCH",
-        required_text: None,
-        version: VersionSource::FromOption { arguments: &["-v"], read: parse_version },
-        uses_launcher: false,
-        hint: "Debian and Ubuntu: apt install likwid",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["likwid-bench"],
+    path_variable: "ASSAY_LIKWID_BENCH",
+    version: VersionSource::FromOption { arguments: &["-v"], read: parse_version },
+    hint: "Debian and Ubuntu: apt install likwid",
+    ..ToolDetection::DEFAULT
+};
 
 /// Parses the version: `likwid-bench -- Version 5.2.2` → `5.2.2`.
 fn parse_version(printed: &str) -> Option<String> {

@@ -7,23 +7,19 @@ use std::path::Path;
 use assay_model::benchmark::{MpiPattern, MpiTest};
 use assay_model::workload::Workload;
 
-use super::{ToolDetection, VersionSource, mpi_rows, unsupported};
+use super::{ToolDetection, mpi_rows, unsupported};
 use crate::invocation::{Invocation, ToolRequest};
 use crate::mpi_launch;
 use crate::mpi_text::{self, ColumnContent, ColumnLabels, ColumnUnit};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["osu_latency"],
-        path_variable: "ASSAY_OSU",
-        required_text: None,
-        version: VersionSource::FromMeasurement,
-        uses_launcher: false,
-        hint: "build them from mvapich.cse.ohio-state.edu/benchmarks with the mpicc of the MPI to be \
-               measured, then name osu_latency in ASSAY_OSU; the others are found next to it",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["osu_latency"],
+    path_variable: "ASSAY_OSU",
+    hint: "build them from mvapich.cse.ohio-state.edu/benchmarks with the mpicc of the MPI to be \
+           measured, then name osu_latency in ASSAY_OSU; the others are found next to it",
+    ..ToolDetection::DEFAULT
+};
 
 const MICRO: ColumnUnit = ColumnUnit::Microseconds;
 const LABELS: &ColumnLabels = &[

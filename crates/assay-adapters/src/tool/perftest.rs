@@ -29,10 +29,9 @@ pub(super) const fn adapter(
     let detect = ToolDetection {
         programs,
         path_variable: "ASSAY_PERFTEST",
-        required_text: None,
         version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
-        uses_launcher: false,
         hint: "Debian and Ubuntu: apt install perftest",
+        ..ToolDetection::DEFAULT
     };
     ToolAdapter { name, about, detect, supports: takes, command, parse }
 }

@@ -12,16 +12,13 @@ const NAME: &str = "ping";
 const ECHOES: &str = "100";
 const INTERVAL_S: &str = "0.01";
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["ping"],
-        path_variable: "ASSAY_PING",
-        required_text: None,
-        version: VersionSource::FromOption { arguments: &["-V"], read: parse_version },
-        uses_launcher: false,
-        hint: "Debian and Ubuntu: apt install iputils-ping",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["ping"],
+    path_variable: "ASSAY_PING",
+    version: VersionSource::FromOption { arguments: &["-V"], read: parse_version },
+    hint: "Debian and Ubuntu: apt install iputils-ping",
+    ..ToolDetection::DEFAULT
+};
 
 /// Parses the version: `ping from iputils 20221126` → `iputils 20221126`.
 fn parse_version(printed: &str) -> Option<String> {

@@ -12,16 +12,13 @@ use crate::outputs::{Outputs, ParsedOutput, ToolError, parse_positive_scaled};
 
 const NAME: &str = "qperf";
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["qperf"],
-        path_variable: "ASSAY_QPERF",
-        required_text: None,
-        version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
-        uses_launcher: false,
-        hint: "Debian and Ubuntu: apt install qperf",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["qperf"],
+    path_variable: "ASSAY_QPERF",
+    version: VersionSource::FromOption { arguments: &["--version"], read: parse_version },
+    hint: "Debian and Ubuntu: apt install qperf",
+    ..ToolDetection::DEFAULT
+};
 
 /// Parses the version: `qperf 0.4.11` → `0.4.11`.
 fn parse_version(printed: &str) -> Option<String> {

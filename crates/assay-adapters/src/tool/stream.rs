@@ -4,23 +4,20 @@ use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::workload::Workload;
 
-use super::{ToolDetection, VersionSource, unsupported};
+use super::{ToolDetection, unsupported};
 use crate::invocation::{Invocation, ToolRequest, c_locale, threads_per_process};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::stream_text::{StreamText, report_arrays};
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["stream_c", "stream_c.exe", "stream", "stream_omp"],
-        path_variable: "ASSAY_STREAM",
-        // Distinguishes STREAM from ImageMagick's `stream`: the text is in STREAM's binary.
-        required_text: Some("STREAM version"),
-        version: VersionSource::FromMeasurement,
-        uses_launcher: false,
-        hint: "compile stream.c from cs.virginia.edu/stream with -O3 -march=native -fopenmp \
-               -DSTREAM_ARRAY_SIZE=…, then name the binary in ASSAY_STREAM",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["stream_c", "stream_c.exe", "stream", "stream_omp"],
+    path_variable: "ASSAY_STREAM",
+    // Distinguishes STREAM from ImageMagick's `stream`: the text is in STREAM's binary.
+    required_text: Some("STREAM version"),
+    hint: "compile stream.c from cs.virginia.edu/stream with -O3 -march=native -fopenmp \
+           -DSTREAM_ARRAY_SIZE=…, then name the binary in ASSAY_STREAM",
+    ..ToolDetection::DEFAULT
+};
 
 /// Whether the workload has a single domain: STREAM is one process, timed by one clock.
 pub(super) fn supports(workload: &Workload) -> bool {

@@ -12,7 +12,7 @@ use assay_model::workload::storage::{
     StorageStream, StorageTarget, StorageWorkload, Verify, WriteSync,
 };
 
-use super::{ToolDetection, VersionSource, unsupported};
+use super::{ToolDetection, unsupported};
 use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::vdbench_flat::{FlatFile, VdbenchInterval};
@@ -25,16 +25,12 @@ const ERRORS: &str = "output/errorlog.html";
 /// two.
 const MINIMUM_S: f64 = 3.0;
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["vdbench", "vdbench.bash"],
-        path_variable: "ASSAY_VDBENCH",
-        required_text: None,
-        version: VersionSource::FromMeasurement,
-        uses_launcher: false,
-        hint: "from Oracle, with a Java: https://www.oracle.com/downloads/server-storage/vdbench-downloads.html",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["vdbench", "vdbench.bash"],
+    path_variable: "ASSAY_VDBENCH",
+    hint: "from Oracle, with a Java: https://www.oracle.com/downloads/server-storage/vdbench-downloads.html",
+    ..ToolDetection::DEFAULT
+};
 
 pub(super) fn supports(workload: &Workload) -> bool {
     workload.as_storage().is_some_and(|test| unsupported_reason(&test.workload).is_none())

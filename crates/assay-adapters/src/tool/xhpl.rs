@@ -3,23 +3,20 @@
 use assay_model::attribute::Attribute;
 use assay_model::workload::{LinpackWorkload, Workload};
 
-use super::{ToolDetection, VersionSource, unsupported};
+use super::{ToolDetection, unsupported};
 use crate::hpl_text::{HplInput, HplLog, MAX_N, block_size, process_grid};
 use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale, threads_per_process};
 use crate::launcher::Launch;
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
-pub(super) const fn detect() -> ToolDetection {
-    ToolDetection {
-        programs: &["xhpl", "xhpl_intel64_dynamic", "xhpl_intel64_static"],
-        path_variable: "ASSAY_XHPL",
-        required_text: None,
-        version: VersionSource::FromMeasurement,
-        uses_launcher: true,
-        hint: "build HPL from netlib.org/benchmark/hpl with your BLAS and MPI, then name the \
-               binary in ASSAY_XHPL",
-    }
-}
+pub(super) const DETECTION: ToolDetection = ToolDetection {
+    programs: &["xhpl", "xhpl_intel64_dynamic", "xhpl_intel64_static"],
+    path_variable: "ASSAY_XHPL",
+    uses_launcher: true,
+    hint: "build HPL from netlib.org/benchmark/hpl with your BLAS and MPI, then name the \
+           binary in ASSAY_XHPL",
+    ..ToolDetection::DEFAULT
+};
 
 /// Whether xhpl supports the workload. The workload must not name a BLAS: xhpl is linked to one.
 pub(super) fn supports(workload: &Workload) -> bool {

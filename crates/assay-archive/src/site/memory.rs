@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_run::failure::CommandFailure;
-use assay_store::{ListEntry, RunListing, Store, StoreError};
+use assay_store::{ListEntry, RunListing, Store};
 
 use super::folder::{HeldFile, HeldFiles, SiteFolder};
 use super::runs::render_run_file;
@@ -86,7 +86,6 @@ impl SiteMemory {
         }
         let _one_at_a_time = self.rendering.lock().unwrap_or_else(PoisonError::into_inner);
         let rendered = render_run_file(&store()?, name, self.style.language);
-        let failure = |error: StoreError| CommandFailure::from_store(&error);
-        rendered.transpose().map_err(failure).map(|file| file.map(Arc::from))
+        Ok(rendered.transpose()?.map(Arc::from))
     }
 }

@@ -76,10 +76,8 @@ fn workload(options: &IorOptions, access: IorAccess, repetition: u32) -> Storage
         streams: ranks.map(|rank| stream(options, access, rank)).collect(),
         load: StorageLoad::Closed,
         timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s: limited.then(|| f64::from(options.deadline_s)),
             interval_s: INTERVAL_S,
-            stop_after_bytes: None,
+            ..StorageTiming::new(limited.then(|| f64::from(options.deadline_s)))
         },
         engine: EngineChoice::Threads,
         data: StorageData {

@@ -57,10 +57,9 @@ pub(super) fn parse_percent(lines: &mut Lines, parameter: &Parameter) -> Option<
         "`{}` must be a percentage from 0 to 100, not {value}",
         parameter.keyword.spelled
     );
-    let error = lines
-        .error("V123", parameter.spot, message)
-        .with_vdbench_behaviour("takes it as it is");
-    lines.diagnostics.push(error);
+    lines
+        .report_error("V123", parameter.spot, message)
+        .add_vdbench_behaviour("takes it as it is");
     None
 }
 
@@ -71,8 +70,7 @@ pub(super) fn parse_positive(lines: &mut Lines, parameter: &Parameter) -> Option
         return Some(value);
     }
     let message = format!("`{}` must be more than zero", parameter.keyword.spelled);
-    let error = lines.error("V123", parameter.spot, message);
-    lines.diagnostics.push(error);
+    lines.report_error("V123", parameter.spot, message);
     None
 }
 
@@ -89,17 +87,14 @@ pub(super) fn parse_open_flags(lines: &mut Lines, parameter: &Parameter) -> Opti
             "none" | "clear" => {}
             other if add_flag_bits(other, &mut flags) => {}
             other => {
-                let error = lines
-                    .error(
+                lines.report_error(
                         "V113",
                         element.spot,
                         format!("`{other}` is not a supported open flag"),
-                    )
-                    .with_help(
+                    ).add_help(
                         "use o_direct, directio, o_sync, o_dsync, o_rsync, fsync or sums of 0x1000 \
                          (o_dsync), 0x4000 (o_direct) and 0x101000 (o_sync)",
                     );
-                lines.diagnostics.push(error);
                 return None;
             }
         }
@@ -142,9 +137,7 @@ pub(super) fn parse_sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Tr
         _ if numbers.len().is_multiple_of(2) => parse_size_shares(lines, parameter, &numbers)?,
         _ => {
             let message = "a distribution of sizes is (size,percent,size,percent,…)";
-            let error =
-                lines.error("V155", parameter.spot, message).with_vdbench_behaviour("stops");
-            lines.diagnostics.push(error);
+            lines.report_error("V155", parameter.spot, message).add_vdbench_behaviour("stops");
             return None;
         }
     };
@@ -164,12 +157,11 @@ pub(super) fn parse_sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Tr
         } else {
             "a size is not a multiple of 512"
         };
-        let error = lines.error("V154", parameter.spot, message);
         let is_single = numbers.len() == 1;
         let vdbench_action = if is_single { "takes it for a file" } else { "stops" };
-        lines.diagnostics.push(
-            error.with_help("sectors have 512 bytes").with_vdbench_behaviour(vdbench_action),
-        );
+        lines
+            .report_error("V154", parameter.spot, message)
+            .advise("sectors have 512 bytes", vdbench_action);
         return None;
     }
     Some(sizes)
@@ -186,9 +178,7 @@ fn parse_size_shares(
     // Vdbench's tolerance, which permits rounded thirds.
     if (total - 100.0).abs() > 0.5 || shares.iter().any(|(_, percent)| *percent < 0.0) {
         let message = format!("the percentages of `xfersize` add up to {total}, not 100");
-        let error =
-            lines.error("V155", parameter.spot, message).with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error);
+        lines.report_error("V155", parameter.spot, message).add_vdbench_behaviour("stops");
         return None;
     }
     Some(TransferSizes::Shares(shares))
@@ -215,12 +205,10 @@ pub(super) fn parse_seek(
         "eof" => return Some(SeekPattern::Eof),
         "seqnz" => {
             let message = "`seekpct=seqnz` of later Vdbench versions is not supported";
-            let error = lines
-                .error("V114", parameter.spot, message)
-                .with_vdbench_behaviour("stops, up to 5.04.06");
-            lines
-                .diagnostics
-                .push(error.with_help("use seekpct=sequential with range=, or a percentage"));
+            lines.report_error("V114", parameter.spot, message).advise(
+                "use seekpct=sequential with range=, or a percentage",
+                "stops, up to 5.04.06",
+            );
         }
         word if word.len() >= 2 && "poisson".starts_with(word) => {
             return Some(SeekPattern::Skewed(SKEW_DIVISOR));
@@ -229,12 +217,9 @@ pub(super) fn parse_seek(
         word if word.starts_with("seq") => return Some(SeekPattern::Percent(0.0)),
         other => {
             let message = format!("`{other}` is not a seek percentage");
-            let error = lines.error("V123", parameter.spot, message);
-            lines.diagnostics.push(
-                error
-                    .with_help("use random, sequential, eof or 0 to 100")
-                    .with_vdbench_behaviour("stops"),
-            );
+            lines
+                .report_error("V123", parameter.spot, message)
+                .advise("use random, sequential, eof or 0 to 100", "stops");
         }
     }
     None
@@ -245,16 +230,13 @@ pub(super) fn parse_range(lines: &mut Lines, parameter: &Parameter) -> Option<(f
     let (low, high) = parse_pair(lines, parameter)?;
     if high <= low || low < 0.0 {
         let message = format!("the range from {low} to {high} is empty");
-        let error =
-            lines.error("V153", parameter.spot, message).with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error);
+        lines.report_error("V153", parameter.spot, message).add_vdbench_behaviour("stops");
         return None;
     }
     if low <= 100.0 && (100.0..=200.0).contains(&high) && high > 100.0 {
         let message = "a range that wraps around the end is not supported";
-        let error = lines.error("V114", parameter.spot, message);
         let help = "use two workloads with a range each";
-        lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("carries it out"));
+        lines.report_error("V114", parameter.spot, message).advise(help, "carries it out");
         return None;
     }
     Some((low, high))
@@ -267,11 +249,10 @@ pub(super) fn parse_hot_band(lines: &mut Lines, parameter: &Parameter) -> Option
         lines.diagnostics.iter().any(|diagnostic| diagnostic.message.starts_with("`hotband`"));
     if !is_reported {
         let message = "`hotband` uses an exponential distribution here, with a third of the band as its mean";
-        let warning = lines.warning("V114", parameter.spot, message);
         let help = "compare only results of assay: cache hit rates depend on the distribution";
-        lines.diagnostics.push(
-            warning.with_help(help).with_vdbench_behaviour("draws from a table of its own"),
-        );
+        lines
+            .report_warning("V114", parameter.spot, message)
+            .advise(help, "draws from a table of its own");
     }
     Some(band)
 }
@@ -282,9 +263,9 @@ pub(super) fn parse_strides(lines: &mut Lines, parameter: &Parameter) -> Option<
     if minimum < 0.0 || maximum < minimum {
         let message =
             format!("the gaps from {minimum} to {maximum} bytes are not a valid range");
-        let error =
-            lines.error("V153", parameter.spot, message).with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error.with_help("write stride=(minimum,maximum)"));
+        lines
+            .report_error("V153", parameter.spot, message)
+            .advise("write stride=(minimum,maximum)", "stops");
         return None;
     }
     let (minimum, maximum) = (minimum as u64, maximum as u64);
@@ -337,10 +318,10 @@ pub(super) fn parse_verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
             Some((_, mode)) => verify = *mode,
             None => {
                 let message = format!("`{}` is not a value of `validate`", element.text);
-                let error = lines.error("V120", element.spot, message).with_help(
+                lines.report_error("V120", element.spot, message).advise(
                     "use yes, no, read_after_write, no_preread, time or ignore_zero_reads",
+                    "stops",
                 );
-                lines.diagnostics.push(error.with_vdbench_behaviour("stops"));
             }
         }
     }
@@ -360,10 +341,10 @@ pub(super) fn parse_loop_limit(lines: &mut Lines, parameter: &Parameter) -> Opti
     });
     if limit.is_none() {
         let message = format!("`{word}` is not a value of `loop`");
-        let error = lines.error("V123", parameter.spot, message).with_help(
+        lines.report_error("V123", parameter.spot, message).advise(
             "use loop=3 for three passes, or loop=30s, loop=30m, loop=2h for a duration",
+            "stops",
         );
-        lines.diagnostics.push(error.with_vdbench_behaviour("stops"));
     }
     limit
 }
@@ -375,8 +356,7 @@ pub(super) fn parse_pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f6
         return Some((a.value, b.value));
     }
     let message = format!("`{0}` takes two values: {0}=(a,b)", parameter.keyword.spelled);
-    let error = lines.error("V120", parameter.spot, message).with_vdbench_behaviour("stops");
-    lines.diagnostics.push(error);
+    lines.report_error("V120", parameter.spot, message).add_vdbench_behaviour("stops");
     None
 }
 
@@ -391,9 +371,7 @@ pub(super) fn parse_divided(lines: &mut Lines, parameter: &Parameter) -> Option<
         _ => {
             let spelled = parameter.keyword.spelled;
             let message = format!("`{spelled}` must be a number or (number,divisor)");
-            let error =
-                lines.error("V123", parameter.spot, message).with_vdbench_behaviour("stops");
-            lines.diagnostics.push(error);
+            lines.report_error("V123", parameter.spot, message).add_vdbench_behaviour("stops");
             None
         }
     }
@@ -402,9 +380,7 @@ pub(super) fn parse_divided(lines: &mut Lines, parameter: &Parameter) -> Option<
 pub(super) fn check_sector_multiple(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
     if !bytes.is_multiple_of(512) {
         let message = format!("`{}` is not a multiple of 512", parameter.keyword.spelled);
-        let error =
-            lines.error("V154", parameter.spot, message).with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error);
+        lines.report_error("V154", parameter.spot, message).add_vdbench_behaviour("stops");
     }
 }
 
@@ -425,8 +401,9 @@ pub(super) fn parse_operation(
             format!("`{word}` is not an operation")
         };
         let code = if is_vdbench_operation { "V114" } else { "V113" };
-        let error = lines.error(code, parameter.spot, message);
-        lines.diagnostics.push(error.with_help(format!("use one of {names}")));
+        lines
+            .report_error(code, parameter.spot, message)
+            .add_help(format!("use one of {names}"));
     }
     operation
 }
@@ -435,6 +412,5 @@ pub(super) fn parse_operation(
 pub(super) fn report_unapplied(lines: &mut Lines, parameter: &Parameter) {
     let spelled = parameter.keyword.spelled;
     let message = format!("`{spelled}` {UNAPPLIED}");
-    let error = lines.error("V114", parameter.spot, message);
-    lines.diagnostics.push(error.with_help("leave it out"));
+    lines.report_error("V114", parameter.spot, message).add_help("leave it out");
 }

@@ -107,25 +107,19 @@ impl<'a, 'b> Compiler<'a, 'b> {
         let is_raw = !definitions.storages.is_empty() || !definitions.workloads.is_empty();
         if let Some(spot) = definitions.first_file_definition.filter(|_| is_raw) {
             let message = "raw and file-system definitions are mixed";
-            let error = self.lines.error("V140", spot, message);
-            self.lines.diagnostics.push(
-                error.with_help("split them into two files").with_vdbench_behaviour("stops"),
-            );
+            self.lines
+                .report_error("V140", spot, message)
+                .advise("split them into two files", "stops");
             return self.execution;
         }
         if !self.input.is_apart {
             self.check_nested_anchors((0..definitions.file_systems.len()).collect());
         }
         if definitions.runs.is_empty() {
-            let diagnostic = super::Diagnostic::new(
-                super::DiagnosticSeverity::Error,
-                "V131",
-                None,
-                "the file defines no run (rd)",
-            );
-            let diagnostic =
-                diagnostic.with_help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
-            self.lines.diagnostics.push(diagnostic.with_vdbench_behaviour("stops"));
+            let severity = super::DiagnosticSeverity::Error;
+            self.lines
+                .report(severity, "V131", None, "the file defines no run (rd)")
+                .advise("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1", "stops");
         }
         for run in &definitions.runs {
             self.compile_run(run);
@@ -171,8 +165,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
             combinations.filter(|n| n * points + self.execution.runs.len() <= MAX_RUNS)
         else {
             let message = format!("`{}` makes more than {MAX_RUNS} runs", run.name.text);
-            let error = self.lines.error("V165", run.name.spot, message);
-            self.lines.diagnostics.push(error.with_help("shorten its loops"));
+            self.lines
+                .report_error("V165", run.name.spot, message)
+                .add_help("shorten its loops");
             return;
         };
         for number in 0..combinations {
@@ -218,8 +213,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         }
         for (code, problem, help) in &problems {
             let message = format!("the run `{}` {problem}", run.name.text);
-            let error = self.lines.error(code, run.name.spot, message);
-            self.lines.diagnostics.push(error.with_help(*help).with_vdbench_behaviour("stops"));
+            self.lines.report_error(code, run.name.spot, message).advise(*help, "stops");
         }
         problems.is_empty()
     }
@@ -260,10 +254,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
                         let message = format!(
                             "{percent} % of the previous run, but this is the first run"
                         );
-                        let error = self.lines.error("V160", run.name.spot, message);
                         self.lines
-                            .diagnostics
-                            .push(error.with_help("run it at iorate=max first"));
+                            .report_error("V160", run.name.spot, message)
+                            .add_help("run it at iorate=max first");
                         return None;
                     };
                     let load = percent_load(previous, percent, run);

@@ -198,8 +198,7 @@ impl Definitions {
             }
             if parameter.elements.iter().any(|element| element.text.is_empty()) {
                 let message = format!("`{}` has an empty value", parameter.keyword.spelled);
-                let error = lines.error("V111", parameter.spot, message);
-                lines.diagnostics.push(error);
+                lines.report_error("V111", parameter.spot, message);
             }
         }
         if statement.is_default() {
@@ -235,10 +234,9 @@ impl Definitions {
             let only_once = matches!(parameter.keyword.name, "lun" | "count");
             if only_once && statement.is_default() {
                 let message = format!("`{}` may not be a default", parameter.keyword.spelled);
-                let error = lines
-                    .error("V142", parameter.spot, message)
-                    .with_vdbench_behaviour("stops");
-                lines.diagnostics.push(error);
+                lines
+                    .report_error("V142", parameter.spot, message)
+                    .add_vdbench_behaviour("stops");
             } else if parameter.keyword.name == "count" {
                 count = parse_pair(lines, parameter).map(|pair| (pair, parameter));
             } else {
@@ -430,8 +428,8 @@ impl WorkloadDefinition {
                     }
                     _ => {
                         let message = "streams with their own size are not supported";
-                        let error = lines.error("V114", parameter.spot, message);
-                        lines.diagnostics.push(error.with_help("set only their number"));
+                        let help = "set only their number";
+                        lines.report_error("V114", parameter.spot, message).add_help(help);
                     }
                 }
             }
@@ -468,11 +466,9 @@ fn check_duplicate(
     let name = statement.name.text.to_ascii_lowercase();
     if statement.kind != DefinitionKind::General && !names.insert((statement.kind, name)) {
         let message = format!("`{}` is defined twice", statement.name.text);
-        let error = lines
-            .error("V142", statement.name.spot, message)
-            .with_help("give each definition of a kind a unique name")
-            .with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error);
+        lines
+            .report_error("V142", statement.name.spot, message)
+            .advise("give each definition of a kind a unique name", "stops");
     }
 }
 
@@ -483,11 +479,9 @@ fn check_order(lines: &mut Lines, statement: &Statement, latest: &mut Definition
             "`{}` is defined after definitions that must follow it",
             statement.name.text
         );
-        let warning = lines
-            .warning("V141", statement.name.spot, message)
-            .with_help("use the order hd, sd, wd, rd or hd, fsd, fwd, rd")
-            .with_vdbench_behaviour("stops");
-        lines.diagnostics.push(warning);
+        lines
+            .report_warning("V141", statement.name.spot, message)
+            .advise("use the order hd, sd, wd, rd or hd, fsd, fwd, rd", "stops");
     }
     *latest = (*latest).max(statement.kind);
 }

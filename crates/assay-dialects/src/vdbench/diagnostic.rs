@@ -60,15 +60,18 @@ impl Diagnostic {
     }
 
     /// Adds a recommended action.
-    #[must_use]
-    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn add_help(&mut self, help: impl Into<String>) -> &mut Self {
         self.help = Some(help.into());
         self
     }
 
+    /// Adds a recommended action and Vdbench's own behaviour.
+    pub(crate) fn advise(&mut self, help: impl Into<String>, does: impl Into<String>) {
+        self.add_help(help).add_vdbench_behaviour(does);
+    }
+
     /// Adds Vdbench's own behaviour.
-    #[must_use]
-    pub(crate) fn with_vdbench_behaviour(mut self, does: impl Into<String>) -> Self {
+    pub(crate) fn add_vdbench_behaviour(&mut self, does: impl Into<String>) -> &mut Self {
         self.vdbench = Some(does.into());
         self
     }

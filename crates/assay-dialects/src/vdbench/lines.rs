@@ -61,10 +61,9 @@ impl Lines {
         let Reader { mut lines, variables, .. } = reader;
         for variable in variables.iter().filter(|variable| !variable.used) {
             let message = format!("no line uses the variable `{}`", variable.name);
-            let unused = Diagnostic::new(DiagnosticSeverity::Warning, "V104", None, message)
-                .with_help(format!("write `${}` where its value belongs", variable.name))
-                .with_vdbench_behaviour("stops");
-            lines.diagnostics.push(unused);
+            lines
+                .report(DiagnosticSeverity::Warning, "V104", None, message)
+                .advise(format!("write `${}` where its value belongs", variable.name), "stops");
         }
         lines
     }
@@ -117,24 +116,39 @@ impl Lines {
         before
     }
 
-    /// Creates an error; help can be added to it.
-    pub(super) fn error(
-        &self,
+    /// Reports an error; help can be added to it.
+    pub(super) fn report_error(
+        &mut self,
         code: &'static str,
         spot: SourceSpan,
         message: impl Into<String>,
-    ) -> Diagnostic {
-        Diagnostic::new(DiagnosticSeverity::Error, code, Some(self.location(spot)), message)
+    ) -> &mut Diagnostic {
+        let location = Some(self.location(spot));
+        self.report(DiagnosticSeverity::Error, code, location, message)
     }
 
-    /// Creates a warning.
-    pub(super) fn warning(
-        &self,
+    /// Reports a warning.
+    pub(super) fn report_warning(
+        &mut self,
         code: &'static str,
         spot: SourceSpan,
         message: impl Into<String>,
-    ) -> Diagnostic {
-        Diagnostic::new(DiagnosticSeverity::Warning, code, Some(self.location(spot)), message)
+    ) -> &mut Diagnostic {
+        let location = Some(self.location(spot));
+        self.report(DiagnosticSeverity::Warning, code, location, message)
+    }
+
+    /// Reports a diagnostic, with a location unless it concerns all files.
+    pub(super) fn report(
+        &mut self,
+        severity: DiagnosticSeverity,
+        code: &'static str,
+        location: Option<SourceLocation>,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let place = self.diagnostics.len();
+        self.diagnostics.push(Diagnostic::new(severity, code, location, message));
+        &mut self.diagnostics[place]
     }
 }
 
@@ -204,12 +218,9 @@ impl Reader<'_, '_> {
         let path = path_text::decode_path(value.trim_matches('"').trim_end_matches(','));
         self.lines.lines[line].is_include = true;
         if nested {
-            let nested = self
-                .lines
-                .error("V102", spot, "an included file may not include another one")
-                .with_help("include both from the file that is given with -f")
-                .with_vdbench_behaviour("stops");
-            self.lines.diagnostics.push(nested);
+            self.lines
+                .report_error("V102", spot, "an included file may not include another one")
+                .advise("include both from the file that is given with -f", "stops");
         } else {
             let folder = file.parent().unwrap_or(Path::new(""));
             let beside = if path.to_string_lossy().contains('/') {
@@ -231,14 +242,13 @@ impl Reader<'_, '_> {
         let why = os_error::simplify_message(&error.to_string());
         let message = format!("cannot read the file `{}`: {why}", written.display());
         let place = by.map(|spot| self.lines.location(spot));
-        let mut missing = Diagnostic::new(DiagnosticSeverity::Error, "V101", place, message);
-        if path == written {
-            missing = missing.with_help(format!("tried `{}`", path.display()));
-        } else {
-            let tried = format!("tried `{}` and `{}`", path.display(), written.display());
-            missing = missing.with_help(tried);
+        let mut tried = format!("tried `{}`", path.display());
+        if path != written {
+            tried += &format!(" and `{}`", written.display());
         }
-        self.lines.diagnostics.push(missing.with_vdbench_behaviour("stops"));
+        self.lines
+            .report(DiagnosticSeverity::Error, "V101", place, message)
+            .advise(tried, "stops");
     }
 
     /// Replaces `$name` and `!name` in a line.

@@ -193,10 +193,9 @@ impl RunDefinition {
                 Some('d') => ArrivalProcess::Constant,
                 _ => {
                     let message = format!("`distribution={word}` is not supported here");
-                    let error = lines.error("V114", element.spot, message);
                     lines
-                        .diagnostics
-                        .push(error.with_help("use exponential, uniform or deterministic"));
+                        .report_error("V114", element.spot, message)
+                        .add_help("use exponential, uniform or deterministic");
                     return;
                 }
             };
@@ -250,11 +249,7 @@ fn check_loop_values(
     };
     let message =
         format!("`{}` is not a valid value of `{}`", invalid.text, parameter.keyword.spelled);
-    let error = lines
-        .error(code, parameter.spot, message)
-        .with_help(help)
-        .with_vdbench_behaviour("stops");
-    lines.diagnostics.push(error);
+    lines.report_error(code, parameter.spot, message).advise(help, "stops");
     false
 }
 
@@ -275,11 +270,9 @@ fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
                     true => "takes it for percent of the rate of the run before",
                     false => "stops",
                 };
-                let error = lines
-                    .error("V123", parameter.spot, message)
-                    .with_help("give IO/s, several in parentheses, max, or curve")
-                    .with_vdbench_behaviour(vdbench_action);
-                lines.diagnostics.push(error);
+                lines
+                    .report_error("V123", parameter.spot, message)
+                    .advise("give IO/s, several in parentheses, max, or curve", vdbench_action);
                 continue;
             }
         };
@@ -287,10 +280,9 @@ fn parse_rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
     }
     if rates.len() > 1 && rates.contains(&Rate::Curve) {
         let message = format!("`{}` mixes a curve with other rates", parameter.keyword.spelled);
-        let error = lines.error("V120", parameter.spot, message);
         lines
-            .diagnostics
-            .push(error.with_help("split it into two runs").with_vdbench_behaviour("stops"));
+            .report_error("V120", parameter.spot, message)
+            .advise("split it into two runs", "stops");
     }
     rates
 }
@@ -356,9 +348,10 @@ fn parse_format(lines: &mut Lines, parameter: &Parameter) -> TreeFormat {
             "complete" => {}
             other => {
                 let message = format!("`format={other}` is not supported here");
-                let error = lines.error("V114", element.spot, message);
                 let supported = "yes, no, restart, only, clean, directories, once and complete";
-                lines.diagnostics.push(error.with_help(format!("use one of {supported}")));
+                lines
+                    .report_error("V114", element.spot, message)
+                    .add_help(format!("use one of {supported}"));
             }
         }
     }
@@ -375,13 +368,10 @@ fn parse_curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
             Some(number) if number.value > 0.0 => points.push(number.value),
             _ => {
                 let message = format!("`{}` is not a percentage of a curve", parsed.text);
-                let error = lines
-                    .error("V123", parameter.spot, message)
-                    .with_help(
-                        "use percentages of the maximum rate, like curve=(10,50,70,80,90,100)",
-                    )
-                    .with_vdbench_behaviour("stops");
-                lines.diagnostics.push(error);
+                lines.report_error("V123", parameter.spot, message).advise(
+                    "use percentages of the maximum rate, like curve=(10,50,70,80,90,100)",
+                    "stops",
+                );
             }
         }
     }
@@ -395,8 +385,6 @@ fn check_seconds(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
         return value;
     }
     let message = format!("`{}` of {value} s is out of range", parameter.keyword.spelled);
-    let error =
-        lines.error("V123", parameter.spot, message).with_help("give the time in seconds");
-    lines.diagnostics.push(error);
+    lines.report_error("V123", parameter.spot, message).add_help("give the time in seconds");
     1.0
 }

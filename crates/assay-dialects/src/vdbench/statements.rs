@@ -2,7 +2,7 @@
 //!
 //! This module finds keywords; the definitions interpret their values.
 
-use super::diagnostic::{Diagnostic, DiagnosticSeverity};
+use super::diagnostic::DiagnosticSeverity;
 use super::keywords::{self, DefinitionKind, Keyword, KeywordMatch, KeywordSupport};
 use super::lines::{Lines, SourceSpan};
 use super::tokens::{ParameterElement, Token, tokenize};
@@ -97,10 +97,9 @@ impl Reader {
             let message =
                 format!("this line exceeds the limit when repeated for {} hosts", labels.len());
             let spot = SourceSpan { line, start: 0, end: lines.text(line).len() };
-            let error = lines.error("V167", spot, message).with_help(format!(
+            lines.report_error("V167", spot, message).add_help(format!(
                 "use at most {MAX_HOSTS} hosts and 16 MiB of lines for them"
             ));
-            lines.diagnostics.push(error);
             return;
         }
         for (ordinal, label) in labels.iter().enumerate() {
@@ -133,25 +132,20 @@ impl Reader {
 
     fn begin_definition(&mut self, lines: &mut Lines, kind: DefinitionKind, token: &Token) {
         let [name] = &token.elements[..] else {
-            let error = lines
-                .error("V111", token.spot, "a definition must have one name")
-                .with_help(format!("write `{}=name`", token.keyword))
-                .with_vdbench_behaviour("stops");
-            lines.diagnostics.push(error);
+            lines
+                .report_error("V111", token.spot, "a definition must have one name")
+                .advise(format!("write `{}=name`", token.keyword), "stops");
             return self.begin_statement(kind, token.elements[0].clone());
         };
         if name.text.is_empty() {
-            let error = lines
-                .error("V111", token.spot, "the definition has no name")
-                .with_help(format!("write `{0}={0}1`", token.keyword))
-                .with_vdbench_behaviour("stops");
-            lines.diagnostics.push(error);
+            lines
+                .report_error("V111", token.spot, "the definition has no name")
+                .advise(format!("write `{0}={0}1`", token.keyword), "stops");
         }
         if kind == DefinitionKind::ReplayGroup {
-            let error = lines
-                .error("V114", token.spot, "replay groups (rg) are not supported here")
-                .with_help("describe the workload with wd and rd");
-            lines.diagnostics.push(error);
+            lines
+                .report_error("V114", token.spot, "replay groups (rg) are not supported here")
+                .add_help("describe the workload with wd and rd");
         }
         if kind == DefinitionKind::Host && !name.text.eq_ignore_ascii_case("default") {
             self.labels.push(name.text.clone());
@@ -171,8 +165,9 @@ impl Reader {
                     "`{}` is ambiguous: `{}` or `{}`; it is read as `{}`",
                     token.keyword, keyword.spelled, other.spelled, keyword.spelled
                 );
-                let warning = lines.warning("V113", token.keyword_spot, message);
-                lines.diagnostics.push(warning.with_help("write it in full"));
+                lines
+                    .report_warning("V113", token.keyword_spot, message)
+                    .add_help("write it in full");
                 keyword
             }
             KeywordMatch::Unknown => return report_unknown(lines, kind, &token),
@@ -204,19 +199,13 @@ impl Reader {
                 self.reported.push((kind, spelled));
                 let message = format!("`{spelled}` has no effect here: {why}");
                 let place = Some(lines.location(token.spot));
-                lines.diagnostics.push(Diagnostic::new(
-                    DiagnosticSeverity::Note,
-                    "V114",
-                    place,
-                    message,
-                ));
+                lines.report(DiagnosticSeverity::Note, "V114", place, message);
                 false
             }
             KeywordSupport::Unsupported(_) if is_off => false,
             KeywordSupport::Unsupported(why) => {
                 let message = format!("`assay vdbench` does not support {spelled}");
-                let error = lines.error("V114", token.spot, message).with_help(why);
-                lines.diagnostics.push(error.with_vdbench_behaviour("carries it out"));
+                lines.report_error("V114", token.spot, message).advise(why, "carries it out");
                 false
             }
         }
@@ -225,12 +214,14 @@ impl Reader {
 
 fn report_unknown(lines: &mut Lines, kind: DefinitionKind, token: &Token) {
     let message = format!("`{}` is not a {}", token.keyword, kind.description());
-    let mut error =
-        lines.error("V113", token.keyword_spot, message).with_vdbench_behaviour("stops");
     // Each help searches all keywords, so their number is limited to about a hundred.
-    if lines.diagnostics.len() > 100 {
-        return lines.diagnostics.push(error);
-    }
+    let help = (lines.diagnostics.len() <= 100).then(|| suggest_keyword(kind, token)).flatten();
+    let report = lines.report_error("V113", token.keyword_spot, message);
+    report.add_vdbench_behaviour("stops").help = help;
+}
+
+/// Returns help for an unknown keyword: where it belongs, or a similar one.
+fn suggest_keyword(kind: DefinitionKind, token: &Token) -> Option<String> {
     let elsewhere = [
         DefinitionKind::General,
         DefinitionKind::Storage,
@@ -241,19 +232,19 @@ fn report_unknown(lines: &mut Lines, kind: DefinitionKind, token: &Token) {
     .into_iter()
     .chain([DefinitionKind::FileSystem, DefinitionKind::FileWorkload])
     .find(|other| other.keywords().iter().any(|row| row.spelled == token.keyword));
-    if DefinitionKind::from_keyword(&token.keyword).is_some() && elsewhere.is_none() {
-        error = error.with_help("a definition begins at the start of a line");
-    } else if let Some(other) = elsewhere {
-        error = error.with_help(match other {
-            DefinitionKind::General => {
-                "move it before all definitions: it is a general parameter".into()
-            }
-            other => format!("it is a {}", other.description()),
-        });
-    } else if let Some(nearest) = keywords::nearest_keyword(kind, &token.keyword) {
-        error = error.with_help(format!("did you mean `{nearest}`?"));
+    match elsewhere {
+        None if DefinitionKind::from_keyword(&token.keyword).is_some() => {
+            Some("a definition begins at the start of a line".to_owned())
+        }
+        Some(DefinitionKind::General) => {
+            Some("move it before all definitions: it is a general parameter".to_owned())
+        }
+        Some(other) => Some(format!("it is a {}", other.description())),
+        None => {
+            let nearest = keywords::nearest_keyword(kind, &token.keyword)?;
+            Some(format!("did you mean `{nearest}`?"))
+        }
     }
-    lines.diagnostics.push(error);
 }
 
 /// Returns the starts of variables without a value, and reports them.
@@ -272,11 +263,9 @@ fn report_unresolved(lines: &mut Lines, line: usize) -> Vec<usize> {
             continue;
         }
         let spot = SourceSpan { line, start, end: start + 1 + name.len() };
-        let error = lines
-            .error("V103", spot, format!("the variable `{name}` has no value"))
-            .with_help(format!("give it on the command line: {name}=…"))
-            .with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error);
+        lines
+            .report_error("V103", spot, format!("the variable `{name}` has no value"))
+            .advise(format!("give it on the command line: {name}=…"), "stops");
         starts.push(start);
     }
     starts

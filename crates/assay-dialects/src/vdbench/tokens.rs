@@ -45,13 +45,10 @@ pub(super) fn tokenize(lines: &mut Lines, line: usize) -> Vec<Token> {
             None => {
                 let piece = &text[from..to];
                 let message = format!("`{piece}` is not `keyword=value`");
-                let error = lines
-                    .error("V111", spot, message)
-                    .with_help(
-                        "write `keyword=value`, lists in parentheses, comments after a blank",
-                    )
-                    .with_vdbench_behaviour("stops");
-                lines.diagnostics.push(error);
+                lines.report_error("V111", spot, message).advise(
+                    "write `keyword=value`, lists in parentheses, comments after a blank",
+                    "stops",
+                );
             }
         }
     }
@@ -76,11 +73,9 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
                 };
                 if text[at..].contains(')') {
                     let spot = SourceSpan { line, start: at, end: at + c.len_utf8() };
-                    let error = lines
-                        .error("V110", spot, "a blank inside parentheses ends the line")
-                        .with_help("remove the blank")
-                        .with_vdbench_behaviour("reads the rest as a comment and stops");
-                    lines.diagnostics.push(error);
+                    lines
+                        .report_error("V110", spot, "a blank inside parentheses ends the line")
+                        .advise("remove the blank", "reads the rest as a comment and stops");
                     return None;
                 }
                 return report_unmatched(lines, line, paren, "`(` is never closed");
@@ -96,11 +91,10 @@ fn content_end(lines: &mut Lines, line: usize, text: &str, start: usize) -> Opti
 }
 
 fn report_unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<usize> {
-    let error = lines
-        .error("V112", SourceSpan { line, start: at, end: at + 1 }, what)
-        .with_help("write parentheses and quotation marks in pairs, on one line")
-        .with_vdbench_behaviour("does not notice, and uses the rest of the line unchanged");
-    lines.diagnostics.push(error);
+    lines.report_error("V112", SourceSpan { line, start: at, end: at + 1 }, what).advise(
+        "write parentheses and quotation marks in pairs, on one line",
+        "does not notice, and uses the rest of the line unchanged",
+    );
     None
 }
 
@@ -116,11 +110,9 @@ fn warn_of_commented_parameter(lines: &mut Lines, line: usize, text: &str, blank
         let start = text.len() - rest.len();
         let spot = SourceSpan { line, start, end: start + word.len() };
         let message = format!("`{word}` follows a blank and is read as a comment");
-        let warning = lines
-            .warning("V110", spot, message)
-            .with_help("remove the blank")
-            .with_vdbench_behaviour("ignores it silently");
-        lines.diagnostics.push(warning);
+        lines
+            .report_warning("V110", spot, message)
+            .advise("remove the blank", "ignores it silently");
     }
 }
 

@@ -33,6 +33,16 @@ pub(super) struct ParameterValue {
     pub(super) text: String,
 }
 
+impl ParameterValue {
+    /// Returns the number; 0 for a word.
+    pub(super) fn number_or_zero(&self) -> f64 {
+        match &self.value {
+            Scalar::Number(number) => number.value,
+            Scalar::Word(_) => 0.0,
+        }
+    }
+}
+
 /// Parses all values of a parameter and expands ranges.
 pub(super) fn parse_values(
     lines: &mut Lines,
@@ -46,9 +56,7 @@ pub(super) fn parse_values(
     for element in &parameter.elements {
         if element.text.is_empty() {
             let message = format!("`{}` has an empty value", parameter.keyword.spelled);
-            let error =
-                lines.error("V111", parameter.spot, message).with_vdbench_behaviour("stops");
-            lines.diagnostics.push(error);
+            lines.report_error("V111", parameter.spot, message).add_vdbench_behaviour("stops");
             return None;
         }
         match parse_number(&element.text, kind) {
@@ -109,8 +117,7 @@ pub(super) fn check_count(
         "`{}` must be a whole number from 1 to {most}, not {value}",
         parameter.keyword.spelled
     );
-    let error = lines.error("V123", parameter.spot, message);
-    lines.diagnostics.push(error);
+    lines.report_error("V123", parameter.spot, message);
     None
 }
 
@@ -128,8 +135,7 @@ pub(super) fn check_first_number(
         parameter.keyword.spelled,
         u32::MAX
     );
-    let error = lines.error("V123", parameter.spot, message);
-    lines.diagnostics.push(error);
+    lines.report_error("V123", parameter.spot, message);
     None
 }
 
@@ -149,9 +155,7 @@ pub(super) fn parse_yes_no(lines: &mut Lines, parameter: &Parameter) -> Option<b
         other => {
             let message =
                 format!("`{}` is yes or no, not `{other}`", parameter.keyword.spelled);
-            let error =
-                lines.error("V120", parameter.spot, message).with_vdbench_behaviour("stops");
-            lines.diagnostics.push(error);
+            lines.report_error("V120", parameter.spot, message).add_vdbench_behaviour("stops");
             None
         }
     }
@@ -168,15 +172,14 @@ pub(super) fn parse_names(lines: &mut Lines, parameter: &Parameter) -> Vec<Param
             names.extend(expanded.into_iter().map(named));
         } else {
             let message = format!("`{}` is not a range of names", element.text);
-            let error = lines
-                .error("V121", element.spot, message)
-                .with_help(format!(
+            lines.report_error("V121", element.spot, message).advise(
+                format!(
                     "write a range as (sd1-sd16); a name with a `-` in parentheses needs \
                      quotation marks: \"{}\"",
                     element.text
-                ))
-                .with_vdbench_behaviour("stops");
-            lines.diagnostics.push(error);
+                ),
+                "stops",
+            );
         }
     }
     names
@@ -216,8 +219,7 @@ pub(super) fn parse_number(text: &str, values: KeywordValue) -> Option<Number> {
 
 fn report_not_single<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     let message = format!("`{}` takes one value", parameter.keyword.spelled);
-    let error = lines.error("V120", parameter.spot, message);
-    lines.diagnostics.push(error);
+    lines.report_error("V120", parameter.spot, message);
     None
 }
 
@@ -233,11 +235,7 @@ fn report_malformed_number(
     let message =
         format!("`{}` is not a valid number for `{}`", element.text, parameter.keyword.spelled);
     let does = if parameter.is_list { "leaves it out of the list" } else { "stops" };
-    let error = lines
-        .error("V123", element.spot, message)
-        .with_help(units)
-        .with_vdbench_behaviour(does);
-    lines.diagnostics.push(error);
+    lines.report_error("V123", element.spot, message).advise(units, does);
 }
 
 /// Parses a list in parentheses: all numbers, with ranges, or all words.
@@ -302,11 +300,9 @@ fn as_number(parsed: &ParameterValue) -> Option<Number> {
 
 fn report_mixed<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     let message = format!("`{}` mixes numbers and words", parameter.keyword.spelled);
-    let error = lines
-        .error("V120", parameter.spot, message)
-        .with_help("use only numbers or only words")
-        .with_vdbench_behaviour("ignores values that it cannot parse");
-    lines.diagnostics.push(error);
+    lines
+        .report_error("V120", parameter.spot, message)
+        .advise("use only numbers or only words", "ignores values that it cannot parse");
     None
 }
 
@@ -320,14 +316,10 @@ fn expand_range(
 ) -> Option<Vec<ParameterValue>> {
     let Some(step) = step else {
         let message = format!("the range `{}` has no step", element.text);
-        let error = lines
-            .error("V121", element.spot, message)
-            .with_help(format!(
-                "write ({},step) or, to double, ({},d)",
-                element.text, element.text
-            ))
-            .with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error);
+        lines.report_error("V121", element.spot, message).advise(
+            format!("write ({},step) or, to double, ({},d)", element.text, element.text),
+            "stops",
+        );
         return None;
     };
     let listed = if step.eq_ignore_ascii_case("d") {
@@ -342,11 +334,10 @@ fn expand_range(
         if from.value > to.value {
             let message =
                 format!("the range `{}` is descending and yields one value", element.text);
-            let warning = lines
-                .warning("V122", element.spot, message)
-                .with_help("list the values, or write an ascending range")
-                .with_vdbench_behaviour("uses only the first value, as here");
-            lines.diagnostics.push(warning);
+            lines.report_warning("V122", element.spot, message).advise(
+                "list the values, or write an ascending range",
+                "uses only the first value, as here",
+            );
             vec![from.value]
         } else {
             stepped_range(from.value, to.value, step.value)
@@ -354,8 +345,7 @@ fn expand_range(
     };
     if listed.len() > MAX_VALUES {
         let message = format!("the range `{}` has more than {MAX_VALUES} values", element.text);
-        let error = lines.error("V121", element.spot, message).with_help("use a larger step");
-        lines.diagnostics.push(error);
+        lines.report_error("V121", element.spot, message).add_help("use a larger step");
         return None;
     }
     let percent = from.is_percent || to.is_percent;

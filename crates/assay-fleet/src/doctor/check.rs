@@ -86,6 +86,20 @@ impl CheckResult {
         Self { as_expected, observed: observed.into(), change: None }
     }
 
+    /// Combines the verdicts of several devices by name; hidden if none has the property `what`.
+    pub(super) fn from_each(
+        what: Phrase,
+        reported: impl Iterator<Item = (Phrase, (bool, Phrase))>,
+    ) -> Result<Self, CheckObstacle> {
+        let (verdicts, texts): (Vec<bool>, Vec<Phrase>) =
+            reported.map(|(name, (ok, text))| (ok, Phrase::list(" ", [name, text]))).unzip();
+        if verdicts.is_empty() {
+            return Err(CheckObstacle::hidden(what));
+        }
+        let is_good = verdicts.into_iter().all(|ok| ok);
+        Ok(Self::from_verdict(is_good, Phrase::list(", ", texts)))
+    }
+
     pub(super) fn with_change(self, change: String) -> Self {
         Self { change: Some(change), ..self }
     }

@@ -149,22 +149,10 @@ fn check_devices(
     scene: &CheckInput,
     report: impl Fn(&NetworkDevice) -> Option<(bool, Phrase)>,
 ) -> Result<CheckResult, CheckObstacle> {
-    let reported: Vec<(bool, Phrase)> = checked_devices(scene)
-        .iter()
-        .filter_map(|device| {
-            let (ok, said) = report(device)?;
-            Some((ok, Phrase::list(" ", [device.name.as_str().into(), said])))
-        })
-        .collect();
-    if reported.is_empty() {
-        return Err(CheckObstacle::hidden(phrase!(
-            "about-device",
-            "this property of a network device"
-        )));
-    }
-    let is_good = reported.iter().all(|(ok, _)| *ok);
-    let all = reported.into_iter().map(|(_, said)| said);
-    Ok(CheckResult::from_verdict(is_good, Phrase::list(", ", all)))
+    let devices = checked_devices(scene);
+    let reported = devices.iter().filter_map(|it| Some((it.name.as_str().into(), report(it)?)));
+    let what = phrase!("about-device", "this property of a network device");
+    CheckResult::from_each(what, reported)
 }
 
 /// Checks each device by its driver settings.

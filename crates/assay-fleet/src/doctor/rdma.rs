@@ -211,19 +211,9 @@ fn check_ports(
     what: Phrase,
     report: impl Fn(&RdmaPort) -> Option<(bool, Phrase)>,
 ) -> Result<CheckResult, CheckObstacle> {
-    let reported: Vec<(bool, Phrase)> = ports(scene)
-        .iter()
-        .filter_map(|port| {
-            let (ok, said) = report(port)?;
-            Some((ok, Phrase::list(" ", [port.format_name(), said])))
-        })
-        .collect();
-    if reported.is_empty() {
-        return Err(CheckObstacle::hidden(what));
-    }
-    let is_good = reported.iter().all(|(ok, _)| *ok);
-    let all = reported.into_iter().map(|(_, said)| said);
-    Ok(CheckResult::from_verdict(is_good, Phrase::list(", ", all)))
+    let ports = ports(scene);
+    let reported = ports.iter().filter_map(|port| Some((port.format_name(), report(port)?)));
+    CheckResult::from_each(what, reported)
 }
 
 fn ethernet_phrase() -> Phrase {

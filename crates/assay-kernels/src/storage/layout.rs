@@ -12,9 +12,8 @@ use std::sync::atomic::AtomicBool;
 
 use assay_model::storage_outcome::EndReason;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, NewFile, StorageData, StorageLoad,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, TargetOpening, Verify,
-    WriteSync,
+    AccessPattern, AtEnd, Cursor, NewFile, StorageData, StorageStream, StorageTarget,
+    StorageTiming, StorageWorkload, TargetOpening, Verify, WriteSync,
 };
 
 use super::content;
@@ -137,37 +136,33 @@ fn fill_workload(
 ) -> StorageWorkload {
     let verify = if data.verify == Verify::Off { Verify::Off } else { Verify::OnRead };
     StorageWorkload {
-        targets: vec![StorageTarget {
-            range_bytes: Some((0, bytes)),
-            align_bytes: None,
-            sync: WriteSync::None,
-            sync_at_end: false,
-            opening: TargetOpening::default(),
-            ..target.clone()
-        }],
-        streams: vec![StorageStream {
-            name: "layout".to_owned(),
-            in_flight_per_target: DEPTH,
-            ..StorageStream::new(
-                AccessPattern::Sequential {
-                    cursor: Cursor::Shared,
-                    at_end: AtEnd::Stop,
-                    gap_bytes: 0,
-                },
-                WRITE_BYTES,
-                0.0,
-            )
-        }],
-        load: StorageLoad::Closed,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s: None,
-            interval_s: 0.25,
-            stop_after_bytes: None,
-        },
-        engine: EngineChoice::Auto,
+        timing: StorageTiming { interval_s: 0.25, ..StorageTiming::new(None) },
         data: StorageData { verify, ..data },
         seed,
+        ..StorageWorkload::new(
+            vec![StorageTarget {
+                range_bytes: Some((0, bytes)),
+                align_bytes: None,
+                sync: WriteSync::None,
+                sync_at_end: false,
+                opening: TargetOpening::default(),
+                ..target.clone()
+            }],
+            vec![StorageStream {
+                name: "layout".to_owned(),
+                in_flight_per_target: DEPTH,
+                ..StorageStream::new(
+                    AccessPattern::Sequential {
+                        cursor: Cursor::Shared,
+                        at_end: AtEnd::Stop,
+                        gap_bytes: 0,
+                    },
+                    WRITE_BYTES,
+                    0.0,
+                )
+            }],
+            None,
+        )
     }
 }
 

@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use assay_kernels::storage::{self, OpenTargets, PhaseControl, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, SizeShare, StorageData, StorageLoad,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, TargetOpening, Verify,
-    WriteSync,
+    AccessPattern, AtEnd, Cursor, SizeShare, StorageData, StorageStream, StorageTarget,
+    StorageTiming, StorageWorkload, Verify,
 };
 
 pub(crate) mod device;
@@ -48,17 +47,7 @@ impl Drop for Folder {
 }
 
 pub(crate) fn target(path: &Path, size_bytes: u64) -> StorageTarget {
-    StorageTarget {
-        name: "t".to_owned(),
-        path: path.to_owned(),
-        size_bytes: Some(size_bytes),
-        range_bytes: None,
-        align_bytes: None,
-        direct: false,
-        sync: WriteSync::None,
-        sync_at_end: false,
-        opening: TargetOpening::default(),
-    }
+    StorageTarget::new("t", path.to_owned(), Some(size_bytes))
 }
 
 /// Returns the sizes of I/O that is always `bytes` long.
@@ -86,18 +75,9 @@ pub(crate) fn workload(
     duration_s: Option<f64>,
 ) -> StorageWorkload {
     StorageWorkload {
-        targets,
-        streams: vec![stream],
-        load: StorageLoad::Closed,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s,
-            interval_s: 0.25,
-            stop_after_bytes: None,
-        },
-        engine: EngineChoice::Auto,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
+        timing: StorageTiming { interval_s: 0.25, ..StorageTiming::new(duration_s) },
         seed: 11,
+        ..StorageWorkload::new(targets, vec![stream], None)
     }
 }
 

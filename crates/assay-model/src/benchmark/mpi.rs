@@ -8,78 +8,103 @@ use super::{
 };
 use crate::quantity::Unit;
 
-/// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum MpiTest {
+/// Declares the tests: each with its identifier, the title that OSU's program prints, and its row.
+macro_rules! tests {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $id:literal, $title:literal, $row:expr;)+) => {
+        /// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        pub enum MpiTest {
+            $($(#[doc = $doc])+ #[serde(rename = $id)] $variant,)+
+        }
+
+        impl MpiTest {
+            /// Every test, in the order in which they are printed.
+            pub const ALL: [Self; [$($id),+].len()] = [$(Self::$variant),+];
+
+            /// Returns the title that the OSU program of this test prints.
+            #[must_use]
+            pub const fn osu_title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)+ }
+            }
+
+            /// Returns the row of the table.
+            pub(super) const fn definition(self) -> &'static Definition {
+                match self {
+                    $(Self::$variant => {
+                        const ROW: Definition = Definition { id: $id, ..$row };
+                        &ROW
+                    })+
+                }
+            }
+        }
+    };
+}
+
+tests! {
     /// Ping-pong of two ranks.
-    #[serde(rename = "mpi.latency")]
-    Latency,
+    Latency, "mpi.latency", "OSU MPI Latency Test", LATENCY;
     /// Windows of messages in one direction.
-    #[serde(rename = "mpi.bw")]
-    Bandwidth,
+    Bandwidth, "mpi.bw", "OSU MPI Bandwidth Test", BANDWIDTH;
     /// Windows of messages in both directions at once.
-    #[serde(rename = "mpi.bibw")]
-    BothWays,
+    BothWays, "mpi.bibw", "OSU MPI Bi-Directional Bandwidth Test", BOTH_WAYS;
     /// Windows of messages of several pairs of ranks, in one direction.
-    #[serde(rename = "mpi.mbw_mr")]
-    MessageRate,
+    MessageRate, "mpi.mbw_mr", "OSU MPI Multiple Bandwidth / Message Rate Test", MESSAGE_RATE;
     /// Ping-pong of several pairs at once.
-    #[serde(rename = "mpi.multi_lat")]
-    MultiLatency,
+    MultiLatency, "mpi.multi_lat", "OSU MPI Multi Latency Test", MULTI_LATENCY;
     /// Barrier.
-    #[serde(rename = "mpi.barrier")]
-    Barrier,
+    Barrier, "mpi.barrier", "OSU MPI Barrier Latency Test",
+        collective("barrier over all ranks");
     /// Broadcast.
-    #[serde(rename = "mpi.bcast")]
-    Broadcast,
+    Broadcast, "mpi.bcast", "OSU MPI Broadcast Latency Test",
+        collective("broadcast from one rank to all");
     /// Sum at one rank.
-    #[serde(rename = "mpi.reduce")]
-    Reduce,
+    Reduce, "mpi.reduce", "OSU MPI Reduce Latency Test",
+        collective("sum over all ranks to one rank");
     /// Sum at all ranks.
-    #[serde(rename = "mpi.allreduce")]
-    Allreduce,
+    Allreduce, "mpi.allreduce", "OSU MPI Allreduce Latency Test",
+        collective("sum over all ranks to all ranks");
     /// Gather at one rank.
-    #[serde(rename = "mpi.gather")]
-    Gather,
+    Gather, "mpi.gather", "OSU MPI Gather Latency Test",
+        collective("gather from all ranks to one rank");
     /// Scatter from one rank.
-    #[serde(rename = "mpi.scatter")]
-    Scatter,
+    Scatter, "mpi.scatter", "OSU MPI Scatter Latency Test",
+        collective("scatter from one rank to all ranks");
     /// Gather at all ranks.
-    #[serde(rename = "mpi.allgather")]
-    Allgather,
+    Allgather, "mpi.allgather", "OSU MPI Allgather Latency Test",
+        collective("gather from all ranks to all ranks");
     /// All-to-all exchange.
-    #[serde(rename = "mpi.alltoall")]
-    Alltoall,
+    Alltoall, "mpi.alltoall", "OSU MPI All-to-All Personalized Exchange Latency Test",
+        collective("all-to-all exchange");
     /// Non-blocking barrier, overlapped with computation.
-    #[serde(rename = "mpi.ibarrier")]
-    Ibarrier,
+    Ibarrier, "mpi.ibarrier", "OSU MPI Non-blocking Barrier Latency Test",
+        non_blocking("non-blocking barrier");
     /// Non-blocking broadcast, overlapped with computation.
-    #[serde(rename = "mpi.ibcast")]
-    Ibroadcast,
+    Ibroadcast, "mpi.ibcast", "OSU MPI Non-Blocking Broadcast Latency Test",
+        non_blocking("non-blocking broadcast");
     /// Non-blocking reduce, overlapped with computation.
-    #[serde(rename = "mpi.ireduce")]
-    Ireduce,
+    Ireduce, "mpi.ireduce", "OSU MPI Non-blocking Reduce Latency Test",
+        non_blocking("non-blocking sum to one rank");
     /// Non-blocking allreduce, overlapped with computation.
-    #[serde(rename = "mpi.iallreduce")]
-    Iallreduce,
+    Iallreduce, "mpi.iallreduce", "OSU MPI Non-blocking Allreduce Latency Test",
+        non_blocking("non-blocking sum to all ranks");
     /// Non-blocking gather, overlapped with computation.
-    #[serde(rename = "mpi.igather")]
-    Igather,
+    Igather, "mpi.igather", "OSU MPI Non-blocking Gather Latency Test",
+        non_blocking("non-blocking gather");
     /// Non-blocking scatter, overlapped with computation.
-    #[serde(rename = "mpi.iscatter")]
-    Iscatter,
+    Iscatter, "mpi.iscatter", "OSU MPI Non-blocking Scatter Latency Test",
+        non_blocking("non-blocking scatter");
     /// Non-blocking allgather, overlapped with computation.
-    #[serde(rename = "mpi.iallgather")]
-    Iallgather,
+    Iallgather, "mpi.iallgather", "OSU MPI Non-blocking Allgather Latency Test",
+        non_blocking("non-blocking gather to all ranks");
     /// Non-blocking all-to-all, overlapped with computation.
-    #[serde(rename = "mpi.ialltoall")]
-    Ialltoall,
+    Ialltoall, "mpi.ialltoall", "OSU MPI Non-blocking All-to-All Latency Test",
+        non_blocking("non-blocking all-to-all exchange");
     /// One-sided write.
-    #[serde(rename = "mpi.put_latency")]
-    PutLatency,
+    PutLatency, "mpi.put_latency", "OSU MPI_Put Latency Test", PUT_LATENCY;
     /// One-sided read.
-    #[serde(rename = "mpi.get_latency")]
-    GetLatency,
+    GetLatency, "mpi.get_latency", "OSU MPI_Get latency Test", GET_LATENCY;
 }
 
 /// Communication pattern of the ranks.
@@ -94,33 +119,6 @@ pub enum MpiPattern {
 }
 
 impl MpiTest {
-    /// Every test, in the order in which they are printed.
-    pub const ALL: [Self; 23] = [
-        Self::Latency,
-        Self::Bandwidth,
-        Self::BothWays,
-        Self::MessageRate,
-        Self::MultiLatency,
-        Self::Barrier,
-        Self::Broadcast,
-        Self::Reduce,
-        Self::Allreduce,
-        Self::Gather,
-        Self::Scatter,
-        Self::Allgather,
-        Self::Alltoall,
-        Self::Ibarrier,
-        Self::Ibroadcast,
-        Self::Ireduce,
-        Self::Iallreduce,
-        Self::Igather,
-        Self::Iscatter,
-        Self::Iallgather,
-        Self::Ialltoall,
-        Self::PutLatency,
-        Self::GetLatency,
-    ];
-
     /// Returns the name after `mpi.`, as typed after `assay mpi`: `latency`, `bw` …
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -131,36 +129,6 @@ impl MpiTest {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|test| test.name() == name)
-    }
-
-    /// Returns the title that the OSU program of this test prints.
-    #[must_use]
-    pub const fn osu_title(self) -> &'static str {
-        match self {
-            Self::Latency => "OSU MPI Latency Test",
-            Self::Bandwidth => "OSU MPI Bandwidth Test",
-            Self::BothWays => "OSU MPI Bi-Directional Bandwidth Test",
-            Self::MessageRate => "OSU MPI Multiple Bandwidth / Message Rate Test",
-            Self::MultiLatency => "OSU MPI Multi Latency Test",
-            Self::PutLatency => "OSU MPI_Put Latency Test",
-            Self::GetLatency => "OSU MPI_Get latency Test",
-            Self::Barrier => "OSU MPI Barrier Latency Test",
-            Self::Broadcast => "OSU MPI Broadcast Latency Test",
-            Self::Reduce => "OSU MPI Reduce Latency Test",
-            Self::Allreduce => "OSU MPI Allreduce Latency Test",
-            Self::Gather => "OSU MPI Gather Latency Test",
-            Self::Scatter => "OSU MPI Scatter Latency Test",
-            Self::Allgather => "OSU MPI Allgather Latency Test",
-            Self::Alltoall => "OSU MPI All-to-All Personalized Exchange Latency Test",
-            Self::Ibarrier => "OSU MPI Non-blocking Barrier Latency Test",
-            Self::Ibroadcast => "OSU MPI Non-Blocking Broadcast Latency Test",
-            Self::Ireduce => "OSU MPI Non-blocking Reduce Latency Test",
-            Self::Iallreduce => "OSU MPI Non-blocking Allreduce Latency Test",
-            Self::Igather => "OSU MPI Non-blocking Gather Latency Test",
-            Self::Iscatter => "OSU MPI Non-blocking Scatter Latency Test",
-            Self::Iallgather => "OSU MPI Non-blocking Allgather Latency Test",
-            Self::Ialltoall => "OSU MPI Non-blocking All-to-All Latency Test",
-        }
     }
 
     /// Returns the communication pattern.
@@ -182,35 +150,6 @@ impl MpiTest {
     pub const fn has_sizes(self) -> bool {
         !matches!(self, Self::Barrier | Self::Ibarrier)
     }
-
-    /// Returns the row of the table.
-    pub(super) const fn definition(self) -> &'static Definition {
-        match self {
-            Self::Latency => &LATENCY,
-            Self::Bandwidth => &BANDWIDTH,
-            Self::BothWays => &BOTH_WAYS,
-            Self::MessageRate => &MESSAGE_RATE,
-            Self::MultiLatency => &MULTI_LATENCY,
-            Self::Barrier => &BARRIER,
-            Self::Broadcast => &BROADCAST,
-            Self::Reduce => &REDUCE,
-            Self::Allreduce => &ALLREDUCE,
-            Self::Gather => &GATHER,
-            Self::Scatter => &SCATTER,
-            Self::Allgather => &ALLGATHER,
-            Self::Alltoall => &ALLTOALL,
-            Self::Ibarrier => &IBARRIER,
-            Self::Ibroadcast => &IBROADCAST,
-            Self::Ireduce => &IREDUCE,
-            Self::Iallreduce => &IALLREDUCE,
-            Self::Igather => &IGATHER,
-            Self::Iscatter => &ISCATTER,
-            Self::Iallgather => &IALLGATHER,
-            Self::Ialltoall => &IALLTOALL,
-            Self::PutLatency => &PUT_LATENCY,
-            Self::GetLatency => &GET_LATENCY,
-        }
-    }
 }
 
 const fn time(name: &'static str, meaning: &'static str) -> Metric {
@@ -222,13 +161,12 @@ const fn rate(meaning: &'static str) -> Metric {
 }
 
 const fn row(
-    id: &'static str,
     title: &'static str,
     method: &'static str,
     metrics: &'static [Metric],
 ) -> Definition {
     Definition {
-        id,
+        id: "",
         title,
         method,
         metrics,
@@ -269,16 +207,15 @@ const OVERLAP_METRICS: &[Metric] = &[
     time("communication_max", "with -f: communication, maximum over the ranks"),
 ];
 
-const fn collective(id: &'static str, title: &'static str) -> Definition {
-    row(id, title, COLLECTIVE, COLLECTIVE_METRICS)
+const fn collective(title: &'static str) -> Definition {
+    row(title, COLLECTIVE, COLLECTIVE_METRICS)
 }
 
-const fn non_blocking(id: &'static str, title: &'static str) -> Definition {
-    row(id, title, OVERLAP, OVERLAP_METRICS)
+const fn non_blocking(title: &'static str) -> Definition {
+    row(title, OVERLAP, OVERLAP_METRICS)
 }
 
 const LATENCY: Definition = row(
-    "mpi.latency",
     "latency of MPI messages between two ranks",
     "\
 Ping-pong: one rank sends a message and waits for one of the same size, with blocking calls. Batches \
@@ -289,7 +226,6 @@ trip, as in OSU's osu_latency. The clock is not read within a batch, so its cost
         .with_headline("MPI latency")],
 );
 const BANDWIDTH: Definition = row(
-    "mpi.bw",
     "bandwidth of MPI messages from one rank to another",
     "\
 One rank posts a window of 64 non-blocking sends, then waits for all of them and for a short reply of \
@@ -297,7 +233,6 @@ the other rank, repeatedly. The figure is the bytes sent over the sender's time.
     &[rate("bytes sent over the sender's time").with_headline("MPI bandwidth")],
 );
 const BOTH_WAYS: Definition = row(
-    "mpi.bibw",
     "bandwidth of MPI messages both ways at once",
     "\
 Both ranks post a window of receives and a window of sends and wait for all of them. The figure is \
@@ -305,7 +240,6 @@ the bytes of both directions over the time of one rank.",
     &[rate("bytes sent and received over the time")],
 );
 const MESSAGE_RATE: Definition = row(
-    "mpi.mbw_mr",
     "bandwidth and message rate of several pairs of ranks",
     "\
 As mpi.bw, with all pairs at once; rank i sends to rank i + pairs. The figure is the sum over the pairs \
@@ -321,30 +255,11 @@ over the mean of their times.",
     ],
 );
 const MULTI_LATENCY: Definition = row(
-    "mpi.multi_lat",
     "latency of MPI messages of several pairs at once",
     "As mpi.latency, with all pairs at once; the figure is the mean over the pairs.",
     &[time("latency", "half of a round trip, mean over the pairs")],
 );
-const BARRIER: Definition = collective("mpi.barrier", "barrier over all ranks");
-const BROADCAST: Definition = collective("mpi.bcast", "broadcast from one rank to all");
-const REDUCE: Definition = collective("mpi.reduce", "sum over all ranks to one rank");
-const ALLREDUCE: Definition = collective("mpi.allreduce", "sum over all ranks to all ranks");
-const GATHER: Definition = collective("mpi.gather", "gather from all ranks to one rank");
-const SCATTER: Definition = collective("mpi.scatter", "scatter from one rank to all ranks");
-const ALLGATHER: Definition = collective("mpi.allgather", "gather from all ranks to all ranks");
-const ALLTOALL: Definition = collective("mpi.alltoall", "all-to-all exchange");
-const IBARRIER: Definition = non_blocking("mpi.ibarrier", "non-blocking barrier");
-const IBROADCAST: Definition = non_blocking("mpi.ibcast", "non-blocking broadcast");
-const IREDUCE: Definition = non_blocking("mpi.ireduce", "non-blocking sum to one rank");
-const IALLREDUCE: Definition = non_blocking("mpi.iallreduce", "non-blocking sum to all ranks");
-const IGATHER: Definition = non_blocking("mpi.igather", "non-blocking gather");
-const ISCATTER: Definition = non_blocking("mpi.iscatter", "non-blocking scatter");
-const IALLGATHER: Definition =
-    non_blocking("mpi.iallgather", "non-blocking gather to all ranks");
-const IALLTOALL: Definition = non_blocking("mpi.ialltoall", "non-blocking all-to-all exchange");
 const PUT_LATENCY: Definition = row(
-    "mpi.put_latency",
     "latency of one-sided writes",
     "\
 One rank writes to a window of the other's memory (MPI_Put) and waits for remote completion; the other \
@@ -352,7 +267,6 @@ rank is passive.",
     &[time("latency", "one write until it is complete at the other rank")],
 );
 const GET_LATENCY: Definition = row(
-    "mpi.get_latency",
     "latency of one-sided reads",
     "\
 One rank reads from a window of the other's memory (MPI_Get) and waits for the data; the other rank is \

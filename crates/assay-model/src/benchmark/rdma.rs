@@ -8,44 +8,52 @@ use super::{
 };
 use crate::quantity::Unit;
 
-/// RDMA test. The name after `rdma.` is that of perftest's program after `ib_`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum RdmaTest {
+/// Declares the tests: each with its identifier and its row.
+macro_rules! tests {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $id:literal, $row:expr;)+) => {
+        /// RDMA test. The name after `rdma.` is that of perftest's program after `ib_`.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        pub enum RdmaTest {
+            $($(#[doc = $doc])+ #[serde(rename = $id)] $variant,)+
+        }
+
+        impl RdmaTest {
+            /// Every test, in the order in which they are printed.
+            pub const ALL: [Self; [$($id),+].len()] = [$(Self::$variant),+];
+
+            /// Returns the row of the table.
+            pub(super) const fn definition(self) -> &'static Definition {
+                match self {
+                    $(Self::$variant => {
+                        const ROW: Definition = Definition { id: $id, ..$row };
+                        &ROW
+                    })+
+                }
+            }
+        }
+    };
+}
+
+tests! {
     /// Ping-pong of messages.
-    #[serde(rename = "rdma.send_lat")]
-    SendLatency,
+    SendLatency, "rdma.send_lat", SEND_LATENCY;
     /// Many messages in flight.
-    #[serde(rename = "rdma.send_bw")]
-    SendBandwidth,
+    SendBandwidth, "rdma.send_bw", SEND_BANDWIDTH;
     /// Ping-pong of writes.
-    #[serde(rename = "rdma.write_lat")]
-    WriteLatency,
+    WriteLatency, "rdma.write_lat", WRITE_LATENCY;
     /// Many writes in flight.
-    #[serde(rename = "rdma.write_bw")]
-    WriteBandwidth,
+    WriteBandwidth, "rdma.write_bw", WRITE_BANDWIDTH;
     /// Reads one after another.
-    #[serde(rename = "rdma.read_lat")]
-    ReadLatency,
+    ReadLatency, "rdma.read_lat", READ_LATENCY;
     /// Many reads in flight.
-    #[serde(rename = "rdma.read_bw")]
-    ReadBandwidth,
+    ReadBandwidth, "rdma.read_bw", READ_BANDWIDTH;
     /// Atomic additions one after another.
-    #[serde(rename = "rdma.atomic_lat")]
-    AtomicLatency,
+    AtomicLatency, "rdma.atomic_lat", ATOMIC_LATENCY;
 }
 
 impl RdmaTest {
-    /// Every test, in the order in which they are printed.
-    pub const ALL: [Self; 7] = [
-        Self::SendLatency,
-        Self::SendBandwidth,
-        Self::WriteLatency,
-        Self::WriteBandwidth,
-        Self::ReadLatency,
-        Self::ReadBandwidth,
-        Self::AtomicLatency,
-    ];
-
     /// Returns the name after `rdma.`: `send_lat`, `read_bw` …
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -85,29 +93,15 @@ impl RdmaTest {
     pub const fn latency_metric(self) -> &'static str {
         if self.is_half_round_trip() { "half_round_trip" } else { "latency" }
     }
-
-    /// Returns the row of the table.
-    pub(super) const fn definition(self) -> &'static Definition {
-        match self {
-            Self::SendLatency => &SEND_LATENCY,
-            Self::SendBandwidth => &SEND_BANDWIDTH,
-            Self::WriteLatency => &WRITE_LATENCY,
-            Self::WriteBandwidth => &WRITE_BANDWIDTH,
-            Self::ReadLatency => &READ_LATENCY,
-            Self::ReadBandwidth => &READ_BANDWIDTH,
-            Self::AtomicLatency => &ATOMIC_LATENCY,
-        }
-    }
 }
 
 const fn row(
-    id: &'static str,
     title: &'static str,
     method: &'static str,
     metrics: &'static [Metric],
 ) -> Definition {
     Definition {
-        id,
+        id: "",
         title,
         method,
         metrics,
@@ -144,7 +138,6 @@ const RATES: &[Metric] = &[BANDWIDTH, MESSAGE_RATE];
 const RATES_AND_LOSS: &[Metric] = &[BANDWIDTH, MESSAGE_RATE, LOSS];
 
 const SEND_LATENCY: Definition = row(
-    "rdma.send_lat",
     "latency of RDMA messages (send and receive)",
     "\
 Ping-pong over one queue pair: one end posts a send and polls its completion queue for the other's. \
@@ -156,7 +149,6 @@ print, by its rules: without the last message, and with the two slowest cut off.
     &[half_round_trip("half of a round trip of one message").with_headline("RDMA latency")],
 );
 const SEND_BANDWIDTH: Definition = row(
-    "rdma.send_bw",
     "bandwidth of RDMA messages (send and receive)",
     "\
 One end keeps a number of sends in flight (128 by default), every 64th with a completion, and \
@@ -167,7 +159,6 @@ first to the last; the others are lost.",
     RATES_AND_LOSS,
 );
 const WRITE_LATENCY: Definition = row(
-    "rdma.write_lat",
     "latency of RDMA writes",
     "\
 Ping-pong over one queue pair: one end writes into the other's memory, which spins on the last byte and \
@@ -177,13 +168,11 @@ Contents are compared after the pass. A value is half of a round trip.",
     &[half_round_trip("half of a round trip of one write")],
 );
 const WRITE_BANDWIDTH: Definition = row(
-    "rdma.write_bw",
     "bandwidth of RDMA writes",
     "As rdma.send_bw, with writes into the far end's memory; its processor does nothing.",
     RATES,
 );
 const READ_LATENCY: Definition = row(
-    "rdma.read_lat",
     "latency of RDMA reads",
     "\
 One read of the far end's memory after another, each from before it is posted to its completion: the \
@@ -191,7 +180,6 @@ full time, not half of it. The far end's processor does nothing.",
     &[full_latency("time of one read")],
 );
 const READ_BANDWIDTH: Definition = row(
-    "rdma.read_bw",
     "bandwidth of RDMA reads",
     "As rdma.send_bw, with reads of the far end's memory; the device decides how many it executes at once.",
     RATES,
@@ -200,7 +188,6 @@ const ATOMIC_LATENCY: Definition = Definition {
     // Atomic operands always have 8 bytes.
     settings: SuiteSettings::Nothing,
     ..row(
-        "rdma.atomic_lat",
         "latency of RDMA atomic operations",
         "\
 One fetch-and-add on 8 bytes of the far end's memory after another, each from before it is posted to \

@@ -103,6 +103,25 @@ pub struct StorageWorkload {
 }
 
 impl StorageWorkload {
+    /// Returns a closed loop that lasts for a time, or until its work is done: without a warm-up, of
+    /// contents that are not verified.
+    #[must_use]
+    pub const fn new(
+        targets: Vec<StorageTarget>,
+        streams: Vec<StorageStream>,
+        duration_s: Option<f64>,
+    ) -> Self {
+        Self {
+            targets,
+            streams,
+            load: StorageLoad::Closed,
+            timing: StorageTiming::new(duration_s),
+            engine: EngineChoice::Auto,
+            data: StorageData { compressible: 0.0, verify: Verify::Off },
+            seed: 1,
+        }
+    }
+
     /// Returns the workload with a seed of its own for the `nth` execution. Otherwise every round
     /// and every tried rate would access the blocks that earlier ones have cached.
     #[must_use]
@@ -182,6 +201,28 @@ pub struct StorageTarget {
     /// Preparation before the first I/O.
     #[serde(default, skip_serializing_if = "TargetOpening::is_usual")]
     pub opening: TargetOpening,
+}
+
+impl StorageTarget {
+    /// Returns a whole target through the page cache, without an `fsync`.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        path: impl Into<PathBuf>,
+        size_bytes: Option<u64>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            path: path.into(),
+            size_bytes,
+            range_bytes: None,
+            align_bytes: None,
+            direct: false,
+            sync: WriteSync::None,
+            sync_at_end: false,
+            opening: TargetOpening::default(),
+        }
+    }
 }
 
 /// Condition under which a write is complete.
@@ -466,6 +507,14 @@ pub struct StorageTiming {
     pub stop_after_bytes: Option<u64>,
 }
 
+impl StorageTiming {
+    /// Returns the timing without a warm-up, with an interval each second.
+    #[must_use]
+    pub const fn new(duration_s: Option<f64>) -> Self {
+        Self { warmup_s: 0.0, duration_s, interval_s: 1.0, stop_after_bytes: None }
+    }
+}
+
 /// Choice of the engine that issues the I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -528,18 +577,8 @@ mod tests {
 
     fn workload(streams: Vec<StorageStream>, verify: Verify) -> StorageWorkload {
         StorageWorkload {
-            targets: Vec::new(),
-            streams,
-            load: StorageLoad::Closed,
-            timing: StorageTiming {
-                warmup_s: 0.0,
-                duration_s: None,
-                interval_s: 1.0,
-                stop_after_bytes: None,
-            },
-            engine: EngineChoice::Auto,
             data: StorageData { compressible: 0.0, verify },
-            seed: 1,
+            ..StorageWorkload::new(Vec::new(), streams, None)
         }
     }
 

@@ -14,7 +14,7 @@ use super::headlines::{headline_label, representative};
 use super::run::estimate_parts::{number, section_of, text};
 use super::run::words::direction;
 use super::run::{head, host_usage, network, notes};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, Document, ReportTable, TableCell, Tone, left, right};
 use crate::first_seen::{distinct, group_by};
 use crate::locale as units;
 use crate::locale::{comma, semicolon, word};
@@ -426,17 +426,7 @@ fn row_value(row: &AnswerRow<'_>) -> (String, bool) {
 }
 
 fn table(summary: &RunSummary, rows: &[HostsRow<'_>], has_bars: bool) -> ReportTable {
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-value"), ColumnAlignment::Right),
-        (word(worst_column(rows)), ColumnAlignment::Left),
-        (word("interval"), ColumnAlignment::Right),
-        (word("knee"), ColumnAlignment::Right),
-        ("p99", ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Left),
-        (word("column-verdict"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     let share = if has_bars { bar } else { units::percent };
     for HostsRow { middle: row, worst } in rows {
         let (tone, verdict) = Judgement::from_row(row).tone_and_word();
@@ -451,20 +441,17 @@ fn table(summary: &RunSummary, rows: &[HostsRow<'_>], has_bars: bool) -> ReportT
             let who = network::pairs::name(it).unwrap_or_else(|| it.host.clone());
             format!("{} ({who})", precision::value(it))
         });
-        table.rows.push(vec![
-            row.label.clone().into(),
-            value.into(),
-            worst.unwrap_or_default().into(),
-            interval.into(),
-            knee(row.estimate).unwrap_or_default().into(),
-            latency_p99(summary, row.estimate).unwrap_or_default().into(),
-            row.estimate
-                .percent_of_limit
-                .map(share)
-                .map(|it| it + &limit_name(row))
-                .unwrap_or_default()
-                .into(),
-            TableCell { text: verdict.to_owned(), tone, ..TableCell::default() },
+        let p99 = latency_p99(summary, row.estimate);
+        let share = row.estimate.percent_of_limit.map(|it| share(it) + &limit_name(row));
+        table.push([
+            left(word("column-what"), &*row.label),
+            right(word("column-value"), value),
+            left(word(worst_column(rows)), worst.unwrap_or_default()),
+            right(word("interval"), interval),
+            right(word("knee"), knee(row.estimate).unwrap_or_default()),
+            right("p99", p99.unwrap_or_default()),
+            left(word("column-of-limit"), share.unwrap_or_default()),
+            left(word("column-verdict"), TableCell::with_tone(verdict, tone)),
         ]);
     }
     table.without_empty_columns()

@@ -11,9 +11,7 @@ use assay_model::summary::MetricEstimate;
 
 use super::run::estimate_parts::{figure_name, is_program_figure, name_metric, number, text};
 use super::run::{network_labels, words};
-use crate::document::{
-    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
-};
+use crate::document::{Block, Document, FactTable, ReportTable, TableCell, Tone, left, right};
 use crate::locale::{comma, join_details, join_sentences, with_detail, word};
 use crate::{precision, units, words as catalogue};
 
@@ -155,35 +153,29 @@ fn explanation(comparison: &Comparison) -> String {
 fn table(comparison: &Comparison) -> ReportTable {
     let ratio = format!("{} ÷ {}", comparison.b.name, comparison.a.name);
     let interval = words::interval(Some(comparison.level));
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-case"), ColumnAlignment::Left),
-        (comparison.a.name.as_str(), ColumnAlignment::Right),
-        (comparison.b.name.as_str(), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        (ratio.as_str(), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-floor"), ColumnAlignment::Right),
-        (word("column-verdict"), ColumnAlignment::Left),
-        (word("column-by"), ColumnAlignment::Left),
-    ];
     let has_tools = comparison.pairs.windows(2).any(|it| measurer(&it[0]) != measurer(&it[1]))
         || comparison.pairs.iter().any(|it| it.a.tool.name != it.b.tool.name);
     let decides = runs_needed(comparison).is_none();
     let mut pairs: Vec<&MetricComparison> = comparison.pairs.iter().collect();
     pairs.sort_by_cached_key(|pair| sort_key(&pair.a));
-    let mut table = ReportTable::new(word("table-measurers"), &columns);
+    let mut table = ReportTable::with_caption(word("table-measurers"));
     for pair in pairs {
         let by = if has_tools { measurer(pair) } else { String::new() };
-        let mut row: Vec<TableCell> =
-            vec![metric_label(&pair.a).into(), case_label(pair).into()];
-        row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
-        row.push(limit_shares(pair));
-        row.extend(ratio_cells(pair));
+        let [over_a, over_interval] = ratio_cells(pair);
         let floor = pair.floor.map(precision::ratio_range).unwrap_or_default();
         let verdict = if decides { verdict_cell(pair) } else { TableCell::default() };
-        row.extend([floor.into(), verdict, by.into()]);
-        table.rows.push(row);
+        table.push([
+            left(word("column-what"), metric_label(&pair.a)),
+            left(word("column-case"), case_label(pair)),
+            right(&comparison.a.name, precision::value(&pair.a)),
+            right(&comparison.b.name, precision::value(&pair.b)),
+            right(word("column-of-limit"), limit_shares(pair)),
+            right(&ratio, over_a),
+            right(&interval, over_interval),
+            right(word("column-floor"), floor),
+            left(word("column-verdict"), verdict),
+            left(word("column-by"), by),
+        ]);
     }
     table.without_empty_columns()
 }
@@ -297,7 +289,7 @@ fn verdict_cell(pair: &MetricComparison) -> TableCell {
         }
         None => verdict.to_owned(),
     };
-    TableCell { text, tone: tone(pair.verdict), ..TableCell::default() }
+    TableCell::with_tone(text, tone(pair.verdict))
 }
 
 const fn tone(verdict: ComparisonVerdict) -> Tone {

@@ -3,7 +3,7 @@
 
 use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
 
-use crate::document::{Block, ColumnAlignment, Document, FactTable, ReportTable, Tone};
+use crate::document::{Block, Document, FactTable, ReportTable, Tone, left};
 use crate::locale::{translate, word};
 use crate::words::phrase;
 
@@ -19,7 +19,8 @@ pub fn findings(host: &str, findings: &[DoctorFinding], others: Option<&str>) ->
         document.paragraph(Tone::Plain, word("doctor-no-deviation"));
     } else {
         document.heading(word("doctor-deviations"));
-        document.blocks.extend(deviations.into_iter().map(deviation_block));
+        let block = |it: &DoctorFinding| deviation_block(it, &observed_text(it), &it.source);
+        document.blocks.extend(deviations.into_iter().map(block));
         document.paragraph(Tone::Quiet, word("doctor-no-change"));
     }
     // If nothing could be observed, the checks are listed all the same.
@@ -32,26 +33,13 @@ pub fn findings(host: &str, findings: &[DoctorFinding], others: Option<&str>) ->
         }
         return document;
     }
-    add_table(
-        &mut document,
-        word("doctor-as-expected"),
-        (word("column-observed"), word("column-expected")),
-        with_outcome(findings, CheckOutcome::Ok),
-    );
-    let hidden = with_outcome(findings, CheckOutcome::NotVisible);
-    add_table(
-        &mut document,
-        word("doctor-hidden"),
-        (word("column-reason"), word("column-expected")),
-        hidden,
-    );
-    let unreadable = with_outcome(findings, CheckOutcome::Unreadable);
-    add_table(
-        &mut document,
-        word("doctor-unreadable"),
-        (word("column-reason"), word("column-expected")),
-        unreadable,
-    );
+    for (heading, observed, outcome) in [
+        ("doctor-as-expected", "column-observed", CheckOutcome::Ok),
+        ("doctor-hidden", "column-reason", CheckOutcome::NotVisible),
+        ("doctor-unreadable", "column-reason", CheckOutcome::Unreadable),
+    ] {
+        add_table(&mut document, (heading, observed), with_outcome(findings, outcome));
+    }
     document
 }
 
@@ -75,7 +63,7 @@ fn counts(findings: &[DoctorFinding]) -> String {
     )
 }
 
-pub(super) fn severity(severity: FindingSeverity) -> (Tone, &'static str) {
+fn severity(severity: FindingSeverity) -> (Tone, &'static str) {
     match severity {
         FindingSeverity::Blocks => (Tone::Bad, word("severity-blocks")),
         FindingSeverity::Skews => (Tone::Doubt, word("severity-skews")),
@@ -84,17 +72,13 @@ pub(super) fn severity(severity: FindingSeverity) -> (Tone, &'static str) {
 }
 
 /// Returns the expectation of a check.
-pub(super) fn expected_text(finding: &DoctorFinding) -> &str {
+fn expected_text(finding: &DoctorFinding) -> &str {
     translated_check(finding, "expected", &finding.expected)
 }
 
 /// Translates a text of a check. Findings carry English texts, and those of a host with another
 /// version of assay may have no translation; these stay in English.
-pub(super) fn translated_check<'f>(
-    finding: &DoctorFinding,
-    part: &str,
-    english: &'f str,
-) -> &'f str {
+fn translated_check<'f>(finding: &DoctorFinding, part: &str, english: &'f str) -> &'f str {
     let id = format!("check-{}.{part}", finding.id.replace('.', "-"));
     translate(&id).unwrap_or(english)
 }
@@ -104,15 +88,15 @@ pub(super) fn observed_text(finding: &DoctorFinding) -> String {
     finding.seen.as_ref().map_or_else(|| finding.observed.clone(), phrase)
 }
 
-fn deviation_block(finding: &DoctorFinding) -> Block {
+/// Returns the facts about a deviating check, which observed this text.
+pub(super) fn deviation_block(finding: &DoctorFinding, observed: &str, source: &str) -> Block {
     let (tone, severity) = severity(finding.severity);
-    let observed = observed_text(finding);
     let facts = [
-        (word("column-observed"), observed.as_str()),
+        (word("column-observed"), observed),
         (word("column-expected"), expected_text(finding)),
         (word("column-why"), translated_check(finding, "why", &finding.why)),
         (word("column-change"), translated_check(finding, "change", &finding.change)),
-        (word("column-source"), finding.source.as_str()),
+        (word("column-source"), source),
     ];
     let reported = facts.into_iter().filter(|(_, value)| !value.is_empty());
     Block::Facts(FactTable {
@@ -124,26 +108,20 @@ fn deviation_block(finding: &DoctorFinding) -> Block {
 
 fn add_table(
     document: &mut Document,
-    heading: &str,
-    titles: (&str, &str),
+    (heading, observed): (&str, &str),
     findings: Vec<&DoctorFinding>,
 ) {
     if findings.is_empty() {
         return;
     }
-    let columns = [
-        (word("column-check"), ColumnAlignment::Left),
-        (titles.0, ColumnAlignment::Left),
-        (titles.1, ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for finding in findings {
-        table.rows.push(vec![
-            finding.id.clone().into(),
-            observed_text(finding).into(),
-            expected_text(finding).into(),
+        table.push([
+            left(word("column-check"), &*finding.id),
+            left(word(observed), observed_text(finding)),
+            left(word("column-expected"), expected_text(finding)),
         ]);
     }
-    document.heading(heading);
+    document.heading(word(heading));
     document.blocks.push(Block::Table(table));
 }

@@ -10,8 +10,8 @@ use super::comparison::identity;
 use super::run::estimate_parts::name_metric;
 use super::run::words;
 use crate::document::{
-    Axis, Block, ColumnAlignment, Document, FactTable, Plot, PlotPoint, PlotSeries,
-    ReferenceLine, ReportTable, Scale, TableCell, Tone,
+    Axis, Block, Document, FactTable, Plot, PlotPoint, PlotSeries, ReferenceLine, ReportTable,
+    Scale, TableCell, Tone, left, right,
 };
 use crate::locale::{comma, format_fixed, format_minute, join_details, semicolon, word};
 use crate::{precision, units, words as catalogue};
@@ -97,26 +97,22 @@ fn is_varied(history: &History, name: Attribute) -> bool {
 }
 
 fn conditions_table(history: &History) -> ReportTable {
-    let columns = [
-        (word("column-condition"), ColumnAlignment::Left),
-        (word("history-runs"), ColumnAlignment::Right),
-        (word("history-newest"), ColumnAlignment::Left),
-        (&*name_metric(&history.metric), ColumnAlignment::Right),
-        (word("history-level"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("history-other-conditions"), &columns);
+    let mut table = ReportTable::with_caption(word("history-other-conditions"));
     for other in &history.other_conditions {
         let newest = other.points.last();
+        let started = newest.map(|it| format_minute(&it.started)).unwrap_or_default();
+        let value = newest.map(|it| point_value(other, it)).unwrap_or_default();
         let finding = match other.changes.len() {
             0 => unchanged_sentence(other),
             count => message!("history-changed", n = count.to_string()),
         };
-        table.rows.push(vec![
-            condition_name(other, |name| is_varied(history, name)).into(),
-            other.points.len().to_string().into(),
-            newest.map(|it| format_minute(&it.started)).unwrap_or_default().into(),
-            newest.map(|it| point_value(other, it)).unwrap_or_default().into(),
-            finding.into(),
+        let name = condition_name(other, |name| is_varied(history, name));
+        table.push([
+            left(word("column-condition"), name),
+            right(word("history-runs"), other.points.len().to_string()),
+            left(word("history-newest"), started),
+            right(&name_metric(&history.metric), value),
+            left(word("history-level"), finding),
         ]);
     }
     table
@@ -261,17 +257,8 @@ fn aspect_label(change: &EnvironmentChange) -> String {
 }
 
 fn changes_table(history: &History) -> ReportTable {
-    let columns = [
-        (word("column-from-run"), ColumnAlignment::Left),
-        (word("column-since"), ColumnAlignment::Left),
-        (word("column-before"), ColumnAlignment::Right),
-        (word("column-after"), ColumnAlignment::Right),
-        (word("column-ratio"), ColumnAlignment::Right),
-        (&*words::interval(Some(CHANGE_CI_LEVEL)), ColumnAlignment::Right),
-        (word("column-which-is"), ColumnAlignment::Left),
-        (word("column-same-time"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("history-changes"), &columns);
+    let interval = words::interval(Some(CHANGE_CI_LEVEL));
+    let mut table = ReportTable::with_caption(word("history-changes"));
     for change in &history.changes {
         let started =
             history.points.get(change.point).map(|point| format_minute(&point.started));
@@ -281,72 +268,53 @@ fn changes_table(history: &History) -> ReportTable {
         let digits = precision::interval_digits(change.ratio.unwrap_or(1.0), change.ratio_ci);
         let level = |value| precision::format_value(value, history.unit, digits);
         let ratio = |value| precision::ratio(value, change.ratio_ci, [digits; 2]);
+        let range = change.ratio_ci.map(precision::ratio_range).unwrap_or_default();
         let verdict = word(if change.is_better { "verdict-better" } else { "verdict-worse" });
         let tone = if change.is_better { Tone::Plain } else { Tone::Bad };
-        let verdict = TableCell { text: verdict.to_owned(), tone, ..TableCell::default() };
-        table.rows.push(vec![
-            change.run.as_str().into(),
-            started.unwrap_or_default().into(),
-            level(change.before).into(),
-            level(change.after).into(),
-            change.ratio.map(ratio).unwrap_or_default().into(),
-            change.ratio_ci.map(precision::ratio_range).unwrap_or_default().into(),
-            verdict,
-            coinciding.into(),
+        table.push([
+            left(word("column-from-run"), &*change.run),
+            left(word("column-since"), started.unwrap_or_default()),
+            right(word("column-before"), level(change.before)),
+            right(word("column-after"), level(change.after)),
+            right(word("column-ratio"), change.ratio.map(ratio).unwrap_or_default()),
+            right(&interval, range),
+            left(word("column-which-is"), TableCell::with_tone(verdict, tone)),
+            left(word("column-same-time"), coinciding),
         ]);
     }
     table.without_empty_columns()
 }
 
 fn environment_table(history: &History) -> ReportTable {
-    let columns = [
-        (word("column-from-run"), ColumnAlignment::Left),
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-before"), ColumnAlignment::Left),
-        (word("column-after"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("history-around"), &columns);
-    table.rows = history
-        .environment
-        .iter()
-        .map(|it| {
-            [&it.run, &aspect_label(it), &it.before, &it.after]
-                .map(|text| text.as_str().into())
-                .into()
-        })
-        .collect();
+    let mut table = ReportTable::with_caption(word("history-around"));
+    for it in &history.environment {
+        table.push([
+            left(word("column-from-run"), &*it.run),
+            left(word("column-what"), aspect_label(it)),
+            left(word("column-before"), &*it.before),
+            left(word("column-after"), &*it.after),
+        ]);
+    }
     table
 }
 
 fn runs_table(history: &History) -> ReportTable {
-    let columns = [
-        (word("column-run"), ColumnAlignment::Left),
-        (word("column-started"), ColumnAlignment::Left),
-        (word("column-label"), ColumnAlignment::Left),
-        ("N", ColumnAlignment::Right),
-        (&*name_metric(&history.metric), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        ("", ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("list-title"), &columns);
+    let mut table = ReportTable::with_caption(word("list-title"));
     for (index, point) in history.points.iter().enumerate() {
         let change = history.changes.iter().find(|change| change.point == index);
         let environment_changed = history.environment.iter().any(|it| it.point == index);
         let notes = change.map(change_percent).into_iter();
         let notes =
             notes.chain(environment_changed.then(|| word("history-surroundings").to_owned()));
-        table.rows.push(vec![
-            point.run.as_str().into(),
-            format_minute(&point.started).into(),
-            point.label.clone().unwrap_or_default().into(),
-            point.n.map(|n| n.to_string()).unwrap_or_default().into(),
-            point_value(history, point).into(),
-            point
-                .limit
-                .map(|limit| units::percent(100.0 * point.median / limit))
-                .unwrap_or_default()
-                .into(),
-            notes.collect::<Vec<_>>().join(comma()).into(),
+        let share = point.limit.map(|limit| units::percent(100.0 * point.median / limit));
+        table.push([
+            left(word("column-run"), &*point.run),
+            left(word("column-started"), format_minute(&point.started)),
+            left(word("column-label"), point.label.as_deref().unwrap_or_default()),
+            right("N", point.n.map(|n| n.to_string()).unwrap_or_default()),
+            right(&name_metric(&history.metric), point_value(history, point)),
+            right(word("column-of-limit"), share.unwrap_or_default()),
+            left("", notes.collect::<Vec<_>>().join(comma())),
         ]);
     }
     table.without_empty_columns()

@@ -7,10 +7,8 @@ use assay_model::facts::difference::{ComparedHost, find_differences};
 use assay_model::finding::{CheckOutcome, DoctorFinding, FindingSeverity};
 use assay_model::quantity::Unit;
 
-use super::findings::{expected_text, observed_text, severity, translated_check};
-use crate::document::{
-    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
-};
+use super::findings::{deviation_block, observed_text};
+use crate::document::{Block, Document, FactTable, ReportTable, Tone, left, right};
 use crate::locale::{semicolon, word};
 use crate::units::quantity;
 
@@ -82,36 +80,30 @@ fn unreachable_block(host: &UnreachableHost<'_>) -> Block {
 }
 
 fn overview_table(hosts: &[ExaminedHost<'_>]) -> ReportTable {
-    let columns = [
-        (word("column-host"), ColumnAlignment::Left),
-        (word("column-host-name"), ColumnAlignment::Left),
-        (word("column-cpus"), ColumnAlignment::Right),
-        (word("column-invalidate"), ColumnAlignment::Right),
-        (word("column-skew"), ColumnAlignment::Right),
-        (word("column-notes"), ColumnAlignment::Right),
-        (word("column-clock-offset"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new(word("hosts-table"), &columns);
+    let mut table = ReportTable::with_caption(word("hosts-table"));
     for host in hosts {
         let ComparedHost { name, facts, findings } = host.compared;
         let count = |severity| {
             let deviates = |it: &&DoctorFinding| {
                 it.outcome == CheckOutcome::Deviates && it.severity == severity
             };
-            findings.iter().filter(deviates).count()
+            findings.iter().filter(deviates).count().to_string()
         };
-        let [blocks, skews, notes] =
-            [FindingSeverity::Blocks, FindingSeverity::Skews, FindingSeverity::Note].map(count);
         let (offset_s, bound_s) = host.clock_offset_s;
         let clock = format!(
             "{} ± {}",
             quantity(offset_s, Unit::Second, 2),
             quantity(bound_s, Unit::Second, 2)
         );
-        let counts = [facts.topology.cpus.len(), blocks, skews, notes].map(|n| n.to_string());
-        let cells =
-            [name.to_owned(), facts.name.clone()].into_iter().chain(counts).chain([clock]);
-        table.rows.push(cells.map(TableCell::from).collect());
+        table.push([
+            left(word("column-host"), name),
+            left(word("column-host-name"), &*facts.name),
+            right(word("column-cpus"), facts.topology.cpus.len().to_string()),
+            right(word("column-invalidate"), count(FindingSeverity::Blocks)),
+            right(word("column-skew"), count(FindingSeverity::Skews)),
+            right(word("column-notes"), count(FindingSeverity::Note)),
+            right(word("column-clock-offset"), clock),
+        ]);
     }
     table
 }
@@ -125,16 +117,15 @@ fn add_differences(
         return;
     }
     document.heading(word("hosts-differ"));
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-value"), ColumnAlignment::Left),
-        (word("column-hosts"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for difference in find_differences(hosts) {
         for (index, (value, names)) in difference.values.into_iter().enumerate() {
             let property = if index == 0 { difference.what.clone() } else { String::new() };
-            table.rows.push(vec![property.into(), value.into(), short(&names).into()]);
+            table.push([
+                left(word("column-what"), property),
+                left(word("column-value"), value),
+                left(word("column-hosts"), short(&names)),
+            ]);
         }
     }
     if table.rows.is_empty() {
@@ -173,19 +164,7 @@ fn add_deviations(
             .into_iter()
             .map(|(text, names)| format!("{}: {text}", short(&names)));
         let observed = observed.collect::<Vec<_>>().join(semicolon());
-        let facts = [
-            (word("column-observed"), observed.as_str()),
-            (word("column-expected"), expected_text(first)),
-            (word("column-why"), translated_check(first, "why", &first.why)),
-            (word("column-change"), translated_check(first, "change", &first.change)),
-        ];
-        let present = facts.into_iter().filter(|(_, value)| !value.is_empty());
-        let (tone, words) = severity(first.severity);
-        document.blocks.push(Block::Facts(FactTable {
-            title: Some(format!("{}: {words}", first.id)),
-            tone,
-            facts: present.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-        }));
+        document.blocks.push(deviation_block(first, &observed, ""));
     }
     document.paragraph(Tone::Quiet, word("doctor-no-change"));
 }

@@ -6,7 +6,7 @@ use assay_model::doubt::TrustLevel;
 use assay_model::event::RunStatus;
 use assay_model::quantity::Quantity;
 
-use crate::document::{Block, ColumnAlignment, Document, Note, ReportTable, TableCell, Tone};
+use crate::document::{Block, Document, Note, ReportTable, TableCell, Tone, left, right};
 use crate::locale::{comma, local_minute, word};
 use crate::units;
 
@@ -86,20 +86,9 @@ pub fn listing(
 }
 
 fn table(runs: &[ListedRun<'_>]) -> ReportTable {
-    let columns = [
-        (word("column-run"), ColumnAlignment::Left),
-        (word("column-started"), ColumnAlignment::Left),
-        (word("column-label"), ColumnAlignment::Left),
-        (word("column-suite"), ColumnAlignment::Left),
-        (word("column-state"), ColumnAlignment::Left),
-        (word("column-cases"), ColumnAlignment::Right),
-        (word("column-host"), ColumnAlignment::Left),
-        (word("column-values"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
     let hosts: BTreeSet<(&str, usize)> =
         runs.iter().map(|run| (run.host, run.other_hosts)).collect();
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for run in runs {
         let (tone, state) = state_label(run);
         let [finished, _, planned] = run.cases;
@@ -107,18 +96,20 @@ fn table(runs: &[ListedRun<'_>]) -> ReportTable {
         let started = local_minute(run.started).unwrap_or_default();
         let started = units::with_no_break_spaces(&started);
         let host = if hosts.len() > 1 { host_label(run) } else { String::new() };
-        table.rows.push(vec![
-            run.id.into(),
-            // The identifier contains the time in UTC.
-            TableCell::with_short(started, Some(String::new())),
-            run.label.into(),
-            run.suite.into(),
-            TableCell { text: state.to_owned(), tone, ..TableCell::default() },
-            format!("{finished}/{planned}").into(),
-            host.into(),
-            TableCell::with_short(all, Some(first)),
-            // `assay show` starts with the note.
-            TableCell::with_short(run.note, Some(String::new())),
+        // `assay show` starts with the note.
+        let note = TableCell::with_short(run.note, Some(String::new()));
+        // The identifier contains the time in UTC.
+        let started = TableCell::with_short(started, Some(String::new()));
+        table.push([
+            left(word("column-run"), run.id),
+            left(word("column-started"), started),
+            left(word("column-label"), run.label),
+            left(word("column-suite"), run.suite),
+            left(word("column-state"), TableCell::with_tone(state, tone)),
+            right(word("column-cases"), format!("{finished}/{planned}")),
+            left(word("column-host"), host),
+            left(word("column-values"), TableCell::with_short(all, Some(first))),
+            left(word("column-note"), note),
         ]);
     }
     table.without_empty_columns()

@@ -1,8 +1,8 @@
 //! Page of measurement methods, from the table of benchmarks.
 
-use assay_model::benchmark::{Benchmark, Better, Metric};
+use assay_model::benchmark::{Benchmark, Metric};
 
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, Tone};
+use crate::document::{Block, Document, ReportTable, Tone, left};
 
 const TITLE: &str = "Measurement methods";
 const STATISTICS: &str = "Every metric is measured repeatedly, in several preparations that allocate and place everything again. Warm-up samples at the start are detected and excluded, but stay in the store. Reports contain the median and its distribution-free confidence interval from order statistics: the k-th smallest and k-th largest sample, with k from the binomial distribution; below six effective samples it comes from Student's t. Repetition stops when the interval is narrow enough or the time budget is spent; the width reached is printed. A percentile is printed only if there are enough samples for it. If samples are correlated, the effective number of samples is used and printed.";
@@ -25,23 +25,13 @@ pub fn methods() -> Document {
 }
 
 fn table(metrics: &[Metric]) -> ReportTable {
-    let columns = [
-        ("metric", ColumnAlignment::Left),
-        ("unit", ColumnAlignment::Left),
-        ("better", ColumnAlignment::Left),
-        ("meaning", ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for metric in metrics {
-        let better = match metric.better {
-            Better::Higher => "higher",
-            Better::Lower => "lower",
-        };
-        table.rows.push(vec![
-            metric.name.into(),
-            metric.unit.symbol().into(),
-            better.into(),
-            metric.meaning.into(),
+        table.push([
+            left("metric", metric.name),
+            left("unit", metric.unit.symbol()),
+            left("better", metric.better.name()),
+            left("meaning", metric.meaning),
         ]);
     }
     table

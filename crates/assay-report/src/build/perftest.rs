@@ -115,21 +115,17 @@ fn figure_cells(estimate: &MetricEstimate, columns: &[(&str, Attribute)]) -> Vec
     let is_stored = has_figures(estimate);
     cells.extend(columns.iter().map(|(_, name)| {
         let stored = number(estimate, *name);
-        time_cell(if is_stored { stored } else { legacy_figure(estimate, *name) })
+        time_cell(if is_stored { stored } else { equivalent_figure(estimate, *name) })
     }));
     cells
 }
 
-/// Returns the equivalent statistic of a run that was stored before these attributes existed. Only
-/// an import of perftest's table has a deviation, and its `t_max` as maximum.
-fn legacy_figure(estimate: &MetricEstimate, name: Attribute) -> Option<f64> {
-    let deviation = number(estimate, Attribute::Deviation);
+/// Returns the equivalent statistic of a result without perftest's figures.
+fn equivalent_figure(estimate: &MetricEstimate, name: Attribute) -> Option<f64> {
     match name {
         Attribute::PerftestMin => Some(estimate.min),
-        Attribute::PerftestMax => deviation.map(|_| estimate.max),
         Attribute::PerftestTypical => Some(estimate.median),
         Attribute::PerftestAverage => Some(estimate.mean),
-        Attribute::PerftestDeviation => deviation,
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::hosts::{UnreachableHost, add_unreachable_hosts};
 use super::run::words::direction;
 use super::storage;
-use crate::document::{Block, ColumnAlignment, Document, FactTable, ReportTable, Tone};
+use crate::document::{Block, Document, FactTable, ReportTable, Tone, left, right};
 use crate::locale::{
     group_digits, join_clauses, join_details, join_sentences, semicolon, with_detail, word,
 };
@@ -90,15 +90,7 @@ fn plan_document(
     let summary = [extent, word("plan-nothing-run").to_owned()];
     document.paragraph(Tone::Plain, join_sentences(&summary));
     add_unreachable_hosts(&mut document, unreached);
-    let columns = [
-        (word("column-case"), ColumnAlignment::Left),
-        (word("column-hosts"), ColumnAlignment::Left),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-resolved-to"), ColumnAlignment::Left),
-        (word("column-stops-at"), ColumnAlignment::Left),
-        (word("column-budget"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     let common = common_stop(plan);
     let target = common_target(plan);
     // Names the measurer if any case uses a tool.
@@ -112,15 +104,16 @@ fn plan_document(
         let cases: Vec<&Case> = group.iter().map(|(case, _)| *case).collect();
         let stop =
             if common.is_some() { String::new() } else { describe_stopping(&case.stopping) };
-        table.rows.push(vec![
-            ladder_name(&cases).unwrap_or_else(|| case.id.clone()).into(),
-            hosts.clone().into(),
-            (if has_tools { case.by.as_str() } else { "" }).into(),
-            describe_ladder(&cases, target.is_none())
-                .unwrap_or_else(|| describe_case(case, target.is_none()))
-                .into(),
-            stop.into(),
-            format_time(cases.iter().map(|case| case.stopping.budget_s).sum()).into(),
+        let resolved = describe_ladder(&cases, target.is_none())
+            .unwrap_or_else(|| describe_case(case, target.is_none()));
+        let budget_s = cases.iter().map(|case| case.stopping.budget_s).sum();
+        table.push([
+            left(word("column-case"), ladder_name(&cases).unwrap_or_else(|| case.id.clone())),
+            left(word("column-hosts"), &**hosts),
+            left(word("column-by"), if has_tools { case.by.as_str() } else { "" }),
+            left(word("column-resolved-to"), resolved),
+            left(word("column-stops-at"), stop),
+            right(word("column-budget"), format_time(budget_s)),
         ]);
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));

@@ -12,9 +12,7 @@ use assay_model::workload::storage::{
     StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
-use crate::document::{
-    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
-};
+use crate::document::{Block, Document, FactTable, ReportTable, Tone, left, right};
 use crate::first_seen::distinct;
 use crate::locale::{comma, join_details, semicolon, with_detail, word};
 use crate::precision::{format_percent_setting, format_setting};
@@ -32,26 +30,18 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
         tone: Tone::Plain,
         facts: totals(plan),
     }));
-    let columns = [
-        (word("column-phase"), ColumnAlignment::Left),
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-targets"), ColumnAlignment::Left),
-        (word("column-in-flight"), ColumnAlignment::Right),
-        (word("column-load"), ColumnAlignment::Left),
-        (word("column-time"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for phase in &plan.phases {
         let workload = &phase.workload;
-        let row: [TableCell; 6] = [
-            phase_name(phase).into(),
-            describe_streams(workload).into(),
-            describe_targets(workload).into(),
-            in_flight(workload).to_string().into(),
-            describe_load(&workload.load, plan).into(),
-            describe_time(&workload.timing, phase.pause_before_s).into(),
-        ];
-        table.rows.push(row.into());
+        let time = describe_time(&workload.timing, phase.pause_before_s);
+        table.push([
+            left(word("column-phase"), phase_name(phase)),
+            left(word("column-what"), describe_streams(workload)),
+            left(word("column-targets"), describe_targets(workload)),
+            right(word("column-in-flight"), in_flight(workload).to_string()),
+            left(word("column-load"), describe_load(&workload.load, plan)),
+            left(word("column-time"), time),
+        ]);
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
     document

@@ -12,7 +12,7 @@ use assay_model::sanitize;
 
 use super::ExportedRun;
 use super::labels::series_labels;
-use super::results::{ResultRow, better_word, result_rows};
+use super::results::{ResultRow, result_rows};
 use crate::render::csv::format_number;
 
 /// Times of the samples.
@@ -95,7 +95,7 @@ impl MetricFamilies {
         };
         let labels = format_labels(&series_labels(row));
         let what = format!("{} of {}", estimate.metric, estimate.benchmark);
-        let better = better_word(estimate.better);
+        let better = estimate.better.name();
         let median = format!("Median of {what}; {better} is better");
         if !self.insert((&name(""), unit), &median, (labels.clone(), time, estimate.median)) {
             self.left_out += 1;

@@ -1,13 +1,12 @@
 //! Table of results: one row for each estimate of a metric.
 
 use assay_model::attribute::{Attribute, AttributeValue};
-use assay_model::benchmark::Better;
 use assay_model::doubt::TrustLevel;
 use assay_model::summary::MetricEstimate;
 use assay_model::trust::DistrustReason;
 
 use super::ExportedRun;
-use super::table::{ColumnKind, ExportCell, ExportColumn};
+use super::table::{ColumnKind, ExportCell, ExportColumn, column};
 use crate::render::json;
 
 /// Result with its run.
@@ -30,15 +29,6 @@ pub(super) fn result_rows(run: &ExportedRun) -> impl Iterator<Item = ResultRow<'
 }
 
 type ResultColumn<'r> = ExportColumn<ResultRow<'r>>;
-
-const fn column<'r>(
-    name: &'static str,
-    kind: ColumnKind,
-    meaning: &'static str,
-    cell: for<'c> fn(&'c ResultRow<'r>) -> ExportCell<'c>,
-) -> ResultColumn<'r> {
-    ExportColumn { name, kind, meaning, cell }
-}
 
 /// Returns the columns, which do not depend on the runs.
 pub(super) fn result_columns<'r>() -> Vec<ResultColumn<'r>> {
@@ -84,7 +74,7 @@ fn value_columns<'r>() -> Vec<ResultColumn<'r>> {
             ExportCell::text(it.estimate.unit.symbol())
         }),
         column("better", Text, "`higher` or `lower`", |it| {
-            ExportCell::text(better_word(it.estimate.better))
+            ExportCell::text(it.estimate.better.name())
         }),
         column("value", Number, "median of the samples", |it| {
             ExportCell::number(it.estimate.median)
@@ -219,13 +209,5 @@ impl ResultRow<'_> {
             )
             | None => ExportCell::Missing,
         }
-    }
-}
-
-/// Returns the stored word for a direction of improvement.
-pub(super) const fn better_word(better: Better) -> &'static str {
-    match better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
     }
 }

@@ -4,17 +4,8 @@ use assay_model::event::RunStatus;
 use assay_model::run::CaseOutcome;
 
 use super::ExportedRun;
-use super::table::{ColumnKind, ExportCell, ExportColumn};
+use super::table::{ColumnKind, ExportCell, ExportColumn, column};
 use crate::render::json;
-
-const fn column(
-    name: &'static str,
-    kind: ColumnKind,
-    meaning: &'static str,
-    cell: fn(&ExportedRun) -> ExportCell<'_>,
-) -> ExportColumn<ExportedRun> {
-    ExportColumn { name, kind, meaning, cell }
-}
 
 /// Returns the columns.
 pub(super) fn run_columns() -> Vec<ExportColumn<ExportedRun>> {

@@ -7,7 +7,7 @@ use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::summary::MetricEstimate;
 
 use super::ExportedRun;
-use super::table::{ColumnKind, ExportCell, ExportColumn};
+use super::table::{ColumnKind, ExportCell, ExportColumn, column};
 use crate::render::json;
 
 /// Sample with its series.
@@ -21,15 +21,6 @@ pub(super) struct SampleRow<'r> {
     /// Dimensions of the series, as JSON.
     dimensions: Rc<str>,
     sample: &'r Sample,
-}
-
-const fn column<'r>(
-    name: &'static str,
-    kind: ColumnKind,
-    meaning: &'static str,
-    cell: for<'c> fn(&'c SampleRow<'r>) -> ExportCell<'c>,
-) -> ExportColumn<SampleRow<'r>> {
-    ExportColumn { name, kind, meaning, cell }
 }
 
 /// Returns the samples of the finished cases of a run.

@@ -15,6 +15,15 @@ pub(super) struct ExportColumn<R> {
     pub(super) cell: fn(&R) -> ExportCell<'_>,
 }
 
+pub(super) const fn column<R>(
+    name: &'static str,
+    kind: ColumnKind,
+    meaning: &'static str,
+    cell: for<'c> fn(&'c R) -> ExportCell<'c>,
+) -> ExportColumn<R> {
+    ExportColumn { name, kind, meaning, cell }
+}
+
 /// Kind of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {

@@ -6,7 +6,7 @@ use assay_model::benchmark::Better;
 use super::labels::{LINE_HEIGHT, text_width, truncate_to_width};
 use super::svg::CURVE_COLOURS;
 use super::svg_writer::{GRID_COLOUR, INK_COLOUR, LIMIT_COLOUR, SvgWriter};
-use crate::document::{ColumnAlignment, HeatMap, ReportTable, TableCell};
+use crate::document::{HeatMap, ReportTable, left, right};
 use crate::locale::word;
 use crate::precision::format_value;
 
@@ -107,16 +107,13 @@ pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
 
 /// Converts the map to a table, for output without pictures.
 pub(crate) fn table(map: &HeatMap) -> ReportTable {
-    let names = map.columns.iter().map(|name| (name.as_str(), ColumnAlignment::Right));
-    let columns: Vec<(&str, ColumnAlignment)> =
-        std::iter::once(("", ColumnAlignment::Left)).chain(names).collect();
-    let mut table = ReportTable::new(&map.title, &columns);
+    let mut table = ReportTable::with_caption(&map.title);
     for (row, name) in map.rows.iter().enumerate() {
-        let cells = (0..map.columns.len()).map(|column| {
+        let cells = map.columns.iter().enumerate().map(|(column, title)| {
             let marked = if map.is_marked(row, column) { "*" } else { "" };
-            TableCell::from(map.cell_text(row, column) + marked)
+            right(title, map.cell_text(row, column) + marked)
         });
-        table.rows.push(std::iter::once(name.as_str().into()).chain(cells).collect());
+        table.push(std::iter::once(left("", &**name)).chain(cells));
     }
     table
 }

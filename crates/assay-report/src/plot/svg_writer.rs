@@ -21,35 +21,28 @@ pub(super) struct SvgWriter {
 }
 
 impl SvgWriter {
-    pub(super) fn rectangle(&mut self, [x0, y0, x1, y1]: [f64; 4], fill: &str) {
-        let (x, y, width, height) = (
-            round_to_tenth(x0),
-            round_to_tenth(y0),
-            round_to_tenth(x1 - x0),
-            round_to_tenth(y1 - y0),
-        );
-        let _ = writeln!(
-            self.elements,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
-        );
+    pub(super) fn rectangle(&mut self, area: [f64; 4], fill: &str) {
+        self.add_rectangle(area, &format!("fill=\"{fill}\""));
     }
 
     /// Draws a translucent rectangle with an edge of the given colour and width.
     pub(super) fn shaded_rectangle(
         &mut self,
-        [x0, y0, x1, y1]: [f64; 4],
+        area: [f64; 4],
         (fill, opacity): (&str, f64),
         (stroke, edge): (&str, f64),
     ) {
-        let (x, y, width, height) = (
-            round_to_tenth(x0),
-            round_to_tenth(y0),
-            round_to_tenth(x1 - x0),
-            round_to_tenth(y1 - y0),
+        let style = format!(
+            "fill=\"{fill}\" fill-opacity=\"{opacity:.2}\" stroke=\"{stroke}\" stroke-width=\"{edge}\""
         );
+        self.add_rectangle(area, &style);
+    }
+
+    fn add_rectangle(&mut self, [x0, y0, x1, y1]: [f64; 4], style: &str) {
+        let [x, y, width, height] = [x0, y0, x1 - x0, y1 - y0].map(round_to_tenth);
         let _ = writeln!(
             self.elements,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\" fill-opacity=\"{opacity:.2}\" stroke=\"{stroke}\" stroke-width=\"{edge}\"/>"
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" {style}/>"
         );
     }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::{Attribute, AttributeValue, identity_attributes};
+use assay_model::attribute::{Attribute, AttributeValue, Attributes, identity_attributes};
 use assay_model::comparison::{Comparison, MetricComparison};
-use assay_model::history::History;
+use assay_model::history::{History, HistoryPoint};
 use assay_model::level_comparison::{LevelComparison, LevelEstimate};
 use assay_model::run_table::{RunTable, RunTableRow};
 use assay_model::sanitize;
@@ -15,229 +15,218 @@ use crate::words;
 
 /// Prefix of parameter columns, because a parameter may have the name of a column: LINPACK's `n`.
 const PARAMETER_PREFIX: &str = "parameters.";
-const LEADING_COLUMNS: [&str; 4] = ["run", "host", "benchmark", "metric"];
-const TRAILING_COLUMNS: [&str; 17] = [
-    "value",
-    "unit",
-    "ci_low",
-    "ci_high",
-    "ci_level",
-    "n",
-    "n_effective",
-    "min",
-    "max",
-    "mean",
-    "limit",
-    "percent_of_limit",
-    "better",
-    "tool",
-    "version",
-    "warnings",
-    "trust",
-];
 
-/// Columns after the levels of a combination.
-const LEVEL_COLUMNS: [&str; 12] = [
-    "value",
-    "unit",
-    "ci_low",
-    "ci_high",
-    "n",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "efficiency",
-    "efficiency_low",
-    "efficiency_high",
-    "letters",
-];
+/// Columns of a table, each with its name and the cell of a row.
+struct Columns<'t, R>(Vec<(String, Box<dyn Fn(&R) -> String + 't>)>);
 
-/// Columns after the parameters of a pair.
-const PAIR_COLUMNS: [&str; 18] = [
-    "a",
-    "b",
-    "value_a",
-    "value_b",
-    "runs_a",
-    "runs_b",
-    "unit",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "level",
-    "margin",
-    "p",
-    "p_adjusted",
-    "floor_low",
-    "floor_high",
-    "verdict",
-    "runs_to_tell",
-];
+impl<'t, R: 't> Columns<'t, R> {
+    fn new<const N: usize>(columns: [(&str, fn(&R) -> String); N]) -> Self {
+        Self(Vec::new()).with_columns(columns)
+    }
 
-/// Renders the estimates of a summary with a row of headings; nothing else, not even a comment.
-///
-/// # Panics
-/// Never: writing to memory cannot fail, and all rows have the same length.
-#[must_use]
-pub fn summary(summary: &RunSummary) -> String {
-    let names: BTreeSet<Attribute> = summary
-        .results
-        .iter()
-        .flat_map(|estimate| estimate.parameters.keys())
-        .copied()
-        .collect();
-    let head = LEADING_COLUMNS.map(str::to_owned).into_iter();
-    let head =
-        head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
-    let head = head.chain(TRAILING_COLUMNS.map(str::to_owned));
-    let rows = summary.results.iter().map(|estimate| estimate_row(summary, estimate, &names));
-    write_records(std::iter::once(head.collect()).chain(rows))
+    fn with_columns<const N: usize>(mut self, columns: [(&str, fn(&R) -> String); N]) -> Self {
+        for (name, cell) in columns {
+            self.0.push((name.to_owned(), Box::new(cell)));
+        }
+        self
+    }
+
+    fn with_column(mut self, name: String, cell: impl Fn(&R) -> String + 't) -> Self {
+        self.0.push((name, Box::new(cell)));
+        self
+    }
+
+    /// Adds a column for each parameter; `of` returns those of a row.
+    fn with_parameters(
+        self,
+        names: &BTreeSet<Attribute>,
+        of: impl Fn(&R) -> &Attributes + Copy + 't,
+    ) -> Self {
+        names.iter().fold(self, |columns, name| {
+            let name = *name;
+            columns.with_column(format!("{PARAMETER_PREFIX}{}", name.name()), move |row| {
+                of(row).get(&name).map(attribute_text).unwrap_or_default()
+            })
+        })
+    }
+
+    /// Renders the rows below a row of headings; nothing else, not even a comment.
+    fn render(self, rows: impl Iterator<Item = R>) -> String {
+        let head = self.0.iter().map(|(name, _)| name.clone()).collect();
+        let rows = rows.map(|row| self.0.iter().map(|(_, cell)| cell(&row)).collect());
+        write_records(std::iter::once(head).chain(rows))
+    }
 }
 
-/// Renders the pairs of a comparison with a row of headings.
-///
-/// # Panics
-/// Never: writing to memory cannot fail, and all rows have the same length.
+/// Returns the names of all parameters.
+fn parameter_names<'r>(all: impl Iterator<Item = &'r Attributes>) -> BTreeSet<Attribute> {
+    all.flat_map(|it| it.keys().copied()).collect()
+}
+
+/// Renders the estimates of a summary.
+#[must_use]
+pub fn summary(summary: &RunSummary) -> String {
+    let names = parameter_names(summary.results.iter().map(|it| &it.parameters));
+    Columns::<(&RunSummary, &MetricEstimate)>::new([
+        ("run", |(summary, _)| summary.run.id.clone()),
+        ("host", |(_, it)| it.host.clone()),
+        ("benchmark", |(_, it)| it.benchmark.clone()),
+        ("metric", |(_, it)| it.metric.clone()),
+    ])
+    .with_parameters(&names, |(_, it)| &it.parameters)
+    .with_columns([
+        ("value", |(_, it)| number(it.median)),
+        ("unit", |(_, it)| it.unit.symbol().to_owned()),
+        ("ci_low", |(_, it)| low(it.ci)),
+        ("ci_high", |(_, it)| high(it.ci)),
+        ("ci_level", |(_, it)| number(it.ci_level)),
+        ("n", |(_, it)| it.n.to_string()),
+        ("n_effective", |(_, it)| number(it.n_effective)),
+        ("min", |(_, it)| number(it.min)),
+        ("max", |(_, it)| number(it.max)),
+        ("mean", |(_, it)| number(it.mean)),
+        ("limit", |(_, it)| format_number(it.limit.as_ref().map(|limit| limit.value))),
+        ("percent_of_limit", |(_, it)| format_number(it.percent_of_limit)),
+        ("better", |(_, it)| it.better.name().to_owned()),
+        ("tool", |(_, it)| it.tool.name.clone()),
+        ("version", |(_, it)| it.tool.version.clone().unwrap_or_default()),
+        ("warnings", |(_, it)| {
+            it.warnings.iter().map(|doubt| doubt.id()).collect::<Vec<_>>().join(";")
+        }),
+        ("trust", |(summary, it)| {
+            DistrustReason::level_of(DistrustReason::from_run(it, summary)).name().to_owned()
+        }),
+    ])
+    .render(summary.results.iter().map(|it| (summary, it)))
+}
+
+/// Renders the pairs of a comparison.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    let names: BTreeSet<Attribute> =
-        comparison.pairs.iter().flat_map(|pair| pair.a.parameters.keys()).copied().collect();
-    let head = ["benchmark", "metric"].map(str::to_owned).into_iter();
-    let head =
-        head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
-    let head = head.chain(PAIR_COLUMNS.map(str::to_owned));
-    let rows = comparison.pairs.iter().map(|it| pair_row(comparison, it, &names));
-    write_records(std::iter::once(head.collect()).chain(rows))
+    let names = parameter_names(comparison.pairs.iter().map(|it| &it.a.parameters));
+    Columns::<(&Comparison, &MetricComparison)>::new([
+        ("benchmark", |(_, it)| it.a.benchmark.clone()),
+        ("metric", |(_, it)| it.a.metric.clone()),
+    ])
+    .with_parameters(&names, |(_, it)| &it.a.parameters)
+    .with_columns([
+        ("a", |(all, _)| all.a.name.clone()),
+        ("b", |(all, _)| all.b.name.clone()),
+        ("value_a", |(_, it)| number(it.a.median)),
+        ("value_b", |(_, it)| number(it.b.median)),
+        ("runs_a", |(_, it)| it.a.n.to_string()),
+        ("runs_b", |(_, it)| it.b.n.to_string()),
+        ("unit", |(_, it)| it.a.unit.symbol().to_owned()),
+        ("ratio", |(_, it)| format_number(it.ratio)),
+        ("ratio_low", |(_, it)| low(it.ratio_ci)),
+        ("ratio_high", |(_, it)| high(it.ratio_ci)),
+        ("level", |(all, _)| number(all.level)),
+        ("margin", |(all, _)| number(all.margin)),
+        ("p", |(_, it)| format_number(it.p)),
+        ("p_adjusted", |(_, it)| format_number(it.p_adjusted)),
+        ("floor_low", |(_, it)| low(it.floor)),
+        ("floor_high", |(_, it)| high(it.floor)),
+        ("verdict", |(_, it)| it.verdict.name().to_owned()),
+        ("runs_to_tell", |(_, it)| {
+            it.runs_to_decide.map(|n| n.to_string()).unwrap_or_default()
+        }),
+    ])
+    .render(comparison.pairs.iter().map(|it| (comparison, it)))
 }
 
 /// Renders the levels of a comparison: a row for each metric and combination.
-///
-/// # Panics
-/// Never: writing to memory cannot fail, and all rows have the same length.
 #[must_use]
 pub fn level_comparison(comparison: &LevelComparison) -> String {
-    let head = ["benchmark", "case", "metric"].map(str::to_owned).into_iter();
-    let head = head.chain(comparison.factors.iter().map(|it| format!("factor.{it}")));
-    let head = head.chain(LEVEL_COLUMNS.map(str::to_owned)).collect();
-    let levels = comparison.metrics.iter().flat_map(|it| &it.levels);
-    let rows = levels.map(|it| level_row(comparison, it));
-    write_records(std::iter::once(head).chain(rows))
-}
-
-fn level_row(comparison: &LevelComparison, level: &LevelEstimate) -> Vec<String> {
-    let it = &level.estimate;
-    let mut row = vec![it.benchmark.clone(), it.case.clone(), it.metric.clone()];
-    let condition = comparison.conditions.get(level.condition);
-    let own = |index: usize| condition.and_then(|it| it.levels.get(index));
-    let levels = (0..comparison.factors.len()).map(own);
-    row.extend(levels.map(|it| it.map(|it| it.level.clone()).unwrap_or_default()));
-    let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
-    let ([low, high], [ratio_low, ratio_high]) = (ends(it.ci), ends(level.ratio_ci));
-    let [share_low, share_high] = ends(level.efficiency.and_then(|it| it.ci));
-    row.extend([
-        format_number(Some(it.median)),
-        it.unit.symbol().to_owned(),
-        format_number(low),
-        format_number(high),
-        it.n.to_string(),
-        format_number(level.ratio),
-        format_number(ratio_low),
-        format_number(ratio_high),
-        format_number(level.efficiency.map(|it| it.share)),
-        format_number(share_low),
-        format_number(share_high),
-        level.letters.clone(),
+    let columns = Columns::<&LevelEstimate>::new([
+        ("benchmark", |it| it.estimate.benchmark.clone()),
+        ("case", |it| it.estimate.case.clone()),
+        ("metric", |it| it.estimate.metric.clone()),
     ]);
-    row
+    let factors = comparison.factors.iter().enumerate();
+    factors
+        .fold(columns, |columns, (index, factor)| {
+            columns.with_column(format!("factor.{factor}"), move |it| {
+                let condition = comparison.conditions.get(it.condition);
+                let level = condition.and_then(|it| it.levels.get(index));
+                level.map(|it| it.level.clone()).unwrap_or_default()
+            })
+        })
+        .with_columns([
+            ("value", |it| number(it.estimate.median)),
+            ("unit", |it| it.estimate.unit.symbol().to_owned()),
+            ("ci_low", |it| low(it.estimate.ci)),
+            ("ci_high", |it| high(it.estimate.ci)),
+            ("n", |it| it.estimate.n.to_string()),
+            ("ratio", |it| format_number(it.ratio)),
+            ("ratio_low", |it| low(it.ratio_ci)),
+            ("ratio_high", |it| high(it.ratio_ci)),
+            ("efficiency", |it| format_number(it.efficiency.map(|it| it.share))),
+            ("efficiency_low", |it| low(it.efficiency.and_then(|it| it.ci))),
+            ("efficiency_high", |it| high(it.efficiency.and_then(|it| it.ci))),
+            ("letters", |it| it.letters.clone()),
+        ])
+        .render(comparison.metrics.iter().flat_map(|it| &it.levels))
 }
 
-/// Renders the points of a history, and of those under other conditions, with a row of headings.
-/// `series` is the number of the history, from 0.
-///
-/// # Panics
-/// Never: writing to memory cannot fail, and all rows have the same length.
+/// Point of a history, with the number of both.
+struct PointRow<'h> {
+    history: &'h History,
+    series: usize,
+    point: &'h HistoryPoint,
+    index: usize,
+}
+
+/// Renders the points of a history, and of those under other conditions. `series` is the number of
+/// the history, from 0.
 #[must_use]
 pub fn history(history: &History) -> String {
-    let series: Vec<&History> =
-        std::iter::once(history).chain(&history.other_conditions).collect();
-    let conditions: BTreeSet<Attribute> =
-        series.iter().flat_map(|it| it.conditions.keys().copied()).collect();
-    let head = [
-        "run",
-        "started",
-        "label",
-        "host",
-        "benchmark",
-        "metric",
-        "value",
-        "unit",
-        "ci_low",
-        "ci_high",
-        "is_change",
-        "series",
-    ];
-    let names = conditions.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name()));
-    let head: Vec<String> = head.into_iter().map(str::to_owned).chain(names).collect();
-    let rows = series.iter().enumerate().flat_map(|(number, it)| {
-        let conditions = &conditions;
-        (0..it.points.len()).map(move |index| history_row(it, index, number, conditions))
+    let all = || std::iter::once(history).chain(&history.other_conditions).enumerate();
+    let names = parameter_names(all().map(|(_, it)| &it.conditions));
+    let rows = all().flat_map(|(series, history)| {
+        let points = history.points.iter().enumerate();
+        points.map(move |(index, point)| PointRow { history, series, point, index })
     });
-    write_records(std::iter::once(head).chain(rows))
-}
-
-fn history_row(
-    history: &History,
-    index: usize,
-    series: usize,
-    conditions: &BTreeSet<Attribute>,
-) -> Vec<String> {
-    let point = &history.points[index];
-    let [low, high] = point.ci.map_or([None, None], |ci| ci.map(Some));
-    let is_change = history.changes.iter().any(|change| change.point == index);
-    let mut row = vec![
-        point.run.clone(),
-        point.started.clone(),
-        point.label.clone().unwrap_or_default(),
-        history.host.clone(),
-        history.benchmark.clone(),
-        history.metric.clone(),
-        format_number(Some(point.median)),
-        history.unit.symbol().to_owned(),
-        format_number(low),
-        format_number(high),
-        is_change.to_string(),
-        series.to_string(),
-    ];
-    let values = conditions.iter().map(|name| history.conditions.get(name));
-    row.extend(values.map(|value| value.map(attribute_text).unwrap_or_default()));
-    row
+    Columns::<PointRow<'_>>::new([
+        ("run", |it| it.point.run.clone()),
+        ("started", |it| it.point.started.clone()),
+        ("label", |it| it.point.label.clone().unwrap_or_default()),
+        ("host", |it| it.history.host.clone()),
+        ("benchmark", |it| it.history.benchmark.clone()),
+        ("metric", |it| it.history.metric.clone()),
+        ("value", |it| number(it.point.median)),
+        ("unit", |it| it.history.unit.symbol().to_owned()),
+        ("ci_low", |it| low(it.point.ci)),
+        ("ci_high", |it| high(it.point.ci)),
+        ("is_change", |it| {
+            it.history.changes.iter().any(|change| change.point == it.index).to_string()
+        }),
+        ("series", |it| it.series.to_string()),
+    ])
+    .with_parameters(&names, |it| &it.history.conditions)
+    .render(rows)
 }
 
 /// Renders a table of runs: a row for each result, a column for each run.
-///
-/// # Panics
-/// Never: writing to memory cannot fail, and all rows have the same length.
 #[must_use]
 pub fn run_table(table: &RunTable) -> String {
-    let firsts = || table.rows.iter().filter_map(RunTableRow::first_estimate);
-    let names: BTreeSet<Attribute> =
-        firsts().flat_map(|it| identity_attributes(&it.parameters).into_keys()).collect();
-    let head = ["benchmark", "case", "metric", "unit", "host"].map(str::to_owned).into_iter();
-    let head =
-        head.chain(names.iter().map(|name| format!("{PARAMETER_PREFIX}{}", name.name())));
-    let head = head.chain(table.runs.iter().map(|run| run.header.id.clone()));
-    let rows = firsts().zip(&table.rows).map(|(first, row)| {
-        let texts = [&first.benchmark, &first.case, &first.metric].map(Clone::clone);
-        let mut cells: Vec<String> = texts.into();
-        cells.extend([first.unit.symbol().to_owned(), first.host.clone()]);
-        let value = |name| first.parameters.get(name).map(attribute_text).unwrap_or_default();
-        cells.extend(names.iter().map(value));
-        let median =
-            |it: &Option<MetricEstimate>| format_number(it.as_ref().map(|it| it.median));
-        cells.extend(row.estimates.iter().map(median));
-        cells
-    });
-    write_records(std::iter::once(head.collect()).chain(rows))
+    type Row<'t> = (&'t MetricEstimate, &'t RunTableRow);
+    let rows = || table.rows.iter().filter_map(|row| Some((row.first_estimate()?, row)));
+    let names = rows().flat_map(|(it, _)| identity_attributes(&it.parameters).into_keys());
+    let columns = Columns::<Row<'_>>::new([
+        ("benchmark", |(it, _)| it.benchmark.clone()),
+        ("case", |(it, _)| it.case.clone()),
+        ("metric", |(it, _)| it.metric.clone()),
+        ("unit", |(it, _)| it.unit.symbol().to_owned()),
+        ("host", |(it, _)| it.host.clone()),
+    ])
+    .with_parameters(&names.collect(), |(it, _)| &it.parameters);
+    let runs = table.runs.iter().enumerate();
+    runs.fold(columns, |columns, (index, run)| {
+        columns.with_column(run.header.id.clone(), move |(_, row)| {
+            format_number(row.estimates[index].as_ref().map(|it| it.median))
+        })
+    })
+    .render(rows())
 }
 
 /// Writes records; no field can be a formula in a spreadsheet program.
@@ -252,83 +241,16 @@ pub(crate) fn write_records(records: impl Iterator<Item = Vec<String>>) -> Strin
     String::from_utf8(bytes).expect("all fields are UTF-8")
 }
 
-fn pair_row(
-    comparison: &Comparison,
-    pair: &MetricComparison,
-    names: &BTreeSet<Attribute>,
-) -> Vec<String> {
-    let (a, b) = (&pair.a, &pair.b);
-    let mut row = vec![a.benchmark.clone(), a.metric.clone()];
-    row.extend(
-        names.iter().map(|name| a.parameters.get(name).map(attribute_text).unwrap_or_default()),
-    );
-    let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
-    let ([low, high], [floor_low, floor_high]) = (ends(pair.ratio_ci), ends(pair.floor));
-    row.extend([
-        comparison.a.name.clone(),
-        comparison.b.name.clone(),
-        format_number(Some(a.median)),
-        format_number(Some(b.median)),
-        a.n.to_string(),
-        b.n.to_string(),
-        a.unit.symbol().to_owned(),
-        format_number(pair.ratio),
-        format_number(low),
-        format_number(high),
-        format_number(Some(comparison.level)),
-        format_number(Some(comparison.margin)),
-        format_number(pair.p),
-        format_number(pair.p_adjusted),
-        format_number(floor_low),
-        format_number(floor_high),
-        pair.verdict.name().to_owned(),
-        pair.runs_to_decide.map(|n| n.to_string()).unwrap_or_default(),
-    ]);
-    row
+fn low(interval: Option<[f64; 2]>) -> String {
+    format_number(interval.map(|[low, _]| low))
 }
 
-fn estimate_row(
-    summary: &RunSummary,
-    estimate: &MetricEstimate,
-    names: &BTreeSet<Attribute>,
-) -> Vec<String> {
-    let text = |text: &str| text.to_owned();
-    let mut row = vec![
-        text(&summary.run.id),
-        text(&estimate.host),
-        text(&estimate.benchmark),
-        text(&estimate.metric),
-    ];
-    row.extend(
-        names
-            .iter()
-            .map(|name| estimate.parameters.get(name).map(attribute_text).unwrap_or_default()),
-    );
-    let [low, high] = estimate.ci.map_or([None, None], |ci| ci.map(Some));
-    let ids: Vec<&str> = estimate.warnings.iter().map(|warning| warning.id()).collect();
-    row.extend([
-        format_number(Some(estimate.median)),
-        text(estimate.unit.symbol()),
-        format_number(low),
-        format_number(high),
-        format_number(Some(estimate.ci_level)),
-        estimate.n.to_string(),
-        format_number(Some(estimate.n_effective)),
-        format_number(Some(estimate.min)),
-        format_number(Some(estimate.max)),
-        format_number(Some(estimate.mean)),
-        format_number(estimate.limit.as_ref().map(|limit| limit.value)),
-        format_number(estimate.percent_of_limit),
-        text(match estimate.better {
-            assay_model::benchmark::Better::Higher => "higher",
-            assay_model::benchmark::Better::Lower => "lower",
-        }),
-        estimate.tool.name.clone(),
-        estimate.tool.version.clone().unwrap_or_default(),
-        ids.join(";"),
-        text(DistrustReason::level_of(DistrustReason::from_run(estimate, summary)).name()),
-    ]);
-    row
+fn high(interval: Option<[f64; 2]>) -> String {
+    format_number(interval.map(|[_, high]| high))
+}
+
+fn number(value: f64) -> String {
+    format_number(Some(value))
 }
 
 /// Formats a number in the shortest form that reads back as the same number; empty without a value.

@@ -3,14 +3,13 @@
 //! Numbers are in base units and never localised. Non-finite numbers, which JSON cannot represent,
 //! are `null`.
 
+#![expect(non_camel_case_types, reason = "each member of an object has a type of its name")]
+
 use std::collections::BTreeMap;
 
 use assay_model::attribute::{AttributeValue as Attribute, Attributes};
 use assay_model::benchmark::Better;
-use assay_model::comparison::{
-    ComparedCondition, Comparison, ComparisonDesign, ComparisonVerdict, EnvironmentDifference,
-    MetricComparison, UnmatchedResult,
-};
+use assay_model::comparison::{Comparison, EnvironmentDifference, MetricComparison};
 use assay_model::doubt::{Doubt, TrustLevel};
 use assay_model::facts::HostFacts;
 use assay_model::history::{
@@ -21,8 +20,8 @@ use assay_model::level_comparison::LevelComparison;
 use assay_model::limit::PhysicalLimit;
 use assay_model::plan::OmittedMeasure;
 use assay_model::quantity::Unit;
-use assay_model::run_table::{RunColumn, RunTable, RunTableRow};
-use assay_model::summary::{CaseFailure, MeasuringTool, MetricEstimate, RunHeader, RunSummary};
+use assay_model::run_table::{RunTable, RunTableRow};
+use assay_model::summary::{CaseFailure, MetricEstimate, RunHeader, RunSummary};
 use assay_model::trust::{self, DistrustReason};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -30,17 +29,28 @@ use serde_json::{Value, json};
 use crate::locale::Language;
 use crate::{build, words};
 
+/// Returns an object with these members, in this order.
+macro_rules! object {
+    ($($name:ident: $value:expr,)+) => {{
+        #[derive(serde::Serialize)]
+        struct Object<$($name),+> {
+            $($name: $name),+
+        }
+        Object { $($name: $value),+ }
+    }};
+}
+
 mod levels;
 
 #[derive(Serialize)]
-struct SummaryOut<'a> {
+struct SummaryOut<'a, R, L, C> {
     schema: u32,
     statistics: u32,
     run: &'a RunHeader,
     trust: TrustOut,
     hosts: &'a [HostFacts],
-    results: Vec<EstimateOut<'a>>,
-    steps: Vec<EstimateOut<'a>>,
+    results: Vec<R>,
+    steps: Vec<R>,
     failures: Vec<FailureOut<'a>>,
     omitted: Vec<OmittedOut<'a>>,
     warnings: Vec<DoubtOut<'a>>,
@@ -49,34 +59,9 @@ struct SummaryOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     gates: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    levels: Option<levels::LevelComparisonOut<'a>>,
+    levels: Option<L>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    comparisons: Vec<ComparisonOut<'a>>,
-}
-
-#[derive(Serialize)]
-struct EstimateOut<'a> {
-    benchmark: &'a str,
-    case: &'a str,
-    metric: &'a str,
-    parameters: BTreeMap<&'static str, Value>,
-    unit: Unit,
-    better: Better,
-    n: usize,
-    n_effective: f64,
-    median: f64,
-    ci: Option<[f64; 2]>,
-    ci_level: f64,
-    min: f64,
-    max: f64,
-    mean: f64,
-    percentiles: Option<&'a BTreeMap<String, f64>>,
-    limit: Option<LimitOut>,
-    percent_of_limit: Option<f64>,
-    host: &'a str,
-    tool: &'a MeasuringTool,
-    warnings: Vec<DoubtOut<'a>>,
-    trust: TrustLevel,
+    comparisons: Vec<C>,
 }
 
 #[derive(Serialize)]
@@ -138,36 +123,6 @@ struct FailureOut<'a> {
 }
 
 #[derive(Serialize)]
-struct ComparisonOut<'a> {
-    schema: u32,
-    a: &'a ComparedCondition,
-    b: &'a ComparedCondition,
-    control: &'a [String],
-    design: ComparisonDesign,
-    margin: f64,
-    level: f64,
-    tested: usize,
-    false_share: f64,
-    pairs: Vec<PairOut<'a>>,
-    unmatched: &'a [UnmatchedResult],
-    differences: Vec<DifferenceOut<'a>>,
-}
-
-#[derive(Serialize)]
-struct PairOut<'a> {
-    a: EstimateOut<'a>,
-    b: EstimateOut<'a>,
-    ratio: Option<f64>,
-    ratio_ci: Option<[f64; 2]>,
-    p: Option<f64>,
-    p_adjusted: Option<f64>,
-    floor: Option<[f64; 2]>,
-    verdict: ComparisonVerdict,
-    runs_to_tell: Option<u64>,
-    headline: bool,
-}
-
-#[derive(Serialize)]
 struct HistoryOut<'a> {
     schema: u32,
     statistics: u32,
@@ -190,27 +145,6 @@ struct HistoryOut<'a> {
 }
 
 #[derive(Serialize)]
-struct RunTableOut<'a> {
-    schema: u32,
-    runs: Vec<RunColumnOut<'a>>,
-    rows: Vec<RunTableRowOut<'a>>,
-}
-
-#[derive(Serialize)]
-struct RunColumnOut<'a> {
-    #[serde(flatten)]
-    header: &'a RunHeader,
-    host: &'a str,
-}
-
-#[derive(Serialize)]
-struct RunTableRowOut<'a> {
-    results: Vec<Option<EstimateOut<'a>>>,
-    /// Median over that of the first run.
-    ratios: Vec<Option<f64>>,
-}
-
-#[derive(Serialize)]
 struct DifferenceOut<'a> {
     #[serde(flatten)]
     difference: &'a EnvironmentDifference,
@@ -220,7 +154,7 @@ struct DifferenceOut<'a> {
 /// Renders the summary as one JSON document and a final line break.
 #[must_use]
 pub fn summary(summary: &RunSummary) -> String {
-    Language::INVARIANT.scope(|| to_json_text(&summary_out(summary)))
+    summary_with(summary, SummaryVerdicts::default())
 }
 
 /// What a document contains beside the summary.
@@ -237,11 +171,25 @@ pub struct SummaryVerdicts<'v> {
 /// Renders the summary as [`summary`], with verdicts as `gates`, `levels` and `comparisons`.
 #[must_use]
 pub fn summary_with(summary: &RunSummary, verdicts: SummaryVerdicts<'_>) -> String {
-    let SummaryVerdicts { gates, levels, comparisons } = verdicts;
+    let judged =
+        |it: &MetricEstimate| DistrustReason::level_of(DistrustReason::from_run(it, summary));
     let render = || {
-        let levels = levels.map(levels::LevelComparisonOut::new);
-        let comparisons = comparisons.iter().map(comparison_out).collect();
-        to_json_text(&SummaryOut { gates, levels, comparisons, ..summary_out(summary) })
+        to_json_text(&SummaryOut {
+            schema: summary.schema,
+            statistics: summary.statistics,
+            run: &summary.run,
+            trust: trust(summary),
+            hosts: &summary.hosts,
+            results: summary.results.iter().map(|it| estimate(it, judged(it))).collect(),
+            steps: summary.steps.iter().map(|it| estimate(it, own_trust(it))).collect(),
+            failures: summary.failures.iter().map(failure).collect(),
+            omitted: summary.omitted.iter().map(omitted).collect(),
+            warnings: summary.warnings.iter().map(doubt).collect(),
+            counters: &summary.counters,
+            gates: verdicts.gates,
+            levels: verdicts.levels.map(levels::object),
+            comparisons: verdicts.comparisons.iter().map(comparison_object).collect(),
+        })
     };
     Language::INVARIANT.scope(render)
 }
@@ -249,11 +197,11 @@ pub fn summary_with(summary: &RunSummary, verdicts: SummaryVerdicts<'_>) -> Stri
 /// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    Language::INVARIANT.scope(|| to_json_text(&comparison_out(comparison)))
+    Language::INVARIANT.scope(|| to_json_text(&comparison_object(comparison)))
 }
 
-fn comparison_out(comparison: &Comparison) -> ComparisonOut<'_> {
-    ComparisonOut {
+fn comparison_object(comparison: &Comparison) -> impl Serialize {
+    object! {
         schema: comparison.schema,
         a: &comparison.a,
         b: &comparison.b,
@@ -263,16 +211,16 @@ fn comparison_out(comparison: &Comparison) -> ComparisonOut<'_> {
         level: comparison.level,
         tested: comparison.tested,
         false_share: comparison.false_share,
-        pairs: comparison.pairs.iter().map(pair).collect(),
+        pairs: comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
         unmatched: &comparison.unmatched,
-        differences: comparison.differences.iter().map(difference).collect(),
+        differences: comparison.differences.iter().map(difference).collect::<Vec<_>>(),
     }
 }
 
 /// Renders the comparison of levels as one JSON document and a final line break.
 #[must_use]
 pub fn level_comparison(comparison: &LevelComparison) -> String {
-    Language::INVARIANT.scope(|| to_json_text(&levels::LevelComparisonOut::new(comparison)))
+    Language::INVARIANT.scope(|| to_json_text(&levels::object(comparison)))
 }
 
 /// Renders the history as one JSON document and a final line break.
@@ -305,7 +253,7 @@ fn history_out(history: &History) -> HistoryOut<'_> {
 /// Returns a result as the documents of runs have it.
 #[must_use]
 pub fn result(result: &MetricEstimate) -> Value {
-    Language::INVARIANT.scope(|| to_json_value(&estimate(result)))
+    Language::INVARIANT.scope(|| to_json_value(&plain_estimate(result)))
 }
 
 /// Renders a document on several lines, with a final line break.
@@ -335,42 +283,22 @@ fn to_json_value(out: &impl Serialize) -> Value {
 /// Renders a table of runs as one JSON document and a final line break.
 #[must_use]
 pub fn run_table(table: &RunTable) -> String {
-    Language::INVARIANT.scope(|| {
-        to_json_text(&RunTableOut {
+    let render = || {
+        to_json_text(&object! {
             schema: assay_model::summary::SCHEMA,
-            runs: table.runs.iter().map(run_column).collect(),
-            rows: table.rows.iter().map(run_table_row).collect(),
+            runs: &table.runs,
+            rows: table.rows.iter().map(run_table_row).collect::<Vec<_>>(),
         })
-    })
+    };
+    Language::INVARIANT.scope(render)
 }
 
-fn run_column(run: &RunColumn) -> RunColumnOut<'_> {
-    RunColumnOut { header: &run.header, host: &run.host }
-}
-
-fn run_table_row(row: &RunTableRow) -> RunTableRowOut<'_> {
-    RunTableRowOut {
-        results: row.estimates.iter().map(|it| it.as_ref().map(estimate)).collect(),
-        ratios: (0..row.estimates.len()).map(|run| row.ratio(run)).collect(),
-    }
-}
-
-fn summary_out(summary: &RunSummary) -> SummaryOut<'_> {
-    SummaryOut {
-        schema: summary.schema,
-        statistics: summary.statistics,
-        run: &summary.run,
-        trust: trust(summary),
-        hosts: &summary.hosts,
-        results: summary.results.iter().map(|it| judged_estimate(it, summary)).collect(),
-        steps: summary.steps.iter().map(estimate).collect(),
-        failures: summary.failures.iter().map(failure).collect(),
-        omitted: summary.omitted.iter().map(omitted).collect(),
-        warnings: summary.warnings.iter().map(doubt).collect(),
-        counters: &summary.counters,
-        gates: None,
-        levels: None,
-        comparisons: Vec::new(),
+fn run_table_row(row: &RunTableRow) -> impl Serialize {
+    let results = row.estimates.iter().map(|it| Some(plain_estimate(it.as_ref()?)));
+    object! {
+        results: results.collect::<Vec<_>>(),
+        // Median over that of the first run.
+        ratios: (0..row.estimates.len()).map(|run| row.ratio(run)).collect::<Vec<_>>(),
     }
 }
 
@@ -405,10 +333,10 @@ fn difference(difference: &EnvironmentDifference) -> DifferenceOut<'_> {
     }
 }
 
-fn pair(pair: &MetricComparison) -> PairOut<'_> {
-    PairOut {
-        a: estimate(&pair.a),
-        b: estimate(&pair.b),
+fn pair(pair: &MetricComparison) -> impl Serialize {
+    object! {
+        a: plain_estimate(&pair.a),
+        b: plain_estimate(&pair.b),
         ratio: pair.ratio,
         ratio_ci: pair.ratio_ci,
         p: pair.p,
@@ -420,8 +348,17 @@ fn pair(pair: &MetricComparison) -> PairOut<'_> {
     }
 }
 
-fn estimate(it: &MetricEstimate) -> EstimateOut<'_> {
-    EstimateOut {
+/// Returns a result with the trust that its own doubts leave.
+fn plain_estimate(it: &MetricEstimate) -> impl Serialize {
+    estimate(it, own_trust(it))
+}
+
+fn own_trust(it: &MetricEstimate) -> TrustLevel {
+    DistrustReason::level_of(DistrustReason::from_estimate(it))
+}
+
+fn estimate(it: &MetricEstimate, trust: TrustLevel) -> impl Serialize {
+    object! {
         benchmark: &it.benchmark,
         case: &it.case,
         metric: &it.metric,
@@ -441,15 +378,9 @@ fn estimate(it: &MetricEstimate) -> EstimateOut<'_> {
         percent_of_limit: it.percent_of_limit,
         host: &it.host,
         tool: &it.tool,
-        warnings: it.warnings.iter().map(doubt).collect(),
-        trust: DistrustReason::level_of(DistrustReason::from_estimate(it)),
+        warnings: it.warnings.iter().map(doubt).collect::<Vec<_>>(),
+        trust: trust,
     }
-}
-
-/// Returns the result with its level of trust within its run.
-fn judged_estimate<'a>(it: &'a MetricEstimate, summary: &RunSummary) -> EstimateOut<'a> {
-    let trust = DistrustReason::level_of(DistrustReason::from_run(it, summary));
-    EstimateOut { trust, ..estimate(it) }
 }
 
 /// Returns the attributes by name, as the JSON document has them.

@@ -3,7 +3,7 @@
 use assay_model::sanitize;
 
 use crate::document::{
-    Block, ColumnAlignment, Document, FactTable, Note, Plot, ReportTable, TableCell,
+    Block, ColumnAlignment, Document, FactTable, Note, Plot, ReportTable, TableCell, right,
 };
 use crate::locale::{Language, colon, format_fact};
 use crate::plot;
@@ -170,23 +170,19 @@ fn cell(cell: &TableCell) -> String {
 
 /// Tabulates every point of every curve, because Markdown cannot draw.
 fn curve_table(plot: &Plot) -> String {
-    let mut columns = vec![(plot.x.label.as_str(), ColumnAlignment::Right)];
-    columns.extend(
-        plot.series.iter().map(|series| (series.name.as_str(), ColumnAlignment::Right)),
-    );
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     let mut places: Vec<f64> =
         plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x)).collect();
     places.sort_by(f64::total_cmp);
     places.dedup_by(|a, b| a.to_bits() == b.to_bits());
     for x in places {
-        let mut row: Vec<TableCell> = vec![crate::plot::tick_label(x, plot.x.unit).into()];
-        row.extend(plot.series.iter().map(|series| {
+        let place = right(&plot.x.label, crate::plot::tick_label(x, plot.x.unit));
+        let values = plot.series.iter().map(|series| {
             let point = series.points.iter().find(|point| point.x.to_bits() == x.to_bits());
             let value = point.map(|point| format_value(point.y, plot.y.unit, 4));
-            TableCell::from(value.unwrap_or_default())
-        }));
-        table.rows.push(row);
+            right(&series.name, value.unwrap_or_default())
+        });
+        table.push(std::iter::once(place).chain(values));
     }
     format!("{}\n\n{}", escape_inline(&plot.description), grid(&table))
 }

@@ -340,45 +340,29 @@ impl StorageProgress<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use assay_model::workload::storage::{
-        AccessPattern, EngineChoice, StorageData, StorageStream, StorageTiming, Verify,
-        WriteSync,
-    };
+    use assay_model::workload::storage::{AccessPattern, StorageStream, StorageTiming};
 
     use super::*;
 
     #[test]
     fn pass_transfers_all_targets_unless_duration_is_fixed() {
         let target = |bytes: u64| StorageTarget {
-            name: "t".into(),
-            path: "nothing".into(),
-            size_bytes: Some(bytes),
-            range_bytes: None,
-            align_bytes: None,
             direct: true,
-            sync: WriteSync::None,
-            sync_at_end: false,
-            opening: Default::default(),
+            ..StorageTarget::new("t", "nothing", Some(bytes))
         };
         for (sizes, duration_s, expected) in [
             (&[1 << 20, 3 << 20][..], None, Some(4 << 20)),
             (&[1 << 20], Some(1.0), None),
             (&[], None, None),
         ] {
-            let timing = StorageTiming {
-                warmup_s: 0.0,
-                duration_s,
-                interval_s: 1.0,
-                stop_after_bytes: None,
-            };
+            let timing = StorageTiming::new(duration_s);
             let workload = StorageWorkload {
-                targets: sizes.iter().map(|bytes| target(*bytes)).collect(),
-                streams: vec![StorageStream::new(AccessPattern::Random, 4096, 0.0)],
-                load: StorageLoad::Closed,
                 timing,
-                engine: EngineChoice::Auto,
-                data: StorageData { compressible: 0.0, verify: Verify::Off },
-                seed: 1,
+                ..StorageWorkload::new(
+                    sizes.iter().map(|bytes| target(*bytes)).collect(),
+                    vec![StorageStream::new(AccessPattern::Random, 4096, 0.0)],
+                    None,
+                )
             };
             assert_eq!(bytes_of_pass(&workload), expected, "{sizes:?} {duration_s:?}");
         }

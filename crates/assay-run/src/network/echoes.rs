@@ -10,7 +10,7 @@ use assay_model::event::EventCount;
 use assay_model::run::CaseRecord;
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
 
-use crate::round_trips;
+use crate::round_trips::distribution_entries;
 
 /// Parameters of a series of echoes.
 #[derive(Debug, Clone)]
@@ -146,15 +146,7 @@ impl EchoTally {
             SeriesKey::only_series("loss"),
             EntryValue::Count(span, lost),
         ));
-        if received > 0 {
-            let stretches = round_trips::stretches(&self.times_ns, span).into_iter();
-            entries.extend(stretches.map(|(span, seen)| {
-                MeasurementEntry::Measured(
-                    SeriesKey::only_series("round_trip"),
-                    EntryValue::Distribution(span, seen),
-                )
-            }));
-        }
+        entries.extend(distribution_entries(&self.times_ns, span, "round_trip"));
         entries
     }
 

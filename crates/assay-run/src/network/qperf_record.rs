@@ -19,13 +19,10 @@ use super::qperf_client::{
 };
 use super::qperf_server;
 use super::setup::local_address_for;
-use crate::round_trips::{self, RoundTripStatistics as RoundTripFigures};
+use crate::round_trips::{RoundTripStatistics as RoundTripFigures, time_entries};
 
 /// Keys of the description of one end.
 const CONFIGURATION_KEYS: [&str; 4] = ["node", "cpu", "os", "qperf"];
-/// Number of evenly spaced round trips stored as samples; ten repetitions suffice for a 99.9th
-/// percentile (2995 values).
-const MAX_SAMPLES: usize = 300;
 
 /// Figures of one test, as its output contains them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -367,30 +364,6 @@ pub fn round_trip_entries(
 }
 
 /// Entries of all round trips, divided by `divisor`.
-fn time_entries(
-    times_ns: &[u64],
-    span: MeasuredSpan,
-    metric: &'static str,
-    divisor: u32,
-) -> Vec<MeasurementEntry> {
-    // Evenly spaced samples, from the first to the last, without repetition.
-    let step = times_ns.len().div_ceil(MAX_SAMPLES).max(1);
-    let few = times_ns.iter().step_by(step);
-    let seconds = |ns: &u64| *ns as f64 * 1e-9 / f64::from(divisor);
-    let mut entries: Vec<MeasurementEntry> =
-        few.map(|ns| MeasurementEntry::sample(metric, seconds(ns))).collect();
-    // The distribution contains all of them, for the tail.
-    let all: Vec<u64> = times_ns.iter().map(|ns| ns / u64::from(divisor)).collect();
-    let stretches = round_trips::stretches(&all, span).into_iter();
-    entries.extend(stretches.map(|(span, seen)| {
-        MeasurementEntry::Measured(
-            SeriesKey::only_series(metric),
-            EntryValue::Distribution(span, seen),
-        )
-    }));
-    entries
-}
-
 fn latency_entries(request: &QperfRequest, measured: &QperfLatency) -> Vec<MeasurementEntry> {
     let span =
         MeasuredSpan::from_seconds(0.0, measured.round_trips.total_ns as f64 * 1e-9, false);

@@ -8,10 +8,8 @@ use assay_model::event::EventCount;
 use assay_model::workload::RdmaWorkload;
 
 use super::{perftest_figures, wire};
-use crate::round_trips;
+use crate::round_trips::time_entries;
 
-/// Maximum number of samples for the interval of the median, as for other round trips.
-const MAX_SAMPLES: usize = 300;
 /// Number of parts of a transfer; each is a sample of its rate.
 const RATE_PARTS: usize = 16;
 
@@ -252,7 +250,9 @@ impl RdmaSizeResult {
     pub fn entries(&self, test: RdmaTest) -> Vec<MeasurementEntry> {
         let entries = match &self.values {
             RdmaValues::Times(times_ns) => {
-                let mut entries = latency_entries(times_ns, test, self.span());
+                let divisor = if test.is_half_round_trip() { 2 } else { 1 };
+                let metric = test.latency_metric();
+                let mut entries = time_entries(times_ns, self.span(), metric, divisor);
                 // For a fixed time perftest prints only the mean.
                 if !self.is_timed {
                     entries
@@ -278,29 +278,6 @@ impl RdmaSizeResult {
     fn span(&self) -> MeasuredSpan {
         MeasuredSpan::from_seconds(self.span_s.0, self.span_s.1, false)
     }
-}
-
-fn latency_entries(
-    times_ns: &[u64],
-    test: RdmaTest,
-    span: MeasuredSpan,
-) -> Vec<MeasurementEntry> {
-    let (metric, divisor) =
-        (test.latency_metric(), if test.is_half_round_trip() { 2 } else { 1 });
-    let step = times_ns.len().div_ceil(MAX_SAMPLES).max(1);
-    let sample =
-        |ns: &u64| MeasurementEntry::sample(metric, *ns as f64 * 1e-9 / divisor as f64);
-    let mut entries: Vec<MeasurementEntry> =
-        times_ns.iter().step_by(step).map(sample).collect();
-    let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
-    let stretches = round_trips::stretches(&all, span).into_iter();
-    entries.extend(stretches.map(|(span, seen)| {
-        MeasurementEntry::Measured(
-            SeriesKey::only_series(metric),
-            EntryValue::Distribution(span, seen),
-        )
-    }));
-    entries
 }
 
 /// Returns the rate of each part of a transfer in order; parts end where something completed. If

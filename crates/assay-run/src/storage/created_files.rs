@@ -120,8 +120,7 @@ impl CreatedFiles {
     pub fn open(store: Option<&Path>) -> Result<Self, CommandFailure> {
         let folder = match store {
             Some(folder) => Some(folder.to_path_buf()),
-            None => assay_store::default_folder(|name| std::env::var_os(name))
-                .map_err(|error| CommandFailure::from_store(&error))?,
+            None => assay_store::default_folder(|name| std::env::var_os(name))?,
         };
         let folder = folder.ok_or_else(|| {
             CommandFailure::measurement("there is no folder for the list of created files")

@@ -12,9 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use assay_store::mount;
-use rustix::fs::{
-    self, AtFlags, Dir, DirEntry, FileType, Mode, OFlags, RenameFlags, ResolveFlags,
-};
+use rustix::fs::{self, AtFlags, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::safe_open;
@@ -166,37 +164,8 @@ fn is_tree_file(name: &str) -> bool {
     number.is_some_and(is_number)
 }
 
-/// Renames directories below `folder` with the name of an older assay, `vdb1_1.dir`, to Vdbench's
-/// name, so that the tree is found again.
-pub(super) fn rename_old_directories(folder: &Path) -> io::Result<()> {
-    let folder = safe_open::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
-    rename_old_in(&folder, folder.metadata()?.dev())
-}
-
-fn rename_old_in(folder: &File, device: u64) -> io::Result<()> {
-    // Reads all names before changing any: a renamed directory could be listed again.
-    let entries = Dir::read_from(folder)?.collect::<Result<Vec<_>, _>>()?;
-    for entry in entries {
-        let name = entry.file_name();
-        let Ok(text) = name.to_str() else { continue };
-        let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        let is_ours = FileType::from_raw_mode(found.st_mode) == FileType::Directory
-            && found.st_dev == device
-            && is_tree_directory(text);
-        let former = text.strip_prefix("vdb").filter(|rest| !rest.starts_with('.'));
-        let Some(former) = former.filter(|_| is_ours) else { continue };
-        let Some(inner) = open_directory(folder, name)? else { continue };
-        rename_old_in(&inner, device)?;
-        let now = format!("vdb.{former}");
-        fs::renameat_with(folder, name, folder, now, RenameFlags::NOREPLACE)?;
-    }
-    Ok(())
-}
-
 fn is_tree_directory(name: &str) -> bool {
-    let numbers = name.strip_prefix("vdb").and_then(|rest| rest.strip_suffix(".dir"));
-    // An older assay omitted the dot.
-    let numbers = numbers.map(|rest| rest.strip_prefix('.').unwrap_or(rest));
+    let numbers = name.strip_prefix("vdb.").and_then(|rest| rest.strip_suffix(".dir"));
     let numbers = numbers.and_then(|numbers| numbers.split_once('_'));
     numbers.is_some_and(|(level, place)| is_number(level) && is_number(place))
 }
@@ -215,23 +184,23 @@ mod tests {
     fn keeps_foreign_entries() {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().join(path);
-        for folder in ["vdb.1_1.dir/vdb.2_1.dir", "vdb1_2.dir", "vdb.1_x.dir"] {
+        for folder in ["vdb.1_1.dir/vdb.2_1.dir", "vdb.1_2.dir", "vdb.1_x.dir"] {
             std_fs::create_dir_all(at(folder)).unwrap();
         }
         for file in
-            ["vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file", "vdb1_2.dir/mine", "vdb_f1.file.old"]
+            ["vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file", "vdb.1_2.dir/mine", "vdb_f1.file.old"]
         {
             std_fs::write(at(file), "x").unwrap();
         }
-        std::os::unix::fs::symlink(at("vdb1_2.dir"), at("vdb_f0002.file")).unwrap();
+        std::os::unix::fs::symlink(at("vdb.1_2.dir"), at("vdb_f0002.file")).unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         std_fs::write(elsewhere.path().join("vdb_f0001.file"), "x").unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), at("vdb.1_3.dir")).unwrap();
         let staying = remove_tree(root.path()).unwrap();
-        assert_eq!(staying, [at("vdb1_2.dir")]);
+        assert_eq!(staying, [at("vdb.1_2.dir")]);
         for (path, stays) in [
             ("vdb.1_1.dir", false),
-            ("vdb1_2.dir/mine", true),
+            ("vdb.1_2.dir/mine", true),
             ("vdb.1_x.dir", true),
             ("vdb_f1.file.old", true),
             ("vdb_f0002.file", true),
@@ -239,27 +208,5 @@ mod tests {
         ] {
             assert_eq!(at(path).exists(), stays, "{path}");
         }
-    }
-
-    #[test]
-    fn renames_directories_of_older_versions() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |path: &str| root.path().join(path);
-        for folder in ["vdb1_1.dir/vdb2_1.dir", "vdb1_2.dir/mine", "vdb.1_3.dir", "vdbs"] {
-            std_fs::create_dir_all(at(folder)).unwrap();
-        }
-        std_fs::write(at("vdb1_1.dir/vdb2_1.dir/vdb_f0001.file"), "x").unwrap();
-        std_fs::write(at("vdb1_4.dir"), "a file").unwrap();
-        rename_old_directories(root.path()).unwrap();
-        for path in [
-            "vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file",
-            "vdb.1_2.dir/mine",
-            "vdb.1_3.dir",
-            "vdbs",
-            "vdb1_4.dir",
-        ] {
-            assert!(at(path).exists(), "{path}");
-        }
-        assert!(!at("vdb1_1.dir").exists());
     }
 }

@@ -23,7 +23,6 @@ use assay_model::workload::storage::StoragePlan;
 use fs_err as fs;
 
 use super::created_files::{CreatedFiles, CreatedKind};
-use super::created_tree;
 use super::options::RunOptions;
 use super::runner::interrupted_failure;
 use super::safety;
@@ -97,15 +96,6 @@ pub fn prepare(
     check(plan, options, above, stop)?;
     let uses = tree_uses(plan);
     let created = CreatedFiles::open(options.store.as_deref())?;
-    for anchor in uses.keys().filter(|anchor| is_marked(anchor, &created)) {
-        created_tree::rename_old_directories(anchor).map_err(|error| {
-            CommandFailure::measurement(format!(
-                "cannot rename folders in {}",
-                anchor.display()
-            ))
-            .with_cause(&error)
-        })?;
-    }
     for usage in uses.values().filter(|usage| usage.is_written) {
         create_and_mark(&usage.tree.anchor, above, &created)?;
     }

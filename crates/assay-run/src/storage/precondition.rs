@@ -76,12 +76,7 @@ fn write_pass(
         conduct: StreamBehavior::default(),
         ..stream.clone()
     };
-    let timing = StorageTiming {
-        warmup_s: 0.0,
-        duration_s: None,
-        interval_s: 1.0,
-        stop_after_bytes: None,
-    };
+    let timing = StorageTiming::new(None);
     let mut workload = StorageWorkload {
         streams: vec![stream],
         load: StorageLoad::Closed,

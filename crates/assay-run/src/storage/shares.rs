@@ -234,8 +234,7 @@ mod tests {
     use std::path::PathBuf;
 
     use assay_model::workload::storage::{
-        AccessPattern, ArrivalProcess, EngineChoice, StorageData, StorageTarget, StorageTiming,
-        TargetOpening, Verify, WriteSync,
+        AccessPattern, ArrivalProcess, StorageTarget, StorageTiming,
     };
 
     use super::*;
@@ -244,16 +243,12 @@ mod tests {
         load: StorageLoad,
         streams: &[(&[usize], f64, Option<f64>)],
     ) -> StorageWorkload {
-        let target = |number: usize| StorageTarget {
-            name: format!("sd{number}"),
-            path: PathBuf::from(format!("/v{number}")),
-            size_bytes: Some(1 << 20),
-            range_bytes: None,
-            align_bytes: None,
-            direct: false,
-            sync: WriteSync::None,
-            sync_at_end: false,
-            opening: TargetOpening::default(),
+        let target = |number: usize| {
+            StorageTarget::new(
+                format!("sd{number}"),
+                PathBuf::from(format!("/v{number}")),
+                Some(1 << 20),
+            )
         };
         let stream =
             |(targets, rate_share, own): &(&[usize], f64, Option<f64>)| StorageStream {
@@ -263,18 +258,18 @@ mod tests {
                 ..StorageStream::new(AccessPattern::Random, 4096, 1.0)
             };
         StorageWorkload {
-            targets: (0..4).map(target).collect(),
-            streams: streams.iter().map(stream).collect(),
-            load,
             timing: StorageTiming {
                 warmup_s: 0.0,
                 duration_s: Some(1.0),
                 interval_s: 1.0,
                 stop_after_bytes: Some(7),
             },
-            engine: EngineChoice::Auto,
-            data: StorageData { compressible: 0.0, verify: Verify::Off },
-            seed: 1,
+            load,
+            ..StorageWorkload::new(
+                (0..4).map(target).collect(),
+                streams.iter().map(stream).collect(),
+                None,
+            )
         }
     }
 

@@ -6,8 +6,7 @@ use assay_model::kernel_counters::{
 use assay_model::plan::{Case, StoppingRule};
 use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, StorageData, StorageLoad, StorageStream, StorageTarget,
-    StorageTest, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
 };
 use assay_model::workload::{
     NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
@@ -49,31 +48,16 @@ fn case_record(workload: Workload) -> CaseRecord {
 }
 
 fn storage(is_direct: bool) -> Workload {
-    let target = StorageTarget {
-        name: "t".into(),
-        path: "/v/file".into(),
-        size_bytes: None,
-        range_bytes: None,
-        align_bytes: None,
-        direct: is_direct,
-        sync: WriteSync::None,
-        sync_at_end: false,
-        opening: Default::default(),
-    };
-    let timing = StorageTiming {
-        warmup_s: 0.0,
-        duration_s: Some(1.0),
-        interval_s: 0.1,
-        stop_after_bytes: None,
-    };
+    let target =
+        StorageTarget { direct: is_direct, ..StorageTarget::new("t", "/v/file", None) };
+    let timing = StorageTiming { interval_s: 0.1, ..StorageTiming::new(Some(1.0)) };
     let workload = StorageWorkload {
-        targets: vec![target],
-        streams: vec![StorageStream::new(AccessPattern::Random, 8192, 1.0)],
-        load: StorageLoad::Closed,
         timing,
-        engine: EngineChoice::Auto,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
-        seed: 1,
+        ..StorageWorkload::new(
+            vec![target],
+            vec![StorageStream::new(AccessPattern::Random, 8192, 1.0)],
+            None,
+        )
     };
     Workload::Storage(Box::new(StorageTest {
         name: "RndRead".into(),

@@ -11,8 +11,8 @@ use assay_model::facts::{HostFacts, HostState, MemoryModule};
 use assay_model::plan::{Case, Plan, StoppingRule};
 use assay_model::workload::measurement_mode::{LatencyGoal, MeasurementMode, SteadyRule};
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, ResponseCurvePoint, StorageData, StorageLoad, StorageStream,
-    StorageTest, StorageTiming, StorageWorkload, Verify,
+    AccessPattern, ResponseCurvePoint, StorageStream, StorageTest, StorageTiming,
+    StorageWorkload,
 };
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, NetworkTest, NetworkThroughput, NetworkWorkload,
@@ -639,18 +639,8 @@ fn storage(
         precondition_passes: 0,
         course: mode,
         workload: StorageWorkload {
-            targets: vec![],
-            streams: vec![stream],
-            load: StorageLoad::Closed,
-            timing: StorageTiming {
-                warmup_s: 0.0,
-                duration_s: Some(1.0),
-                interval_s: 0.1,
-                stop_after_bytes: None,
-            },
-            engine: EngineChoice::Auto,
-            data: StorageData { compressible: 0.0, verify: Verify::Off },
-            seed: 1,
+            timing: StorageTiming { interval_s: 0.1, ..StorageTiming::new(Some(1.0)) },
+            ..StorageWorkload::new(vec![], vec![stream], None)
         },
     };
     Workload::Storage(Box::new(test))

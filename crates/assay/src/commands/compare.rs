@@ -11,16 +11,16 @@ use assay_model::factor::FactorLevel;
 use assay_model::level_comparison::LevelComparison;
 use assay_model::run::Run;
 use assay_model::summary::MetricEstimate;
-use assay_report::{build, render, words};
+use assay_report::words;
 use assay_stats::compare::{self as statistics, Condition, LevelRuns};
 use assay_stats::rank_statistic::MAX_VALUES;
 
-use super::result_list::ResultList;
+use super::result_list;
 use crate::arguments::CompareArguments;
 use crate::arguments::claims::OutcomeReportArguments;
 use crate::expectations::{outcome_status, report_claims, report_outcomes, report_run};
 use crate::failure::ExitStatus;
-use crate::page::{OutputPage, levels_page};
+use crate::page::OutputPage;
 use crate::run_names;
 use crate::store_access::{self, OrderedRuns};
 use crate::terminal::Terminal;
@@ -57,7 +57,7 @@ pub(crate) fn compare(
         (first.name, second.name) = (a_name, b_name);
     }
     let comparison = statistics::compare(first, second, typed.margin);
-    comparison_page(&comparison, |page| page.publish(&typed.page, terminal))?;
+    OutputPage::from_comparison(&comparison).publish(&typed.page, terminal)?;
     let status = comparison_status(&comparison)?;
     judge_second(typed, &expected, (&comparison, status), terminal).map(ExitStatus::code)
 }
@@ -98,7 +98,7 @@ fn compare_many(
             compare_conditions(typed, &names, terminal)?
         }
     };
-    levels_page(&comparison, |page| page.publish(&typed.page, terminal))?;
+    OutputPage::from_levels(&comparison).publish(&typed.page, terminal)?;
     if comparison.metrics.is_empty() { Err(nothing_in_common()) } else { Ok(0) }
 }
 
@@ -156,7 +156,7 @@ fn print_table(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let expected = typed.expect.read(JudgedResults::SingleRuns)?;
-    let mut results = ResultList::new(None, &expected, &typed.page);
+    let mut results = result_list::begin(None, &typed.page);
     let (is_text, mut status) = (typed.page.is_on_screen(), ExitStatus::Success);
     for read in run_names::read_all(&typed.store, &typed.table, terminal)? {
         let summary = expected.summarize(&read.run);
@@ -164,9 +164,9 @@ fn print_table(
             .max(store_access::stored_run_status(&read))
             .max(report_run(&expected, &summary, is_text, terminal));
         let is_whole = read.is_whole();
-        results.add(read.run, is_whole);
+        results.add(read.run, summary, is_whole);
     }
-    results.publish(&typed.page, terminal)?;
+    result_list::publish(results, &typed.page, terminal)?;
     Ok(status.code())
 }
 
@@ -224,13 +224,8 @@ fn compare_with_reference(
     let mut status = ExitStatus::Success;
     if !claims.is_empty() {
         let compared = ClaimsComparison::new(&summary, (claims, &expected.claims_name))?;
-        let page = OutputPage {
-            document: compared.document(),
-            json: &|| compared.to_json(),
-            csv: &|| compared.to_csv(),
-            html_document: None,
-        };
-        page.publish(&typed.page, terminal)?;
+        OutputPage::new(compared.document(), || compared.to_json(), || compared.to_csv())
+            .publish(&typed.page, terminal)?;
         status = outcome_status(compared.outcome());
     }
     let Some(judged) = expected.judge_hosts(&summary) else { return Ok(status.code()) };
@@ -270,19 +265,6 @@ fn check_distinct(a: &[Run], b: &[Run]) -> Result<(), CommandFailure> {
             "compare different runs; `assay run --switch true true` shows how much two equal \
              conditions differ",
         ))
-    })
-}
-
-/// Passes the comparison as a page to `publish`.
-pub(super) fn comparison_page<T>(
-    comparison: &Comparison,
-    publish: impl FnOnce(OutputPage<'_>) -> T,
-) -> T {
-    publish(OutputPage {
-        document: build::comparison(comparison),
-        json: &|| render::json::comparison(comparison),
-        csv: &|| render::csv::comparison(comparison),
-        html_document: Some(&|| build::comparison(comparison)),
     })
 }
 

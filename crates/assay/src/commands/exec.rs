@@ -20,7 +20,7 @@ use super::run_hosts;
 use crate::arguments::PageFormat;
 use crate::arguments::exec::{ExecArguments, RunCheck};
 use crate::delivery::{ReportExtent, RunDelivery};
-use crate::page::levels_page;
+use crate::page::OutputPage;
 use crate::pipeline;
 use crate::terminal::Terminal;
 
@@ -251,5 +251,5 @@ fn publish_levels(
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     let comparison = compare_levels(&program_levels(run));
-    levels_page(&comparison, |page| page.publish(&typed.measuring.page, terminal))
+    OutputPage::from_levels(&comparison).publish(&typed.measuring.page, terminal)
 }

@@ -22,13 +22,9 @@ pub(crate) fn history(
     let chosen = (typed.margin, typed.seed);
     let history = statistics::build_history(&runs, &query, build::representative, chosen)
         .ok_or_else(|| no_result_failure(typed))?;
-    let page = OutputPage {
-        document: build::history(&history),
-        json: &|| render::json::history(&history),
-        csv: &|| render::csv::history(&history),
-        html_document: Some(&|| build::history(&history)),
-    };
-    page.publish(&typed.page, terminal)?;
+    let (json, csv) = (render::json::history, render::csv::history);
+    OutputPage::from_value(&history, build::history, json, csv)
+        .publish(&typed.page, terminal)?;
     Ok(0)
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn import(
         }
     }
     if let Some(store) = &store {
-        store.sync().map_err(|error| CommandFailure::from_store(&error))?;
+        store.sync()?;
     }
     if !typed.answer.is_interactive() {
         page::publish_brief(&text, &document, &typed.answer, terminal)?;

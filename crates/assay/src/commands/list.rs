@@ -1,14 +1,14 @@
 //! `assay list`: lists the stored runs.
 
 use assay_archive::run_list::{list_document, list_row};
-use assay_judgement::expectations::NamedExpectations;
 use assay_model::failure::os_error;
 use assay_report::build::{self, HiddenRuns, ListedRun};
 use assay_report::words;
+use assay_stats::summarize::summarize;
 use assay_store::RunListing;
 
 use super::removal::is_without_result;
-use super::result_list::ResultList;
+use super::result_list;
 use crate::arguments::PageFormat;
 use crate::arguments::list::ListArguments;
 use crate::failure::{ExitStatus, exit_code};
@@ -56,9 +56,7 @@ fn list_results(
     listing: &RunListing,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let expectations = NamedExpectations::default();
-    let metric = typed.filter.metric.as_deref();
-    let mut results = ResultList::new(metric, &expectations, &typed.page);
+    let mut results = result_list::begin(typed.filter.metric.as_deref(), &typed.page);
     let mut status = ExitStatus::Success;
     for run in &listing.unreadable {
         terminal.note(&format!("warning: cannot read run {}: {}", run.id, run.reason));
@@ -68,10 +66,10 @@ fn list_results(
         let read = store_access::read(&typed.store, &run.id)?;
         store_access::print_problems(&read, terminal);
         status = status.max(store_access::stored_run_status(&read));
-        let is_whole = read.is_whole();
-        results.add(read.run, is_whole);
+        let (summary, is_whole) = (summarize(&read.run), read.is_whole());
+        results.add(read.run, summary, is_whole);
     }
-    results.publish(&typed.page, terminal)?;
+    result_list::publish(results, &typed.page, terminal)?;
     Ok(status.code())
 }
 

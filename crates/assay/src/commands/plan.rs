@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
+use assay_archive::repetition_plan::describe_repetitions;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{self, LittlesLaw};
 use serde_json::{Value, json};
 
-use super::plan_runs;
 use crate::arguments::plan::{
     AnfArguments, AnfVolume, LittlesLawArguments, PlanArguments, PlanCommand,
 };
-use crate::page;
 use crate::terminal::Terminal;
+use crate::{page, store_access};
 use assay_run::failure::CommandFailure;
 
 const MIB: f64 = 1_048_576.0;
@@ -27,7 +27,14 @@ pub(crate) fn plan(
         PlanCommand::LittlesLaw(typed) => (littles_law(typed)?, &typed.answer),
         PlanCommand::Anf(typed) => (plan_anf(typed)?, &typed.answer),
         PlanCommand::Runs(typed) => {
-            let (text, json) = plan_runs::plan(typed, terminal)?;
+            let names = typed.runs.join(",");
+            let read = store_access::read_condition(&typed.store, (&names, None), terminal)?;
+            let (text, json) = describe_repetitions(
+                &read.runs,
+                typed.difference,
+                typed.metric.as_deref(),
+                &|text| terminal.wrap(text),
+            )?;
             return page::publish_lines(&text, &json, &typed.answer, terminal).map(|()| 0);
         }
     };

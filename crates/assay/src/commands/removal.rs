@@ -27,7 +27,7 @@ pub(crate) fn prune(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let store = store_access::open_for_reading(&typed.store)?;
-    let runs = store.list().map_err(|error| CommandFailure::from_store(&error))?.runs;
+    let runs = store.list()?.runs;
     let ids: Vec<String> =
         runs.into_iter().filter(is_without_result).map(|run| run.id).collect();
     remove(&ids, (typed.dry_run, &typed.answer), &store, terminal)
@@ -45,7 +45,7 @@ fn remove(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let removed = if is_rehearsal { store.survey_removal(ids) } else { store.remove(ids) };
-    let removed = removed.map_err(|error| CommandFailure::from_store(&error))?;
+    let removed = removed?;
     let text: String = match removed.as_slice() {
         [] => "no runs without a result\n".to_owned(),
         all => all.iter().map(|it| line(it, is_rehearsal)).collect(),

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::run_switch::DEFAULT_SETTLE_S;
 use crate::arguments::{PageFormat, RunArguments};
-use crate::page::levels_page;
+use crate::page::OutputPage;
 use crate::progress_listener::SEARCH_MESSAGE;
 use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
@@ -119,8 +119,8 @@ pub(super) fn deliver(
     let measured = conditions.iter().filter(|it| !it.runs.is_empty()).count();
     if measured > 1 && !typed.measuring.events {
         let comparison = compare_levels(&conditions);
-        let written =
-            levels_page(&comparison, |page| page.publish(&typed.measuring.page, terminal));
+        let page = OutputPage::from_levels(&comparison);
+        let written = page.publish(&typed.measuring.page, terminal);
         match (written, &failure) {
             // A level may still be applied, which matters more.
             (Err(second), Some(_)) => terminal.note_failure(&second),

@@ -12,9 +12,10 @@ use assay_run::switching::{self, SwitchCommand, TurnSchedule};
 use assay_stats::compare::{Condition, DEFAULT_RUNS, compare};
 use assay_stats::summarize::summarize;
 
-use super::compare::{self, comparison_status};
+use super::compare::comparison_status;
 use crate::arguments::{PageFormat, RunArguments};
 use crate::failure::ExitStatus;
+use crate::page::OutputPage;
 use crate::progress_listener::SEARCH_MESSAGE;
 use crate::terminal::Terminal;
 use crate::{delivery, page, pipeline, signals};
@@ -73,9 +74,7 @@ fn print_comparison(
     };
     let comparison = compare(condition(0), condition(1), typed.turns.margin);
     if !typed.measuring.events {
-        compare::comparison_page(&comparison, |page| {
-            page.publish(&typed.measuring.page, terminal)
-        })?;
+        OutputPage::from_comparison(&comparison).publish(&typed.measuring.page, terminal)?;
     }
     if !typed.measuring.events && typed.measuring.page.format() == PageFormat::Text {
         let [a, b] = [&comparison.a, &comparison.b].map(|condition| condition.runs.join(","));

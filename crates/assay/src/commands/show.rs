@@ -18,7 +18,7 @@ use assay_report::render::json::SummaryVerdicts;
 use assay_report::{build, render};
 
 use super::exec;
-use super::result_list::ResultList;
+use super::result_list;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::expectations::report_run;
 use crate::failure::ExitStatus;
@@ -93,13 +93,9 @@ fn show_table(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Comm
         publish_learn((&typed.page, None), &expectations, &runs, terminal)?;
     } else {
         let table = build_run_table(&runs);
-        let page = OutputPage {
-            document: build::run_table(&table),
-            json: &|| render::json::run_table(&table),
-            csv: &|| render::csv::run_table(&table),
-            html_document: Some(&|| build::run_table(&table)),
-        };
-        page.publish(&typed.page, terminal)?;
+        let (json, csv) = (render::json::run_table, render::csv::run_table);
+        OutputPage::from_value(&table, build::run_table, json, csv)
+            .publish(&typed.page, terminal)?;
     }
     let is_text = typed.page.is_on_screen();
     Ok(status.max(report_runs(&expectations, &runs, is_text, terminal)).code())
@@ -157,10 +153,11 @@ pub(crate) fn report(
             run_page((run, &summary), levels.as_ref(), &expectations, &typed.page, terminal)?;
         }
         _ => {
-            let mut results = ResultList::new(None, &expectations, &typed.page);
-            let all = runs.iter().zip(&is_whole);
-            all.for_each(|(run, is_whole)| results.add(run.clone(), *is_whole));
-            results.publish(&typed.page, terminal)?;
+            let mut results = result_list::begin(None, &typed.page);
+            for (run, is_whole) in runs.iter().zip(&is_whole) {
+                results.add(run.clone(), expectations.summarize(run), *is_whole);
+            }
+            result_list::publish(results, &typed.page, terminal)?;
         }
     }
     let is_text = typed.page.is_on_screen();
@@ -215,15 +212,12 @@ fn run_page(
         build::add_programs(&mut document, &comparisons);
         document
     };
-    let page = OutputPage {
-        document: with_comparisons(build::run(summary, Some(run))),
-        json: &|| {
-            let verdicts =
-                SummaryVerdicts { gates: gates(), levels, comparisons: &comparisons };
-            render::json::summary_with(summary, verdicts)
-        },
-        csv: &|| render::csv::summary(summary),
-        html_document: Some(&|| with_comparisons(build::run_page(summary, Some(run)))),
+    let json = || {
+        let verdicts = SummaryVerdicts { gates: gates(), levels, comparisons: &comparisons };
+        render::json::summary_with(summary, verdicts)
     };
-    page.publish(typed, terminal)
+    let document = with_comparisons(build::run(summary, Some(run)));
+    OutputPage::new(document, json, || render::csv::summary(summary))
+        .with_html(|| with_comparisons(build::run_page(summary, Some(run))))
+        .publish(typed, terminal)
 }

@@ -22,7 +22,7 @@ pub(crate) fn verify(
 ) -> Result<u8, CommandFailure> {
     let store = store_access::open_for_reading(&typed.store)?;
     let ids = match &typed.runs[..] {
-        [] => store.run_ids().map_err(|error| CommandFailure::from_store(&error))?,
+        [] => store.run_ids()?,
         names => run_names::resolve_ids(&store, names)?,
     };
     let (mut document, mut text) = (VerifyDocument { runs: Vec::new() }, String::new());

@@ -62,19 +62,16 @@ pub(super) fn publish_run(
         }
         _ => add_programs(build::run(summary, Some(run))),
     };
-    let page = OutputPage {
-        document,
-        json: &|| {
-            let verdicts = SummaryVerdicts {
-                gates: verdicts.gates.cloned(),
-                comparisons: verdicts.comparisons,
-                ..SummaryVerdicts::default()
-            };
-            render::json::summary_with(summary, verdicts)
-        },
-        csv: &|| render::csv::summary(summary),
-        html_document: Some(&|| add_programs(build::run_page(summary, Some(run)))),
+    let json = || {
+        let verdicts = SummaryVerdicts {
+            gates: verdicts.gates.cloned(),
+            comparisons: verdicts.comparisons,
+            ..SummaryVerdicts::default()
+        };
+        render::json::summary_with(summary, verdicts)
     };
+    let page = OutputPage::new(document, json, || render::csv::summary(summary))
+        .with_html(|| add_programs(build::run_page(summary, Some(run))));
     // The run is stored even if its page cannot be written.
     page.publish(&typed.page, terminal).map_err(|failure| {
         if !verdicts.is_stored {

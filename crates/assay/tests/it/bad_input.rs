@@ -200,13 +200,6 @@ fn explains_malformed_arguments() {
             "error: `assay show` does not support --language\n  help: set the language with `--locale fr`\n",
         ),
         (
-            "run quick --limits x.toml",
-            "error: `assay run` does not support --limits\n  help: now --expect FILE; see `assay help docs/references.md`\n",
-        ),
-        ("show --data-sheet x.toml", "help: now --expect FILE"),
-        ("compare a b --gate x.toml", "help: now --expect FILE"),
-        ("doctor --rate 10Gbit/s", "help: now --speed"),
-        (
             "storage read . --rate 400MiB/s --bs 4k,8k",
             "a bandwidth as --rate needs a single size of I/O\n",
         ),

@@ -104,6 +104,13 @@ fn many_runs_are_one_table() {
     let page = world.assay(&["report", "a", "b", "--format", "html"]).succeeded().out;
     assert!(page.contains("</html>") && page.contains("Triad"), "{page}");
     world.assay(&["compare", "a"]).failed_with(2);
+    // The data beside a page has all rows, and the same page replaces both files.
+    for _ in 0..2 {
+        world.assay(&["report", "a", "b", "-o", "page.html"]).succeeded();
+        let data = std::fs::read_to_string(world.path("page.json")).unwrap();
+        let data: Value = serde_json::from_str(&data).unwrap();
+        assert_eq!(data["results"].as_array().unwrap().len(), 12, "{data}");
+    }
 }
 
 /// A missed claim outweighs one that decides nothing, wherever its run stands.

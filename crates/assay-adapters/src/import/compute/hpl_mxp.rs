@@ -12,7 +12,9 @@ use super::super::{
     word_after,
 };
 use crate::limits::MAX_MEASUREMENTS;
-use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
+use crate::outputs::{
+    ToolError, half_digit, parse_non_negative, parse_positive_scaled, parse_whole,
+};
 
 /// Marks of mixed precision that a plain log of HPL never contains.
 const MARKS: [&str; 7] = [
@@ -240,12 +242,6 @@ fn parse_row(solve: &mut MixedSolve, row: &str, columns: &[String]) -> Result<()
     }
     solve.time_s = Some(time_s);
     Ok(())
-}
-
-/// Returns half of the last printed digit of a number.
-fn half_digit(text: &str) -> f64 {
-    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
-    0.5 / 10f64.powi(decimals.min(18) as i32)
 }
 
 /// Reads the scaled residual and the program's verdict.

@@ -7,7 +7,7 @@ use assay_model::workload::measurement_mode::MeasurementMode;
 use assay_model::workload::storage::{
     AccessPattern, ArrivalProcess, AtEnd, Cursor, EngineChoice, RateRounding, SizeShare,
     StorageData, StorageLoad, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, TargetOpening, Verify, WriteSync,
+    StorageWorkload, Verify, WriteSync,
 };
 use expect_test::{Expect, expect};
 
@@ -34,15 +34,12 @@ fn storage_workload(workload: StorageWorkload) -> Workload {
 fn work(load: StorageLoad) -> StorageWorkload {
     StorageWorkload {
         targets: vec![StorageTarget {
-            name: "file".to_owned(),
-            path: PathBuf::from("/var/tmp/assay:golden/file"),
-            size_bytes: Some(64 * MIB),
-            range_bytes: None,
-            align_bytes: None,
             direct: true,
-            sync: WriteSync::None,
-            sync_at_end: false,
-            opening: TargetOpening::default(),
+            ..StorageTarget::new(
+                "file",
+                PathBuf::from("/var/tmp/assay:golden/file"),
+                Some(64 * MIB),
+            )
         }],
         streams: vec![StorageStream {
             name: "mix".to_owned(),

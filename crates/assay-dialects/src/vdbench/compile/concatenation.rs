@@ -38,28 +38,25 @@ impl Compiler<'_, '_> {
                 return Some(None);
             }
             let message = format!("`threads` of `{name}` needs concatenated storage");
-            let error = self.lines.error("V166", workload.spot, message);
             let help = "set threads= of the sd or the rd, or concatenatesds=yes";
-            self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
+            self.lines.report_error("V166", workload.spot, message).advise(help, "stops");
             return None;
         }
         if let Some((option, vdbench_action)) = self.concatenation_conflict(workload, storages)
         {
             let message = format!("not supported together: {option} and concatenatesds=yes");
-            let error = self.lines.error("V114", workload.spot, message);
             let help = "remove one of them";
             self.lines
-                .diagnostics
-                .push(error.with_help(help).with_vdbench_behaviour(vdbench_action));
+                .report_error("V114", workload.spot, message)
+                .advise(help, vdbench_action);
             return None;
         }
         let threads = given_threads.or(workload.threads);
         if threads.is_none() {
             let message =
                 format!("neither `{name}` nor its run `{}` sets threads=", run.name.text);
-            let error = self.lines.error("V166", workload.spot, message);
             let help = "add threads= to the wd or the rd: concatenated storage has no threads of its own";
-            self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
+            self.lines.report_error("V166", workload.spot, message).advise(help, "stops");
             return None;
         }
         Some(threads)

@@ -57,10 +57,9 @@ impl Compiler<'_, '_> {
                     inner.display(),
                     outer.display()
                 );
-                let error = self.lines.error("V158", system.name.spot, message);
                 self.lines
-                    .diagnostics
-                    .push(error.with_help("give each fsd a folder of its own"));
+                    .report_error("V158", system.name.spot, message)
+                    .add_help("give each fsd a folder of its own");
             }
         }
     }
@@ -120,9 +119,8 @@ impl Compiler<'_, '_> {
             names.join(" and "),
             run.name.text
         );
-        let error = self.lines.error("V170", name.spot, message);
         let help = "add shared=yes to it, or host= to each fwd and an fsd for each host";
-        self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
+        self.lines.report_error("V170", name.spot, message).advise(help, "stops");
     }
 
     /// Rejects a run that removes and creates a shared tree: the first host to finish removing
@@ -140,10 +138,9 @@ impl Compiler<'_, '_> {
             "the run `{}` removes and creates `{}`, which hosts share",
             run.name.text, tree.name
         );
-        let error = self.lines.error("V174", run.name.spot, message);
         let help =
             "split it into two runs: format=(clean,only) first, then format=(restart,only)";
-        self.lines.diagnostics.push(error.with_help(help).with_vdbench_behaviour("stops"));
+        self.lines.report_error("V174", run.name.spot, message).advise(help, "stops");
         None
     }
 }

@@ -12,7 +12,7 @@ use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteS
 use super::super::attributes::{OpenFlags, TransferSizes};
 use super::super::definitions::{FileTreeDefinition, FileWorkloadDefinition};
 use super::super::runs::{self, Rate, RunDefinition, TreeFormat};
-use super::super::values::{ParameterValue, Scalar};
+use super::super::values::ParameterValue;
 use super::super::{FORMAT_PREFIX, RateLabel, ResourceCounts, RunLabel, RunParameters};
 use super::file_hosts::{PlacedTrees, WorkloadTrees, format_tree};
 use super::phase::size_shares;
@@ -62,10 +62,9 @@ impl Compiler<'_, '_> {
                     let Some(previous) = previous.filter(|index| !self.is_format(*index))
                     else {
                         let message = "a percentage needs a previous run";
-                        let error = self.lines.error("V160", run.name.spot, message);
                         self.lines
-                            .diagnostics
-                            .push(error.with_help("run it at fwdrate=max first"));
+                            .report_error("V160", run.name.spot, message)
+                            .add_help("run it at fwdrate=max first");
                         return None;
                     };
                     (percent_file_load(previous, percent, run), RateLabel::Percent(percent))
@@ -218,12 +217,7 @@ impl Compiler<'_, '_> {
         if streams.is_empty() {
             return Some(());
         }
-        let timing = StorageTiming {
-            warmup_s: 0.0,
-            duration_s: None,
-            interval_s: run.interval_s,
-            stop_after_bytes: None,
-        };
+        let timing = StorageTiming { interval_s: run.interval_s, ..StorageTiming::new(None) };
         let workload = FileWorkload {
             trees: trees.list.iter().map(|tree| format_tree(tree, format)).collect(),
             streams,
@@ -246,10 +240,9 @@ impl Compiler<'_, '_> {
     ) -> Option<(PlacedTrees, WorkloadTrees)> {
         if self.verify() != Verify::Off {
             let message = "data verification of file-system workloads is not supported";
-            let error = self.lines.error("V114", run.name.spot, message);
-            self.lines.diagnostics.push(
-                error.with_help("remove -v and validate=").with_vdbench_behaviour("checks it"),
-            );
+            self.lines
+                .report_error("V114", run.name.spot, message)
+                .advise("remove -v and validate=", "checks it");
             return None;
         }
         let is_format = |name: &str| name.eq_ignore_ascii_case("format");
@@ -313,15 +306,14 @@ impl Compiler<'_, '_> {
     ) -> Option<FileTree> {
         let mut system = self.definitions.file_systems[index].clone();
         for (key, parsed) in values {
-            apply_tree_loop_value(&mut system, key, number_or_zero(parsed));
+            apply_tree_loop_value(&mut system, key, parsed.number_or_zero());
         }
         let spot = system.name.spot;
         let Some(anchor) = &system.anchor else {
             let message = format!("`{}` has no anchor", system.name.text);
-            let error = self.lines.error("V151", spot, message);
-            self.lines.diagnostics.push(
-                error.with_help("add anchor=/path/to/folder").with_vdbench_behaviour("stops"),
-            );
+            self.lines
+                .report_error("V151", spot, message)
+                .advise("add anchor=/path/to/folder", "stops");
             return None;
         };
         let flags = given_flags.or(system.flags);
@@ -336,8 +328,9 @@ impl Compiler<'_, '_> {
                 "`{}` has o_direct and files whose sizes are not multiples of 512",
                 system.name.text
             );
-            let error = self.lines.error("V154", spot, message);
-            self.lines.diagnostics.push(error.with_help("round sizes=, or remove o_direct"));
+            self.lines
+                .report_error("V154", spot, message)
+                .add_help("round sizes=, or remove o_direct");
             return None;
         }
         let mut tree = FileTree {
@@ -365,8 +358,9 @@ impl Compiler<'_, '_> {
             files > MAX_ENTRIES || folders > MAX_ENTRIES
         }) {
             let message = format!("`{}` has more than 200,000,000 files", system.name.text);
-            let error = self.lines.error("V157", spot, message);
-            self.lines.diagnostics.push(error.with_help("lower depth=, width= or files="));
+            self.lines
+                .report_error("V157", spot, message)
+                .add_help("lower depth=, width= or files=");
             return None;
         }
         Some(tree)
@@ -389,8 +383,7 @@ impl Compiler<'_, '_> {
             "the files of `{}` lie too deep: their paths would have more than {MAX_PATH_BYTES} bytes",
             system.name.text
         );
-        let error = self.lines.error("V157", system.name.spot, message);
-        self.lines.diagnostics.push(error.with_help("lower depth="));
+        self.lines.report_error("V157", system.name.spot, message).add_help("lower depth=");
         None
     }
 
@@ -450,10 +443,9 @@ impl Compiler<'_, '_> {
                 "the shares (skew) of the workloads of `{}` add up to {sum} %, not 100 %",
                 run.name.text
             );
-            let error = self.lines.error("V164", run.name.spot, message);
-            self.lines.diagnostics.push(
-                error.with_help("correct skew= of its fwd").with_vdbench_behaviour("stops"),
-            );
+            self.lines
+                .report_error("V164", run.name.spot, message)
+                .advise("correct skew= of its fwd", "stops");
             return None;
         }
         let is_reported =
@@ -463,12 +455,10 @@ impl Compiler<'_, '_> {
                 "`{}` runs at fwdrate=max: the shares (skew) divide the threads and are not enforced",
                 run.name.text
             );
-            let warning = self
-                .lines
-                .warning("V164", run.name.spot, message)
-                .with_help("set a numeric rate to enforce the shares")
-                .with_vdbench_behaviour("holds the faster workloads back");
-            self.lines.diagnostics.push(warning);
+            self.lines.report_warning("V164", run.name.spot, message).advise(
+                "set a numeric rate to enforce the shares",
+                "holds the faster workloads back",
+            );
         }
         let share = |(workload, _): &(FileWorkloadDefinition, Vec<usize>)| {
             workload.skew_percent.unwrap_or(remainder / unset as f64) / 100.0
@@ -482,16 +472,9 @@ fn percent_file_load(phase: usize, percent: f64, run: &RunDefinition) -> FileLoa
     FileLoad::ShareOf { phase, percent, rounding: RateRounding::Vdbench, arrivals }
 }
 
-fn number_or_zero(parsed: &ParameterValue) -> f64 {
-    match parsed.value {
-        Scalar::Number(number) => number.value,
-        Scalar::Word(_) => 0.0,
-    }
-}
-
 /// Sets a workload's parameter to the value of a loop; the parser has checked the value.
 fn apply_loop_value(workload: &mut FileWorkloadDefinition, key: &str, parsed: &ParameterValue) {
-    let number = number_or_zero(parsed);
+    let number = parsed.number_or_zero();
     match key {
         "threads" => workload.threads = number as u32,
         "xfersize" => workload.sizes = TransferSizes::Shares(vec![(number as u64, 100.0)]),

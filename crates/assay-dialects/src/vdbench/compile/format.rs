@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, StorageData, StorageLoad, StoragePhase,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload,
+    AccessPattern, AtEnd, Cursor, StorageData, StorageLoad, StoragePhase, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload,
 };
 
 use super::super::{RateLabel, ResourceCounts, RunLabel, RunParameters};
@@ -31,9 +31,8 @@ impl Compiler<'_, '_> {
             let storage =
                 self.definitions.storages.iter().find(|sd| sd.name.text == target.name);
             if let Some(spot) = storage.map(|storage| storage.name.spot) {
-                let error = self.lines.error("V154", spot, message);
                 let help = "make size= a multiple of formatxfersize= (128k unless given)";
-                self.lines.diagnostics.push(error.with_help(help));
+                self.lines.report_error("V154", spot, message).add_help(help);
             }
             return;
         }
@@ -87,21 +86,13 @@ impl Compiler<'_, '_> {
             )
         };
         StorageWorkload {
-            targets,
-            streams: vec![stream],
-            load: StorageLoad::Closed,
-            timing: StorageTiming {
-                warmup_s: 0.0,
-                duration_s: None,
-                interval_s: INTERVAL_S,
-                stop_after_bytes: None,
-            },
-            engine: EngineChoice::Auto,
+            timing: StorageTiming { interval_s: INTERVAL_S, ..StorageTiming::new(None) },
             data: StorageData {
                 compressible: 1.0 - 1.0 / self.definitions.general.compression,
                 verify: self.verify(),
             },
             seed: self.input.seed,
+            ..StorageWorkload::new(targets, vec![stream], None)
         }
     }
 }

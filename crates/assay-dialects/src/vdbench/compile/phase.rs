@@ -136,7 +136,7 @@ impl Compiler<'_, '_> {
             compression: self.definitions.general.compression,
         };
         for (key, parsed) in values {
-            let number = number_or_zero(parsed);
+            let number = parsed.number_or_zero();
             match *key {
                 "threads" => overrides.threads = Some(number as u32),
                 "hitarea" => overrides.hit_area_bytes = Some(number as u64),
@@ -164,10 +164,9 @@ impl Compiler<'_, '_> {
                     "neither the run `{}` nor its workload `{}` names storage",
                     run.name.text, workload.name
                 );
-                let error = self.lines.error("V131", run.name.spot, message);
                 self.lines
-                    .diagnostics
-                    .push(error.with_help("add sd=*").with_vdbench_behaviour("stops"));
+                    .report_error("V131", run.name.spot, message)
+                    .advise("add sd=*", "stops");
                 return None;
             }
             selected.push(self.storages.select(self.lines, "storage (sd)", selectors)?);
@@ -195,10 +194,9 @@ impl Compiler<'_, '_> {
                 "the shares (skew) of the workloads of `{}` add up to {sum} %, not 100 %",
                 run.name.text
             );
-            let error = self.lines.error("V164", run.name.spot, message);
-            self.lines.diagnostics.push(
-                error.with_help("correct skew= of its wd").with_vdbench_behaviour("stops"),
-            );
+            self.lines
+                .report_error("V164", run.name.spot, message)
+                .advise("correct skew= of its wd", "stops");
             return None;
         }
         self.check_priorities(run, workloads)?;
@@ -241,10 +239,9 @@ impl Compiler<'_, '_> {
             run.name.text
         );
         let help = "give every workload but the last one an iorate=, or shares with skew=";
-        let error = self.lines.error("V114", spot, message).with_help(help);
-        self.lines.diagnostics.push(
-            error.with_vdbench_behaviour("serves the workload of the lower number first"),
-        );
+        self.lines
+            .report_error("V114", spot, message)
+            .advise(help, "serves the workload of the lower number first");
         None
     }
 
@@ -258,11 +255,10 @@ impl Compiler<'_, '_> {
         };
         let Some(workload) = workloads.iter().find(needs_all_random) else { return Some(()) };
         let message = format!("`stride` of `{}` needs seekpct=100 here", workload.name);
-        let error = self.lines.error("V114", workload.spot, message);
         let help = "set seekpct=100, or remove stride";
-        self.lines.diagnostics.push(
-            error.with_help(help).with_vdbench_behaviour("leaves gaps before the random share"),
-        );
+        self.lines
+            .report_error("V114", workload.spot, message)
+            .advise(help, "leaves gaps before the random share");
         None
     }
 
@@ -384,16 +380,9 @@ fn common_value(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     values.all(|value| value == Some(first)).then_some(first)
 }
 
-fn number_or_zero(parsed: &ParameterValue) -> f64 {
-    match parsed.value {
-        Scalar::Number(number) => number.value,
-        Scalar::Word(_) => 0.0,
-    }
-}
-
 /// Sets a workload's parameter to the value of a loop; the parser has checked the value.
 fn apply_loop_value(workload: &mut WorkloadDefinition, key: &str, parsed: &ParameterValue) {
-    let number = number_or_zero(parsed);
+    let number = parsed.number_or_zero();
     match key {
         "xfersize" => workload.sizes = TransferSizes::Shares(vec![(number as u64, 100.0)]),
         "rdpct" => workload.read_percent = number,

@@ -77,24 +77,23 @@ impl NameIndex {
         } else {
             ("V131", format!("no {kind} is called `{}`", selector.text))
         };
-        let mut error =
-            lines.error(code, selector.spot, message).with_vdbench_behaviour("stops");
         // Each suggestion searches all names, so only about a hundred errors get one.
-        if lines.diagnostics.len() > 100 {
-            lines.diagnostics.push(error);
-            return;
-        }
+        let help = (lines.diagnostics.len() <= 100).then(|| self.suggest_name(kind, selector));
+        let report = lines.report_error(code, selector.spot, message);
+        report.add_vdbench_behaviour("stops").help = help;
+    }
+
+    /// Returns help for a selector without a match.
+    fn suggest_name(&self, kind: &str, selector: &ParameterElement) -> String {
         let stem = selector.text.trim_end_matches('*');
         if self.names.is_empty() {
-            error = error.with_help(format!("the file defines no {kind} at all"));
-        } else if let Some(nearest) = nearest_word(stem, self.names.iter().map(String::as_str))
-        {
-            error = error.with_help(format!("did you mean `{nearest}`?"));
-        } else {
-            let examples: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
-            let more = if self.names.len() > examples.len() { ", …" } else { "" };
-            error = error.with_help(format!("use one of {}{more}", examples.join(", ")));
+            return format!("the file defines no {kind} at all");
         }
-        lines.diagnostics.push(error);
+        if let Some(nearest) = nearest_word(stem, self.names.iter().map(String::as_str)) {
+            return format!("did you mean `{nearest}`?");
+        }
+        let examples: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
+        let more = if self.names.len() > examples.len() { ", …" } else { "" };
+        format!("use one of {}{more}", examples.join(", "))
     }
 }

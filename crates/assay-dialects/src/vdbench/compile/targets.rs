@@ -54,10 +54,9 @@ impl Compiler<'_, '_> {
         let storage = &self.definitions.storages[index];
         if storage.luns.iter().all(|(lun, _)| lun.text.is_empty()) {
             let message = format!("`{}` has no path", storage.name.text);
-            let error = self.lines.error("V131", storage.name.spot, message);
             self.lines
-                .diagnostics
-                .push(error.with_help("add lun=/path/to/file").with_vdbench_behaviour("stops"));
+                .report_error("V131", storage.name.spot, message)
+                .advise("add lun=/path/to/file", "stops");
             return None;
         }
         let flags = run.flags.or(workload.flags).or(storage.flags);
@@ -146,10 +145,9 @@ impl Compiler<'_, '_> {
         let is_device = path_info.is_some_and(|path_info| path_info.device);
         if is_device && !flags.direct {
             let message = format!("`{}` is a device and is opened without o_direct", name.text);
-            let error = self.lines.error("V150", name.spot, message);
-            self.lines.diagnostics.push(
-                error.with_help("add openflags=o_direct").with_vdbench_behaviour("stops"),
-            );
+            self.lines
+                .report_error("V150", name.spot, message)
+                .advise("add openflags=o_direct", "stops");
             return None;
         }
         let existing_bytes =
@@ -160,20 +158,18 @@ impl Compiler<'_, '_> {
                     "`{}` is defined with {defined} bytes, but its device has {existing}",
                     name.text
                 );
-                let error = self.lines.error("V152", name.spot, message);
                 self.lines
-                    .diagnostics
-                    .push(error.with_help("shorten size=").with_vdbench_behaviour("stops"));
+                    .report_error("V152", name.spot, message)
+                    .advise("shorten size=", "stops");
                 None
             }
             (Some(defined), _) if defined >= 512 => Some(defined),
             (None, Some(existing)) => Some(existing),
             _ => {
                 let message = format!("the size of `{}` is unknown", name.text);
-                let error = self.lines.error("V151", name.spot, message);
                 self.lines
-                    .diagnostics
-                    .push(error.with_help("add size=1g").with_vdbench_behaviour("stops"));
+                    .report_error("V151", name.spot, message)
+                    .advise("add size=1g", "stops");
                 None
             }
         }
@@ -211,10 +207,9 @@ impl Compiler<'_, '_> {
                 "`{}` leaves room for fewer than two I/O of {largest} bytes in the run `{}`",
                 storage.name.text, run.name.text
             );
-            let error = self.lines.error("V153", storage.name.spot, message);
             self.lines
-                .diagnostics
-                .push(error.with_help("widen size= or range=").with_vdbench_behaviour("stops"));
+                .report_error("V153", storage.name.spot, message)
+                .advise("widen size= or range=", "stops");
             return None;
         }
         Some(((low, high) != (0, size)).then_some((low, high)))

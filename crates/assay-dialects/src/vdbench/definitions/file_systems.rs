@@ -242,10 +242,9 @@ fn parse_file_sizes(
             let total: f64 = pairs.chunks(2).map(|pair| pair[1].value).sum();
             if (total - 100.0).abs() > 0.5 || pairs.chunks(2).any(|pair| pair[1].value < 0.0) {
                 let message = format!("the percentages of `sizes` add up to {total}, not 100");
-                let error = lines
-                    .error("V156", parameter.spot, message)
-                    .with_vdbench_behaviour("stops");
-                lines.diagnostics.push(error);
+                lines
+                    .report_error("V156", parameter.spot, message)
+                    .add_vdbench_behaviour("stops");
                 return None;
             }
             let share = |pair: &[Number]| SizeShare {
@@ -257,10 +256,13 @@ fn parse_file_sizes(
         _ => Vec::new(),
     };
     if sizes.is_empty() || sizes.iter().any(|size| size.max_bytes == 0) {
-        let error = lines
-            .error("V156", parameter.spot, "sizes of files are (size,percent,size,percent,…)")
-            .with_vdbench_behaviour("stops");
-        lines.diagnostics.push(error);
+        lines
+            .report_error(
+                "V156",
+                parameter.spot,
+                "sizes of files are (size,percent,size,percent,…)",
+            )
+            .add_vdbench_behaviour("stops");
         return None;
     }
     Some(sizes)
@@ -332,6 +334,5 @@ fn parse_file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrde
 
 fn report_unsupported_value(lines: &mut Lines, parameter: &Parameter, help: &str) {
     let message = format!("the value of `{}` is not supported", parameter.keyword.spelled);
-    let error = lines.error("V114", parameter.spot, message).with_help(help);
-    lines.diagnostics.push(error);
+    lines.report_error("V114", parameter.spot, message).add_help(help);
 }

@@ -66,8 +66,9 @@ impl GeneralParameters {
                         self.data_errors = number.value.max(0.0) as u64;
                     } else {
                         let message = "`data_errors` as a command is not supported here";
-                        let error = lines.error("V114", parameter.spot, message);
-                        lines.diagnostics.push(error.with_help("give a number of errors"));
+                        lines
+                            .report_error("V114", parameter.spot, message)
+                            .add_help("give a number of errors");
                     }
                 }
                 "create_anchors" => {
@@ -100,11 +101,9 @@ fn parse_format_storage(lines: &mut Lines, parameter: &Parameter) -> bool {
     let yes = values::parse_yes_no(lines, parameter);
     if yes == Some(false) {
         let message = "missing files are written nevertheless";
-        let warning = lines
-            .warning("V114", parameter.spot, message)
-            .with_help("reading what was never written measures nothing")
-            .with_vdbench_behaviour("uses them as they are");
-        lines.diagnostics.push(warning);
+        lines
+            .report_warning("V114", parameter.spot, message)
+            .advise("reading what was never written measures nothing", "uses them as they are");
     }
     yes == Some(true)
 }

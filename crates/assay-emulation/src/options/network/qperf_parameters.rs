@@ -232,35 +232,42 @@ impl QperfStep {
     }
 }
 
-/// Parses qperf's sizes: `k` is 1000, `K` is 1024.
+/// Factors of qperf's sizes: `k` is 1000, `K` is 1024.
+const SIZE_UNITS: [(&[&str], f64); 7] = [
+    (&[""], 1.0),
+    (&["kb", "k"], 1e3),
+    (&["mb", "m"], 1e6),
+    (&["gb", "g"], 1e9),
+    (&["kib", "K"], 1024.0),
+    (&["mib", "M"], 1_048_576.0),
+    (&["gib", "G"], 1_073_741_824.0),
+];
+
+/// Factors of qperf's times.
+const TIME_UNITS: [(&[&str], f64); 4] = [
+    (&["", "s", "S"], 1.0),
+    (&["m", "M"], 60.0),
+    (&["h", "H"], 3600.0),
+    (&["d", "D"], 86_400.0),
+];
+
+/// Parses qperf's sizes.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
-    let failed = || format!("`{text}` is not a size; write it like 64K, 64kib or 1.5m");
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" => 1.0,
-        "kb" | "k" => 1e3,
-        "mb" | "m" => 1e6,
-        "gb" | "g" => 1e9,
-        "kib" | "K" => 1024.0,
-        "mib" | "M" => 1_048_576.0,
-        "gib" | "G" => 1_073_741_824.0,
-        _ => return Err(failed()),
-    };
-    parse_number(digits).map(|number| (number * factor) as u64).ok_or_else(failed)
+    parse_with_unit(text, &SIZE_UNITS)
+        .ok_or_else(|| format!("`{text}` is not a size; write it like 64K, 64kib or 1.5m"))
 }
 
 /// Parses qperf's times in seconds, with the units s, m, h and d.
 pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
-    let failed = || format!("`{text}` is not a time; write it like 10, 2m or 1h");
+    parse_with_unit(text, &TIME_UNITS)
+        .ok_or_else(|| format!("`{text}` is not a time; write it like 10, 2m or 1h"))
+}
+
+fn parse_with_unit(text: &str, units: &[(&[&str], f64)]) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" | "s" | "S" => 1.0,
-        "m" | "M" => 60.0,
-        "h" | "H" => 3600.0,
-        "d" | "D" => 86_400.0,
-        _ => return Err(failed()),
-    };
-    parse_number(digits).map(|number| (number * factor) as u64).ok_or_else(failed)
+    let unit = &text[digits.len()..];
+    let (_, factor) = units.iter().find(|(names, _)| names.contains(&unit))?;
+    Some((parse_number(digits)? * factor) as u64)
 }
 
 fn parse_number(digits: &str) -> Option<f64> {

@@ -71,12 +71,7 @@ fn workload(anchor: &Path, streams: Vec<FileStream>, duration_s: Option<f64>) ->
         streams,
         in_turn: duration_s.is_none(),
         load: FileLoad::Closed,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s,
-            interval_s: 0.1,
-            stop_after_bytes: None,
-        },
+        timing: StorageTiming { interval_s: 0.1, ..StorageTiming::new(duration_s) },
         compressible: 0.0,
         seed: 7,
     }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use assay_model::workload::storage::{TargetOpening, WriteSync};
-
 use super::*;
 
 /// Checks whether `workers` workers with `in_flight` I/O each are pinned, each to its own CPU.
@@ -15,15 +13,8 @@ fn check(
     expected: bool,
 ) {
     let target = StorageTarget {
-        name: "t".to_owned(),
-        path: "/never/opened".into(),
-        size_bytes: Some(1 << 20),
-        range_bytes: None,
         direct: true,
-        sync: WriteSync::None,
-        align_bytes: None,
-        sync_at_end: false,
-        opening: TargetOpening::default(),
+        ..StorageTarget::new("t", "/never/opened", Some(1 << 20))
     };
     let mut opened = OpenedTarget::without_file(&target).unwrap();
     (opened.may_fall_back, opened.is_remote) = (may_detour, is_far);

@@ -1,7 +1,7 @@
 //! Tests of the times at which slots may start.
 
 use assay_model::workload::storage::{
-    AccessPattern, ArrivalProcess, StorageStream, StorageTarget, TargetOpening, WriteSync,
+    AccessPattern, ArrivalProcess, StorageStream, StorageTarget,
 };
 
 use super::super::arrivals::ArrivalSchedule;
@@ -14,17 +14,7 @@ use super::*;
 /// Creates lanes with one slot each.
 fn lanes(count: u32) -> Vec<StorageLane> {
     let stream = StorageStream::new(AccessPattern::Random, 512, 1.0);
-    let target = StorageTarget {
-        name: String::new(),
-        path: "none".into(),
-        size_bytes: None,
-        range_bytes: None,
-        align_bytes: None,
-        direct: false,
-        sync: WriteSync::None,
-        sync_at_end: false,
-        opening: TargetOpening::default(),
-    };
+    let target = StorageTarget::new("", "none", None);
     let plan = |lane: u32| LanePlan {
         target: 0,
         slots: 1,

@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 
 use assay_model::workload::storage::{
-    AccessPattern, ArrivalProcess, EngineChoice, StorageData, StorageLoad, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload, TargetOpening, WriteSync,
+    AccessPattern, ArrivalProcess, EngineChoice, StorageLoad, StorageStream, StorageTarget,
+    StorageTiming, StorageWorkload,
 };
 
 use super::super::buffers::BufferSpec;
@@ -54,22 +54,6 @@ impl StorageEngine for SerialEngine {
 
 fn workload(depth: u32, ios: u64) -> StorageWorkload {
     StorageWorkload {
-        targets: vec![StorageTarget {
-            name: "nothing".to_owned(),
-            path: "/never/opened".into(),
-            size_bytes: Some(1 << 20),
-            range_bytes: None,
-            direct: false,
-            sync: WriteSync::None,
-            align_bytes: None,
-            sync_at_end: false,
-            opening: TargetOpening::default(),
-        }],
-        streams: vec![StorageStream {
-            in_flight_per_target: depth,
-            ..StorageStream::new(AccessPattern::Random, BYTES, 1.0)
-        }],
-        load: StorageLoad::Closed,
         timing: StorageTiming {
             warmup_s: 0.0,
             duration_s: None,
@@ -77,8 +61,14 @@ fn workload(depth: u32, ios: u64) -> StorageWorkload {
             stop_after_bytes: Some(ios * BYTES),
         },
         engine: EngineChoice::Null,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
-        seed: 1,
+        ..StorageWorkload::new(
+            vec![StorageTarget::new("nothing", "/never/opened", Some(1 << 20))],
+            vec![StorageStream {
+                in_flight_per_target: depth,
+                ..StorageStream::new(AccessPattern::Random, BYTES, 1.0)
+            }],
+            None,
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests that the parts of a divided workload add up.
 
-use assay_model::workload::storage::{AtEnd, EngineChoice, StorageData, StorageTiming, Verify};
+use assay_model::workload::storage::AtEnd;
 
 use super::*;
 
@@ -20,20 +20,7 @@ fn stream(
 }
 
 fn workload(streams: Vec<StorageStream>, load: StorageLoad) -> StorageWorkload {
-    StorageWorkload {
-        targets: Vec::new(),
-        streams,
-        load,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s: Some(1.0),
-            interval_s: 1.0,
-            stop_after_bytes: None,
-        },
-        engine: EngineChoice::Auto,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
-        seed: 1,
-    }
+    StorageWorkload { load, ..StorageWorkload::new(Vec::new(), streams, Some(1.0)) }
 }
 
 const AREA: ByteRange = ByteRange { start: 0, end: 1 << 20 };

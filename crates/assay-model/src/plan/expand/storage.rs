@@ -10,7 +10,7 @@ use crate::workload::measurement_mode::{MeasurementMode, SteadyRule};
 use crate::workload::storage::{
     AccessPattern, ArrivalProcess, AtEnd, Cursor, MAX_RATE_PER_S, RateRounding,
     ResponseCurvePoint, StorageData, StorageLoad, StorageStream, StorageTarget, StorageTest,
-    StorageTiming, StorageWorkload, TargetOpening, Verify, WriteSync,
+    StorageTiming, StorageWorkload, Verify,
 };
 
 /// Placeholder; every case gets a seed of its own when its name is known.
@@ -176,15 +176,13 @@ fn workload(
         .targets
         .iter()
         .map(|target| StorageTarget {
-            name: target.path.display().to_string(),
-            path: target.path.clone(),
-            size_bytes: target.bytes,
-            range_bytes: None,
-            align_bytes: None,
             direct: !request.buffered,
-            sync: WriteSync::None,
             sync_at_end: request.sync_at_end && request.read_share < 1.0,
-            opening: TargetOpening::default(),
+            ..StorageTarget::new(
+                target.path.display().to_string(),
+                target.path.clone(),
+                target.bytes,
+            )
         })
         .collect();
     let sequential =

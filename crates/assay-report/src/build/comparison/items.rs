@@ -8,7 +8,7 @@ use assay_model::summary::MetricEstimate;
 
 use super::{case_label, metric_label, ratio_cells, runs_needed, sort_key, tone};
 use crate::build::run::{network, network_labels, words};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, Document, ReportTable, TableCell, Tone, left, right};
 use crate::locale::{with_detail, word};
 use crate::{precision, words as catalogue};
 
@@ -67,21 +67,10 @@ fn table(
     let (a, b) = (&comparison.a.name, &comparison.b.name);
     let ratio = format!("{b} ÷ {a}");
     let interval = words::interval(Some(comparison.level));
-    let columns = [
-        (word("column-item"), ColumnAlignment::Left),
-        (a.as_str(), ColumnAlignment::Right),
-        (CPU_COLUMN, ColumnAlignment::Left),
-        (b.as_str(), ColumnAlignment::Right),
-        (CPU_COLUMN, ColumnAlignment::Left),
-        (ratio.as_str(), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-verdict"), ColumnAlignment::Left),
-        (word("column-by"), ColumnAlignment::Left),
-    ];
     let has_tools =
         comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let decides = runs_needed(comparison).is_none();
-    let mut table = ReportTable::new(title, &columns);
+    let mut table = ReportTable::with_caption(title);
     for pair in pairs {
         let cpu = |side: fn(&MetricComparison) -> &MetricEstimate| match with_cpu {
             true => {
@@ -90,17 +79,19 @@ fn table(
             false => TableCell::default(),
         };
         let by = if has_tools { pair.a.tool.name.clone() } else { String::new() };
-        let mut row: Vec<TableCell> = vec![
-            item_label(pair).into(),
-            precision::value(&pair.a).into(),
-            cpu(|pair| &pair.a),
-            precision::value(&pair.b).into(),
-            cpu(|pair| &pair.b),
-        ];
-        row.extend(ratio_cells(pair));
+        let [over_a, over_interval] = ratio_cells(pair);
         let verdict = if decides { verdict_cell(pair.verdict) } else { TableCell::default() };
-        row.extend([verdict, by.into()]);
-        table.rows.push(row);
+        table.push([
+            left(word("column-item"), item_label(pair)),
+            right(a, precision::value(&pair.a)),
+            left(CPU_COLUMN, cpu(|pair| &pair.a)),
+            right(b, precision::value(&pair.b)),
+            left(CPU_COLUMN, cpu(|pair| &pair.b)),
+            right(&ratio, over_a),
+            right(&interval, over_interval),
+            left(word("column-verdict"), verdict),
+            left(word("column-by"), by),
+        ]);
     }
     table.without_empty_columns()
 }
@@ -116,9 +107,5 @@ fn item_label(pair: &MetricComparison) -> String {
 
 /// Returns the verdict only; the list has the number of samples that it would need.
 fn verdict_cell(verdict: ComparisonVerdict) -> TableCell {
-    TableCell {
-        text: catalogue::verdict(verdict).to_owned(),
-        tone: tone(verdict),
-        ..TableCell::default()
-    }
+    TableCell::with_tone(catalogue::verdict(verdict), tone(verdict))
 }

@@ -12,7 +12,7 @@ use super::super::run::estimate_parts::figure_name;
 use super::super::run::words;
 use super::{case_label_of, sort_key};
 use crate::document::{
-    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
+    Block, ColumnCell, Document, FactTable, ReportTable, TableCell, Tone, left, right,
 };
 use crate::locale::{comma, join_details, join_sentences, word};
 use crate::precision::{self, ColumnPrefixes, format_percent_setting, format_setting};
@@ -90,40 +90,33 @@ fn table(comparison: &LevelComparison, metric: &MetricLevels) -> ReportTable {
         it.levels.iter().map(|level| level.level.as_str()).collect::<Vec<_>>().join(comma())
     });
     let ratio = format!("÷ {}", reference.unwrap_or_default());
-    let align = match comparison.factors.iter().any(|it| it == LABEL_FACTOR) {
-        true => ColumnAlignment::Left,
-        false => ColumnAlignment::Right,
+    let cell = match comparison.factors.iter().any(|it| it == LABEL_FACTOR) {
+        true => left::<&str>,
+        false => right::<&str>,
     };
-    let factors = comparison.factors.iter().map(|it| (factor_name(it), align));
-    let mut columns: Vec<(&str, ColumnAlignment)> = factors.collect();
-    columns.extend([
-        (word("column-median"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (ratio.as_str(), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-efficiency"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-letters"), ColumnAlignment::Left),
-    ]);
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     let prefixes = ColumnPrefixes::for_medians(metric.levels.iter().map(|it| &it.estimate));
     for level in &metric.levels {
         let Some(condition) = comparison.conditions.get(level.condition) else { continue };
-        let mut row: Vec<TableCell> =
-            condition.levels.iter().map(|it| it.level.clone().into()).collect();
+        let levels = comparison.factors.iter().zip(&condition.levels);
+        let mut row: Vec<ColumnCell> =
+            levels.map(|(name, it)| cell(factor_name(name), &*it.level)).collect();
         // An interval too wide to print still exists.
         let missing = if level.estimate.ci.is_some() { "–" } else { word("no-interval") };
-        let interval = prefixes.interval(&level.estimate);
+        let own = prefixes.interval(&level.estimate).unwrap_or_else(|| missing.to_owned());
+        let [over_first, over_interval] = ratio_cells(level, metric);
+        let [efficiency, efficiency_interval] = efficiency_cells(level, metric);
         row.extend([
-            prefixes.value(&level.estimate).into(),
-            interval.unwrap_or_else(|| missing.to_owned()).into(),
-            level.estimate.n.to_string().into(),
+            right(word("column-median"), prefixes.value(&level.estimate)),
+            right(&interval, own),
+            right("n", level.estimate.n.to_string()),
+            right(&ratio, over_first),
+            right(&interval, over_interval),
+            right(word("column-efficiency"), efficiency),
+            right(&interval, efficiency_interval),
+            left(word("column-letters"), &*level.letters),
         ]);
-        row.extend(ratio_cells(level, metric));
-        row.extend(efficiency_cells(level, metric));
-        row.push(level.letters.clone().into());
-        table.rows.push(row);
+        table.push(row);
     }
     table.without_empty_columns()
 }
@@ -200,12 +193,10 @@ pub fn factor_plan(suite: &FactorialSuite, blocks: u32, turn_s: f64) -> Document
     );
     document
         .paragraph(Tone::Plain, join_sentences(&[text, word("plan-nothing-run").to_owned()]));
-    let names: Vec<&str> = suite.factors.iter().map(|it| it.levels.name.as_str()).collect();
-    let columns: Vec<_> = names.iter().map(|it| (*it, ColumnAlignment::Right)).collect();
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for combination in &suite.combinations {
-        let levels = combination.levels.iter().map(|it| it.level.clone().into());
-        table.rows.push(levels.collect());
+        let levels = suite.factors.iter().zip(&combination.levels);
+        table.push(levels.map(|(factor, it)| right(&factor.levels.name, &*it.level)));
     }
     document.blocks.push(Block::Table(table));
     // A suite of somebody else's is read before its commands run.

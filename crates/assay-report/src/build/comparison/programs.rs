@@ -6,7 +6,7 @@ use assay_model::comparison::{Comparison, MetricComparison};
 use super::super::run::estimate_parts::figure_name;
 use super::super::run::words;
 use super::{explanation, ratio_cells, sort_key, verdict_cell};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, Document, ReportTable, Tone, left, right};
 use crate::locale::word;
 use crate::precision;
 use crate::words::dimension;
@@ -24,15 +24,7 @@ pub fn add_programs(document: &mut Document, comparisons: &[Comparison]) {
 fn table(comparisons: &[Comparison], first: &Comparison) -> ReportTable {
     let ratio = format!("÷ {}", first.a.name);
     let interval = words::interval(Some(first.level));
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (dimension(Attribute::Program), ColumnAlignment::Left),
-        (word("column-median"), ColumnAlignment::Right),
-        (ratio.as_str(), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-verdict"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-programs"), &columns);
+    let mut table = ReportTable::with_caption(word("table-programs"));
     let mut metrics: Vec<&MetricComparison> =
         comparisons.iter().flat_map(|it| &it.pairs).collect();
     metrics.sort_by_key(|pair| sort_key(&pair.a));
@@ -42,14 +34,15 @@ fn table(comparisons: &[Comparison], first: &Comparison) -> ReportTable {
         for comparison in comparisons {
             let pairs = comparison.pairs.iter().filter(|pair| figure_name(&pair.a) == name);
             for pair in pairs {
-                let mut row: Vec<TableCell> = vec![
-                    name.clone().into(),
-                    comparison.b.name.clone().into(),
-                    precision::value(&pair.b).into(),
-                ];
-                row.extend(ratio_cells(pair));
-                row.push(verdict_cell(pair));
-                table.rows.push(row);
+                let [over_first, over_interval] = ratio_cells(pair);
+                table.push([
+                    left(word("column-what"), &*name),
+                    left(dimension(Attribute::Program), &*comparison.b.name),
+                    right(word("column-median"), precision::value(&pair.b)),
+                    right(&ratio, over_first),
+                    right(&interval, over_interval),
+                    left(word("column-verdict"), verdict_cell(pair)),
+                ]);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{best, format_value, row, text};
 use crate::build::run::network::pairs;
 use crate::build::run::network_labels;
 use crate::build::run::words;
-use crate::document::{ColumnAlignment, ReportTable, TableCell};
+use crate::document::{ReportTable, TableCell, left, right};
 use crate::first_seen::distinct;
 use crate::locale::{join_details, with_detail, word};
 use crate::{precision, units};
@@ -120,39 +120,28 @@ pub(super) fn conditions_table(summaries: &[&RunSummary]) -> ReportTable {
     let has_protocols = all().any(|(_, it)| Some(&it.benchmark) != first.as_ref());
     let items = distinct(all().map(|(_, it)| item_label(it, has_protocols)));
     let interval = words::interval(all().next().map(|(_, it)| it.ci_level));
-    let mut titles = vec![(word("column-item").to_owned(), ColumnAlignment::Left)];
-    for label in &labels {
-        let is_named = all().any(|(name, it)| name == *label && it.metric == "goodput");
-        for column in &COLUMNS {
-            let title = column.title(label);
-            let title = if is_named { title } else { with_detail(&title, label) };
-            titles.push((title, ColumnAlignment::Right));
-            titles.extend(
-                column.has_interval().then(|| (interval.clone(), ColumnAlignment::Right)),
-            );
-        }
-    }
-    let titles: Vec<(&str, ColumnAlignment)> =
-        titles.iter().map(|(it, align)| (&**it, *align)).collect();
-    let mut table = ReportTable::new("", &titles);
-    for name in items {
-        let mut cells: Vec<TableCell> = vec![name.as_str().into()];
+    let mut table = ReportTable::with_caption("");
+    for name in items.into_iter().filter(|_| labels.len() > 1) {
+        let mut row = vec![left(word("column-item"), &*name)];
         for label in &labels {
+            let is_named = all().any(|(name, it)| name == *label && it.metric == "goodput");
             for column in &COLUMNS {
+                let title = column.title(label);
+                let title = if is_named { title } else { with_detail(&title, label) };
                 let found = all().filter(|(condition, it)| {
                     condition == label
                         && column.matches_estimate(it)
                         && item_label(it, has_protocols) == name
                 });
                 let found = best(&found.map(|(_, it)| it).collect::<Vec<_>>());
-                cells.push(found.map(format_share).unwrap_or_default().into());
-                let interval = found.and_then(precision::interval).unwrap_or_default();
-                cells.extend(column.has_interval().then(|| TableCell::from(interval)));
+                row.push(right(&title, found.map(format_share).unwrap_or_default()));
+                let width = found.and_then(precision::interval).unwrap_or_default();
+                row.extend(column.has_interval().then(|| right(&interval, width)));
             }
         }
-        table.rows.push(cells);
+        table.push(row);
     }
-    if labels.len() < 2 { ReportTable::new("", &[]) } else { table }
+    table
 }
 
 /// Formats a value; ratios as percentages.

@@ -10,7 +10,7 @@ use assay_model::summary::MetricEstimate;
 use super::{DECIMALS, MICROSECOND, find_results, find_size, sizes, text};
 use crate::build::run::network::pairs;
 use crate::build::run::words;
-use crate::document::{ColumnAlignment, ReportTable, TableCell};
+use crate::document::{ReportTable, right};
 use crate::first_seen::group_pairs;
 use crate::locale::{format_ungrouped, join_details, localise_symbol, word};
 use crate::{precision, units};
@@ -89,34 +89,27 @@ fn table(
     in_units: &[(&str, f64)],
     title: impl Fn(&str, &str) -> String,
 ) -> ReportTable {
-    let mut titles: Vec<String> = Vec::new();
-    for column in series {
-        titles.extend(in_units.iter().map(|(unit, _)| title(&column.name, unit)));
-        let level = words::interval(column.estimates.first().map(|it| it.ci_level));
-        titles.push(format!("{level} [{}]", localise_symbol(in_units[0].0)));
-        titles.push(word("column-of-limit").to_owned());
-    }
-    let mut columns = vec![("#bytes", ColumnAlignment::Right)];
-    columns.extend(titles.iter().map(|it| (it.as_str(), ColumnAlignment::Right)));
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     let all: Vec<&MetricEstimate> =
         series.iter().flat_map(|it| &it.estimates).copied().collect();
     for bytes in sizes(&all) {
-        let mut cells: Vec<TableCell> = vec![bytes.to_string().into()];
+        let mut cells = vec![right("#bytes", bytes.to_string())];
         for column in series {
             let estimate =
                 find_size(&column.estimates, bytes).filter(|it| it.median.is_finite());
-            cells.extend(in_units.iter().map(|(_, unit)| {
-                let text = estimate.map(|it| format_ungrouped(it.median / unit, DECIMALS));
-                TableCell::from(text.unwrap_or_default())
+            cells.extend(in_units.iter().map(|(unit, size)| {
+                let text = estimate.map(|it| format_ungrouped(it.median / size, DECIMALS));
+                right(&title(&column.name, unit), text.unwrap_or_default())
             }));
+            let level = words::interval(column.estimates.first().map(|it| it.ci_level));
+            let level = format!("{level} [{}]", localise_symbol(in_units[0].0));
             let interval = estimate
                 .and_then(|it| precision::interval_in_unit(it, in_units[0].1, ungroup_digits));
-            cells.push(interval.unwrap_or_default().into());
+            cells.push(right(&level, interval.unwrap_or_default()));
             let share = estimate.and_then(|it| it.percent_of_limit).map(units::percent);
-            cells.push(share.unwrap_or_default().into());
+            cells.push(right(word("column-of-limit"), share.unwrap_or_default()));
         }
-        table.rows.push(cells);
+        table.push(cells);
     }
     table
 }

@@ -10,7 +10,7 @@ use assay_model::sizing::{ServiceLevel, VolumeKind, quota_bytes};
 use assay_model::summary::MetricEstimate;
 
 use super::{find_results, number, text, with_qualifier};
-use crate::document::{ColumnAlignment, ReportTable, TableCell};
+use crate::document::{ReportTable, left, right};
 use crate::first_seen::distinct;
 use crate::locale::{
     Argument, group_digits, in_percent, localise_symbol, size, with_detail, word,
@@ -26,19 +26,8 @@ const TIB: f64 = 1_099_511_627_776.0;
 /// the highest rate.
 pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
     // fio, IOR and Vdbench all count throughput in this unit, under different names.
-    let throughput = message!("learn-throughput-in", unit = localise_symbol("MiB/s"));
-    let columns = [
-        (word("learn-workload"), ColumnAlignment::Left),
-        (word("column-place"), ColumnAlignment::Left),
-        ("IOPS", ColumnAlignment::Right),
-        (throughput.as_str(), ColumnAlignment::Right),
-        (word("column-latency"), ColumnAlignment::Right),
-        (word("interval"), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        (word("column-in-flight"), ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mib_per_s = message!("learn-throughput-in", unit = localise_symbol("MiB/s"));
+    let mut table = ReportTable::with_caption("");
     let [rates, bandwidths, latencies] = ["rate", "bandwidth", "latency"]
         .map(|metric| without_host_parts(find_results(all, Benchmark::Storage, metric)));
     if rates.is_empty() {
@@ -72,18 +61,20 @@ pub(super) fn tests_table(all: &[&MetricEstimate]) -> ReportTable {
         let in_flight =
             number(best, Attribute::InFlight).map(|it| group_digits(&format!("{it:.1}")));
         let (workload, place, tool) = key;
-        let row: [TableCell; 9] = [
-            workload.into(),
-            place.into(),
-            rate.as_ref().map(|it| format_in_unit(it, 1.0)).unwrap_or_default().into(),
-            throughput.as_ref().map(|it| format_in_unit(it, MIB)).unwrap_or_default().into(),
-            latency.as_ref().map(super::format_value).unwrap_or_default().into(),
-            interval.unwrap_or_default().into(),
-            share.map(units::percent).unwrap_or_default().into(),
-            in_flight.unwrap_or_default().into(),
-            tool.into(),
-        ];
-        table.rows.push(row.into());
+        let rate = rate.as_ref().map(|it| format_in_unit(it, 1.0));
+        let throughput = throughput.as_ref().map(|it| format_in_unit(it, MIB));
+        let latency = latency.as_ref().map(super::format_value);
+        table.push([
+            left(word("learn-workload"), workload),
+            left(word("column-place"), place),
+            right("IOPS", rate.unwrap_or_default()),
+            right(&mib_per_s, throughput.unwrap_or_default()),
+            right(word("column-latency"), latency.unwrap_or_default()),
+            right(word("interval"), interval.unwrap_or_default()),
+            right(word("column-of-limit"), share.map(units::percent).unwrap_or_default()),
+            right(word("column-in-flight"), in_flight.unwrap_or_default()),
+            left(word("column-by"), tool),
+        ]);
     }
     table
 }
@@ -158,19 +149,9 @@ pub(super) fn quota_table(suites: &[&str], all: &[&MetricEstimate]) -> ReportTab
         .into_iter()
         .filter(|it| it.median.is_finite());
     let reached = reached.max_by(|a, b| a.median.total_cmp(&b.median));
-    let columns = [
-        (word("learn-service-level"), ColumnAlignment::Left),
-        (
-            &*message!(
-                "learn-per-quota",
-                unit = localise_symbol("MiB/s"),
-                quota = localise_symbol("TiB")
-            ),
-            ColumnAlignment::Right,
-        ),
-        (word("learn-quota"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let (unit, quota) = (localise_symbol("MiB/s"), localise_symbol("TiB"));
+    let per_quota = message!("learn-per-quota", unit = unit, quota = quota);
+    let mut table = ReportTable::with_caption("");
     let Some(reached) = reached.filter(|_| suites.contains(&QUOTA_SUITE)) else {
         return table;
     };
@@ -194,10 +175,10 @@ pub(super) fn quota_table(suites: &[&str], all: &[&MetricEstimate]) -> ReportTab
             }
         };
         let rate = group_digits(&level.mib_per_s_per_tib().to_string());
-        table.rows.push(vec![
-            name.into(),
-            rate.into(),
-            quota.map(tib).unwrap_or_default().into(),
+        table.push([
+            left(word("learn-service-level"), name),
+            right(&per_quota, rate),
+            right(word("learn-quota"), quota.map(tib).unwrap_or_default()),
         ]);
     }
     table

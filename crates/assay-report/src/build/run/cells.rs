@@ -4,11 +4,13 @@ use assay_model::attribute::Attribute;
 use assay_model::summary::MetricEstimate;
 
 use super::context::ReportContext;
+use super::estimate_parts::text;
 use super::words;
-use crate::document::{ReferenceLine, TableCell};
+use crate::document::{ColumnCell, ReferenceLine, TableCell, left, right};
 use crate::locale::{group_digits, join_details, word};
 use crate::precision::{self, ColumnPrefixes};
 use crate::units;
+use crate::words::dimension;
 
 /// Returns the heading of the interval column, with the level if all results share it.
 pub(super) fn interval_title(estimates: &[&MetricEstimate]) -> String {
@@ -19,16 +21,28 @@ pub(super) fn interval_title(estimates: &[&MetricEstimate]) -> String {
     words::interval(level.filter(|_| estimates.iter().all(same)))
 }
 
-/// Returns the value and its interval, in the units of their columns.
-pub(super) fn value_and_interval(
+/// Returns the value and its interval, in the units of their columns, which have these titles.
+pub(super) fn value_columns(
+    (value, interval): (&str, &str),
     estimate: &MetricEstimate,
     prefixes: &ColumnPrefixes,
-) -> [TableCell; 2] {
+) -> [ColumnCell; 2] {
     // An interval too wide to print still exists; its doubt reports the width.
     let missing = if estimate.ci.is_some() { "–" } else { word("no-interval") };
-    let interval = prefixes.interval(estimate).unwrap_or_else(|| missing.to_owned());
-    let interval = TableCell::with_short(interval, precision::relative_interval(estimate));
-    [prefixes.value(estimate).into(), interval]
+    let width = prefixes.interval(estimate).unwrap_or_else(|| missing.to_owned());
+    let width = TableCell::with_short(width, precision::relative_interval(estimate));
+    [right(value, prefixes.value(estimate)), right(interval, width)]
+}
+
+/// Returns the values of dimensions, each in a column of its name.
+pub(super) fn dimension_columns(
+    names: &[Attribute],
+    estimate: &MetricEstimate,
+) -> impl Iterator<Item = ColumnCell> {
+    names.iter().map(|name| {
+        let value = text(estimate, *name).unwrap_or_default();
+        left(dimension(*name), units::with_no_break_spaces(&value))
+    })
 }
 
 /// Returns the number of samples, with the effective number in parentheses if it is clearly

@@ -8,9 +8,7 @@ use assay_model::summary::MetricEstimate;
 use super::context::ReportContext;
 use super::estimate_parts::{metric_name, number, text};
 use super::{cells, words};
-use crate::document::{
-    Block, ColumnAlignment, Document, FactTable, ReportTable, TableCell, Tone,
-};
+use crate::document::{Block, Document, FactTable, ReportTable, Tone, left, right};
 use crate::locale::{join_details, with_detail, word};
 use crate::precision::ColumnPrefixes;
 use crate::{units, words as catalogue};
@@ -34,31 +32,23 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
 
 fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
     let interval = cells::interval_title(estimates);
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-value"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-of-peak"), ColumnAlignment::Right),
-        (word("column-of-rpeak"), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-compute"), &columns);
+    let titles = (word("column-value"), interval.as_str());
+    let mut table = ReportTable::with_caption(word("table-compute"));
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
-        let mut row: Vec<TableCell> =
-            vec![metric_name(estimate).into(), case_label(context, estimate).into()];
-        row.extend(cells::value_and_interval(estimate, &prefixes));
-        row.extend([
-            cells::percent(share_of_peak(estimate, estimates)),
-            cells::percent(share_of_rpeak(estimate)),
-            cells::samples(estimate),
-            cells::measurer(context, estimate),
-            cells::notes(context, estimate),
+        let [value, interval] = cells::value_columns(titles, estimate, &prefixes);
+        let share = cells::percent(share_of_peak(estimate, estimates));
+        table.push([
+            left(word("column-what"), metric_name(estimate)),
+            left(word("column-where"), case_label(context, estimate)),
+            value,
+            interval,
+            right(word("column-of-peak"), share),
+            right(word("column-of-rpeak"), cells::percent(share_of_rpeak(estimate))),
+            right("n", cells::samples(estimate)),
+            left(word("column-by"), cells::measurer(context, estimate)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
     }
     table.without_empty_columns()
 }

@@ -5,16 +5,13 @@ use assay_model::benchmark::ReportSection;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
-use super::cells;
 use super::context::ReportContext;
 use super::estimate_parts::text;
-use crate::document::{
-    Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,
-};
+use super::{cells, stream};
+use crate::document::{Block, Details, Document, ReportTable, TableCell, Tone, left, right};
 use crate::first_seen::{distinct, group_by};
-use crate::locale::{join_details, localise_list, localise_symbol, word};
-use crate::precision::{self, ColumnPrefixes};
-use crate::units;
+use crate::locale::{join_details, localise_symbol, word};
+use crate::{precision, units};
 
 pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     let all = context.section_results(ReportSection::Copies);
@@ -28,7 +25,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     for matrix in &matrices {
         document.blocks.push(Block::Table(matrix.table(context)));
     }
-    let pairs = Block::Table(pairs_table(context, &all));
+    let pairs = Block::Table(stream::table(context, &all, |_| String::new()));
     if matrices.is_empty() {
         document.blocks.push(pairs);
     } else {
@@ -62,17 +59,15 @@ impl<'a> CopyMatrix<'a> {
     }
 
     fn table(&self, context: &ReportContext<'_>) -> ReportTable {
-        let sources = self.sources.iter().map(|it| (it.as_str(), ColumnAlignment::Right));
-        let columns: Vec<_> =
-            std::iter::once(("", ColumnAlignment::Left)).chain(sources).collect();
         let mut caption = vec![message!("table-copies", unit = localise_symbol("GB/s"))];
         caption.extend(context.has_several_hosts.then(|| self.estimates[0].host.clone()));
         let by = || self.estimates[0].tool.name.clone();
         caption.extend(context.has_several_measurers.then(by));
-        let mut table = ReportTable::new(join_details(&caption), &columns);
+        let mut table = ReportTable::with_caption(join_details(&caption));
         for domain in &self.domains {
-            let cells = self.sources.iter().map(|source| self.cell(context, source, domain));
-            table.rows.push(std::iter::once(domain.into()).chain(cells).collect());
+            let cell = |source: &String| right(source, self.cell(context, source, domain));
+            let cells = self.sources.iter().map(cell);
+            table.push(std::iter::once(left("", &**domain)).chain(cells));
         }
         table
     }
@@ -94,34 +89,4 @@ impl<'a> CopyMatrix<'a> {
         };
         TableCell { text: shown, ..cells::notes(context, estimate) }
     }
-}
-
-/// Returns a table with one row per pair, with its interval.
-fn pairs_table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
-    let interval = cells::interval_title(estimates);
-    let columns = [
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-value"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-kernel"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-bandwidth"), &columns);
-    let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
-    for estimate in estimates {
-        let mut row: Vec<TableCell> = vec![context.place_label(estimate).into()];
-        row.extend(cells::value_and_interval(estimate, &prefixes));
-        row.extend([
-            cells::percent(estimate.percent_of_limit),
-            cells::samples(estimate),
-            cells::measurer(context, estimate),
-            localise_list(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
-            cells::notes(context, estimate),
-        ]);
-        table.rows.push(row);
-    }
-    table.without_empty_columns()
 }

@@ -8,11 +8,9 @@ use super::context::ReportContext;
 use super::estimate_parts::{differing_dimensions, text};
 use super::storage::LatencyColumns;
 use super::{cells, words};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell};
+use crate::document::{Block, Document, ReportTable, TableCell, left, right};
 use crate::locale::word;
 use crate::precision::ColumnPrefixes;
-use crate::units;
-use crate::words::dimension;
 
 /// Results of one operation.
 struct OperationRow<'a> {
@@ -71,48 +69,35 @@ fn table(context: &ReportContext<'_>, rows: &[OperationRow<'_>]) -> ReportTable 
     let rates: Vec<&MetricEstimate> = rows.iter().map(|row| row.rate).collect();
     let mut dimensions = differing_dimensions(&rates);
     dimensions.retain(|name| *name != Attribute::Operation);
-    let titles: Vec<&str> = dimensions.iter().map(|it| dimension(*it)).collect();
     let interval = cells::interval_title(&rates);
     let p99_from_due = words::from_due("p99");
-    let mut columns = vec![(word("column-operation"), ColumnAlignment::Left)];
-    columns.extend(titles.iter().map(|title| (*title, ColumnAlignment::Left)));
-    columns.extend([
-        (word("column-rate"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-bandwidth"), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        (word("column-median"), ColumnAlignment::Right),
-        ("p99", ColumnAlignment::Right),
-        (word("column-median-from-due"), ColumnAlignment::Right),
-        (p99_from_due.as_str(), ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ]);
-    let mut table = ReportTable::new(word("table-files"), &columns);
+    let titles = (word("column-rate"), interval.as_str());
+    let mut table = ReportTable::with_caption(word("table-files"));
     let amounts = rows.iter().flat_map(|row| [Some(row.rate), row.bandwidth]);
     let prefixes = ColumnPrefixes::for_medians(amounts.flatten());
     let times = LatencyColumns::from_latencies(rows.iter().filter_map(|row| row.latency));
     let from_due = LatencyColumns::from_latencies(rows.iter().filter_map(|row| row.from_due));
     for row in rows {
         let operation = text(row.rate, Attribute::Operation);
-        let mut cells: Vec<TableCell> =
-            vec![operation.unwrap_or_else(|| word("all-operations").to_owned()).into()];
-        let dimension = |name: &Attribute| {
-            TableCell::from(units::with_no_break_spaces(
-                &text(row.rate, *name).unwrap_or_default(),
-            ))
-        };
-        cells.extend(dimensions.iter().map(dimension));
-        cells.extend(cells::value_and_interval(row.rate, &prefixes));
-        cells.push(row.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default().into());
-        cells.push(cells::percent(row.bandwidth.and_then(|it| it.percent_of_limit)));
-        for (figure, times) in [(row.latency, &times), (row.from_due, &from_due)] {
-            let [median, p99, _] = times.cells(figure);
-            cells.extend([median, p99]);
-        }
-        cells.push(cells::measurer(context, row.rate));
-        cells.push(row.notes(context));
-        table.rows.push(cells);
+        let operation = operation.unwrap_or_else(|| word("all-operations").to_owned());
+        let bandwidth = row.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
+        let share = cells::percent(row.bandwidth.and_then(|it| it.percent_of_limit));
+        let [median, p99, _] = times.cells(row.latency);
+        let [median_from_due, p99_from_due_cell, _] = from_due.cells(row.from_due);
+        let mut cells = vec![left(word("column-operation"), operation)];
+        cells.extend(cells::dimension_columns(&dimensions, row.rate));
+        cells.extend(cells::value_columns(titles, row.rate, &prefixes));
+        cells.extend([
+            right(word("column-bandwidth"), bandwidth),
+            right(word("column-of-limit"), share),
+            right(word("column-median"), median),
+            right("p99", p99),
+            right(word("column-median-from-due"), median_from_due),
+            right(&p99_from_due, p99_from_due_cell),
+            left(word("column-by"), cells::measurer(context, row.rate)),
+            left(word("column-note"), row.notes(context)),
+        ]);
+        table.push(cells);
     }
     table.without_empty_columns()
 }

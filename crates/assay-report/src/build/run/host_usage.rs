@@ -11,7 +11,7 @@ use assay_model::summary::{MetricEstimate, RunSummary};
 
 use super::cells::percent;
 use super::estimate_parts::number;
-use crate::document::{Block, ColumnAlignment, Details, Document, ReportTable};
+use crate::document::{Block, ColumnCell, Details, Document, ReportTable, left, right};
 use crate::first_seen::{group_by, group_pairs};
 use crate::locale::{comma, format_fixed, in_percent, word};
 use crate::units::quantity;
@@ -26,30 +26,18 @@ const MAX_NAMED_HOSTS: usize = 4;
 
 /// Adds the usage of each host, case by case.
 pub(super) fn add(document: &mut Document, summary: &RunSummary) {
-    let columns = [
-        (word("column-case"), ColumnAlignment::Left),
-        (word("column-host"), ColumnAlignment::Left),
-        (word("column-done-after"), ColumnAlignment::Right),
-        (word("resource-cpus"), ColumnAlignment::Right),
-        (word("resource-one-cpu"), ColumnAlignment::Right),
-        (word("resource-network"), ColumnAlignment::Right),
-        (word("column-of-link"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for (case, hosts) in cases_with_hosts(summary) {
         for (nth, estimate) in hosts.iter().enumerate() {
-            let measured = |name, unit| {
-                number(estimate, name).map(|it| quantity(it, unit, 3)).unwrap_or_default()
-            };
-            table.rows.push(vec![
-                (if nth == 0 { case } else { "" }).into(),
-                estimate.host.as_str().into(),
-                measured(Attribute::HostDoneAfter, Unit::Second).into(),
-                percent(number(estimate, Attribute::HostCpu)),
-                percent(number(estimate, Attribute::HostBusiestCpu)),
-                measured(Attribute::HostNetwork, Unit::BitPerSecond).into(),
-                percent(number(estimate, Attribute::HostNetworkShare)),
-            ]);
+            let done_after = number(estimate, Attribute::HostDoneAfter);
+            let done_after = done_after.map(|it| quantity(it, Unit::Second, 3));
+            let mut row = vec![
+                left(word("column-case"), if nth == 0 { case } else { "" }),
+                left(word("column-host"), &*estimate.host),
+                right(word("column-done-after"), done_after.unwrap_or_default()),
+            ];
+            row.extend(resource_columns(estimate));
+            table.push(row);
         }
     }
     if !table.rows.is_empty() {
@@ -61,14 +49,6 @@ pub(super) fn add(document: &mut Document, summary: &RunSummary) {
 
 /// Returns for each host the case with the highest usage of its CPUs or its network.
 pub(in crate::build) fn busiest_table(summary: &RunSummary) -> ReportTable {
-    let columns = [
-        (word("column-host"), ColumnAlignment::Left),
-        (word("column-case"), ColumnAlignment::Left),
-        (word("resource-cpus"), ColumnAlignment::Right),
-        (word("resource-one-cpu"), ColumnAlignment::Right),
-        (word("resource-network"), ColumnAlignment::Right),
-        (word("column-of-link"), ColumnAlignment::Right),
-    ];
     let shares = [Attribute::HostCpu, Attribute::HostBusiestCpu, Attribute::HostNetworkShare];
     let used = |it: &MetricEstimate| {
         shares.into_iter().filter_map(|name| number(it, name)).reduce(f64::max)
@@ -82,20 +62,28 @@ pub(in crate::build) fn busiest_table(summary: &RunSummary) -> ReportTable {
             None => hosts.push((used, estimate)),
         }
     }
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for (_, estimate) in hosts {
-        let network = number(estimate, Attribute::HostNetwork);
-        let network = network.map(|it| quantity(it, Unit::BitPerSecond, 3)).unwrap_or_default();
-        table.rows.push(vec![
-            estimate.host.as_str().into(),
-            estimate.case.as_str().into(),
-            percent(number(estimate, Attribute::HostCpu)),
-            percent(number(estimate, Attribute::HostBusiestCpu)),
-            network.into(),
-            percent(number(estimate, Attribute::HostNetworkShare)),
-        ]);
+        let names = [
+            left(word("column-host"), &*estimate.host),
+            left(word("column-case"), &*estimate.case),
+        ];
+        table.push(names.into_iter().chain(resource_columns(estimate)));
     }
     table
+}
+
+/// Returns the load of a host's resources.
+fn resource_columns(estimate: &MetricEstimate) -> [ColumnCell; 4] {
+    let network = number(estimate, Attribute::HostNetwork);
+    let network = network.map(|it| quantity(it, Unit::BitPerSecond, 3)).unwrap_or_default();
+    let share = |name| percent(number(estimate, name));
+    [
+        right(word("resource-cpus"), share(Attribute::HostCpu)),
+        right(word("resource-one-cpu"), share(Attribute::HostBusiestCpu)),
+        right(word("resource-network"), network),
+        right(word("column-of-link"), share(Attribute::HostNetworkShare)),
+    ]
 }
 
 /// Returns one result of each host that measured a case with others, by case in the order of the

@@ -13,8 +13,8 @@ use super::context::ReportContext;
 use super::estimate_parts::{number, text};
 use super::{cells, words};
 use crate::document::{
-    Axis, Band, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReportTable,
-    Scale, TableCell, Tone,
+    Axis, Band, Block, Document, Plot, PlotPoint, PlotSeries, ReportTable, Scale, Tone, left,
+    right,
 };
 use crate::locale::{comma, word};
 use crate::precision::{self, ColumnPrefixes};
@@ -112,32 +112,23 @@ fn levels_table(
     levels: &[(u8, u64)],
 ) -> ReportTable {
     let interval = cells::interval_title(estimates);
-    let columns = [
-        (word("column-level"), ColumnAlignment::Left),
-        (word("column-size"), ColumnAlignment::Right),
-        (word("working-set"), ColumnAlignment::Right),
-        (word("column-latency"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-levels"), &columns);
+    let titles = (word("column-latency"), interval.as_str());
+    let mut table = ReportTable::with_caption(word("table-levels"));
     let chosen = representatives(estimates, levels);
     let prefixes = ColumnPrefixes::for_medians(chosen.iter().map(|(_, _, estimate)| *estimate));
     for (level, size, estimate) in chosen {
-        let mut row: Vec<TableCell> = vec![
-            level.into(),
-            size.into(),
-            text(estimate, Attribute::Bytes).unwrap_or_default().into(),
-        ];
-        row.extend(cells::value_and_interval(estimate, &prefixes));
-        row.extend([
-            cells::samples(estimate),
-            cells::host_and_measurer(context, estimate),
-            cells::notes(context, estimate),
+        let [value, interval] = cells::value_columns(titles, estimate, &prefixes);
+        let bytes = text(estimate, Attribute::Bytes).unwrap_or_default();
+        table.push([
+            left(word("column-level"), level),
+            right(word("column-size"), size),
+            right(word("working-set"), bytes),
+            value,
+            interval,
+            right("n", cells::samples(estimate)),
+            left(word("column-by"), cells::host_and_measurer(context, estimate)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
     }
     table.without_empty_columns()
 }

@@ -8,7 +8,7 @@ use assay_model::summary::MetricEstimate;
 use super::context::ReportContext;
 use super::estimate_parts::{is_concurrent, metric_name, section_of, text};
 use super::{cells, network_labels, words};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, ColumnCell, Document, ReportTable, Tone, left, right};
 use crate::first_seen::distinct;
 use crate::locale::{with_detail, word};
 use crate::{precision, units};
@@ -27,18 +27,8 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     if others.is_empty() {
         return;
     }
-    let ratios: Vec<String> = others.iter().map(|other| words::ratio(first, other)).collect();
-    let mut columns = vec![
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-where"), ColumnAlignment::Left),
-    ];
-    let right = tools.iter().chain(&ratios);
-    columns.extend(right.map(|title| (title.as_str(), ColumnAlignment::Right)));
-    columns.push((word("column-of-limit"), ColumnAlignment::Right));
-    let mut table = ReportTable::new(word("table-measurers"), &columns);
-    for group in &groups {
-        table.rows.push(row(context, group, first, others));
-    }
+    let mut table = ReportTable::with_caption(word("table-measurers"));
+    groups.iter().for_each(|group| table.push(row(context, group, first, others)));
     document.heading(word("heading-measurers"));
     document.blocks.push(Block::Table(table.without_empty_columns()));
     document.paragraph(Tone::Quiet, word("measurers-ratios"));
@@ -94,7 +84,7 @@ fn row(
     group: &[&MetricEstimate],
     first: &str,
     others: &[String],
-) -> Vec<TableCell> {
+) -> Vec<ColumnCell> {
     let by = |tool: &str| group.iter().find(|estimate| estimate.tool.name == tool);
     let value = |tool: &str| by(tool).map(|e| precision::value(e)).unwrap_or_default();
     let ratio = |tool: &String| {
@@ -113,10 +103,17 @@ fn row(
     };
     let what =
         if is_network { network_labels::metric_label(group[0]) } else { metric_name(group[0]) };
-    let mut row: Vec<TableCell> = vec![what.into(), place.into(), value(first).into()];
-    row.extend(others.iter().map(|tool| TableCell::from(value(tool))));
-    row.extend(others.iter().map(|tool| TableCell::from(ratio(tool).unwrap_or_default())));
-    row.push(cells::percent(by(first).and_then(|it| it.percent_of_limit)));
+    let mut row = vec![
+        left(word("column-what"), what),
+        left(word("column-where"), place),
+        right(first, value(first)),
+    ];
+    row.extend(others.iter().map(|tool| right(tool, value(tool))));
+    let over =
+        |tool: &String| right(&words::ratio(first, tool), ratio(tool).unwrap_or_default());
+    row.extend(others.iter().map(over));
+    let share = cells::percent(by(first).and_then(|it| it.percent_of_limit));
+    row.push(right(word("column-of-limit"), share));
     row
 }
 

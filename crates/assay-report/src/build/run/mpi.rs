@@ -12,7 +12,7 @@ use super::estimate_parts::{metric_name, number, text};
 use super::mpi_labels::MpiLabels;
 use super::network::pairs;
 use crate::document::{
-    Block, ColumnAlignment, Details, Document, HeatMap, ReportTable, TableCell, Tone,
+    Block, Details, Document, HeatMap, ReportTable, TableCell, Tone, left, right,
 };
 use crate::first_seen::{distinct, group_pairs};
 use crate::locale::{
@@ -271,31 +271,27 @@ fn prefixes() -> ColumnPrefixes {
 fn table(context: &ReportContext<'_>, group: &MpiGroup<'_>) -> ReportTable {
     let names = group.columns();
     let is_bandwidth = group.estimates.iter().all(|it| it.unit == Unit::BytePerSecond);
-    let headings = names.iter().flat_map(|name| {
-        let bits = is_bandwidth.then(|| with_detail(name, &localise_symbol("Gbit/s")));
-        let share = with_detail(name, word("column-of-limit"));
-        std::iter::once(group.heading(name)).chain(bits).chain([share])
-    });
-    let headings: Vec<String> = headings.collect();
-    let mut columns = vec![(word("column-size"), ColumnAlignment::Right)];
-    columns.extend(headings.iter().map(|heading| (heading.as_str(), ColumnAlignment::Right)));
-    columns.push((word("column-note"), ColumnAlignment::Left));
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for bytes in group.sizes() {
         let best = group.best(bytes);
-        let mut row = vec![size_cell(bytes)];
+        let mut row = vec![right(word("column-size"), size_cell(bytes))];
         let mut marks = Vec::new();
         for name in &names {
             let estimate = group.find(bytes, name);
-            row.push(estimate.map(|it| cell(it, best, names.len())).unwrap_or_default());
-            row.extend(is_bandwidth.then(|| estimate.map(bits_cell).unwrap_or_default()));
-            row.push(cells::percent(estimate.and_then(|it| it.percent_of_limit)));
+            let value = estimate.map(|it| cell(it, best, names.len())).unwrap_or_default();
+            row.push(right(&group.heading(name), value));
+            row.extend(is_bandwidth.then(|| {
+                let title = with_detail(name, &localise_symbol("Gbit/s"));
+                right(&title, estimate.map(bits_cell).unwrap_or_default())
+            }));
+            let share = cells::percent(estimate.and_then(|it| it.percent_of_limit));
+            row.push(right(&with_detail(name, word("column-of-limit")), share));
             marks.extend(estimate.map(|it| context.notes.marks(it)).unwrap_or_default());
         }
         marks.sort_unstable();
         marks.dedup();
-        row.push(TableCell::with_marks(marks));
-        table.rows.push(row);
+        row.push(left(word("column-note"), TableCell::with_marks(marks)));
+        table.push(row);
     }
     table.without_empty_columns()
 }
@@ -347,13 +343,6 @@ fn bits_cell(estimate: &MetricEstimate) -> TableCell {
 
 /// Returns a table with one row per MPI: its library, and the placement of its ranks.
 fn libraries_table(groups: &[MpiGroup<'_>]) -> ReportTable {
-    let columns = [
-        ("MPI", ColumnAlignment::Left),
-        (word("column-transport"), ColumnAlignment::Left),
-        ("ABI", ColumnAlignment::Left),
-        (word("column-library"), ColumnAlignment::Left),
-        (word("column-ranks-on-cpus"), ColumnAlignment::Left),
-    ];
     let libraries = groups.iter().flat_map(|group| {
         group.estimates.iter().copied().filter(is_by_assay).map(move |estimate| {
             let attribute = |name: Attribute| text(estimate, name).unwrap_or_default();
@@ -370,11 +359,15 @@ fn libraries_table(groups: &[MpiGroup<'_>]) -> ReportTable {
             (library, place)
         })
     });
-    let mut table = ReportTable::new(word("table-mpi-libraries"), &columns);
-    for (library, places) in group_pairs(distinct(libraries)) {
-        let mut row: Vec<TableCell> = library.into_iter().map(TableCell::from).collect();
-        row.push(places.join(comma()).into());
-        table.rows.push(row);
+    let mut table = ReportTable::with_caption(word("table-mpi-libraries"));
+    for ([name, transport, abi, library], places) in group_pairs(distinct(libraries)) {
+        table.push([
+            left("MPI", name),
+            left(word("column-transport"), transport),
+            left("ABI", abi),
+            left(word("column-library"), library),
+            left(word("column-ranks-on-cpus"), places.join(comma())),
+        ]);
     }
     table.without_empty_columns()
 }

@@ -11,7 +11,7 @@ use super::context::ReportContext;
 use super::estimate_parts::text;
 use super::network_labels::{case_label, metric_label, protocol};
 use super::{cells, words};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, Document, ReportTable, Tone, left, right};
 use crate::locale::{with_detail, word};
 use crate::precision::{self, ColumnPrefixes};
 use crate::units;
@@ -67,31 +67,22 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
 /// Returns a table with one row for each throughput case; the list that follows contains all
 /// metrics.
 fn items_table(context: &ReportContext<'_>, amounts: &[&MetricEstimate]) -> ReportTable {
-    let columns = [
-        (word("column-item"), ColumnAlignment::Left),
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-goodput"), ColumnAlignment::Right),
-        (word("column-of-link"), ColumnAlignment::Right),
-        (word("column-cpu-load"), ColumnAlignment::Right),
-        (word("column-cpu-time"), ColumnAlignment::Right),
-        (word("column-retransmits"), ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-network-items"), &columns);
+    let mut table = ReportTable::with_caption(word("table-network-items"));
     let prefixes = ColumnPrefixes::for_medians(amounts.iter().copied());
     for goodput in amounts.iter().copied().filter(|it| it.metric == "goodput") {
         let all = || amounts.iter().copied();
         let retransmits =
             all().find(|it| it.metric == "retransmits" && is_same_case(it, goodput));
-        table.rows.push(vec![
-            item_label(goodput).into(),
-            place_label(goodput).into(),
-            prefixes.value(goodput).into(),
-            cells::percent(goodput.percent_of_limit),
-            load_of_both_ends(goodput, all()).into(),
-            cost_of_both_ends(goodput, all()).into(),
-            retransmits.map(precision::value).unwrap_or_default().into(),
-            cells::host_and_measurer(context, goodput),
+        let retransmits = retransmits.map(precision::value).unwrap_or_default();
+        table.push([
+            left(word("column-item"), item_label(goodput)),
+            left(word("column-where"), place_label(goodput)),
+            right(word("column-goodput"), prefixes.value(goodput)),
+            right(word("column-of-link"), cells::percent(goodput.percent_of_limit)),
+            right(word("column-cpu-load"), load_of_both_ends(goodput, all())),
+            right(word("column-cpu-time"), cost_of_both_ends(goodput, all())),
+            right(word("column-retransmits"), retransmits),
+            left(word("column-by"), cells::host_and_measurer(context, goodput)),
         ]);
     }
     table.without_empty_columns()
@@ -165,35 +156,23 @@ fn table(
     estimates: &[&MetricEstimate],
 ) -> ReportTable {
     let interval = cells::interval_title(estimates);
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-case"), ColumnAlignment::Left),
-        (word("column-value"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        ("p99", ColumnAlignment::Right),
-        (word("column-of-link"), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(title, &columns);
+    let titles = (word("column-value"), interval.as_str());
+    let mut table = ReportTable::with_caption(title);
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
-        let mut row: Vec<TableCell> = vec![
-            metric_label(estimate).into(),
-            place_label(estimate).into(),
-            case_label(estimate).into(),
-        ];
-        row.extend(cells::value_and_interval(estimate, &prefixes));
-        row.extend([
-            round_trip_p99(estimate, &prefixes).into(),
-            cells::percent(estimate.percent_of_limit),
-            cells::samples(estimate),
-            cells::host_and_measurer(context, estimate),
-            cells::notes(context, estimate),
+        let [value, interval] = cells::value_columns(titles, estimate, &prefixes);
+        table.push([
+            left(word("column-what"), metric_label(estimate)),
+            left(word("column-where"), place_label(estimate)),
+            left(word("column-case"), case_label(estimate)),
+            value,
+            interval,
+            right("p99", round_trip_p99(estimate, &prefixes)),
+            right(word("column-of-link"), cells::percent(estimate.percent_of_limit)),
+            right("n", cells::samples(estimate)),
+            left(word("column-by"), cells::host_and_measurer(context, estimate)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
     }
     table.without_empty_columns()
 }

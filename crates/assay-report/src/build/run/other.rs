@@ -4,13 +4,11 @@ use assay_model::benchmark::ReportSection;
 use assay_model::summary::MetricEstimate;
 
 use super::context::ReportContext;
-use super::estimate_parts::{differing_dimensions, section_of, text};
+use super::estimate_parts::{differing_dimensions, section_of};
 use super::{cells, files, storage};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell};
+use crate::document::{Block, Document, ReportTable, left, right};
 use crate::locale::word;
 use crate::precision::ColumnPrefixes;
-use crate::units;
-use crate::words::dimension;
 
 pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     let mut estimates = context.section_results(ReportSection::General);
@@ -27,35 +25,21 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
 fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
     let interval = cells::interval_title(estimates);
     let dimensions = differing_dimensions(estimates);
-    let titles: Vec<&str> = dimensions.iter().map(|it| dimension(*it)).collect();
-    let mut columns = vec![(word("column-what"), ColumnAlignment::Left)];
-    columns.extend(titles.iter().map(|title| (*title, ColumnAlignment::Left)));
-    columns.extend([
-        (word("column-value"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ]);
-    let mut table = ReportTable::new(word("table-other"), &columns);
+    let titles = (word("column-value"), interval.as_str());
+    let mut table = ReportTable::with_caption(word("table-other"));
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
         let what = format!("{} {}", estimate.benchmark, estimate.metric);
-        let mut row: Vec<TableCell> = vec![what.into()];
-        row.extend(dimensions.iter().map(|name| {
-            TableCell::from(units::with_no_break_spaces(
-                &text(estimate, *name).unwrap_or_default(),
-            ))
-        }));
-        row.extend(cells::value_and_interval(estimate, &prefixes));
+        let mut row = vec![left(word("column-what"), what)];
+        row.extend(cells::dimension_columns(&dimensions, estimate));
+        row.extend(cells::value_columns(titles, estimate, &prefixes));
         row.extend([
-            cells::percent(estimate.percent_of_limit),
-            cells::samples(estimate),
-            cells::measurer(context, estimate),
-            cells::notes(context, estimate),
+            right(word("column-of-limit"), cells::percent(estimate.percent_of_limit)),
+            right("n", cells::samples(estimate)),
+            left(word("column-by"), cells::measurer(context, estimate)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
+        table.push(row);
     }
     table.without_empty_columns()
 }

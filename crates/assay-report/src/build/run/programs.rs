@@ -8,7 +8,7 @@ use assay_model::summary::MetricEstimate;
 use super::cells;
 use super::context::ReportContext;
 use super::estimate_parts::{differing_dimensions, figure_name, number, text};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, ColumnCell, Document, ReportTable, Tone, left, right};
 use crate::locale::{join_sentences, word};
 use crate::precision::ColumnPrefixes;
 use crate::units;
@@ -29,29 +29,22 @@ fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTa
     let shown = |name: &Attribute| *name != Attribute::Test;
     let dimensions: Vec<Attribute> =
         differing_dimensions(estimates).into_iter().filter(shown).collect();
-    let titles = dimensions.iter().map(|name| (dimension(*name), ColumnAlignment::Left));
-    let mut columns: Vec<_> = titles.collect();
-    columns.extend([
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-median"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-check"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ]);
-    let mut table = ReportTable::new(word("table-programs"), &columns);
+    let titles = (word("column-median"), interval.as_str());
+    let mut table = ReportTable::with_caption(word("table-programs"));
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
-        let of_dimension = |name: &Attribute| text(estimate, *name).unwrap_or_default().into();
-        let mut row: Vec<TableCell> = dimensions.iter().map(of_dimension).collect();
-        row.push(figure_name(estimate).into());
-        row.extend(cells::value_and_interval(estimate, &prefixes));
+        let of_dimension = |name: &Attribute| {
+            left(dimension(*name), text(estimate, *name).unwrap_or_default())
+        };
+        let mut row: Vec<ColumnCell> = dimensions.iter().map(of_dimension).collect();
+        row.push(left(word("column-what"), figure_name(estimate)));
+        row.extend(cells::value_columns(titles, estimate, &prefixes));
         row.extend([
-            cells::samples(estimate),
-            check(estimate).into(),
-            cells::notes(context, estimate),
+            right("n", cells::samples(estimate)),
+            left(word("column-check"), check(estimate)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
+        table.push(row);
     }
     table.without_empty_columns()
 }

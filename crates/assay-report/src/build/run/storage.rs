@@ -16,7 +16,7 @@ use assay_model::summary::MetricEstimate;
 use super::context::ReportContext;
 use super::estimate_parts::{number, section_of, text};
 use super::{cells, words};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, ColumnCell, Document, ReportTable, TableCell, Tone, left, right};
 use crate::locale::{format_fixed, with_detail, word};
 use crate::precision::{self, ColumnPrefixes};
 use crate::units;
@@ -274,30 +274,25 @@ fn share_title(tests: &[&TestResults<'_>]) -> &'static str {
 }
 
 fn results_table(context: &ReportContext<'_>, tests: &[&TestResults<'_>]) -> ReportTable {
-    let columns = [
-        (word("column-test"), ColumnAlignment::Left),
-        (word("column-rate"), ColumnAlignment::Right),
-        (&words::interval(Some(CI_LEVEL)), ColumnAlignment::Right),
-        (word("column-bandwidth"), ColumnAlignment::Right),
-        (share_title(tests), ColumnAlignment::Right),
-        (word("column-median"), ColumnAlignment::Right),
-        ("p99", ColumnAlignment::Right),
-        ("p99.9", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-storage"), &columns);
+    let interval = words::interval(Some(CI_LEVEL));
+    let titles = (word("column-rate"), interval.as_str());
+    let mut table = ReportTable::with_caption(word("table-storage"));
     let amounts = tests.iter().flat_map(|test| [test.rate, test.bandwidth]);
     let prefixes = ColumnPrefixes::for_medians(amounts.flatten());
     let times = LatencyColumns::from_latencies(tests.iter().filter_map(|test| test.latency));
     for test in tests {
-        let rate = test.rate.map(|it| cells::value_and_interval(it, &prefixes));
-        let [value, interval] = rate.unwrap_or_default();
-        let mut row: Vec<TableCell> = vec![test.name().into(), value, interval];
-        row.extend(bandwidth_cells(test, &prefixes));
-        row.extend(times.cells(test.latency));
-        row.extend([test.measurer(context), test.notes(context)]);
-        table.rows.push(row);
+        let mut row = vec![left(word("column-test"), test.name())];
+        row.extend(match test.rate {
+            Some(rate) => cells::value_columns(titles, rate, &prefixes),
+            None => [right(titles.0, ""), right(titles.1, "")],
+        });
+        let bandwidth = test.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
+        row.push(right(word("column-bandwidth"), bandwidth));
+        row.push(right(share_title(tests), cells::percent(test.share_of_limit())));
+        row.extend(times.service_columns(test.latency));
+        row.push(left(word("column-by"), test.measurer(context)));
+        row.push(left(word("column-note"), test.notes(context)));
+        table.push(row);
     }
     table.without_empty_columns()
 }
@@ -310,14 +305,7 @@ fn read_write_table(
 ) -> Option<ReportTable> {
     /// Block size from which bandwidth is reported instead of the rate.
     const LARGE_BYTES: f64 = 65_536.0;
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-reads"), ColumnAlignment::Right),
-        (word("column-writes"), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-storage-pairs"), &columns);
+    let mut table = ReportTable::with_caption(word("table-storage-pairs"));
     let kind = |test: &TestResults<'_>| {
         let text = |name| test.text(name);
         let result = test.any_result()?;
@@ -340,11 +328,11 @@ fn read_write_table(
         let same =
             |test: &&&TestResults<'_>| is(test, "write") && kind(test).as_ref() == Some(&found);
         let Some(write) = tests.iter().find(same) else { continue };
-        let shown = |test: &TestResults<'_>| -> TableCell {
+        let shown = |test: &TestResults<'_>| {
             let is_large =
                 test.number(Attribute::Bytes).is_some_and(|bytes| bytes >= LARGE_BYTES);
             let figure = if is_large { test.bandwidth } else { test.rate };
-            figure.map(precision::value).unwrap_or_default().into()
+            figure.map(precision::value).unwrap_or_default()
         };
         let [of_reads, of_writes] = [read, write].map(|test| test.share_of_limit());
         let share = of_reads.zip(of_writes).map(|(reads, writes)| {
@@ -355,57 +343,43 @@ fn read_write_table(
                 number(writes)
             )))
         });
-        let by = read.measurer(context);
-        let share = share.unwrap_or_default().into();
         let what = match read.text(Attribute::Host) {
             Some(host) => with_detail(&host, &found.0),
             None => found.0,
         };
-        table.rows.push(vec![what.into(), shown(read), shown(write), share, by]);
+        table.push([
+            left(word("column-what"), what),
+            right(word("column-reads"), shown(read)),
+            right(word("column-writes"), shown(write)),
+            right(word("column-of-limit"), share.unwrap_or_default()),
+            left(word("column-by"), read.measurer(context)),
+        ]);
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
 /// Returns the latency from the due time, of the tests with a requested rate.
 fn due_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
-    let columns = [
-        (word("column-test"), ColumnAlignment::Left),
-        (word("column-requested"), ColumnAlignment::Right),
-        (word("column-reached"), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        (word("column-median-from-due"), ColumnAlignment::Right),
-        (&words::from_due("p99"), ColumnAlignment::Right),
-        (&words::from_due("p99.9"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new(word("table-storage-due"), &columns);
+    let mut table = ReportTable::with_caption(word("table-storage-due"));
     let prefixes = ColumnPrefixes::for_medians(tests.iter().filter_map(|test| test.rate));
     let times = LatencyColumns::from_latencies(tests.iter().filter_map(|test| test.from_due));
     for test in tests.iter().filter(|test| test.from_due.is_some()) {
         let requested = test.text(Attribute::RequestedRate).unwrap_or_default();
         let reached = test.rate.map(|it| prefixes.value(it)).unwrap_or_default();
-        let mut row: Vec<TableCell> =
-            vec![test.name().into(), requested.into(), reached.into()];
-        row.push(cells::percent(test.share_of_limit()));
-        row.extend(times.cells(test.from_due));
-        table.rows.push(row);
+        let amounts = [
+            left(word("column-test"), test.name()),
+            right(word("column-requested"), requested),
+            right(word("column-reached"), reached),
+            right(word("column-of-limit"), cells::percent(test.share_of_limit())),
+        ];
+        table.push(amounts.into_iter().chain(times.due_columns(test.from_due)));
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
 /// Returns reads and writes separately, of the tests with both.
 fn sides_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
-    let columns = [
-        (word("column-test"), ColumnAlignment::Left),
-        ("", ColumnAlignment::Left),
-        (word("column-rate"), ColumnAlignment::Right),
-        (word("column-median"), ColumnAlignment::Right),
-        ("p99", ColumnAlignment::Right),
-        ("p99.9", ColumnAlignment::Right),
-        (word("column-median-from-due"), ColumnAlignment::Right),
-        (&words::from_due("p99"), ColumnAlignment::Right),
-        (&words::from_due("p99.9"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new(word("table-storage-mixes"), &columns);
+    let mut table = ReportTable::with_caption(word("table-storage-mixes"));
     let both = || tests.iter().flat_map(|test| [&test.reads, &test.writes]);
     let prefixes = ColumnPrefixes::for_medians(both().filter_map(|side| side.rate));
     let times = LatencyColumns::from_latencies(both().filter_map(|side| side.latency));
@@ -423,23 +397,20 @@ fn sides_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
             if rate.is_none() && side.latency.is_none() && side.from_due.is_none() {
                 continue;
             }
-            let rate = rate.unwrap_or_default().into();
-            let mut row: Vec<TableCell> =
-                vec![test.name().into(), words::operation(name).into(), rate];
-            row.extend(times.cells(side.latency));
-            row.extend(times_from_due.cells(side.from_due));
-            table.rows.push(row);
+            let amounts = [
+                left(word("column-test"), test.name()),
+                left("", words::operation(name)),
+                right(word("column-rate"), rate.unwrap_or_default()),
+            ];
+            let service = times.service_columns(side.latency);
+            let from_due = times_from_due.due_columns(side.from_due);
+            table.push(amounts.into_iter().chain(service).chain(from_due));
         }
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
 /// Returns the bandwidth, and its share of the limit.
-fn bandwidth_cells(test: &TestResults<'_>, prefixes: &ColumnPrefixes) -> [TableCell; 2] {
-    let value = test.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
-    [value.into(), cells::percent(test.share_of_limit())]
-}
-
 /// Percentile columns of latency tables, in addition to the median.
 const PERCENTILES: [&str; 2] = ["p99", "p99.9"];
 
@@ -456,6 +427,22 @@ impl LatencyColumns {
             ColumnPrefixes::for_values(all.iter().filter_map(value))
         });
         Self([ColumnPrefixes::for_medians(all), p99, p999])
+    }
+
+    /// Returns median, p99 and p99.9 of the service time.
+    pub(super) fn service_columns(&self, latency: Option<&MetricEstimate>) -> [ColumnCell; 3] {
+        let [median, p99, p999] = self.cells(latency);
+        [right(word("column-median"), median), right("p99", p99), right("p99.9", p999)]
+    }
+
+    /// Returns median, p99 and p99.9 of the time since an I/O was due.
+    pub(super) fn due_columns(&self, latency: Option<&MetricEstimate>) -> [ColumnCell; 3] {
+        let [median, p99, p999] = self.cells(latency);
+        [
+            right(word("column-median-from-due"), median),
+            right(&words::from_due("p99"), p99),
+            right(&words::from_due("p99.9"), p999),
+        ]
     }
 
     /// Returns median, p99 and p99.9, as far as there are enough samples.
@@ -484,42 +471,26 @@ fn percentile(estimate: &MetricEstimate, name: &str) -> Option<f64> {
 }
 
 fn parameters_table(context: &ReportContext<'_>, tests: &[&TestResults<'_>]) -> ReportTable {
-    let columns = [
-        (word("column-test"), ColumnAlignment::Left),
-        (word("column-target-size"), ColumnAlignment::Right),
-        (word("column-block"), ColumnAlignment::Right),
-        (word("column-depth"), ColumnAlignment::Right),
-        (word("column-threads"), ColumnAlignment::Right),
-        (word("column-in-flight"), ColumnAlignment::Right),
-        (word("column-later-than-the-goal"), ColumnAlignment::Right),
-        (word("column-cpu-per-io"), ColumnAlignment::Right),
-        (word("column-cpu-user"), ColumnAlignment::Right),
-        (word("column-cpu-system"), ColumnAlignment::Right),
-        (word("column-generator"), ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-storage-parameters"), &columns);
+    let mut table = ReportTable::with_caption(word("table-storage-parameters"));
     for test in tests {
-        let shown = |name: Attribute| TableCell::from(test.text(name).unwrap_or_default());
-        let value = |it: Option<&MetricEstimate>| -> TableCell {
-            it.map(precision::value).unwrap_or_default().into()
-        };
+        let shown = |name: Attribute| test.text(name).unwrap_or_default();
+        let value = |it: Option<&MetricEstimate>| it.map(precision::value).unwrap_or_default();
         let in_flight = test.number(Attribute::InFlight).map(|it| format_fixed(it, 2));
-        let cpu = test.cpu_per_io.map(precision::value);
+        let in_flight = in_flight.unwrap_or_else(|| value(test.in_flight));
         let headroom = test.number(Attribute::GeneratorHeadroom).map(format_factor);
-        table.rows.push(vec![
-            test.name().into(),
-            shown(Attribute::TargetBytes),
-            shown(Attribute::Bytes),
-            shown(Attribute::Depth),
-            shown(Attribute::Threads),
-            in_flight.map_or_else(|| value(test.in_flight), TableCell::from),
-            value(test.late),
-            cpu.unwrap_or_default().into(),
-            value(test.cpu_user),
-            value(test.cpu_system),
-            headroom.unwrap_or_default().into(),
-            test.measurer(context),
+        table.push([
+            left(word("column-test"), test.name()),
+            right(word("column-target-size"), shown(Attribute::TargetBytes)),
+            right(word("column-block"), shown(Attribute::Bytes)),
+            right(word("column-depth"), shown(Attribute::Depth)),
+            right(word("column-threads"), shown(Attribute::Threads)),
+            right(word("column-in-flight"), in_flight),
+            right(word("column-later-than-the-goal"), value(test.late)),
+            right(word("column-cpu-per-io"), value(test.cpu_per_io)),
+            right(word("column-cpu-user"), value(test.cpu_user)),
+            right(word("column-cpu-system"), value(test.cpu_system)),
+            right(word("column-generator"), headroom.unwrap_or_default()),
+            left(word("column-by"), test.measurer(context)),
         ]);
     }
     table.without_empty_columns()

@@ -10,9 +10,7 @@ use assay_model::summary::MetricEstimate;
 use super::context::ReportContext;
 use super::estimate_parts::{is_concurrent, metric_name, number, text};
 use super::{cells, words};
-use crate::document::{
-    Block, ColumnAlignment, Details, Document, ReportTable, TableCell, Tone,
-};
+use crate::document::{Block, Details, Document, ReportTable, TableCell, Tone, left, right};
 use crate::first_seen::{distinct, group_by, group_pairs};
 use crate::locale::{join_details, join_sentences, localise_list, semicolon, word};
 use crate::precision::ColumnPrefixes;
@@ -49,7 +47,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     document.blocks.extend(scaling::plot(&scaling).map(Block::Plot));
     let rest = [condensed.as_slice(), scaling.as_slice()].concat();
     if !rest.is_empty() {
-        let blocks = vec![Block::Table(table(context, word("table-bandwidth"), &rest))];
+        let blocks = vec![Block::Table(table(context, &rest, metric_name))];
         let title = word("details-bandwidth").to_owned();
         document.blocks.push(Block::Details(Details { title, blocks }));
     }
@@ -61,41 +59,34 @@ fn add_table(
     estimates: &[&MetricEstimate],
 ) {
     if !estimates.is_empty() {
-        document.blocks.push(Block::Table(table(context, word("table-bandwidth"), estimates)));
+        document.blocks.push(Block::Table(table(context, estimates, metric_name)));
     }
 }
 
-fn table(
+/// Returns a table with one row per result, its name and its interval.
+pub(super) fn table(
     context: &ReportContext<'_>,
-    caption: &str,
     estimates: &[&MetricEstimate],
+    name: impl Fn(&MetricEstimate) -> String,
 ) -> ReportTable {
     let interval = cells::interval_title(estimates);
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-value"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-kernel"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(caption, &columns);
+    let titles = (word("column-value"), interval.as_str());
+    let mut table = ReportTable::with_caption(word("table-bandwidth"));
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for estimate in estimates {
-        let mut row: Vec<TableCell> =
-            vec![metric_name(estimate).into(), context.place_label(estimate).into()];
-        row.extend(cells::value_and_interval(estimate, &prefixes));
-        row.extend([
-            cells::percent(estimate.percent_of_limit),
-            cells::samples(estimate),
-            cells::measurer(context, estimate),
-            localise_list(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
-            cells::notes(context, estimate),
+        let [value, interval] = cells::value_columns(titles, estimate, &prefixes);
+        let kernel = text(estimate, Attribute::Kernel).unwrap_or_default();
+        table.push([
+            left(word("column-what"), name(estimate)),
+            left(word("column-where"), context.place_label(estimate)),
+            value,
+            interval,
+            right(word("column-of-limit"), cells::percent(estimate.percent_of_limit)),
+            right("n", cells::samples(estimate)),
+            left(word("column-by"), cells::measurer(context, estimate)),
+            left(word("column-kernel"), localise_list(&kernel)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
     }
     table.without_empty_columns()
 }
@@ -121,19 +112,7 @@ fn classes_with_many(estimates: &[&MetricEstimate]) -> BTreeSet<String> {
 /// Returns the lowest, the middle and the highest median for each metric, measurer and class of
 /// domain.
 fn extremes_table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTable {
-    let columns = [
-        (word("column-what"), ColumnAlignment::Left),
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-lowest"), ColumnAlignment::Right),
-        (word("column-in"), ColumnAlignment::Left),
-        (word("column-middle"), ColumnAlignment::Right),
-        (word("column-highest"), ColumnAlignment::Right),
-        (word("column-in"), ColumnAlignment::Left),
-        (word("column-of-limit"), ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-extremes"), &columns);
+    let mut table = ReportTable::with_caption(word("table-extremes"));
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     for group in group_by_class(estimates) {
         let mut sorted = group.clone();
@@ -143,20 +122,20 @@ fn extremes_table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) ->
         let mode = if is_concurrent(low) { word("all-at-once") } else { word("each-alone") };
         let marks: BTreeSet<usize> =
             group.iter().flat_map(|estimate| context.notes.marks(estimate)).collect();
-        let place = |estimate: &MetricEstimate| {
-            text(estimate, Attribute::Placement).unwrap_or_default().into()
-        };
-        table.rows.push(vec![
-            metric_name(low).into(),
-            words::domains(group.len(), &domain_class(low), mode).into(),
-            prefixes.value(low).into(),
-            place(low),
-            prefixes.value(middle).into(),
-            prefixes.value(high).into(),
-            place(high),
-            cells::percent(high.percent_of_limit),
-            cells::measurer(context, low),
-            TableCell::with_marks(marks.into_iter().collect()),
+        let place = |estimate| text(estimate, Attribute::Placement).unwrap_or_default();
+        let domains = words::domains(group.len(), &domain_class(low), mode);
+        let marks = TableCell::with_marks(marks.into_iter().collect());
+        table.push([
+            left(word("column-what"), metric_name(low)),
+            left(word("column-where"), domains),
+            right(word("column-lowest"), prefixes.value(low)),
+            left(word("column-in"), place(low)),
+            right(word("column-middle"), prefixes.value(middle)),
+            right(word("column-highest"), prefixes.value(high)),
+            left(word("column-in"), place(high)),
+            right(word("column-of-limit"), cells::percent(high.percent_of_limit)),
+            left(word("column-by"), cells::measurer(context, low)),
+            left(word("column-note"), marks),
         ]);
     }
     table.without_empty_columns()

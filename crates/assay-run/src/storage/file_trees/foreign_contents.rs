@@ -11,8 +11,9 @@ use assay_kernels::storage::StorageError;
 use assay_kernels::storage::files::Changes;
 use assay_model::workload::file_set::{FilePlan, FileTree};
 
-use super::{created_tree, safety};
+use super::safety;
 use crate::failure::CommandFailure;
+use crate::storage::created_tree;
 use crate::storage::runner::interrupted_failure;
 
 /// Refuses the first file of a plan whose change would also affect its other hard links.

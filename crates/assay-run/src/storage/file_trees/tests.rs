@@ -35,12 +35,7 @@ fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
         rate_share: 1.0,
         of_directories: false,
     };
-    let timing = StorageTiming {
-        warmup_s: 0.0,
-        duration_s: Some(1.0),
-        interval_s: 1.0,
-        stop_after_bytes: None,
-    };
+    let timing = StorageTiming::new(Some(1.0));
     let workload = FileWorkload {
         trees: vec![tree],
         streams: vec![stream],

@@ -3,10 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 
-use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, StorageData, StorageLoad, StorageStream, StorageTiming,
-    TargetOpening, Verify, WriteSync,
-};
+use assay_model::workload::storage::{AccessPattern, AtEnd, Cursor, StorageStream};
 
 use super::*;
 
@@ -14,33 +11,14 @@ const BYTES: u64 = 8192;
 
 /// Returns a workload that reads (1.0) or writes (0.0) one target.
 fn workload(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StorageWorkload {
-    let target = StorageTarget {
-        name: "t".into(),
-        path: path.to_path_buf(),
-        size_bytes,
-        range_bytes: None,
-        align_bytes: None,
-        direct: false,
-        sync: WriteSync::None,
-        sync_at_end: false,
-        opening: TargetOpening::default(),
-    };
+    let target = StorageTarget::new("t", path.to_path_buf(), size_bytes);
     let pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Wrap, gap_bytes: 0 };
-    StorageWorkload {
-        targets: vec![target],
-        streams: vec![StorageStream::new(pattern, 4096, read_share)],
-        load: StorageLoad::Closed,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s: Some(1.0),
-            interval_s: 1.0,
-            stop_after_bytes: None,
-        },
-        engine: EngineChoice::Auto,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
-        seed: 1,
-    }
+    StorageWorkload::new(
+        vec![target],
+        vec![StorageStream::new(pattern, 4096, read_share)],
+        Some(1.0),
+    )
 }
 
 /// Changes the file while it is held. Returns the failures of the check before a phase, and of that

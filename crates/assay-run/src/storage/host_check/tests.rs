@@ -1,8 +1,7 @@
 //! Plans that a small host, or one without `/proc`, cannot carry out.
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, StorageData, StorageLoad, StoragePhase, StorageStream,
-    StorageTiming, StorageWorkload, Verify,
+    AccessPattern, AtEnd, Cursor, StoragePhase, StorageStream, StorageWorkload,
 };
 
 use super::*;
@@ -15,20 +14,8 @@ fn plan(engine: EngineChoice, bytes: u64, depth: u32) -> StoragePlan {
         in_flight_per_target: depth,
         ..StorageStream::new(pattern, bytes, 0.5)
     };
-    let workload = StorageWorkload {
-        targets: Vec::new(),
-        streams: vec![stream],
-        load: StorageLoad::Closed,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s: Some(1.0),
-            interval_s: 1.0,
-            stop_after_bytes: None,
-        },
-        engine,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
-        seed: 1,
-    };
+    let workload =
+        StorageWorkload { engine, ..StorageWorkload::new(Vec::new(), vec![stream], Some(1.0)) };
     let phase = StoragePhase { name: "p".into(), loops: vec![], workload, pause_before_s: 0.0 };
     StoragePlan { phases: vec![phase] }
 }

@@ -1,8 +1,7 @@
 //! Plans on files of every kind, and the decision on each before anything is written.
 
 use assay_model::workload::storage::{
-    AtEnd, Cursor, StorageData, StorageLoad, StoragePhase, StorageStream, StorageTiming,
-    StorageWorkload, TargetOpening, Verify, WriteSync,
+    AtEnd, Cursor, StoragePhase, StorageStream, StorageWorkload,
 };
 
 use super::*;
@@ -10,33 +9,13 @@ use super::*;
 /// Returns a plan with one phase on one target.
 fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
     let target = StorageTarget {
-        name: "t".into(),
-        path: path.to_path_buf(),
-        size_bytes,
-        range_bytes: None,
-        align_bytes: None,
         direct: true,
-        sync: WriteSync::None,
-        sync_at_end: false,
-        opening: TargetOpening::default(),
+        ..StorageTarget::new("t", path.to_path_buf(), size_bytes)
     };
     let pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Wrap, gap_bytes: 0 };
     let stream = StorageStream::new(pattern, 4096, read_share);
-    let workload = StorageWorkload {
-        targets: vec![target],
-        streams: vec![stream],
-        load: StorageLoad::Closed,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s: Some(1.0),
-            interval_s: 1.0,
-            stop_after_bytes: None,
-        },
-        engine: EngineChoice::Auto,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
-        seed: 1,
-    };
+    let workload = StorageWorkload::new(vec![target], vec![stream], Some(1.0));
     let phase = StoragePhase { name: "p".into(), loops: vec![], workload, pause_before_s: 0.0 };
     StoragePlan { phases: vec![phase] }
 }

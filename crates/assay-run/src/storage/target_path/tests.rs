@@ -2,45 +2,24 @@
 
 use std::path::PathBuf;
 
-use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, StorageData, StorageLoad, StorageTarget, StorageTiming,
-    TargetOpening, Verify, WriteSync,
-};
+use assay_model::workload::storage::{AccessPattern, StorageTarget};
 
 use super::*;
 
 /// Returns a workload of `count` targets, each with a stream of its own; every second one writes.
 fn workload(count: usize) -> StorageWorkload {
-    let target = |index| StorageTarget {
-        name: "t".into(),
-        path: PathBuf::from(format!("t{index}")),
-        size_bytes: Some(8192),
-        range_bytes: None,
-        align_bytes: None,
-        direct: false,
-        sync: WriteSync::None,
-        sync_at_end: false,
-        opening: TargetOpening::default(),
-    };
+    let target =
+        |index| StorageTarget::new("t", PathBuf::from(format!("t{index}")), Some(8192));
     let stream = |index: usize| {
         let mut stream = StorageStream::new(AccessPattern::Random, 4096, (index % 2) as f64);
         stream.targets = vec![index];
         stream
     };
-    StorageWorkload {
-        targets: (0..count).map(target).collect(),
-        streams: (0..count).map(stream).collect(),
-        load: StorageLoad::Closed,
-        timing: StorageTiming {
-            warmup_s: 0.0,
-            duration_s: Some(1.0),
-            interval_s: 1.0,
-            stop_after_bytes: None,
-        },
-        engine: EngineChoice::Auto,
-        data: StorageData { compressible: 0.0, verify: Verify::Off },
-        seed: 1,
-    }
+    StorageWorkload::new(
+        (0..count).map(target).collect(),
+        (0..count).map(stream).collect(),
+        Some(1.0),
+    )
 }
 
 #[test]

@@ -18,14 +18,6 @@ pub(super) const TOOL_COMMANDS: [&str; 8] =
 /// Names of a language option that users may try.
 const LANGUAGE_OPTIONS: [&str; 3] = ["--lang", "--language", "--locale"];
 
-/// Options that have become another one: the command, or any, with the present name.
-const RENAMED_OPTIONS: [(&str, &str, &str); 4] = [
-    ("", "--limits", "--expect FILE; see `assay help docs/references.md`"),
-    ("", "--data-sheet", "--expect FILE; see `assay help docs/references.md`"),
-    ("", "--gate", "--expect FILE; see `assay help docs/references.md`"),
-    ("doctor", "--rate", "--speed"),
-];
-
 /// Maximum number of commands to suggest: an option of many commands differs in meaning between
 /// them.
 const MAX_SUGGESTED_COMMANDS: usize = 2;
@@ -78,13 +70,6 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
     }
     if LANGUAGE_OPTIONS.contains(&option) && !TOOL_COMMANDS.contains(&command) {
         return Some(failure.advise(language_advice(command)));
-    }
-    let is_renamed = |(of, before, _): &&(&str, &str, &str)| {
-        *before == option && (of.is_empty() || *of == command)
-    };
-    let renamed = RENAMED_OPTIONS.iter().find(is_renamed);
-    if let Some((_, _, now)) = renamed.filter(|_| !TOOL_COMMANDS.contains(&command)) {
-        return Some(failure.advise(format!("now {now}")));
     }
     let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
     let mut takers = Vec::new();

@@ -101,7 +101,7 @@ fn print_imported_file(
         ))
         .advise("use `--as imported` for the file"));
     }
-    let bytes = store.read_raw(hash).map_err(|error| CommandFailure::from_store(&error))?;
+    let bytes = store.read_raw(hash)?;
     match output {
         Some(file) => output_file::write(&path_text::decode_path(file), &bytes),
         None => {

@@ -7,7 +7,7 @@ use assay_model::suite::MpiPlacement;
 use assay_model::summary::RunSummary;
 
 use super::{MpiGroup, cell};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, Document, ReportTable, Tone, left, right};
 use crate::first_seen::distinct;
 use crate::locale::word;
 use crate::units;
@@ -69,22 +69,19 @@ fn common_size(test: MpiTest, places: &[&MpiGroup<'_>]) -> Option<u64> {
 
 fn table(places: &[&MpiGroup<'_>], bytes: u64) -> ReportTable {
     let names = distinct(places.iter().flat_map(|group| group.columns()));
-    let mut columns = vec![
-        (word("column-place"), ColumnAlignment::Left),
-        (word("column-cpus"), ColumnAlignment::Left),
-    ];
-    columns.extend(names.iter().map(|name| (name.as_str(), ColumnAlignment::Right)));
-    let mut table = ReportTable::new("", &columns);
+    let mut table = ReportTable::with_caption("");
     for group in places {
         let best = group.best(Some(bytes));
         let cpus = group.estimates.iter().find_map(|it| super::text(it, Attribute::Cpus));
-        let mut row: Vec<TableCell> =
-            vec![group.place.clone().into(), cpus.unwrap_or_default().into()];
+        let mut row = vec![
+            left(word("column-place"), &*group.place),
+            left(word("column-cpus"), cpus.unwrap_or_default()),
+        ];
         row.extend(names.iter().map(|name| {
             let estimate = group.find(Some(bytes), name);
-            estimate.map(|it| cell(it, best, names.len())).unwrap_or_default()
+            right(name, estimate.map(|it| cell(it, best, names.len())).unwrap_or_default())
         }));
-        table.rows.push(row);
+        table.push(row);
     }
     table.without_empty_columns()
 }

@@ -10,8 +10,8 @@ use super::super::cells;
 use super::super::context::ReportContext;
 use super::{LatencyColumns, TestResults, share_title};
 use crate::document::{
-    Axis, Band, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReferenceLine,
-    ReportTable, Scale, TableCell, Tone,
+    Axis, Band, Block, Document, Plot, PlotPoint, PlotSeries, ReferenceLine, ReportTable,
+    Scale, TableCell, Tone, left, right,
 };
 use crate::first_seen::group_by;
 use crate::locale::{format_fact, group_digits, join_details, semicolon, with_detail, word};
@@ -126,40 +126,31 @@ fn table<'a>(
     name: &str,
     points: &[&TestResults<'a>],
 ) -> ReportTable {
-    let columns = [
-        (word("column-requested"), ColumnAlignment::Left),
-        (word("column-rate"), ColumnAlignment::Right),
-        (word("column-bandwidth"), ColumnAlignment::Right),
-        (share_title(points), ColumnAlignment::Right),
-        (word("column-median"), ColumnAlignment::Right),
-        ("p99", ColumnAlignment::Right),
-        ("p99.9", ColumnAlignment::Right),
-        (word("column-service-median"), ColumnAlignment::Right),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(message!("response-curve", name = name), &columns);
+    let mut table = ReportTable::with_caption(message!("response-curve", name = name));
     let amounts = points.iter().flat_map(|point| [point.rate, point.bandwidth]);
     let prefixes = ColumnPrefixes::for_medians(amounts.flatten());
     let latency = |point: &TestResults<'a>| point.from_due.or(point.latency);
     let times =
         LatencyColumns::from_latencies(points.iter().filter_map(|point| latency(point)));
     for point in points {
-        let mut row: Vec<TableCell> = vec![requested_rate(point).into()];
-        row.push(
-            point.rate.map(|it| with_interval(it, prefixes.value(it))).unwrap_or_default(),
-        );
-        row.push(point.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default().into());
-        row.push(cells::percent(point.share_of_limit()));
+        let rate = point.rate.map(|it| with_interval(it, prefixes.value(it)));
+        let bandwidth = point.bandwidth.map(|it| prefixes.value(it));
         let latency = latency(point);
         let [median, p99, p999] = times.cells(latency);
-        row.push(latency.map(|it| with_interval(it, median.text)).unwrap_or_default());
-        row.extend([p99, p999]);
+        let median = latency.map(|it| with_interval(it, median.text));
         let service = point.latency.filter(|_| point.from_due.is_some());
-        row.push(
-            service.map(|it| times.cells(Some(it))[0].text.clone()).unwrap_or_default().into(),
-        );
-        row.push(point.notes(context));
-        table.rows.push(row);
+        let service = service.map(|it| times.cells(Some(it))[0].text.clone());
+        table.push([
+            left(word("column-requested"), requested_rate(point)),
+            right(word("column-rate"), rate.unwrap_or_default()),
+            right(word("column-bandwidth"), bandwidth.unwrap_or_default()),
+            right(share_title(points), cells::percent(point.share_of_limit())),
+            right(word("column-median"), median.unwrap_or_default()),
+            right("p99", p99),
+            right("p99.9", p999),
+            right(word("column-service-median"), service.unwrap_or_default()),
+            left(word("column-note"), point.notes(context)),
+        ]);
     }
     table.without_empty_columns()
 }

@@ -7,11 +7,10 @@ use assay_model::workload::measurement_mode::LatencyGoal;
 
 use super::super::context::ReportContext;
 use super::super::estimate_parts::{number, text};
-use super::super::words as row_words;
 use super::{LatencyColumns, TestResults, cells};
 use crate::document::{
-    Axis, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReferenceLine,
-    ReportTable, Scale, Tone,
+    Axis, Block, Document, Plot, PlotPoint, PlotSeries, ReferenceLine, ReportTable, Scale,
+    Tone, left, right,
 };
 use crate::locale::{group_digits, semicolon, word};
 use crate::{precision, units, words};
@@ -89,15 +88,11 @@ fn add_rounds(document: &mut Document, test: &TestResults<'_>) {
     let text =
         [Some(verdict), spread].into_iter().flatten().collect::<Vec<_>>().join(semicolon());
     document.paragraph(tone, text + word("full-stop"));
-    let columns = [
-        (word("column-round"), ColumnAlignment::Right),
-        (word("column-rate"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new(message!("table-rounds", test = test.name()), &columns);
+    let mut table = ReportTable::with_caption(message!("table-rounds", test = test.name()));
     for step in steps {
-        table.rows.push(vec![
-            group_digits(&step_number(step).to_string()).into(),
-            precision::value(step).into(),
+        table.push([
+            right(word("column-round"), group_digits(&step_number(step).to_string())),
+            right(word("column-rate"), precision::value(step)),
         ]);
     }
     document.blocks.extend(rounds_plot(test, &table.caption).map(Block::Plot));
@@ -141,16 +136,7 @@ fn add_search(document: &mut Document, test: &TestResults<'_>) {
         closed = rate(Attribute::MaximumRate),
     );
     document.paragraph(Tone::Plain, if is_met { outcome } else { String::new() });
-    let columns = [
-        (word("column-requested"), ColumnAlignment::Right),
-        (word("column-reached"), ColumnAlignment::Right),
-        (word("column-median-from-due"), ColumnAlignment::Right),
-        (&row_words::from_due("p99"), ColumnAlignment::Right),
-        (&row_words::from_due("p99.9"), ColumnAlignment::Right),
-        (word("column-late"), ColumnAlignment::Right),
-        (word("column-goal"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(message!("table-search", test = test.name()), &columns);
+    let mut table = ReportTable::with_caption(message!("table-search", test = test.name()));
     let (late, due) =
         (test.steps_with_metric("late"), test.steps_with_metric("latency_from_intended"));
     let latency_columns = LatencyColumns::from_latencies(due.iter().copied());
@@ -160,10 +146,14 @@ fn add_search(document: &mut Document, test: &TestResults<'_>) {
         let is_same_step = |it: &&&MetricEstimate| step_number(it) == step_number(step);
         let late = late.iter().find(is_same_step).map(|it| units::percent(100.0 * it.median));
         let verdict = text(step, Attribute::Shown).unwrap_or_default();
-        let mut row = vec![requested.into(), precision::value(step).into()];
-        row.extend(latency_columns.cells(due.iter().find(is_same_step).copied()));
-        row.extend([late.unwrap_or_default().into(), words::goal_verdict(&verdict).into()]);
-        table.rows.push(row);
+        let mut row = vec![
+            right(word("column-requested"), requested),
+            right(word("column-reached"), precision::value(step)),
+        ];
+        row.extend(latency_columns.due_columns(due.iter().find(is_same_step).copied()));
+        row.push(right(word("column-late"), late.unwrap_or_default()));
+        row.push(left(word("column-goal"), words::goal_verdict(&verdict)));
+        table.push(row);
     }
     let table = table.without_empty_columns();
     document.blocks.extend(search_plot(test, &table.caption, &goal).map(Block::Plot));

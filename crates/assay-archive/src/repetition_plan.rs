@@ -1,9 +1,10 @@
-//! `assay plan runs`: which repetition of stored runs narrows the interval most for its time, and how
-//! many runs a difference needs.
+//! Which repetition of stored runs narrows the interval most for its time, and how many runs a
+//! difference needs: the text and the JSON document of `assay plan runs`.
 
 use std::fmt::Write as _;
 
 use assay_model::quantity::{Quantity, Unit};
+use assay_model::run::Run;
 use assay_report::build::result_names;
 use assay_report::locale::Language;
 use assay_run::failure::CommandFailure;
@@ -13,34 +14,33 @@ use assay_stats::repetition_plan::{
 };
 use serde_json::{Value, json};
 
-use crate::arguments::plan::RepetitionArguments;
-use crate::store_access;
-use crate::terminal::Terminal;
-
 /// Widths of the columns between the first and the last.
 const COLUMNS: [usize; 4] = [14, 8, 14, 14];
 
-/// Returns the plan as text and as JSON.
-pub(super) fn plan(
-    typed: &RepetitionArguments,
-    terminal: &mut Terminal,
+/// Returns the plan as text, whose explanation `wrap` wraps, and as JSON: of the metric, or else of the
+/// main ones, or else of all.
+///
+/// # Errors
+/// If the runs have no repeated samples of the metric.
+pub fn describe_repetitions(
+    runs: &[Run],
+    difference: f64,
+    metric: Option<&str>,
+    wrap: &dyn Fn(&str) -> String,
 ) -> Result<(String, Value), CommandFailure> {
-    let names = typed.runs.join(",");
-    let read = store_access::read_condition(&typed.store, (&names, None), terminal)?;
-    let all = plan_repetitions(&read.runs, typed.difference);
-    let results = select_results(all, typed)?;
-    let ids: Vec<&str> = read.runs.iter().map(|run| run.started.run.as_str()).collect();
+    let results = select_results(plan_repetitions(runs, difference), metric)?;
+    let ids: Vec<&str> = runs.iter().map(|run| run.started.run.as_str()).collect();
     let document = json!({
         "schema": 1,
         "runs": ids,
-        "difference": typed.difference,
+        "difference": difference,
         "level": LEVEL,
         "power": POWER,
         "results": results.iter().map(result_json).collect::<Vec<_>>(),
     });
     let text = Language::INVARIANT.scope(|| {
-        let parts = results.iter().map(|it| describe_result(it, typed.difference));
-        let explanation = terminal.wrap(&explanation()) + "\n";
+        let parts = results.iter().map(|it| describe_result(it, difference));
+        let explanation = wrap(&explanation()) + "\n";
         parts.chain([explanation]).collect::<Vec<_>>().join("\n")
     });
     Ok((text, document))
@@ -49,23 +49,23 @@ pub(super) fn plan(
 /// Returns the results of the requested metric, or else the main ones, or else all.
 fn select_results(
     all: Vec<ResultRepetitions>,
-    typed: &RepetitionArguments,
+    metric: Option<&str>,
 ) -> Result<Vec<ResultRepetitions>, CommandFailure> {
     if all.is_empty() {
         return Err(CommandFailure::usage("these runs have no repeated samples above 0")
             .advise("name runs that assay measured; `assay list` shows them"));
     }
     let has_headline = all.iter().any(|it| it.is_headline);
-    let is_asked = |it: &ResultRepetitions| match &typed.metric {
+    let is_asked = |it: &ResultRepetitions| match metric {
         Some(metric) => {
             let full = format!("{}/{}", it.estimate.benchmark, it.estimate.metric);
-            *metric == it.estimate.metric || *metric == full
+            metric == it.estimate.metric || metric == full
         }
         None => it.is_headline || !has_headline,
     };
     let known: Vec<String> = all.iter().map(|it| it.estimate.metric.clone()).collect();
     let asked: Vec<ResultRepetitions> = all.into_iter().filter(is_asked).collect();
-    match (asked.is_empty(), &typed.metric) {
+    match (asked.is_empty(), metric) {
         (true, Some(metric)) => {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             Err(CommandFailure::usage(format!("these runs have no samples of `{metric}`"))
