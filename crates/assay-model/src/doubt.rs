@@ -167,6 +167,37 @@ pub enum Doubt {
         needed: f64,
     },
 
+    /// The idle end of loaded latency differs from memory latency.
+    IdleLatencyDiffers {
+        /// Latency of the chain without traffic.
+        idle_s: f64,
+        /// Memory latency in the same run.
+        latency_s: f64,
+    },
+    /// Traffic of loaded latency exceeds every rate of STREAM.
+    TrafficAboveStream {
+        /// Bytes per second of the traffic.
+        traffic: f64,
+        /// Highest rate of STREAM in the same run.
+        stream: f64,
+    },
+    /// Loads leave a cache at smaller working sets than its size.
+    CacheEndsEarly {
+        /// Its level.
+        level: u8,
+        /// Its size according to the kernel.
+        bytes: u64,
+        /// Largest working set with the latency of the cache.
+        end_bytes: u64,
+    },
+    /// A cache line passed between cores faster than a core loads from its nearest cache.
+    HandOverBelowLoad {
+        /// Time per hand-over.
+        hand_over_s: f64,
+        /// Lowest memory latency in the same run.
+        load_s: f64,
+    },
+
     /// The hypervisor took CPU time away.
     Steal {
         /// CPU seconds that were taken.

@@ -16,10 +16,12 @@ use crate::failure::{CommandFailure, FailureKind};
 pub const EXAMPLE_SUITE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub const BUILT_IN: [(&str, &str); 12] = [
+pub const BUILT_IN: [(&str, &str); 14] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("all", include_str!("../../../suites/all.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
+    ("loaded-latency", include_str!("../../../suites/loaded-latency.toml")),
+    ("core-to-core", include_str!("../../../suites/core-to-core.toml")),
     ("compute", include_str!("../../../suites/compute.toml")),
     ("network", include_str!("../../../suites/network.toml")),
     ("storage-local", include_str!("../../../suites/storage-local.toml")),

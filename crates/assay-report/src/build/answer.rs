@@ -124,6 +124,8 @@ fn reader_label(benchmark: Benchmark, label: &str) -> String {
         }
         ReportSection::Compute => message!("answer-peak", label = label),
         ReportSection::Copies
+        | ReportSection::CoreToCore
+        | ReportSection::LoadedLatency
         | ReportSection::Network
         | ReportSection::Mpi
         | ReportSection::Storage
@@ -150,10 +152,12 @@ fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
         Some(ReportSection::Network) => &[Attribute::Direction, Attribute::LoadStreams],
         Some(ReportSection::Mpi) => &[Attribute::Mpi],
         Some(ReportSection::Programs) => &[Attribute::Program],
+        Some(ReportSection::CoreToCore) => &[Attribute::Placement],
         Some(
             ReportSection::Bandwidth
             | ReportSection::Copies
             | ReportSection::Ladder
+            | ReportSection::LoadedLatency
             | ReportSection::Compute
             | ReportSection::Files
             | ReportSection::General,
@@ -180,6 +184,8 @@ fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
         ReportSection::Bandwidth
         | ReportSection::Copies
         | ReportSection::Ladder
+        | ReportSection::CoreToCore
+        | ReportSection::LoadedLatency
         | ReportSection::Compute
         | ReportSection::Storage
         | ReportSection::Files

@@ -83,6 +83,8 @@ pub(crate) const fn size_weight(section: Option<ReportSection>, better: Better) 
             Some(
                 ReportSection::Bandwidth
                 | ReportSection::Ladder
+                | ReportSection::CoreToCore
+                | ReportSection::LoadedLatency
                 | ReportSection::Compute
                 | ReportSection::Network
                 | ReportSection::Programs

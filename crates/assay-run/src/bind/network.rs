@@ -109,6 +109,8 @@ pub(super) fn resolve_far_end(
         Workload::Stream(_)
         | Workload::Latency(_)
         | Workload::Copy(_)
+        | Workload::CoreToCore(_)
+        | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)
         | Workload::Linpack(_)
         | Workload::Storage(_)
