@@ -30,6 +30,9 @@ pub enum Benchmark {
     /// Copies from memory near one domain to memory near another.
     #[serde(rename = "memory.copy_between_domains")]
     MemoryCopy,
+    /// Read bandwidth of caches and memory.
+    #[serde(rename = "memory.cache_bandwidth")]
+    CacheBandwidth,
     /// Latency of cache lines between two CPUs.
     #[serde(rename = "memory.core_to_core")]
     CoreToCore,
@@ -105,6 +108,8 @@ pub enum ReportSection {
     Copies,
     /// Latency over the working set.
     Ladder,
+    /// Read bandwidth over the working set of each core.
+    CacheBandwidth,
     /// Latency of cache lines between every two cores.
     CoreToCore,
     /// Latency over the bandwidth of other traffic.
@@ -135,6 +140,7 @@ impl ReportSection {
             Self::Bandwidth
             | Self::Copies
             | Self::Ladder
+            | Self::CacheBandwidth
             | Self::CoreToCore
             | Self::LoadedLatency
             | Self::Compute
@@ -409,10 +415,11 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 };
 
 /// Benchmarks other than the tests of MPI and RDMA.
-const PLAIN_BENCHMARKS: [Benchmark; 14] = [
+const PLAIN_BENCHMARKS: [Benchmark; 15] = [
     Benchmark::MemoryStream,
     Benchmark::MemoryLatency,
     Benchmark::MemoryCopy,
+    Benchmark::CacheBandwidth,
     Benchmark::CoreToCore,
     Benchmark::LoadedLatency,
     Benchmark::PeakFlops,
@@ -457,6 +464,7 @@ impl Benchmark {
             Self::MemoryStream => &MEMORY_STREAM,
             Self::MemoryLatency => &MEMORY_LATENCY,
             Self::MemoryCopy => &MEMORY_COPY,
+            Self::CacheBandwidth => &memory::CACHE_BANDWIDTH,
             Self::CoreToCore => &memory::CORE_TO_CORE,
             Self::LoadedLatency => &memory::LOADED_LATENCY,
             Self::PeakFlops => &PEAK_FLOPS,

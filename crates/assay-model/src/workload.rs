@@ -18,7 +18,9 @@ pub mod storage;
 
 use command::CommandWorkload;
 use measurement_mode::{LatencyGoal, MeasurementMode};
-pub use memory::{CoreToCoreWorkload, CpuPairs, LoadedLatencyWorkload, TrafficMix};
+pub use memory::{
+    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, LoadedLatencyWorkload, TrafficMix,
+};
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{
     NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
@@ -41,6 +43,9 @@ pub enum Workload {
     /// Copies between domains.
     #[serde(rename = "memory.copy_between_domains")]
     Copy(CopyWorkload),
+    /// Read bandwidth of a working set.
+    #[serde(rename = "memory.cache_bandwidth")]
+    CacheBandwidth(CacheBandwidthWorkload),
     /// Cache lines between pairs of CPUs.
     #[serde(rename = "memory.core_to_core")]
     CoreToCore(CoreToCoreWorkload),
@@ -104,6 +109,7 @@ impl Workload {
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
+            | Self::CacheBandwidth(_)
             | Self::CoreToCore(_)
             | Self::LoadedLatency(_)
             | Self::PeakFlops(_)
@@ -139,6 +145,7 @@ impl Workload {
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
+            | Self::CacheBandwidth(_)
             | Self::CoreToCore(_)
             | Self::LoadedLatency(_)
             | Self::PeakFlops(_)
@@ -155,6 +162,7 @@ impl Workload {
             Self::Stream(_) => Benchmark::MemoryStream,
             Self::Latency(_) => Benchmark::MemoryLatency,
             Self::Copy(_) => Benchmark::MemoryCopy,
+            Self::CacheBandwidth(_) => Benchmark::CacheBandwidth,
             Self::CoreToCore(_) => Benchmark::CoreToCore,
             Self::LoadedLatency(_) => Benchmark::LoadedLatency,
             Self::PeakFlops(_) => Benchmark::PeakFlops,
@@ -187,6 +195,7 @@ impl Workload {
                 (Attribute::Threads, work.domain.cpus.len().into()),
                 (Attribute::BytesPerArray, work.bytes_per_array.into()),
             ]),
+            Self::CacheBandwidth(work) => work.dimensions(),
             Self::CoreToCore(_) => Attributes::new(),
             Self::LoadedLatency(work) => work.dimensions(),
             Self::PeakFlops(work) => dimensions::peak(work),
@@ -210,6 +219,7 @@ impl Workload {
             Self::Stream(work) => work.domains.iter().flat_map(|d| d.cpus.clone()).collect(),
             Self::Latency(work) => vec![work.cpu],
             Self::Copy(work) => work.domain.cpus.clone(),
+            Self::CacheBandwidth(work) => work.domain.cpus.clone(),
             Self::CoreToCore(work) => work.cpus(),
             Self::LoadedLatency(work) => work.cpus(),
             Self::PeakFlops(work) => work.domain.cpus.clone(),
@@ -248,6 +258,7 @@ impl Workload {
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
+            | Self::CacheBandwidth(_)
             | Self::CoreToCore(_)
             | Self::LoadedLatency(_)
             | Self::PeakFlops(_)

@@ -1,5 +1,6 @@
 //! Binds workloads to the code that measures them; the only module that knows both.
 
+mod cache_bandwidth;
 mod chosen_loops;
 mod clock;
 mod command;
@@ -85,6 +86,7 @@ fn measure_whole(
         | Workload::Stream(_)
         | Workload::Latency(_)
         | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
         | Workload::CoreToCore(_)
         | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)
@@ -113,6 +115,7 @@ pub(crate) fn turns<'c>(
         Workload::Stream(work) => Some(stream::turns(work, known)),
         Workload::Latency(work) => Some(latency::turns(work)),
         Workload::Copy(work) => Some(copy::turns(work, known)),
+        Workload::CacheBandwidth(work) => Some(cache_bandwidth::turns(work)),
         Workload::CoreToCore(work) => Some(core_to_core::turns(work)),
         Workload::LoadedLatency(work) => Some(loaded_latency::turns(work)),
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),

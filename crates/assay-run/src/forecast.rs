@@ -211,6 +211,10 @@ impl MemoryCosts {
                 let buffers = work.bytes_per_generator as f64 * work.traffic.cpus.len() as f64;
                 touch_s(work.bytes as f64 + buffers, 1.0) + lines * self.line_s
             }
+            Workload::CacheBandwidth(work) => {
+                let threads = work.domain.cpus.len() as f64;
+                touch_s(work.bytes_per_core as f64 * threads, threads)
+            }
             Workload::CoreToCore(_)
             | Workload::PeakFlops(_)
             | Workload::Linpack(_)

@@ -23,6 +23,7 @@ mod error;
 mod kernel;
 mod operation;
 mod pass;
+pub mod sweep;
 mod vector;
 
 use std::io;

@@ -1,10 +1,32 @@
-//! Benchmarks of cache lines between cores and of memory latency under traffic.
+//! Benchmarks of caches: their bandwidth, their lines between cores, and memory latency under traffic.
 
 use super::{
     Better, DEFAULT_PREPARATIONS, Definition, Metric, ReportSection, SuiteSettings,
     VarianceSource, bandwidth,
 };
 use crate::quantity::Unit;
+
+pub(super) const CACHE_BANDWIDTH: Definition = Definition {
+    id: "memory.cache_bandwidth",
+    title: "read bandwidth of each cache level",
+    method: "\
+Each pinned thread sums a buffer of its own again and again, with loads of the widest vectors of the \
+processor into independent sums. The figure is the bytes that all threads read over the time from the \
+first start to the last end. The working set is that of one core: one core alone, and all cores at once, \
+from 4 KiB to beyond the last-level cache, so that each level shows as a plateau. A shared cache serves all \
+cores that share it: with all cores at work, each has its part. Every sum is checked.",
+    metrics: &[Metric::new(
+        "read",
+        Unit::BytePerSecond,
+        Better::Higher,
+        "bytes read by all threads over the time of a pass",
+    )],
+    section: ReportSection::CacheBandwidth,
+    variance_source: VarianceSource::Pages,
+    preparations: DEFAULT_PREPARATIONS,
+    settings: SuiteSettings::Nothing,
+    target: 0.02,
+};
 
 pub(super) const CORE_TO_CORE: Definition = Definition {
     id: "memory.core_to_core",

@@ -324,6 +324,7 @@ fn workloads(
 ) -> Result<Vec<NamedWorkload>, PlanError> {
     match request {
         MeasureRequest::Machine(Benchmark::MemoryCopy) => copy_workloads(host),
+        MeasureRequest::Machine(Benchmark::CacheBandwidth) => memory::cache_bandwidth(host),
         MeasureRequest::Machine(Benchmark::CoreToCore) => memory::core_to_core(host),
         MeasureRequest::Machine(_) => Ok(Vec::new()),
         MeasureRequest::Stream { placements, threads, bytes } => {

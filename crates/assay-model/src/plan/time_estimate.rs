@@ -75,6 +75,7 @@ impl Case {
             Workload::Stream(_)
             | Workload::Latency(_)
             | Workload::Copy(_)
+            | Workload::CacheBandwidth(_)
             | Workload::CoreToCore(_)
             | Workload::LoadedLatency(_)
             | Workload::PeakFlops(_)
@@ -122,6 +123,7 @@ pub(super) fn budget_weights(workloads: &[&Workload]) -> Vec<f64> {
             },
             Workload::PeakFlops(work) => &work.domain,
             Workload::Copy(_)
+            | Workload::CacheBandwidth(_)
             | Workload::CoreToCore(_)
             | Workload::LoadedLatency(_)
             | Workload::Linpack(_)
@@ -153,6 +155,7 @@ fn relative_time(workload: &Workload) -> f64 {
         Workload::Latency(work) => 1.0 + work.bytes as f64 / CHAIN_BYTES,
         Workload::Stream(_)
         | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
         | Workload::CoreToCore(_)
         | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)

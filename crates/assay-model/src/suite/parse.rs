@@ -171,6 +171,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         Benchmark::MemoryStream
         | Benchmark::MemoryLatency
         | Benchmark::MemoryCopy
+        | Benchmark::CacheBandwidth
         | Benchmark::CoreToCore
         | Benchmark::LoadedLatency
         | Benchmark::PeakFlops

@@ -1,10 +1,29 @@
-//! Workloads of memory beyond bandwidth and latency of one CPU: cache lines between cores, and
-//! latency under traffic.
+//! Workloads of memory beyond STREAM and latency of one CPU: bandwidth of caches, cache lines between
+//! cores, and latency under traffic.
 
 use serde::{Deserialize, Serialize};
 
 use super::Domain;
 use crate::attribute::{Attribute, AttributeValue, Attributes};
+
+/// Reads of a working set by each core of a domain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheBandwidthWorkload {
+    /// Cores that read at the same time.
+    pub domain: Domain,
+    /// Size of the working set of each core in bytes.
+    pub bytes_per_core: u64,
+}
+
+impl CacheBandwidthWorkload {
+    pub(super) fn dimensions(&self) -> Attributes {
+        Attributes::from([
+            (Attribute::Placement, self.domain.placement.as_str().into()),
+            (Attribute::Threads, self.domain.cpus.len().into()),
+            (Attribute::Bytes, self.bytes_per_core.into()),
+        ])
+    }
+}
 
 /// Cache lines that pairs of CPUs hand to each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -124,6 +124,7 @@ fn reader_label(benchmark: Benchmark, label: &str) -> String {
         }
         ReportSection::Compute => message!("answer-peak", label = label),
         ReportSection::Copies
+        | ReportSection::CacheBandwidth
         | ReportSection::CoreToCore
         | ReportSection::LoadedLatency
         | ReportSection::Network
@@ -157,6 +158,7 @@ fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
             ReportSection::Bandwidth
             | ReportSection::Copies
             | ReportSection::Ladder
+            | ReportSection::CacheBandwidth
             | ReportSection::LoadedLatency
             | ReportSection::Compute
             | ReportSection::Files
@@ -184,6 +186,7 @@ fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
         ReportSection::Bandwidth
         | ReportSection::Copies
         | ReportSection::Ladder
+        | ReportSection::CacheBandwidth
         | ReportSection::CoreToCore
         | ReportSection::LoadedLatency
         | ReportSection::Compute

@@ -210,6 +210,7 @@ fn describe_target(workload: &Workload) -> Option<String> {
         Workload::Stream(_)
         | Workload::Latency(_)
         | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
         | Workload::CoreToCore(_)
         | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)
@@ -276,6 +277,7 @@ fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<
         Workload::Files(test) => storage::describe_files_test(test, named),
         Workload::CoreToCore(work) => format_cpus(&work.cpus()),
         Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
         | Workload::LoadedLatency(_)
         | Workload::Rdma(_)
         | Workload::Command(_)

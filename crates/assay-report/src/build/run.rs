@@ -1,5 +1,6 @@
 //! Report of one run: values, limits, uncertainty and warnings.
 
+mod cache_bandwidth;
 mod cells;
 mod clock;
 mod compute;
@@ -97,6 +98,7 @@ fn add_sections(document: &mut Document, context: &ReportContext<'_>) {
     stream::add(document, context);
     copies::add(document, context);
     latency::add(document, context);
+    cache_bandwidth::add(document, context);
     loaded_latency::add(document, context);
     core_to_core::add(document, context);
     compute::add(document, context);

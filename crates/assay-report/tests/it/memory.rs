@@ -1,20 +1,45 @@
-//! Loaded latency, and latency between the cores of a node.
+//! Cache bandwidth, loaded latency, and latency between the cores of a node.
 
 use assay_model::attribute::{Attribute, AttributeValue};
-use assay_model::benchmark::Benchmark::{CoreToCore, LoadedLatency};
+use assay_model::benchmark::Benchmark::{CacheBandwidth, CoreToCore, LoadedLatency};
 use assay_model::doubt::Doubt;
 use assay_model::event::RunStatus;
+use assay_model::plan::expand::ladder_bytes;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
 use crate::maker::{EstimateBuilder, estimate, summary};
 use crate::node;
 
+/// Cores of the node.
+const CORES: u64 = 192;
+
 /// Curves of three mixes, and pairs of `cores` cores with two threads each: eight cores share a
 /// cache.
 pub(crate) fn loaded_and_core_to_core(cores: u32) -> RunSummary {
     let mut summary = summary("memory", RunStatus::Complete, node::host());
-    summary.results = [loaded_latency(), core_to_core(cores)].concat();
+    summary.results = [cache_bandwidth(), loaded_latency(), core_to_core(cores)].concat();
     summary
+}
+
+/// Plateaus of one core, and of all 192 with their parts of the shared caches.
+fn cache_bandwidth() -> Vec<MetricEstimate> {
+    let rate = |bytes: u64, levels: [(u64, f64); 3], memory: f64| {
+        levels.into_iter().find(|(size, _)| bytes <= *size).map_or(memory, |(_, rate)| rate)
+    };
+    let core = [(32 << 10, 410e9), (1 << 20, 205e9), (96 << 20, 88e9)];
+    let node = [(32 << 10, 78.1e12), (1 << 20, 39e12), (12 << 20, 10.1e12)];
+    let curve = |place: &str, threads: u64, to: u64, levels, memory: f64| {
+        let point = |bytes: &u64| {
+            estimate(CacheBandwidth, "read", rate(*bytes, levels, memory), 0.005)
+                .with(Attribute::Placement, place)
+                .with(Attribute::Threads, threads)
+                .with(Attribute::Bytes, *bytes)
+                .with(Attribute::Kernel, "avx512")
+        };
+        ladder_bytes(4096, to).iter().map(point).collect::<Vec<_>>()
+    };
+    let one = curve("core:0", 1, 384 << 20, core, 31e9);
+    [one, curve("node", CORES, 48 << 20, node, 806e9)].concat()
 }
 
 fn loaded_latency() -> Vec<MetricEstimate> {

@@ -35,7 +35,7 @@ fn turn(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
     let mut measurement = Measurement {
-        prepare: &mut |_| Ok(PairOrder::new(work)),
+        prepare: &mut |_: &mut Recorder<'_, '_>| Ok(PairOrder::new(work)),
         repetition: &mut |order: &mut PairOrder, recorder| {
             order.shuffle();
             measure_round(work, order, is_first_home, recorder)

@@ -38,6 +38,7 @@ fn walked_bytes(workload: &Workload) -> u64 {
         Workload::Copy(work) => work.bytes_per_array,
         Workload::Latency(work) => work.bytes,
         Workload::LoadedLatency(work) => work.bytes,
+        Workload::CacheBandwidth(work) => work.bytes_per_core,
         Workload::CoreToCore(_)
         | Workload::PeakFlops(_)
         | Workload::Linpack(_)

@@ -109,6 +109,7 @@ pub(super) fn resolve_far_end(
         Workload::Stream(_)
         | Workload::Latency(_)
         | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
         | Workload::CoreToCore(_)
         | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)

@@ -1,11 +1,11 @@
-//! Expansion of core-to-core latency and of loaded latency, which follow from the topology alone.
+//! Expansion of cache bandwidth, core-to-core latency and loaded latency, which follow from the topology.
 
 use super::{NamedWorkload, PlanError, domains, mpi, sizes};
 use crate::facts::{Cpu, HostFacts};
 use crate::quantity::Bytes;
 use crate::suite::MpiPlacement;
 use crate::workload::{
-    CoreToCoreWorkload, CpuPairs, Domain, LoadedLatencyWorkload, TrafficMix, Workload,
+    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, Domain, LoadedLatencyWorkload, TrafficMix, Workload,
     usual_line_bytes,
 };
 
@@ -16,6 +16,29 @@ const READS_PER_WRITE: [u32; 3] = [0, 2, 1];
 /// Pauses after each block of 1 KiB in nanoseconds. A core needs 40 to 100 ns for the block, so
 /// that the longest leaves less than 1 % of the maximum.
 const PAUSES_NS: [u64; 11] = [0, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_240, 20_480];
+
+/// Returns the ladder of working sets of one core alone, and of all cores at once. The largest sets are
+/// four times the last-level caches of those cores together.
+pub(super) fn cache_bandwidth(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {
+    let node = domains::node(host, None, "threads")?;
+    let first = domains::first_core(host);
+    let core = Domain { placement: format!("core:{first}"), cpus: vec![first] };
+    let mut named = Vec::new();
+    for domain in [core, node].into_iter().filter(|domain| !domain.cpus.is_empty()) {
+        let cores = domain.cpus.len() as u64;
+        let caches = host.topology.last_level_bytes(&domain.cpus);
+        for bytes in sizes::ladder(host, FIRST_WORKING_SET, None, caches.div_ceil(cores))? {
+            // Half of the memory holds the largest ladder of a machine without visible caches.
+            if bytes.saturating_mul(cores) > sizes::usable_share(host)? / 2 {
+                break;
+            }
+            let name = format!("{}/bytes={bytes}", domain.placement);
+            let workload = CacheBandwidthWorkload { domain: domain.clone(), bytes_per_core: bytes };
+            named.push((name, Workload::CacheBandwidth(workload)));
+        }
+    }
+    Ok(named)
+}
 
 /// Returns all pairs of cores, and the two first hardware threads of each core.
 pub(super) fn core_to_core(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {

@@ -109,6 +109,7 @@ fn format_case(case: &Case) -> String {
             work.source.cpus,
             Bytes(work.bytes_per_array)
         ),
+        Workload::CacheBandwidth(work) => format!("{:?}", work.domain.cpus),
         Workload::CoreToCore(work) => format!("{:?}", work.cpus()),
         Workload::LoadedLatency(work) => format!("{:?}", work.traffic.cpus),
         Workload::Linpack(work) => format!("{:?}", work.cpus),

@@ -152,11 +152,9 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
     columns.push((word("column-at-highest"), ColumnAlignment::Right));
     columns.push((word("column-note"), ColumnAlignment::Left));
     let mut table = ReportTable::new(word("table-loaded-latency"), &columns);
-    let of_all = |read: fn(&LoadPoint<'_>) -> &MetricEstimate| {
-        let points = curves.iter().flat_map(|it| &it.points).map(read);
-        ColumnPrefixes::for_values(points.map(|it| (it.unit, it.median)))
-    };
-    let (rates, times) = (of_all(|it| it.bandwidth), of_all(|it| it.latency));
+    let points = || curves.iter().flat_map(|it| &it.points);
+    let rates = ColumnPrefixes::for_medians(points().map(|it| it.bandwidth));
+    let times = ColumnPrefixes::for_medians(points().map(|it| it.latency));
     for curve in curves {
         let time = |seconds: f64| {
             TableCell::from(times.value_without_interval(seconds, Unit::Second))

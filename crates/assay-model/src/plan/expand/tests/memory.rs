@@ -32,6 +32,23 @@ fn pairs_every_core_with_every_other_and_its_own_second_thread() {
     assert_eq!(pair_groups(&two_threads), "same-core: [[0, 8]]\n");
 }
 
+/// All cores at once have the caches between them, so the ladder of each core ends earlier.
+#[test]
+fn reads_sets_beyond_the_caches_by_one_core_and_by_all() {
+    let request = MeasureRequest::Machine(Benchmark::CacheBandwidth);
+    let plan = expand_one(request, &host()).unwrap();
+    let ladder = |placement: &str| -> Vec<u64> {
+        let works = plan.cases.iter().filter_map(|case| match &case.workload {
+            Workload::CacheBandwidth(work) => Some(work),
+            _ => None,
+        });
+        works.filter(|it| it.domain.placement == placement).map(|it| it.bytes_per_core).collect()
+    };
+    let ends = |ladder: Vec<u64>| (ladder[0], ladder[ladder.len() - 1]);
+    assert_eq!(ends(ladder("core:0")), (4 << 10, 128 << 20));
+    assert_eq!(ends(ladder("node")), (4 << 10, 64 << 20));
+}
+
 #[test]
 fn loads_every_core_but_the_first() {
     let plan = expand_one(LOADED, &host()).unwrap();
