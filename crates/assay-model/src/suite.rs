@@ -138,6 +138,13 @@ pub enum MeasureRequest {
         /// Largest working set; `None` = beyond the last-level cache.
         to: Option<Bytes>,
     },
+    /// `memory.cache_bandwidth`
+    CacheBandwidth {
+        /// Smallest working set of a core.
+        from: Bytes,
+        /// Largest working set; `None` = beyond the last-level caches.
+        to: Option<Bytes>,
+    },
     /// `memory.loaded_latency`
     LoadedLatency {
         /// Working set of the chain; `None` = the largest of `memory.latency`.
@@ -185,6 +192,7 @@ impl MeasureRequest {
             Self::Machine(benchmark) => *benchmark,
             Self::Stream { .. } => Benchmark::MemoryStream,
             Self::Latency { .. } => Benchmark::MemoryLatency,
+            Self::CacheBandwidth { .. } => Benchmark::CacheBandwidth,
             Self::LoadedLatency { .. } => Benchmark::LoadedLatency,
             Self::PeakFlops { .. } => Benchmark::PeakFlops,
             Self::Linpack { .. } => Benchmark::Linpack,

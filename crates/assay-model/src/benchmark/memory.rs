@@ -24,7 +24,7 @@ cores that share it: with all cores at work, each has its part. Every sum is che
     section: ReportSection::CacheBandwidth,
     variance_source: VarianceSource::Pages,
     preparations: DEFAULT_PREPARATIONS,
-    settings: SuiteSettings::Nothing,
+    settings: SuiteSettings::Ladder,
     target: 0.02,
 };
 

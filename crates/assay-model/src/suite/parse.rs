@@ -193,10 +193,14 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
             threads: table.optional("threads", count)?,
             bytes: table.optional("array-size", size)?,
         },
-        SuiteSettings::Ladder => MeasureRequest::Latency {
-            from: table.optional("from", size)?.unwrap_or(Bytes::kib(4)),
-            to: table.optional("to", size)?,
-        },
+        SuiteSettings::Ladder => {
+            let from = table.optional("from", size)?.unwrap_or(Bytes::kib(4));
+            let to = table.optional("to", size)?;
+            match benchmark {
+                Benchmark::CacheBandwidth => MeasureRequest::CacheBandwidth { from, to },
+                _ => MeasureRequest::Latency { from, to },
+            }
+        }
         SuiteSettings::LoadedLatency => MeasureRequest::LoadedLatency {
             to: table.optional("to", size)?,
             bytes: table.optional("array-size", size)?,

@@ -202,6 +202,9 @@ array-size = "1MiB"
 benchmark = "memory.latency"
 to = "16KiB"
 [[measure]]
+benchmark = "memory.cache_bandwidth"
+to = "16KiB"
+[[measure]]
 benchmark = "compute.peak_flops"
 instruction-sets = "every"
 [[measure]]
@@ -213,6 +216,7 @@ n = 300
     for (benchmark, metric) in [
         ("memory.stream", "triad"),
         ("memory.latency", "latency"),
+        ("memory.cache_bandwidth", "read"),
         ("compute.peak_flops", "fp64"),
         ("compute.peak_flops", "fp32"),
         ("compute.linpack", "rmax"),

@@ -19,7 +19,11 @@ const PAUSES_NS: [u64; 11] = [0, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_240
 
 /// Returns the ladder of working sets of one core alone, and of all cores at once. The largest sets are
 /// four times the last-level caches of those cores together.
-pub(super) fn cache_bandwidth(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {
+pub(super) fn cache_bandwidth(
+    host: &HostFacts,
+    from: Bytes,
+    to: Option<Bytes>,
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let node = domains::node(host, None, "threads")?;
     let first = domains::first_core(host);
     let core = Domain { placement: format!("core:{first}"), cpus: vec![first] };
@@ -27,7 +31,7 @@ pub(super) fn cache_bandwidth(host: &HostFacts) -> Result<Vec<NamedWorkload>, Pl
     for domain in [core, node].into_iter().filter(|domain| !domain.cpus.is_empty()) {
         let cores = domain.cpus.len() as u64;
         let caches = host.topology.last_level_bytes(&domain.cpus);
-        for bytes in sizes::ladder(host, FIRST_WORKING_SET, None, caches.div_ceil(cores))? {
+        for bytes in sizes::ladder(host, from, to, caches.div_ceil(cores))? {
             // Half of the memory holds the largest ladder of a machine without visible caches.
             if bytes.saturating_mul(cores) > sizes::usable_share(host)? / 2 {
                 break;

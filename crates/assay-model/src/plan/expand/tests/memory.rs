@@ -35,7 +35,7 @@ fn pairs_every_core_with_every_other_and_its_own_second_thread() {
 /// All cores at once have the caches between them, so the ladder of each core ends earlier.
 #[test]
 fn reads_sets_beyond_the_caches_by_one_core_and_by_all() {
-    let request = MeasureRequest::Machine(Benchmark::CacheBandwidth);
+    let request = MeasureRequest::CacheBandwidth { from: Bytes::kib(4), to: None };
     let plan = expand_one(request, &host()).unwrap();
     let ladder = |placement: &str| -> Vec<u64> {
         let works = plan.cases.iter().filter_map(|case| match &case.workload {
