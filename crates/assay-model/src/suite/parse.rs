@@ -196,9 +196,10 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         SuiteSettings::Ladder => {
             let from = table.optional("from", size)?.unwrap_or(Bytes::kib(4));
             let to = table.optional("to", size)?;
-            match benchmark {
-                Benchmark::CacheBandwidth => MeasureRequest::CacheBandwidth { from, to },
-                _ => MeasureRequest::Latency { from, to },
+            if benchmark == Benchmark::CacheBandwidth {
+                MeasureRequest::CacheBandwidth { from, to }
+            } else {
+                MeasureRequest::Latency { from, to }
             }
         }
         SuiteSettings::LoadedLatency => MeasureRequest::LoadedLatency {

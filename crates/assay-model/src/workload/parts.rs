@@ -5,7 +5,7 @@
 use super::file_set::FileTest;
 use super::storage::StorageTest;
 use super::{
-    CommandWorkload, LatencyWorkload, LinpackWorkload, MpiWorkload, NetworkWorkload,
+    CacheBandwidthWorkload, CommandWorkload, CoreToCoreWorkload, LatencyWorkload, LinpackWorkload, LoadedLatencyWorkload, MpiWorkload, NetworkWorkload,
     PeakFlopsWorkload, RdmaWorkload, StreamWorkload, Workload,
 };
 
@@ -33,6 +33,21 @@ impl Workload {
         /// Returns the working set of dependent loads, if it is one.
         as_latency -> LatencyWorkload: Latency,
         not Stream Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the reads of a working set by each core, if it is that.
+        as_cache_bandwidth -> CacheBandwidthWorkload: CacheBandwidth,
+        not Stream Latency Copy CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the pairs of CPUs, if it is that.
+        as_core_to_core -> CoreToCoreWorkload: CoreToCore,
+        not Stream Latency Copy CacheBandwidth LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the dependent loads under traffic, if it is that.
+        as_loaded_latency -> LoadedLatencyWorkload: LoadedLatency,
+        not Stream Latency Copy CacheBandwidth CoreToCore PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the multiply-adds in registers, if it is that.

@@ -72,46 +72,65 @@ fn early_end(host: &HostFacts, results: &[MetricEstimate]) -> Option<(usize, Dou
 }
 
 fn broken_law(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
-    let others = |benchmark: Benchmark| {
-        let is_other = move |it: &&MetricEstimate| {
-            it.benchmark == benchmark.id() && it.host == estimate.host
-        };
-        all.iter().filter(is_other)
+    let law = [
+        (Benchmark::LoadedLatency, "latency", idle_latency_differs as Law),
+        (Benchmark::LoadedLatency, "bandwidth", traffic_above_stream),
+        (Benchmark::CoreToCore, "latency", hand_over_below_load),
+        (Benchmark::CoreToCore, "pair_latency", hand_over_below_load),
+    ]
+    .into_iter()
+    .find(|(benchmark, metric, _)| {
+        estimate.benchmark == benchmark.id() && estimate.metric == *metric
+    });
+    law.and_then(|(_, _, check)| check(estimate, all))
+}
+
+/// Check of one result against all results of the run.
+type Law = fn(&MetricEstimate, &[MetricEstimate]) -> Option<Doubt>;
+
+/// Returns the results of a benchmark on the same host.
+fn results_of_host<'a>(
+    all: &'a [MetricEstimate],
+    benchmark: Benchmark,
+    host: &str,
+) -> impl Iterator<Item = &'a MetricEstimate> {
+    all.iter().filter(move |it| it.benchmark == benchmark.id() && it.host == host)
+}
+
+fn idle_latency_differs(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
+    estimate.parameters.get(&Attribute::Point)?;
+    let is_same = |it: &&MetricEstimate| {
+        [Attribute::Bytes, Attribute::Cpu]
+            .iter()
+            .all(|name| it.parameters.get(name) == estimate.parameters.get(name))
     };
-    let is_idle = estimate.parameters.contains_key(&Attribute::Point);
-    match (Benchmark::from_id(&estimate.benchmark)?, estimate.metric.as_str()) {
-        (Benchmark::LoadedLatency, "latency") if is_idle => {
-            let is_same = |it: &&MetricEstimate| {
-                [Attribute::Bytes, Attribute::Cpu]
-                    .iter()
-                    .all(|name| it.parameters.get(name) == estimate.parameters.get(name))
-            };
-            let ladder = others(Benchmark::MemoryLatency).find(is_same)?;
-            let difference = (estimate.median / ladder.median - 1.0).abs();
-            let differs = difference > LATENCY_TOLERANCE && are_disjoint(estimate, ladder);
-            let (idle_s, latency_s) = (estimate.median, ladder.median);
-            differs.then_some(Doubt::IdleLatencyDiffers { idle_s, latency_s })
-        }
-        (Benchmark::LoadedLatency, "bandwidth") => {
-            let is_node = |it: &&MetricEstimate| {
-                let place = it.parameters.get(&Attribute::Placement);
-                place.and_then(AttributeValue::as_text) == Some("node")
-            };
-            let rates = others(Benchmark::MemoryStream).filter(is_node);
-            let best = rates.max_by(|a, b| a.median.total_cmp(&b.median))?;
-            let is_above = estimate.median > best.median * (1.0 + STREAM_TOLERANCE)
-                && are_disjoint(estimate, best);
-            let (traffic, stream) = (estimate.median, best.median);
-            is_above.then_some(Doubt::TrafficAboveStream { traffic, stream })
-        }
-        (Benchmark::CoreToCore, _) => {
-            let loads = others(Benchmark::MemoryLatency);
-            let shortest = loads.min_by(|a, b| a.median.total_cmp(&b.median))?;
-            let (hand_over_s, load_s) = (estimate.median, shortest.median);
-            (hand_over_s < load_s).then_some(Doubt::HandOverBelowLoad { hand_over_s, load_s })
-        }
-        _ => None,
-    }
+    let ladder =
+        results_of_host(all, Benchmark::MemoryLatency, &estimate.host).find(is_same)?;
+    let difference = (estimate.median / ladder.median - 1.0).abs();
+    let differs = difference > LATENCY_TOLERANCE && are_disjoint(estimate, ladder);
+    let (idle_s, latency_s) = (estimate.median, ladder.median);
+    differs.then_some(Doubt::IdleLatencyDiffers { idle_s, latency_s })
+}
+
+fn traffic_above_stream(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
+    let is_node = |it: &&MetricEstimate| {
+        let place = it.parameters.get(&Attribute::Placement);
+        place.and_then(AttributeValue::as_text) == Some("node")
+    };
+    let rates =
+        results_of_host(all, Benchmark::MemoryStream, &estimate.host).filter(is_node);
+    let best = rates.max_by(|a, b| a.median.total_cmp(&b.median))?;
+    let is_above = estimate.median > best.median * (1.0 + STREAM_TOLERANCE)
+        && are_disjoint(estimate, best);
+    let (traffic, stream) = (estimate.median, best.median);
+    is_above.then_some(Doubt::TrafficAboveStream { traffic, stream })
+}
+
+fn hand_over_below_load(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
+    let loads = results_of_host(all, Benchmark::MemoryLatency, &estimate.host);
+    let shortest = loads.min_by(|a, b| a.median.total_cmp(&b.median))?;
+    let (hand_over_s, load_s) = (estimate.median, shortest.median);
+    (hand_over_s < load_s).then_some(Doubt::HandOverBelowLoad { hand_over_s, load_s })
 }
 
 /// Whether the intervals have no value in common; a result without an interval has its median.

@@ -13,7 +13,7 @@ fn expand_one(request: MeasureRequest, host: &HostFacts) -> Result<Plan, PlanErr
 
 fn pair_groups(host: &HostFacts) -> String {
     let plan = expand_one(PAIRS, host).unwrap();
-    let Workload::CoreToCore(work) = &plan.cases[0].workload else { panic!("{plan:?}") };
+    let work = plan.cases[0].workload.as_core_to_core().unwrap();
     let line = |group: &CpuPairs| format!("{}: {:?}\n", group.distance, group.pairs);
     work.groups.iter().map(line).collect()
 }
@@ -38,10 +38,7 @@ fn reads_sets_beyond_the_caches_by_one_core_and_by_all() {
     let request = MeasureRequest::CacheBandwidth { from: Bytes::kib(4), to: None };
     let plan = expand_one(request, &host()).unwrap();
     let ladder = |placement: &str| -> Vec<u64> {
-        let works = plan.cases.iter().filter_map(|case| match &case.workload {
-            Workload::CacheBandwidth(work) => Some(work),
-            _ => None,
-        });
+        let works = plan.cases.iter().filter_map(|case| case.workload.as_cache_bandwidth());
         works.filter(|it| it.domain.placement == placement).map(|it| it.bytes_per_core).collect()
     };
     let ends = |ladder: Vec<u64>| (ladder[0], ladder[ladder.len() - 1]);
@@ -52,7 +49,7 @@ fn reads_sets_beyond_the_caches_by_one_core_and_by_all() {
 #[test]
 fn loads_every_core_but_the_first() {
     let plan = expand_one(LOADED, &host()).unwrap();
-    let Workload::LoadedLatency(work) = &plan.cases[0].workload else { panic!("{plan:?}") };
+    let work = plan.cases[0].workload.as_loaded_latency().unwrap();
     assert_eq!((work.cpu, &work.traffic.cpus[..]), (0, &[1, 2, 3, 4, 5, 6, 7][..]));
     // The largest step of the ladder up to four times the core's cache of 32 MiB.
     assert_eq!(work.bytes, 128 << 20);
