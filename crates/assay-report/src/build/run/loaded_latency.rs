@@ -79,7 +79,7 @@ fn curves<'a>(
             start.map(|it| LoadPoint { latency: it.latency, bandwidth: it.bandwidth }),
         );
         points.sort_by(|a, b| a.bandwidth.median.total_cmp(&b.bandwidth.median));
-        let mix = message!("attribute-reads", share = units::percent(100.0 * share));
+        let mix = message!("attribute-reads", share = precision::format_percent_setting(100.0 * share));
         let host = context.has_several_hosts.then_some(host);
         let name = join_details(&host.into_iter().chain([mix]).collect::<Vec<_>>());
         curves.push(LoadCurve { name, points });
@@ -142,7 +142,7 @@ fn plot(curves: &[LoadCurve<'_>]) -> Plot {
 /// Returns a table with a row for each mix: the highest bandwidth, and the latency at shares of it.
 fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> ReportTable {
     let at_shares =
-        SHARES.map(|it| message!("column-at-share", share = units::percent(100.0 * it)));
+        SHARES.map(|it| message!("column-at-share", share = precision::format_percent_setting(100.0 * it)));
     let mut columns = vec![
         (word("column-item"), ColumnAlignment::Left),
         (word("column-highest"), ColumnAlignment::Right),
