@@ -15,8 +15,10 @@ use crate::recorder::{CaseError, Recorder};
 
 /// Seed of the order of the pairs.
 const ORDER_SEED: u64 = 0xC04E;
-/// Repetitions of a pair in one round; their median is a sample.
-const REPETITIONS: usize = 3;
+/// Minimum number of repetitions of a pair in one round; their median is a sample.
+const MIN_REPETITIONS: usize = 3;
+/// Repetitions of all pairs in one round, at least: 10 ms.
+const ROUND_REPETITIONS: usize = 100;
 
 /// Returns turns with one round over all pairs as a repetition.
 pub(super) fn turns(work: &CoreToCoreWorkload) -> Turns<'_> {
@@ -53,12 +55,14 @@ fn measure_round(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     let mut latencies_s: Vec<Vec<f64>> = work.groups.iter().map(|_| Vec::new()).collect();
+    let repetitions = (ROUND_REPETITIONS / order.pairs.len().max(1)).max(MIN_REPETITIONS);
     for &(group, pair) in &order.pairs {
         if recorder.cancel().load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
         let cpus = work.groups[group].pairs[pair];
-        let seconds = measure_pair(cpus, is_first_home).map_err(|error| case_error(&error))?;
+        let seconds = measure_pair(cpus, is_first_home, repetitions)
+            .map_err(|error| case_error(&error))?;
         latencies_s[group].push(seconds);
         recorder.add_series_sample(pair_key(&work.groups[group], cpus), seconds);
     }
@@ -70,14 +74,18 @@ fn measure_round(
 }
 
 /// Returns the median seconds per hand-over of a few repetitions.
-fn measure_pair(cpus: [u32; 2], is_first_home: bool) -> Result<f64, CoreToCoreError> {
+fn measure_pair(
+    cpus: [u32; 2],
+    is_first_home: bool,
+    repetitions: usize,
+) -> Result<f64, CoreToCoreError> {
     let mut cpus = cpus.map(|cpu| cpu as usize);
     if !is_first_home {
         cpus.reverse();
     }
     let mut pair = CorePair::prepare(cpus)?;
     let mut latencies_s =
-        (0..REPETITIONS).map(|_| pair.repetition()).collect::<Result<Vec<f64>, _>>()?;
+        (0..repetitions).map(|_| pair.repetition()).collect::<Result<Vec<f64>, _>>()?;
     Ok(median(&mut latencies_s))
 }
 
