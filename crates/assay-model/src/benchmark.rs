@@ -436,8 +436,8 @@ const PLAIN_BENCHMARKS: [Benchmark; 15] = [
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
     pub const ALL: [Self; PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + RdmaTest::ALL.len()] = {
-        let mut all =
-            [Self::MemoryStream; PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + RdmaTest::ALL.len()];
+        let mut all = [Self::MemoryStream;
+            PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + RdmaTest::ALL.len()];
         let mut i = 0;
         // `for` is not allowed in a const context.
         while i < PLAIN_BENCHMARKS.len() {

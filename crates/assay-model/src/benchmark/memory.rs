@@ -46,7 +46,12 @@ value of a distance is the median of its pairs in one round.",
             "median over all pairs at one distance of the time per hand-over",
         )
         .with_headline("core to core"),
-        Metric::new("pair_latency", Unit::Second, Better::Lower, "time per hand-over of one pair"),
+        Metric::new(
+            "pair_latency",
+            Unit::Second,
+            Better::Lower,
+            "time per hand-over of one pair",
+        ),
     ],
     section: ReportSection::CoreToCore,
     variance_source: VarianceSource::Pages,

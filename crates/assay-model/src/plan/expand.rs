@@ -330,8 +330,12 @@ fn workloads(
             stream_workloads(host, placements, *threads, *bytes)
         }
         MeasureRequest::Latency { from, to } => latency_workloads(host, *from, *to),
-        MeasureRequest::CacheBandwidth { from, to } => memory::cache_bandwidth(host, *from, *to),
-        MeasureRequest::LoadedLatency { to, bytes } => memory::loaded_latency(host, *to, *bytes),
+        MeasureRequest::CacheBandwidth { from, to } => {
+            memory::cache_bandwidth(host, *from, *to)
+        }
+        MeasureRequest::LoadedLatency { to, bytes } => {
+            memory::loaded_latency(host, *to, *bytes)
+        }
         MeasureRequest::PeakFlops { placements, threads, instruction_sets } => {
             peak_workloads(host, placements, *threads, *instruction_sets)
         }

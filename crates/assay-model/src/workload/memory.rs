@@ -45,8 +45,11 @@ impl CoreToCoreWorkload {
     /// Returns all CPUs that occur in a pair, ascending.
     #[must_use]
     pub fn cpus(&self) -> Vec<u32> {
-        let mut cpus: Vec<u32> =
-            self.groups.iter().flat_map(|group| group.pairs.iter().copied().flatten()).collect();
+        let mut cpus: Vec<u32> = self
+            .groups
+            .iter()
+            .flat_map(|group| group.pairs.iter().copied().flatten())
+            .collect();
         cpus.sort_unstable();
         cpus.dedup();
         cpus
@@ -102,7 +105,11 @@ impl TrafficMix {
     #[must_use]
     pub fn read_share(self) -> f64 {
         let reads = f64::from(self.reads_per_write);
-        if self.reads_per_write == 0 { 1.0 } else { (reads / (reads + 1.0) * 100.0).round() / 100.0 }
+        if self.reads_per_write == 0 {
+            1.0
+        } else {
+            (reads / (reads + 1.0) * 100.0).round() / 100.0
+        }
     }
 }
 

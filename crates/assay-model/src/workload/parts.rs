@@ -5,8 +5,9 @@
 use super::file_set::FileTest;
 use super::storage::StorageTest;
 use super::{
-    CacheBandwidthWorkload, CommandWorkload, CoreToCoreWorkload, LatencyWorkload, LinpackWorkload, LoadedLatencyWorkload, MpiWorkload, NetworkWorkload,
-    PeakFlopsWorkload, RdmaWorkload, StreamWorkload, Workload,
+    CacheBandwidthWorkload, CommandWorkload, CoreToCoreWorkload, LatencyWorkload,
+    LinpackWorkload, LoadedLatencyWorkload, MpiWorkload, NetworkWorkload, PeakFlopsWorkload,
+    RdmaWorkload, StreamWorkload, Workload,
 };
 
 /// Accessor of one kind: its variants, and all others.

@@ -22,7 +22,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::inflate::decompress_to_vec;
 
-use crate::{conditions, events, guest, levels, memory, mpi, network, node, small, storage, troubled};
+use crate::{
+    conditions, events, guest, levels, memory, mpi, network, node, small, storage, troubled,
+};
 
 fn compare(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);

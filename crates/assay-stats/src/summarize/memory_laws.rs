@@ -117,8 +117,7 @@ fn traffic_above_stream(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Op
         let place = it.parameters.get(&Attribute::Placement);
         place.and_then(AttributeValue::as_text) == Some("node")
     };
-    let rates =
-        results_of_host(all, Benchmark::MemoryStream, &estimate.host).filter(is_node);
+    let rates = results_of_host(all, Benchmark::MemoryStream, &estimate.host).filter(is_node);
     let best = rates.max_by(|a, b| a.median.total_cmp(&b.median))?;
     let is_above = estimate.median > best.median * (1.0 + STREAM_TOLERANCE)
         && are_disjoint(estimate, best);
@@ -191,9 +190,8 @@ mod tests {
             result(Benchmark::MemoryLatency, "latency", median, parameters)
         };
         let node = Attributes::from([(Attribute::Placement, "node".into())]);
-        let stream = |metric, median| {
-            result(Benchmark::MemoryStream, metric, median, node.clone())
-        };
+        let stream =
+            |metric, median| result(Benchmark::MemoryStream, metric, median, node.clone());
         let mut results = vec![
             estimate,
             set(4096, 1e-9),
@@ -227,9 +225,8 @@ mod tests {
 
     #[test]
     fn traffic_is_at_most_the_best_rate_of_stream() {
-        let traffic = |median| {
-            result(Benchmark::LoadedLatency, "bandwidth", median, Attributes::new())
-        };
+        let traffic =
+            |median| result(Benchmark::LoadedLatency, "bandwidth", median, Attributes::new());
         check(traffic(104e9), &[]);
         check(traffic(110e9), &["traffic-above-stream"]);
     }
@@ -261,9 +258,8 @@ mod tests {
 
     #[test]
     fn hand_over_is_no_faster_than_a_load() {
-        let pair = |median| {
-            result(Benchmark::CoreToCore, "pair_latency", median, Attributes::new())
-        };
+        let pair =
+            |median| result(Benchmark::CoreToCore, "pair_latency", median, Attributes::new());
         check(pair(20e-9), &[]);
         check(pair(0.9e-9), &["hand-over-below-load"]);
     }

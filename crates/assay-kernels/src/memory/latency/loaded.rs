@@ -217,8 +217,7 @@ impl Generator {
     fn move_block(&mut self, reads_per_write: u32) -> usize {
         let from = self.next_block * WORDS_PER_BLOCK;
         self.next_block = (self.next_block + 1) % self.blocks;
-        let block =
-            &mut self.buffer.as_mut_slice::<u64>()[from..from + WORDS_PER_BLOCK];
+        let block = &mut self.buffer.as_mut_slice::<u64>()[from..from + WORDS_PER_BLOCK];
         if reads_per_write == 0 || self.until_rewrite > 0 {
             self.until_rewrite = self.until_rewrite.saturating_sub(1);
             std::hint::black_box(block.iter().fold(0, |sum: u64, word| sum ^ word));

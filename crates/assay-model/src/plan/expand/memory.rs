@@ -5,8 +5,8 @@ use crate::facts::{Cpu, HostFacts};
 use crate::quantity::Bytes;
 use crate::suite::MpiPlacement;
 use crate::workload::{
-    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, Domain, LoadedLatencyWorkload, TrafficMix, Workload,
-    usual_line_bytes,
+    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, Domain, LoadedLatencyWorkload,
+    TrafficMix, Workload, usual_line_bytes,
 };
 
 /// Smallest working set of the ladder, of which the largest is taken.
@@ -37,7 +37,8 @@ pub(super) fn cache_bandwidth(
                 break;
             }
             let name = format!("{}/bytes={bytes}", domain.placement);
-            let workload = CacheBandwidthWorkload { domain: domain.clone(), bytes_per_core: bytes };
+            let workload =
+                CacheBandwidthWorkload { domain: domain.clone(), bytes_per_core: bytes };
             named.push((name, Workload::CacheBandwidth(workload)));
         }
     }
@@ -56,12 +57,13 @@ pub(super) fn core_to_core(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanE
         };
         topology.cpus.iter().find(is_sibling).map(|cpu| (*core, cpu))
     });
-    let between_cores =
-        cores.iter().enumerate().flat_map(|(i, a)| cores[i + 1..].iter().map(move |b| (*a, *b)));
+    let between_cores = cores
+        .iter()
+        .enumerate()
+        .flat_map(|(i, a)| cores[i + 1..].iter().map(move |b| (*a, *b)));
     let pairs: Vec<(&Cpu, &Cpu)> = siblings.chain(between_cores).collect();
     let group = |which: MpiPlacement| {
-        let at_distance =
-            pairs.iter().filter(|(a, b)| mpi::has_distance(which, a, b, host));
+        let at_distance = pairs.iter().filter(|(a, b)| mpi::has_distance(which, a, b, host));
         let pairs: Vec<[u32; 2]> = at_distance.map(|(a, b)| [a.id, b.id]).collect();
         let distance = which.name().to_owned();
         (!pairs.is_empty()).then_some(CpuPairs { distance, pairs })

@@ -7,10 +7,10 @@ use assay_model::facts::HostFacts;
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
+use super::cells;
 use super::context::ReportContext;
 use super::estimate_parts::{number, text};
 use super::latency::{cache_levels, level_bands, representatives};
-use super::cells;
 use crate::document::{
     Axis, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReportTable, Scale,
     TableCell,
@@ -66,9 +66,8 @@ fn plot(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) -> Option<
         y: per_core(estimate, estimate.median),
         interval: estimate.ci.map(|it| it.map(|end| per_core(estimate, end))),
     };
-    let is_drawn = |point: &PlotPoint| {
-        precision::is_positive(point.x) && precision::is_positive(point.y)
-    };
+    let is_drawn =
+        |point: &PlotPoint| precision::is_positive(point.x) && precision::is_positive(point.y);
     let series: Vec<PlotSeries> = groups
         .iter()
         .map(|group| PlotSeries {
@@ -104,10 +103,7 @@ fn plot(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) -> Option<
 }
 
 /// Returns a table with a row for each level and placement: the working set that represents it.
-fn levels_table(
-    context: &ReportContext<'_>,
-    groups: &[Vec<&MetricEstimate>],
-) -> ReportTable {
+fn levels_table(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) -> ReportTable {
     let levels_of = |group: &Vec<&MetricEstimate>| {
         let host = context.host_facts(group[0]);
         host.map(|host| levels_of_core(host, group[0])).unwrap_or_default()

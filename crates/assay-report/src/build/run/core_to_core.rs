@@ -60,8 +60,7 @@ fn distances_table(
         let is_here = |it: &&&MetricEstimate| {
             it.host == estimate.host && text(it, Attribute::Distance) == distance
         };
-        let mut medians: Vec<f64> =
-            pairs.iter().filter(is_here).map(|it| it.median).collect();
+        let mut medians: Vec<f64> = pairs.iter().filter(is_here).map(|it| it.median).collect();
         medians.sort_by(f64::total_cmp);
         let format = |value: Option<&f64>| {
             let value = value.map(|it| prefixes.value_without_interval(*it, estimate.unit));

@@ -48,10 +48,7 @@ struct LoadCurve<'a> {
 }
 
 /// Returns the curves in order of appearance. Every curve begins with the idle chain of its host.
-fn curves<'a>(
-    context: &ReportContext<'_>,
-    all: &[&'a MetricEstimate],
-) -> Vec<LoadCurve<'a>> {
+fn curves<'a>(context: &ReportContext<'_>, all: &[&'a MetricEstimate]) -> Vec<LoadCurve<'a>> {
     let is_idle = |it: &MetricEstimate| it.parameters.contains_key(&Attribute::Point);
     let point_key = |it: &MetricEstimate| {
         (it.host.clone(), text(it, Attribute::ReadShare), text(it, Attribute::PauseS))
@@ -75,11 +72,13 @@ fn curves<'a>(
     for mut points in group_by(loaded, keyed) {
         let (host, share) = key(&points[0]);
         let start = idle.iter().find(|it| it.latency.host == host);
-        points.extend(
-            start.map(|it| LoadPoint { latency: it.latency, bandwidth: it.bandwidth }),
-        );
+        points
+            .extend(start.map(|it| LoadPoint { latency: it.latency, bandwidth: it.bandwidth }));
         points.sort_by(|a, b| a.bandwidth.median.total_cmp(&b.bandwidth.median));
-        let mix = message!("attribute-reads", share = precision::format_percent_setting(100.0 * share));
+        let mix = message!(
+            "attribute-reads",
+            share = precision::format_percent_setting(100.0 * share)
+        );
         let host = context.has_several_hosts.then_some(host);
         let name = join_details(&host.into_iter().chain([mix]).collect::<Vec<_>>());
         curves.push(LoadCurve { name, points });
@@ -141,8 +140,9 @@ fn plot(curves: &[LoadCurve<'_>]) -> Plot {
 
 /// Returns a table with a row for each mix: the highest bandwidth, and the latency at shares of it.
 fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> ReportTable {
-    let at_shares =
-        SHARES.map(|it| message!("column-at-share", share = precision::format_percent_setting(100.0 * it)));
+    let at_shares = SHARES.map(|it| {
+        message!("column-at-share", share = precision::format_percent_setting(100.0 * it))
+    });
     let mut columns = vec![
         (word("column-item"), ColumnAlignment::Left),
         (word("column-highest"), ColumnAlignment::Right),
@@ -156,9 +156,8 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
     let rates = ColumnPrefixes::for_medians(points().map(|it| it.bandwidth));
     let times = ColumnPrefixes::for_medians(points().map(|it| it.latency));
     for curve in curves {
-        let time = |seconds: f64| {
-            TableCell::from(times.value_without_interval(seconds, Unit::Second))
-        };
+        let time =
+            |seconds: f64| TableCell::from(times.value_without_interval(seconds, Unit::Second));
         let highest = curve.highest();
         let mut row: Vec<TableCell> = vec![
             curve.name.clone().into(),

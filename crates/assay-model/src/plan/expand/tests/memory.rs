@@ -39,7 +39,10 @@ fn reads_sets_beyond_the_caches_by_one_core_and_by_all() {
     let plan = expand_one(request, &host()).unwrap();
     let ladder = |placement: &str| -> Vec<u64> {
         let works = plan.cases.iter().filter_map(|case| case.workload.as_cache_bandwidth());
-        works.filter(|it| it.domain.placement == placement).map(|it| it.bytes_per_core).collect()
+        works
+            .filter(|it| it.domain.placement == placement)
+            .map(|it| it.bytes_per_core)
+            .collect()
     };
     let ends = |ladder: Vec<u64>| (ladder[0], ladder[ladder.len() - 1]);
     assert_eq!(ends(ladder("core:0")), (4 << 10, 128 << 20));
