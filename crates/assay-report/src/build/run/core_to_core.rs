@@ -13,7 +13,8 @@ use crate::document::{
 };
 use crate::first_seen::group_by;
 use crate::locale::{format_fact, group_digits, word};
-use crate::precision::{self, ColumnPrefixes};
+use crate::precision::ColumnPrefixes;
+use crate::units;
 
 /// Metric of a pair; the other one is that of a distance.
 const PAIR_METRIC: &str = "pair_latency";
@@ -26,8 +27,9 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
         return;
     }
     document.heading(word("heading-core-to-core"));
+    // Pairs without the numbers of their CPUs, from another source, have rows of their own.
     let (pairs, distances): (Vec<&MetricEstimate>, Vec<_>) =
-        all.into_iter().partition(|it| it.metric == PAIR_METRIC);
+        all.into_iter().partition(|it| it.metric == PAIR_METRIC && pair_cpus(it).is_some());
     document.blocks.push(Block::Table(distances_table(context, &distances, &pairs)));
     for group in group_by(pairs.iter().copied(), |it| it.host.clone()) {
         let map = CorePairs::from_estimates(&group).filter(|it| it.cores.len() > 2);
@@ -63,7 +65,7 @@ fn distances_table(
         let mut medians: Vec<f64> = pairs.iter().filter(is_here).map(|it| it.median).collect();
         medians.sort_by(f64::total_cmp);
         let format = |value: Option<&f64>| {
-            let value = value.map(|it| prefixes.value_without_interval(*it, estimate.unit));
+            let value = value.map(|it| units::quantity(*it, estimate.unit, 3));
             TableCell::from(value.unwrap_or_default())
         };
         let mut row: Vec<TableCell> = vec![context.place_label(estimate).into()];
@@ -78,6 +80,12 @@ fn distances_table(
         table.rows.push(row);
     }
     table.without_empty_columns()
+}
+
+/// Returns the two CPUs of a pair.
+fn pair_cpus(estimate: &MetricEstimate) -> Option<[u32; 2]> {
+    let cpu = |name| text(estimate, name)?.strip_prefix(CORE_PREFIX)?.parse().ok();
+    Some([cpu(Attribute::Source)?, cpu(Attribute::Placement)?])
 }
 
 /// Medians of the pairs of one host.
@@ -96,12 +104,7 @@ impl<'a> CorePairs<'a> {
         let mut cores: Vec<u32> = Vec::new();
         let mut medians = Vec::new();
         for estimate in estimates {
-            let cpu = |name| text(estimate, name)?.strip_prefix(CORE_PREFIX)?.parse().ok();
-            let (Some(first), Some(second)) =
-                (cpu(Attribute::Source), cpu(Attribute::Placement))
-            else {
-                continue;
-            };
+            let Some([first, second]) = pair_cpus(estimate) else { continue };
             // The second thread of a core is no core of its own.
             let is_same_core =
                 text(estimate, Attribute::Distance).as_deref() == Some("same-core");
@@ -148,7 +151,7 @@ impl<'a> CorePairs<'a> {
             return String::new();
         };
         let name = |[first, second]: [u32; 2]| format!("{first}\u{a0}↔\u{a0}{second}");
-        let value = |median: f64| precision::value_without_interval(median, Unit::Second);
+        let value = |median: f64| units::quantity(median, Unit::Second, 3);
         message!(
             "heat-description",
             worst = value(worst.1),
