@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | bandwidth, B/s | bytes of the arrays in the formula over the time of a pass: two arrays (Copy, Scale) or three (Add, Triad) | STREAM |
 //! | latency of a load, s | time over the number of dependent loads | pointer chasing |
+//! | latency between cores, s | time over the number of hand-overs, half of a round trip | compare-and-swap |
 //! | peak, FLOP/s | two operations for each element of a multiply-add, over the time | registers alone |
 //! | LINPACK, FLOP/s | (2/3 N³ + 3/2 N²) over the time of factorisation and solve | `HPL_pdtest.c` |
 //! | latency of an I/O, s | completion minus submission, and minus the time at which it was due | open loop |

@@ -25,6 +25,14 @@ pub enum PageAdvice {
     Huge,
 }
 
+impl PageAdvice {
+    /// Returns the advice for a choice of huge pages.
+    #[must_use]
+    pub const fn from_huge_pages(huge_pages: bool) -> Self {
+        if huge_pages { Self::Huge } else { Self::Default }
+    }
+}
+
 /// Error of a mapping that could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot map {bytes} B of memory")]

@@ -99,6 +99,8 @@ attributes! {
     Placement, "placement", Identity, AttributeKind::Plain;
     /// Domain that the data came from, when it was copied between two domains.
     Source, "source", Identity, AttributeKind::Plain;
+    /// Distance of the two CPUs of a pair: `same-core`, `same-cache`.
+    Distance, "distance", Dimension, AttributeKind::Plain;
     /// Number of domains, or pairs of hosts, that were measured at the same time.
     Concurrent, "concurrent", Identity, AttributeKind::Plain;
     /// End of a connection: `local`, `remote`.
@@ -163,6 +165,8 @@ attributes! {
     Depth, "depth", Identity, AttributeKind::Plain;
     /// Share of reads in a mix.
     ReadShare, "read_share", Identity, AttributeKind::Plain;
+    /// Pause of a traffic generator after each block.
+    PauseS, "pause_s", Identity, TIME;
     /// Access pattern: order of the offsets.
     Pattern, "pattern", Identity, AttributeKind::Plain;
     /// Files or devices that I/O goes to.

@@ -8,6 +8,7 @@ use crate::quantity::Unit;
 
 mod command;
 mod foreign;
+mod memory;
 mod mpi;
 mod network;
 mod rdma;
@@ -29,6 +30,15 @@ pub enum Benchmark {
     /// Copies from memory near one domain to memory near another.
     #[serde(rename = "memory.copy_between_domains")]
     MemoryCopy,
+    /// Read bandwidth of caches and memory.
+    #[serde(rename = "memory.cache_bandwidth")]
+    CacheBandwidth,
+    /// Latency of cache lines between two CPUs.
+    #[serde(rename = "memory.core_to_core")]
+    CoreToCore,
+    /// Memory latency over the bandwidth of other traffic.
+    #[serde(rename = "memory.loaded_latency")]
+    LoadedLatency,
     /// Peak rate of fused multiply-adds.
     #[serde(rename = "compute.peak_flops")]
     PeakFlops,
@@ -98,6 +108,12 @@ pub enum ReportSection {
     Copies,
     /// Latency over the working set.
     Ladder,
+    /// Read bandwidth over the working set of each core.
+    CacheBandwidth,
+    /// Latency of cache lines between every two cores.
+    CoreToCore,
+    /// Latency over the bandwidth of other traffic.
+    LoadedLatency,
     /// Multiply-add peak and LINPACK.
     Compute,
     /// Throughput and round trips.
@@ -124,6 +140,9 @@ impl ReportSection {
             Self::Bandwidth
             | Self::Copies
             | Self::Ladder
+            | Self::CacheBandwidth
+            | Self::CoreToCore
+            | Self::LoadedLatency
             | Self::Compute
             | Self::Mpi
             | Self::Files
@@ -142,6 +161,8 @@ pub enum SuiteSettings {
     Stream,
     /// Working sets.
     Ladder,
+    /// Working set of the chain, and buffers of the traffic.
+    LoadedLatency,
     /// Placements, threads and instruction sets.
     PeakFlops,
     /// A system of equations.
@@ -404,30 +425,44 @@ given as a share of the measured multiply-add peak and of Rpeak.",
     target: 0.01,
 };
 
+/// Benchmarks other than the tests of MPI and RDMA.
+const PLAIN_BENCHMARKS: [Benchmark; 15] = [
+    Benchmark::MemoryStream,
+    Benchmark::MemoryLatency,
+    Benchmark::MemoryCopy,
+    Benchmark::CacheBandwidth,
+    Benchmark::CoreToCore,
+    Benchmark::LoadedLatency,
+    Benchmark::PeakFlops,
+    Benchmark::Linpack,
+    Benchmark::NetworkTcp,
+    Benchmark::NetworkUdp,
+    Benchmark::NetworkIcmp,
+    Benchmark::Storage,
+    Benchmark::StorageFiles,
+    Benchmark::Command,
+    Benchmark::Foreign,
+];
+
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 12 + MpiTest::ALL.len() + RdmaTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream; 12 + MpiTest::ALL.len() + RdmaTest::ALL.len()];
-        all[1] = Self::MemoryLatency;
-        all[2] = Self::MemoryCopy;
-        all[3] = Self::PeakFlops;
-        all[4] = Self::Linpack;
-        all[5] = Self::NetworkTcp;
-        all[6] = Self::NetworkUdp;
-        all[7] = Self::NetworkIcmp;
-        all[8] = Self::Storage;
-        all[9] = Self::StorageFiles;
-        all[10] = Self::Command;
-        all[11] = Self::Foreign;
+    pub const ALL: [Self; PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + RdmaTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream;
+            PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + RdmaTest::ALL.len()];
         let mut i = 0;
         // `for` is not allowed in a const context.
+        while i < PLAIN_BENCHMARKS.len() {
+            all[i] = PLAIN_BENCHMARKS[i];
+            i += 1;
+        }
+        let mut i = 0;
         while i < MpiTest::ALL.len() {
-            all[12 + i] = Self::Mpi(MpiTest::ALL[i]);
+            all[PLAIN_BENCHMARKS.len() + i] = Self::Mpi(MpiTest::ALL[i]);
             i += 1;
         }
         let mut i = 0;
         while i < RdmaTest::ALL.len() {
-            all[12 + MpiTest::ALL.len() + i] = Self::Rdma(RdmaTest::ALL[i]);
+            all[PLAIN_BENCHMARKS.len() + MpiTest::ALL.len() + i] = Self::Rdma(RdmaTest::ALL[i]);
             i += 1;
         }
         all
@@ -440,6 +475,9 @@ impl Benchmark {
             Self::MemoryStream => &MEMORY_STREAM,
             Self::MemoryLatency => &MEMORY_LATENCY,
             Self::MemoryCopy => &MEMORY_COPY,
+            Self::CacheBandwidth => &memory::CACHE_BANDWIDTH,
+            Self::CoreToCore => &memory::CORE_TO_CORE,
+            Self::LoadedLatency => &memory::LOADED_LATENCY,
             Self::PeakFlops => &PEAK_FLOPS,
             Self::Linpack => &LINPACK,
             Self::NetworkTcp => &network::TCP,

@@ -17,6 +17,7 @@ use crate::quantity::Unit;
 
 mod arguments;
 mod level;
+mod open_loop;
 mod row;
 mod table;
 
@@ -165,6 +166,37 @@ pub enum Doubt {
         multiple: f64,
         /// Minimum of STREAM's rule.
         needed: f64,
+    },
+
+    /// The idle end of loaded latency differs from memory latency.
+    IdleLatencyDiffers {
+        /// Latency of the chain without traffic.
+        idle_s: f64,
+        /// Memory latency in the same run.
+        latency_s: f64,
+    },
+    /// Traffic of loaded latency exceeds every rate of STREAM.
+    TrafficAboveStream {
+        /// Bytes per second of the traffic.
+        traffic: f64,
+        /// Highest rate of STREAM in the same run.
+        stream: f64,
+    },
+    /// Loads leave a cache at smaller working sets than its size.
+    CacheEndsEarly {
+        /// Its level.
+        level: u8,
+        /// Its size according to the kernel.
+        bytes: u64,
+        /// Largest working set with the latency of the cache.
+        end_bytes: u64,
+    },
+    /// A cache line passed between cores faster than a core loads from its nearest cache.
+    HandOverBelowLoad {
+        /// Time per hand-over.
+        hand_over_s: f64,
+        /// Lowest memory latency in the same run.
+        load_s: f64,
     },
 
     /// The hypervisor took CPU time away.
@@ -551,42 +583,4 @@ pub enum Doubt {
         /// The doubt about that host.
         doubt: Box<Self>,
     },
-}
-
-/// Share of unstarted I/O above which p99 is only a lower bound.
-const NOT_STARTED_SHARE: f64 = 0.01;
-
-impl Doubt {
-    /// Returns the doubt about an open loop if too many of its due operations never started. One
-    /// may have become due at the very end, so a single one is ignored.
-    #[must_use]
-    pub fn not_started(count: u64, due: u64) -> Option<Self> {
-        (count > 1 && count as f64 > NOT_STARTED_SHARE * due as f64)
-            .then_some(Self::NotStarted { count, due })
-    }
-
-    /// Returns the doubt about messages on one connection, whose due number is the requested rate
-    /// times the duration.
-    #[must_use]
-    pub fn message_rate_missed(
-        asked_per_s: f64,
-        (answered, left): (u64, u64),
-        seconds: f64,
-    ) -> Option<Self> {
-        Self::not_started(left, answered + left)?;
-        Some(Self::MessageRateMissed { asked_per_s, answered, seconds })
-    }
-
-    /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
-    #[must_use]
-    pub fn id(&self) -> &'static str {
-        self.row().id
-    }
-
-    /// Returns the severity relative to the same doubt about another host; 0 for doubts without a
-    /// degree.
-    #[must_use]
-    pub fn severity(&self) -> f64 {
-        self.row().severity
-    }
 }

@@ -138,6 +138,20 @@ pub enum MeasureRequest {
         /// Largest working set; `None` = beyond the last-level cache.
         to: Option<Bytes>,
     },
+    /// `memory.cache_bandwidth`
+    CacheBandwidth {
+        /// Smallest working set of a core.
+        from: Bytes,
+        /// Largest working set; `None` = beyond the last-level caches.
+        to: Option<Bytes>,
+    },
+    /// `memory.loaded_latency`
+    LoadedLatency {
+        /// Working set of the chain; `None` = the largest of `memory.latency`.
+        to: Option<Bytes>,
+        /// Size of the buffer of each generator; `None` = four times the last-level caches together.
+        bytes: Option<Bytes>,
+    },
     /// `compute.peak_flops`
     PeakFlops {
         /// Placements.
@@ -178,6 +192,8 @@ impl MeasureRequest {
             Self::Machine(benchmark) => *benchmark,
             Self::Stream { .. } => Benchmark::MemoryStream,
             Self::Latency { .. } => Benchmark::MemoryLatency,
+            Self::CacheBandwidth { .. } => Benchmark::CacheBandwidth,
+            Self::LoadedLatency { .. } => Benchmark::LoadedLatency,
             Self::PeakFlops { .. } => Benchmark::PeakFlops,
             Self::Linpack { .. } => Benchmark::Linpack,
             Self::Network(asked) => match asked.protocol {

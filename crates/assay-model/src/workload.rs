@@ -9,6 +9,7 @@ pub mod command;
 mod dimensions;
 pub mod file_set;
 pub mod measurement_mode;
+mod memory;
 mod mpi;
 mod network;
 mod parts;
@@ -17,6 +18,9 @@ pub mod storage;
 
 use command::CommandWorkload;
 use measurement_mode::{LatencyGoal, MeasurementMode};
+pub use memory::{
+    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, LoadedLatencyWorkload, TrafficMix,
+};
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{
     NetworkLatency, NetworkTest, NetworkThroughput, NetworkWorkload, TransferDirection,
@@ -39,6 +43,15 @@ pub enum Workload {
     /// Copies between domains.
     #[serde(rename = "memory.copy_between_domains")]
     Copy(CopyWorkload),
+    /// Read bandwidth of a working set.
+    #[serde(rename = "memory.cache_bandwidth")]
+    CacheBandwidth(CacheBandwidthWorkload),
+    /// Cache lines between pairs of CPUs.
+    #[serde(rename = "memory.core_to_core")]
+    CoreToCore(CoreToCoreWorkload),
+    /// Memory latency under traffic.
+    #[serde(rename = "memory.loaded_latency")]
+    LoadedLatency(LoadedLatencyWorkload),
     /// Multiply-add peak.
     #[serde(rename = "compute.peak_flops")]
     PeakFlops(PeakFlopsWorkload),
@@ -96,6 +109,9 @@ impl Workload {
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
+            | Self::CacheBandwidth(_)
+            | Self::CoreToCore(_)
+            | Self::LoadedLatency(_)
             | Self::PeakFlops(_)
             | Self::Linpack(_)
             | Self::NetworkTcp(_)
@@ -129,6 +145,9 @@ impl Workload {
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
+            | Self::CacheBandwidth(_)
+            | Self::CoreToCore(_)
+            | Self::LoadedLatency(_)
             | Self::PeakFlops(_)
             | Self::Imported(_)
             | Self::Mpi(_)
@@ -143,6 +162,9 @@ impl Workload {
             Self::Stream(_) => Benchmark::MemoryStream,
             Self::Latency(_) => Benchmark::MemoryLatency,
             Self::Copy(_) => Benchmark::MemoryCopy,
+            Self::CacheBandwidth(_) => Benchmark::CacheBandwidth,
+            Self::CoreToCore(_) => Benchmark::CoreToCore,
+            Self::LoadedLatency(_) => Benchmark::LoadedLatency,
             Self::PeakFlops(_) => Benchmark::PeakFlops,
             Self::Linpack(_) => Benchmark::Linpack,
             Self::NetworkTcp(_) => Benchmark::NetworkTcp,
@@ -173,6 +195,9 @@ impl Workload {
                 (Attribute::Threads, work.domain.cpus.len().into()),
                 (Attribute::BytesPerArray, work.bytes_per_array.into()),
             ]),
+            Self::CacheBandwidth(work) => work.dimensions(),
+            Self::CoreToCore(_) => Attributes::new(),
+            Self::LoadedLatency(work) => work.dimensions(),
             Self::PeakFlops(work) => dimensions::peak(work),
             Self::Linpack(work) => dimensions::linpack(work, by),
             Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
@@ -194,6 +219,9 @@ impl Workload {
             Self::Stream(work) => work.domains.iter().flat_map(|d| d.cpus.clone()).collect(),
             Self::Latency(work) => vec![work.cpu],
             Self::Copy(work) => work.domain.cpus.clone(),
+            Self::CacheBandwidth(work) => work.domain.cpus.clone(),
+            Self::CoreToCore(work) => work.cpus(),
+            Self::LoadedLatency(work) => work.cpus(),
             Self::PeakFlops(work) => work.domain.cpus.clone(),
             Self::Linpack(work) => work.cpus.clone(),
             // The system, which knows the interrupts, places the threads of network and storage.
@@ -230,6 +258,9 @@ impl Workload {
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
+            | Self::CacheBandwidth(_)
+            | Self::CoreToCore(_)
+            | Self::LoadedLatency(_)
             | Self::PeakFlops(_)
             | Self::Linpack(_)
             | Self::Storage(_)

@@ -1,12 +1,15 @@
 //! Binds workloads to the code that measures them; the only module that knows both.
 
+mod cache_bandwidth;
 mod chosen_loops;
 mod clock;
 mod command;
 mod copy;
+mod core_to_core;
 mod files;
 mod latency;
 mod linpack;
+mod loaded_latency;
 mod memory_costs;
 mod mpi;
 mod network;
@@ -83,6 +86,9 @@ fn measure_whole(
         | Workload::Stream(_)
         | Workload::Latency(_)
         | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
+        | Workload::CoreToCore(_)
+        | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)
         | Workload::Linpack(_)
         | Workload::NetworkTcp(_)
@@ -109,6 +115,9 @@ pub(crate) fn turns<'c>(
         Workload::Stream(work) => Some(stream::turns(work, known)),
         Workload::Latency(work) => Some(latency::turns(work)),
         Workload::Copy(work) => Some(copy::turns(work, known)),
+        Workload::CacheBandwidth(work) => Some(cache_bandwidth::turns(work)),
+        Workload::CoreToCore(work) => Some(core_to_core::turns(work)),
+        Workload::LoadedLatency(work) => Some(loaded_latency::turns(work)),
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
         Workload::Linpack(work) => Some(linpack::turns(work)),
         Workload::Mpi(work) => Some(mpi::turns(case, work, known)),

@@ -206,7 +206,17 @@ impl MemoryCosts {
                 let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
                 touch_s(work.bytes as f64, 1.0) + lines * self.line_s
             }
-            Workload::PeakFlops(_)
+            Workload::LoadedLatency(work) => {
+                let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
+                let buffers = work.bytes_per_generator as f64 * work.traffic.cpus.len() as f64;
+                touch_s(work.bytes as f64 + buffers, 1.0) + lines * self.line_s
+            }
+            Workload::CacheBandwidth(work) => {
+                let threads = work.domain.cpus.len() as f64;
+                touch_s(work.bytes_per_core as f64 * threads, threads)
+            }
+            Workload::CoreToCore(_)
+            | Workload::PeakFlops(_)
             | Workload::Linpack(_)
             | Workload::NetworkTcp(_)
             | Workload::NetworkUdp(_)

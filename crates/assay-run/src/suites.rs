@@ -16,9 +16,11 @@ use crate::failure::{CommandFailure, FailureKind};
 pub const EXAMPLE_SUITE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub const BUILT_IN: [(&str, &str); 12] = [
+pub const BUILT_IN: [(&str, &str); 14] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("all", include_str!("../../../suites/all.toml")),
+    ("loaded-latency", include_str!("../../../suites/loaded-latency.toml")),
+    ("core-to-core", include_str!("../../../suites/core-to-core.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
     ("compute", include_str!("../../../suites/compute.toml")),
     ("network", include_str!("../../../suites/network.toml")),
@@ -256,6 +258,7 @@ mod tests {
         for (name, expected) in [
             ("memory.stream", "it is a benchmark: `assay stream`"),
             ("memory.latency", "it is a benchmark: `assay run quick` measures it"),
+            ("memory.core_to_core", "`assay run core-to-core` measures it"),
             ("mpi.latency", "`assay run mpi` measures it"),
             ("gpu", "assay measures no GPUs itself"),
             ("suites", "`assay help suites` lists the suites"),

@@ -10,6 +10,7 @@ use assay_model::attribute::{Attribute, AttributeValue, Role};
 use assay_model::benchmark::Metric;
 use assay_model::doubt::Doubt;
 use assay_model::event::{HostJoined, RunStatus, StopReason};
+use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason;
 use assay_model::run::{CaseOutcome, CaseRecord, Run, SeriesRecord};
 use assay_model::summary::{
@@ -24,6 +25,7 @@ use crate::{STATISTICS_VERSION, laws};
 mod case_doubts;
 pub mod estimate;
 mod limits;
+mod memory_laws;
 mod mix;
 mod peers;
 mod response;
@@ -41,11 +43,13 @@ pub fn summarize(run: &Run) -> RunSummary {
         run.cases.iter().flat_map(|record| totals::host_totals(run, record)).collect();
     let CondensedRun { mut results, steps, failures, warnings } = condense(run, &totals);
     saturation::attach(&mut results);
+    let facts: Vec<HostFacts> = run.hosts.iter().map(|host| host.facts.clone()).collect();
+    memory_laws::attach(&mut results, &facts);
     RunSummary {
         schema: SCHEMA,
         statistics: STATISTICS_VERSION,
         run: run_head(run),
-        hosts: run.hosts.iter().map(|host| host.facts.clone()).collect(),
+        hosts: facts,
         results,
         steps,
         failures,

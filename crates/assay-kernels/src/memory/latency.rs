@@ -16,6 +16,7 @@
 //! so all of a large set is visited in turn and the clock's own cost is below 0.01 %.
 
 mod chain;
+pub mod loaded;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,9 +61,18 @@ impl PointerChase {
     /// [`LatencyError`]: a CPU or memory is unavailable, there are fewer than two lines, or lines cannot
     /// hold a pointer; or `cancel`, which is checked while the set is touched, linked and checked.
     pub fn prepare(config: &LatencyConfig, cancel: &AtomicBool) -> Result<Self, LatencyError> {
-        let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
-        let chain = Chain::map(config.bytes, config.line_bytes, advice)?;
         let team = TimedTeam::new(&[config.cpu]).map_err(LatencyError::StartThread)?;
+        Self::prepare_on(team, config, cancel)
+    }
+
+    /// Prepares the chain on the first member of a team; the others have no part in it.
+    fn prepare_on(
+        team: TimedTeam,
+        config: &LatencyConfig,
+        cancel: &AtomicBool,
+    ) -> Result<Self, LatencyError> {
+        let advice = PageAdvice::from_huge_pages(config.huge_pages);
+        let chain = Chain::map(config.bytes, config.line_bytes, advice)?;
         let mut latency = Self { team, chain, steps: 1 };
         latency.on_thread(|chain| chain.link(cancel));
         latency.verify(cancel)?;
@@ -117,18 +127,26 @@ impl PointerChase {
 
     fn pass_s(&mut self) -> f64 {
         let (chain, steps) = (&self.chain, self.steps);
-        self.team.pass(|_| chain.follow(steps))
+        self.team.pass(|member| {
+            if member == 0 {
+                chain.follow(steps);
+            }
+        });
+        self.team.members_s(0..1)
     }
 
     /// Runs `work` on the pinned thread and returns its result.
     fn on_thread<T: Send>(&mut self, work: impl Fn(&mut Chain) -> T + Sync) -> T {
         let place = Mutex::new((&mut self.chain, None));
-        self.team.team().run(|_| {
+        self.team.team().run(|member| {
+            if member > 0 {
+                return;
+            }
             let (chain, result) = &mut *place.lock().unwrap_or_else(PoisonError::into_inner);
             *result = Some(work(chain));
         });
         let (_, result) = place.into_inner().unwrap_or_else(PoisonError::into_inner);
-        result.expect("the only member has run")
+        result.expect("the first member has run")
     }
 }
 
@@ -162,6 +180,14 @@ pub enum LatencyError {
         visited: usize,
         /// Lines in the set.
         lines: usize,
+    },
+    /// A traffic generator has not rewritten its buffer as often as counted.
+    #[error("wrong traffic: {found} words were rewritten, expected {expected}")]
+    WrongTraffic {
+        /// Words according to the buffer.
+        found: u64,
+        /// Words according to the generator.
+        expected: u64,
     },
 }
 

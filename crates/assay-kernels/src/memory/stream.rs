@@ -23,6 +23,7 @@ mod error;
 mod kernel;
 mod operation;
 mod pass;
+pub mod sweep;
 mod vector;
 
 use std::io;
@@ -122,7 +123,7 @@ impl Stream {
         touched: &mut dyn FnMut(f64),
     ) -> Result<Self, StreamError> {
         let team = TimedTeam::new(&config.cpus).map_err(StreamError::StartTeam)?;
-        let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
+        let advice = PageAdvice::from_huge_pages(config.huge_pages);
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
         let expected = ExpectedContents::initial();
         let mut stream =

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{FigureOrder, HostResource, SteadyWindow, TrustLevel};
+use super::{Doubt, FigureOrder, HostResource, SteadyWindow, TrustLevel};
 use crate::limit::LimitBasis;
 use crate::quantity::Unit;
 
@@ -109,5 +109,20 @@ impl<'d> DoubtArgument<'d> {
     /// Returns a path.
     pub(super) fn path(path: &std::path::Path) -> Self {
         Self::Text(Cow::Owned(path.display().to_string()))
+    }
+}
+
+impl Doubt {
+    /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
+    #[must_use]
+    pub fn id(&self) -> &'static str {
+        self.row().id
+    }
+
+    /// Returns the severity relative to the same doubt about another host; 0 for doubts without a
+    /// degree.
+    #[must_use]
+    pub fn severity(&self) -> f64 {
+        self.row().severity
     }
 }

@@ -140,6 +140,27 @@ doubts! {
             multiple = ExactNumber(*multiple),
             needed = ExactNumber(*needed),
         ];
+    IdleLatencyDiffers { idle_s, latency_s }, "idle-latency-differs", level: TrustLevel::Suspect,
+        [
+            idle = Figure(*idle_s, Unit::Second, 3),
+            latency = Figure(*latency_s, Unit::Second, 3),
+        ];
+    TrafficAboveStream { traffic, stream }, "traffic-above-stream", level: TrustLevel::Suspect,
+        [
+            traffic = Figure(*traffic, Unit::BytePerSecond, 3),
+            stream = Figure(*stream, Unit::BytePerSecond, 3),
+        ];
+    CacheEndsEarly { level, bytes, end_bytes }, "cache-ends-early",
+        [
+            level = Count(u64::from(*level)),
+            size = Size(*bytes),
+            end = Size(*end_bytes),
+        ];
+    HandOverBelowLoad { hand_over_s, load_s }, "hand-over-below-load", level: TrustLevel::Suspect,
+        [
+            time = Figure(*hand_over_s, Unit::Second, 3),
+            load = Figure(*load_s, Unit::Second, 3),
+        ];
 
     Steal { stolen_s, share, span_s }, "steal", severity: *share, level: steal_level(*share),
         [

@@ -20,6 +20,7 @@ mod domains;
 mod error;
 mod files;
 mod measurers;
+mod memory;
 mod mpi;
 mod network;
 mod pairs;
@@ -323,11 +324,18 @@ fn workloads(
 ) -> Result<Vec<NamedWorkload>, PlanError> {
     match request {
         MeasureRequest::Machine(Benchmark::MemoryCopy) => copy_workloads(host),
+        MeasureRequest::Machine(Benchmark::CoreToCore) => memory::core_to_core(host),
         MeasureRequest::Machine(_) => Ok(Vec::new()),
         MeasureRequest::Stream { placements, threads, bytes } => {
             stream_workloads(host, placements, *threads, *bytes)
         }
         MeasureRequest::Latency { from, to } => latency_workloads(host, *from, *to),
+        MeasureRequest::CacheBandwidth { from, to } => {
+            memory::cache_bandwidth(host, *from, *to)
+        }
+        MeasureRequest::LoadedLatency { to, bytes } => {
+            memory::loaded_latency(host, *to, *bytes)
+        }
         MeasureRequest::PeakFlops { placements, threads, instruction_sets } => {
             peak_workloads(host, placements, *threads, *instruction_sets)
         }

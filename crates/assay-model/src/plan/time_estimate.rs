@@ -75,6 +75,9 @@ impl Case {
             Workload::Stream(_)
             | Workload::Latency(_)
             | Workload::Copy(_)
+            | Workload::CacheBandwidth(_)
+            | Workload::CoreToCore(_)
+            | Workload::LoadedLatency(_)
             | Workload::PeakFlops(_)
             | Workload::Command(_)
             | Workload::Imported(_)
@@ -120,6 +123,9 @@ pub(super) fn budget_weights(workloads: &[&Workload]) -> Vec<f64> {
             },
             Workload::PeakFlops(work) => &work.domain,
             Workload::Copy(_)
+            | Workload::CacheBandwidth(_)
+            | Workload::CoreToCore(_)
+            | Workload::LoadedLatency(_)
             | Workload::Linpack(_)
             | Workload::NetworkTcp(_)
             | Workload::NetworkUdp(_)
@@ -149,6 +155,9 @@ fn relative_time(workload: &Workload) -> f64 {
         Workload::Latency(work) => 1.0 + work.bytes as f64 / CHAIN_BYTES,
         Workload::Stream(_)
         | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
+        | Workload::CoreToCore(_)
+        | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)
         | Workload::Linpack(_)
         | Workload::NetworkTcp(_)

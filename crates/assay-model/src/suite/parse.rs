@@ -131,6 +131,7 @@ const fn request_keys(asks: SuiteSettings) -> &'static [&'static str] {
         SuiteSettings::Nothing => &[],
         SuiteSettings::Stream => &["placement", "threads", "array-size"],
         SuiteSettings::Ladder => &["from", "to"],
+        SuiteSettings::LoadedLatency => &["to", "array-size"],
         SuiteSettings::PeakFlops => &["placement", "threads", "instruction-sets"],
         SuiteSettings::Linpack => &["n", "memory", "threads", "blas"],
         SuiteSettings::Tcp | SuiteSettings::Udp => &[
@@ -170,6 +171,9 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
         Benchmark::MemoryStream
         | Benchmark::MemoryLatency
         | Benchmark::MemoryCopy
+        | Benchmark::CacheBandwidth
+        | Benchmark::CoreToCore
+        | Benchmark::LoadedLatency
         | Benchmark::PeakFlops
         | Benchmark::Linpack
         | Benchmark::NetworkTcp
@@ -189,9 +193,18 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<MeasureRequest, Su
             threads: table.optional("threads", count)?,
             bytes: table.optional("array-size", size)?,
         },
-        SuiteSettings::Ladder => MeasureRequest::Latency {
-            from: table.optional("from", size)?.unwrap_or(Bytes::kib(4)),
+        SuiteSettings::Ladder => {
+            let from = table.optional("from", size)?.unwrap_or(Bytes::kib(4));
+            let to = table.optional("to", size)?;
+            if benchmark == Benchmark::CacheBandwidth {
+                MeasureRequest::CacheBandwidth { from, to }
+            } else {
+                MeasureRequest::Latency { from, to }
+            }
+        }
+        SuiteSettings::LoadedLatency => MeasureRequest::LoadedLatency {
             to: table.optional("to", size)?,
+            bytes: table.optional("array-size", size)?,
         },
         SuiteSettings::PeakFlops => MeasureRequest::PeakFlops {
             placements: placements()?,

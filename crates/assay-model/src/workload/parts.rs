@@ -5,8 +5,9 @@
 use super::file_set::FileTest;
 use super::storage::StorageTest;
 use super::{
-    CommandWorkload, LatencyWorkload, LinpackWorkload, MpiWorkload, NetworkWorkload,
-    PeakFlopsWorkload, RdmaWorkload, StreamWorkload, Workload,
+    CacheBandwidthWorkload, CommandWorkload, CoreToCoreWorkload, LatencyWorkload,
+    LinpackWorkload, LoadedLatencyWorkload, MpiWorkload, NetworkWorkload, PeakFlopsWorkload,
+    RdmaWorkload, StreamWorkload, Workload,
 };
 
 /// Accessor of one kind: its variants, and all others.
@@ -27,67 +28,82 @@ impl Workload {
     accessor! {
         /// Returns the STREAM workload, if it is one.
         as_stream -> StreamWorkload: Stream,
-        not Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+        not Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the working set of dependent loads, if it is one.
         as_latency -> LatencyWorkload: Latency,
-        not Stream Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+        not Stream Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the reads of a working set by each core, if it is that.
+        as_cache_bandwidth -> CacheBandwidthWorkload: CacheBandwidth,
+        not Stream Latency Copy CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the pairs of CPUs, if it is that.
+        as_core_to_core -> CoreToCoreWorkload: CoreToCore,
+        not Stream Latency Copy CacheBandwidth LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+    }
+    accessor! {
+        /// Returns the dependent loads under traffic, if it is that.
+        as_loaded_latency -> LoadedLatencyWorkload: LoadedLatency,
+        not Stream Latency Copy CacheBandwidth CoreToCore PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the multiply-adds in registers, if it is that.
         as_peak_flops -> PeakFlopsWorkload: PeakFlops,
-        not Stream Latency Copy Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the system of equations, if it is one.
         as_linpack -> LinpackWorkload: Linpack,
-        not Stream Latency Copy PeakFlops NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the network workload, if it is one.
         as_network -> NetworkWorkload: NetworkTcp NetworkUdp NetworkIcmp,
-        not Stream Latency Copy PeakFlops Linpack Storage Files Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the workload over TCP, if it is one.
         as_tcp -> NetworkWorkload: NetworkTcp,
-        not Stream Latency Copy PeakFlops Linpack NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkUdp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the workload over UDP, if it is one.
         as_udp -> NetworkWorkload: NetworkUdp,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkIcmp Storage Files Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkIcmp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the ICMP echoes, if it is that.
         as_icmp -> NetworkWorkload: NetworkIcmp,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp Storage Files Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp Storage Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the test of files or devices, if it is one.
         as_storage -> StorageTest: Storage,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Files Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Files Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the test of file trees, if it is one.
         as_files -> FileTest: Files,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Command Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Command Imported Mpi Rdma
     }
     accessor! {
         /// Returns the program, if it is one.
         as_command -> CommandWorkload: Command,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Imported Mpi Rdma
     }
     accessor! {
         /// Returns the MPI messages, if it is that.
         as_mpi -> MpiWorkload: Mpi,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Rdma
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Rdma
     }
     accessor! {
         /// Returns the RDMA messages, if it is that.
         as_rdma -> RdmaWorkload: Rdma,
-        not Stream Latency Copy PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi
+        not Stream Latency Copy CacheBandwidth CoreToCore LoadedLatency PeakFlops Linpack NetworkTcp NetworkUdp NetworkIcmp Storage Files Command Imported Mpi
     }
 
     /// Returns the test of files or devices for changes, if it is one.
@@ -98,6 +114,9 @@ impl Workload {
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
+            | Self::CacheBandwidth(_)
+            | Self::CoreToCore(_)
+            | Self::LoadedLatency(_)
             | Self::PeakFlops(_)
             | Self::Linpack(_)
             | Self::NetworkTcp(_)

@@ -124,6 +124,9 @@ fn reader_label(benchmark: Benchmark, label: &str) -> String {
         }
         ReportSection::Compute => message!("answer-peak", label = label),
         ReportSection::Copies
+        | ReportSection::CacheBandwidth
+        | ReportSection::CoreToCore
+        | ReportSection::LoadedLatency
         | ReportSection::Network
         | ReportSection::Mpi
         | ReportSection::Storage
@@ -150,10 +153,13 @@ fn group_key(estimate: &MetricEstimate) -> Vec<Option<String>> {
         Some(ReportSection::Network) => &[Attribute::Direction, Attribute::LoadStreams],
         Some(ReportSection::Mpi) => &[Attribute::Mpi],
         Some(ReportSection::Programs) => &[Attribute::Program],
+        Some(ReportSection::CoreToCore) => &[Attribute::Placement],
         Some(
             ReportSection::Bandwidth
             | ReportSection::Copies
             | ReportSection::Ladder
+            | ReportSection::CacheBandwidth
+            | ReportSection::LoadedLatency
             | ReportSection::Compute
             | ReportSection::Files
             | ReportSection::General,
@@ -180,6 +186,9 @@ fn distinguishing_label(estimate: &MetricEstimate) -> Option<String> {
         ReportSection::Bandwidth
         | ReportSection::Copies
         | ReportSection::Ladder
+        | ReportSection::CacheBandwidth
+        | ReportSection::CoreToCore
+        | ReportSection::LoadedLatency
         | ReportSection::Compute
         | ReportSection::Storage
         | ReportSection::Files

@@ -83,6 +83,9 @@ pub(crate) const fn size_weight(section: Option<ReportSection>, better: Better) 
             Some(
                 ReportSection::Bandwidth
                 | ReportSection::Ladder
+                | ReportSection::CacheBandwidth
+                | ReportSection::CoreToCore
+                | ReportSection::LoadedLatency
                 | ReportSection::Compute
                 | ReportSection::Network
                 | ReportSection::Programs

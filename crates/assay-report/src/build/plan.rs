@@ -203,6 +203,9 @@ fn describe_target(workload: &Workload) -> Option<String> {
         Workload::Stream(_)
         | Workload::Latency(_)
         | Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
+        | Workload::CoreToCore(_)
+        | Workload::LoadedLatency(_)
         | Workload::PeakFlops(_)
         | Workload::Linpack(_)
         | Workload::NetworkTcp(_)
@@ -265,7 +268,10 @@ fn describe_workload(Case { workload, pair, .. }: &Case, named: bool) -> Option<
         Workload::Mpi(work) => describe_mpi(work, pair.as_ref()),
         Workload::Storage(test) => storage::describe_test(test, named),
         Workload::Files(test) => storage::describe_files_test(test, named),
+        Workload::CoreToCore(work) => format_cpus(&work.cpus()),
         Workload::Copy(_)
+        | Workload::CacheBandwidth(_)
+        | Workload::LoadedLatency(_)
         | Workload::Rdma(_)
         | Workload::Command(_)
         | Workload::Imported(_) => return None,

@@ -1,15 +1,18 @@
 //! Report of one run: values, limits, uncertainty and warnings.
 
+mod cache_bandwidth;
 mod cells;
 mod clock;
 mod compute;
 pub(super) mod context;
 mod copies;
+mod core_to_core;
 pub(super) mod estimate_parts;
 mod files;
 pub(super) mod head;
 pub(super) mod host_usage;
 mod latency;
+mod loaded_latency;
 mod machine;
 mod measurers;
 mod mpi;
@@ -95,6 +98,9 @@ fn add_sections(document: &mut Document, context: &ReportContext<'_>) {
     stream::add(document, context);
     copies::add(document, context);
     latency::add(document, context);
+    cache_bandwidth::add(document, context);
+    loaded_latency::add(document, context);
+    core_to_core::add(document, context);
     compute::add(document, context);
     roofline::add(document, context);
     network::add(document, context);

@@ -1,5 +1,6 @@
 //! Heat maps: one cell for each pair, as SVG for pages and as a grid for a terminal. Every cell
-//! contains its number; shades only guide the eye from the best value to the worst.
+//! contains its number, and shades only guide the eye from the best value to the worst. Maps of more
+//! than 64 columns have shades alone.
 
 use assay_model::benchmark::Better;
 
@@ -14,6 +15,13 @@ use crate::precision::format_value;
 const ROW_HEIGHT: f64 = 32.0;
 const MAX_COLUMN_WIDTH: f64 = 200.0;
 const GAP: f64 = 6.0;
+/// Maximum number of columns with a number in each cell.
+const MAX_NUMBERED_COLUMNS: usize = 64;
+/// Edge of a cell without a number, and number of rows and columns for each name.
+const SMALL_CELL: f64 = 8.0;
+const CELLS_PER_NAME: usize = 8;
+/// Number of shades of these cells.
+const SMALL_SHADES: f64 = 20.0;
 /// Opacity of the worst cell; letters on it keep their contrast.
 const MAX_OPACITY: f64 = 0.5;
 /// Significant digits of a cell.
@@ -46,6 +54,11 @@ impl HeatMap {
         self.cells[row][column].map_or_else(|| "–".to_owned(), shown)
     }
 
+    /// Whether each cell contains its number.
+    pub(crate) fn has_numbers(&self) -> bool {
+        self.columns.len() <= MAX_NUMBERED_COLUMNS
+    }
+
     fn is_marked(&self, row: usize, column: usize) -> bool {
         self.marked.contains(&(row, column))
     }
@@ -64,6 +77,11 @@ fn column_layout(map: &HeatMap) -> [f64; 2] {
 
 /// Width and height of the picture.
 pub(crate) fn size(map: &HeatMap) -> (f64, f64) {
+    if !map.has_numbers() {
+        let [left, top] = small_map_origin(map);
+        let (rows, columns) = (map.rows.len() as f64, map.columns.len() as f64);
+        return (left + columns * SMALL_CELL + left, top + rows * SMALL_CELL + GAP);
+    }
     let [left, column] = column_layout(map);
     let (rows, columns) = (map.rows.len() as f64, map.columns.len() as f64);
     (left + columns * column + GAP, (rows + 1.0) * ROW_HEIGHT + GAP)
@@ -72,6 +90,9 @@ pub(crate) fn size(map: &HeatMap) -> (f64, f64) {
 /// Renders the map as one `<svg>` element. `id` distinguishes it from other pictures of the same
 /// page.
 pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
+    if !map.has_numbers() {
+        return small_map_svg(map, id);
+    }
     let ([left, column], best) = (column_layout(map), map.best_value());
     let mut sheet = SvgWriter::default();
     let corner = |row: usize, at: usize| (left + at as f64 * column, row as f64 * ROW_HEIGHT);
@@ -100,6 +121,48 @@ pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
             sheet.shaded_rectangle(area, (CURVE_COLOURS[1], MAX_OPACITY * away), edge);
             let text = truncate_to_width(&map.cell_text(at, other), MAX_COLUMN_WIDTH);
             sheet.text(&text, middle(&text, place), INK_COLOUR);
+        }
+    }
+    sheet.finish(size(map), id, (&map.title, &map.description))
+}
+
+/// Returns the corner of the first cell of a map without numbers.
+fn small_map_origin(map: &HeatMap) -> [f64; 2] {
+    let widest = map.rows.iter().map(|name| text_width(name)).fold(0.0, f64::max);
+    [widest.min(MAX_COLUMN_WIDTH) + 2.0 * GAP, LINE_HEIGHT + 2.0 * GAP]
+}
+
+/// Renders a map whose cells have shades alone, with the name of every eighth row and column.
+fn small_map_svg(map: &HeatMap, id: usize) -> String {
+    let ([left, top], best) = (small_map_origin(map), map.best_value());
+    let mut sheet = SvgWriter::default();
+    let named = |names: &[String]| {
+        let names = names.iter().enumerate().step_by(CELLS_PER_NAME);
+        names
+            .map(|(at, name)| (at as f64, truncate_to_width(name, MAX_COLUMN_WIDTH)))
+            .collect::<Vec<_>>()
+    };
+    for (at, name) in named(&map.columns) {
+        sheet.text(&name, (left + at * SMALL_CELL, GAP), INK_COLOUR);
+    }
+    for (at, name) in named(&map.rows) {
+        let y = top + at * SMALL_CELL - LINE_HEIGHT / 4.0;
+        sheet.text(&name, (left - GAP - text_width(&name), y), INK_COLOUR);
+    }
+    // Cells of the same shade are one rectangle: a map of 192 cores has 37,000 cells.
+    let shade = |value: &Option<f64>| {
+        value.map(|it| ((1.0 - map.share_of_best(it, best)) * SMALL_SHADES).round())
+    };
+    for (row, cells) in map.cells.iter().enumerate() {
+        let y = top + row as f64 * SMALL_CELL;
+        let mut x = left;
+        for run in cells.chunk_by(|a, b| shade(a) == shade(b)) {
+            let end = x + run.len() as f64 * SMALL_CELL;
+            if let Some(shade) = shade(&run[0]) {
+                let fill = (CURVE_COLOURS[1], shade / SMALL_SHADES);
+                sheet.shaded_rectangle([x, y, end, y + SMALL_CELL], fill, ("none", 0.0));
+            }
+            x = end;
         }
     }
     sheet.finish(size(map), id, (&map.title, &map.description))

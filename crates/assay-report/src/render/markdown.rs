@@ -47,6 +47,9 @@ fn block(block: &Block) -> String {
         Block::Table(table) => captioned_table(table),
         Block::Plot(plot) => curve_table(plot),
         Block::Forest(forest) => escape_inline(&forest.description),
+        Block::HeatMap(map) if !map.has_numbers() => {
+            escape_inline(&format_fact(&map.title, &map.description))
+        }
         Block::HeatMap(map) => captioned_table(&plot::heat_table(map)),
         Block::Notes(notes) => notes.iter().map(note).collect::<Vec<_>>().join("\n"),
         Block::Preformatted(text) => fenced_block(text),

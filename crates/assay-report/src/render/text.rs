@@ -6,6 +6,7 @@ mod wrap;
 use crate::document::{
     Block, Document, FactTable, HeatMap, Note, Plot, ReportTable, TableCell, Tone,
 };
+use crate::locale::format_fact;
 use crate::plot::{heat_table, render_bars, shades};
 use assay_model::sanitize::spell_hidden;
 use wrap::{columns, one_line, pad_to, without_no_break_spaces, wrap};
@@ -144,6 +145,10 @@ impl TextRenderer {
 
     /// Renders numbers if they fit, otherwise shades.
     fn heat_map(&self, map: &HeatMap) -> Vec<String> {
+        if !map.has_numbers() {
+            let text = format_fact(&map.title, &map.description);
+            return indent_lines(wrap(&text, self.inner_width()));
+        }
         let table = heat_table(map);
         let lines =
             table::lines(&table, self.inner_width(), &|cell, text| self.cell(cell, text));

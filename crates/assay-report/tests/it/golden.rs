@@ -22,7 +22,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::inflate::decompress_to_vec;
 
-use crate::{conditions, events, guest, levels, mpi, network, node, small, storage, troubled};
+use crate::{
+    conditions, events, guest, levels, memory, mpi, network, node, small, storage, troubled,
+};
 
 fn compare(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -107,6 +109,7 @@ fn renders_every_page_in_every_language() {
         troubled::run(),
         guest::quick_with_hpcc(),
         mpi::mpi(),
+        memory::loaded_and_core_to_core(12),
     ];
     for locale in Locale::ALL {
         Language::for_locale(locale).scope(|| {
@@ -565,6 +568,20 @@ fn renders_steady_state_and_search() {
 }
 
 /// A matrix is printed as such, in parts if it is wider than the page.
+#[test]
+fn renders_loaded_latency_and_core_to_core() {
+    let few = build::run(&memory::loaded_and_core_to_core(12), None);
+    check_document("memory", &few);
+    // More cores than columns with numbers: text has the extremes alone.
+    let many = build::run(&memory::loaded_and_core_to_core(96), None);
+    compare("memory.many.txt", &text::document(&many, &text::TextOptions::default()));
+    compare("memory.many.md", &markdown::document(&many));
+    let page = html::document(&many);
+    assert!(page.len() <= 400_000, "{} bytes", page.len());
+    let answer = build::answer(&memory::loaded_and_core_to_core(12), None, 12, false);
+    compare("memory.answer.txt", &text::document(&answer, &text::TextOptions::default()));
+}
+
 #[test]
 fn renders_copies_between_domains() {
     for (name, domains) in [("copies", 4), ("copies.many", 16)] {

@@ -12,6 +12,7 @@ mod learn;
 mod levels;
 mod limits;
 mod maker;
+mod memory;
 mod mpi;
 mod network;
 mod node;

@@ -46,7 +46,7 @@ fn turn(
     measurement_loop::run_preparation(&mut measurement, recorder)
 }
 
-fn case_error(error: &LatencyError) -> CaseError {
+pub(super) fn case_error(error: &LatencyError) -> CaseError {
     match error {
         LatencyError::Cancelled => CaseError::Interrupted,
         LatencyError::StartThread(_) => CaseError::from_error(ErrorArea::Threads, error),

@@ -37,7 +37,10 @@ fn walked_bytes(workload: &Workload) -> u64 {
         Workload::Stream(work) => work.bytes_per_array * work.domains.len() as u64,
         Workload::Copy(work) => work.bytes_per_array,
         Workload::Latency(work) => work.bytes,
-        Workload::PeakFlops(_)
+        Workload::LoadedLatency(work) => work.bytes,
+        Workload::CacheBandwidth(work) => work.bytes_per_core,
+        Workload::CoreToCore(_)
+        | Workload::PeakFlops(_)
         | Workload::Linpack(_)
         | Workload::NetworkTcp(_)
         | Workload::NetworkUdp(_)

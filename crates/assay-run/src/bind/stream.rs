@@ -136,7 +136,7 @@ fn repetition(
     Ok(())
 }
 
-fn case_error(error: &StreamError) -> CaseError {
+pub(super) fn case_error(error: &StreamError) -> CaseError {
     match error {
         StreamError::Cancelled => CaseError::Interrupted,
         StreamError::StartTeam(_) => CaseError::from_error(ErrorArea::Threads, error),

@@ -202,6 +202,9 @@ array-size = "1MiB"
 benchmark = "memory.latency"
 to = "16KiB"
 [[measure]]
+benchmark = "memory.cache_bandwidth"
+to = "16KiB"
+[[measure]]
 benchmark = "compute.peak_flops"
 instruction-sets = "every"
 [[measure]]
@@ -213,6 +216,7 @@ n = 300
     for (benchmark, metric) in [
         ("memory.stream", "triad"),
         ("memory.latency", "latency"),
+        ("memory.cache_bandwidth", "read"),
         ("compute.peak_flops", "fp64"),
         ("compute.peak_flops", "fp32"),
         ("compute.linpack", "rmax"),
@@ -280,4 +284,48 @@ fn concurrent_assay_adds_warning() {
     let warnings = document["warnings"].as_array().unwrap();
     assert!(warnings.iter().any(|warning| warning["id"] == "another-assay"), "{warnings:?}");
     assert_eq!(world.json(&["list", "--all", "--json"])["runs"].as_array().unwrap().len(), 2);
+}
+
+/// Every pair of cores and every point of a curve is a result, and the plots are on the page.
+#[test]
+fn measures_pairs_of_cores_and_latency_under_load() {
+    let world = World::new();
+    world.write(
+        "cores.toml",
+        "name = \"cores\"\nbudget = \"4s\"\n[[measure]]\nbenchmark = \"memory.core_to_core\"\n\
+         optional = true\n[[measure]]\nbenchmark = \"memory.loaded_latency\"\noptional = true\n\
+         to = \"1MiB\"\narray-size = \"256KiB\"\n",
+    );
+    if std::thread::available_parallelism().is_ok_and(|it| it.get() < 2) {
+        println!("SKIPPED measures_pairs_of_cores_and_latency_under_load: one CPU");
+        return;
+    }
+    let document = world.json(&["run", "./cores.toml", "--json"]);
+    assert_eq!(document["failures"], Value::Array(vec![]));
+    let distances = results(&document, "memory.core_to_core", "latency");
+    let pairs = results(&document, "memory.core_to_core", "pair_latency");
+    assert!(!distances.is_empty() && pairs.len() >= distances.len());
+    for pair in &pairs {
+        let parameters = &pair["parameters"];
+        let distance = &parameters["distance"];
+        assert!(distances.iter().any(|it| it["parameters"]["placement"] == *distance));
+        assert_ne!(parameters["placement"], parameters["source"]);
+    }
+    for metric in ["latency", "bandwidth"] {
+        let points = results(&document, "memory.loaded_latency", metric);
+        let is_idle = |it: &&&Value| it["parameters"]["point"] == "idle";
+        assert_eq!(points.iter().filter(is_idle).count(), 1, "{metric}");
+        let pauses = |share: f64| {
+            let is_mix = |it: &&&Value| it["parameters"]["read_share"].as_f64() == Some(share);
+            points.iter().filter(is_mix).count()
+        };
+        assert_eq!([1.0, 0.67, 0.5].map(pauses), [11; 3], "{metric}");
+        assert!(points.iter().all(|it| it["median"].as_f64().is_some_and(|it| it > 0.0)));
+    }
+    let svg = world.assay(&["show", "latest", "--format", "svg"]).succeeded().out;
+    assert!(svg.contains("bandwidth of all traffic"), "{svg}");
+    let text = world.assay(&["show", "latest"]).succeeded().out;
+    for heading in ["Memory latency under load", "Latency between cores"] {
+        assert!(text.contains(heading), "{text}");
+    }
 }

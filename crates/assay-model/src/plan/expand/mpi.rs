@@ -195,7 +195,7 @@ fn find_pair(which: MpiPlacement, host: &HostFacts) -> Option<(Domain, u32)> {
     Some((Domain { placement: which.name().to_owned(), cpus: vec![a.id, b.id] }, 2))
 }
 
-fn has_distance(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
+pub(super) fn has_distance(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
     let same_socket = a.socket == b.socket;
     let same_core = same_socket && a.core == b.core;
     let shares = |cache: &Cache| cache.cpus.contains(&a.id) && cache.cpus.contains(&b.id);

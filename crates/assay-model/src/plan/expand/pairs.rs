@@ -59,6 +59,8 @@ pub const fn is_between_hosts(request: &MeasureRequest) -> bool {
         MeasureRequest::Machine(_)
         | MeasureRequest::Stream { .. }
         | MeasureRequest::Latency { .. }
+        | MeasureRequest::CacheBandwidth { .. }
+        | MeasureRequest::LoadedLatency { .. }
         | MeasureRequest::PeakFlops { .. }
         | MeasureRequest::Linpack { .. }
         | MeasureRequest::Storage(_)

@@ -11,7 +11,7 @@ const ARRAYS: u64 = 3;
 /// Maximum share of the usable memory, so that the system keeps a reserve.
 pub(super) const MEMORY_SHARE: f64 = 0.8;
 /// Minimum array size; passes over smaller arrays are too short for the clock.
-const MIN_ARRAY_BYTES: u64 = 64 * 1024;
+pub(super) const MIN_ARRAY_BYTES: u64 = 64 * 1024;
 /// Array size without a visible cache: larger than any current cache.
 const DEFAULT_ARRAY_BYTES: u64 = 1 << 30;
 /// Minimum working set of the ladder: 64 cache lines, for a chain of sufficient length.
@@ -29,7 +29,7 @@ fn require_known_memory(host: &HostFacts) -> Result<(), PlanError> {
 }
 
 /// Returns the memory in bytes that arrays may take.
-fn usable_share(host: &HostFacts) -> Result<u64, PlanError> {
+pub(super) fn usable_share(host: &HostFacts) -> Result<u64, PlanError> {
     require_known_memory(host)?;
     Ok((host.usable_bytes() as f64 * MEMORY_SHARE) as u64)
 }

@@ -9,6 +9,7 @@ use crate::suite::{FileStep, FilesRequest, LinpackSize, MeasureRequest, RdmaRequ
 use crate::workload::file_set::FileWorkload;
 use crate::workload::{RdmaConnection, RdmaDevice};
 
+mod memory;
 mod mpi;
 mod pairs;
 
@@ -108,6 +109,9 @@ fn format_case(case: &Case) -> String {
             work.source.cpus,
             Bytes(work.bytes_per_array)
         ),
+        Workload::CacheBandwidth(work) => format!("{:?}", work.domain.cpus),
+        Workload::CoreToCore(work) => format!("{:?}", work.cpus()),
+        Workload::LoadedLatency(work) => format!("{:?}", work.traffic.cpus),
         Workload::Linpack(work) => format!("{:?}", work.cpus),
         Workload::PeakFlops(work) => format!("{:?}", work.domain.cpus),
         Workload::Latency(work) => format!("{}", work.cpu),

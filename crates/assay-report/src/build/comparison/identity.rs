@@ -31,7 +31,10 @@ fn attribute_label(name: Attribute, value: &AttributeValue) -> Option<String> {
         (Attribute::LoadStreams, AttributeValue::Integer(0)) => return None,
         (Attribute::Threads, _) => run_words::threads(value.as_number()? as usize),
         (
-            Attribute::AskedGidIndex | Attribute::AskedPathMtuBytes | Attribute::ServiceLevel,
+            Attribute::AskedGidIndex
+            | Attribute::AskedPathMtuBytes
+            | Attribute::ServiceLevel
+            | Attribute::PauseS,
             _,
         ) => format!("{} {shown}", plain()),
         (Attribute::Streams, _) => message!("streams", n = value.as_number()? as u64),

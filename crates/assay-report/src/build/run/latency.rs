@@ -34,7 +34,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
 }
 
 /// Returns level and size of each cache that the measuring CPU uses, in ascending order.
-fn cache_levels(host: &HostFacts, estimate: &MetricEstimate) -> Vec<(u8, u64)> {
+pub(super) fn cache_levels(host: &HostFacts, estimate: &MetricEstimate) -> Vec<(u8, u64)> {
     let cpu = number(estimate, Attribute::Cpu).map(|cpu| cpu as u32);
     let uses = |cpus: &[u32]| cpu.is_none_or(|cpu| cpus.contains(&cpu));
     let mut sizes: BTreeMap<u8, u64> = BTreeMap::new();
@@ -67,7 +67,7 @@ fn plot(estimates: &[&MetricEstimate], levels: &[(u8, u64)]) -> Option<Plot> {
         Axis::new(word("working-set"), Unit::Byte, Scale::Log2),
         Axis::new(word("time-per-load"), Unit::Second, Scale::Log10),
     ];
-    let bands = bands(levels);
+    let bands = level_bands(levels);
     Some(Plot { bands, ..Plot::new(word("ladder-title"), description, axes, series) })
 }
 
@@ -86,7 +86,8 @@ fn series_name(estimate: &MetricEstimate, all: &[&MetricEstimate]) -> String {
     if reported.is_empty() { word("column-latency").to_owned() } else { reported.join(comma()) }
 }
 
-fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
+/// Returns the range of working sets that each level serves, and that of memory.
+pub(super) fn level_bands(levels: &[(u8, u64)]) -> Vec<Band> {
     let mut bands = Vec::new();
     let mut from = 0.0;
     for (level, bytes) in levels {
@@ -139,7 +140,7 @@ fn levels_table(
 /// level below. Memory is represented by the largest of all, if it is at least twice the last
 /// cache. Near a boundary two levels serve a working set, so it represents neither. Without known
 /// caches, all working sets are returned.
-fn representatives<'a>(
+pub(super) fn representatives<'a>(
     estimates: &[&'a MetricEstimate],
     levels: &[(u8, u64)],
 ) -> Vec<(String, String, &'a MetricEstimate)> {

@@ -16,6 +16,8 @@ fn program_of(measure: &Measure) -> Option<&CommandRequest> {
         MeasureRequest::Machine(_)
         | MeasureRequest::Stream { .. }
         | MeasureRequest::Latency { .. }
+        | MeasureRequest::CacheBandwidth { .. }
+        | MeasureRequest::LoadedLatency { .. }
         | MeasureRequest::PeakFlops { .. }
         | MeasureRequest::Linpack { .. }
         | MeasureRequest::Network(_)
