@@ -96,15 +96,6 @@ fn listen(address: IpAddr) -> Result<(TcpListener, SocketAddr), NetworkError> {
         .map_err(|source| NetworkError::Listen { address: asked, source })
 }
 
-const fn service(listen: SocketAddr) -> Iperf3Service {
-    Iperf3Service {
-        listen,
-        once: false,
-        idle_limit: None,
-        idle_timeout: IDLE_TIMEOUT,
-        interval_s: None,
-        pinned: false,
-        gate: None,
-        clock: clock::now_ns,
-    }
+fn service(listen: SocketAddr) -> Iperf3Service {
+    Iperf3Service::new(listen, IDLE_TIMEOUT)
 }
