@@ -126,27 +126,9 @@ fn client(
     cancel: &AtomicBool,
     (terminal, sink): (&mut Terminal, &mut Iperf3Sink),
 ) -> Result<u8, CommandFailure> {
-    let (host, host_device) = split_device(host);
-    let family = match (typed.version4, typed.version6) {
-        (true, _) => AddressFamily::V4,
-        (_, true) => AddressFamily::V6,
-        _ => AddressFamily::Any,
-    };
-    let bound = typed.bind.as_ref().map(|bound| bound.address);
-    let local = bound.map(|ip| SocketAddr::new(ip, typed.test.cport));
-    let unspecified = if typed.version6 { "::" } else { "0.0.0.0" };
-    let unspecified =
-        || unspecified.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
-    let target = NetworkTarget {
-        family,
-        local: local.or_else(|| if typed.test.cport == 0 { None } else { unspecified() }),
-        connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
-        endpoint: endpoint_options(typed, host_device),
-        ..NetworkTarget::new(host, typed.port)
-    };
     let credentials = read_credentials(typed, terminal)?;
     let test = Iperf3ClientTest {
-        target,
+        target: network_target(host, typed),
         parameters: titled_parameters(typed)?,
         interval_s: interval_s(typed),
         pinned: typed.pinned,
@@ -192,6 +174,28 @@ fn client(
     recording.store_outcome(&Iperf3TestOutcome { style: output.style, report })?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| network_failure(&error))
+}
+
+/// Returns the server to connect to, and the addresses and settings of this end.
+fn network_target(host: &str, typed: &Iperf3Arguments) -> NetworkTarget {
+    let (host, host_device) = split_device(host);
+    let family = match (typed.version4, typed.version6) {
+        (true, _) => AddressFamily::V4,
+        (_, true) => AddressFamily::V6,
+        _ => AddressFamily::Any,
+    };
+    let bound = typed.bind.as_ref().map(|bound| bound.address);
+    let local = bound.map(|ip| SocketAddr::new(ip, typed.test.cport));
+    let unspecified = if typed.version6 { "::" } else { "0.0.0.0" };
+    let unspecified =
+        || unspecified.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
+    NetworkTarget {
+        family,
+        local: local.or_else(|| if typed.test.cport == 0 { None } else { unspecified() }),
+        connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
+        endpoint: endpoint_options(typed, host_device),
+        ..NetworkTarget::new(host, typed.port)
+    }
 }
 
 /// Splits a host from the device after `%`. A link-local address keeps it, as its interface.

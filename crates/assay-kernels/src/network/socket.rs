@@ -315,20 +315,6 @@ fn configure_udp_socket(socket: &impl AsFd, options: &SocketOptions) -> io::Resu
     Ok(())
 }
 
-/// Request for a flow label (`struct in6_flowlabel_req` of `linux/in6.h`).
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct FlowLabelRequest {
-    destination: [u8; 16],
-    label: u32,
-    action: u8,
-    share: u8,
-    flags: u16,
-    expires: u16,
-    linger: u16,
-    padding: u32,
-}
-
 /// Reserves the flow label, and returns the address that carries it.
 fn label_flow(
     socket: &impl AsFd,
@@ -344,18 +330,15 @@ fn label_flow(
         let text = "a flow label needs an IPv6 address";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     };
-    let request = FlowLabelRequest {
-        destination: remote.ip().octets(),
-        label: label.to_be(),
-        action: 0,
-        share: SHARED,
-        flags: CREATE,
-        expires: 0,
-        linger: 0,
-        padding: 0,
-    };
+    // `struct in6_flowlabel_req` of `linux/in6.h`: destination, label, action (0 = get), share,
+    // flags, and times that stay 0.
+    let mut request = [0; 32];
+    request[..16].copy_from_slice(&remote.ip().octets());
+    request[16..20].copy_from_slice(&label.to_be_bytes());
+    request[21] = SHARED;
+    request[22..24].copy_from_slice(&CREATE.to_ne_bytes());
     let level = libc::IPPROTO_IPV6;
-    set_option(socket, level, libc::IPV6_FLOWLABEL_MGR, &request, "the flow label")?;
+    set_option_bytes(socket, level, libc::IPV6_FLOWLABEL_MGR, &request, "the flow label")?;
     set_option(socket, level, libc::IPV6_FLOWINFO_SEND, &1_i32, "the flow label")?;
     remote.set_flowinfo(label.to_be());
     Ok(remote.into())

@@ -28,7 +28,7 @@ pub(super) fn parse_bound_address(text: &str) -> Result<BoundAddress, String> {
     };
     match address.parse() {
         Ok(address) => Ok(BoundAddress { address, device }),
-        Err(_) => Err(format!("expected an IP address, found `{address}`")),
+        Err(_) => Err("expected an address, like 192.0.2.1 or ::1".to_owned()),
     }
 }
 
