@@ -36,7 +36,7 @@ use assay_run::network::{iperf3_flows, iperf3_record};
 use assay_run::recording::Recording;
 use assay_run::stored_outcome::{self, ToolOutcome};
 
-use output::{Iperf3Output, Iperf3OutputShape};
+use output::{Iperf3Output, Iperf3OutputShape, Iperf3Program};
 use pid_file::PidFile;
 use sink::Iperf3Sink;
 
@@ -171,7 +171,8 @@ fn client(
     sink.print(terminal, &output.format_outcome(&report));
     let entries = iperf3_record::entries(&test, &report, &outcome);
     record_end(&mut recording, 0, entries, outcome.as_ref().err())?;
-    recording.store_outcome(&Iperf3TestOutcome { style: output.style, report })?;
+    let Iperf3Output { style, program, .. } = output;
+    recording.store_outcome(&Iperf3TestOutcome { style, report, program })?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| network_failure(&error))
 }
@@ -225,6 +226,8 @@ fn endpoint_options(typed: &Iperf3Arguments, host_device: Option<&str>) -> Endpo
 struct Iperf3TestOutcome {
     style: Iperf3TextStyle,
     report: Iperf3Report,
+    #[serde(default)]
+    program: Option<Iperf3Program>,
 }
 
 impl ToolOutcome for Iperf3TestOutcome {
@@ -300,10 +303,10 @@ pub fn render_stored(
     store: &Store,
     as_document: bool,
 ) -> Result<String, CommandFailure> {
-    let Iperf3TestOutcome { style, report } = stored_outcome::read(run, store)?;
+    let Iperf3TestOutcome { style, report, program } = stored_outcome::read(run, store)?;
     let shape = if as_document { Iperf3OutputShape::Document } else { Iperf3OutputShape::Text };
     let title = report.start.as_ref().and_then(|start| start.title.clone());
-    let mut output = Iperf3Output::from_parts(shape, style, title);
+    let mut output = Iperf3Output::from_parts(shape, style, title, program);
     let mut text =
         report.start.clone().map_or(String::new(), |start| output.format_start(start));
     text.extend(report.intervals.iter().map(|it| output.format_interval(it.clone())));

@@ -4,7 +4,8 @@
 
 use assay_dialects::iperf3::text::{self, Iperf3TextStyle};
 use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Report, Iperf3Start, json};
-
+use assay_run::network::iperf3_flows;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::options::network::Iperf3Arguments;
@@ -17,8 +18,17 @@ pub(super) struct Iperf3Output {
     title: Option<String>,
     /// Number of the test, if the server runs several at once.
     test: Option<u64>,
+    /// Description of this end, for a test that fails before its start.
+    pub(super) program: Option<Iperf3Program>,
     start: Option<Iperf3Start>,
     intervals: Vec<Iperf3Interval>,
+}
+
+/// Program and system of this end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Iperf3Program {
+    version: String,
+    system: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,15 +68,19 @@ impl Iperf3Output {
             verbose: typed.verbose,
             ..Iperf3TextStyle::default()
         };
-        Self::from_parts(Iperf3OutputShape::from_options(typed), style, typed.title.clone())
+        let program =
+            Iperf3Program { version: iperf3_flows::version(), system: iperf3_flows::system() };
+        let shape = Iperf3OutputShape::from_options(typed);
+        Self::from_parts(shape, style, typed.title.clone(), Some(program))
     }
 
     pub(super) const fn from_parts(
         shape: Iperf3OutputShape,
         style: Iperf3TextStyle,
         title: Option<String>,
+        program: Option<Iperf3Program>,
     ) -> Self {
-        Self { shape, style, title, test: None, start: None, intervals: Vec::new() }
+        Self { shape, style, title, test: None, program, start: None, intervals: Vec::new() }
     }
 
     /// Marks all output with the number of the test.
@@ -165,6 +179,10 @@ impl Iperf3Output {
         let mut value = json::build_document(self.start.as_ref(), &self.intervals, end, error);
         if let Some(number) = self.test {
             value["test"] = number.into();
+        }
+        if let (None, Some(program)) = (&self.start, &self.program) {
+            value["start"]["version"] = program.version.as_str().into();
+            value["start"]["system_info"] = program.system.as_str().into();
         }
         format!("{value:#}\n")
     }
