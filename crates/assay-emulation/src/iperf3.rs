@@ -363,7 +363,7 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
         (None, Some(blocks)) => TestLimit::Blocks(blocks),
         (None, None) => {
             let seconds = u64::from(typed.time.unwrap_or(10));
-            TestLimit::Seconds(within("a time", seconds, 1, TIME_LIMIT_S)?)
+            TestLimit::Seconds(within("a time", seconds, 0, TIME_LIMIT_S)?)
         }
     };
     Ok(Iperf3Parameters {

@@ -61,7 +61,7 @@ pub(super) fn serve(
             }
             return;
         }
-        let failure = failure_of(&report);
+        let failure = reported_failure(&report);
         sink.print(terminal, &outputs.format(report));
         if let Some(failure) = failure {
             failures += 1;
@@ -87,7 +87,7 @@ fn detach(pid_file: Option<&PidFile>) -> Result<(), CommandFailure> {
 }
 
 /// Returns the failure that an event reports; an interruption is none.
-fn failure_of(report: &Iperf3ServerReport) -> Option<CommandFailure> {
+fn reported_failure(report: &Iperf3ServerReport) -> Option<CommandFailure> {
     match report {
         Iperf3ServerReport::Failed(error)
         | Iperf3ServerReport::Test(_, Iperf3TestReport::Failed(error)) => {

@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 /// Destination of a command's output.
 #[derive(Debug)]
 pub(super) struct Iperf3Sink {
-    log: Option<LogFile>,
+    log: Option<OutputLog>,
     /// Format of the time before each line of text.
     timestamps: Option<String>,
     /// Whether the output is text.
@@ -22,7 +22,7 @@ pub(super) struct Iperf3Sink {
 }
 
 #[derive(Debug)]
-struct LogFile {
+struct OutputLog {
     path: PathBuf,
     file: File,
     /// First error while writing.
@@ -32,7 +32,7 @@ struct LogFile {
 impl Iperf3Sink {
     /// Opens the log file, if there is one.
     pub(super) fn open(typed: &Iperf3Arguments) -> Result<Self, CommandFailure> {
-        let log = typed.logfile.clone().map(LogFile::open).transpose()?;
+        let log = typed.logfile.clone().map(OutputLog::open).transpose()?;
         // JSON has the time in its first object.
         let is_text = !typed.json && !typed.json_stream;
         Ok(Self { log, timestamps: typed.timestamps.clone().filter(|_| is_text), is_text })
@@ -79,7 +79,7 @@ impl Iperf3Sink {
     /// Ends the output.
     pub(super) fn finish(self) -> Result<(), CommandFailure> {
         match self.log {
-            Some(LogFile { path, error: Some(error), .. }) => {
+            Some(OutputLog { path, error: Some(error), .. }) => {
                 Err(CommandFailure::measurement(format!(
                     "cannot write the log file {}",
                     path.display()
@@ -92,7 +92,7 @@ impl Iperf3Sink {
     }
 }
 
-impl LogFile {
+impl OutputLog {
     fn open(path: PathBuf) -> Result<Self, CommandFailure> {
         match File::options().append(true).create(true).open(&path) {
             Ok(file) => Ok(Self { path, file, error: None }),

@@ -346,6 +346,8 @@ impl Iperf3Session<'_> {
         loop {
             meter.tick(report);
             let left_s = match self.test.parameters.limit {
+                // Until it is interrupted.
+                TestLimit::Seconds(0) => f64::INFINITY,
                 TestLimit::Seconds(seconds) => f64::from(seconds) - meter.counted_s(),
                 TestLimit::Bytes(_) | TestLimit::Blocks(_) => f64::INFINITY,
             };

@@ -166,7 +166,7 @@ pub(crate) struct Iperf3TestArguments {
     /// Bidirectional: both send
     #[arg(long, conflicts_with = "reverse")]
     pub(crate) bidir: bool,
-    /// Duration of the test in seconds [default: 10]
+    /// Duration of the test in seconds; 0 = until a signal ends it [default: 10]
     #[arg(short, long, value_name = "SECONDS", conflicts_with_all = ["bytes", "blockcount"])]
     pub(crate) time: Option<u32>,
     /// Bytes to send

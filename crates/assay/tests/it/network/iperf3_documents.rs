@@ -165,3 +165,23 @@ fn receiver_prints_statistics_of_the_sender() {
         check(Program::Real("iperf3"), false);
     }
 }
+
+#[test]
+fn failed_test_has_version_and_system() {
+    let world = World::new();
+    let port = free_port().to_string();
+    let words = ["-c", "127.0.0.1", "-p", &port, "-J"];
+    let outcome = world.assay(&[&["iperf3"], &words[..]].concat()).failed_with(4);
+    let ours: Value = serde_json::from_str(&outcome.out).unwrap();
+    assert!(ours["error"].as_str().unwrap().contains("refused"), "{ours:#}");
+    let stored = world.json(&["show", "latest", "--as", "iperf3-json"]);
+    assert_eq!(stored, ours);
+    if is_installed("iperf3", "failed_test_has_version_and_system") {
+        let output = Command::new("iperf3").args(words).output().unwrap();
+        let real: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let [mut found, mut expected] = [BTreeMap::new(), BTreeMap::new()];
+        collect_types(&ours, "", &mut found);
+        collect_types(&real, "", &mut expected);
+        assert_eq!(found, expected);
+    }
+}

@@ -285,3 +285,20 @@ fn every_option_of_real_iperf3_is_known() {
         }
     }
 }
+
+#[test]
+fn test_without_duration_runs_until_a_signal() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = server(&world, port, &[]);
+    let port = port.to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "0", "-b", "10M", "-J"];
+    let running = world.command(&words).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(2500));
+    let id = running.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = running.wait_with_output().unwrap();
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(value["intervals"].as_array().unwrap().len() >= 2, "{value:#}");
+    assert_eq!(value["start"]["test_start"]["duration"], 0, "{value:#}");
+}
