@@ -5,8 +5,8 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_dialects::iperf3::text::Iperf3TextStyle;
 use assay_dialects::iperf3::Iperf3Report;
+use assay_dialects::iperf3::text::Iperf3TextStyle;
 use assay_dialects::wire::iperf3::parameters::{
     DataDirection, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
     TCP_BLOCK_LIMIT, TIME_LIMIT_S, TestLimit, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
@@ -202,7 +202,9 @@ fn network_target(host: &str, typed: &Iperf3Arguments) -> NetworkTarget {
 /// Splits a host from the device after `%`. A link-local address keeps it, as its interface.
 fn split_device(host: &str) -> (&str, Option<&str>) {
     match host.split_once('%') {
-        Some((name, device)) if name.trim_start_matches('[').parse::<Ipv6Addr>().is_err() => (name, Some(device)),
+        Some((name, device)) if name.trim_start_matches('[').parse::<Ipv6Addr>().is_err() => {
+            (name, Some(device))
+        }
         _ => (host, None),
     }
 }

@@ -227,7 +227,11 @@ pub fn end_object(end: &Iperf3End, udp: bool, bidirectional: bool) -> Value {
     // In a bidirectional test the client's streams come first at either end. `sum_sent` is
     // therefore always the client's data.
     let forward = end.streams.first().is_none_or(|first| first.sends);
-    let ways = if bidirectional { &[(forward, ""), (!forward, "_bidir_reverse")][..] } else { &[(forward, "")][..] };
+    let ways = if bidirectional {
+        &[(forward, ""), (!forward, "_bidir_reverse")][..]
+    } else {
+        &[(forward, "")][..]
+    };
     for (sends, suffix) in ways {
         let (sent, received) = (end.sum_sent(*sends), end.sum_received(*sends));
         let Some(known) = sent.or(received) else { continue };
@@ -235,7 +239,8 @@ pub fn end_object(end: &Iperf3End, udp: bool, bidirectional: bool) -> Value {
             value[format!("sum{suffix}")] = datagram_object(sent, received, *sends);
         }
         // As iperf3, a server prints 0 for the other end.
-        for (key, sum, is_sent) in [("sum_sent", sent, true), ("sum_received", received, false)] {
+        for (key, sum, is_sent) in [("sum_sent", sent, true), ("sum_received", received, false)]
+        {
             let sum = sum.unwrap_or_else(|| unknown_side(&known));
             let sender = if udp { is_sent } else { *sends };
             value[format!("{key}{suffix}")] = totals_object(&sum, is_sent, sender);
@@ -284,11 +289,7 @@ fn datagram_object(
     totals_object(&StreamInterval { udp, ..data }, false, sender)
 }
 
-fn stream_totals_object(
-    stream: &StreamTotals,
-    file: Option<&DiskFile>,
-    udp: bool,
-) -> Value {
+fn stream_totals_object(stream: &StreamTotals, file: Option<&DiskFile>, udp: bool) -> Value {
     if udp {
         let mut value = datagram_object(stream.sent, stream.received, stream.sends);
         let late = stream.received.and_then(|received| received.udp?.out_of_order);

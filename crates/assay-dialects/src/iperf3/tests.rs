@@ -199,11 +199,7 @@ fn server_prints_zeros_for_the_other_end() {
             ("/streams/0/sender/seconds", 0.5.into()),
         ],
     );
-    check(
-        false,
-        true,
-        &[("/sum_sent/bytes", bytes), ("/sum_received/bytes", 0.into())],
-    );
+    check(false, true, &[("/sum_sent/bytes", bytes), ("/sum_received/bytes", 0.into())]);
     check(
         true,
         false,

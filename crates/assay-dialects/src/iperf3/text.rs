@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::units::{self, RateFormat};
-use super::{ConcurrentTests, DiskFile, Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval};
+use super::{
+    ConcurrentTests, DiskFile, Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval,
+};
 
 /// Options that change the format of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -175,7 +177,12 @@ pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
     text.push_str(&column_header(style, columns));
     for stream in &end.streams {
         let file = end.file.as_ref();
-        text.push_str(&summary_lines((stream.sent, stream.received), stream.sends, file, style));
+        text.push_str(&summary_lines(
+            (stream.sent, stream.received),
+            stream.sends,
+            file,
+            style,
+        ));
     }
     for sends in [true, false] {
         if end.streams.iter().filter(|stream| stream.sends == sends).count() > 1 {

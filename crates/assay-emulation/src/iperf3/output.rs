@@ -94,7 +94,8 @@ impl Iperf3Output {
         if self.shape != Iperf3OutputShape::Text {
             return String::new();
         }
-        let mut label = self.title.as_ref().map_or(String::new(), |title| format!("{title}:  "));
+        let mut label =
+            self.title.as_ref().map_or(String::new(), |title| format!("{title}:  "));
         if let Some(number) = self.test {
             label += &format!("test {number}:  ");
         }
@@ -130,7 +131,8 @@ impl Iperf3Output {
     pub(super) fn format_interval(&mut self, interval: Iperf3Interval) -> String {
         let bidirectional = self.style.bidirectional;
         let text = self.format_lines(&text::format_interval(&interval, self.style))
-            + &self.format_event("interval", || json::interval_object(&interval, bidirectional));
+            + &self
+                .format_event("interval", || json::interval_object(&interval, bidirectional));
         if self.shape.has_document() {
             self.intervals.push(interval);
         }

@@ -18,7 +18,9 @@ use assay_run::network::iperf3_server::{
 use super::output::Iperf3Output;
 use super::pid_file::PidFile;
 use super::sink::Iperf3Sink;
-use super::{INTERRUPTED, endpoint_options, idle_timeout, interval_s, network_failure, open_login_gate};
+use super::{
+    INTERRUPTED, endpoint_options, idle_timeout, interval_s, network_failure, open_login_gate,
+};
 use crate::options::network::Iperf3Arguments;
 use crate::terminal::Terminal;
 
@@ -122,7 +124,8 @@ impl<'t> ServerOutputs<'t> {
                 return output.format_banner(port, test, self.clients);
             }
             Iperf3ServerReport::Failed(error) => {
-                return Iperf3Output::new(self.typed, false).format_failure(&error_text(&error));
+                return Iperf3Output::new(self.typed, false)
+                    .format_failure(&error_text(&error));
             }
             Iperf3ServerReport::Test(number, report) => (number, report),
         };

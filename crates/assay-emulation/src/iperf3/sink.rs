@@ -49,7 +49,12 @@ impl Iperf3Sink {
 
     /// Prints a message of the protocol under its name (`-d`): between lines of text, and on
     /// standard error beside JSON, which it would damage.
-    pub(super) fn print_message(&mut self, terminal: &mut Terminal, name: &str, message: &[u8]) {
+    pub(super) fn print_message(
+        &mut self,
+        terminal: &mut Terminal,
+        name: &str,
+        message: &[u8],
+    ) {
         let mut value: serde_json::Value = serde_json::from_slice(message).unwrap_or_default();
         if let Some(token) = value.get_mut("authtoken") {
             // A reader could log in with it for some seconds.

@@ -10,8 +10,8 @@ use self::qperf_parameters::{
 };
 use assay_console::options::{self, RecordArguments};
 
-pub(crate) use self::iperf3::Iperf3TestArguments;
 pub use self::iperf3::Iperf3Arguments;
+pub(crate) use self::iperf3::Iperf3TestArguments;
 
 mod iperf3;
 #[cfg(test)]

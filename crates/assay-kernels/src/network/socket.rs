@@ -639,7 +639,9 @@ mod tests {
         let labelled = connect_udp(v6.local_addr().unwrap(), &options).unwrap();
         assert_eq!(labelled.send(b"x").unwrap(), 1);
         // The kernel reports the label with the address of the peer.
-        let SocketAddr::V6(peer) = labelled.peer_addr().unwrap() else { panic!("{labelled:?}") };
+        let SocketAddr::V6(peer) = labelled.peer_addr().unwrap() else {
+            panic!("{labelled:?}")
+        };
         assert_eq!(u32::from_be(peer.flowinfo()), 0x12345);
         let v4 = bind_udp("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = v4.local_addr().unwrap();

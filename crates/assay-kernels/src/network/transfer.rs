@@ -216,7 +216,8 @@ fn run(flow: &Flow, shared: (&StreamProgress, &TransferControl)) -> io::Result<(
     }
     match (&flow.socket, flow.sends) {
         (Socket::Tcp(tcp), true) => {
-            let source = BlockSource::new(flow.block_bytes, flow.copying, flow.file.as_deref())?;
+            let source =
+                BlockSource::new(flow.block_bytes, flow.copying, flow.file.as_deref())?;
             stream::send(tcp, source, flow.pace, shared)
         }
         (Socket::Tcp(tcp), false) => {
@@ -232,8 +233,7 @@ fn run(flow: &Flow, shared: (&StreamProgress, &TransferControl)) -> io::Result<(
 
 /// Creates or empties a file that only its owner may read.
 fn create_private(path: &Path) -> io::Result<File> {
-    let opened =
-        File::options().write(true).create(true).truncate(true).mode(0o600).open(path);
+    let opened = File::options().write(true).create(true).truncate(true).mode(0o600).open(path);
     opened.map_err(|error| {
         io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
     })

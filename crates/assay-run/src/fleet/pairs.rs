@@ -17,7 +17,6 @@ use std::thread;
 use std::time::Duration;
 
 use assay_fleet::remote::calls::Call;
-use assay_kernels::clock;
 use assay_kernels::network::device;
 use assay_model::failure::FailureReason;
 

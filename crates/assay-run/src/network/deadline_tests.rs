@@ -12,9 +12,7 @@ use assay_dialects::wire::iperf3::parameters::TestLimit;
 use assay_dialects::wire::iperf3::{Cookie, Iperf3Client, Iperf3Parameters};
 use assay_dialects::wire::qperf::{QperfRequest, QperfTestKind};
 
-use super::iperf3_server::{
-    self, Iperf3ServerReport, Iperf3Service, Iperf3TestReport,
-};
+use super::iperf3_server::{self, Iperf3ServerReport, Iperf3Service, Iperf3TestReport};
 use super::qperf_server::{self, QperfService};
 
 const SECOND_NS: u64 = 1_000_000_000;

@@ -519,14 +519,13 @@ fn stream_end(ours: &MeteredStreamTotals, theirs: &Iperf3Results) -> StreamTotal
         // A server that reports no time is assumed to have measured as long as this end.
         end_s: if it.end_s > it.start_s { it.end_s - it.start_s } else { ours.whole.end_s },
         bytes: it.bytes,
-        tcp: it
-            .retransmits
-            .filter(|_| ours.whole.udp.is_none())
-            .map(|retransmits| TcpNumbers {
+        tcp: it.retransmits.filter(|_| ours.whole.udp.is_none()).map(|retransmits| {
+            TcpNumbers {
                 retransmits,
                 reordered: sender_there.map_or(0, |tcp| tcp.reordered),
                 ..TcpNumbers::default()
-            }),
+            }
+        }),
         udp: ours.whole.udp.map(|_| UdpNumbers {
             // Up to 3.13 a receiver does not report the packets of the omitted time; the sender
             // counted them.

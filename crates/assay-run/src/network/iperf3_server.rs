@@ -291,9 +291,9 @@ impl<'a> Iperf3ServerState<'a> {
         _place: Admission<'_>,
         number: u64,
     ) {
-        let prepared = self.prepare_control(&stream).map_err(|source| {
-            NetworkError::OpenStream { peer: peer.clone(), source }
-        });
+        let prepared = self
+            .prepare_control(&stream)
+            .map_err(|source| NetworkError::OpenStream { peer: peer.clone(), source });
         let outcome = prepared
             .and_then(|()| ControlConnection::with_clock(stream, peer, self.service.clock))
             .and_then(|control| self.identify(control, number));
@@ -378,7 +378,8 @@ impl<'a> Iperf3ServerState<'a> {
             ConnectionRole::Rejected => return control.send(&Iperf3Server::denial_message()),
             ConnectionRole::Test(number, streams) => (number, streams),
         };
-        let mut test = Iperf3ServerTest::new(self, (control, server), (number, cookie), streams);
+        let mut test =
+            Iperf3ServerTest::new(self, (control, server), (number, cookie), streams);
         let outcome = test.run();
         if outcome.is_err() {
             // Releases the client from waiting for this server; the client may be gone itself.

@@ -280,11 +280,7 @@ fn parameters_and_results_round_trip() {
             StreamResult {
                 id: 3,
                 retransmits: Some(4),
-                tcp: Some(SenderTcp {
-                    rtt_us: (1, 2, 3),
-                    windows_bytes: (4, 5),
-                    reordered: 6,
-                }),
+                tcp: Some(SenderTcp { rtt_us: (1, 2, 3), windows_bytes: (4, 5), reordered: 6 }),
                 end_s: 1.5,
                 ..StreamResult::default()
             },

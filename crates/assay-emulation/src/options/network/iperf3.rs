@@ -10,9 +10,9 @@ use assay_run::network::iperf3_server::RateLimit;
 use clap::{ArgGroup, Args};
 
 use super::iperf3_values::{
-    BoundAddress, parse_affinity, parse_bound_address, parse_byte, parse_dscp, parse_flow_label,
-    parse_format_letter, parse_iperf3_host, parse_keepalive, parse_rate, parse_rate_and_burst,
-    parse_rate_limit, parse_size, parse_time_format,
+    BoundAddress, parse_affinity, parse_bound_address, parse_byte, parse_dscp,
+    parse_flow_label, parse_format_letter, parse_iperf3_host, parse_keepalive, parse_rate,
+    parse_rate_and_burst, parse_rate_limit, parse_size, parse_time_format,
 };
 
 #[derive(Debug, Args)]

@@ -104,8 +104,11 @@ pub(super) fn parse_keepalive(text: &str) -> Result<Keepalive, String> {
         [idle, interval, count] => [idle, interval, count],
         _ => return Err(format!("expected IDLE/INTERVAL/COUNT, found `{text}`")),
     };
-    let keepalive =
-        Keepalive { idle_s: number(idle)?, interval_s: number(interval)?, count: number(count)? };
+    let keepalive = Keepalive {
+        idle_s: number(idle)?,
+        interval_s: number(interval)?,
+        count: number(count)?,
+    };
     let probes_s = keepalive.interval_s.unwrap_or(0) * keepalive.count.unwrap_or(0);
     match keepalive.idle_s {
         Some(idle_s) if idle_s <= probes_s => Err(format!(

@@ -8,7 +8,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_dialects::wire::{iperf3, qperf};
-use assay_kernels::clock;
 use assay_model::workload::NetworkWorkload;
 
 use crate::fleet::pair_end::PairEnd;

@@ -29,7 +29,9 @@ pub struct RateLimit {
 pub enum ExceededLimit {
     #[error("it requested {requested} bit/s, more than the limit of {limit} bit/s")]
     RequestedRate { requested: u64, limit: u64 },
-    #[error("it transferred {measured:.0} bit/s over {seconds:.1} s, more than the limit of {limit} bit/s")]
+    #[error(
+        "it transferred {measured:.0} bit/s over {seconds:.1} s, more than the limit of {limit} bit/s"
+    )]
     MeasuredRate { measured: f64, seconds: f64, limit: u64 },
     #[error("it requested {requested_s} s, more than the limit of {limit_s} s")]
     Duration { requested_s: u32, limit_s: u32 },
@@ -130,7 +132,10 @@ mod tests {
             (Iperf3Parameters { streams: 2, ..default.clone() }, None),
             (Iperf3Parameters { streams: 3, ..default.clone() }, Some(27)),
             (Iperf3Parameters { streams: 2, direction: both, ..default.clone() }, Some(27)),
-            (Iperf3Parameters { kernel_rate_bit_per_s: Some(1001), ..default.clone() }, Some(27)),
+            (
+                Iperf3Parameters { kernel_rate_bit_per_s: Some(1001), ..default.clone() },
+                Some(27),
+            ),
             (Iperf3Parameters { rate_bit_per_s: None, ..default.clone() }, None),
             (Iperf3Parameters { omit_s: 1, ..default.clone() }, Some(37)),
             (Iperf3Parameters { limit: TestLimit::Bytes(1), ..default.clone() }, Some(37)),

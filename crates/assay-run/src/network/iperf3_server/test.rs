@@ -4,9 +4,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::{MutexGuard, TryLockError, mpsc};
 use std::time::{Duration, Instant};
 
-use assay_dialects::iperf3::{
-    Iperf3End, Iperf3Interval, Iperf3Start, StreamTotals,
-};
+use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start, StreamTotals};
 use assay_dialects::wire::iperf3::parameters::{DataDirection, TIME_LIMIT_S, TestLimit};
 use assay_dialects::wire::iperf3::{
     ControlState, Cookie, Iperf3Parameters, Iperf3ProtocolError, Iperf3Server,
@@ -25,11 +23,9 @@ use super::super::iperf3_login::LoginRefusal;
 use super::super::meter::{
     IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals,
 };
-use super::server_output::ServerOutput;
 use super::limits::{ExceededLimit, RateWatch};
-use super::{
-    Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, lock, protocol_error,
-};
+use super::server_output::ServerOutput;
+use super::{Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, lock, protocol_error};
 
 /// Timeout of the streams of a test.
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
@@ -168,7 +164,9 @@ impl<'a> Iperf3ServerTest<'a> {
         let Some(cpu) = parameters.server_cpu else { return Ok(()) };
         pin::restrict_current_thread(&[cpu as usize]).map_err(|source| {
             let system = source.raw_os_error().unwrap_or(0);
-            drop(self.control.send(&Iperf3Server::error_message(IPERF3_CANNOT_RESTRICT, system)));
+            drop(
+                self.control.send(&Iperf3Server::error_message(IPERF3_CANNOT_RESTRICT, system)),
+            );
             self.open_error(source)
         })
     }
@@ -401,7 +399,8 @@ impl<'a> Iperf3ServerTest<'a> {
             if event == Some(Iperf3ServerEvent::Ended) {
                 let ended_ns = clock::now_ns();
                 let takes = parameters.direction == DataDirection::Forward;
-                let is_whole = takes && drain_receivers(meter, parameters, service.file.is_some());
+                let is_whole =
+                    takes && drain_receivers(meter, parameters, service.file.is_some());
                 return Ok(Some(ended_ns).filter(|_| !is_whole));
             }
             if self.shared.is_closing() {

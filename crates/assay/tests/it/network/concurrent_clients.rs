@@ -42,8 +42,9 @@ impl Server {
 fn clients(world: &World) -> Vec<Command> {
     let mut clients = vec![world.command(&["iperf3", "--no-store"])];
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let installed =
-        std::env::split_paths(&path).map(|folder| folder.join("iperf3")).find(|it| it.is_file());
+    let installed = std::env::split_paths(&path)
+        .map(|folder| folder.join("iperf3"))
+        .find(|it| it.is_file());
     let real: Vec<PathBuf> = installed.into_iter().chain(newest_program("iperf3")).collect();
     clients.extend(real.iter().map(Command::new));
     clients
@@ -103,7 +104,8 @@ fn several_clients_are_served_at_once_each_with_its_result() {
             let share = others["share"].as_f64().unwrap();
             assert!((0.1..=1.0).contains(&share), "{mode}: {its:#}");
         }
-        let mut numbers: Vec<_> = served.iter().map(|it| it["test"].as_u64().unwrap()).collect();
+        let mut numbers: Vec<_> =
+            served.iter().map(|it| it["test"].as_u64().unwrap()).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [1, 2, 3, 4]);
     }
@@ -165,8 +167,10 @@ fn client_beyond_the_limit_is_told_busy() {
 #[test]
 fn lines_and_events_name_their_test() {
     let world = World::new();
-    for (options, is_stream) in [(&["--clients", "2", "-1"][..], false), (&["--clients", "2", "-1", "--json-stream"], true)]
-    {
+    for (options, is_stream) in [
+        (&["--clients", "2", "-1"][..], false),
+        (&["--clients", "2", "-1", "--json-stream"], true),
+    ] {
         let server = Server::start(&world, options);
         let running = [&["iperf3", "--no-store"][..], &["iperf3"]]
             .map(|words| spawn(world.command(words), server.port, "-t 2 -b 10M"));
@@ -187,7 +191,11 @@ fn lines_and_events_name_their_test() {
                     .map(|it| it["event"].as_str().unwrap().to_owned())
                     .collect();
                 assert!(events.len() >= 4, "{text}");
-                assert_eq!((&*events[0], &*events[events.len() - 1]), ("start", "end"), "{text}");
+                assert_eq!(
+                    (&*events[0], &*events[events.len() - 1]),
+                    ("start", "end"),
+                    "{text}"
+                );
             } else {
                 let label = format!("test {number}:  ");
                 let lines: Vec<_> =

@@ -57,7 +57,11 @@ impl Program<'_> {
 }
 
 /// Adds the types of all values by their paths. Elements of a list share one path.
-fn collect_types(value: &Value, path: &str, types: &mut BTreeMap<String, BTreeSet<&'static str>>) {
+fn collect_types(
+    value: &Value,
+    path: &str,
+    types: &mut BTreeMap<String, BTreeSet<&'static str>>,
+) {
     let kind = match value {
         Value::Object(map) => {
             for (key, member) in map {
@@ -103,7 +107,9 @@ fn compare(what: &str, ours: &str, real: &str, newer: &[&str]) {
         .collect::<BTreeSet<_>>()
         .into_iter()
         .filter(|path| found.get(*path) != expected.get(*path))
-        .map(|path| format!("{path}: {:?} here, {:?} there", found.get(path), expected.get(path)))
+        .map(|path| {
+            format!("{path}: {:?} here, {:?} there", found.get(path), expected.get(path))
+        })
         .collect();
     assert!(differences.is_empty(), "{what}:\n{}", differences.join("\n"));
     // Requested values are the same.

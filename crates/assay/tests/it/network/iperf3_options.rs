@@ -207,7 +207,8 @@ fn multipath_tcp_carries_a_test() {
     let world = World::new();
     let port = free_port();
     let _serving = server(&world, port, &["-m"]);
-    for options in [&["-m", "-n", "10M"][..], &["-m", "-R", "-t", "1", "-b", "50M"], &["-n", "1M"]]
+    for options in
+        [&["-m", "-n", "10M"][..], &["-m", "-R", "-t", "1", "-b", "50M"], &["-n", "1M"]]
     {
         client(&world, port, options).succeeded();
     }
@@ -268,18 +269,20 @@ fn every_option_of_real_iperf3_is_known() {
     let world = World::new();
     let ours = world.assay(&["iperf3", "--help"]).succeeded().out;
     let installed = is_installed("iperf3", "every_option_of_real_iperf3_is_known");
-    let programs = installed.then(|| "iperf3".into()).into_iter().chain(newest_program("iperf3"));
+    let programs =
+        installed.then(|| "iperf3".into()).into_iter().chain(newest_program("iperf3"));
     for program in programs {
         let output = Command::new(program).arg("--help").output().unwrap();
         let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         let lines = text.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
         let options: Vec<&str> = lines
-            .filter_map(|line| line.split([' ', ',', '[', '<', '=']).find(|it| it.starts_with("--")))
+            .filter_map(|line| {
+                line.split([' ', ',', '[', '<', '=']).find(|it| it.starts_with("--"))
+            })
             .collect();
         assert!(options.len() > 40, "{text}");
         for option in options {
-            let is_listed =
-                ours.split([' ', '\n', ',', '=', '[']).any(|word| word == option);
+            let is_listed = ours.split([' ', '\n', ',', '=', '[']).any(|word| word == option);
             let refusal = || world.assay(&["iperf3", "-c", "h", option]).err;
             assert!(is_listed || refusal().contains("is not supported"), "{option}");
         }
