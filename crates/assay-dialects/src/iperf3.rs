@@ -38,6 +38,9 @@ pub struct Iperf3Start {
     pub cookie: String,
     /// Start of the test, in seconds since 1970.
     pub time_s: u64,
+    /// Milliseconds after `time_s`.
+    #[serde(default)]
+    pub time_ms: u32,
     /// Version that this end reports.
     pub version: String,
     /// Operating system that this end reports.
@@ -66,8 +69,17 @@ pub struct Iperf3Start {
     pub segmentation: bool,
     /// Target rate in bit/s per stream; 0 = no limit.
     pub target_bit_per_s: u64,
+    /// Rate in bit/s to which the kernel paces each stream; 0 = no limit.
+    #[serde(default)]
+    pub kernel_bit_per_s: u64,
+    /// Seconds between reports; 0 = none.
+    #[serde(default)]
+    pub interval_s: f64,
     /// Maximum segment size in bytes.
     pub segment_bytes: u32,
+    /// Requested maximum segment size in bytes; 0 = the path's.
+    #[serde(default)]
+    pub requested_segment_bytes: u32,
     /// Requested socket buffer in bytes; 0 = the system's default.
     pub window_bytes: u32,
     /// Actual send and receive buffer in bytes, as the system set them.
@@ -208,6 +220,26 @@ pub struct StreamTotals {
     pub windows_bytes: (u64, u64),
 }
 
+/// File that the streams sent, or to which they wrote (`-F`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DiskFile {
+    /// Name, as the user wrote it.
+    pub name: String,
+    /// Size in bytes at the end.
+    pub bytes: u64,
+}
+
+/// Other tests that the same server ran during a test (`assay iperf3 -s --clients`).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ConcurrentTests {
+    /// Other tests that ran at any time of this one.
+    pub count: u32,
+    /// Share of this test's time in which at least one of them ran, from 0 to 1.
+    pub share: f64,
+    /// Mean number of them over this test's time.
+    pub mean: f64,
+}
+
 /// CPU of a process in percent of one CPU: total, user, system.
 pub type CpuPercentTuple = (f64, f64, f64);
 
@@ -226,6 +258,12 @@ pub struct Iperf3End {
     pub server_output_text: Option<String>,
     /// The server's output as JSON.
     pub server_output_json: Option<serde_json::Value>,
+    /// File of the streams (`-F`).
+    #[serde(default)]
+    pub file: Option<DiskFile>,
+    /// Other tests of the server at the same time; `None` from a server of one client at a time.
+    #[serde(default)]
+    pub concurrent: Option<ConcurrentTests>,
 }
 
 impl Iperf3End {

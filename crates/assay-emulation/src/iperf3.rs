@@ -1,18 +1,12 @@
 //! `assay iperf3`: client and server with iperf3's options and output.
 
 use std::env::VarError;
-use std::fs;
-use std::io::ErrorKind;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use assay_dialects::iperf3::Iperf3Report;
 use assay_dialects::iperf3::text::Iperf3TextStyle;
-use assay_dialects::iperf3::{
-    Iperf3End, Iperf3Interval, Iperf3Report, Iperf3Start, json, text,
-};
 use assay_dialects::wire::iperf3::parameters::{
     DataDirection, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
     TCP_BLOCK_LIMIT, TIME_LIMIT_S, TestLimit, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
@@ -28,26 +22,33 @@ use serde::{Deserialize, Serialize};
 use crate::options::network::{Iperf3Arguments, Iperf3TestArguments as Typed};
 use crate::store_access;
 use crate::terminal::Terminal;
-use assay_console::failure::render;
 use assay_console::progress_listener::EmulationListener;
-use assay_kernels::clock;
 use assay_kernels::openssl::{OpenSslError, RsaPadding};
+use assay_kernels::pin;
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_client::{
     self, DATAGRAM_OF_ONE_SEGMENT, Iperf3ClientTest, Iperf3Event,
 };
 use assay_run::network::iperf3_login::{Credentials, LoginError, LoginGate};
-use assay_run::network::iperf3_server::{self, Iperf3ServerReport, Iperf3Service};
-use assay_run::network::target::{AddressFamily, NetworkTarget};
+use assay_run::network::target::{AddressFamily, EndpointOptions, NetworkTarget};
 use assay_run::network::{iperf3_flows, iperf3_record};
 use assay_run::recording::Recording;
 use assay_run::stored_outcome::{self, ToolOutcome};
 
+use output::{Iperf3Output, Iperf3OutputShape, Iperf3Program};
+use pid_file::PidFile;
+use sink::Iperf3Sink;
+
+mod output;
+mod pid_file;
+mod server;
+mod sink;
+
 /// Error of an interrupted test in the JSON document.
 pub(super) const INTERRUPTED: &str = "interrupted";
 /// Optional features in iperf3's wording, which scripts search for.
-const FEATURES: &str = "Optional features available: TCP congestion algorithm setting, sendfile / zerocopy, socket pacing, authentication";
+const FEATURES: &str = "Optional features available: TCP congestion algorithm setting, sendfile / zerocopy, socket pacing, authentication, CPU affinity setting, IPv6 flow label, bind to device, support IPv4 don't fragment";
 /// Environment variable with the password, as in iperf3.
 const PASSWORD_VARIABLE: &str = "IPERF3_PASSWORD";
 /// Rate of iperf3's clients over UDP without `-b`, in bit/s.
@@ -70,49 +71,20 @@ pub fn iperf3(
     if !typed.interval.is_finite() || !(0.0..=3600.0).contains(&typed.interval) {
         return Err(CommandFailure::usage("expected an interval of 0 to 3600 seconds"));
     }
-    let _pid_file = typed.pidfile.as_deref().map(PidFile::create).transpose()?;
-    match &typed.client {
-        Some(host) => client(host, typed, cancel, terminal),
-        None => server(typed, cancel, terminal),
+    if let Some((cpu, _)) = typed.affinity {
+        pin::restrict_current_thread(&[cpu as usize]).map_err(|error| {
+            CommandFailure::usage(format!("cannot run on CPU {cpu}"))
+                .with_cause(&error)
+                .advise("name a CPU of `assay facts` with -A")
+        })?;
     }
-}
-
-/// File with the ID of this process, which is removed at the end.
-#[derive(Debug)]
-struct PidFile(PathBuf);
-
-impl PidFile {
-    /// Writes the file; replaces one whose process has ended, and nothing else.
-    fn create(path: &Path) -> Result<Self, CommandFailure> {
-        let refuse = |why: String| {
-            CommandFailure::usage(format!("cannot write the PID file {}", path.display()))
-                .with_reason(why)
-                .advise("choose another file with -I")
-        };
-        match fs::read_to_string(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(refuse(error.to_string())),
-            Ok(text) => match text.trim().parse::<u32>() {
-                Err(_) if !text.is_empty() => {
-                    return Err(refuse("it holds something else than a PID".to_owned()));
-                }
-                Ok(pid) if Path::new(&format!("/proc/{pid}")).exists() => {
-                    return Err(refuse(format!("process {pid} is still running")));
-                }
-                Ok(_) | Err(_) => {}
-            },
-        }
-        fs::write(path, std::process::id().to_string())
-            .map_err(|error| refuse(error.to_string()))?;
-        Ok(Self(path.to_owned()))
-    }
-}
-
-impl Drop for PidFile {
-    fn drop(&mut self) {
-        // A file that someone else has removed needs no removal.
-        drop(fs::remove_file(&self.0));
-    }
+    let pid_file = typed.pidfile.as_deref().map(PidFile::create).transpose()?;
+    let mut sink = Iperf3Sink::open(typed)?;
+    let outcome = match &typed.client {
+        Some(host) => client(host, typed, cancel, (terminal, &mut sink)),
+        None => server::serve(typed, cancel, (terminal, &mut sink), pid_file.as_ref()),
+    };
+    outcome.and_then(|code| sink.finish().map(|()| code))
 }
 
 /// Returns the failure for a network error, with its advice.
@@ -152,31 +124,17 @@ fn client(
     host: &str,
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,
-    terminal: &mut Terminal,
+    (terminal, sink): (&mut Terminal, &mut Iperf3Sink),
 ) -> Result<u8, CommandFailure> {
-    let family = match (typed.version4, typed.version6) {
-        (true, _) => AddressFamily::V4,
-        (_, true) => AddressFamily::V6,
-        _ => AddressFamily::Any,
-    };
-    let local = typed.bind.map(|ip| SocketAddr::new(ip, typed.test.cport));
-    let unspecified = if typed.version6 { "::" } else { "0.0.0.0" };
-    let unspecified =
-        || unspecified.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
-    let target = NetworkTarget {
-        family,
-        local: local.or_else(|| if typed.test.cport == 0 { None } else { unspecified() }),
-        connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
-        ..NetworkTarget::new(host, typed.port)
-    };
     let credentials = read_credentials(typed, terminal)?;
     let test = Iperf3ClientTest {
-        target,
+        target: network_target(host, typed),
         parameters: titled_parameters(typed)?,
         interval_s: interval_s(typed),
         pinned: typed.pinned,
         idle_timeout: idle_timeout(typed),
         credentials,
+        file: typed.file.clone(),
     };
     let store = store_access::open_for_recording(&typed.keep)?;
     let phases = vec![iperf3_record::phase(&test)];
@@ -189,13 +147,17 @@ fn client(
     let mut report = Iperf3Report::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
         Iperf3Event::Agreed => {}
+        Iperf3Event::Message(name, message) if typed.debug.is_some() => {
+            sink.print_message(terminal, name, message);
+        }
+        Iperf3Event::Message(..) => {}
         Iperf3Event::Start(start) => {
             report.start = Some(start.clone());
-            terminal.print(&output.format_start(start.clone()));
+            sink.print(terminal, &output.format_start(start.clone()));
         }
         Iperf3Event::Interval(interval) => {
             report.intervals.push(interval.clone());
-            terminal.print(&output.format_interval(interval.clone()));
+            sink.print(terminal, &output.format_interval(interval.clone()));
         }
     });
     match &outcome {
@@ -206,12 +168,59 @@ fn client(
                 Some(words::failure(&error.to_case_failure()).without_no_break_spaces().text);
         }
     }
-    terminal.print(&output.format_outcome(&report));
+    sink.print(terminal, &output.format_outcome(&report));
     let entries = iperf3_record::entries(&test, &report, &outcome);
     record_end(&mut recording, 0, entries, outcome.as_ref().err())?;
-    recording.store_outcome(&Iperf3TestOutcome { style: output.style, report })?;
+    let Iperf3Output { style, program, .. } = output;
+    recording.store_outcome(&Iperf3TestOutcome { style, report, program })?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| network_failure(&error))
+}
+
+/// Returns the server to connect to, and the addresses and settings of this end.
+fn network_target(host: &str, typed: &Iperf3Arguments) -> NetworkTarget {
+    let (host, host_device) = split_device(host);
+    let family = match (typed.version4, typed.version6) {
+        (true, _) => AddressFamily::V4,
+        (_, true) => AddressFamily::V6,
+        _ => AddressFamily::Any,
+    };
+    let bound = typed.bind.as_ref().map(|bound| bound.address);
+    let local = bound.map(|ip| SocketAddr::new(ip, typed.test.cport));
+    let unspecified = if typed.version6 { "::" } else { "0.0.0.0" };
+    let unspecified =
+        || unspecified.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
+    NetworkTarget {
+        family,
+        local: local.or_else(|| if typed.test.cport == 0 { None } else { unspecified() }),
+        connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
+        endpoint: endpoint_options(typed, host_device),
+        ..NetworkTarget::new(host, typed.port)
+    }
+}
+
+/// Splits a host from the device after `%`. A link-local address keeps it, as its interface.
+fn split_device(host: &str) -> (&str, Option<&str>) {
+    match host.split_once('%') {
+        Some((name, device)) if name.trim_start_matches('[').parse::<Ipv6Addr>().is_err() => {
+            (name, Some(device))
+        }
+        _ => (host, None),
+    }
+}
+
+/// Returns the socket settings of this end.
+fn endpoint_options(typed: &Iperf3Arguments, host_device: Option<&str>) -> EndpointOptions {
+    let bound_device = typed.bind.as_ref().and_then(|bound| bound.device.clone());
+    EndpointOptions {
+        device: typed
+            .bind_dev
+            .clone()
+            .or(bound_device)
+            .or_else(|| host_device.map(str::to_owned)),
+        user_timeout_ms: typed.snd_timeout.filter(|timeout_ms| *timeout_ms > 0),
+        keepalive: typed.cntl_ka,
+    }
 }
 
 /// Outcome of a client's test.
@@ -219,6 +228,8 @@ fn client(
 struct Iperf3TestOutcome {
     style: Iperf3TextStyle,
     report: Iperf3Report,
+    #[serde(default)]
+    program: Option<Iperf3Program>,
 }
 
 impl ToolOutcome for Iperf3TestOutcome {
@@ -294,10 +305,10 @@ pub fn render_stored(
     store: &Store,
     as_document: bool,
 ) -> Result<String, CommandFailure> {
-    let Iperf3TestOutcome { style, report } = stored_outcome::read(run, store)?;
+    let Iperf3TestOutcome { style, report, program } = stored_outcome::read(run, store)?;
     let shape = if as_document { Iperf3OutputShape::Document } else { Iperf3OutputShape::Text };
     let title = report.start.as_ref().and_then(|start| start.title.clone());
-    let mut output = Iperf3Output { shape, style, title, start: None, intervals: Vec::new() };
+    let mut output = Iperf3Output::from_parts(shape, style, title, program);
     let mut text =
         report.start.clone().map_or(String::new(), |start| output.format_start(start));
     text.extend(report.intervals.iter().map(|it| output.format_interval(it.clone())));
@@ -305,7 +316,27 @@ pub fn render_stored(
 }
 
 fn titled_parameters(typed: &Iperf3Arguments) -> Result<Iperf3Parameters, CommandFailure> {
-    Ok(Iperf3Parameters { title: typed.title.clone(), ..parameters(&typed.test)? })
+    let parameters = parameters(&typed.test)?;
+    Ok(Iperf3Parameters {
+        limit: file_limit(typed)?.unwrap_or(parameters.limit),
+        title: typed.title.clone(),
+        multipath: typed.mptcp,
+        server_cpu: typed.affinity.and_then(|(_, there)| there),
+        ..parameters
+    })
+}
+
+/// Returns the size of the file that is sent, as the limit of a test that has no other.
+fn file_limit(typed: &Iperf3Arguments) -> Result<Option<TestLimit>, CommandFailure> {
+    let test = &typed.test;
+    let Some(path) = typed.file.as_ref().filter(|_| !test.reverse) else { return Ok(None) };
+    let metadata = std::fs::metadata(path).map_err(|error| {
+        CommandFailure::usage(format!("cannot read {}", path.display()))
+            .with_cause(&error)
+            .advise("name the file to send with -F")
+    })?;
+    let has_limit = test.time.is_some() || test.bytes.is_some() || test.blockcount.is_some();
+    Ok(Some(metadata.len()).filter(|bytes| *bytes > 0 && !has_limit).map(TestLimit::Bytes))
 }
 
 fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
@@ -334,7 +365,7 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
         (None, Some(blocks)) => TestLimit::Blocks(blocks),
         (None, None) => {
             let seconds = u64::from(typed.time.unwrap_or(10));
-            TestLimit::Seconds(within("a time", seconds, 1, TIME_LIMIT_S)?)
+            TestLimit::Seconds(within("a time", seconds, 0, TIME_LIMIT_S)?)
         }
     };
     Ok(Iperf3Parameters {
@@ -361,212 +392,13 @@ fn parameters(typed: &Typed) -> Result<Iperf3Parameters, CommandFailure> {
         zero_copy: typed.zerocopy,
         skip_receive_copy: typed.skip_rx_copy,
         segmentation: typed.gsro,
+        dont_fragment: typed.dont_fragment,
+        flow_label: typed.flow_label,
+        repeating_payload: typed.repeating_payload,
         wide_counters: true,
         get_server_output: typed.get_server_output,
         extra_data: typed.extra_data.clone(),
         assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
         ..Iperf3Parameters::default()
     })
-}
-
-fn server(
-    typed: &Iperf3Arguments,
-    cancel: &AtomicBool,
-    terminal: &mut Terminal,
-) -> Result<u8, CommandFailure> {
-    let service = Iperf3Service {
-        listen: typed.listen_address(),
-        once: typed.serving.one_off,
-        idle_limit: typed.serving.idle_timeout.map(Duration::from_secs),
-        idle_timeout: idle_timeout(typed),
-        interval_s: interval_s(typed),
-        pinned: typed.pinned,
-        gate: open_login_gate(typed)?.map(Arc::new),
-        clock: clock::now_ns,
-    };
-    if service.listen.ip().is_loopback() && typed.bind.is_none() {
-        terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");
-    }
-    let mut output = Iperf3Output::new(typed, false);
-    let mut failures = 0;
-    let outcome = iperf3_server::serve(&service, cancel, &mut |report| match report {
-        Iperf3ServerReport::Listening(port, test) => {
-            terminal.print(&output.format_banner(port, test));
-        }
-        Iperf3ServerReport::Start(start) => terminal.print(&output.format_start(*start)),
-        Iperf3ServerReport::Interval(interval) => {
-            terminal.print(&output.format_interval(interval));
-        }
-        Iperf3ServerReport::End(end) => terminal.print(&output.format_end(&end)),
-        Iperf3ServerReport::Failed(error) => {
-            failures += 1;
-            terminal.print(&output.format_failure(
-                &words::failure(&error.to_case_failure()).without_no_break_spaces().text,
-            ));
-            terminal.note(&render(&network_failure(&error), false));
-        }
-    });
-    outcome.map_err(|error| network_failure(&error))?;
-    // Failed tests do not fail the server, except with `-1`, where it serves a single test.
-    if service.once && failures > 0 {
-        return Err(CommandFailure::measurement("the test failed"));
-    }
-    Ok(0)
-}
-
-/// Formatter of the output, in text, as one JSON document or as a stream of JSON events. Each method
-/// returns what is to be printed; a document is returned as a whole at the end.
-struct Iperf3Output {
-    shape: Iperf3OutputShape,
-    style: Iperf3TextStyle,
-    title: Option<String>,
-    start: Option<Iperf3Start>,
-    intervals: Vec<Iperf3Interval>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Iperf3OutputShape {
-    Text,
-    Document,
-    Stream,
-}
-
-impl Iperf3Output {
-    fn new(typed: &Iperf3Arguments, is_client: bool) -> Self {
-        let shape = match (typed.json, typed.json_stream) {
-            (true, _) => Iperf3OutputShape::Document,
-            (_, true) => Iperf3OutputShape::Stream,
-            _ => Iperf3OutputShape::Text,
-        };
-        let style = Iperf3TextStyle {
-            format: typed.format,
-            is_client,
-            verbose: typed.verbose,
-            ..Iperf3TextStyle::default()
-        };
-        let title = typed.title.clone();
-        Self { shape, style, title, start: None, intervals: Vec::new() }
-    }
-
-    fn with_title(&self, text: String) -> String {
-        match &self.title {
-            None => text,
-            Some(title) => text.lines().map(|line| format!("{title}:  {line}\n")).collect(),
-        }
-    }
-
-    fn format_event(name: &str, data: &serde_json::Value) -> String {
-        json::event_line(name, data) + "\n"
-    }
-
-    fn format_banner(&self, port: u16, test: u64) -> String {
-        match self.shape {
-            Iperf3OutputShape::Text => self.with_title(text::listening_banner(port, test)),
-            Iperf3OutputShape::Stream | Iperf3OutputShape::Document => String::new(),
-        }
-    }
-
-    fn format_start(&mut self, start: Iperf3Start) -> String {
-        self.style.udp = start.udp;
-        self.style.bidirectional = start.bidirectional;
-        let text = match self.shape {
-            Iperf3OutputShape::Text => self.with_title(text::format_start(&start, self.style)),
-            Iperf3OutputShape::Stream => {
-                Self::format_event("start", &json::start_object(&start))
-            }
-            Iperf3OutputShape::Document => String::new(),
-        };
-        self.intervals.clear();
-        self.start = Some(start);
-        text
-    }
-
-    fn format_interval(&mut self, interval: Iperf3Interval) -> String {
-        match self.shape {
-            Iperf3OutputShape::Text => {
-                self.with_title(text::format_interval(&interval, self.style))
-            }
-            Iperf3OutputShape::Stream => Self::format_event(
-                "interval",
-                &json::interval_object(&interval, self.style.bidirectional),
-            ),
-            Iperf3OutputShape::Document => {
-                self.intervals.push(interval);
-                String::new()
-            }
-        }
-    }
-
-    /// Formats the end or the failure of a client's test.
-    fn format_outcome(&mut self, report: &Iperf3Report) -> String {
-        match (&report.end, &report.error) {
-            (Some(end), _) => self.format_end(end),
-            (None, error) => self.format_failure(error.as_deref().unwrap_or_default()),
-        }
-    }
-
-    fn format_end(&mut self, end: &Iperf3End) -> String {
-        let Iperf3TextStyle { udp, bidirectional, .. } = self.style;
-        let text = match self.shape {
-            Iperf3OutputShape::Text => self.with_title(text::format_end(end, self.style)),
-            Iperf3OutputShape::Stream => {
-                Self::format_event("end", &json::end_object(end, udp, bidirectional))
-            }
-            Iperf3OutputShape::Document => self.build_document(Some(end), None),
-        };
-        self.reset();
-        text
-    }
-
-    /// Resets the state for the next test.
-    fn reset(&mut self) {
-        self.start = None;
-        self.intervals.clear();
-    }
-
-    /// Formats a failure. As text, only marks a started test as incomplete; the message goes to
-    /// standard error.
-    fn format_failure(&mut self, error: &str) -> String {
-        let text = match self.shape {
-            Iperf3OutputShape::Text if self.start.is_some() => {
-                self.with_title(text::INCOMPLETE.to_owned())
-            }
-            Iperf3OutputShape::Text => String::new(),
-            Iperf3OutputShape::Stream => {
-                Self::format_event("error", &serde_json::Value::String(error.to_owned()))
-            }
-            Iperf3OutputShape::Document => self.build_document(None, Some(error)),
-        };
-        self.reset();
-        text
-    }
-
-    fn build_document(&self, end: Option<&Iperf3End>, error: Option<&str>) -> String {
-        let value = json::build_document(self.start.as_ref(), &self.intervals, end, error);
-        format!("{value:#}\n")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pid_file_replaces_only_that_of_an_ended_process() {
-        let path = std::env::temp_dir().join(format!("assay-{}.pid", std::process::id()));
-        let own = std::process::id().to_string();
-        let above_all_pids = u32::MAX.to_string();
-        let table =
-            [("", true), (above_all_pids.as_str(), true), ("notes\n", false), (&own, false)];
-        for (before, is_written) in table {
-            fs::write(&path, before).unwrap();
-            let file = PidFile::create(&path);
-            assert_eq!(file.is_ok(), is_written, "{before:?}");
-            let after = fs::read_to_string(&path).unwrap();
-            assert_eq!(after, if is_written { &own } else { before });
-            drop(file);
-            assert_eq!(path.exists(), !is_written);
-        }
-        fs::remove_file(&path).unwrap();
-    }
 }

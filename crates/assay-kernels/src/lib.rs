@@ -24,6 +24,7 @@
 //! numbers whose names end in their unit, and of the model's request and result types where there
 //! are many.
 
+pub mod background;
 pub mod barrier;
 pub mod clock;
 pub mod compute;

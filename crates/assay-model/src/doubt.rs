@@ -300,6 +300,13 @@ pub enum Doubt {
     },
     /// It is unknown whether the far end honours the request not to copy the received data.
     CopyUnknown,
+    /// The far end ran other tests at the same time.
+    SharedServer {
+        /// Number of the other tests.
+        tests: u64,
+        /// Share of this test's time in which at least one of them ran.
+        share: f64,
+    },
     /// A case ended early; its result covers the time before.
     BrokeOff,
     /// A tool ran another number of threads.

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::text::lost_percent;
-use super::{Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval, StreamTotals};
+use super::text::{file_percent, lost_percent};
+use super::{
+    DiskFile, Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval, StreamTotals, UdpNumbers,
+};
 
 /// Builds the whole document (`-J`). A failed test keeps its measurements and adds `error`.
 #[must_use]
@@ -29,13 +31,35 @@ pub fn build_document(
         end.server_output_json.as_ref().map(|it| put("server_output_json", it.clone()));
     }
     error.map(|error| put("error", json!(error)));
-    Value::Object(map)
+    without_fractions(Value::Object(map))
 }
 
-/// Formats one line of `--json-stream`.
+/// Replaces floating-point numbers without a fraction by integers, as iperf3 prints them: `0`, not
+/// `0.0`.
+fn without_fractions(value: Value) -> Value {
+    /// Below 2⁵³ every whole number has its own floating-point number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Array(items) => items.into_iter().map(without_fractions).collect(),
+        Value::Object(map) => Value::Object(
+            map.into_iter().map(|(key, value)| (key, without_fractions(value))).collect(),
+        ),
+        Value::Number(number) if number.is_f64() => match number.as_f64() {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < EXACT => json!(whole as i64),
+            _ => Value::Number(number),
+        },
+        other => other,
+    }
+}
+
+/// Formats one line of `--json-stream`, with the number of the test if several run at once.
 #[must_use]
-pub fn event_line(name: &str, data: &Value) -> String {
-    json!({ "event": name, "data": data }).to_string()
+pub fn event_line(name: &str, data: Value, test: Option<u64>) -> String {
+    let data = without_fractions(data);
+    match test {
+        None => json!({ "event": name, "data": data }).to_string(),
+        Some(test) => json!({ "event": name, "test": test, "data": data }).to_string(),
+    }
 }
 
 /// Builds the object `start`.
@@ -59,10 +83,15 @@ pub fn start_object(start: &Iperf3Start) -> Value {
         "connected": connected,
         "version": start.version,
         "system_info": start.system,
-        "timestamp": { "time": format_date(start.time_s), "timesecs": start.time_s },
+        "timestamp": {
+            "time": format_date(start.time_s),
+            "timesecs": start.time_s,
+            "timemillisecs": start.time_s * 1000 + u64::from(start.time_ms),
+        },
         peer: { "host": start.peer, "port": start.port },
         "cookie": start.cookie,
         "target_bitrate": start.target_bit_per_s,
+        "fq_rate": start.kernel_bit_per_s,
         "sock_bufsize": start.window_bytes,
         "sndbuf_actual": start.buffers_bytes.0,
         "rcvbuf_actual": start.buffers_bytes.1,
@@ -78,15 +107,16 @@ pub fn start_object(start: &Iperf3Start) -> Value {
             "bidir": u8::from(start.bidirectional),
             "tos": start.type_of_service,
             "target_bitrate": start.target_bit_per_s,
+            "fqrate": start.kernel_bit_per_s,
+            "interval": start.interval_s,
+            "gso": u8::from(start.segmentation),
+            "gro": u8::from(start.segmentation),
         },
     });
-    if start.segmentation {
-        // Members of iperf3 3.21.
-        value["test_start"]["gso"] = json!(1);
-        value["test_start"]["gro"] = json!(1);
-    }
-    if !start.udp {
-        value["tcp_mss_default"] = json!(start.segment_bytes);
+    match (start.udp, start.requested_segment_bytes) {
+        (true, _) => {}
+        (false, 0) => value["tcp_mss_default"] = json!(start.segment_bytes),
+        (false, requested) => value["tcp_mss"] = json!(requested),
     }
     value
 }
@@ -180,8 +210,11 @@ fn put_losses(value: &mut Value, stretch: &StreamInterval) {
 /// Builds the object `end`.
 #[must_use]
 pub fn end_object(end: &Iperf3End, udp: bool, bidirectional: bool) -> Value {
+    let file = end.file.as_ref();
+    let streams: Vec<Value> =
+        end.streams.iter().map(|it| stream_totals_object(it, file, udp)).collect();
     let mut value = json!({
-        "streams": end.streams.iter().map(|it| stream_totals_object(it, udp)).collect::<Vec<_>>(),
+        "streams": streams,
         "cpu_utilization_percent": {
             "host_total": end.cpu_here.0,
             "host_user": end.cpu_here.1,
@@ -194,19 +227,28 @@ pub fn end_object(end: &Iperf3End, udp: bool, bidirectional: bool) -> Value {
     // In a bidirectional test the client's streams come first at either end. `sum_sent` is
     // therefore always the client's data.
     let forward = end.streams.first().is_none_or(|first| first.sends);
-    let mut put = |key: &str, sum: Option<StreamInterval>, is_sent: bool, sender: bool| {
-        if let Some(sum) = sum {
-            value[key] = totals_object(&sum, is_sent, sender);
-        }
+    let ways = if bidirectional {
+        &[(forward, ""), (!forward, "_bidir_reverse")][..]
+    } else {
+        &[(forward, "")][..]
     };
-    if udp {
-        put("sum", end.sum_received(forward).or_else(|| end.sum_sent(forward)), false, forward);
+    for (sends, suffix) in ways {
+        let (sent, received) = (end.sum_sent(*sends), end.sum_received(*sends));
+        let Some(known) = sent.or(received) else { continue };
+        if udp {
+            value[format!("sum{suffix}")] = datagram_object(sent, received, *sends);
+        }
+        // As iperf3, a server prints 0 for the other end.
+        for (key, sum, is_sent) in [("sum_sent", sent, true), ("sum_received", received, false)]
+        {
+            let sum = sum.unwrap_or_else(|| unknown_side(&known));
+            let sender = if udp { is_sent } else { *sends };
+            value[format!("{key}{suffix}")] = totals_object(&sum, is_sent, sender);
+        }
     }
-    put("sum_sent", end.sum_sent(forward), true, forward || udp);
-    put("sum_received", end.sum_received(forward), false, forward && !udp);
-    if bidirectional {
-        put("sum_sent_bidir_reverse", end.sum_sent(!forward), true, !forward);
-        put("sum_received_bidir_reverse", end.sum_received(!forward), false, !forward);
+    if let Some(concurrent) = &end.concurrent {
+        // assay's own key, only with a server of several clients at once.
+        value["concurrent_tests"] = json!(concurrent);
     }
     if let Some(name) = &end.congestion.0 {
         value["sender_tcp_congestion"] = json!(name);
@@ -228,27 +270,63 @@ fn totals_object(stretch: &StreamInterval, is_sent: bool, sender: bool) -> Value
     value
 }
 
-fn stream_totals_object(stream: &StreamTotals, udp: bool) -> Value {
+/// Returns zeros for an end whose totals are not known here, over the time of the known end.
+fn unknown_side(known: &StreamInterval) -> StreamInterval {
+    let udp = known.udp.map(|_| UdpNumbers::default());
+    StreamInterval { bytes: 0, tcp: None, udp, ..*known }
+}
+
+/// Builds the figures of a datagram stream, or of their sum, as iperf3 combines them: the data and
+/// time of the sender, the losses of the receiver.
+fn datagram_object(
+    sent: Option<StreamInterval>,
+    received: Option<StreamInterval>,
+    sender: bool,
+) -> Value {
+    let data = sent.or(received).unwrap_or_default();
+    let losses = received.and_then(|received| received.udp).unwrap_or_default();
+    let udp = data.udp.map(|udp| UdpNumbers { packets: udp.packets, ..losses });
+    totals_object(&StreamInterval { udp, ..data }, false, sender)
+}
+
+fn stream_totals_object(stream: &StreamTotals, file: Option<&DiskFile>, udp: bool) -> Value {
     if udp {
-        let seen = stream.received.or(stream.sent).unwrap_or_default();
-        let mut value = totals_object(&seen, false, stream.sends);
+        let mut value = datagram_object(stream.sent, stream.received, stream.sends);
+        let late = stream.received.and_then(|received| received.udp?.out_of_order);
         value["socket"] = json!(stream.socket);
-        value["out_of_order"] = json!(seen.udp.and_then(|udp| udp.out_of_order).unwrap_or(0));
+        value["out_of_order"] = json!(late.unwrap_or(0));
         return json!({ "udp": value });
     }
+    let known = stream.sent.or(stream.received).unwrap_or_default();
     let side = |side: Option<StreamInterval>, is_sent: bool| {
-        let known = side.unwrap_or_default();
-        let mut value = totals_object(&known, is_sent, stream.sends);
+        let side = side.unwrap_or_else(|| unknown_side(&known));
+        let mut value = totals_object(&side, is_sent, stream.sends);
         value["socket"] = json!(stream.socket);
         value
     };
     let mut sender = side(stream.sent, true);
-    if let Some((minimum, mean, maximum)) = stream.rtt_us {
+    if let Some(tcp) = stream.sent.and_then(|sent| sent.tcp) {
+        // As iperf3, 0 for values that the other end does not report.
+        let (minimum, mean, maximum) = stream.rtt_us.unwrap_or_default();
+        sender["reorder"] = json!(tcp.reordered);
         sender["min_rtt"] = json!(minimum);
         sender["mean_rtt"] = json!(mean);
         sender["max_rtt"] = json!(maximum);
         sender["max_snd_cwnd"] = json!(stream.windows_bytes.0);
         sender["max_snd_wnd"] = json!(stream.windows_bytes.1);
     }
-    json!({ "sender": sender, "receiver": side(stream.received, false) })
+    let mut value = json!({ "sender": sender, "receiver": side(stream.received, false) });
+    if let Some(file) = file {
+        let bytes = |side: Option<StreamInterval>| side.map_or(0, |side| side.bytes);
+        let (sent, received) = (bytes(stream.sent), bytes(stream.received));
+        value["diskfile"] = json!({
+            "sent": sent,
+            "received": received,
+            "size": file.bytes,
+            "percent_sent": file_percent(sent, file.bytes),
+            "percent_received": file_percent(received, file.bytes),
+            "filename": file.name,
+        });
+    }
+    value
 }

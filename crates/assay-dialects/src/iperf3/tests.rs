@@ -175,6 +175,84 @@ iperf Done.
     );
 }
 
+/// iperf3 prints 0 for what only the other end measured.
+#[test]
+fn server_prints_zeros_for_the_other_end() {
+    let check = |udp: bool, sent: bool, pointers: &[(&str, serde_json::Value)]| {
+        let mut end = totals(udp);
+        let stream = &mut end.streams[0];
+        stream.sends = sent;
+        *(if sent { &mut stream.received } else { &mut stream.sent }) = None;
+        let value = json::end_object(&end, udp, false);
+        for (pointer, expected) in pointers {
+            assert_eq!(value.pointer(pointer), Some(expected), "{pointer}: {value:#}");
+        }
+    };
+    let bytes = serde_json::json!(894 << 20);
+    check(
+        false,
+        false,
+        &[
+            ("/sum_sent/bytes", 0.into()),
+            ("/sum_received/bytes", bytes.clone()),
+            ("/streams/0/sender/bytes", 0.into()),
+            ("/streams/0/sender/seconds", 0.5.into()),
+        ],
+    );
+    check(false, true, &[("/sum_sent/bytes", bytes), ("/sum_received/bytes", 0.into())]);
+    check(
+        true,
+        false,
+        &[
+            ("/sum_sent/packets", 0.into()),
+            ("/sum_received/packets", 31.into()),
+            ("/sum/packets", 31.into()),
+        ],
+    );
+}
+
+/// The data of a datagram stream is the sender's, its losses are the receiver's.
+#[test]
+fn datagram_totals_combine_both_ends() {
+    let mut end = totals(true);
+    let received = end.streams[0].received.as_mut().unwrap();
+    received.bytes = 1000;
+    received.udp = Some(UdpNumbers { packets: 30, lost: 4, ..received.udp.unwrap() });
+    let value = json::end_object(&end, true, false);
+    for name in ["/sum", "/streams/0/udp"] {
+        let sum = value.pointer(name).unwrap();
+        let found = ["bytes", "packets", "lost_packets"].map(|key| sum[key].as_u64().unwrap());
+        assert_eq!(found, [992 << 10, 31, 4], "{name}: {value:#}");
+    }
+    assert_eq!(value["sum_received"]["bytes"], 1000);
+}
+
+#[test]
+fn other_tests_and_files_are_reported() {
+    let concurrent = |count, share, mean| ConcurrentTests { count, share, mean };
+    let style = Iperf3TextStyle::default();
+    for (found, expected) in [
+        (concurrent(0, 0.0, 0.0), "Interference: no other test ran during this one\n"),
+        (concurrent(1, 0.25, 0.25), "Interference: 1 other test ran during 25 % of this one\n"),
+        (
+            concurrent(2, 0.8, 1.2),
+            "Interference: 2 other tests ran during 80 % of this one, 1.5 of them at a time\n",
+        ),
+    ] {
+        let end = Iperf3End { concurrent: Some(found), ..totals(false) };
+        let text = text::format_end(&end, style);
+        assert!(text.ends_with(expected), "{text}");
+        let value = json::end_object(&end, false, false);
+        assert_eq!(value["concurrent_tests"]["count"], found.count);
+    }
+    let file = DiskFile { name: "data".to_owned(), bytes: 1788 << 20 };
+    let end = Iperf3End { file: Some(file), ..totals(false) };
+    let text = text::format_end(&end, Iperf3TextStyle { is_client: true, ..style });
+    assert!(text.contains("\n        Sent  894 MByte / 1.75 GByte (50%) of data\n"), "{text}");
+    let value = json::end_object(&end, false, false);
+    assert_eq!(value["streams"][0]["diskfile"]["percent_received"], 50);
+}
+
 #[test]
 fn percentages_match_printf_2g() {
     for (lost, packets, expected) in [
@@ -251,37 +329,33 @@ fn json_has_iperf3_keys() {
         time_s: 1_795_261_122,
         version: "iperf 3.12".into(),
         system: "Linux".into(),
-        udp: false,
-        bidirectional: false,
-        reverse: false,
+        time_ms: 45,
         streams: 1,
         block_bytes: 131_072,
-        omit_s: 0,
         duration_s: 1,
-        bytes: 0,
-        blocks: 0,
-        type_of_service: 0,
-        segmentation: false,
-        target_bit_per_s: 0,
+        interval_s: 1.0,
         segment_bytes: 1448,
-        window_bytes: 0,
         buffers_bytes: (1, 2),
-        title: None,
-        extra_data: None,
+        ..Iperf3Start::default()
     };
     let intervals = [Iperf3Interval { streams: vec![tcp_stretch()] }];
     let value = json::build_document(Some(&start), &intervals, Some(&totals(false)), None);
     for (pointer, expected) in [
         ("/start/connected/0/remote_port", serde_json::json!(40000)),
         ("/start/timestamp/time", serde_json::json!("Sat, 21 Nov 2026 11:38:42 GMT")),
+        ("/start/timestamp/timemillisecs", serde_json::json!(1_795_261_122_045_u64)),
         ("/start/test_start/protocol", serde_json::json!("TCP")),
+        // Whole numbers have no fraction, as iperf3 prints them.
+        ("/start/test_start/interval", serde_json::json!(1)),
+        ("/intervals/0/sum/start", serde_json::json!(0)),
+        ("/end/streams/0/sender/reorder", serde_json::json!(0)),
         ("/intervals/0/streams/0/retransmits", serde_json::json!(8)),
         ("/intervals/0/sum/bytes", serde_json::json!(894 << 20)),
         ("/end/sum_sent/retransmits", serde_json::json!(8)),
         ("/end/sum_received/bytes", serde_json::json!(894 << 20)),
         ("/end/streams/0/sender/mean_rtt", serde_json::json!(65)),
         ("/end/streams/0/receiver/socket", serde_json::json!(5)),
-        ("/end/cpu_utilization_percent/host_total", serde_json::json!(3.0)),
+        ("/end/cpu_utilization_percent/host_total", serde_json::json!(3)),
     ] {
         assert_eq!(value.pointer(pointer), Some(&expected), "{pointer}");
     }

@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::units::{self, RateFormat};
-use super::{Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval};
+use super::{
+    ConcurrentTests, DiskFile, Iperf3End, Iperf3Interval, Iperf3Start, StreamInterval,
+};
 
 /// Options that change the format of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -174,20 +176,25 @@ pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
         };
     text.push_str(&column_header(style, columns));
     for stream in &end.streams {
-        text.push_str(&summary_lines(stream.sent, stream.received, stream.sends, style));
+        let file = end.file.as_ref();
+        text.push_str(&summary_lines(
+            (stream.sent, stream.received),
+            stream.sends,
+            file,
+            style,
+        ));
     }
     for sends in [true, false] {
         if end.streams.iter().filter(|stream| stream.sends == sends).count() > 1 {
-            text.push_str(&summary_lines(
-                end.sum_sent(sends),
-                end.sum_received(sends),
-                sends,
-                style,
-            ));
+            let sums = (end.sum_sent(sends), end.sum_received(sends));
+            text.push_str(&summary_lines(sums, sends, None, style));
         }
     }
     if style.verbose {
         text.push_str(&cpu_and_congestion_lines(end, style));
+    }
+    if let Some(concurrent) = &end.concurrent {
+        text.push_str(&interference_line(concurrent));
     }
     if let Some(output) = &end.server_output_text {
         let _ = write!(text, "\nServer output:\n{output}");
@@ -196,6 +203,19 @@ pub fn format_end(end: &Iperf3End, style: Iperf3TextStyle) -> String {
         text.push_str("\niperf Done.\n");
     }
     text
+}
+
+/// Formats the other tests of the server: `Interference: 2 other tests ran during 80 % of this one`.
+fn interference_line(concurrent: &ConcurrentTests) -> String {
+    let percent = concurrent.share * 100.0;
+    match concurrent.count {
+        0 => "Interference: no other test ran during this one\n".to_owned(),
+        1 => format!("Interference: 1 other test ran during {percent:.0} % of this one\n"),
+        count => format!(
+            "Interference: {count} other tests ran during {percent:.0} % of this one, {:.1} of them at a time\n",
+            concurrent.mean / concurrent.share.max(f64::MIN_POSITIVE)
+        ),
+    }
 }
 
 /// Formats CPU use and congestion control:
@@ -226,9 +246,9 @@ fn cpu_and_congestion_lines(end: &Iperf3End, style: Iperf3TextStyle) -> String {
 
 /// Formats the summary of a stream or sum: a server prints only its own measurement, a client both.
 fn summary_lines(
-    sent: Option<StreamInterval>,
-    received: Option<StreamInterval>,
+    (sent, received): (Option<StreamInterval>, Option<StreamInterval>),
     sends: bool,
+    file: Option<&DiskFile>,
     style: Iperf3TextStyle,
 ) -> String {
     let mut text = String::new();
@@ -244,6 +264,9 @@ fn summary_lines(
             (None, None) => writeln!(text, "{prefix}                  sender"),
         };
     }
+    if let (Some(file), Some(moved)) = (file, if sends { sent } else { received }) {
+        text.push_str(&disk_file_line(file, moved.bytes));
+    }
     if let Some(received) = received.filter(|_| style.is_client || !sends) {
         let prefix = line_prefix(&received, sends, style);
         let _ = match received.udp {
@@ -252,6 +275,28 @@ fn summary_lines(
         };
     }
     text
+}
+
+/// Formats the part of a file that was sent or received, which iperf3 both calls sent.
+fn disk_file_line(file: &DiskFile, bytes: u64) -> String {
+    let [moved, size] = [bytes, file.bytes].map(|bytes| units::format_bytes(bytes as f64));
+    let percent = file_percent(bytes, file.bytes);
+    format!("        Sent {moved} / {size} ({percent}%) of {}\n", file.name)
+}
+
+/// Returns a number of bytes in whole percent of a file; an empty file is complete.
+pub(super) const fn file_percent(bytes: u64, size: u64) -> u64 {
+    match size {
+        0 => 100,
+        size => bytes.saturating_mul(100) / size,
+    }
+}
+
+/// Formats the banner of a server of several clients at once.
+#[must_use]
+pub fn concurrent_banner(port: u16, clients: usize) -> String {
+    let rule = "-".repeat(59);
+    format!("{rule}\nServer listening on {port} (up to {clients} clients at once)\n{rule}\n")
 }
 
 /// Formats the banner of a server that waits for test number `test`.

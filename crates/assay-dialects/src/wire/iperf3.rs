@@ -23,7 +23,7 @@ mod server_error;
 
 pub use client::{Iperf3Client, Iperf3ClientEvent};
 pub use parameters::{Iperf3Parameters, TransportProtocol};
-pub use results::{CpuPercent, Iperf3Results, StreamResult};
+pub use results::{CpuPercent, Iperf3Results, SenderTcp, StreamResult};
 pub use server::{Iperf3Server, Iperf3ServerEvent};
 
 /// Default port of a server.

@@ -30,6 +30,29 @@ pub struct SocketOptions {
     pub busy_poll_us: Option<u32>,
     /// Rate in bytes/s to which the kernel paces the socket.
     pub pacing_bytes_per_s: Option<u64>,
+    /// Network device that the socket is bound to (`SO_BINDTODEVICE`).
+    pub device: Option<String>,
+    /// Milliseconds that sent TCP data may stay unacknowledged; 0 = the system's rule.
+    pub user_timeout_ms: Option<u32>,
+    /// Probes of an idle TCP connection.
+    pub keepalive: Option<Keepalive>,
+    /// Whether datagrams over IPv4 are never cut on the path.
+    pub dont_fragment: bool,
+    /// IPv6 flow label, 20 bits.
+    pub flow_label: Option<u32>,
+    /// Whether TCP uses several paths (MPTCP) where the peer does too.
+    pub multipath: bool,
+}
+
+/// Probes of an idle TCP connection (`SO_KEEPALIVE`); `None` = the system's setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Keepalive {
+    /// Seconds without data before the first probe.
+    pub idle_s: Option<u32>,
+    /// Seconds between two probes.
+    pub interval_s: Option<u32>,
+    /// Unanswered probes that end the connection.
+    pub count: Option<u32>,
 }
 
 /// Connects a TCP socket with these options.
@@ -43,8 +66,10 @@ pub fn connect_tcp(
     timeout: Duration,
     cancel: &AtomicBool,
 ) -> io::Result<TcpStream> {
-    let socket = new_socket(remote, libc::SOCK_STREAM | libc::SOCK_NONBLOCK)?;
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK;
+    let socket = new_socket(remote, kind, tcp_protocol(options))?;
     apply_tcp_options(&socket, options)?;
+    let remote = label_flow(&socket, remote, options)?;
     if let Some(local) = options.local {
         set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
         bind(&socket, local)?;
@@ -74,8 +99,9 @@ pub fn configure_tcp(stream: &TcpStream, options: &SocketOptions) -> io::Result<
 /// # Errors
 /// The option that failed, or the system's error.
 pub fn connect_udp(remote: SocketAddr, options: &SocketOptions) -> io::Result<UdpSocket> {
-    let socket = new_socket(remote, libc::SOCK_DGRAM)?;
-    apply_options(&socket, options)?;
+    let socket = new_socket(remote, libc::SOCK_DGRAM, 0)?;
+    configure_udp_socket(&socket, options)?;
+    let remote = label_flow(&socket, remote, options)?;
     if let Some(local) = options.local {
         bind(&socket, local)?;
     }
@@ -89,7 +115,7 @@ pub fn connect_udp(remote: SocketAddr, options: &SocketOptions) -> io::Result<Ud
 /// # Errors
 /// The system's error, e.g. when another process uses the port.
 pub fn bind_udp(local: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = new_socket(local, libc::SOCK_DGRAM)?;
+    let socket = new_socket(local, libc::SOCK_DGRAM, 0)?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
     bind(&socket, local)?;
     Ok(UdpSocket::from(socket))
@@ -100,7 +126,7 @@ pub fn bind_udp(local: SocketAddr) -> io::Result<UdpSocket> {
 /// # Errors
 /// The option that failed.
 pub fn configure_udp(socket: &UdpSocket, options: &SocketOptions) -> io::Result<()> {
-    apply_options(socket, options)
+    configure_udp_socket(socket, options)
 }
 
 /// Creates a listening socket.
@@ -110,6 +136,40 @@ pub fn configure_udp(socket: &UdpSocket, options: &SocketOptions) -> io::Result<
 pub fn listen(local: SocketAddr) -> io::Result<TcpListener> {
     // The standard library sets SO_REUSEADDR, so that a port is free again at once.
     TcpListener::bind(local)
+}
+
+/// Creates a listening socket that is bound to a device or accepts several paths (MPTCP).
+///
+/// # Errors
+/// The option that failed, or the system's error.
+pub fn listen_with(local: SocketAddr, options: &SocketOptions) -> io::Result<TcpListener> {
+    /// Length of the queue of connections, as the standard library requests it.
+    const QUEUE_CONNECTIONS: libc::c_int = 128;
+    let socket = new_socket(local, libc::SOCK_STREAM, tcp_protocol(options))?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
+    apply_device(&socket, options)?;
+    bind(&socket, local)?;
+    // SAFETY: the call takes plain numbers.
+    check_result(unsafe { libc::listen(socket.as_raw_fd(), QUEUE_CONNECTIONS) })?;
+    Ok(TcpListener::from(socket))
+}
+
+/// Enables the probes of an idle connection.
+///
+/// # Errors
+/// The option that failed.
+pub fn set_keepalive(stream: &impl AsFd, keepalive: Keepalive) -> io::Result<()> {
+    set_option(stream, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &1_i32, "keepalive")?;
+    for (option, value, what) in [
+        (libc::TCP_KEEPIDLE, keepalive.idle_s, "the idle time of keepalive"),
+        (libc::TCP_KEEPINTVL, keepalive.interval_s, "the interval of keepalive"),
+        (libc::TCP_KEEPCNT, keepalive.count, "the number of keepalive probes"),
+    ] {
+        if let Some(value) = value {
+            set_option(stream, libc::IPPROTO_TCP, option, &value, what)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the congestion control of a TCP socket.
@@ -131,7 +191,7 @@ pub fn supports_congestion(name: &str) -> bool {
     let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let options =
         SocketOptions { congestion: Some(name.to_owned()), ..SocketOptions::default() };
-    let socket = new_socket(nowhere, libc::SOCK_STREAM);
+    let socket = new_socket(nowhere, libc::SOCK_STREAM, 0);
     socket.is_ok_and(|socket| apply_tcp_options(&socket, &options).is_ok())
 }
 
@@ -210,6 +270,13 @@ fn apply_tcp_options(socket: &impl AsFd, options: &SocketOptions) -> io::Result<
     if options.no_delay {
         set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32, "TCP_NODELAY")?;
     }
+    if let Some(timeout_ms) = options.user_timeout_ms {
+        let what = "the timeout of unacknowledged data (TCP_USER_TIMEOUT)";
+        set_option(socket, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, &timeout_ms, what)?;
+    }
+    if let Some(keepalive) = options.keepalive {
+        set_keepalive(socket, keepalive)?;
+    }
     if let Some(bytes) = options.segment_bytes {
         set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &bytes, "the segment size")?;
     }
@@ -227,7 +294,58 @@ fn apply_tcp_options(socket: &impl AsFd, options: &SocketOptions) -> io::Result<
     Ok(())
 }
 
+/// Protocol number of a TCP socket.
+const fn tcp_protocol(options: &SocketOptions) -> libc::c_int {
+    if options.multipath { libc::IPPROTO_MPTCP } else { 0 }
+}
+
+fn apply_device(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+    let Some(device) = &options.device else { return Ok(()) };
+    let what = format!("the network device `{device}` (SO_BINDTODEVICE)");
+    let name = device.as_bytes();
+    set_option_bytes(socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, name, &what)
+}
+
+fn configure_udp_socket(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+    apply_options(socket, options)?;
+    if options.dont_fragment && domain(socket)? == libc::AF_INET {
+        let (level, value) = (libc::IPPROTO_IP, libc::IP_PMTUDISC_DO);
+        set_option(socket, level, libc::IP_MTU_DISCOVER, &value, "don't fragment")?;
+    }
+    Ok(())
+}
+
+/// Reserves the flow label, and returns the address that carries it.
+fn label_flow(
+    socket: &impl AsFd,
+    remote: SocketAddr,
+    options: &SocketOptions,
+) -> io::Result<SocketAddr> {
+    /// Creates the label if it does not exist (`IPV6_FL_F_CREATE`).
+    const CREATE: u16 = 1;
+    /// Lets other sockets use the label, as parallel streams do (`IPV6_FL_S_ANY`).
+    const SHARED: u8 = 255;
+    let Some(label) = options.flow_label else { return Ok(remote) };
+    let SocketAddr::V6(mut remote) = remote else {
+        let text = "a flow label needs an IPv6 address";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    };
+    // `struct in6_flowlabel_req` of `linux/in6.h`: destination, label, action (0 = get), share,
+    // flags, and times that stay 0.
+    let mut request = [0; 32];
+    request[..16].copy_from_slice(&remote.ip().octets());
+    request[16..20].copy_from_slice(&label.to_be_bytes());
+    request[21] = SHARED;
+    request[22..24].copy_from_slice(&CREATE.to_ne_bytes());
+    let level = libc::IPPROTO_IPV6;
+    set_option_bytes(socket, level, libc::IPV6_FLOWLABEL_MGR, &request, "the flow label")?;
+    set_option(socket, level, libc::IPV6_FLOWINFO_SEND, &1_i32, "the flow label")?;
+    remote.set_flowinfo(label.to_be());
+    Ok(remote.into())
+}
+
 fn apply_options(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+    apply_device(socket, options)?;
     if let Some(bytes) = options.window_bytes {
         set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &bytes, "the send buffer")?;
         set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes, "the receive buffer")?;
@@ -269,10 +387,14 @@ fn domain(socket: &impl AsFd) -> io::Result<libc::c_int> {
     Ok(i32::from_ne_bytes(value))
 }
 
-fn new_socket(address: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
+fn new_socket(
+    address: SocketAddr,
+    kind: libc::c_int,
+    protocol: libc::c_int,
+) -> io::Result<OwnedFd> {
     let domain = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     // SAFETY: the call takes plain numbers.
-    let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, 0) };
+    let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -465,7 +587,9 @@ mod tests {
             congestion: Some("reno".into()),
             type_of_service: 16,
             pacing_bytes_per_s: Some(1_000_000),
-            busy_poll_us: None,
+            user_timeout_ms: Some(5000),
+            keepalive: Some(Keepalive { idle_s: Some(30), ..Keepalive::default() }),
+            ..SocketOptions::default()
         };
         let stream =
             connect_tcp(listener.local_addr().unwrap(), &options, SOON, &GO_ON).unwrap();
@@ -474,6 +598,12 @@ mod tests {
         // The time stamp option takes 12 bytes of every segment.
         assert_eq!(segment_bytes(&stream).unwrap(), 988);
         assert!(stream.nodelay().unwrap());
+        let read = |option| {
+            let mut value = [0; 4];
+            read_option(&stream, libc::IPPROTO_TCP, option, &mut value).unwrap();
+            u32::from_ne_bytes(value)
+        };
+        assert_eq!((read(libc::TCP_USER_TIMEOUT), read(libc::TCP_KEEPIDLE)), (5000, 30));
         let (mut accepted, _) = listener.accept().unwrap();
         (&stream).write_all(b"x").unwrap();
         let mut byte = [0];
@@ -498,6 +628,51 @@ mod tests {
     }
 
     #[test]
+    fn datagrams_keep_flow_label_and_size() {
+        let options = SocketOptions {
+            dont_fragment: true,
+            flow_label: Some(0x12345),
+            device: Some("lo".to_owned()),
+            ..SocketOptions::default()
+        };
+        let v6 = bind_udp("[::1]:0".parse().unwrap()).unwrap();
+        let labelled = connect_udp(v6.local_addr().unwrap(), &options).unwrap();
+        assert_eq!(labelled.send(b"x").unwrap(), 1);
+        // The kernel reports the label with the address of the peer.
+        let SocketAddr::V6(peer) = labelled.peer_addr().unwrap() else {
+            panic!("{labelled:?}")
+        };
+        assert_eq!(u32::from_be(peer.flowinfo()), 0x12345);
+        let v4 = bind_udp("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = v4.local_addr().unwrap();
+        let error = connect_udp(address, &options).unwrap_err().to_string();
+        assert!(error.contains("needs an IPv6 address"), "{error}");
+        let options = SocketOptions { flow_label: None, ..options };
+        let whole = connect_udp(address, &options).unwrap();
+        let mut value = [0; 4];
+        read_option(&whole, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, &mut value).unwrap();
+        assert_eq!(i32::from_ne_bytes(value), libc::IP_PMTUDISC_DO);
+    }
+
+    /// A kernel without MPTCP refuses the socket; both ends of one with it use it.
+    #[test]
+    fn multipath_connects_where_the_kernel_has_it() {
+        let options = SocketOptions { multipath: true, ..SocketOptions::default() };
+        let listener = match listen_with("127.0.0.1:0".parse().unwrap(), &options) {
+            Ok(listener) => listener,
+            Err(error) => return assert!(error.raw_os_error().is_some(), "{error}"),
+        };
+        let address = listener.local_addr().unwrap();
+        for multipath in [true, false] {
+            let options = SocketOptions { multipath, ..SocketOptions::default() };
+            let stream = connect_tcp(address, &options, SOON, &GO_ON).unwrap();
+            let (mut accepted, _) = listener.accept().unwrap();
+            (&stream).write_all(b"x").unwrap();
+            accepted.read_exact(&mut [0]).unwrap();
+        }
+    }
+
+    #[test]
     fn errors_name_the_option() {
         let free = any_port("127.0.0.1").local_addr().unwrap();
         let error = connect_tcp(free, &SocketOptions::default(), SOON, &GO_ON).unwrap_err();
@@ -507,6 +682,10 @@ mod tests {
         let error = connect_tcp(free, &unknown, SOON, &GO_ON).unwrap_err().to_string();
         assert!(error.contains("congestion control `no-such`"), "{error}");
         assert!(supports_congestion("reno") && !supports_congestion("no-such"));
+        let unknown =
+            SocketOptions { device: Some("no-such".into()), ..SocketOptions::default() };
+        let error = connect_tcp(free, &unknown, SOON, &GO_ON).unwrap_err().to_string();
+        assert!(error.contains("network device `no-such`"), "{error}");
         let foreign = SocketOptions {
             local: Some("192.0.2.1:0".parse().unwrap()),
             ..SocketOptions::default()

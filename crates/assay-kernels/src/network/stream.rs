@@ -5,14 +5,15 @@
 //! application that reads its data.
 
 use std::ffi::c_int;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsRawFd;
 
 use super::pace::{SendRate, SendSchedule};
 use super::progress::{STOP_CHECK_INTERVAL, StreamProgress, TransferControl, is_retryable};
 use low_water::LowWaterMark;
-use source::BlockSource;
+pub(super) use source::BlockSource;
 
 mod low_water;
 mod source;
@@ -27,16 +28,15 @@ pub enum CopyMode {
     NoCopy,
 }
 
-/// Sends blocks until stopped, until the limit is reached or until the peer closes.
+/// Sends blocks until stopped, until the limit or the end of the source is reached, or until the peer
+/// closes.
 pub(super) fn send(
     stream: &TcpStream,
-    block_bytes: usize,
-    copying: CopyMode,
+    mut source: BlockSource,
     pace: Option<SendRate>,
     (progress, control): (&StreamProgress, &TransferControl),
 ) -> io::Result<()> {
     stream.set_write_timeout(Some(STOP_CHECK_INTERVAL))?;
-    let mut source = BlockSource::new(block_bytes, copying)?;
     let mut schedule = pace.map(SendSchedule::new);
     while !control.is_stopped() {
         if let Some(schedule) = &mut schedule
@@ -44,7 +44,9 @@ pub(super) fn send(
         {
             break;
         }
-        if !control.claim(block_bytes as u64) {
+        // A file ends with a shorter block, and then with none.
+        let block_bytes = source.next_block()?;
+        if block_bytes == 0 || !control.claim(block_bytes as u64) {
             break;
         }
         match send_block(stream, &mut source, block_bytes, (progress, control))? {
@@ -108,13 +110,14 @@ const NO_COPY_RECEIVE_BYTES: usize = 4 << 20;
 pub(super) fn receive(
     stream: &TcpStream,
     block_bytes: usize,
-    copying: CopyMode,
+    (copying, mut sink): (CopyMode, Option<File>),
     (progress, control): (&StreamProgress, &TransferControl),
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(STOP_CHECK_INTERVAL))?;
     let (bytes, flags) = match copying {
-        CopyMode::Copy => (block_bytes.min(MAX_RECEIVE_BYTES as usize), 0),
-        CopyMode::NoCopy => (NO_COPY_RECEIVE_BYTES, libc::MSG_TRUNC),
+        // What is written to a file has to be copied.
+        CopyMode::NoCopy if sink.is_none() => (NO_COPY_RECEIVE_BYTES, libc::MSG_TRUNC),
+        CopyMode::Copy | CopyMode::NoCopy => (block_bytes.min(MAX_RECEIVE_BYTES as usize), 0),
     };
     // Zeroed memory takes no physical memory before data arrives in it.
     let mut buffer = vec![0_u8; bytes];
@@ -124,6 +127,9 @@ pub(super) fn receive(
         match receive_once(stream.as_raw_fd(), &mut buffer, flags) {
             Ok(0) => break,
             Ok(bytes) => {
+                if let Some(sink) = &mut sink {
+                    sink.write_all(&buffer[..bytes])?;
+                }
                 progress.add_bytes(bytes as u64);
                 control.count_received(bytes as u64);
                 if let Some(gather) = &mut gather {

@@ -4,14 +4,17 @@
 //! reached or when the peer closes. A stream's failure does not affect the others and is reported
 //! at the end.
 
+use std::fs::File;
 use std::io;
 use std::net::{Shutdown, TcpStream, UdpSocket};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use super::pace::SendRate;
 use super::progress::{StreamProgress, TransferControl};
-use super::stream::{self, CopyMode};
+use super::stream::{self, BlockSource, CopyMode};
 use super::tcp_info::{self, TcpInfo};
 use super::thread_refusal::ThreadRefusal;
 use super::{cpu, socket, udp};
@@ -50,6 +53,8 @@ pub struct Flow {
     pub pace: Option<SendRate>,
     /// CPU to run on; `None` = chosen by the system.
     pub cpu: Option<usize>,
+    /// File whose contents a TCP stream sends once, or to which it writes what it receives.
+    pub file: Option<PathBuf>,
 }
 
 /// Final result of a stream.
@@ -211,16 +216,27 @@ fn run(flow: &Flow, shared: (&StreamProgress, &TransferControl)) -> io::Result<(
     }
     match (&flow.socket, flow.sends) {
         (Socket::Tcp(tcp), true) => {
-            stream::send(tcp, flow.block_bytes, flow.copying, flow.pace, shared)
+            let source =
+                BlockSource::new(flow.block_bytes, flow.copying, flow.file.as_deref())?;
+            stream::send(tcp, source, flow.pace, shared)
         }
         (Socket::Tcp(tcp), false) => {
-            stream::receive(tcp, flow.block_bytes, flow.copying, shared)
+            let sink = flow.file.as_deref().map(create_private).transpose()?;
+            stream::receive(tcp, flow.block_bytes, (flow.copying, sink), shared)
         }
         (Socket::Udp { socket, format }, true) => {
             udp::send(socket, flow.block_bytes, *format, flow.pace, shared)
         }
         (Socket::Udp { socket, format }, false) => udp::receive(socket, *format, shared),
     }
+}
+
+/// Creates or empties a file that only its owner may read.
+fn create_private(path: &Path) -> io::Result<File> {
+    let opened = File::options().write(true).create(true).truncate(true).mode(0o600).open(path);
+    opened.map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+    })
 }
 
 #[cfg(test)]

@@ -224,6 +224,8 @@ doubts! {
             false => "doubt-far-process-cpu-only",
         });
     CopyUnknown, "copy-unknown", [version = DoubtArgument::text(COPY_KNOWN_SINCE)];
+    SharedServer { tests, share }, "shared-server", severity: *share, level: TrustLevel::Suspect,
+        [n = DoubtArgument::plain(tests), share = Share(*share, 0)];
     BrokeOff, "broke-off";
     OtherThreadCount { asked, ran }, "other-thread-count",
         [asked = DoubtArgument::plain(asked), ran = DoubtArgument::plain(ran)];

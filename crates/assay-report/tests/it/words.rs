@@ -77,6 +77,7 @@ fn measurer_doubts() -> Vec<Doubt> {
         Doubt::ProcessCpuOnly { is_tool: false },
         Doubt::ProcessCpuOnly { is_tool: true },
         Doubt::CopyUnknown,
+        Doubt::SharedServer { tests: 2, share: 0.8 },
         Doubt::BrokeOff,
         Doubt::OtherThreadCount { asked: 4, ran: 1 },
         Doubt::SmallerArrays { held_bytes: 1e6, wanted_bytes: 2e6, multiple: 2.0 },

@@ -17,7 +17,6 @@ use std::thread;
 use std::time::Duration;
 
 use assay_fleet::remote::calls::Call;
-use assay_kernels::clock;
 use assay_kernels::network::device;
 use assay_model::failure::FailureReason;
 
@@ -96,15 +95,6 @@ fn listen(address: IpAddr) -> Result<(TcpListener, SocketAddr), NetworkError> {
         .map_err(|source| NetworkError::Listen { address: asked, source })
 }
 
-const fn service(listen: SocketAddr) -> Iperf3Service {
-    Iperf3Service {
-        listen,
-        once: false,
-        idle_limit: None,
-        idle_timeout: IDLE_TIMEOUT,
-        interval_s: None,
-        pinned: false,
-        gate: None,
-        clock: clock::now_ns,
-    }
+fn service(listen: SocketAddr) -> Iperf3Service {
+    Iperf3Service::new(listen, IDLE_TIMEOUT)
 }

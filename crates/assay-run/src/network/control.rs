@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use assay_kernels::clock;
-use assay_kernels::network::socket;
+use assay_kernels::network::socket::{self, SocketOptions};
 
 use super::error::NetworkError;
 
@@ -60,7 +60,21 @@ impl StepDeadline {
 
 /// Opens a non-blocking listening socket.
 pub fn listen(address: SocketAddr) -> Result<TcpListener, NetworkError> {
-    let listener = socket::listen(address);
+    prepare_listener(address, socket::listen(address))
+}
+
+/// Opens a non-blocking listening socket with these options.
+pub fn listen_with(
+    address: SocketAddr,
+    options: &SocketOptions,
+) -> Result<TcpListener, NetworkError> {
+    prepare_listener(address, socket::listen_with(address, options))
+}
+
+fn prepare_listener(
+    address: SocketAddr,
+    listener: io::Result<TcpListener>,
+) -> Result<TcpListener, NetworkError> {
     let listener = listener.and_then(|it| it.set_nonblocking(true).map(|()| it));
     listener.map_err(|source| NetworkError::Listen { address, source })
 }

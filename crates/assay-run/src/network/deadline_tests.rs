@@ -12,7 +12,7 @@ use assay_dialects::wire::iperf3::parameters::TestLimit;
 use assay_dialects::wire::iperf3::{Cookie, Iperf3Client, Iperf3Parameters};
 use assay_dialects::wire::qperf::{QperfRequest, QperfTestKind};
 
-use super::iperf3_server::{self, Iperf3ServerReport, Iperf3Service};
+use super::iperf3_server::{self, Iperf3ServerReport, Iperf3Service, Iperf3TestReport};
 use super::qperf_server::{self, QperfService};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -46,21 +46,18 @@ impl SimulatedServer {
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let service = Iperf3Service {
-            listen: address,
-            once: false,
             idle_limit,
-            idle_timeout: Duration::from_secs(100),
-            interval_s: None,
-            pinned: false,
-            gate: None,
             clock,
+            ..Iperf3Service::new(address, Duration::from_secs(100))
         };
         let (failed, failures) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let server_stop = Arc::clone(&stop);
         let serve = move || {
             let mut observe = |report| {
-                if let Iperf3ServerReport::Failed(error) = report {
+                if let Iperf3ServerReport::Failed(error)
+                | Iperf3ServerReport::Test(_, Iperf3TestReport::Failed(error)) = report
+                {
                     failed.send(error.to_string()).unwrap();
                 }
             };

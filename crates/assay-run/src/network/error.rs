@@ -11,6 +11,7 @@ use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHost
 use thiserror::Error;
 
 use super::iperf3_login::{LoginError, LoginRefusal};
+use super::iperf3_server::ExceededLimit;
 use super::plausibility::BrokenLaw;
 
 /// Reason why a network test ended without a result.
@@ -39,6 +40,8 @@ pub enum NetworkError {
     Iperf3 { peer: String, source: iperf3::Iperf3ProtocolError },
     #[error("{peer} was rejected")]
     NotAdmitted { peer: String, source: LoginRefusal },
+    #[error("{peer} exceeded a limit of this server")]
+    AboveLimit { peer: String, source: ExceededLimit },
     #[error("cannot log in to {peer}")]
     NoLogin { peer: String, source: LoginError },
     #[error("{peer} closed the connection after it received user and password")]
@@ -125,6 +128,7 @@ impl NetworkError {
             | Self::Broken { .. }
             | Self::Iperf3 { .. }
             | Self::NotAdmitted { .. }
+            | Self::AboveLimit { .. }
             | Self::NoLogin { .. }
             | Self::ClosedAfterLogin { .. }
             | Self::Qperf { .. }
@@ -205,6 +209,9 @@ impl NetworkError {
                 "check the other end's output; a firewall may also cut connections"
             }
             Self::NotAdmitted { source, .. } => source.advice(),
+            Self::AboveLimit { .. } => {
+                "raise --server-bitrate-limit or --server-max-duration to permit the test"
+            }
             Self::ClosedAfterLogin { .. } => LOGIN_ADVICE,
             Self::NoLogin { .. } => "use another key, user or password",
             Self::Iperf3 { source, .. } => match source {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,8 @@ pub struct Iperf3ClientTest {
     pub idle_timeout: Duration,
     /// Credentials for a server with authentication.
     pub credentials: Option<Credentials>,
+    /// File whose contents the streams send, or to which they write what they receive.
+    pub file: Option<PathBuf>,
 }
 
 /// Event during a test.
@@ -51,6 +54,8 @@ pub enum Iperf3Event<'a> {
     /// The server has accepted the parameters and waits for the streams: hosts with a common start
     /// synchronise here.
     Agreed,
+    /// Parameters or results, sent or received, under iperf3's name for them.
+    Message(&'static str, &'a [u8]),
     Start(&'a Iperf3Start),
     Interval(&'a Iperf3Interval),
 }
@@ -129,7 +134,9 @@ impl Iperf3Session<'_> {
     ) -> Result<Iperf3Outcome, NetworkError> {
         self.control.send(&self.client.cookie().0.clone())?;
         self.expect(&Iperf3ClientEvent::SendParameters)?;
-        self.control.send(&Iperf3Client::parameters_message(&self.parameters()?))?;
+        let parameters = self.parameters()?;
+        observe(Iperf3Event::Message("send_parameters", &parameters.to_json()));
+        self.control.send(&Iperf3Client::parameters_message(&parameters))?;
         self.expect(&Iperf3ClientEvent::OpenStreams)?;
         observe(Iperf3Event::Agreed);
         let flows = self.open_streams()?;
@@ -141,14 +148,14 @@ impl Iperf3Session<'_> {
         self.expect(&Iperf3ClientEvent::Run)?;
         let measured = self.transfer(flows, lanes, observe)?;
         self.expect(&Iperf3ClientEvent::SendResults)?;
-        self.control.send(&Iperf3Client::results_message(&iperf3_flows::local_results(
-            &measured,
-            congestion.as_deref(),
-        )))?;
+        let ours = iperf3_flows::local_results(&measured, congestion.as_deref());
+        observe(Iperf3Event::Message("send_results", &ours.to_json()));
+        self.control.send(&Iperf3Client::results_message(&ours))?;
         let theirs = match self.next_event()? {
             Iperf3ClientEvent::Results(results) => *results,
             _ => unexpected_event(&self.control.peer)?,
         };
+        observe(Iperf3Event::Message("get_results", &theirs.to_json()));
         self.expect(&Iperf3ClientEvent::Finished)?;
         // All results are exchanged; a failure to send the end message is harmless.
         drop(self.control.send(&Iperf3Client::done_message()));
@@ -226,7 +233,8 @@ impl Iperf3Session<'_> {
                 let socket = self.open_stream(local_port_offset).map_err(|source| {
                     NetworkError::stream_not_opened(&self.control.peer, source)
                 })?;
-                flows.push(iperf3_flows::build_flow(parameters, socket, *sends));
+                let file = self.test.file.as_deref();
+                flows.push(iperf3_flows::build_flow(parameters, socket, *sends, file));
             }
         }
         if self.test.pinned {
@@ -236,7 +244,13 @@ impl Iperf3Session<'_> {
     }
 
     fn open_stream(&self, local_port_offset: u16) -> io::Result<Socket> {
-        let mut options = iperf3_flows::socket_options(&self.test.parameters);
+        let endpoint = &self.test.target.endpoint;
+        let mut options = SocketOptions {
+            device: endpoint.device.clone(),
+            user_timeout_ms: endpoint.user_timeout_ms,
+            flow_label: self.test.parameters.flow_label,
+            ..iperf3_flows::socket_options(&self.test.parameters)
+        };
         options.local = self.test.target.local.map(|mut local| {
             if local.port() != 0 {
                 local.set_port(local.port().wrapping_add(local_port_offset));
@@ -290,7 +304,11 @@ impl Iperf3Session<'_> {
     fn start_report(&self, flows: &[Flow]) -> Iperf3Start {
         let parameters = &self.test.parameters;
         let peer = (self.test.target.host.clone(), self.test.target.port);
-        iperf3_flows::start_report(parameters, flows, peer, &self.client.cookie().text(), true)
+        let cookie = self.client.cookie().text();
+        Iperf3Start {
+            interval_s: self.test.interval_s.unwrap_or(0.0),
+            ..iperf3_flows::start_report(parameters, flows, peer, &cookie, true)
+        }
     }
 
     fn transfer(
@@ -328,13 +346,17 @@ impl Iperf3Session<'_> {
         loop {
             meter.tick(report);
             let left_s = match self.test.parameters.limit {
+                // Until it is interrupted.
+                TestLimit::Seconds(0) => f64::INFINITY,
                 TestLimit::Seconds(seconds) => f64::from(seconds) - meter.counted_s(),
                 TestLimit::Bytes(_) | TestLimit::Blocks(_) => f64::INFINITY,
             };
             if left_s <= 0.0 {
                 return Ok(None);
             }
-            if let Some(limit) = limit_bytes {
+            let sends_file = sends && self.test.file.is_some();
+            if limit_bytes.is_some() || sends_file {
+                let limit = limit_bytes.unwrap_or(u64::MAX);
                 let ended_ns = meter.senders_ended_ns();
                 if ended_ns.is_some() {
                     let unsent = meter.unacknowledged_bytes() > 0;
@@ -348,7 +370,7 @@ impl Iperf3Session<'_> {
                 }
             }
             // With a limit, finished senders do not indicate a lost peer.
-            if meter.is_over() && (limit_bytes.is_none() || !sends) {
+            if meter.is_over() && !sends_file && (limit_bytes.is_none() || !sends) {
                 return Err(self.closed_error());
             }
             if idle.is_expired(meter.moved_bytes()) {
@@ -408,17 +430,20 @@ impl Iperf3Session<'_> {
             true => (congestion, theirs.congestion.clone()),
             false => (theirs.congestion.clone(), congestion),
         };
-        let end = Iperf3End {
+        let mut end = Iperf3End {
             streams,
             cpu_here: cpu(measured.process),
             cpu_there: cpu(theirs.cpu),
             congestion,
             server_output_text: theirs.server_output_text.clone(),
             server_output_json: theirs.server_output_json.clone(),
+            file: None,
+            concurrent: theirs.concurrent,
         };
         let account_here = measured.account;
         let checked = self.check_results(&measured, theirs);
         measured.join()?;
+        end.file = iperf3_flows::disk_file(self.test.file.as_deref());
         let moved = [true, false]
             .iter()
             .any(|sends| end.sum_received(*sends).is_some_and(|sum| sum.bytes > 0));
@@ -487,16 +512,20 @@ fn unexpected_event<T>(peer: &str) -> Result<T, NetworkError> {
 /// Combines both ends' results of one stream.
 fn stream_end(ours: &MeteredStreamTotals, theirs: &Iperf3Results) -> StreamTotals {
     let lane = ours.stream;
-    let there = theirs.streams.iter().find(|stream| stream.id == ours.result.id);
-    let there = there.map(|it| StreamInterval {
+    let result = theirs.streams.iter().find(|stream| stream.id == ours.result.id);
+    let sender_there = result.and_then(|it| it.tcp).filter(|_| !lane.sends);
+    let there = result.map(|it| StreamInterval {
         start_s: 0.0,
         // A server that reports no time is assumed to have measured as long as this end.
         end_s: if it.end_s > it.start_s { it.end_s - it.start_s } else { ours.whole.end_s },
         bytes: it.bytes,
-        tcp: it
-            .retransmits
-            .filter(|_| ours.whole.udp.is_none())
-            .map(|retransmits| TcpNumbers { retransmits, ..TcpNumbers::default() }),
+        tcp: it.retransmits.filter(|_| ours.whole.udp.is_none()).map(|retransmits| {
+            TcpNumbers {
+                retransmits,
+                reordered: sender_there.map_or(0, |tcp| tcp.reordered),
+                ..TcpNumbers::default()
+            }
+        }),
         udp: ours.whole.udp.map(|_| UdpNumbers {
             // Up to 3.13 a receiver does not report the packets of the omitted time; the sender
             // counted them.
@@ -512,7 +541,11 @@ fn stream_end(ours: &MeteredStreamTotals, theirs: &Iperf3Results) -> StreamTotal
     });
     let (sent, received) =
         if lane.sends { (Some(ours.whole), there) } else { (there, Some(ours.whole)) };
-    let (rtt_us, windows_bytes) = (ours.rtt_us, ours.windows_bytes);
+    let (rtt_us, windows_bytes) = match sender_there {
+        Some(tcp) => (Some(tcp.rtt_us), tcp.windows_bytes),
+        None if lane.sends => (ours.rtt_us, ours.windows_bytes),
+        None => (None, (0, 0)),
+    };
     StreamTotals {
         socket: lane.socket,
         sends: lane.sends,

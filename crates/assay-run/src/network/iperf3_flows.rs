@@ -3,9 +3,10 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use assay_dialects::iperf3::{DataConnection, Iperf3Start};
+use assay_dialects::iperf3::{DataConnection, DiskFile, Iperf3Start};
 use assay_dialects::wire::iperf3::parameters::{DataDirection, TestLimit};
 use assay_dialects::wire::iperf3::{Iperf3Parameters, Iperf3Results, TransportProtocol};
 use assay_kernels::network::pace::SendRate;
@@ -78,6 +79,12 @@ pub(super) fn socket_options(parameters: &Iperf3Parameters) -> SocketOptions {
         congestion: parameters.congestion.clone(),
         type_of_service: parameters.type_of_service,
         pacing_bytes_per_s: parameters.kernel_rate_bit_per_s.map(|rate| rate / 8),
+        device: None,
+        user_timeout_ms: None,
+        keepalive: None,
+        dont_fragment: parameters.dont_fragment,
+        flow_label: None,
+        multipath: parameters.multipath,
     }
 }
 
@@ -87,7 +94,12 @@ pub(super) const fn datagram_format(parameters: &Iperf3Parameters) -> DatagramFo
 }
 
 /// Stream according to the parameters.
-pub(super) fn build_flow(parameters: &Iperf3Parameters, socket: Socket, sends: bool) -> Flow {
+pub(super) fn build_flow(
+    parameters: &Iperf3Parameters,
+    socket: Socket,
+    sends: bool,
+    file: Option<&Path>,
+) -> Flow {
     let no_copy = if sends { parameters.zero_copy } else { parameters.skip_receive_copy };
     let pace = parameters.rate_bit_per_s.filter(|_| sends).map(|rate| SendRate {
         bytes_per_s: rate as f64 / 8.0,
@@ -100,6 +112,7 @@ pub(super) fn build_flow(parameters: &Iperf3Parameters, socket: Socket, sends: b
         copying: if no_copy { CopyMode::NoCopy } else { CopyMode::Copy },
         pace,
         cpu: None,
+        file: file.map(Path::to_owned),
     }
 }
 
@@ -151,10 +164,12 @@ pub(super) fn start_report(
         Some(Socket::Udp { socket, .. }) => socket::buffers_bytes(socket).unwrap_or_default(),
         None => (0, 0),
     };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Iperf3Start {
         connected: flows.iter().filter_map(connected_addresses).collect(),
         cookie: cookie.to_owned(),
-        time_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        time_s: now.as_secs(),
+        time_ms: now.subsec_millis(),
         version: version(),
         system: system(),
         segment_bytes: first_tcp(flows)
@@ -192,7 +207,9 @@ fn requested_start(
         type_of_service: parameters.type_of_service,
         segmentation: parameters.segmentation,
         target_bit_per_s: parameters.rate_bit_per_s.unwrap_or(0),
+        kernel_bit_per_s: parameters.kernel_rate_bit_per_s.unwrap_or(0),
         window_bytes: parameters.window_bytes.unwrap_or(0),
+        requested_segment_bytes: parameters.segment_bytes.unwrap_or(0),
         title: parameters.title.clone(),
         extra_data: parameters.extra_data.clone(),
         ..Iperf3Start::default()
@@ -227,6 +244,13 @@ fn connected_addresses(flow: &Flow) -> Option<DataConnection> {
         remote: plain(remote.ok()?),
         sends: flow.sends,
     })
+}
+
+/// Returns a file of the streams with its size by now.
+pub(super) fn disk_file(path: Option<&Path>) -> Option<DiskFile> {
+    let path = path?;
+    let bytes = fs_err::metadata(path).map_or(0, |metadata| metadata.len());
+    Some(DiskFile { name: path.display().to_string(), bytes })
 }
 
 /// Results of this end as sent to the other one.

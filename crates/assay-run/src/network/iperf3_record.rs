@@ -188,6 +188,10 @@ impl CompletedIperf3Test<'_> {
         if !is_assay {
             facts.push(MeasurementEntry::Doubt(Doubt::ProcessCpuOnly { is_tool: false }));
         }
+        if let Some(concurrent) = self.outcome.end.concurrent.filter(|it| it.count > 0) {
+            let (tests, share) = (u64::from(concurrent.count), concurrent.share);
+            facts.push(MeasurementEntry::Doubt(Doubt::SharedServer { tests, share }));
+        }
         if self.parameters.skip_receive_copy && !is_assay {
             facts.push(MeasurementEntry::Doubt(Doubt::CopyUnknown));
         }

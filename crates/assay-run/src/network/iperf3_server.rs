@@ -1,18 +1,23 @@
 //! Server for clients of iperf3, and on the same port of qperf.
 //!
-//! One iperf3 test runs at a time, and other clients receive a busy reply; ping-pongs run in
-//! parallel. The first bytes identify a connection: a cookie opens a test, the same cookie is
-//! repeated by each stream of the test, and qperf begins with its request. A slow, silent or
-//! malformed client occupies one thread for a bounded time.
+//! A number of iperf3 tests run at a time, one by default, and other clients receive a busy reply;
+//! ping-pongs run in parallel. The first bytes identify a connection: a cookie opens a test, the
+//! same cookie is repeated by each stream of the test, and qperf begins with its request. A slow,
+//! silent or malformed client occupies one thread for a bounded time.
 
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start};
+use assay_dialects::iperf3::{ConcurrentTests, Iperf3End, Iperf3Interval, Iperf3Start};
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Iperf3Server, Iperf3ServerEvent};
+use assay_kernels::clock;
+use assay_kernels::network::socket::{self, SocketOptions};
 
 use super::admission::{
     self, Admission, Admissions, BoundedListener, ConnectionResources, POLL_INTERVAL,
@@ -21,16 +26,24 @@ use super::control::{self, ControlConnection};
 use super::error::NetworkError;
 use super::iperf3_login::{LoginGate, LoginRefusal};
 use super::qperf_server;
+use super::target::EndpointOptions;
+use schedule::TestSchedule;
 use test::Iperf3ServerTest;
 
+mod limits;
+mod schedule;
 mod server_output;
 mod test;
+
+pub use limits::{ExceededLimit, RateLimit, ServerLimits};
 
 /// Options of a server.
 #[derive(Debug, Clone)]
 pub struct Iperf3Service {
     pub listen: SocketAddr,
-    /// Whether to end after one test.
+    /// Clients whose tests may run at the same time.
+    pub clients: NonZeroUsize,
+    /// Whether to end after as many tests as there may be clients.
     pub once: bool,
     /// Time without clients after which the server ends.
     pub idle_limit: Option<Duration>,
@@ -40,10 +53,40 @@ pub struct Iperf3Service {
     pub interval_s: Option<f64>,
     /// Whether each stream is pinned to one CPU, round robin.
     pub pinned: bool,
+    /// Limits of each test.
+    pub limits: ServerLimits,
+    /// Settings of the sockets.
+    pub endpoint: EndpointOptions,
+    /// Whether TCP uses several paths (MPTCP) with clients that do.
+    pub multipath: bool,
+    /// File that streams send, or write what they receive to.
+    pub file: Option<PathBuf>,
     /// Authentication; `None` admits everyone, including qperf, which has no authentication.
     pub gate: Option<Arc<LoginGate>>,
     /// Clock of all deadlines in nanoseconds: the monotonic one, or one that a test moves.
     pub clock: fn() -> u64,
+}
+
+impl Iperf3Service {
+    /// Serves one client at a time on this address, without limits, until it is cancelled.
+    #[must_use]
+    pub fn new(listen: SocketAddr, idle_timeout: Duration) -> Self {
+        Self {
+            listen,
+            clients: NonZeroUsize::MIN,
+            once: false,
+            idle_limit: None,
+            idle_timeout,
+            interval_s: None,
+            pinned: false,
+            limits: ServerLimits::default(),
+            endpoint: EndpointOptions::default(),
+            multipath: false,
+            file: None,
+            gate: None,
+            clock: clock::now_ns,
+        }
+    }
 }
 
 /// Event of a server.
@@ -51,10 +94,21 @@ pub struct Iperf3Service {
 pub enum Iperf3ServerReport {
     /// Waiting for the test with this number, from 1, on this port.
     Listening(u16, u64),
+    /// Event of the test with this number.
+    Test(u64, Iperf3TestReport),
+    /// A connection failed that belongs to no test.
+    Failed(NetworkError),
+}
+
+/// Event of one test.
+#[derive(Debug)]
+pub enum Iperf3TestReport {
+    /// Parameters or results, sent or received, under iperf3's name for them.
+    Message(&'static str, Vec<u8>),
     Start(Box<Iperf3Start>),
     Interval(Iperf3Interval),
     End(Box<Iperf3End>),
-    /// A test or connection failed.
+    /// The test failed, or was interrupted after its start.
     Failed(NetworkError),
 }
 
@@ -73,8 +127,18 @@ pub fn serve(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Iperf3ServerReport),
 ) -> Result<(), NetworkError> {
-    let listener = control::listen(service.listen)?;
+    let listener = listen(service)?;
     serve_on(&listener, service, cancel, observe)
+}
+
+/// Opens the listening socket of a server.
+pub fn listen(service: &Iperf3Service) -> Result<TcpListener, NetworkError> {
+    let (device, multipath) = (service.endpoint.device.clone(), service.multipath);
+    if device.is_none() && !multipath {
+        return control::listen(service.listen);
+    }
+    let options = SocketOptions { device, multipath, ..SocketOptions::default() };
+    control::listen_with(service.listen, &options)
 }
 
 /// Serves as [`serve`], on a socket that is already listening.
@@ -126,12 +190,24 @@ struct Iperf3ServerState<'a> {
     /// Admission control of qperf's connections.
     requests: Admissions,
     served: AtomicUsize,
-    active: Mutex<Option<ActiveTest>>,
+    active: Mutex<ActiveTests>,
+    schedule: Mutex<TestSchedule>,
+    /// Held by the test that accepts UDP streams: their hellos do not name the test.
+    hello_turn: Mutex<()>,
     reports: Mutex<mpsc::Sender<Iperf3ServerReport>>,
+}
+
+/// Running tests, and the number of tests so far.
+#[derive(Default)]
+struct ActiveTests {
+    tests: Vec<ActiveTest>,
+    begun: u64,
 }
 
 /// Running test, and the channel for its streams.
 struct ActiveTest {
+    /// Number of the test, from 1.
+    number: u64,
     cookie: Cookie,
     /// Whether the client has ended the test; the next client then waits a moment instead of being
     /// rejected.
@@ -161,7 +237,9 @@ impl<'a> Iperf3ServerState<'a> {
             connections: Admissions::new(TOTAL_CONNECTIONS, PEER_CONNECTIONS),
             requests: qperf_server::request_admissions(),
             served: AtomicUsize::new(0),
-            active: Mutex::new(None),
+            active: Mutex::default(),
+            schedule: Mutex::default(),
+            hello_turn: Mutex::default(),
             reports: Mutex::new(reports),
         }
     }
@@ -169,6 +247,25 @@ impl<'a> Iperf3ServerState<'a> {
     fn report(&self, served: Iperf3ServerReport) {
         // The receiver outlives every connection.
         drop(lock(&self.reports).send(served));
+    }
+
+    /// Changes the state of a running test.
+    fn update_test(&self, number: u64, change: impl FnOnce(&mut ActiveTest)) {
+        let mut active = lock(&self.active);
+        if let Some(test) = active.tests.iter_mut().find(|it| it.number == number) {
+            change(test);
+        }
+    }
+
+    /// Ends the measurement of a test after this many counted seconds. Returns the tests beside it,
+    /// if the server permits any.
+    fn end_measurement(&self, number: u64, counted_s: f64) -> Option<ConcurrentTests> {
+        let now_ns = clock::now_ns();
+        let from_ns = now_ns.saturating_sub((counted_s * 1e9) as u64);
+        let mut schedule = lock(&self.schedule);
+        let found = schedule.concurrent(number, from_ns, now_ns);
+        schedule.end(number, now_ns);
+        (self.service.clients.get() > 1).then_some(found)
     }
 
     fn is_closing(&self) -> bool {
@@ -182,7 +279,8 @@ impl<'a> Iperf3ServerState<'a> {
         }
         let idle = Duration::from_nanos(now_ns.saturating_sub(*last_busy_ns));
         let too_idle = self.service.idle_limit.is_some_and(|limit| idle > limit);
-        let is_enough = self.service.once && self.served.load(Ordering::Relaxed) > 0;
+        let places = self.service.clients.get();
+        let is_enough = self.service.once && self.served.load(Ordering::Relaxed) >= places;
         self.cancel.load(Ordering::Relaxed) || too_idle || is_enough
     }
 
@@ -193,12 +291,23 @@ impl<'a> Iperf3ServerState<'a> {
         _place: Admission<'_>,
         number: u64,
     ) {
-        let outcome = ControlConnection::with_clock(stream, peer, self.service.clock)
+        let prepared = self
+            .prepare_control(&stream)
+            .map_err(|source| NetworkError::OpenStream { peer: peer.clone(), source });
+        let outcome = prepared
+            .and_then(|()| ControlConnection::with_clock(stream, peer, self.service.clock))
             .and_then(|control| self.identify(control, number));
         match outcome {
             Ok(()) | Err(NetworkError::Interrupted) => {}
             Err(error) => self.report(Iperf3ServerReport::Failed(error)),
         }
+    }
+
+    /// Applies the settings of this end to a new connection.
+    fn prepare_control(&self, stream: &TcpStream) -> io::Result<()> {
+        let EndpointOptions { user_timeout_ms, keepalive, .. } = self.service.endpoint;
+        let options = SocketOptions { user_timeout_ms, keepalive, ..SocketOptions::default() };
+        socket::configure_tcp(stream, &options)
     }
 
     fn identify(
@@ -256,32 +365,36 @@ impl<'a> Iperf3ServerState<'a> {
         qperf_server::serve_one((control, guest), taken, &|| self.is_closing()).map(drop)
     }
 
-    /// Assigns a connection to the running test, starts the next test, or rejects it.
+    /// Assigns a connection to its running test, starts a test, or rejects it.
     fn serve_iperf3(
         &self,
         mut control: ControlConnection,
         server: Iperf3Server,
         cookie: Cookie,
-        number: u64,
+        connection: u64,
     ) -> Result<(), NetworkError> {
-        let streams = match self.assign_role(&control, cookie, number) {
+        let (number, streams) = match self.assign_role(&control, cookie, connection) {
             ConnectionRole::Stream => return Ok(()),
             ConnectionRole::Rejected => return control.send(&Iperf3Server::denial_message()),
-            ConnectionRole::Test(streams) => streams,
+            ConnectionRole::Test(number, streams) => (number, streams),
         };
-        let mut test = Iperf3ServerTest { shared: self, control, server, cookie, streams };
+        let mut test =
+            Iperf3ServerTest::new(self, (control, server), (number, cookie), streams);
         let outcome = test.run();
         if outcome.is_err() {
             // Releases the client from waiting for this server; the client may be gone itself.
             drop(test.control.send(&Iperf3Server::terminate_message()));
         }
-        *lock(&self.active) = None;
-        let failure = outcome.err().filter(|error| !matches!(error, NetworkError::Interrupted));
-        if let Some(error) = failure {
-            self.report(Iperf3ServerReport::Failed(error));
+        lock(&self.schedule).end(number, clock::now_ns());
+        lock(&self.active).tests.retain(|it| it.number != number);
+        let is_silent = |error: &NetworkError| {
+            matches!(error, NetworkError::Interrupted) && !test.has_started
+        };
+        if let Some(error) = outcome.err().filter(|error| !is_silent(error)) {
+            self.report(Iperf3ServerReport::Test(number, Iperf3TestReport::Failed(error)));
         }
         let served = self.served.fetch_add(1, Ordering::Relaxed) as u64 + 1;
-        if !self.service.once {
+        if !self.service.once && self.service.clients.get() == 1 {
             self.report(Iperf3ServerReport::Listening(self.address.port(), served + 1));
         }
         Ok(())
@@ -291,29 +404,32 @@ impl<'a> Iperf3ServerState<'a> {
         &self,
         control: &ControlConnection,
         cookie: Cookie,
-        number: u64,
+        connection: u64,
     ) -> ConnectionRole {
         /// Time that a test may take to end after its client has requested the end.
         const ENDING: Duration = Duration::from_secs(5);
         let step = control.start_step(ENDING);
+        let places = self.service.clients.get();
         loop {
             let mut active = lock(&self.active);
-            match &mut *active {
-                Some(test) if test.cookie == cookie && test.awaited > 0 => {
-                    test.awaited -= 1;
-                    let stream = control.stream().try_clone();
-                    // If the test has ended meanwhile, the stream is dropped and thereby closed.
-                    drop(stream.map(|stream| test.streams.send((number, stream))));
-                    return ConnectionRole::Stream;
+            if let Some(test) = active.tests.iter_mut().find(|it| it.cookie == cookie) {
+                if test.awaited == 0 {
+                    return ConnectionRole::Rejected;
                 }
-                Some(test) if test.is_ending && test.cookie != cookie && !step.is_over() => {}
-                Some(_) => return ConnectionRole::Rejected,
-                None => {
-                    let (streams, receiver) = mpsc::channel();
-                    *active =
-                        Some(ActiveTest { cookie, is_ending: false, awaited: 0, streams });
-                    return ConnectionRole::Test(receiver);
-                }
+                test.awaited -= 1;
+                let stream = control.stream().try_clone();
+                // If the test has ended meanwhile, the stream is dropped and thereby closed.
+                drop(stream.map(|stream| test.streams.send((connection, stream))));
+                return ConnectionRole::Stream;
+            }
+            if self.service.once && active.begun >= places as u64 {
+                return ConnectionRole::Rejected;
+            }
+            if active.tests.len() < places {
+                return active.begin(cookie);
+            }
+            if step.is_over() || active.tests.iter().all(|it| !it.is_ending) {
+                return ConnectionRole::Rejected;
             }
             drop(active);
             std::thread::sleep(Duration::from_millis(5));
@@ -321,13 +437,22 @@ impl<'a> Iperf3ServerState<'a> {
     }
 }
 
+impl ActiveTests {
+    fn begin(&mut self, cookie: Cookie) -> ConnectionRole {
+        self.begun += 1;
+        let (number, (streams, receiver)) = (self.begun, mpsc::channel());
+        self.tests.push(ActiveTest { number, cookie, is_ending: false, awaited: 0, streams });
+        ConnectionRole::Test(number, receiver)
+    }
+}
+
 /// Assignment of a connection that sent a cookie.
 enum ConnectionRole {
-    /// Stream of the running test.
+    /// Stream of a running test.
     Stream,
-    /// New test.
-    Test(mpsc::Receiver<(u64, TcpStream)>),
-    /// Rejected, because another test is running.
+    /// New test, with its number.
+    Test(u64, mpsc::Receiver<(u64, TcpStream)>),
+    /// Rejected, because as many tests are running as the server permits.
     Rejected,
 }
 

@@ -4,7 +4,7 @@
 //! Both ends use it, each with its own clock.
 
 use assay_dialects::iperf3::{Iperf3Interval, StreamInterval, TcpNumbers, UdpNumbers};
-use assay_dialects::wire::iperf3::{CpuPercent, StreamResult, stream_id};
+use assay_dialects::wire::iperf3::{CpuPercent, SenderTcp, StreamResult, stream_id};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_kernels::clock;
@@ -321,6 +321,11 @@ impl Meter {
         let whole = StreamInterval { start_s: 0.0, end_s: whole.seconds(), ..whole };
         let (before, after) = (self.base.counters[index], now.counters[index]);
         let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let extremes = self.extremes[index];
+        let rtt_us = (lane.sends && extremes.readings > 0).then(|| {
+            let mean = (extremes.rtt_sum / u64::from(extremes.readings)) as u32;
+            (extremes.rtts.0, mean, extremes.rtts.1)
+        });
         let result = StreamResult {
             id: stream_id(index) as u64,
             bytes: whole.bytes,
@@ -331,14 +336,14 @@ impl Meter {
             packets: signed(after.packets),
             omitted_packets: signed(before.packets),
             out_of_order: whole.udp.and_then(|udp| udp.out_of_order),
+            tcp: whole.tcp.zip(rtt_us).map(|(tcp, rtt_us)| SenderTcp {
+                rtt_us,
+                windows_bytes: extremes.windows_bytes,
+                reordered: tcp.reordered,
+            }),
             start_s: 0.0,
             end_s: whole.end_s,
         };
-        let extremes = self.extremes[index];
-        let rtt_us = (lane.sends && extremes.readings > 0).then(|| {
-            let mean = (extremes.rtt_sum / u64::from(extremes.readings)) as u32;
-            (extremes.rtts.0, mean, extremes.rtts.1)
-        });
         MeteredStreamTotals {
             stream: lane,
             whole,

@@ -323,6 +323,7 @@ impl QperfSession<'_> {
             copying: CopyMode::Copy,
             pace: None,
             cpu: None,
+            file: None,
         };
         let (start_ns, start) = (clock::now_ns(), host_times());
         let transfer = Transfer::start(vec![flow], None)

@@ -373,7 +373,15 @@ impl QperfServerSession<'_> {
             return Ok(MessageCounts::default());
         }
         let copying = CopyMode::Copy;
-        let flow = Flow { socket, sends: false, block_bytes, copying, pace: None, cpu: None };
+        let flow = Flow {
+            socket,
+            sends: false,
+            block_bytes,
+            copying,
+            pace: None,
+            cpu: None,
+            file: None,
+        };
         let transfer = Transfer::start(vec![flow], None)
             .map_err(|source| NetworkError::Start { source })?;
         while clock::now_ns() < deadline_ns && !self.is_abandoned() && !transfer.is_over() {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_kernels::network::device;
-use assay_kernels::network::socket::{self, SocketOptions};
+use assay_kernels::network::socket::{self, Keepalive, SocketOptions};
 use assay_model::failure::FailureReason;
 
 use super::error::NetworkError;
@@ -22,6 +22,17 @@ pub enum AddressFamily {
     V6,
 }
 
+/// Socket settings of one end, which the ends do not agree upon.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EndpointOptions {
+    /// Network device that the sockets are bound to.
+    pub device: Option<String>,
+    /// Milliseconds that sent data may stay unacknowledged.
+    pub user_timeout_ms: Option<u32>,
+    /// Probes of an idle control connection.
+    pub keepalive: Option<Keepalive>,
+}
+
 /// Host and port of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkTarget {
@@ -31,6 +42,7 @@ pub struct NetworkTarget {
     /// Local address to send from; its port applies only to streams.
     pub local: Option<SocketAddr>,
     pub connect_timeout: Duration,
+    pub endpoint: EndpointOptions,
 }
 
 impl NetworkTarget {
@@ -41,6 +53,7 @@ impl NetworkTarget {
             family: AddressFamily::Any,
             local: None,
             connect_timeout: CONNECT_TIMEOUT,
+            endpoint: EndpointOptions::default(),
         }
     }
 
@@ -81,7 +94,15 @@ impl NetworkTarget {
         cancel: &AtomicBool,
     ) -> Result<(TcpStream, SocketAddr), NetworkError> {
         let local = self.local.map(|address| SocketAddr::new(address.ip(), 0));
-        let options = SocketOptions { local, no_delay: true, ..SocketOptions::default() };
+        let EndpointOptions { device, user_timeout_ms, keepalive } = self.endpoint.clone();
+        let options = SocketOptions {
+            local,
+            no_delay: true,
+            device,
+            user_timeout_ms,
+            keepalive,
+            ..SocketOptions::default()
+        };
         let mut last =
             NetworkError::Known(FailureReason::NoAddress { host: self.host.clone() });
         for address in self.addresses()? {

@@ -4,9 +4,12 @@
 //! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
 
 mod attacks;
+mod concurrent_clients;
 mod doctor;
 mod ethtool;
 mod interoperation;
+mod iperf3_documents;
+mod iperf3_options;
 pub(crate) mod link;
 mod login;
 mod lying_servers;
@@ -17,6 +20,7 @@ mod stored_runs;
 mod tools;
 
 use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -67,6 +71,12 @@ impl Drop for ServerProcess {
         drop(self.0.kill());
         drop(self.0.wait());
     }
+}
+
+/// Returns a program of Debian's next release, if it is unpacked.
+pub(crate) fn newest_program(name: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Some(root.join("target/newest/bin").join(name)).filter(|path| path.is_file())
 }
 
 /// Returns whether a program is installed; otherwise prints that the test is skipped.

@@ -77,6 +77,16 @@ pub struct Iperf3Parameters {
     pub skip_receive_copy: bool,
     /// Whether the kernel cuts and joins UDP's datagrams (`--gsro`).
     pub segmentation: bool,
+    /// Whether datagrams over IPv4 are never cut on the path (`--dont-fragment`).
+    pub dont_fragment: bool,
+    /// IPv6 flow label of the client's streams (`-L`).
+    pub flow_label: Option<u32>,
+    /// Whether TCP uses several paths (`-m`).
+    pub multipath: bool,
+    /// CPU to which the server restricts itself for the test (`-A N,M`).
+    pub server_cpu: Option<u32>,
+    /// Whether the payload is a repeated pattern (`--repeating-payload`); assay's always is.
+    pub repeating_payload: bool,
     /// Whether datagram numbers have 64 bits.
     pub wide_counters: bool,
     /// Whether the client prints the server's output too (`--get-server-output`).
@@ -115,6 +125,11 @@ impl Default for Iperf3Parameters {
             zero_copy: false,
             skip_receive_copy: false,
             segmentation: false,
+            dont_fragment: false,
+            flow_label: None,
+            multipath: false,
+            server_cpu: None,
+            repeating_payload: false,
             wide_counters: false,
             get_server_output: false,
             title: None,
@@ -146,6 +161,10 @@ pub const UDP_BLOCK_LIMIT: u32 = 65507;
 pub const TIME_LIMIT_S: u32 = 86400;
 /// Maximum omitted time: ten minutes.
 pub const OMIT_LIMIT_S: u32 = 600;
+/// Maximum flow label: 20 bits.
+pub const FLOW_LABEL_LIMIT: u32 = 0xF_FFFF;
+/// Maximum number of a CPU.
+pub const CPU_LIMIT: u32 = 1024;
 const SEGMENT_LIMIT: u32 = 32767;
 const WINDOW_LIMIT: u32 = 512 * 1024 * 1024;
 const BURST_LIMIT: u32 = 1000;
@@ -174,6 +193,7 @@ impl Iperf3Parameters {
             ("reverse", self.direction == DataDirection::Reverse),
             ("bidirectional", self.direction == DataDirection::Both),
             ("nodelay", self.no_delay),
+            ("mptcp", self.multipath),
         ];
         for (key, _) in flags.into_iter().filter(|(_, set)| *set) {
             put(key, json!(true));
@@ -187,6 +207,10 @@ impl Iperf3Parameters {
             ("TOS", nonzero(self.type_of_service)),
             ("zerocopy", self.zero_copy.then_some(1)),
             ("skip_rx_copy", self.skip_receive_copy.then_some(1)),
+            ("dont_fragment", self.dont_fragment.then_some(1)),
+            ("flowlabel", self.flow_label.map(u64::from)),
+            ("server_affinity", self.server_cpu.map(u64::from)),
+            ("repeating_payload", self.repeating_payload.then_some(1)),
             ("udp_counters_64bit", self.wide_counters.then_some(1)),
             ("get_server_output", self.get_server_output.then_some(1)),
         ];
@@ -273,6 +297,11 @@ impl Iperf3Parameters {
             skip_receive_copy: keys.is_set("skip_rx_copy"),
             segmentation: protocol == TransportProtocol::Udp
                 && (keys.is_set("gso") || keys.is_set("gro")),
+            dont_fragment: keys.is_set("dont_fragment"),
+            flow_label: keys.number_in_range("flowlabel", (1, FLOW_LABEL_LIMIT))?,
+            multipath: keys.is_set("mptcp"),
+            server_cpu: keys.number_in_range("server_affinity", (0, CPU_LIMIT))?,
+            repeating_payload: keys.is_set("repeating_payload"),
             wide_counters: keys.is_set("udp_counters_64bit"),
             get_server_output: keys.is_set("get_server_output"),
             title: keys.text("title"),

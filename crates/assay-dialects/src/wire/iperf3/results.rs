@@ -1,9 +1,11 @@
 //! Results of an iperf3 test: the JSON object that both ends exchange.
 
 use assay_model::cpu_account::CpuAccount;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Iperf3ProtocolError;
+use crate::iperf3::ConcurrentTests;
 
 /// CPU time of the process over wall time, in percent of one CPU, as iperf3 defines it. It omits
 /// softirq time that the kernel attributes elsewhere.
@@ -38,10 +40,23 @@ pub struct StreamResult {
     pub omitted_packets: i64,
     /// UDP receiver: datagrams out of order after the omitted time; only from another assay.
     pub out_of_order: Option<u64>,
+    /// TCP sender: its round trips and windows; only from another assay.
+    pub tcp: Option<SenderTcp>,
     /// End of the omitted time, in seconds by the end's own clock.
     pub start_s: f64,
     /// End of the measurement, by the same clock.
     pub end_s: f64,
+}
+
+/// TCP state of a sender over the test, which real iperf3 does not exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SenderTcp {
+    /// Minimum, mean and maximum smoothed round-trip time, in microseconds.
+    pub rtt_us: (u32, u32, u32),
+    /// Largest congestion window and largest send window, in bytes.
+    pub windows_bytes: (u64, u64),
+    /// Reordering events.
+    pub reordered: u32,
 }
 
 /// Measurements of a test by one end.
@@ -61,6 +76,8 @@ pub struct Iperf3Results {
     pub streams: Vec<StreamResult>,
     /// Full account of CPU time, from another assay.
     pub account: Option<CpuAccount>,
+    /// Other tests of the server at the same time, from another assay.
+    pub concurrent: Option<ConcurrentTests>,
     /// Whether the message reports omitted datagrams, for all streams or none.
     pub has_omitted: bool,
 }
@@ -79,7 +96,12 @@ impl Iperf3Results {
         self.server_output_text.as_ref().map(|text| put("server_output_text", json!(text)));
         self.server_output_json.as_ref().map(|it| put("server_output_json", it.clone()));
         put("streams", self.streams.iter().map(|stream| self.stream_json(stream)).collect());
-        self.account.as_ref().map(|account| put("assay", json!({ "cpu": account })));
+        let mut own = Map::new();
+        self.account.as_ref().map(|account| own.insert("cpu".to_owned(), json!(account)));
+        self.concurrent.as_ref().map(|it| own.insert("concurrent_tests".to_owned(), json!(it)));
+        if !own.is_empty() {
+            put("assay", Value::Object(own));
+        }
         Value::Object(map).to_string().into_bytes()
     }
 
@@ -99,7 +121,10 @@ impl Iperf3Results {
             value["omitted_packets"] = json!(stream.omitted_packets);
         }
         if let Some(late) = stream.out_of_order {
-            value["assay"] = json!({ "out_of_order": late });
+            value["assay"]["out_of_order"] = json!(late);
+        }
+        if let Some(tcp) = &stream.tcp {
+            value["assay"]["tcp"] = json!(tcp);
         }
         value
     }
@@ -119,7 +144,10 @@ impl Iperf3Results {
         let streams = streams.ok_or_else(|| malformed("`streams` is missing"))?;
         let percent = |key: &str| number_or_zero(&value, key).max(0.0);
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-        let account = value.get("assay").and_then(|it| it.get("cpu"));
+        let own = |key: &str| value.get("assay").and_then(|it| it.get(key)).cloned();
+        let concurrent = own("concurrent_tests")
+            .and_then(|it| serde_json::from_value::<ConcurrentTests>(it).ok())
+            .filter(|it| (0.0..=1.0).contains(&it.share) && it.mean >= 0.0);
         Ok(Self {
             cpu: CpuPercent {
                 total: percent("cpu_util_total"),
@@ -131,7 +159,8 @@ impl Iperf3Results {
             server_output_text: text("server_output_text"),
             server_output_json: value.get("server_output_json").cloned(),
             streams: streams.iter().map(parse_stream).collect::<Result<_, _>>()?,
-            account: account.and_then(|it| serde_json::from_value(it.clone()).ok()),
+            account: own("cpu").and_then(|it| serde_json::from_value(it).ok()),
+            concurrent,
             has_omitted: streams.iter().any(|stream| stream.get("omitted_packets").is_some()),
         })
     }
@@ -170,6 +199,9 @@ fn parse_stream(value: &Value) -> Result<StreamResult, Iperf3ProtocolError> {
             .get("assay")
             .and_then(|it| it.get("out_of_order")?.as_u64())
             .filter(|late| *late <= MAX_COUNT),
+        tcp: value
+            .get("assay")
+            .and_then(|it| serde_json::from_value(it.get("tcp")?.clone()).ok()),
         start_s: number_or_zero(value, "start_time"),
         end_s: number_or_zero(value, "end_time"),
     })

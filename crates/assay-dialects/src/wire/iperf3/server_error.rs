@@ -1,13 +1,14 @@
 //! Descriptions of an iperf3 server's error numbers.
 
 /// Errors that a client can cause, or that explain a failure at the server (`iperf_api.h`).
-const DESCRIPTIONS: [(i32, &str); 29] = [
+const DESCRIPTIONS: [(i32, &str); 33] = [
     (5, "the test is longer than it allows"),
     (6, "there are more streams than it allows"),
     (7, "the block size is larger than it allows"),
     (8, "the socket buffer is larger than it allows"),
     (10, "the segment size is larger than it allows"),
     (12, "the omitted time is longer than it allows"),
+    (14, "it cannot open its file (-F)"),
     (15, "the burst is larger than it allows"),
     (20, "the size of the datagrams is not one that it allows"),
     (21, "the type of service is not valid"),
@@ -26,11 +27,14 @@ const DESCRIPTIONS: [(i32, &str); 29] = [
     (123, "it cannot set the segment size"),
     (124, "it cannot set the socket buffers"),
     (127, "it cannot set the flow label"),
+    (132, "it cannot use the requested CPU (-A)"),
     (134, "it cannot set the congestion control"),
     (140, "it cannot pace the sockets"),
     (141, "it could not set the requested socket buffers (net.core.rmem_max, wmem_max)"),
     (super::NOT_AUTHORIZED, "it rejected user and password, or received none"),
     (144, "no message arrived for too long"),
+    (145, "it cannot forbid fragments of datagrams"),
+    (160, "the test did not end in time"),
 ];
 
 /// Describes a server's error by iperf3's number, and by the system's if there is one.

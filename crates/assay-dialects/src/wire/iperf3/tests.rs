@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::parameters::{DataDirection, TestLimit};
 use super::*;
+use crate::iperf3::ConcurrentTests;
 
 const COOKIE: &[u8; 37] = b"yfeymxvrgkrymballveqfvh7dcda6tymyluv\0";
 /// Capture of `iperf3 -c … -t 1 -P 2 -b 10M`, both directions of its control connection.
@@ -249,6 +250,11 @@ fn parameters_and_results_round_trip() {
         zero_copy: true,
         skip_receive_copy: true,
         segmentation: true,
+        dont_fragment: true,
+        flow_label: Some(0xF_FFFF),
+        multipath: true,
+        server_cpu: Some(0),
+        repeating_payload: true,
         wide_counters: true,
         get_server_output: true,
         title: Some("a".into()),
@@ -271,7 +277,13 @@ fn parameters_and_results_round_trip() {
                 out_of_order: Some(2),
                 ..StreamResult::default()
             },
-            StreamResult { id: 3, retransmits: Some(4), end_s: 1.5, ..StreamResult::default() },
+            StreamResult {
+                id: 3,
+                retransmits: Some(4),
+                tcp: Some(SenderTcp { rtt_us: (1, 2, 3), windows_bytes: (4, 5), reordered: 6 }),
+                end_s: 1.5,
+                ..StreamResult::default()
+            },
         ],
         account: Some(assay_model::cpu_account::CpuAccount {
             wall_s: 1.0,
@@ -279,6 +291,7 @@ fn parameters_and_results_round_trip() {
             softirq_s: 0.25,
             ..Default::default()
         }),
+        concurrent: Some(ConcurrentTests { count: 2, share: 0.75, mean: 1.25 }),
         has_omitted: true,
         ..Iperf3Results::default()
     };

@@ -1,5 +1,6 @@
 //! Tests of accepted and rejected spellings of the tools' options.
 
+use super::iperf3_values::parse_dscp;
 use super::*;
 
 #[test]

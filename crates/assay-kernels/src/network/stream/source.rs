@@ -1,23 +1,56 @@
-//! Data source of a TCP sender: memory that is copied, or pages passed by reference.
+//! Data source of a TCP sender: memory that is copied, pages passed by reference, or a file.
 
 use std::ffi::c_int;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
 
 use super::CopyMode;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
-/// Block that is sent repeatedly.
-pub(super) enum BlockSource {
+/// Blocks that are sent one after the other: always the same one, or those of a file.
+pub(in super::super) enum BlockSource {
     Copied(Vec<u8>),
     Spliced(SplicedPages),
+    File(File, Vec<u8>),
 }
 
 impl BlockSource {
-    pub(super) fn new(block_bytes: usize, copying: CopyMode) -> io::Result<Self> {
+    pub(in super::super) fn new(
+        block_bytes: usize,
+        copying: CopyMode,
+        file: Option<&Path>,
+    ) -> io::Result<Self> {
+        if let Some(path) = file {
+            let opened = File::open(path).map_err(|error| {
+                io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
+            })?;
+            return Ok(Self::File(opened, vec![0; block_bytes]));
+        }
         match copying {
             CopyMode::Copy => Ok(Self::Copied((0..block_bytes).map(|at| at as u8).collect())),
             CopyMode::NoCopy => SplicedPages::new(block_bytes).map(Self::Spliced),
+        }
+    }
+
+    /// Prepares the next block and returns its bytes; 0 at the end of a file.
+    pub(super) fn next_block(&mut self) -> io::Result<usize> {
+        match self {
+            Self::Copied(block) => Ok(block.len()),
+            Self::Spliced(lent) => Ok(lent.block_bytes),
+            Self::File(file, block) => {
+                let mut bytes = 0;
+                while bytes < block.len() {
+                    match file.read(&mut block[bytes..]) {
+                        Ok(0) => break,
+                        Ok(more) => bytes += more,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(bytes)
+            }
         }
     }
 
@@ -30,7 +63,7 @@ impl BlockSource {
         bytes: usize,
     ) -> io::Result<usize> {
         match self {
-            Self::Copied(block) => {
+            Self::Copied(block) | Self::File(_, block) => {
                 let part = &block[from..from + bytes];
                 // SAFETY: pointer and length describe `part`, which the call only reads.
                 check_len(unsafe {
@@ -46,8 +79,9 @@ impl BlockSource {
 /// file's page cache, sixteen small pages at a time; this takes a whole pipe at once and, from a
 /// huge page, fragments of 32 KiB and more. On loopback it is a quarter faster over one stream and
 /// nearly twice as fast over six (Zen 4, Linux 6.18).
-pub(super) struct SplicedPages {
+pub(in super::super) struct SplicedPages {
     block: Mapping,
+    block_bytes: usize,
     into_pipe: OwnedFd,
     out_of_pipe: OwnedFd,
     /// Bytes in the pipe.
@@ -73,7 +107,7 @@ impl SplicedPages {
         // SAFETY: the call takes plain numbers. If it fails, the pipe keeps its size, which only
         // costs speed.
         unsafe { libc::fcntl(into_pipe.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
-        Ok(Self { block, into_pipe, out_of_pipe, bytes_in_pipe: 0 })
+        Ok(Self { block, block_bytes, into_pipe, out_of_pipe, bytes_in_pipe: 0 })
     }
 
     fn send(&mut self, socket: c_int, from: usize, bytes: usize) -> io::Result<usize> {

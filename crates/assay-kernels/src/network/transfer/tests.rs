@@ -34,7 +34,7 @@ fn udp_pair() -> (UdpSocket, UdpSocket) {
 }
 
 fn flow(socket: Socket, sends: bool, copying: CopyMode) -> Flow {
-    Flow { socket, sends, block_bytes: 10_000, copying, pace: None, cpu: None }
+    Flow { socket, sends, block_bytes: 10_000, copying, pace: None, cpu: None, file: None }
 }
 
 #[test]

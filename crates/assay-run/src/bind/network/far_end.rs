@@ -8,13 +8,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_dialects::wire::{iperf3, qperf};
-use assay_kernels::clock;
 use assay_model::workload::NetworkWorkload;
 
 use crate::fleet::pair_end::PairEnd;
 use crate::network::control;
 use crate::network::error::NetworkError;
-use crate::network::iperf3_server::{self, Iperf3ServerReport, Iperf3Service};
+use crate::network::iperf3_server::{
+    self, Iperf3ServerReport, Iperf3Service, Iperf3TestReport,
+};
 use crate::network::target::NetworkTarget;
 use crate::recorder::Recorder;
 
@@ -113,16 +114,7 @@ impl OwnServer {
             .local_addr()
             .map_err(|source| NetworkError::Listen { address: any_port, source })?;
         let stop = Arc::new(AtomicBool::new(false));
-        let service = Iperf3Service {
-            listen: address,
-            once: false,
-            idle_limit: None,
-            idle_timeout: IDLE_TIMEOUT,
-            interval_s: None,
-            pinned: false,
-            gate: None,
-            clock: clock::now_ns,
-        };
+        let service = Iperf3Service::new(address, IDLE_TIMEOUT);
         let refused = Arc::new(Mutex::new(None));
         let (server_stop, server_refused) = (Arc::clone(&stop), Arc::clone(&refused));
         let thread = std::thread::Builder::new()
@@ -139,14 +131,15 @@ impl OwnServer {
 
 fn keep_refusal(report: Iperf3ServerReport, refused: &Mutex<Option<NetworkError>>) {
     match report {
-        Iperf3ServerReport::Failed(error) if error.is_thread_refusal() => {
+        Iperf3ServerReport::Failed(error)
+        | Iperf3ServerReport::Test(_, Iperf3TestReport::Failed(error))
+            if error.is_thread_refusal() =>
+        {
             refused.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
         Iperf3ServerReport::Failed(_)
         | Iperf3ServerReport::Listening(..)
-        | Iperf3ServerReport::Start(_)
-        | Iperf3ServerReport::Interval(_)
-        | Iperf3ServerReport::End(_) => {}
+        | Iperf3ServerReport::Test(..) => {}
     }
 }
 

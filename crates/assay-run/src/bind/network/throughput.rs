@@ -127,6 +127,7 @@ fn iperf3_test(
         pinned: false,
         idle_timeout: IDLE_TIMEOUT,
         credentials: None,
+        file: None,
     }
 }
 
@@ -211,6 +212,7 @@ fn run_test(
         // Aligns the starts: pairs that start early would get more of a shared link. The cause of a
         // failed wait also ends the test, so that the result can be ignored.
         Iperf3Event::Agreed => drop(recorder.wait_for_start()),
+        Iperf3Event::Message(..) => {}
         Iperf3Event::Start(it) => report.start = Some(it.clone()),
         Iperf3Event::Interval(it) => {
             report.intervals.push(it.clone());

@@ -1,7 +1,7 @@
 //! Execution of one test by the server, from its parameters to the exchange of results.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
-use std::sync::mpsc;
+use std::sync::{MutexGuard, TryLockError, mpsc};
 use std::time::{Duration, Instant};
 
 use assay_dialects::iperf3::{Iperf3End, Iperf3Interval, Iperf3Start, StreamTotals};
@@ -11,8 +11,9 @@ use assay_dialects::wire::iperf3::{
     Iperf3ServerEvent, NOT_AUTHORIZED, TransportProtocol, datagram,
 };
 use assay_kernels::clock;
-use assay_kernels::network::socket;
+use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::transfer::{Flow, Socket};
+use assay_kernels::pin;
 
 use super::super::admission::POLL_INTERVAL;
 use super::super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
@@ -22,8 +23,9 @@ use super::super::iperf3_login::LoginRefusal;
 use super::super::meter::{
     IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals,
 };
+use super::limits::{ExceededLimit, RateWatch};
 use super::server_output::ServerOutput;
-use super::{Iperf3ServerReport, Iperf3ServerState, lock, protocol_error};
+use super::{Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, lock, protocol_error};
 
 /// Timeout of the streams of a test.
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,16 +33,35 @@ const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(40);
 /// Error number of iperf3 for parameters that the server cannot accept.
 const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
+/// Error number of iperf3 for a CPU that the server cannot use.
+const IPERF3_CANNOT_RESTRICT: i32 = 132;
 
 pub(super) struct Iperf3ServerTest<'a> {
-    pub(super) shared: &'a Iperf3ServerState<'a>,
+    shared: &'a Iperf3ServerState<'a>,
     pub(super) control: ControlConnection,
-    pub(super) server: Iperf3Server,
-    pub(super) cookie: Cookie,
-    pub(super) streams: mpsc::Receiver<(u64, TcpStream)>,
+    server: Iperf3Server,
+    /// Number of the test, from 1.
+    number: u64,
+    cookie: Cookie,
+    streams: mpsc::Receiver<(u64, TcpStream)>,
+    /// Whether its start was reported.
+    pub(super) has_started: bool,
 }
 
-impl Iperf3ServerTest<'_> {
+impl<'a> Iperf3ServerTest<'a> {
+    pub(super) fn new(
+        shared: &'a Iperf3ServerState<'a>,
+        (control, server): (ControlConnection, Iperf3Server),
+        (number, cookie): (u64, Cookie),
+        streams: mpsc::Receiver<(u64, TcpStream)>,
+    ) -> Self {
+        Self { shared, control, server, number, cookie, streams, has_started: false }
+    }
+
+    fn report(&self, report: Iperf3TestReport) {
+        self.shared.report(Iperf3ServerReport::Test(self.number, report));
+    }
+
     pub(super) fn run(&mut self) -> Result<(), NetworkError> {
         self.control.send(&Iperf3Server::parameters_request())?;
         let parameters = match self.next_event(REPLY_TIMEOUT, "the parameters") {
@@ -48,7 +69,10 @@ impl Iperf3ServerTest<'_> {
             Ok(_) => return Ok(()),
             Err(error) => return Err(self.reject_parameters(error)),
         };
+        self.report(Iperf3TestReport::Message("get_parameters", parameters.to_json()));
         self.authenticate(&parameters)?;
+        self.check_limits(&parameters)?;
+        self.restrict_cpu(&parameters)?;
         let mut flows =
             self.open_streams(&parameters).map_err(|error| self.reject_parameters(error))?;
         if self.shared.service.pinned {
@@ -57,24 +81,37 @@ impl Iperf3ServerTest<'_> {
         let congestion = iperf3_flows::active_congestion(&flows);
         let start = self.start_report(&parameters, &flows);
         let mut reported = parameters.get_server_output.then(|| ServerOutput::new(&start));
-        self.shared.report(Iperf3ServerReport::Start(Box::new(start)));
+        self.report(Iperf3TestReport::Start(Box::new(start)));
+        self.has_started = true;
         self.control.send(&Iperf3Server::start_message())?;
         let measured = self.transfer(&parameters, flows, &mut reported)?;
-        if let Some(active) = &mut *lock(&self.shared.active) {
-            active.is_ending = true;
-        }
+        let counted_s = measured.streams.iter().map(|it| it.whole.end_s).fold(0.0, f64::max);
+        let concurrent = self.shared.end_measurement(self.number, counted_s);
+        self.shared.update_test(self.number, |test| test.is_ending = true);
         // iperf3 before 3.16 drains its streams in whole blocks before it listens again.
         measured.close_sending();
         self.control.send(&Iperf3Server::results_request())?;
         match self.next_event(REPLY_TIMEOUT, "the client's results")? {
-            Iperf3ServerEvent::Results(_) => {}
+            Iperf3ServerEvent::Results(results) => {
+                self.report(Iperf3TestReport::Message("get_results", results.to_json()));
+            }
             _ => return Ok(()),
         }
         let mut results = iperf3_flows::local_results(&measured, congestion.as_deref());
-        let end = end_report(&measured);
+        let end = Iperf3End {
+            concurrent,
+            congestion: match measured.streams.iter().any(|it| it.stream.sends) {
+                true => (congestion, None),
+                false => (None, congestion),
+            },
+            file: iperf3_flows::disk_file(self.shared.service.file.as_deref()),
+            ..end_report(&measured)
+        };
+        results.concurrent = concurrent;
         results.server_output_text = reported.map(|reported| reported.finish(&end));
+        self.report(Iperf3TestReport::Message("send_results", results.to_json()));
         self.control.send(&Iperf3Server::results_message(&results))?;
-        self.shared.report(Iperf3ServerReport::End(Box::new(end)));
+        self.report(Iperf3TestReport::End(Box::new(end)));
         // A client that closes without its last message has sent all results.
         drop(self.next_event(Duration::from_secs(2), "the client's last word"));
         measured.join()
@@ -110,6 +147,30 @@ impl Iperf3ServerTest<'_> {
         })
     }
 
+    /// Refuses a test above the limits of this server.
+    fn check_limits(&mut self, parameters: &Iperf3Parameters) -> Result<(), NetworkError> {
+        let checked = self.shared.service.limits.check_request(parameters);
+        checked.map_err(|limit| self.reject_above(limit))
+    }
+
+    /// Reports to the client which limit it exceeds.
+    fn reject_above(&mut self, source: ExceededLimit) -> NetworkError {
+        drop(self.control.send(&Iperf3Server::error_message(source.number(), 0)));
+        NetworkError::AboveLimit { peer: self.control.peer.clone(), source }
+    }
+
+    /// Restricts this test to the CPU that its client names: the threads of the streams inherit it.
+    fn restrict_cpu(&mut self, parameters: &Iperf3Parameters) -> Result<(), NetworkError> {
+        let Some(cpu) = parameters.server_cpu else { return Ok(()) };
+        pin::restrict_current_thread(&[cpu as usize]).map_err(|source| {
+            let system = source.raw_os_error().unwrap_or(0);
+            drop(
+                self.control.send(&Iperf3Server::error_message(IPERF3_CANNOT_RESTRICT, system)),
+            );
+            self.open_error(source)
+        })
+    }
+
     /// Reports to the client that its parameters are not accepted.
     fn reject_parameters(&mut self, error: NetworkError) -> NetworkError {
         let system = match &error {
@@ -139,7 +200,9 @@ impl Iperf3ServerTest<'_> {
             DataDirection::Reverse => true,
             DataDirection::Both => index >= per_direction,
         };
-        let flow = |(index, socket)| iperf3_flows::build_flow(parameters, socket, sends(index));
+        let file = self.shared.service.file.as_deref();
+        let flow =
+            |(index, socket)| iperf3_flows::build_flow(parameters, socket, sends(index), file);
         Ok(sockets.into_iter().enumerate().map(flow).collect())
     }
 
@@ -148,9 +211,7 @@ impl Iperf3ServerTest<'_> {
         parameters: &Iperf3Parameters,
         count: usize,
     ) -> Result<Vec<Socket>, NetworkError> {
-        if let Some(active) = &mut *lock(&self.shared.active) {
-            active.awaited = count;
-        }
+        self.shared.update_test(self.number, |test| test.awaited = count);
         self.control.send(&Iperf3Server::streams_request())?;
         let step = self.control.start_step(STREAMS_TIMEOUT);
         let mut numbered = Vec::new();
@@ -162,7 +223,10 @@ impl Iperf3ServerTest<'_> {
         }
         // Numbers the streams by arrival, independent of the order of their threads.
         numbered.sort_unstable_by_key(|(number, _)| *number);
-        let options = iperf3_flows::socket_options(parameters);
+        let options = SocketOptions {
+            user_timeout_ms: self.shared.service.endpoint.user_timeout_ms,
+            ..iperf3_flows::socket_options(parameters)
+        };
         let adopt = |(_, stream): (u64, TcpStream)| {
             socket::configure_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
         };
@@ -181,7 +245,11 @@ impl Iperf3ServerTest<'_> {
         };
         let client = self.control.stream().peer_addr();
         let client = client.map_err(|source| self.open_error(source))?.ip().to_canonical();
-        let options = iperf3_flows::socket_options(parameters);
+        let options = SocketOptions {
+            device: self.shared.service.endpoint.device.clone(),
+            ..iperf3_flows::socket_options(parameters)
+        };
+        let _turn = self.await_hello_turn()?;
         // Binds the socket for the next hello before the client may send it.
         let mut next = socket::bind_udp(address).map_err(|source| self.open_error(source))?;
         self.control.send(&Iperf3Server::streams_request())?;
@@ -207,6 +275,23 @@ impl Iperf3ServerTest<'_> {
         }
         let format = datagram_format(parameters);
         Ok(sockets.into_iter().map(|socket| Socket::Udp { socket, format }).collect())
+    }
+
+    /// Waits until no other test accepts UDP streams: a hello names neither its test nor, behind
+    /// one address, its client.
+    fn await_hello_turn(&mut self) -> Result<MutexGuard<'a, ()>, NetworkError> {
+        let shared = self.shared;
+        let tests = u32::try_from(shared.service.clients.get()).unwrap_or(u32::MAX);
+        let step = self.control.start_step(STREAMS_TIMEOUT.saturating_mul(tests));
+        loop {
+            match shared.hello_turn.try_lock() {
+                Ok(turn) => return Ok(turn),
+                // The lock protects no data.
+                Err(TryLockError::Poisoned(turn)) => return Ok(turn.into_inner()),
+                Err(TryLockError::WouldBlock) => self.check_waiting(&step)?,
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Checks whether the client gave up or disconnected while its streams are awaited.
@@ -244,7 +329,10 @@ impl Iperf3ServerTest<'_> {
         let peer = peer.map_or((self.control.peer.clone(), 0), |address| {
             (address.ip().to_canonical().to_string(), address.port())
         });
-        iperf3_flows::start_report(parameters, flows, peer, &self.cookie.text(), false)
+        Iperf3Start {
+            interval_s: self.shared.service.interval_s.unwrap_or(0.0),
+            ..iperf3_flows::start_report(parameters, flows, peer, &self.cookie.text(), false)
+        }
     }
 
     fn transfer(
@@ -261,13 +349,15 @@ impl Iperf3ServerTest<'_> {
             interval_s: self.shared.service.interval_s,
             limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
+        lock(&self.shared.schedule).begin(self.number, clock::now_ns());
         let mut meter = Meter::start(flows, lanes, cut)?;
-        let desk = self.shared;
+        let (desk, number) = (self.shared, self.number);
         let mut report = |interval: &Iperf3Interval| {
             if let Some(reported) = reported.as_mut() {
                 reported.add_interval(interval);
             }
-            desk.report(Iperf3ServerReport::Interval(interval.clone()));
+            let report = Iperf3TestReport::Interval(interval.clone());
+            desk.report(Iperf3ServerReport::Test(number, report));
         };
         let watched = self.wait_for_end(&mut meter, parameters, &mut report);
         // Reports the unfinished interval before a failure.
@@ -292,8 +382,13 @@ impl Iperf3ServerTest<'_> {
         let longest = self.control.start_step(counted + GRACE);
         let service = self.shared.service;
         let mut idle = IdleTimer::new(service.idle_timeout, service.clock);
+        let mut rate = service.limits.rate.map(|limit| RateWatch::new(limit, clock::now_ns()));
         loop {
             meter.tick(report);
+            if let Some(watch) = &mut rate {
+                let checked = watch.check(clock::now_ns(), meter.moved_bytes());
+                checked.map_err(|limit| self.reject_above(limit))?;
+            }
             let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
             let wait = due.clamp(Duration::from_millis(1), POLL_INTERVAL);
             if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {
@@ -304,7 +399,8 @@ impl Iperf3ServerTest<'_> {
             if event == Some(Iperf3ServerEvent::Ended) {
                 let ended_ns = clock::now_ns();
                 let takes = parameters.direction == DataDirection::Forward;
-                let is_whole = takes && drain_receivers(meter, parameters);
+                let is_whole =
+                    takes && drain_receivers(meter, parameters, service.file.is_some());
                 return Ok(Some(ended_ns).filter(|_| !is_whole));
             }
             if self.shared.is_closing() {
@@ -321,13 +417,21 @@ impl Iperf3ServerTest<'_> {
 }
 
 /// Reads the remaining data after the client has ended a limited test, and returns whether all
-/// arrived. Waiting for lost datagrams does not count as test time.
-fn drain_receivers(meter: &Meter, parameters: &Iperf3Parameters) -> bool {
+/// arrived. Waiting for lost datagrams does not count as test time. Data for a file is read in any
+/// test, as long as something arrives.
+fn drain_receivers(meter: &Meter, parameters: &Iperf3Parameters, has_file: bool) -> bool {
     /// Longest wait: received data is read at once, so that later data was lost.
     const LONGEST: Duration = Duration::from_millis(200);
-    let Some(limit_bytes) = iperf3_flows::limit_bytes(parameters) else { return false };
-    let deadline = Instant::now() + LONGEST;
-    while meter.received_bytes() < limit_bytes {
+    let limit_bytes = iperf3_flows::limit_bytes(parameters);
+    if limit_bytes.is_none() && !has_file {
+        return false;
+    }
+    let (mut deadline, mut moved_bytes) = (Instant::now() + LONGEST, meter.moved_bytes());
+    while limit_bytes.is_none_or(|limit_bytes| meter.received_bytes() < limit_bytes) {
+        if has_file && meter.moved_bytes() > moved_bytes {
+            moved_bytes = meter.moved_bytes();
+            deadline = Instant::now() + LONGEST;
+        }
         if Instant::now() > deadline {
             return false;
         }
@@ -349,7 +453,7 @@ fn accept_hello(
     (waiting, client): (&UdpSocket, IpAddr),
     address: SocketAddr,
     is_last: bool,
-    options: &socket::SocketOptions,
+    options: &SocketOptions,
 ) -> std::io::Result<HelloOutcome> {
     let mut hello = [0; 64];
     let (bytes, peer) = waiting.recv_from(&mut hello)?;

@@ -10,7 +10,8 @@ macro_rules! guides {
 /// Guides with their texts in Markdown, in alphabetical order.
 const GUIDES: &[(&str, &str)] = guides![
     "compare" "compatibility" "exec" "export" "export-columns" "factors" "fio" "fio-options"
-    "history" "hosts" "import" "install" "ior" "ior-options" "lint" "memory" "mpi" "network" "overview" "publishing"
+    "history" "hosts" "import" "install" "ior" "ior-options" "iperf3-options"
+    "lint" "memory" "mpi" "network" "overview" "publishing"
     "rdma" "references" "reliability" "results" "security" "serve" "site" "statistics" "storage"
     "vdbench" "witness"
 ];

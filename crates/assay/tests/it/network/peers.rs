@@ -129,7 +129,7 @@ fn impossible_options_are_wrong_usage() {
         &["iperf3", "-s", "-R"],
         &["iperf3", "-s", "-P", "2"],
         &["iperf3", "-c", "h", "-P", "129"],
-        &["iperf3", "-c", "h", "-t", "0"],
+        &["iperf3", "-c", "h", "-t", "86401"],
         &["iperf3", "-c", "h", "-n", "0"],
         &["iperf3", "-c", "h", "-u", "-l", "8"],
         &["iperf3", "-c", "h", "-b", "fast"],
