@@ -163,7 +163,7 @@ impl Compiler<'_> {
                 let mut stream = streams::stream(placed, clone, &used)?;
                 let times = period.run_period(job);
                 stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
-                stream.conduct.order = self.job_order(placed, &stream, &used)?;
+                stream.conduct.order = self.job_order(placed, clone, &stream, &used)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
                 self.add_to_report(range.start + offset, job, part);
                 self.clones.push(FioClone { section: range.start + offset, part });
@@ -208,6 +208,7 @@ impl Compiler<'_> {
     fn job_order(
         &self,
         placed: &LocatedOptions,
+        clone: u32,
         stream: &StorageStream,
         used: &files::CloneFiles,
     ) -> Result<Option<Box<JobOrder>>, FioJobError> {
@@ -215,7 +216,7 @@ impl Compiler<'_> {
         let repeats = job.repeats_offsets || job.has_seed;
         let seed = if repeats { job.seed } else { self.places.fresh_seed };
         let number = self.clones.len() as u64 + 1;
-        let order = job_order::job_order(placed, number, used, seed)?;
+        let order = job_order::job_order(placed, (number, clone), used, seed)?;
         Ok(order.map(|order| {
             let read_percent = match job.rw.reads && job.rw.writes {
                 true => stream.read_share * 100.0,

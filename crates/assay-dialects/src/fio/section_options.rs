@@ -101,6 +101,10 @@ pub struct FioOptions {
     pub random_percent: PerDirection<f64>,
     /// `bs`, `bsrange`, `bssplit`.
     pub sizes: PerDirection<Vec<SizeShare>>,
+    /// `bs_unaligned`: sizes need not be multiples of the smallest.
+    pub any_bytes: bool,
+    /// `bs_is_seq_rand`: sequential I/O has the sizes of reads, random I/O those of writes.
+    pub sizes_by_order: bool,
     /// `blockalign`.
     pub align_bytes: PerDirection<Option<u64>>,
     /// `ioengine`.
@@ -125,6 +129,8 @@ pub struct FioOptions {
     pub file_size_bytes: Option<u64>,
     /// `offset`.
     pub offset: SizeOrPercent,
+    /// `offset_align`: alignment of an offset in percent; `None` = the smallest I/O.
+    pub offset_align_bytes: Option<u64>,
     /// `offset_increment`.
     pub offset_increment: SizeOrPercent,
     /// `number_ios`.
@@ -228,6 +234,8 @@ impl FioOptions {
             read_percent: 50.0,
             random_percent: PerDirection::uniform(100.0),
             sizes: PerDirection::uniform(four_kib),
+            any_bytes: false,
+            sizes_by_order: false,
             align_bytes: PerDirection::uniform(None),
             engine: "psync".to_owned(),
             depth: 1,
@@ -240,6 +248,7 @@ impl FioOptions {
             io_size: None,
             file_size_bytes: None,
             offset: SizeOrPercent::Bytes(0),
+            offset_align_bytes: None,
             offset_increment: SizeOrPercent::Bytes(0),
             ios: None,
             file_count: 1,
@@ -314,11 +323,20 @@ impl FioOptions {
         }
     }
 
-    /// Returns the sizes of reads, or of writes if the job does not read; then the sizes of writes
-    /// if they differ.
+    /// Whether I/O has the sizes of reads, and of writes.
+    #[must_use]
+    pub const fn uses_sizes(&self) -> (bool, bool) {
+        match self.sizes_by_order {
+            true => (true, true),
+            false => (self.rw.reads, self.rw.writes),
+        }
+    }
+
+    /// Returns the sizes of reads, or of writes if those of reads are not used; then the sizes of
+    /// writes if they differ.
     #[must_use]
     pub fn sizes_of_io(&self) -> (&[SizeShare], &[SizeShare]) {
-        match (self.rw.reads, self.rw.writes) {
+        match self.uses_sizes() {
             (true, true) if self.sizes.read != self.sizes.write => {
                 (&self.sizes.read, &self.sizes.write)
             }

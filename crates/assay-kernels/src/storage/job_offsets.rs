@@ -44,7 +44,8 @@ pub(super) struct JobOffsets {
     was_verified: bool,
     /// Writes after which they are synced; a sync takes the turn of a file.
     sync_every: u64,
-    last_was_sync: bool,
+    /// Bytes of the last I/O: fio adds them to the zone once more when it syncs.
+    last_bytes: u64,
 }
 
 /// State of the passes.
@@ -116,7 +117,7 @@ impl JobOffsets {
             was_verified: false,
             // Engines that queue sync when earlier I/O has completed, which is not known here.
             sync_every: if order.queues { 0 } else { stream.sync_every },
-            last_was_sync: false,
+            last_bytes: 0,
             order: order.clone(),
         }
     }
@@ -280,10 +281,11 @@ impl JobOffsets {
         if self.is_pass_complete() {
             return self.take_rest_of_backlog();
         }
+        if self.is_sync_due() {
+            self.choose_file();
+            self.zone_bytes += self.last_bytes;
+        }
         loop {
-            if self.is_sync_due() {
-                self.choose_file();
-            }
             let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
             if let Some(io) = self.fill(at) {
                 return Some(io);
@@ -296,14 +298,9 @@ impl JobOffsets {
 
     /// Whether fio would sync now: after a number of writes, and again after each read until the
     /// next write.
-    fn is_sync_due(&mut self) -> bool {
+    const fn is_sync_due(&self) -> bool {
         let writes = self.issues[WRITE];
-        let is_due = self.sync_every > 0
-            && !self.last_was_sync
-            && writes > 0
-            && writes.is_multiple_of(self.sync_every);
-        self.last_was_sync = is_due;
-        is_due
+        self.sync_every > 0 && writes > 0 && writes.is_multiple_of(self.sync_every)
     }
 
     fn choose_file(&mut self) -> Option<usize> {
@@ -349,14 +346,19 @@ impl JobOffsets {
         }
         let NextOffset { offset, is_marked } =
             file.next_offset(order, &mut self.draws, (direction, is_run_over))?;
-        let sizes = &self.sizes[direction];
         let fits = |bytes: u64| offset.saturating_add(bytes) <= file.io_end();
-        let least = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1);
-        let varies = sizes.iter().any(|size| size.max_bytes != least);
-        if varies && !fits(least) {
+        let smallest = |sizes: &[SizeShare]| {
+            sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1)
+        };
+        // The order of an I/O may select its sizes instead of its direction.
+        let of_sizes = if order.sizes_by_order { usize::from(is_marked) } else { direction };
+        let sizes = &self.sizes[of_sizes];
+        let varies = sizes.iter().any(|size| size.max_bytes != smallest(sizes));
+        if varies && !fits(smallest(sizes)) {
             return None;
         }
-        let bytes = self.draws.draw_bytes(direction, sizes, fits);
+        let bytes = self.draws.draw_bytes(of_sizes, sizes, fits);
+        let least = smallest(&self.sizes[direction]);
         if offset.checked_add(bytes)? > file.size_bytes() {
             return None;
         }
@@ -374,6 +376,7 @@ impl JobOffsets {
 
     fn note_issue(&mut self, direction: usize, bytes: u64) {
         self.zone_bytes += bytes;
+        self.last_bytes = bytes;
         self.was_verified = false;
         self.issues[direction] += 1;
         self.issued_bytes[direction] += bytes;

@@ -236,7 +236,8 @@ impl FileToUse {
         self.existing_bytes.unwrap_or(part)
     }
 
-    /// Returns the first byte in use: `offset`, rounded up to a block if it is a percentage.
+    /// Returns the first byte in use: `offset`, rounded up to a block or to `offset_align` if it is
+    /// a percentage.
     fn start(&self, job: &FioOptions, clone: u32) -> u64 {
         let mut is_aligned = false;
         let mut bytes = |size: SizeOrPercent| match size {
@@ -248,7 +249,7 @@ impl FileToUse {
         };
         let step = bytes(job.offset_increment).saturating_mul(u64::from(clone));
         let start = bytes(job.offset).saturating_add(step);
-        let block = all_smallest_io(job);
+        let block = job.offset_align_bytes.unwrap_or_else(|| all_smallest_io(job));
         if is_aligned { start.checked_next_multiple_of(block).unwrap_or(start) } else { start }
     }
 
@@ -317,6 +318,7 @@ fn smallest_io(job: &FioOptions) -> u64 {
 fn io_sizes(
     job: &FioOptions,
 ) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
-    let reads = job.sizes.read.iter().filter(|_| job.rw.reads);
-    reads.chain(job.sizes.write.iter().filter(|_| job.rw.writes))
+    let (reads, writes) = job.uses_sizes();
+    let of_reads = job.sizes.read.iter().filter(move |_| reads);
+    of_reads.chain(job.sizes.write.iter().filter(move |_| writes))
 }

@@ -55,6 +55,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("offset fileoffset", |job, text| {
         parse_size(text, job.base()).map(|it| job.offset = it)
     }),
+    text("offset_align", |job, text| {
+        parse_bytes(text, job.base())
+            .map(|it| job.offset_align_bytes = Some(it).filter(|bytes| *bytes > 0))
+    }),
     text("offset_increment", |job, text| {
         parse_size(text, job.base()).map(|it| job.offset_increment = it)
     }),
@@ -108,6 +112,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         let align = |part: &str| Ok(Some(parse_bytes(part, base)?).filter(|bytes| *bytes > 0));
         parse_directions(text, &job.align_bytes, align).map(|it| job.align_bytes = it)
     }),
+    switch("bs_unaligned blocksize_unaligned", |job, text| {
+        parse_flag(text).map(|it| job.any_bytes = it)
+    }),
+    flag("bs_is_seq_rand", |job, text| parse_flag(text).map(|it| job.sizes_by_order = it)),
     text("percentage_random", |job, text| {
         parse_directions(text, &job.random_percent, parse_percentage)
             .map(|it| job.random_percent = it)

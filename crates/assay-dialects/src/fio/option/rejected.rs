@@ -27,14 +27,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "run this job with fio itself",
     ),
     reject("atomic", "no file system of Linux offers it", "").unless(&["0"]),
-    reject("bs_is_seq_rand", "a job has one list of sizes", "").unless(&["0"]),
-    OptionSpec::reject(
-        "bs_unaligned blocksize_unaligned",
-        ValueKind::Switch,
-        "every I/O begins at a multiple of its size",
-        "use blockalign for another alignment",
-    )
-    .unless(&["0"]),
     reject(
         "buffer_pattern",
         "blocks are filled with numbers drawn anew",
@@ -109,8 +101,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "start assay under `numactl`",
     )
     .unless(&["default", "local"]),
-    reject("offset_align", "every I/O begins at a multiple of its size, or of blockalign", "")
-        .unless(&["0"]),
     reject("opendir", "it opens all files of a folder", "name the files with filename"),
     reject(
         "pre_read",

@@ -31,6 +31,10 @@ pub struct JobOrder {
     pub align_bytes: [u64; 2],
     /// Smallest I/O: of reads, and of writes.
     pub least_bytes: [u64; 2],
+    /// Whether sizes need not be multiples of the smallest.
+    pub any_bytes: bool,
+    /// Whether sequential I/O has the sizes of reads, and random I/O those of writes.
+    pub sizes_by_order: bool,
     /// Bytes between the end of a sequential I/O and the next; negative = backwards.
     pub gap_bytes: i64,
     /// Zones that are used one after another.
