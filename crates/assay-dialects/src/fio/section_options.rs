@@ -295,8 +295,14 @@ impl FioOptions {
         NumberBase { kb: self.kb_base }
     }
 
-    /// Applies dependencies of options: trims use the third value of each direction.
+    /// Applies dependencies of options: trims use the third value of each direction, and sizes
+    /// between two others may be any.
     pub(super) fn settle(&mut self) {
+        if self.any_bytes {
+            let PerDirection { read, write, trim } = &mut self.sizes;
+            let all = read.iter_mut().chain(write).chain(trim);
+            all.for_each(|size| size.step_bytes = 1);
+        }
         if self.rw.trims {
             self.sizes.write_as_trim();
             self.random_percent.write_as_trim();

@@ -3,7 +3,7 @@
 //! The caller receives events as they happen; nothing here prints.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
@@ -325,6 +325,8 @@ struct PhaseRun<'r, 'l> {
 struct JobProgress {
     elapsed_s: f64,
     has_timed_out: bool,
+    /// Streams that a limit of their latency or rate ended: they do nothing more.
+    limited: BTreeSet<usize>,
 }
 
 impl JobProgress {
@@ -337,8 +339,9 @@ impl JobProgress {
             *self = Self::default();
             return;
         }
-        if self.has_timed_out {
-            workload.streams.iter_mut().for_each(|it| it.stop_after_bytes = Some(0));
+        let is_over = |index: &usize| self.has_timed_out || self.limited.contains(index);
+        for (_, stream) in workload.streams.iter_mut().enumerate().filter(|it| is_over(&it.0)) {
+            stream.stop_after_bytes = Some(0);
         }
         if let Some(duration_s) = &mut workload.timing.duration_s {
             *duration_s = (*duration_s - self.elapsed_s).max(MIN_PHASE_S);
@@ -348,6 +351,8 @@ impl JobProgress {
     fn note_phase(&mut self, outcome: &StorageOutcome) {
         self.elapsed_s += outcome.elapsed_s;
         self.has_timed_out |= outcome.ended == EndReason::Time;
+        let limited = outcome.streams.iter().enumerate().filter(|(_, it)| it.hit_limit);
+        self.limited.extend(limited.map(|(index, _)| index));
     }
 }
 

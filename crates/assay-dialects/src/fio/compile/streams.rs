@@ -87,6 +87,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
     let keeps_journal = stream.conduct.keeps_journal;
+    let most_latency_ns = stream.conduct.most_latency_ns;
     let order = stream.conduct.order.take().map(|mut order| {
         order.reads_back = true;
         order
@@ -104,6 +105,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         times_submission,
         batches,
         keeps_journal,
+        most_latency_ns,
         ..StreamBehavior::default()
     };
     stream.pattern =

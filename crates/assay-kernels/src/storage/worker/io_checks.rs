@@ -42,6 +42,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                 reason,
             });
             self.end_ns = now_ns;
+            self.recorder.hit_limit = true;
         }
     }
 
