@@ -66,6 +66,8 @@ pub struct ReportRow {
     pub group: usize,
     /// Number of jobs in the entry.
     pub members: u32,
+    /// Whether it is left out of the output (`stats=0`).
+    pub is_hidden: bool,
     /// Phase and stream of each part of the entry.
     pub parts: Vec<StreamRef>,
 }
@@ -100,6 +102,9 @@ pub fn compile(
     for section in &request.sections {
         jobs.push((FioOptions::from_section(section)?, section.origin.clone()));
     }
+    // In whichever job it is, fio ends others when any job ends.
+    let ends_all = jobs.iter().any(|(job, _): &LocatedOptions| job.behaviour.ends_all);
+    jobs.iter_mut().for_each(|(job, _)| job.behaviour.ends_all = ends_all);
     let mut compiler = Compiler {
         places,
         phases: vec![],
@@ -262,13 +267,17 @@ impl Compiler<'_> {
     /// Adds a clone to the report, or to the entry of its group.
     fn add_to_report(&mut self, job: usize, options: &FioOptions, part: StreamRef) {
         let group = self.group;
-        let same = |row: &&mut ReportRow| options.group_reporting && row.group == group;
+        let is_hidden = options.is_unreported;
+        let same = |row: &&mut ReportRow| {
+            options.group_reporting && row.group == group && row.is_hidden == is_hidden
+        };
         if let Some(row) = self.reports.last_mut().filter(same) {
             row.parts.push(part);
             row.members += 1;
             return;
         }
-        self.reports.push(ReportRow { section: job, group, members: 1, parts: vec![part] });
+        let parts = vec![part];
+        self.reports.push(ReportRow { section: job, group, members: 1, is_hidden, parts });
     }
 
     /// Ends the jobs of a phase: adds further passes and their verification to the same entries, and

@@ -105,7 +105,8 @@ impl LogFile {
             let first_ms = if job.logs.unix_epoch { 0 } else { began(clone.part.phase) };
             let epoch_ms = began(part.phase).saturating_sub(first_ms);
             let journal = outcome.streams.get(part.stream).map_or(&[][..], |it| &it.journal);
-            let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms };
+            let priority = job.behaviour.io_priority().unwrap_or(0);
+            let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms, priority };
             match (self.kind, job.logs.average_ms) {
                 (LogKind::Submission, _) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
@@ -134,9 +135,19 @@ struct LineFormat<'a> {
     logs: &'a LogOptions,
     trims: bool,
     epoch_ms: u64,
+    priority: u16,
 }
 
 impl LineFormat<'_> {
+    /// Formats the priority: its value, or whether it is real time.
+    fn priority(&self) -> String {
+        const REAL_TIME: u16 = 1;
+        match self.logs.priority {
+            true => format!("{:#06x}", self.priority),
+            false => u16::from(self.priority >> 13 == REAL_TIME).to_string(),
+        }
+    }
+
     /// 0 = read, 1 = write, 2 = trim.
     const fn direction(&self, operation: IoOperation) -> u8 {
         match operation {
@@ -151,13 +162,18 @@ impl LineFormat<'_> {
         to: &mut dyn Write,
         (at_ms, value): (u64, u64),
         operation: IoOperation,
-        (bytes, offset): (u32, u64),
+        (bytes, offset, issued_ns): (u32, u64, u64),
     ) -> io::Result<()> {
         let (at_ms, direction) = (self.epoch_ms + at_ms, self.direction(operation));
-        match self.logs.offset {
-            true => writeln!(to, "{at_ms}, {value}, {direction}, {bytes}, {offset}, 0"),
-            false => writeln!(to, "{at_ms}, {value}, {direction}, {bytes}, 0"),
+        write!(to, "{at_ms}, {value}, {direction}, {bytes}, ")?;
+        if self.logs.offset {
+            write!(to, "{offset}, ")?;
         }
+        write!(to, "{}", self.priority())?;
+        if self.logs.issue_time {
+            write!(to, ", {issued_ns}")?;
+        }
+        writeln!(to)
     }
 }
 
@@ -175,7 +191,8 @@ fn write_each_io(
             LogKind::Rate => 1,
             _ => entry.service_ns,
         };
-        let place = (entry.bytes, entry.offset);
+        let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
+        let place = (entry.bytes, entry.offset, line.epoch_ms * 1_000_000 + issued_ns);
         line.write(to, (entry.at_ns / 1_000_000, value), entry.operation, place)?;
     }
     Ok(())
@@ -266,7 +283,7 @@ fn write_means(
         for (sum, operation) in sums.iter().zip([IoOperation::Read, IoOperation::Write]) {
             if sum.ios > 0 {
                 let value = sum.value(kind, line.logs.maximum, length_s);
-                line.write(to, (at_ms, value), operation, (0, 0))?;
+                line.write(to, (at_ms, value), operation, (0, 0, 0))?;
             }
         }
         (sums, length_s) = ([WindowSum::default(); 2], 0.0);

@@ -119,8 +119,10 @@ pub struct FioOptions {
     pub sync: WriteSync,
     /// `fsync` or `fdatasync`: number of writes between syncs.
     pub sync_every: u64,
-    /// `end_fsync` or `fsync_on_close`.
+    /// `end_fsync`, `fsync_on_close` or `end_syncfs`.
     pub sync_at_end: bool,
+    /// `end_syncfs`: the sync at the end is one of the file system.
+    pub syncs_file_system: bool,
     /// `size`.
     pub size: Option<SizeOrPercent>,
     /// `io_size`.
@@ -181,6 +183,10 @@ pub struct FioOptions {
     pub compress_percent: f64,
     /// `serialize_overlap`.
     pub no_overlap: bool,
+    /// `create_only`: its files are created, and nothing else happens.
+    pub creates_only: bool,
+    /// `stats=0`: it is not reported.
+    pub is_unreported: bool,
     /// `unlink`.
     pub unlink: bool,
     /// `stonewall`.
@@ -244,6 +250,7 @@ impl FioOptions {
             sync: WriteSync::None,
             sync_every: 0,
             sync_at_end: false,
+            syncs_file_system: false,
             size: None,
             io_size: None,
             file_size_bytes: None,
@@ -274,6 +281,8 @@ impl FioOptions {
             verify_batch: None,
             compress_percent: 0.0,
             no_overlap: false,
+            creates_only: false,
+            is_unreported: false,
             unlink: false,
             stonewall: false,
             new_group: false,

@@ -265,7 +265,7 @@ pub(super) fn results(
     let entry = |row: &ReportRow| {
         entry_result((plan, row, &jobs[row.section]), outcomes, circumstances)
     };
-    plan.reports.iter().map(entry).collect()
+    plan.reports.iter().filter(|row| !row.is_hidden).map(entry).collect()
 }
 
 /// Returns the groups of a report: number, then totals of reads, writes and trims.

@@ -22,6 +22,7 @@ use assay_model::workload::storage::{
 use crate::clock;
 use crate::network::cpu::{self, ProcessTime};
 use crate::pin;
+use crate::priority;
 use crate::timers;
 
 use super::PhaseControl;
@@ -325,13 +326,17 @@ impl PhaseMonitor<'_, '_> {
         let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
         let wanted: Vec<_> = targets.enumerate().filter(|(_, it)| it.0.sync_at_end).collect();
         let one = |&(index, (target, at)): &(usize, (&StorageTarget, &PhaseTarget<'_>))| {
-            let error = at.opened.sync().err()?;
+            let (call, result) = match self.syncs_file_system(index) {
+                true => ("syncfs", at.opened.sync_file_system()),
+                false => ("fsync", at.opened.sync()),
+            };
+            let error = result.err()?;
             Some(IoFailure {
                 target: index,
                 operation: IoOperation::Write,
                 offset: 0,
                 bytes: 0,
-                reason: format!("fsync of {}: {error}", target.path.display()),
+                reason: format!("{call} of {}: {error}", target.path.display()),
             })
         };
         let share = wanted.len().div_ceil(MAX_CONCURRENT_SYNCS).max(1);
@@ -352,6 +357,13 @@ impl PhaseMonitor<'_, '_> {
             });
             joined.collect()
         })
+    }
+
+    /// Whether the sync of a target at the end is one of its whole file system.
+    fn syncs_file_system(&self, target: usize) -> bool {
+        let streams = &self.phase.workload.streams;
+        let mut users = streams.iter().filter(|stream| stream.targets.contains(&target));
+        users.any(|stream| stream.conduct.syncs_file_system)
     }
 
     fn end_reason(&self, end_ns: u64) -> EndReason {
@@ -476,6 +488,15 @@ fn set_up<E: StorageEngine>(
             .map_err(|source| failed("the stream's CPUs", source))?;
     } else if let Some(cpu) = cpu {
         pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
+    }
+    let conduct = &phase.workload.streams[plan.stream].conduct;
+    if conduct.nice != 0 {
+        priority::add_nice(conduct.nice)
+            .map_err(|source| failed("the stream's nice value", source))?;
+    }
+    if let Some(value) = conduct.io_priority {
+        priority::set_io_priority(value)
+            .map_err(|source| failed("the stream's I/O priority", source))?;
     }
     timers::minimize_timer_slack();
     descriptor_table::unshare_table();

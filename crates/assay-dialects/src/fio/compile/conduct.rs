@@ -95,7 +95,11 @@ pub(super) fn conduct(
     }
     let queues = job_order::queues(job);
     let pauses =
-        ThinkTime { after_ios: manner.think_after_ios.max(1), length_ns: manner.think_ns };
+        ThinkTime {
+            after_ios: manner.think_after_ios.max(1),
+            length_ns: manner.think_ns,
+            spin_ns: manner.think_spin_ns.min(manner.think_ns),
+        };
     Ok(StreamBehavior {
         write_sizes: job.sizes_of_io().1.to_vec(),
         trims: job.rw.trims,
@@ -106,6 +110,10 @@ pub(super) fn conduct(
         start_after_s: times.start_after_s,
         duration_s: times.duration_s,
         ends_phase: manner.ends_all,
+        ends_plan: manner.ends_all && manner.ends_later_jobs,
+        nice: manner.nice,
+        io_priority: manner.io_priority(),
+        syncs_file_system: job.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,
         keeps_journal: job.logs.needs_every_io(),
         times_submission: queues,

@@ -185,7 +185,9 @@ fn opening(job: &FioOptions) -> TargetOpening {
     let by_order =
         if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
     TargetOpening {
-        drops_cache: !behaviour.keeps_cache,
+        // What is read before is not to be dropped, as in fio.
+        drops_cache: !behaviour.keeps_cache && !behaviour.pre_reads,
+        pre_reads: behaviour.pre_reads,
         expects: match behaviour.hint {
             FadviseHint::ByOrder => Some(by_order),
             FadviseHint::Always(order) => Some(order),

@@ -84,6 +84,8 @@ pub(super) fn stream(
 pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
+    let (nice, io_priority) = (stream.conduct.nice, stream.conduct.io_priority);
+    let (ends_phase, ends_plan) = (stream.conduct.ends_phase, stream.conduct.ends_plan);
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
     let keeps_journal = stream.conduct.keeps_journal;
@@ -99,6 +101,10 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     stream.conduct = StreamBehavior {
         turns,
         cpus,
+        nice,
+        io_priority,
+        ends_phase,
+        ends_plan,
         plain_pages,
         order,
         write_sizes,
@@ -117,6 +123,8 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     // The last write may exceed the bytes of a pass, and it need not be read back last.
     let largest = stream.all_sizes().map(|size| size.max_bytes).max().unwrap_or(0);
     stream.stop_after_bytes = Some(match bytes {
+        // There is nothing to read back.
+        Some(0) => 0,
         Some(bytes) => bytes.saturating_add(largest),
         None => all_bytes,
     });
@@ -212,6 +220,9 @@ fn total_bytes(
     used: &CloneFiles,
 ) -> Result<Option<u64>, FioJobError> {
     let (job, _) = placed;
+    if job.creates_only {
+        return Ok(Some(0));
+    }
     if job.is_endless() {
         return Ok(None);
     }

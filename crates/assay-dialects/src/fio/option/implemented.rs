@@ -2,7 +2,7 @@
 
 use super::super::section_options::behaviour::{
     parse_cpu_mask, parse_cpus, parse_distribution, parse_hint, parse_memory,
-    parse_microseconds, parse_new_file, parse_nodes, parse_steady, parse_turns,
+    parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady, parse_turns,
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
@@ -18,6 +18,10 @@ use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
 const MAX_CLONES: u64 = 4096;
 /// Maximum depth: the limit of the kernel's rings.
 const MAX_DEPTH: u64 = 32_768;
+/// Highest level of a class of I/O priorities, highest class and highest hint (`linux/ioprio.h`).
+const MAX_IO_LEVEL: u64 = 7;
+const MAX_IO_CLASS: u64 = 3;
+const MAX_IO_HINT: u64 = 1023;
 /// fio's maximum of `flow`.
 const MAX_FLOW: u64 = 1000;
 /// Maximum interval of a log: above a day, the value is a mistake.
@@ -33,6 +37,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("clat_percentiles", |job, text| parse_flag(text).map(|it| job.clat_percentiles = it)),
     flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
     flag("slat_percentiles", |job, text| parse_flag(text).map(|it| job.slat_percentiles = it)),
+    flag("stats", |job, text| parse_flag(text).map(|it| job.is_unreported = !it)),
     text("percentile_list", |job, text| parse_percentiles(text).map(|it| job.percentiles = it)),
     text("bwavgtime", |job, text| parse_milliseconds(text).map(|it| job.sample_s = it)),
     // Files.
@@ -79,6 +84,8 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("zoneskip", |job, text| {
         parse_bytes(text, job.base()).map(|it| job.behaviour.zone_skip_bytes = it)
     }),
+    flag("create_only", |job, text| parse_flag(text).map(|it| job.creates_only = it)),
+    flag("pre_read", |job, text| parse_flag(text).map(|it| job.behaviour.pre_reads = it)),
     flag("unlink", |job, text| parse_flag(text).map(|it| job.unlink = it)),
     text("fallocate", |job, text| parse_new_file(text).map(|it| job.behaviour.new_file = it)),
     flag("overwrite", |job, text| parse_flag(text).map(|it| job.behaviour.overwrites = it)),
@@ -150,6 +157,12 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     flag("end_fsync", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
     flag("fsync_on_close", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
+    flag("end_syncfs", |job, text| {
+        let syncs = parse_flag(text)?;
+        (job.sync_at_end, job.syncs_file_system) = (job.sync_at_end || syncs, syncs);
+        Ok(())
+    })
+    .since("fio 3.42"),
     text("buffer_compress_percentage", |job, text| {
         parse_percentage(text).map(|it| job.compress_percent = it)
     }),
@@ -214,10 +227,26 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("thinktime", |job, text| {
         parse_microseconds(text).map(|it| job.behaviour.think_ns = it)
     }),
+    text("thinktime_spin", |job, text| {
+        parse_microseconds(text).map(|it| job.behaviour.think_spin_ns = it)
+    }),
     text("thinktime_blocks", |job, text| {
         parse_integer(text, 1, u32::MAX.into())
             .map(|it| job.behaviour.think_after_ios = it as u32)
     }),
+    text("nice", |job, text| parse_nice(text).map(|it| job.behaviour.nice = it)),
+    text("prio", |job, text| {
+        parse_integer(text, 0, MAX_IO_LEVEL)
+            .map(|it| job.behaviour.io_level = Some(it as u16))
+    }),
+    text("prioclass", |job, text| {
+        parse_integer(text, 0, MAX_IO_CLASS)
+            .map(|it| job.behaviour.io_class = Some(it as u16))
+    }),
+    text("priohint", |job, text| {
+        parse_integer(text, 0, MAX_IO_HINT).map(|it| job.behaviour.io_hint = it as u16)
+    })
+    .since("fio 3.36"),
     text("cpus_allowed", |job, text| parse_cpus(text).map(|it| job.behaviour.cpus = it)),
     text("cpumask", |job, text| parse_cpu_mask(text).map(|it| job.behaviour.cpus = it)),
     text("cpus_allowed_policy", |job, text| {
@@ -237,6 +266,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     text("wait_for", |job, text| parse_text(text).map(|it| job.behaviour.waits_for = Some(it))),
     switch("exitall", |job, text| parse_flag(text).map(|it| job.behaviour.ends_all = it)),
+    text("exit_what", |job, text| {
+        parse_choice(text, &["group", "stonewall", "all"])
+            .map(|it| job.behaviour.ends_later_jobs = it == 2)
+    }),
     text("max_latency", |job, text| {
         let ns = parse_microseconds(first_of_list(text))?;
         job.behaviour.max_latency_ns = Some(ns).filter(|ns| *ns > 0);
@@ -290,6 +323,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_choice(text, &["avg", "max"]).map(|it| job.logs.maximum = it == 1)
     })
     .since("fio 3.37"),
+    flag("log_prio", |job, text| parse_flag(text).map(|it| job.logs.priority = it)),
+    flag("log_issue_time", |job, text| parse_flag(text).map(|it| job.logs.issue_time = it))
+        .since("fio 3.38"),
     flag("log_offset", |job, text| parse_flag(text).map(|it| job.logs.offset = it)),
     flag("log_unix_epoch", |job, text| parse_flag(text).map(|it| job.logs.unix_epoch = it)),
     flag("log_alternate_epoch", |job, text| {

@@ -43,20 +43,13 @@ pub(super) const REJECTED: &[FioOption] = &[
         "",
     )
     .unless(&["0"]),
-    reject("create_only", "files are created when they are used", "run a job that writes them")
-        .unless(&["0"]),
     reject("dedupe_percentage", "blocks are never repeated", "").unless(&["0"]),
     reject(
         "exec_postrun exec_prerun",
         "assay starts no command that a job file names",
         "start it before or after assay",
     ),
-    reject("exit_what", "jobs that come later still run", "").unless(&["group", "stonewall"]),
-    reject(
-        "experimental_verify verify_interval verify_offset verify_pattern",
-        "stamps lie where assay puts them",
-        "",
-    ),
+    reject("verify_pattern", "stamps lie where assay puts them", ""),
     reject("file_append", "files have a size before they are used", "").unless(&["0"]),
     reject(
         "fill_device fill_fs",
@@ -93,8 +86,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "recorded I/O is neither written nor replayed",
         "",
     ),
-    reject("nice", "priorities of processes are not set", "start assay under `nice`")
-        .unless(&["0"]),
     reject(
         "numa_mem_policy",
         "threads touch their buffers first",
@@ -102,14 +93,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     )
     .unless(&["default", "local"]),
     reject("opendir", "it opens all files of a folder", "name the files with filename"),
-    reject(
-        "pre_read",
-        "files are not read before they are used",
-        "read them with a job before a stonewall",
-    )
-    .unless(&["0"]),
-    reject("prio prioclass", "priorities of I/O are not set", "start assay under `ionice`")
-        .unless(&["0"]),
     reject(
         "profile",
         "profiles are not supported",
@@ -124,7 +107,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     OptionSpec::reject("sqthread_poll", ValueKind::Switch, "the engine does not poll", "")
         .unless(&["0"]),
     reject("sqthread_poll_cpu", "the engine does not poll", "").unless(&["0"]),
-    reject("stats", "every job is reported", "").unless(&["1"]),
     reject(
         "sync_file_range",
         "it is a call of its own between writes",
@@ -134,7 +116,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         .unless(&["complete", "issue"]),
     reject("thinktime_iotime", "pauses come after a number of I/O", "use thinktime_blocks")
         .unless(&["0"]),
-    reject("thinktime_spin", "a job sleeps while it pauses", "").unless(&["0"]),
     reject(
         "trim_backlog trim_backlog_batch trim_percentage trim_verify_zero",
         "what was written is not trimmed",

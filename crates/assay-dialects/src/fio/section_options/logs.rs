@@ -23,6 +23,10 @@ pub struct LogOptions {
     pub maximum: bool,
     /// `log_offset`.
     pub offset: bool,
+    /// `log_prio`: priorities as `ioprio_set(2)` takes them, instead of whether they are real time.
+    pub priority: bool,
+    /// `log_issue_time`: the time of submission of each I/O.
+    pub issue_time: bool,
     /// `log_unix_epoch`: times since 1970.
     pub unix_epoch: bool,
     /// `disable_lat`, `disable_slat` and `disable_clat`: omit these files.
@@ -42,6 +46,8 @@ impl Default for LogOptions {
             coarseness: 0,
             maximum: false,
             offset: false,
+            priority: false,
+            issue_time: false,
             unix_epoch: false,
             disabled: [false; 3],
         }

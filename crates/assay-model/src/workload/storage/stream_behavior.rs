@@ -29,6 +29,18 @@ pub struct StreamBehavior {
     pub duration_s: Option<f64>,
     /// Whether the end of the stream ends the phase.
     pub ends_phase: bool,
+    /// Whether the end of the stream also ends the phases that follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_plan: bool,
+    /// Added to the nice value of its threads.
+    #[serde(default, skip_serializing_if = "is_no_increment")]
+    pub nice: i32,
+    /// I/O priority of its threads, as `ioprio_set(2)` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_priority: Option<u16>,
+    /// Whether the sync at the end is one of the whole file system.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub syncs_file_system: bool,
     /// Maximum latency in nanoseconds; a slower I/O is an error that ends the stream.
     pub most_latency_ns: Option<u64>,
     /// Whether it keeps a journal of all measured I/O.
@@ -51,6 +63,11 @@ pub struct StreamBehavior {
     /// Minimum rates; below one of them, the stream ends with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_rates: Option<Box<MinimumRates>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_no_increment(nice: &i32) -> bool {
+    *nice == 0
 }
 
 impl StreamBehavior {
@@ -113,6 +130,9 @@ pub struct ThinkTime {
     pub after_ios: u32,
     /// Length in nanoseconds.
     pub length_ns: u64,
+    /// Part of it that the thread spends spinning instead of sleeping.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub spin_ns: u64,
 }
 
 /// Rotation of targets within one depth.
