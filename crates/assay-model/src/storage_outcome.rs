@@ -99,6 +99,9 @@ pub struct JournalEntry {
     pub at_ns: u64,
     /// Nanoseconds from submission to completion.
     pub service_ns: u64,
+    /// Nanoseconds from there to the return of the submitting call, if that is timed; otherwise 0.
+    #[serde(default)]
+    pub submission_ns: u32,
     /// Offset in bytes.
     pub offset: u64,
     /// Length in bytes.

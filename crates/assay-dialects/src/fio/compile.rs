@@ -392,6 +392,17 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     if jobs.iter().any(|(job, _)| job.time_based && job.runtime_s.is_none()) {
         remarks.push("time_based has no effect without a runtime, as in fio".to_owned());
     }
+    let has_hidden_pattern = |(job, _): &LocatedOptions| {
+        let has_pattern = !job.verify_pattern.is_empty() || !job.buffer_pattern.is_empty();
+        has_pattern && job.verify == VerifyMode::On && !job.verifies_pattern
+    };
+    if jobs.iter().any(has_hidden_pattern) {
+        remarks.push(
+            "blocks that are verified contain assay's stamps, not a pattern; verify=pattern checks \
+             one"
+                .to_owned(),
+        );
+    }
     if jobs.iter().any(|(job, _)| verification::is_never_read_back(job)) {
         remarks.push(
             "nothing is read back: the writes take all of the runtime, as in fio".to_owned(),

@@ -29,7 +29,7 @@ enum LogKind {
     Bandwidth,
     Rate,
     Latency,
-    /// Always empty: the series has no submission times.
+    Completion,
     Submission,
     Histogram,
 }
@@ -72,7 +72,7 @@ fn log_paths(job: &FioOptions, number: usize) -> Vec<(LogKind, String)> {
         for (left_out, kind, what) in [
             (no_lat, LogKind::Latency, "lat"),
             (no_slat, LogKind::Submission, "slat"),
-            (no_clat, LogKind::Latency, "clat"),
+            (no_clat, LogKind::Completion, "clat"),
         ] {
             paths.extend((!left_out).then(|| (kind, path(prefix, what))));
         }
@@ -108,7 +108,8 @@ impl LogFile {
             let priority = job.behaviour.io_priority().unwrap_or(0);
             let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms, priority };
             match (self.kind, job.logs.average_ms) {
-                (LogKind::Submission, _) => {}
+                // Means have no submission times.
+                (LogKind::Submission, 1..) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
                 (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
@@ -189,7 +190,12 @@ fn write_each_io(
         let value = match kind {
             LogKind::Bandwidth => u64::from(entry.bytes) * 1_000_000 / entry.service_ns.max(1),
             LogKind::Rate => 1,
-            _ => entry.service_ns,
+            LogKind::Submission if entry.submission_ns == 0 => continue,
+            LogKind::Submission => entry.submission_ns.into(),
+            LogKind::Completion => {
+                entry.service_ns.saturating_sub(entry.submission_ns.into())
+            }
+            LogKind::Latency | LogKind::Histogram => entry.service_ns,
         };
         let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
         let place = (entry.bytes, entry.offset, line.epoch_ms * 1_000_000 + issued_ns);
@@ -310,7 +316,10 @@ fn write_histograms(
             let mut classes = vec![0_u64; CLASSES];
             let here = || rest[..end].iter().filter(|entry| entry.operation == operation);
             let Some(bytes) = here().map(|entry| entry.bytes).max() else { continue };
-            here().for_each(|entry| classes[latency_class(entry.service_ns)] += 1);
+    here().for_each(|entry| {
+                let completion_ns = entry.service_ns - u64::from(entry.submission_ns);
+                classes[latency_class(completion_ns)] += 1;
+            });
             write!(to, "{at_ms}, {}, {bytes}", line.direction(operation))?;
             for part in classes.chunks(1 << line.logs.coarseness) {
                 write!(to, ", {}", part.iter().sum::<u64>())?;

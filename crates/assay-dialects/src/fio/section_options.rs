@@ -3,6 +3,7 @@
 //! `section` applies the options of a section to them.
 
 use assay_model::workload::storage::{SizeShare, WriteSync};
+use serde::{Deserialize, Serialize};
 
 use super::value::{NumberBase, SizeOrPercent};
 
@@ -10,6 +11,7 @@ pub(super) mod behaviour;
 mod load;
 mod logs;
 pub(super) mod parse_values;
+pub(super) mod pattern;
 
 pub use self::behaviour::{
     FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
@@ -66,6 +68,27 @@ impl<T: Clone> PerDirection<T> {
     /// Gives writes the values of trims.
     fn write_as_trim(&mut self) {
         self.write = self.trim.clone();
+    }
+}
+
+/// `unified_rw_reporting`: whether directions are reported apart, together, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DirectionReport {
+    /// Each direction.
+    #[default]
+    Separate,
+    /// All directions together.
+    Mixed,
+    /// Each direction, and all together.
+    Both,
+}
+
+impl DirectionReport {
+    /// Whether it is the default.
+    #[must_use]
+    pub fn is_separate(&self) -> bool {
+        *self == Self::Separate
     }
 }
 
@@ -179,6 +202,14 @@ pub struct FioOptions {
     pub verify_backlog: Option<u64>,
     /// `verify_backlog_batch`: number of them that are read back at once.
     pub verify_batch: Option<u64>,
+    /// `verify=pattern`: blocks contain `verify_pattern`, and reads are compared with it.
+    pub verifies_pattern: bool,
+    /// `verify_pattern`.
+    pub verify_pattern: Vec<u8>,
+    /// `buffer_pattern`: contents of writes that are not verified.
+    pub buffer_pattern: Vec<u8>,
+    /// `dedupe_percentage`: percent of writes that repeat the one before.
+    pub duplicate_percent: f64,
     /// Percent of each block that a compressor removes.
     pub compress_percent: f64,
     /// `serialize_overlap`.
@@ -197,6 +228,8 @@ pub struct FioOptions {
     pub group_reporting: bool,
     /// `percentile_list`, in percent.
     pub percentiles: Vec<f64>,
+    /// `unified_rw_reporting`.
+    pub direction_report: DirectionReport,
     /// `clat_percentiles`.
     pub clat_percentiles: bool,
     /// `lat_percentiles`.
@@ -279,6 +312,10 @@ impl FioOptions {
             read_back: true,
             verify_backlog: None,
             verify_batch: None,
+            verifies_pattern: false,
+            verify_pattern: vec![],
+            buffer_pattern: vec![],
+            duplicate_percent: 0.0,
             compress_percent: 0.0,
             no_overlap: false,
             creates_only: false,
@@ -288,6 +325,7 @@ impl FioOptions {
             new_group: false,
             group_reporting: false,
             percentiles: DEFAULT_PERCENTILES.to_vec(),
+            direction_report: DirectionReport::Separate,
             clat_percentiles: true,
             lat_percentiles: false,
             slat_percentiles: false,

@@ -508,6 +508,7 @@ fn set_up<E: StorageEngine>(
         bytes: worker_plans::maximum_bytes(stream),
         reads: stream.has_reads() || verifies_writes,
         writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
+        content: stream.conduct.content.as_deref(),
         seed: phase.workload.seed ^ plan.lanes[0].id,
         huge: !stream.conduct.plain_pages,
     };

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_model::storage_outcome::IoOperation;
-use assay_model::workload::storage::{IoBatches, Verify};
+use assay_model::workload::storage::{IoBatches, Verify, WriteContent};
 
 use crate::clock;
 
@@ -22,6 +22,7 @@ use super::content;
 use super::engine::{IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
 use super::lane::{NextIo, PlannedIo, StorageLane};
 use super::phase::PhaseState;
+use super::random;
 use super::rate_floor::RateFloor;
 use super::slot_scheduler::{SPIN_NS, SlotScheduler};
 use super::submission_chunk::SubmissionChunk;
@@ -57,6 +58,9 @@ pub(super) struct StorageWorker<'a, E> {
     in_flight: usize,
     /// Number of writes so far, to make each unique.
     serial: u64,
+    /// Contents of writes, if they are not unique numbers, and the number of the last unique write.
+    content: Option<&'a WriteContent>,
+    unique_serial: u64,
     verifies: bool,
     sync_every: u64,
     sync: IoAction,
@@ -143,6 +147,8 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             completions: Vec::with_capacity(slot_count),
             in_flight: 0,
             serial: 0,
+            content: conduct.content.as_deref(),
+            unique_serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
             sync_every: phase.workload.streams[stream].sync_every,
             sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
@@ -314,12 +320,23 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         let state = &mut self.slots[slot as usize];
         let memory = self.buffers.writable(slot, state.bytes as usize);
         self.serial += 1;
-        match &self.phase.targets[state.target as usize].generations {
-            Some(generations) => {
+        let has_pattern = self.content.is_some_and(|content| !content.pattern.is_empty());
+        match (&self.phase.targets[state.target as usize].generations, self.content) {
+            (Some(generations), _) => {
                 state.stamp = generations.next_stamp(state.offset, u64::from(state.bytes));
-                content::stamp_sectors(memory, state.offset, state.stamp);
+                if !has_pattern {
+                    content::stamp_sectors(memory, state.offset, state.stamp);
+                }
             }
-            None => content::make_unique(memory, state.offset, self.serial),
+            (None, None) => content::make_unique(memory, state.offset, self.serial),
+            // The memory was filled before.
+            (None, Some(_)) if has_pattern => {}
+            (None, Some(content)) => {
+                if !is_duplicate(self.serial, content.duplicate_share) {
+                    self.unique_serial = self.serial;
+                }
+                content::make_unique(memory, 0, self.unique_serial);
+            }
         }
     }
 
@@ -529,6 +546,14 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         }
         is_due
     }
+}
+
+/// Draws whether a write repeats the contents of the one before.
+fn is_duplicate(serial: u64, share: f64) -> bool {
+    /// Number of values of the draw: those that a float represents exactly.
+    const DRAWS: u64 = 1 << 53;
+    let drawn = random::mix(serial) % DRAWS;
+    (drawn as f64) < share * DRAWS as f64
 }
 
 fn limit_wait(wait: Wait, left_ns: u64) -> Wait {

@@ -2,14 +2,14 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, Zone,
+    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone,
 };
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{
     FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
 };
-use super::files::CloneFiles;
+use super::files::{self, CloneFiles};
 use super::{FioCompileEnv, LocatedOptions, conflict, differ, job_order};
 
 /// Start and duration of a job, where jobs that run together differ in them.
@@ -113,6 +113,7 @@ pub(super) fn conduct(
         ends_plan: manner.ends_all && manner.ends_later_jobs,
         nice: manner.nice,
         io_priority: manner.io_priority(),
+        content: content(placed)?.map(Box::new),
         syncs_file_system: job.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,
         keeps_journal: job.logs.needs_every_io(),
@@ -124,6 +125,29 @@ pub(super) fn conduct(
         batches: queues.then(|| batches(job)),
         minimum_rates: minimum_rates(placed)?.map(Box::new),
     })
+}
+
+/// Returns the contents of a job's writes, if they are not unique numbers.
+fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError> {
+    let (job, _) = placed;
+    if job.verifies_pattern && job.verify_pattern.is_empty() {
+        let why = "verify=pattern has no pattern";
+        return Err(conflict(placed, why, "add verify_pattern=0xdeadbeef"));
+    }
+    let pattern = match job.verifies_pattern {
+        true => &job.verify_pattern,
+        false => &job.buffer_pattern,
+    };
+    let content = WriteContent {
+        pattern: pattern.clone(),
+        // fio fills a block that it verifies in parts of the smallest I/O (`verify_interval`).
+        restart_bytes: if job.verifies_pattern { files::all_smallest_io(job) } else { 0 },
+        duplicate_share: job.duplicate_percent / 100.0,
+    };
+    let is_unique = pattern.is_empty() && content.duplicate_share <= 0.0;
+    // Blocks with stamps contain nothing else.
+    let is_stamped = job.verify == VerifyMode::On && !job.verifies_pattern;
+    Ok((!is_unique && !is_stamped).then_some(content))
 }
 
 /// Returns the batches of a job; glibc's asynchronous I/O submits one by one.

@@ -85,6 +85,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
     let (nice, io_priority) = (stream.conduct.nice, stream.conduct.io_priority);
+    let content = stream.conduct.content.take();
     let (ends_phase, ends_plan) = (stream.conduct.ends_phase, stream.conduct.ends_plan);
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
@@ -103,6 +104,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         cpus,
         nice,
         io_priority,
+        content,
         ends_phase,
         ends_plan,
         plain_pages,

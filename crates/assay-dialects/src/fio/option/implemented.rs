@@ -6,12 +6,13 @@ use super::super::section_options::behaviour::{
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
-    first_of_list, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
+    PATTERN, first_of_list, parse_direction_report, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
     parse_fixed_size, parse_flag, parse_integer, parse_kb_base, parse_milliseconds,
     parse_names, parse_percentage, parse_percentiles, parse_rate, parse_rw, parse_single_size,
     parse_size, parse_size_range, parse_size_split, parse_sync, parse_text, parse_time,
     parse_verify,
 };
+use super::super::section_options::pattern::parse_pattern;
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
 
 /// Maximum number of clones: each is a thread.
@@ -38,6 +39,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
     flag("slat_percentiles", |job, text| parse_flag(text).map(|it| job.slat_percentiles = it)),
     flag("stats", |job, text| parse_flag(text).map(|it| job.is_unreported = !it)),
+    text("unified_rw_reporting", |job, text| {
+        parse_direction_report(text).map(|it| job.direction_report = it)
+    }),
     text("percentile_list", |job, text| parse_percentiles(text).map(|it| job.percentiles = it)),
     text("bwavgtime", |job, text| parse_milliseconds(text).map(|it| job.sample_s = it)),
     // Files.
@@ -166,6 +170,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("buffer_compress_percentage", |job, text| {
         parse_percentage(text).map(|it| job.compress_percent = it)
     }),
+    text("buffer_pattern", |job, text| parse_pattern(text).map(|it| job.buffer_pattern = it)),
+    text("dedupe_percentage", |job, text| {
+        parse_percentage(text).map(|it| job.duplicate_percent = it)
+    }),
     switch("zero_buffers", |job, text| {
         job.compress_percent = if parse_flag(text)? { 100.0 } else { job.compress_percent };
         Ok(())
@@ -285,7 +293,11 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_time(text).map(|it| job.behaviour.steady_ramp_s = it)
     }),
     // Checking.
-    text("verify", |job, text| parse_verify(text).map(|it| job.verify = it)),
+    text("verify", |job, text| {
+        job.verifies_pattern = text == PATTERN;
+        parse_verify(text).map(|it| job.verify = it)
+    }),
+    text("verify_pattern", |job, text| parse_pattern(text).map(|it| job.verify_pattern = it)),
     flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
     text("verify_backlog", |job, text| {
         parse_bytes(text, job.base())

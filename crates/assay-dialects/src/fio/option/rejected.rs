@@ -28,11 +28,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     ),
     reject("atomic", "no file system of Linux offers it", "").unless(&["0"]),
     reject(
-        "buffer_pattern",
-        "blocks are filled with numbers drawn anew",
-        "use zero_buffers or buffer_compress_percentage",
-    ),
-    reject(
         "cgroup cgroup_nodelete cgroup_weight gid ioscheduler uid",
         "assay changes no setting of the machine",
         "set it before the run",
@@ -43,13 +38,19 @@ pub(super) const REJECTED: &[FioOption] = &[
         "",
     )
     .unless(&["0"]),
-    reject("dedupe_percentage", "blocks are never repeated", "").unless(&["0"]),
+    reject("dedupe_mode", "a repeated block is the one before", "use dedupe_percentage")
+        .unless(&["repeat"]),
+    reject(
+        "dedupe_global dedupe_working_set_percentage",
+        "a repeated block is the one before",
+        "use dedupe_percentage",
+    )
+    .unless(&["0"]),
     reject(
         "exec_postrun exec_prerun",
         "assay starts no command that a job file names",
         "start it before or after assay",
     ),
-    reject("verify_pattern", "stamps lie where assay puts them", ""),
     reject("file_append", "files have a size before they are used", "").unless(&["0"]),
     reject(
         "fill_device fill_fs",
@@ -122,12 +123,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "",
     )
     .unless(&["0"]),
-    reject(
-        "unified_rw_reporting",
-        "reads and writes are reported apart",
-        "add the two figures",
-    )
-    .unless(&["none", "0"]),
     reject("unlink_each_loop", "files stay until the run is over", "use unlink=1")
         .unless(&["0"]),
     reject("verify_only", "it checks without reading", "").unless(&["0"]),

@@ -5,7 +5,7 @@
 use assay_model::workload::storage::{SizeShare, WriteSync};
 
 use super::super::value::{self, NumberBase, SizeOrPercent};
-use super::{PerDirection, RwMode, VerifyMode};
+use super::{DirectionReport, PerDirection, RwMode, VerifyMode};
 
 /// Parses any text.
 pub(in crate::fio) fn parse_text(text: &str) -> Result<String, String> {
@@ -185,6 +185,15 @@ pub(in crate::fio) fn parse_sync(text: &str) -> Result<WriteSync, String> {
     }
 }
 
+pub(in crate::fio) fn parse_direction_report(text: &str) -> Result<DirectionReport, String> {
+    match text {
+        "none" | "0" => Ok(DirectionReport::Separate),
+        "mixed" | "1" => Ok(DirectionReport::Mixed),
+        "both" | "2" => Ok(DirectionReport::Both),
+        _ => Err("it must be none, mixed or both".to_owned()),
+    }
+}
+
 pub(in crate::fio) fn parse_choice(text: &str, words: &[&str]) -> Result<usize, String> {
     let index = words.iter().position(|word| *word == text);
     index.ok_or_else(|| format!("it must be {}", words.join(" or ")))
@@ -277,8 +286,11 @@ fn parse_gap(text: &str, base: NumberBase) -> Result<i64, String> {
     Ok(sign * bytes)
 }
 
+/// `verify=pattern`: blocks without a header.
+pub(in crate::fio) const PATTERN: &str = "pattern";
+
 pub(in crate::fio) fn parse_verify(text: &str) -> Result<VerifyMode, String> {
-    const METHODS: [&str; 16] = [
+    const METHODS: [&str; 18] = [
         "md5",
         "crc64",
         "crc32c",
@@ -295,13 +307,12 @@ pub(in crate::fio) fn parse_verify(text: &str) -> Result<VerifyMode, String> {
         "sha3-384",
         "sha3-512",
         "meta",
+        "pattern_hdr",
+        PATTERN,
     ];
     match text {
         "0" | "none" => Ok(VerifyMode::Off),
         "null" => Err("it checks nothing".to_owned()),
-        "pattern" | "pattern_hdr" => {
-            Err("blocks hold numbers drawn anew, not a pattern".to_owned())
-        }
         method if METHODS.contains(&method) => Ok(VerifyMode::On),
         _ => Err(format!("it must be 0 or one of {}", METHODS.join(", "))),
     }

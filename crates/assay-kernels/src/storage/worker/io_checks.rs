@@ -3,6 +3,7 @@
 use std::io;
 
 use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
+use assay_model::workload::storage::WriteContent;
 
 use super::super::content;
 use super::super::engine::StorageEngine;
@@ -19,7 +20,10 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
     ) {
         let state = self.slots[slot as usize];
         let (offset, bytes) = (state.offset, state.bytes);
-        let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
+        let submission_ns = state.submit_returned_ns.saturating_sub(state.submitted_ns);
+        let submission_ns = submission_ns.min(service_ns).try_into().unwrap_or(u32::MAX);
+        let entry =
+            JournalEntry { at_ns: 0, service_ns, submission_ns, offset, bytes, operation };
         self.recorder.record_journal(now_ns, entry);
         let is_slow = service_ns > self.max_latency_ns;
         let too_slow = is_slow.then(|| {
@@ -46,8 +50,28 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         }
     }
 
-    /// Compares every sector that was read with its expected stamp.
+    /// Compares what was read with the pattern of the writes.
+    fn verify_pattern(&mut self, slot: u32, content: &WriteContent) {
+        let state = self.slots[slot as usize];
+        let memory = self.buffers.readable(slot, state.bytes as usize);
+        let restart = content.restart_bytes as usize;
+        if let Some(at) = content::find_deviation(memory, &content.pattern, restart) {
+            let reason = format!("wrong data: byte {at} differs from the pattern");
+            self.recorder.record_failure(IoFailure {
+                target: state.target as usize,
+                operation: IoOperation::Read,
+                offset: state.offset,
+                bytes: u64::from(state.bytes),
+                reason,
+            });
+        }
+    }
+
+    /// Compares every sector that was read with its expected stamp, or all of it with the pattern.
     pub(super) fn verify(&mut self, slot: u32) {
+        if let Some(content) = self.content.filter(|content| !content.pattern.is_empty()) {
+            return self.verify_pattern(slot, content);
+        }
         let state = self.slots[slot as usize];
         let target = state.target as usize;
         let Some(generations) = &self.phase.targets[target].generations else { return };

@@ -38,6 +38,9 @@ pub struct StreamBehavior {
     /// I/O priority of its threads, as `ioprio_set(2)` takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<u16>,
+    /// Contents of its writes, if they are not unique numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Box<WriteContent>>,
     /// Whether the sync at the end is one of the whole file system.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub syncs_file_system: bool,
@@ -76,6 +79,19 @@ impl StreamBehavior {
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Contents of a stream's writes that differ from unique numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WriteContent {
+    /// Bytes that are repeated; empty = random numbers. If data is verified, reads are compared with
+    /// them, and nothing is stamped.
+    pub pattern: Vec<u8>,
+    /// Bytes after which the pattern starts again; 0 = with every I/O.
+    pub restart_bytes: u64,
+    /// Share of writes that repeat the contents of the one before, 0 … 1.
+    pub duplicate_share: f64,
 }
 
 /// Distribution of random offsets over the used range.
