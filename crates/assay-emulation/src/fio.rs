@@ -305,9 +305,11 @@ fn has_steady_state(plan: &FioPlan) -> bool {
 }
 
 /// Rejects log paths at which there is another file. A log starts with a digit, that of its first
-/// time.
+/// time; a trace with its format.
 fn reject_foreign_logs(plan: &FioPlan) -> Result<(), CommandFailure> {
-    let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
+    let is_log = |start: &[u8]| {
+        start.first().is_some_and(u8::is_ascii_digit) || start.starts_with(b"fio version")
+    };
     log::log_files(plan).iter().try_for_each(|file| {
         safe_open::check_replaceable(&path_text::decode_path(&file.path), is_log).map_err(
             |error| {

@@ -102,6 +102,9 @@ pub struct JournalEntry {
     /// Nanoseconds from there to the return of the submitting call, if that is timed; otherwise 0.
     #[serde(default)]
     pub submission_ns: u32,
+    /// Index of the target.
+    #[serde(default)]
+    pub target: u32,
     /// Offset in bytes.
     pub offset: u64,
     /// Length in bytes.

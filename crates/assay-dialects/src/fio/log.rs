@@ -13,6 +13,8 @@ use assay_model::storage_outcome::{
 use super::compile::{FioClone, FioPlan, StreamRef};
 use super::section_options::{FioOptions, LogOptions};
 
+mod trace;
+
 /// Log file of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFile {
@@ -32,6 +34,7 @@ enum LogKind {
     Completion,
     Submission,
     Histogram,
+    Trace,
 }
 
 /// Share of the requested length from which a window counts as complete.
@@ -79,6 +82,7 @@ fn log_paths(job: &FioOptions, number: usize) -> Vec<(LogKind, String)> {
     }
     let histogram = logs.histogram.as_ref();
     paths.extend(histogram.map(|prefix| (LogKind::Histogram, path(prefix, "clat_hist"))));
+    paths.extend(logs.trace.iter().map(|name| (LogKind::Trace, name.clone())));
     paths
 }
 
@@ -94,6 +98,9 @@ impl LogFile {
         began_ms: &[u64],
         to: &mut dyn Write,
     ) -> io::Result<()> {
+        if self.kind == LogKind::Trace {
+            return trace::write(plan, &self.clones, (outcomes, began_ms), to);
+        }
         let began = |phase: usize| began_ms.get(phase).copied().unwrap_or(0);
         let parts = self.clones.iter().flat_map(|index| {
             let clone = plan.clones[*index];
@@ -109,7 +116,7 @@ impl LogFile {
             let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms, priority };
             match (self.kind, job.logs.average_ms) {
                 // Means have no submission times.
-                (LogKind::Submission, 1..) => {}
+                (LogKind::Submission, 1..) | (LogKind::Trace, _) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
                 (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
@@ -195,7 +202,7 @@ fn write_each_io(
             LogKind::Completion => {
                 entry.service_ns.saturating_sub(entry.submission_ns.into())
             }
-            LogKind::Latency | LogKind::Histogram => entry.service_ns,
+            LogKind::Latency | LogKind::Histogram | LogKind::Trace => entry.service_ns,
         };
         let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
         let place = (entry.bytes, entry.offset, line.epoch_ms * 1_000_000 + issued_ns);

@@ -485,3 +485,30 @@ fn priorities_and_submission_times_are_in_the_logs() {
     assert_eq!(found, expected);
     assert_eq!(found[1].len(), 64);
 }
+
+#[test]
+fn traces_have_the_io_of_fio() {
+    for options in [
+        "rw=randrw\nnrfiles=2\nsize=128k\n",
+        "rw=write\nsize=64k\nverify=crc32c\n",
+        "rw=randread\nbsrange=4k-16k\nsize=256k\nloops=2\n",
+    ] {
+        let job = format!("[a]\nwrite_iolog=trace\n{options}");
+        let lines = |world: &World, mut command: Command| {
+            let path = world.write("job.fio", &job);
+            command.arg(path).current_dir(world.path("")).output().ok()?;
+            let text = std::fs::read_to_string(world.path("trace")).unwrap();
+            assert!(text.starts_with("fio version 3 iolog\n"), "{text}");
+            let ios = text.lines().filter_map(|line| Some(line.split_once(' ')?.1.to_owned()));
+            Some(ios.filter(|line| line.split(' ').count() == 4).collect::<Vec<_>>())
+        };
+        let (there, here) = (World::in_memory(), World::in_memory());
+        let Some(expected) = lines(&there, Command::new("fio")) else {
+            eprintln!("SKIPPED traces_have_the_io_of_fio: fio is not installed");
+            return;
+        };
+        let found = lines(&here, here.command(&["fio", "--no-store"])).unwrap();
+        assert!(!expected.is_empty());
+        assert_eq!(found, expected, "{job}");
+    }
+}

@@ -320,6 +320,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     optional("write_hist_log", |job, text| {
         parse_text(text).map(|it| job.logs.histogram = Some(it))
     }),
+    text("write_iolog", |job, text| parse_text(text).map(|it| job.logs.trace = Some(it))),
     flag("per_job_logs", |job, text| parse_flag(text).map(|it| job.logs.per_clone = it)),
     text("log_avg_msec", |job, text| {
         parse_integer(text, 0, DAY_MS).map(|it| job.logs.average_ms = it)

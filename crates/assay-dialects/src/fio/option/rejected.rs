@@ -83,8 +83,8 @@ pub(super) const REJECTED: &[FioOption] = &[
     reject(
         "merge_blktrace_file merge_blktrace_iters merge_blktrace_scalars read_iolog \
          read_iolog_chunked replay_align replay_no_stall replay_redirect replay_scale \
-         replay_skip replay_time_scale write_iolog",
-        "recorded I/O is neither written nor replayed",
+         replay_skip replay_time_scale",
+        "recorded I/O is not replayed",
         "",
     ),
     reject(

@@ -11,6 +11,8 @@ pub struct LogOptions {
     pub latency: Option<String>,
     /// `write_hist_log`.
     pub histogram: Option<String>,
+    /// `write_iolog`: a file of all I/O, which fio replays.
+    pub trace: Option<String>,
     /// `per_job_logs`: one file per clone.
     pub per_clone: bool,
     /// `log_avg_msec`; 0 = log every I/O.
@@ -40,6 +42,7 @@ impl Default for LogOptions {
             rate: None,
             latency: None,
             histogram: None,
+            trace: None,
             per_clone: true,
             average_ms: 0,
             histogram_ms: 0,
@@ -68,6 +71,7 @@ impl LogOptions {
     #[must_use]
     pub const fn needs_every_io(&self) -> bool {
         let each = self.bandwidth.is_some() || self.rate.is_some() || self.latency.is_some();
-        (each && self.average_ms == 0) || (self.histogram.is_some() && self.histogram_ms > 0)
+        let draws_histograms = self.histogram.is_some() && self.histogram_ms > 0;
+        (each && self.average_ms == 0) || draws_histograms || self.trace.is_some()
     }
 }

@@ -330,6 +330,7 @@ fn logs(options: &str) -> String {
         at_ns,
         service_ns,
         submission_ns: 4_000,
+        target: 0,
         offset: 16384,
         bytes: 8192,
         operation,

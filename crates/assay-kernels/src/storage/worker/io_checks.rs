@@ -19,11 +19,18 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         (now_ns, service_ns): (u64, u64),
     ) {
         let state = self.slots[slot as usize];
-        let (offset, bytes) = (state.offset, state.bytes);
+        let (target, offset, bytes) = (state.target, state.offset, state.bytes);
         let submission_ns = state.submit_returned_ns.saturating_sub(state.submitted_ns);
         let submission_ns = submission_ns.min(service_ns).try_into().unwrap_or(u32::MAX);
-        let entry =
-            JournalEntry { at_ns: 0, service_ns, submission_ns, offset, bytes, operation };
+        let entry = JournalEntry {
+            at_ns: 0,
+            service_ns,
+            submission_ns,
+            target,
+            offset,
+            bytes,
+            operation,
+        };
         self.recorder.record_journal(now_ns, entry);
         let is_slow = service_ns > self.max_latency_ns;
         let too_slow = is_slow.then(|| {

@@ -45,6 +45,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
         at_ns: 7,
         service_ns: 100,
         submission_ns: 30,
+        target: 1,
         offset: 1 << 40,
         bytes: 4096,
         operation: IoOperation::Read,
@@ -128,8 +129,8 @@ fn records_intervals_and_parts() {
     assert!(record.doubts.iter().any(|it| matches!(it, Doubt::IoFailed { target: 1, .. })));
     let [(name, journal)] = &outcome.journals()[..] else { panic!("one stream has a journal") };
     assert_eq!(name, "journal.0.csv");
-    let expected = "at_ns,service_ns,offset,bytes,operation,submission_ns\n\
-                    7,100,1099511627776,4096,read,30\n";
+    let expected = "at_ns,service_ns,offset,bytes,operation,submission_ns,target\n\
+                    7,100,1099511627776,4096,read,30,1\n";
     assert_eq!(String::from_utf8_lossy(journal), expected);
 }
 
