@@ -323,7 +323,7 @@ fn write_histograms(
             let mut classes = vec![0_u64; CLASSES];
             let here = || rest[..end].iter().filter(|entry| entry.operation == operation);
             let Some(bytes) = here().map(|entry| entry.bytes).max() else { continue };
-    here().for_each(|entry| {
+            here().for_each(|entry| {
                 let completion_ns = entry.service_ns - u64::from(entry.submission_ns);
                 classes[latency_class(completion_ns)] += 1;
             });

@@ -18,6 +18,7 @@ pub use self::behaviour::{
 };
 pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
+pub use self::pattern::ContentOptions;
 
 /// fio's `rw=` mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,10 +125,6 @@ pub struct FioOptions {
     pub random_percent: PerDirection<f64>,
     /// `bs`, `bsrange`, `bssplit`.
     pub sizes: PerDirection<Vec<SizeShare>>,
-    /// `bs_unaligned`: sizes need not be multiples of the smallest.
-    pub any_bytes: bool,
-    /// `bs_is_seq_rand`: sequential I/O has the sizes of reads, random I/O those of writes.
-    pub sizes_by_order: bool,
     /// `blockalign`.
     pub align_bytes: PerDirection<Option<u64>>,
     /// `ioengine`.
@@ -144,8 +141,6 @@ pub struct FioOptions {
     pub sync_every: u64,
     /// `end_fsync`, `fsync_on_close` or `end_syncfs`.
     pub sync_at_end: bool,
-    /// `end_syncfs`: the sync at the end is one of the file system.
-    pub syncs_file_system: bool,
     /// `size`.
     pub size: Option<SizeOrPercent>,
     /// `io_size`.
@@ -154,8 +149,6 @@ pub struct FioOptions {
     pub file_size_bytes: Option<u64>,
     /// `offset`.
     pub offset: SizeOrPercent,
-    /// `offset_align`: alignment of an offset in percent; `None` = the smallest I/O.
-    pub offset_align_bytes: Option<u64>,
     /// `offset_increment`.
     pub offset_increment: SizeOrPercent,
     /// `number_ios`.
@@ -202,20 +195,12 @@ pub struct FioOptions {
     pub verify_backlog: Option<u64>,
     /// `verify_backlog_batch`: number of them that are read back at once.
     pub verify_batch: Option<u64>,
-    /// `verify=pattern`: blocks contain `verify_pattern`, and reads are compared with it.
-    pub verifies_pattern: bool,
-    /// `verify_pattern`.
-    pub verify_pattern: Vec<u8>,
-    /// `buffer_pattern`: contents of writes that are not verified.
-    pub buffer_pattern: Vec<u8>,
-    /// `dedupe_percentage`: percent of writes that repeat the one before.
-    pub duplicate_percent: f64,
+    /// Patterns and duplicates.
+    pub contents: ContentOptions,
     /// Percent of each block that a compressor removes.
     pub compress_percent: f64,
     /// `serialize_overlap`.
     pub no_overlap: bool,
-    /// `create_only`: its files are created, and nothing else happens.
-    pub creates_only: bool,
     /// `stats=0`: it is not reported.
     pub is_unreported: bool,
     /// `unlink`.
@@ -273,8 +258,6 @@ impl FioOptions {
             read_percent: 50.0,
             random_percent: PerDirection::uniform(100.0),
             sizes: PerDirection::uniform(four_kib),
-            any_bytes: false,
-            sizes_by_order: false,
             align_bytes: PerDirection::uniform(None),
             engine: "psync".to_owned(),
             depth: 1,
@@ -283,12 +266,10 @@ impl FioOptions {
             sync: WriteSync::None,
             sync_every: 0,
             sync_at_end: false,
-            syncs_file_system: false,
             size: None,
             io_size: None,
             file_size_bytes: None,
             offset: SizeOrPercent::Bytes(0),
-            offset_align_bytes: None,
             offset_increment: SizeOrPercent::Bytes(0),
             ios: None,
             file_count: 1,
@@ -312,13 +293,9 @@ impl FioOptions {
             read_back: true,
             verify_backlog: None,
             verify_batch: None,
-            verifies_pattern: false,
-            verify_pattern: vec![],
-            buffer_pattern: vec![],
-            duplicate_percent: 0.0,
+            contents: ContentOptions::default(),
             compress_percent: 0.0,
             no_overlap: false,
-            creates_only: false,
             is_unreported: false,
             unlink: false,
             stonewall: false,
@@ -345,7 +322,7 @@ impl FioOptions {
     /// Applies dependencies of options: trims use the third value of each direction, and sizes
     /// between two others may be any.
     pub(super) fn settle(&mut self) {
-        if self.any_bytes {
+        if self.behaviour.any_bytes {
             let PerDirection { read, write, trim } = &mut self.sizes;
             let all = read.iter_mut().chain(write).chain(trim);
             all.for_each(|size| size.step_bytes = 1);
@@ -379,7 +356,7 @@ impl FioOptions {
     /// Whether I/O has the sizes of reads, and of writes.
     #[must_use]
     pub const fn uses_sizes(&self) -> (bool, bool) {
-        match self.sizes_by_order {
+        match self.behaviour.sizes_by_order {
             true => (true, true),
             false => (self.rw.reads, self.rw.writes),
         }

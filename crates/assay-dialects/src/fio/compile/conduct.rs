@@ -114,7 +114,7 @@ pub(super) fn conduct(
         nice: manner.nice,
         io_priority: manner.io_priority(),
         content: content(placed)?.map(Box::new),
-        syncs_file_system: job.syncs_file_system,
+        syncs_file_system: job.behaviour.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,
         keeps_journal: job.logs.needs_every_io(),
         times_submission: queues,
@@ -130,23 +130,23 @@ pub(super) fn conduct(
 /// Returns the contents of a job's writes, if they are not unique numbers.
 fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError> {
     let (job, _) = placed;
-    if job.verifies_pattern && job.verify_pattern.is_empty() {
+    if job.contents.verifies_pattern && job.contents.verify_pattern.is_empty() {
         let why = "verify=pattern has no pattern";
         return Err(conflict(placed, why, "add verify_pattern=0xdeadbeef"));
     }
-    let pattern = match job.verifies_pattern {
-        true => &job.verify_pattern,
-        false => &job.buffer_pattern,
+    let pattern = match job.contents.verifies_pattern {
+        true => &job.contents.verify_pattern,
+        false => &job.contents.buffer_pattern,
     };
     let content = WriteContent {
         pattern: pattern.clone(),
         // fio fills a block that it verifies in parts of the smallest I/O (`verify_interval`).
-        restart_bytes: if job.verifies_pattern { files::all_smallest_io(job) } else { 0 },
-        duplicate_share: job.duplicate_percent / 100.0,
+        restart_bytes: if job.contents.verifies_pattern { files::all_smallest_io(job) } else { 0 },
+        duplicate_share: job.contents.duplicate_percent / 100.0,
     };
     let is_unique = pattern.is_empty() && content.duplicate_share <= 0.0;
     // Blocks with stamps contain nothing else.
-    let is_stamped = job.verify == VerifyMode::On && !job.verifies_pattern;
+    let is_stamped = job.verify == VerifyMode::On && !job.contents.verifies_pattern;
     Ok((!is_unique && !is_stamped).then_some(content))
 }
 

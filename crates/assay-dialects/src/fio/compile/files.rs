@@ -251,7 +251,7 @@ impl FileToUse {
         };
         let step = bytes(job.offset_increment).saturating_mul(u64::from(clone));
         let start = bytes(job.offset).saturating_add(step);
-        let block = job.offset_align_bytes.unwrap_or_else(|| all_smallest_io(job));
+        let block = job.behaviour.offset_align_bytes.unwrap_or_else(|| all_smallest_io(job));
         if is_aligned { start.checked_next_multiple_of(block).unwrap_or(start) } else { start }
     }
 

@@ -222,7 +222,7 @@ fn total_bytes(
     used: &CloneFiles,
 ) -> Result<Option<u64>, FioJobError> {
     let (job, _) = placed;
-    if job.creates_only {
+    if job.behaviour.creates_only {
         return Ok(Some(0));
     }
     if job.is_endless() {

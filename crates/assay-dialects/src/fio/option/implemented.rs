@@ -66,7 +66,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     text("offset_align", |job, text| {
         parse_bytes(text, job.base())
-            .map(|it| job.offset_align_bytes = Some(it).filter(|bytes| *bytes > 0))
+            .map(|it| job.behaviour.offset_align_bytes = Some(it).filter(|bytes| *bytes > 0))
     }),
     text("offset_increment", |job, text| {
         parse_size(text, job.base()).map(|it| job.offset_increment = it)
@@ -88,7 +88,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("zoneskip", |job, text| {
         parse_bytes(text, job.base()).map(|it| job.behaviour.zone_skip_bytes = it)
     }),
-    flag("create_only", |job, text| parse_flag(text).map(|it| job.creates_only = it)),
+    flag("create_only", |job, text| parse_flag(text).map(|it| job.behaviour.creates_only = it)),
     flag("pre_read", |job, text| parse_flag(text).map(|it| job.behaviour.pre_reads = it)),
     flag("unlink", |job, text| parse_flag(text).map(|it| job.unlink = it)),
     text("fallocate", |job, text| parse_new_file(text).map(|it| job.behaviour.new_file = it)),
@@ -124,9 +124,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_directions(text, &job.align_bytes, align).map(|it| job.align_bytes = it)
     }),
     switch("bs_unaligned blocksize_unaligned", |job, text| {
-        parse_flag(text).map(|it| job.any_bytes = it)
+        parse_flag(text).map(|it| job.behaviour.any_bytes = it)
     }),
-    flag("bs_is_seq_rand", |job, text| parse_flag(text).map(|it| job.sizes_by_order = it)),
+    flag("bs_is_seq_rand", |job, text| parse_flag(text).map(|it| job.behaviour.sizes_by_order = it)),
     text("percentage_random", |job, text| {
         parse_directions(text, &job.random_percent, parse_percentage)
             .map(|it| job.random_percent = it)
@@ -163,16 +163,16 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("fsync_on_close", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
     flag("end_syncfs", |job, text| {
         let syncs = parse_flag(text)?;
-        (job.sync_at_end, job.syncs_file_system) = (job.sync_at_end || syncs, syncs);
+        (job.sync_at_end, job.behaviour.syncs_file_system) = (job.sync_at_end || syncs, syncs);
         Ok(())
     })
     .since("fio 3.42"),
     text("buffer_compress_percentage", |job, text| {
         parse_percentage(text).map(|it| job.compress_percent = it)
     }),
-    text("buffer_pattern", |job, text| parse_pattern(text).map(|it| job.buffer_pattern = it)),
+    text("buffer_pattern", |job, text| parse_pattern(text).map(|it| job.contents.buffer_pattern = it)),
     text("dedupe_percentage", |job, text| {
-        parse_percentage(text).map(|it| job.duplicate_percent = it)
+        parse_percentage(text).map(|it| job.contents.duplicate_percent = it)
     }),
     switch("zero_buffers", |job, text| {
         job.compress_percent = if parse_flag(text)? { 100.0 } else { job.compress_percent };
@@ -294,10 +294,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     // Checking.
     text("verify", |job, text| {
-        job.verifies_pattern = text == PATTERN;
+        job.contents.verifies_pattern = text == PATTERN;
         parse_verify(text).map(|it| job.verify = it)
     }),
-    text("verify_pattern", |job, text| parse_pattern(text).map(|it| job.verify_pattern = it)),
+    text("verify_pattern", |job, text| parse_pattern(text).map(|it| job.contents.verify_pattern = it)),
     flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
     text("verify_backlog", |job, text| {
         parse_bytes(text, job.base())

@@ -39,6 +39,16 @@ pub struct IoBehaviour {
     pub io_hint: u16,
     /// `pre_read`.
     pub pre_reads: bool,
+    /// `bs_unaligned`: sizes need not be multiples of the smallest.
+    pub any_bytes: bool,
+    /// `bs_is_seq_rand`: sequential I/O has the sizes of reads, random I/O those of writes.
+    pub sizes_by_order: bool,
+    /// `offset_align`: alignment of an offset in percent; `None` = the smallest I/O.
+    pub offset_align_bytes: Option<u64>,
+    /// `end_syncfs`: the sync at the end is one of the file system.
+    pub syncs_file_system: bool,
+    /// `create_only`: its files are created, and nothing else happens.
+    pub creates_only: bool,
     /// `file_service_type`.
     pub turns: Option<TargetRotation>,
     /// `zonemode=strided`.
@@ -119,6 +129,11 @@ impl Default for IoBehaviour {
             io_class: None,
             io_hint: 0,
             pre_reads: false,
+            any_bytes: false,
+            sizes_by_order: false,
+            offset_align_bytes: None,
+            syncs_file_system: false,
+            creates_only: false,
             turns: None,
             strided: false,
             zone_bytes: 0,

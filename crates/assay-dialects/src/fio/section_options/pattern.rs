@@ -1,5 +1,18 @@
 //! Patterns of bytes: strings in quotes, hexadecimal digits and decimal numbers, one after another.
 
+/// Contents of writes that are not unique numbers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ContentOptions {
+    /// `verify=pattern`: blocks contain `verify_pattern`, and reads are compared with it.
+    pub verifies_pattern: bool,
+    /// `verify_pattern`.
+    pub verify_pattern: Vec<u8>,
+    /// `buffer_pattern`: contents of writes that are not verified.
+    pub buffer_pattern: Vec<u8>,
+    /// `dedupe_percentage`: percent of writes that repeat the one before.
+    pub duplicate_percent: f64,
+}
+
 /// Maximum length of a pattern.
 const MAX_BYTES: usize = 512;
 
