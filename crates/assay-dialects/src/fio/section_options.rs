@@ -88,8 +88,8 @@ pub enum DirectionReport {
 impl DirectionReport {
     /// Whether it is the default.
     #[must_use]
-    pub fn is_separate(&self) -> bool {
-        *self == Self::Separate
+    pub const fn is_separate(&self) -> bool {
+        matches!(self, Self::Separate)
     }
 }
 

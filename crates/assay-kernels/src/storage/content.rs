@@ -94,6 +94,14 @@ pub(super) fn find_deviation(memory: &[u8], pattern: &[u8], restart: usize) -> O
     })
 }
 
+/// Draws whether a write repeats the contents of the one before.
+pub(super) fn is_duplicate(serial: u64, share: f64) -> bool {
+    /// Number of values of the draw: those that a float represents exactly.
+    const DRAWS: u64 = 1 << 53;
+    let drawn = random::mix(serial) % DRAWS;
+    (drawn as f64) < share * DRAWS as f64
+}
+
 /// Makes the pages of one write unique, which prevents deduplication.
 pub(super) fn make_unique(memory: &mut [u8], address: u64, serial: u64) {
     for (page, at) in memory.chunks_exact_mut(PAGE_BYTES).zip(0_u64..) {

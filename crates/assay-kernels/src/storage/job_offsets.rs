@@ -42,8 +42,6 @@ pub(super) struct JobOffsets {
     started_ns: Option<u64>,
     is_warming_up: bool,
     was_verified: bool,
-    /// Writes after which they are synced; a sync takes the turn of a file.
-    sync_every: u64,
     /// Bytes of the last I/O: fio adds them to the zone once more when it syncs.
     last_bytes: u64,
 }
@@ -68,6 +66,8 @@ struct PassState {
 /// I/O of a job: file, direction, place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobIo {
+    /// Target that is synced before.
+    pub(super) sync_target: Option<usize>,
     /// Index of the target.
     pub(super) target: usize,
     /// Read or write.
@@ -115,8 +115,6 @@ impl JobOffsets {
             started_ns: None,
             is_warming_up: false,
             was_verified: false,
-            // Engines that queue sync when earlier I/O has completed, which is not known here.
-            sync_every: if order.queues { 0 } else { stream.sync_every },
             last_bytes: 0,
             order: order.clone(),
         }
@@ -155,7 +153,7 @@ impl JobOffsets {
             self.read_back.push((io.target, io.offset, io.bytes));
         }
         let (target, offset, bytes) = self.read_back.pop()?;
-        Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
+        Some(JobIo { sync_target: None, target, operation: IoOperation::Read, offset, bytes })
     }
 
     /// Returns whether the page cache is to be dropped before this I/O, once for each pass.
@@ -189,8 +187,10 @@ impl JobOffsets {
     }
 
     fn as_read_back(&self, io: JobIo) -> JobIo {
-        let operation = if self.order.reads_back { IoOperation::Read } else { io.operation };
-        JobIo { operation, ..io }
+        match self.order.reads_back {
+            true => JobIo { sync_target: None, operation: IoOperation::Read, ..io },
+            false => io,
+        }
     }
 
     /// Begins another pass, unless the job is done.
@@ -281,14 +281,16 @@ impl JobOffsets {
         if self.is_pass_complete() {
             return self.take_rest_of_backlog();
         }
+        let mut sync_target = None;
         if self.is_sync_due() {
-            self.choose_file();
+            // A sync takes the turn of a file.
+            sync_target = self.choose_file().map(|at| self.files[at].target);
             self.zone_bytes += self.last_bytes;
         }
         loop {
             let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
             if let Some(io) = self.fill(at) {
-                return Some(io);
+                return Some(JobIo { sync_target, ..io });
             }
             self.files[at].is_done = true;
             self.done_files += 1;
@@ -299,8 +301,8 @@ impl JobOffsets {
     /// Whether fio would sync now: after a number of writes, and again after each read until the
     /// next write.
     const fn is_sync_due(&self) -> bool {
-        let writes = self.issues[WRITE];
-        self.sync_every > 0 && writes > 0 && writes.is_multiple_of(self.sync_every)
+        let (writes, every) = (self.issues[WRITE], self.order.sync_every);
+        every > 0 && writes > 0 && writes.is_multiple_of(every)
     }
 
     fn choose_file(&mut self) -> Option<usize> {
@@ -371,7 +373,7 @@ impl JobOffsets {
             self.backlog.push((target, offset, bytes));
         }
         self.note_issue(direction, bytes);
-        Some(JobIo { target, operation, offset, bytes })
+        Some(JobIo { sync_target: None, target, operation, offset, bytes })
     }
 
     fn note_issue(&mut self, direction: usize, bytes: u64) {
@@ -444,7 +446,7 @@ impl JobOffsets {
         self.pass.queued_bytes += bytes;
         self.pass.all_ios += 1;
         self.pass.all_bytes += bytes;
-        Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
+        Some(JobIo { sync_target: None, target, operation: IoOperation::Read, offset, bytes })
     }
 }
 

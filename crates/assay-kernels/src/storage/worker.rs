@@ -22,7 +22,6 @@ use super::content;
 use super::engine::{IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
 use super::lane::{NextIo, PlannedIo, StorageLane};
 use super::phase::PhaseState;
-use super::random;
 use super::rate_floor::RateFloor;
 use super::slot_scheduler::{SPIN_NS, SlotScheduler};
 use super::submission_chunk::SubmissionChunk;
@@ -83,6 +82,9 @@ pub(super) struct StorageWorker<'a, E> {
 pub(super) struct IoSlot {
     lane: u32,
     target: u32,
+    /// Target of a sync, and the stage that follows one before an I/O.
+    sync_target: u32,
+    after_sync: Option<SlotStage>,
     stage: SlotStage,
     bytes: u32,
     offset: u64,
@@ -109,6 +111,8 @@ impl IoSlot {
         Self {
             lane,
             target: 0,
+            sync_target: 0,
+            after_sync: None,
             stage: SlotStage::Read,
             bytes: 0,
             offset: 0,
@@ -132,6 +136,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     ) -> Self {
         let slot_count = slots.len();
         let conduct = &phase.workload.streams[stream].conduct;
+        let syncs_in_order = conduct.order.as_ref().is_some_and(|it| it.sync_every > 0);
         let batches = conduct.batches.filter(|_| scheduler.is_plain_loop());
         Self {
             engine,
@@ -150,7 +155,10 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             content: conduct.content.as_deref(),
             unique_serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
-            sync_every: phase.workload.streams[stream].sync_every,
+            sync_every: match syncs_in_order {
+                true => 0,
+                false => phase.workload.streams[stream].sync_every,
+            },
             sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
             trims: conduct.trims,
             end_ns: u64::MAX,
@@ -298,9 +306,11 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     #[inline]
     fn start_io(&mut self, slot: u32, planned: PlannedIo, intended_ns: Option<u64>) {
-        let PlannedIo { operation, offset, bytes } = planned;
+        let PlannedIo { sync_target, operation, offset, bytes } = planned;
         let state = &mut self.slots[slot as usize];
         state.target = self.lanes[state.lane as usize].target as u32;
+        state.sync_target = state.target;
+        state.after_sync = None;
         state.offset = offset;
         // Validation limits sizes to 1 GiB.
         state.bytes = bytes as u32;
@@ -312,7 +322,19 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         if operation == IoOperation::Write && !self.trims {
             self.prepare_data(slot);
         }
+        if let Some(target) = sync_target {
+            self.sync_first(slot, target);
+        }
         self.queue(slot);
+    }
+
+    /// Syncs a target before the I/O of a slot.
+    #[cold]
+    fn sync_first(&mut self, slot: u32, target: usize) {
+        let state = &mut self.slots[slot as usize];
+        state.sync_target = target as u32;
+        state.after_sync = Some(state.stage);
+        state.stage = SlotStage::Sync;
     }
 
     /// Generates the data of a write.
@@ -332,7 +354,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             // The memory was filled before.
             (None, Some(_)) if has_pattern => {}
             (None, Some(content)) => {
-                if !is_duplicate(self.serial, content.duplicate_share) {
+                if !content::is_duplicate(self.serial, content.duplicate_share) {
                     self.unique_serial = self.serial;
                 }
                 content::make_unique(memory, 0, self.unique_serial);
@@ -351,7 +373,9 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             SlotStage::Write => (IoAction::Write, self.buffers.write_part(slot)),
             SlotStage::Sync => (self.sync, self.buffers.write_part(slot)),
         };
-        let (file, bytes, offset) = (state.target, state.bytes, state.offset);
+        let is_sync = state.stage == SlotStage::Sync;
+        let file = if is_sync { state.sync_target } else { state.target };
+        let (bytes, offset) = (state.bytes, state.offset);
         self.engine.queue(IoRequest { slot, action, file, bytes, offset, memory });
         self.batch.push(slot);
     }
@@ -505,6 +529,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// Continues after an I/O that completed: verification, reading back, `fsync`, the next I/O.
     fn continue_slot(&mut self, slot: u32) {
         let state = self.slots[slot as usize];
+        if state.stage == SlotStage::Sync
+            && let Some(stage) = state.after_sync
+        {
+            self.slots[slot as usize].after_sync = None;
+            return self.set_stage(slot, stage);
+        }
         let bytes = u64::from(state.bytes);
         let target = state.target as usize;
         let verify = self.phase.workload.data.verify;
@@ -546,14 +576,6 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         }
         is_due
     }
-}
-
-/// Draws whether a write repeats the contents of the one before.
-fn is_duplicate(serial: u64, share: f64) -> bool {
-    /// Number of values of the draw: those that a float represents exactly.
-    const DRAWS: u64 = 1 << 53;
-    let drawn = random::mix(serial) % DRAWS;
-    (drawn as f64) < share * DRAWS as f64
 }
 
 fn limit_wait(wait: Wait, left_ns: u64) -> Wait {

@@ -193,6 +193,11 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
             counts
                 .push(format!("{way} {} {}", entry[way]["total_ios"], entry[way]["io_bytes"]));
         }
+        let blocks = job.contains("ioengine=psync") || job.contains("ioengine=sync");
+        // Syncs at the end, and those before a verification, are not part of these counts here.
+        if blocks && !job.contains("end_fsync=1") && !job.contains("verify=") {
+            counts.push(format!("sync {}", entry["sync"]["total_ios"]));
+        }
         collect_paths(entry, "", &mut paths);
     }
     let mut ios = vec![];

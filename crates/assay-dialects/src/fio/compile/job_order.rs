@@ -61,6 +61,7 @@ pub(super) fn job_order(
         loops: job.loops,
         ios: job.ios,
         is_endless,
+        sync_every: if queues(job) || !job.rw.writes { 0 } else { job.sync_every },
         queues: queues(job),
         restarts_files: is_endless || job.loops > 1 || job.read_back,
         reopens_files: job.verify == VerifyMode::On && job.read_back,

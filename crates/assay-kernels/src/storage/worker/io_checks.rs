@@ -124,7 +124,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         });
         failed_target.note_failure();
         if let Some(generations) = &failed_target.generations
-            && state.stage != SlotStage::Sync
+            && (state.stage != SlotStage::Sync || state.after_sync.is_some())
         {
             if state.stage == SlotStage::Write {
                 generations.record_write(state.offset, u64::from(state.bytes), None);

@@ -56,6 +56,9 @@ pub struct JobOrder {
     pub ios: Option<u64>,
     /// Whether only time ends it.
     pub is_endless: bool,
+    /// Number of writes after which they are synced, before the next I/O; 0 = never. Engines that
+    /// queue I/O sync after completions instead.
+    pub sync_every: u64,
     /// Whether passes end by issued bytes, as with engines that queue I/O.
     pub queues: bool,
     /// Whether files that ended are used again by the next pass.
