@@ -425,6 +425,9 @@ fn join_path(folder: Option<&String>, name: &str) -> PathBuf {
     }
 }
 
+/// Engine that maps its files.
+const MMAP: &str = "mmap";
+
 /// Engines by fio's names: the matching engine of assay, whether it blocks, and a note for the
 /// user.
 const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
@@ -433,6 +436,7 @@ const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
     ("vsync", EngineChoice::Threads, true, "by preadv2 and pwritev2, without coalescing"),
     ("pvsync", EngineChoice::Threads, true, ""),
     ("pvsync2", EngineChoice::Threads, true, ""),
+    (MMAP, EngineChoice::Threads, true, ""),
     ("libaio", EngineChoice::Libaio, false, ""),
     ("posixaio", EngineChoice::Libaio, false, "by the kernel's own asynchronous I/O"),
     ("io_uring", EngineChoice::IoUring, false, ""),

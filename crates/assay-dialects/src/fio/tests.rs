@@ -407,7 +407,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nioengine=rbd\nsize=1m\n",
         &expect![[r#"
-        job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, libaio, posixaio, io_uring, null
+        job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, mmap, libaio, posixaio, io_uring, null
         choose io_uring or libaio, or run this job with fio
     "#]],
     );

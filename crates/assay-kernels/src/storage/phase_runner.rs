@@ -517,7 +517,13 @@ fn set_up<E: StorageEngine>(
     let files: Vec<TargetDescriptors> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
     let is_far = phase.targets.iter().any(|target| target.opened.is_remote);
-    let setup = EngineSetup { files: &files, slab: buffers.slab(), slots, is_remote: is_far };
+    let setup = EngineSetup {
+        files: &files,
+        slab: buffers.slab(),
+        slots,
+        is_remote: is_far,
+        maps_files: stream.conduct.maps_files,
+    };
     let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
         engine: E::NAME,
         failed: "cannot be set up",

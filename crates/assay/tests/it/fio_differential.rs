@@ -100,7 +100,7 @@ const SIZES: &[(&str, &[&str])] = &[
     ("bsrange", &["4k-16k", "1k-8k", "4k-16k,8k-32k"]),
     ("bssplit", &["4k/50:64k/50", "4k/10:8k/20:16k/70", "4k/60:8k/40,64k/100", "8k/:16k/"]),
 ];
-const ENGINES: &[&str] = &["psync", "psync", "sync", "libaio", "io_uring", "null"];
+const ENGINES: &[&str] = &["psync", "psync", "sync", "mmap", "libaio", "io_uring", "null"];
 
 /// Adds options, each with its probability.
 fn draw_options(job: &mut String, draws: &mut Draws, options: &[(&str, u64, &[&str])]) {
@@ -149,7 +149,7 @@ fn draw_job(draws: &mut Draws) -> String {
         draw_options(&mut job, draws, OF_FILES);
     }
     // Engines that queue sync after completions, whose times vary.
-    if matches!(engine, "psync" | "sync") && draws.chance(5) {
+    if matches!(engine, "psync" | "sync" | "mmap") && draws.chance(5) {
         writeln!(job, "fsync={}", draws.choose(&["8", "1", "3"])).unwrap();
     }
     if matches!(engine, "libaio" | "io_uring" | "null") && draws.chance(60) {
@@ -193,7 +193,8 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
             counts
                 .push(format!("{way} {} {}", entry[way]["total_ios"], entry[way]["io_bytes"]));
         }
-        let blocks = job.contains("ioengine=psync") || job.contains("ioengine=sync");
+        let blocks = ["psync", "sync", "mmap"].map(|engine| format!("ioengine={engine}\n"));
+        let blocks = blocks.iter().any(|engine| job.contains(engine));
         // Syncs at the end, and those before a verification, are not part of these counts here.
         if blocks && !job.contains("end_fsync=1") && !job.contains("verify=") {
             counts.push(format!("sync {}", entry["sync"]["total_ios"]));

@@ -10,7 +10,7 @@ use super::super::section_options::{
     FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
 };
 use super::files::{self, CloneFiles};
-use super::{FioCompileEnv, LocatedOptions, conflict, differ, job_order};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order};
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,6 +117,7 @@ pub(super) fn conduct(
         syncs_file_system: job.behaviour.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,
         keeps_journal: job.logs.needs_every_io(),
+        maps_files: maps_files(placed)?,
         times_submission: queues,
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
@@ -125,6 +126,17 @@ pub(super) fn conduct(
         batches: queues.then(|| batches(job)),
         minimum_rates: minimum_rates(placed)?.map(Box::new),
     })
+}
+
+/// Whether the engine of a job maps its files.
+fn maps_files(placed: &LocatedOptions) -> Result<bool, FioJobError> {
+    let (job, _) = placed;
+    let maps = job.engine == MMAP;
+    if maps && job.direct {
+        let why = "mmap uses the page cache, which direct=1 bypasses";
+        return Err(conflict(placed, why, "leave one out"));
+    }
+    Ok(maps)
 }
 
 /// Returns the contents of a job's writes, if they are not unique numbers.

@@ -10,7 +10,7 @@ use assay_model::workload::storage::{
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FadviseHint, FioOptions};
 use super::super::value::SizeOrPercent;
-use super::{FioCompileEnv, LocatedOptions, conflict, join_path};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path};
 
 /// Maximum number of files of a job, each of which is opened; more are probably a mistake.
 const MAX_FILES: u64 = 100_000;
@@ -181,7 +181,9 @@ fn opening(job: &FioOptions) -> TargetOpening {
         return TargetOpening::default();
     }
     let behaviour = &job.behaviour;
-    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && behaviour.overwrites);
+    // A mapped file has its size before it is written.
+    let lays_out = behaviour.overwrites || job.engine == MMAP;
+    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && lays_out);
     let by_order =
         if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
     TargetOpening {

@@ -86,6 +86,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
     let (nice, io_priority) = (stream.conduct.nice, stream.conduct.io_priority);
     let content = stream.conduct.content.take();
+    let maps_files = stream.conduct.maps_files;
     let (ends_phase, ends_plan) = (stream.conduct.ends_phase, stream.conduct.ends_plan);
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
@@ -104,6 +105,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         cpus,
         nice,
         io_priority,
+        maps_files,
         content,
         ends_phase,
         ends_plan,

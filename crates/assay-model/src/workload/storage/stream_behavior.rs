@@ -48,6 +48,9 @@ pub struct StreamBehavior {
     pub most_latency_ns: Option<u64>,
     /// Whether it keeps a journal of all measured I/O.
     pub keeps_journal: bool,
+    /// Whether blocking I/O copies to and from mappings of the targets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub maps_files: bool,
     /// Whether submission is timed separately, if the engine has a call for it.
     pub times_submission: bool,
     /// Whether buffers use ordinary pages; otherwise large buffers use huge pages.
