@@ -76,9 +76,9 @@ impl StorageOutcome {
 pub struct StreamDetails {
     /// Measured seconds, from its start to its last I/O.
     pub active_s: f64,
-    /// Whether a limit of its latency or rate ended it.
+    /// Whether a limit of its latency or rate, or an error, ended it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub hit_limit: bool,
+    pub ended_early: bool,
     /// Its `fsync` calls, if any.
     pub syncs: Option<IoTally>,
     /// Submission times of reads and of writes, if timed separately.

@@ -77,7 +77,7 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
             slat_percentiles: options.slat_percentiles && !options.logs.disabled[1],
             direction_report: options.direction_report,
             kb_base: options.kb_base,
-            counts_errors: options.load.counts_errors,
+            counts_errors: options.load.counts_errors(),
         }
     };
     plan.options.iter().enumerate().map(job).collect()

@@ -64,8 +64,12 @@ fn non_default_properties(conduct: &StreamBehavior) -> String {
         serde_json::Value::Object(fields) => fields,
         other => panic!("{other}"),
     };
-    // Default of every job without `mem`.
-    let nothing = fields(&StreamBehavior { plain_pages: true, ..StreamBehavior::default() });
+    // Defaults of every job.
+    let nothing = fields(&StreamBehavior {
+        plain_pages: true,
+        ends_on_error: [true; 3],
+        ..StreamBehavior::default()
+    });
     // Orders have tests of their own, beside the real fio.
     let differing = fields(conduct)
         .into_iter()

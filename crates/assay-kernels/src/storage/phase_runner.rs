@@ -137,7 +137,7 @@ struct WorkerOutcome {
     failures: Vec<IoFailure>,
     failure_count: u64,
     not_started: u64,
-    hit_limit: bool,
+    ended_early: bool,
     first_ns: u64,
     last_ns: u64,
     syncs: Option<Box<IoTally>>,
@@ -447,7 +447,8 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
     {
         balance.note_end(plan.stream);
     }
-    if stream.conduct.ends_phase {
+    let fails_all = stream.conduct.ends_phase_on_error && ledger.failure_count > 0;
+    if stream.conduct.ends_phase || fails_all {
         phase.end_no_later_than(last_ns);
     }
     Some(WorkerOutcome {
@@ -456,7 +457,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         failures: ledger.failures,
         failure_count: ledger.failure_count,
         not_started: ledger.not_started,
-        hit_limit: ledger.hit_limit,
+        ended_early: ledger.ended_early,
         first_ns: start_ns,
         last_ns,
         syncs: ledger.syncs,

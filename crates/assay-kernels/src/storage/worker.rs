@@ -70,6 +70,8 @@ pub(super) struct StorageWorker<'a, E> {
     /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
     checks_each_io: bool,
     max_latency_ns: u64,
+    /// Errors that end the stream: of reads, of writes, and wrong data.
+    ends_on_error: [bool; 3],
     /// Minimum rates, if there are any.
     rate_floor: Option<Box<RateFloor>>,
     /// Given batches, in a closed loop without pauses.
@@ -166,6 +168,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 || conduct.most_latency_ns.is_some()
                 || conduct.minimum_rates.is_some(),
             max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
+            ends_on_error: conduct.ends_on_error,
             rate_floor: conduct
                 .minimum_rates
                 .as_deref()

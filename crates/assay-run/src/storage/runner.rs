@@ -325,7 +325,7 @@ struct PhaseRun<'r, 'l> {
 struct JobProgress {
     elapsed_s: f64,
     has_timed_out: bool,
-    /// Streams that a limit of their latency or rate ended: they do nothing more.
+    /// Streams that a limit or an error ended: they do nothing more.
     limited: BTreeSet<usize>,
     /// Whether a stream ended the whole plan.
     is_plan_over: bool,
@@ -355,7 +355,7 @@ impl JobProgress {
         self.is_plan_over |= workload.streams.iter().any(|stream| stream.conduct.ends_plan);
         self.elapsed_s += outcome.elapsed_s;
         self.has_timed_out |= outcome.ended == EndReason::Time;
-        let limited = outcome.streams.iter().enumerate().filter(|(_, it)| it.hit_limit);
+        let limited = outcome.streams.iter().enumerate().filter(|(_, it)| it.ended_early);
         self.limited.extend(limited.map(|(index, _)| index));
     }
 }

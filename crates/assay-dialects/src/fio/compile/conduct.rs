@@ -110,6 +110,8 @@ pub(super) fn conduct(
         start_after_s: times.start_after_s,
         duration_s: times.duration_s,
         ends_phase: manner.ends_all,
+        ends_on_error: job.load.ends_on_error(),
+        ends_phase_on_error: job.load.ends_all_on_error,
         ends_plan: manner.ends_all && manner.ends_later_jobs,
         nice: manner.nice,
         io_priority: manner.io_priority(),

@@ -87,6 +87,8 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let (nice, io_priority) = (stream.conduct.nice, stream.conduct.io_priority);
     let content = stream.conduct.content.take();
     let maps_files = stream.conduct.maps_files;
+    let (ends_on_error, ends_phase_on_error) =
+        (stream.conduct.ends_on_error, stream.conduct.ends_phase_on_error);
     let (ends_phase, ends_plan) = (stream.conduct.ends_phase, stream.conduct.ends_plan);
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
@@ -106,6 +108,8 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         nice,
         io_priority,
         maps_files,
+        ends_on_error,
+        ends_phase_on_error,
         content,
         ends_phase,
         ends_plan,

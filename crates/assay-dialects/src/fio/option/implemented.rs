@@ -307,7 +307,11 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_bytes(text, job.base()).map(|it| job.verify_batch = Some(it).filter(|it| *it > 0))
     }),
     text("continue_on_error", |job, text| {
-        parse_continued_errors(text).map(|it| job.load.counts_errors = it)
+        parse_continued_errors(text).map(|it| job.load.continues_on = it)
+    }),
+    flag("verify_fatal", |job, text| parse_flag(text).map(|it| job.load.ends_on_damage = it)),
+    switch("exitall_on_error", |job, text| {
+        parse_flag(text).map(|it| job.load.ends_all_on_error = it)
     }),
     // Logs.
     optional("write_bw_log", |job, text| {

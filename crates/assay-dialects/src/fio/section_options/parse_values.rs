@@ -113,11 +113,15 @@ pub(in crate::fio) fn parse_size_split(
     Ok(sizes)
 }
 
-/// Parses `continue_on_error`; returns whether it names a kind of error.
-pub(in crate::fio) fn parse_continued_errors(text: &str) -> Result<bool, String> {
+/// Parses `continue_on_error`: errors of reads, of writes, and wrong data.
+pub(in crate::fio) fn parse_continued_errors(text: &str) -> Result<[bool; 3], String> {
     match text {
-        "none" => Ok(false),
-        "" | "read" | "write" | "io" | "verify" | "all" | "0" | "1" => Ok(text != "0"),
+        "none" | "0" => Ok([false; 3]),
+        "read" => Ok([true, false, false]),
+        "write" => Ok([false, true, false]),
+        "io" => Ok([true, true, false]),
+        "verify" => Ok([false, false, true]),
+        "" | "all" | "1" => Ok([true; 3]),
         _ => Err("it must be none, read, write, io, verify or all".to_owned()),
     }
 }

@@ -5,9 +5,19 @@ use std::io;
 use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
 use assay_model::workload::storage::WriteContent;
 
+use crate::clock;
+
 use super::super::content;
 use super::super::engine::StorageEngine;
 use super::{SlotStage, StorageWorker};
+
+/// Kind of an error, as an index into those that end a stream.
+#[derive(Debug, Clone, Copy)]
+enum ErrorKind {
+    Read,
+    Write,
+    Contents,
+}
 
 impl<E: StorageEngine> StorageWorker<'_, E> {
     /// Adds an I/O to the journal, and ends the stream if it took too long or the rate is too low.
@@ -52,8 +62,21 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                 bytes: u64::from(bytes),
                 reason,
             });
-            self.end_ns = now_ns;
-            self.recorder.hit_limit = true;
+            self.end_early(now_ns);
+        }
+    }
+
+    /// Ends the stream, because of a limit or an error.
+    const fn end_early(&mut self, now_ns: u64) {
+        self.end_ns = now_ns;
+        self.recorder.ended_early = true;
+    }
+
+    /// Ends the stream if errors of this kind do.
+    #[cold]
+    fn note_error(&mut self, kind: ErrorKind) {
+        if self.ends_on_error[kind as usize] {
+            self.end_early(clock::now_ns());
         }
     }
 
@@ -71,6 +94,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                 bytes: u64::from(state.bytes),
                 reason,
             });
+            self.note_error(ErrorKind::Contents);
         }
     }
 
@@ -83,6 +107,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let target = state.target as usize;
         let Some(generations) = &self.phase.targets[target].generations else { return };
         let memory = self.buffers.readable(slot, state.bytes as usize);
+        let mut is_damaged = false;
         let sectors = memory.chunks_exact(content::SECTOR_BYTES);
         for (sector, offset) in sectors.zip((state.offset..).step_by(content::SECTOR_BYTES)) {
             if let Some(damage) =
@@ -95,7 +120,11 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                     bytes: content::SECTOR_BYTES as u64,
                     reason: format!("wrong data: {damage}"),
                 });
+                is_damaged = true;
             }
+        }
+        if is_damaged {
+            self.note_error(ErrorKind::Contents);
         }
     }
 
@@ -123,6 +152,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             reason,
         });
         failed_target.note_failure();
+        self.note_error(if is_write { ErrorKind::Write } else { ErrorKind::Read });
         if let Some(generations) = &failed_target.generations
             && (state.stage != SlotStage::Sync || state.after_sync.is_some())
         {

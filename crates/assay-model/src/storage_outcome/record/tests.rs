@@ -83,7 +83,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
         streams: vec![
             StreamDetails {
                 active_s: 1.5,
-                hit_limit: false,
+                ended_early: false,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],
                 completions: [None, Some(tally(&[90, 180], 0, false))],
