@@ -431,11 +431,11 @@ fn damage_of_a_pattern_is_found() {
     contents[5000] = 0;
     std::fs::write(world.path("x"), contents).unwrap();
     let run = world.assay(&check).failed_with(4);
-    assert!(run.stderr.contains("byte 904 differs from the pattern"), "{}", run.stderr);
+    assert!(run.err.contains("byte 904 differs from the pattern"), "{}", run.err);
 }
 
 #[test]
-fn duplicates_are_as_many_as_asked_for() {
+fn duplicates_have_the_requested_share() {
     let world = World::in_memory();
     let job = ["fio", "--name=a", "--filename=x", "--rw=write", "--size=8m", "--no-store"];
     world.assay(&[&job[..], &["--dedupe_percentage=30"]].concat()).succeeded();
@@ -452,7 +452,7 @@ fn results_so_far_are_printed_at_the_interval() {
     let job = ["fio", "--name=a", "--ioengine=null", "--rw=read", "--size=1g", "--no-store"];
     let timed = ["--time_based", "--runtime=3", "--thinktime=1000", "--status-interval=1"];
     let run = world.assay(&[&job[..], &timed[..], &["--output-format=json"]].concat());
-    let documents: Vec<Value> = serde_json::Deserializer::from_str(&run.succeeded().stdout)
+    let documents: Vec<Value> = serde_json::Deserializer::from_str(&run.succeeded().out)
         .into_iter()
         .map(Result::unwrap)
         .collect();
