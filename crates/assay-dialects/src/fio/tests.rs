@@ -67,7 +67,7 @@ fn non_default_properties(conduct: &StreamBehavior) -> String {
     // Defaults of every job.
     let nothing = fields(&StreamBehavior {
         plain_pages: true,
-        ends_on_error: [true; 3],
+        ends_on_error: true,
         ..StreamBehavior::default()
     });
     // Orders have tests of their own, beside the real fio.

@@ -70,8 +70,9 @@ pub(super) struct StorageWorker<'a, E> {
     /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
     checks_each_io: bool,
     max_latency_ns: u64,
-    /// Errors that end the stream: of reads, of writes, and wrong data.
-    ends_on_error: [bool; 3],
+    /// Numbers of errors of reads, of writes, and of wrong data that do not end the stream, if
+    /// errors end it.
+    tolerated_errors: Option<&'a [Vec<i32>; 3]>,
     /// Minimum rates, if there are any.
     rate_floor: Option<Box<RateFloor>>,
     /// Given batches, in a closed loop without pauses.
@@ -168,7 +169,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 || conduct.most_latency_ns.is_some()
                 || conduct.minimum_rates.is_some(),
             max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
-            ends_on_error: conduct.ends_on_error,
+            tolerated_errors: conduct.ends_on_error.then_some(&conduct.tolerated_errors),
             rate_floor: conduct
                 .minimum_rates
                 .as_deref()

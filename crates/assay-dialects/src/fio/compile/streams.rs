@@ -89,6 +89,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let maps_files = stream.conduct.maps_files;
     let (ends_on_error, ends_phase_on_error) =
         (stream.conduct.ends_on_error, stream.conduct.ends_phase_on_error);
+    let tolerated_errors = std::mem::take(&mut stream.conduct.tolerated_errors);
     let (ends_phase, ends_plan) = (stream.conduct.ends_phase, stream.conduct.ends_plan);
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
@@ -109,6 +110,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         io_priority,
         maps_files,
         ends_on_error,
+        tolerated_errors,
         ends_phase_on_error,
         content,
         ends_phase,

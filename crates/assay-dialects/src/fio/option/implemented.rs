@@ -6,7 +6,7 @@ use super::super::section_options::behaviour::{
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
-    PATTERN, first_of_list, parse_direction_report, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
+    PATTERN, first_of_list, parse_direction_report, parse_error_lists, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
     parse_fixed_size, parse_flag, parse_integer, parse_kb_base, parse_milliseconds,
     parse_names, parse_percentage, parse_percentiles, parse_rate, parse_rw, parse_single_size,
     parse_size, parse_size_range, parse_size_split, parse_sync, parse_text, parse_time,
@@ -308,6 +308,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     text("continue_on_error", |job, text| {
         parse_continued_errors(text).map(|it| job.load.continues_on = it)
+    }),
+    text("ignore_error", |job, text| {
+        parse_error_lists(text).map(|it| job.load.tolerated_errors = it)
     }),
     flag("verify_fatal", |job, text| parse_flag(text).map(|it| job.load.ends_on_damage = it)),
     switch("exitall_on_error", |job, text| {

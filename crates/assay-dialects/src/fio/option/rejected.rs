@@ -65,7 +65,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     )
     .unless(&["0"]),
     reject("gpu_dev_id", "memory of graphics cards is not used", "").unless(&["0"]),
-    reject("ignore_error", "every error counts", ""),
     reject(
         "ignore_zone_limits job_max_open_zones max_open_zones read_beyond_wp \
          zone_reset_frequency zone_reset_threshold zonecapacity",

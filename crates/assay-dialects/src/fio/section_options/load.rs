@@ -23,6 +23,8 @@ pub struct LoadOptions {
     pub cycle_ms: u64,
     /// `continue_on_error`: errors of reads, of writes, and wrong data that do not end the job.
     pub continues_on: [bool; 3],
+    /// `ignore_error`: numbers of such errors of each kind; empty = fio's.
+    pub tolerated_errors: [Vec<i32>; 3],
     /// `verify_fatal`: wrong data ends the job in any case.
     pub ends_on_damage: bool,
     /// `exitall_on_error`: an error of the job ends all.
@@ -40,6 +42,7 @@ impl Default for LoadOptions {
             least_ios_per_s: PerDirection::uniform(None),
             cycle_ms: 1000,
             continues_on: [false; 3],
+            tolerated_errors: Default::default(),
             ends_on_damage: false,
             ends_all_on_error: false,
         }
@@ -84,11 +87,18 @@ impl LoadOptions {
         self.continues_on.contains(&true)
     }
 
-    /// Returns the errors that end the job: of reads, of writes, and wrong data.
+    /// Returns the errors that do not end the job: of reads, of writes, and wrong data.
     #[must_use]
-    pub const fn ends_on_error(&self) -> [bool; 3] {
+    pub fn tolerated_errors(&self) -> [Vec<i32>; 3] {
+        /// fio's list if `ignore_error` is not given: `EIO` and `EILSEQ`, the same on every Linux.
+        const USUAL: [i32; 2] = [5, 84];
         let [reads, writes, damage] = self.continues_on;
-        [!reads, !writes, !damage || self.ends_on_damage]
+        let continues = [reads, writes, damage && !self.ends_on_damage];
+        std::array::from_fn(|kind| match (continues[kind], &self.tolerated_errors[kind]) {
+            (false, _) => vec![],
+            (true, given) if given.is_empty() => USUAL.to_vec(),
+            (true, given) => given.clone(),
+        })
     }
 
     /// Gives writes the values of trims.

@@ -126,6 +126,34 @@ pub(in crate::fio) fn parse_continued_errors(text: &str) -> Result<[bool; 3], St
     }
 }
 
+/// Parses `ignore_error`: lists of errors of reads, writes and verification, like `EIO:ENOSPC,28`.
+pub(in crate::fio) fn parse_error_lists(text: &str) -> Result<[Vec<i32>; 3], String> {
+    let mut lists = text.split(',').map(parse_errors);
+    let mut next = || lists.next().unwrap_or_else(|| Ok(vec![]));
+    let [reads, writes, damage] = [next()?, next()?, next()?];
+    match lists.next() {
+        None => Ok([reads, writes, damage]),
+        Some(_) => Err("it must be up to three lists, for reads,writes,verification".to_owned()),
+    }
+}
+
+/// Parses errors between colons, by their names or numbers.
+fn parse_errors(list: &str) -> Result<Vec<i32>, String> {
+    /// Names of the errors from 1 on, the same on every Linux (`errno(3)`).
+    const NAMES: [&str; 34] = [
+        "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF",
+        "ECHILD", "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST",
+        "EXDEV", "ENODEV", "ENOTDIR", "EISDIR", "EINVAL", "ENFILE", "EMFILE", "ENOTTY",
+        "ETXTBSY", "EFBIG", "ENOSPC", "ESPIPE", "EROFS", "EMLINK", "EPIPE", "EDOM", "ERANGE",
+    ];
+    let one = |word: &str| {
+        let by_name = NAMES.iter().position(|name| *name == word).map(|at| at as i32 + 1);
+        let number = by_name.or_else(|| word.parse().ok()).filter(|number| *number > 0);
+        number.ok_or_else(|| format!("it must be errors like EIO:ENOSPC, found `{word}`"))
+    };
+    list.split(':').map(str::trim).filter(|word| !word.is_empty()).map(one).collect()
+}
+
 /// Parses one rate; 0 is none.
 pub(in crate::fio) fn parse_rate(text: &str, base: NumberBase) -> Result<Option<f64>, String> {
     match base.parse_bytes(text) {

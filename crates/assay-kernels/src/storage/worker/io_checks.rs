@@ -11,7 +11,7 @@ use super::super::content;
 use super::super::engine::StorageEngine;
 use super::{SlotStage, StorageWorker};
 
-/// Kind of an error, as an index into those that end a stream.
+/// Kind of an error, as an index into those that are tolerated.
 #[derive(Debug, Clone, Copy)]
 enum ErrorKind {
     Read,
@@ -72,10 +72,11 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         self.recorder.ended_early = true;
     }
 
-    /// Ends the stream if errors of this kind do.
+    /// Ends the stream if this error does.
     #[cold]
-    fn note_error(&mut self, kind: ErrorKind) {
-        if self.ends_on_error[kind as usize] {
+    fn note_error(&mut self, kind: ErrorKind, number: i32) {
+        let Some(tolerated) = self.tolerated_errors else { return };
+        if !tolerated[kind as usize].contains(&number) {
             self.end_early(clock::now_ns());
         }
     }
@@ -94,7 +95,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                 bytes: u64::from(state.bytes),
                 reason,
             });
-            self.note_error(ErrorKind::Contents);
+            self.note_error(ErrorKind::Contents, libc::EILSEQ);
         }
     }
 
@@ -124,7 +125,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             }
         }
         if is_damaged {
-            self.note_error(ErrorKind::Contents);
+            self.note_error(ErrorKind::Contents, libc::EILSEQ);
         }
     }
 
@@ -152,7 +153,9 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             reason,
         });
         failed_target.note_failure();
-        self.note_error(if is_write { ErrorKind::Write } else { ErrorKind::Read });
+        let kind = if is_write { ErrorKind::Write } else { ErrorKind::Read };
+        // A short transfer has no number.
+        self.note_error(kind, if result < 0 { -result } else { libc::EIO });
         if let Some(generations) = &failed_target.generations
             && (state.stage != SlotStage::Sync || state.after_sync.is_some())
         {

@@ -29,9 +29,12 @@ pub struct StreamBehavior {
     pub duration_s: Option<f64>,
     /// Whether the end of the stream ends the phase.
     pub ends_phase: bool,
-    /// Errors that end the stream: of reads, of writes, and data that is wrong.
-    #[serde(default, skip_serializing_if = "ends_never")]
-    pub ends_on_error: [bool; 3],
+    /// Whether the first error ends the stream.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_on_error: bool,
+    /// Numbers of errors that do not: of reads, of writes, and of wrong data (`EILSEQ`).
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub tolerated_errors: [Vec<i32>; 3],
     /// Whether an error of the stream ends the phase with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_phase_on_error: bool,
@@ -82,9 +85,8 @@ const fn is_no_increment(nice: &i32) -> bool {
     *nice == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn ends_never(errors: &[bool; 3]) -> bool {
-    matches!(errors, [false, false, false])
+fn is_empty(errors: &[Vec<i32>; 3]) -> bool {
+    errors.iter().all(Vec::is_empty)
 }
 
 impl StreamBehavior {
