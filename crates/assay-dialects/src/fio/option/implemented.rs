@@ -310,7 +310,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_continued_errors(text).map(|it| job.load.continues_on = it)
     }),
     text("ignore_error", |job, text| {
-        parse_error_lists(text).map(|it| job.load.tolerated_errors = it)
+        job.load.tolerated_errors = parse_error_lists(text)?;
+        let pairs = job.load.continues_on.iter_mut().zip(&job.load.tolerated_errors);
+        pairs.for_each(|(continues, listed)| *continues |= !listed.is_empty());
+        Ok(())
     }),
     flag("verify_fatal", |job, text| parse_flag(text).map(|it| job.load.ends_on_damage = it)),
     switch("exitall_on_error", |job, text| {

@@ -148,7 +148,8 @@ fn parse_errors(list: &str) -> Result<Vec<i32>, String> {
     ];
     let one = |word: &str| {
         let by_name = NAMES.iter().position(|name| *name == word).map(|at| at as i32 + 1);
-        let number = by_name.or_else(|| word.parse().ok()).filter(|number| *number > 0);
+        let number = by_name.or_else(|| word.trim_start_matches('-').parse().ok());
+        let number = number.filter(|number| *number > 0);
         number.ok_or_else(|| format!("it must be errors like EIO:ENOSPC, found `{word}`"))
     };
     list.split(':').map(str::trim).filter(|word| !word.is_empty()).map(one).collect()
