@@ -324,7 +324,8 @@ fn write_histograms(
             let here = || rest[..end].iter().filter(|entry| entry.operation == operation);
             let Some(bytes) = here().map(|entry| entry.bytes).max() else { continue };
             here().for_each(|entry| {
-                let completion_ns = entry.service_ns - u64::from(entry.submission_ns);
+                let submission_ns = u64::from(entry.submission_ns);
+                let completion_ns = entry.service_ns.saturating_sub(submission_ns);
                 classes[latency_class(completion_ns)] += 1;
             });
             write!(to, "{at_ms}, {}, {bytes}", line.direction(operation))?;
