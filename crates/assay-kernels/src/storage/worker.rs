@@ -42,6 +42,7 @@ const BUSY_RETRY_NS: u64 = 50_000;
 pub(super) struct StorageWorker<'a, E> {
     engine: E,
     phase: &'a PhaseState<'a>,
+    stream: usize,
     lanes: Vec<StorageLane>,
     slots: Vec<IoSlot>,
     buffers: IoBuffers,
@@ -144,6 +145,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         Self {
             engine,
             phase,
+            stream,
             lanes,
             slots,
             buffers,

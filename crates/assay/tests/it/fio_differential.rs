@@ -518,3 +518,25 @@ fn traces_have_the_io_of_fio() {
         assert_eq!(found, expected, "{job}");
     }
 }
+
+#[test]
+fn appended_files_and_full_ones_are_as_in_fio() {
+    for job in [
+        "[a]\nfilename=x\nrw=write\nsize=64k\n\
+         [b]\nstonewall\nfilename=x\nrw=write\nsize=32k\nfile_append=1\n\
+         write_lat_log=L\nlog_offset=1\n",
+        // Nothing is full: the size ends the job.
+        "[a]\nrw=write\nsize=64k\nfill_device=1\nwrite_lat_log=L\nlog_offset=1\n",
+    ] {
+        let (there, here) = (World::in_memory(), World::in_memory());
+        let Some((expected, _)) = trace(Command::new("fio"), &there, job) else {
+            eprintln!(
+                "SKIPPED appended_files_and_full_ones_are_as_in_fio: fio is not installed"
+            );
+            return;
+        };
+        let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, job).unwrap();
+        assert_eq!(found, expected, "{job}{message}");
+        assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
+    }
+}

@@ -111,6 +111,7 @@ pub(super) fn conduct(
         duration_s: times.duration_s,
         ends_phase: manner.ends_all,
         ends_on_error: true,
+        ends_when_full: manner.ends_when_full,
         tolerated_errors: job.load.tolerated_errors(),
         ends_phase_on_error: job.load.ends_all_on_error,
         ends_plan: manner.ends_all && manner.ends_later_jobs,

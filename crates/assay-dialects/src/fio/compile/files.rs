@@ -240,9 +240,12 @@ impl FileToUse {
         self.existing_bytes.unwrap_or(part)
     }
 
-    /// Returns the first byte in use: `offset`, rounded up to a block or to `offset_align` if it is
+    /// Returns the first byte in use: the end of a file to append to, or `offset`, rounded up to a block or to `offset_align` if it is
     /// a percentage.
     fn start(&self, job: &FioOptions, clone: u32) -> u64 {
+        if job.behaviour.appends && job.engine != "null" {
+            return self.existing_bytes.unwrap_or(0);
+        }
         let mut is_aligned = false;
         let mut bytes = |size: SizeOrPercent| match size {
             SizeOrPercent::Bytes(bytes) => bytes,

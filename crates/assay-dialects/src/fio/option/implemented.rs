@@ -88,6 +88,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("zoneskip", |job, text| {
         parse_bytes(text, job.base()).map(|it| job.behaviour.zone_skip_bytes = it)
     }),
+    switch("fill_device fill_fs", |job, text| {
+        parse_flag(text).map(|it| job.behaviour.ends_when_full = it)
+    }),
+    flag("file_append", |job, text| parse_flag(text).map(|it| job.behaviour.appends = it)),
     flag("create_only", |job, text| parse_flag(text).map(|it| job.behaviour.creates_only = it)),
     flag("pre_read", |job, text| parse_flag(text).map(|it| job.behaviour.pre_reads = it)),
     flag("unlink", |job, text| parse_flag(text).map(|it| job.unlink = it)),

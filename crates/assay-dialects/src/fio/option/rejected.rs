@@ -51,13 +51,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "assay starts no command that a job file names",
         "start it before or after assay",
     ),
-    reject("file_append", "files have a size before they are used", "").unless(&["0"]),
-    reject(
-        "fill_device fill_fs",
-        "it fills the device until no space is left",
-        "set size, like size=100%",
-    )
-    .unless(&["0"]),
     reject(
         "force_async nowait readfua uncached writefua",
         "I/O is handed over as the kernel does by default",
@@ -125,9 +118,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     reject("unlink_each_loop", "files stay until the run is over", "use unlink=1")
         .unless(&["0"]),
     reject("verify_only", "it checks without reading", "").unless(&["0"]),
-    reject("write_barrier", "it is a call of its own between writes", "use fsync or fdatasync")
-        .unless(&["0"]),
-    reject("write_hint", "it has no meaning for most devices", "").unless(&["none"]),
 ];
 
 const fn reject(names: &'static str, why: &'static str, instead: &'static str) -> FioOption {

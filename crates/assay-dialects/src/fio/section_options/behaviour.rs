@@ -47,6 +47,10 @@ pub struct IoBehaviour {
     pub offset_align_bytes: Option<u64>,
     /// `end_syncfs`: the sync at the end is one of the file system.
     pub syncs_file_system: bool,
+    /// `fill_device`: a full target ends the job.
+    pub ends_when_full: bool,
+    /// `file_append`: I/O begins at the end of an existing file.
+    pub appends: bool,
     /// `create_only`: its files are created, and nothing else happens.
     pub creates_only: bool,
     /// `file_service_type`.
@@ -133,6 +137,8 @@ impl Default for IoBehaviour {
             sizes_by_order: false,
             offset_align_bytes: None,
             syncs_file_system: false,
+            ends_when_full: false,
+            appends: false,
             creates_only: false,
             turns: None,
             strided: false,

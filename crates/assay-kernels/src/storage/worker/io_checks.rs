@@ -9,7 +9,7 @@ use crate::clock;
 
 use super::super::content;
 use super::super::engine::StorageEngine;
-use super::{SlotStage, StorageWorker};
+use super::{IoSlot, SlotStage, StorageWorker};
 
 /// Kind of an error, as an index into those that are tolerated.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +129,13 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         }
     }
 
+    /// Whether a write found its target full, where that is the end of the stream.
+    fn is_full(&self, state: IoSlot, result: i32) -> bool {
+        let conduct = &self.phase.workload.streams[self.stream].conduct;
+        let has_no_room = result >= 0 || matches!(-result, libc::ENOSPC | libc::EDQUOT);
+        conduct.ends_when_full && state.stage == SlotStage::Write && has_no_room
+    }
+
     /// Handles an I/O that failed, was short, or must be retried.
     pub(super) fn handle_failure(&mut self, slot: u32, result: i32) {
         let state = self.slots[slot as usize];
@@ -145,17 +152,21 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             (..0, _) => io::Error::from_raw_os_error(-result).to_string(),
             (transferred, _) => format!("short: {transferred} of {} B", state.bytes),
         };
-        self.recorder.record_failure(IoFailure {
-            target,
-            operation: if is_write { IoOperation::Write } else { IoOperation::Read },
-            offset: state.offset,
-            bytes: u64::from(state.bytes),
-            reason,
-        });
-        failed_target.note_failure();
-        let kind = if is_write { ErrorKind::Write } else { ErrorKind::Read };
-        // A short transfer has no number.
-        self.note_error(kind, if result < 0 { -result } else { libc::EIO });
+        if self.is_full(state, result) {
+            self.end_early(clock::now_ns());
+        } else {
+            self.recorder.record_failure(IoFailure {
+                target,
+                operation: if is_write { IoOperation::Write } else { IoOperation::Read },
+                offset: state.offset,
+                bytes: u64::from(state.bytes),
+                reason,
+            });
+            failed_target.note_failure();
+            let kind = if is_write { ErrorKind::Write } else { ErrorKind::Read };
+            // A short transfer has no number.
+            self.note_error(kind, if result < 0 { -result } else { libc::EIO });
+        }
         if let Some(generations) = &failed_target.generations
             && (state.stage != SlotStage::Sync || state.after_sync.is_some())
         {

@@ -35,6 +35,9 @@ pub struct StreamBehavior {
     /// Numbers of errors that do not: of reads, of writes, and of wrong data (`EILSEQ`).
     #[serde(default, skip_serializing_if = "is_empty")]
     pub tolerated_errors: [Vec<i32>; 3],
+    /// Whether a full target ends the stream, without an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_when_full: bool,
     /// Whether an error of the stream ends the phase with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_phase_on_error: bool,
