@@ -20,6 +20,7 @@ use assay_store::Store;
 use self::invocation::FioInvocation;
 use self::monitor::FioRunMonitor;
 use self::record::StoredFioOutcome;
+use self::status::StatusReports;
 use crate::options::fio::FioArguments;
 use crate::storage_plan::print_storage_plan;
 use crate::terminal::Terminal;
@@ -41,6 +42,7 @@ mod disks;
 mod invocation;
 mod monitor;
 pub mod record;
+mod status;
 
 /// Version of fio whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
@@ -199,8 +201,16 @@ impl FioRun<'_> {
         terminal.print(&start);
         let mut monitor = FioRunMonitor::new(options.end_phase.clone());
         let mut live = LiveProgress::default();
+        let mut status = StatusReports::from_request(request);
+        let mut written = String::new();
         let result = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
             monitor.update(plan, &event, &mut |text| print_note(request, terminal, text));
+            if let Some(status) = &mut status
+                && let Some(text) =
+                    status.update((request, plan), &event, || monitor.run_info())
+            {
+                self.print_status(&text, terminal, &mut written);
+            }
             let number = monitor.measured_from_ms.len().saturating_sub(1);
             record::count_phase(&recording, (plan, number), &event);
             let phase = &plan.plan.phases[number];
@@ -234,12 +244,20 @@ impl FioRun<'_> {
         let output = report::render(&reported.0, &request.output.formats);
         match &request.output.file {
             None => terminal.print(output.strip_prefix(&start).unwrap_or(&output)),
-            Some(path) => output_file::write(&path_text::decode_path(path), &output)?,
+            Some(path) => output_file::write(&path_text::decode_path(path), &(written + &output))?,
         }
         match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)).or(left) {
             Some(failure) => Err(failure),
             None if is_interrupted => Err(runner::interrupted_failure()),
             None => Ok(0),
+        }
+    }
+
+    /// Prints results so far, or keeps them for the output file.
+    fn print_status(&self, text: &str, terminal: &mut Terminal, written: &mut String) {
+        match self.request.output.file {
+            None => terminal.print(text),
+            Some(_) => written.push_str(text),
         }
     }
 
@@ -287,9 +305,11 @@ fn has_steady_state(plan: &FioPlan) -> bool {
 }
 
 /// Rejects log paths at which there is another file. A log starts with a digit, that of its first
-/// time.
+/// time; a trace with its format.
 fn reject_foreign_logs(plan: &FioPlan) -> Result<(), CommandFailure> {
-    let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
+    let is_log = |start: &[u8]| {
+        start.first().is_some_and(u8::is_ascii_digit) || start.starts_with(b"fio version")
+    };
     log::log_files(plan).iter().try_for_each(|file| {
         safe_open::check_replaceable(&path_text::decode_path(&file.path), is_log).map_err(
             |error| {

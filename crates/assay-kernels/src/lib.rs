@@ -39,6 +39,7 @@ pub mod null;
 pub mod openssl;
 pub mod pin;
 pub mod process_counters;
+pub mod priority;
 pub mod program;
 pub mod rdma;
 pub mod standard_output;

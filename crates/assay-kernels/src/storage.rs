@@ -138,5 +138,7 @@ fn required_access(workload: &StorageWorkload, target: usize) -> TargetAccess {
     // Verification reads the target before and after.
     let verifies = workload.data.verify != Verify::Off;
     let write = on_it().any(writes);
-    TargetAccess { read: !write || verifies || on_it().any(reads), write }
+    // A mapping is readable.
+    let maps = on_it().any(|stream| stream.conduct.maps_files);
+    TargetAccess { read: !write || verifies || maps || on_it().any(reads), write }
 }

@@ -76,6 +76,9 @@ impl StorageOutcome {
 pub struct StreamDetails {
     /// Measured seconds, from its start to its last I/O.
     pub active_s: f64,
+    /// Whether a limit of its latency or rate, or an error, ended it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_early: bool,
     /// Its `fsync` calls, if any.
     pub syncs: Option<IoTally>,
     /// Submission times of reads and of writes, if timed separately.
@@ -96,6 +99,12 @@ pub struct JournalEntry {
     pub at_ns: u64,
     /// Nanoseconds from submission to completion.
     pub service_ns: u64,
+    /// Nanoseconds from there to the return of the submitting call, if that is timed; otherwise 0.
+    #[serde(default)]
+    pub submission_ns: u32,
+    /// Index of the target.
+    #[serde(default)]
+    pub target: u32,
     /// Offset in bytes.
     pub offset: u64,
     /// Length in bytes.

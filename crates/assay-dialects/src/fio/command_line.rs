@@ -35,6 +35,8 @@ pub struct FioRequest {
     pub store_options: StoreOptions,
     /// Whether to print the plan and stop.
     pub dry_run: bool,
+    /// `--status-interval`: milliseconds between results so far.
+    pub status_interval_ms: Option<u64>,
     /// Whether to parse everything and stop.
     pub parse_only: bool,
     /// Whether writing is forbidden.

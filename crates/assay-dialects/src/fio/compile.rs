@@ -66,6 +66,8 @@ pub struct ReportRow {
     pub group: usize,
     /// Number of jobs in the entry.
     pub members: u32,
+    /// Whether it is left out of the output (`stats=0`).
+    pub is_hidden: bool,
     /// Phase and stream of each part of the entry.
     pub parts: Vec<StreamRef>,
 }
@@ -100,6 +102,9 @@ pub fn compile(
     for section in &request.sections {
         jobs.push((FioOptions::from_section(section)?, section.origin.clone()));
     }
+    // In whichever job it is, fio ends others when any job ends.
+    let ends_all = jobs.iter().any(|(job, _): &LocatedOptions| job.behaviour.ends_all);
+    jobs.iter_mut().for_each(|(job, _)| job.behaviour.ends_all = ends_all);
     let mut compiler = Compiler {
         places,
         phases: vec![],
@@ -163,7 +168,7 @@ impl Compiler<'_> {
                 let mut stream = streams::stream(placed, clone, &used)?;
                 let times = period.run_period(job);
                 stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
-                stream.conduct.order = self.job_order(placed, &stream, &used)?;
+                stream.conduct.order = self.job_order(placed, clone, &stream, &used)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
                 self.add_to_report(range.start + offset, job, part);
                 self.clones.push(FioClone { section: range.start + offset, part });
@@ -208,6 +213,7 @@ impl Compiler<'_> {
     fn job_order(
         &self,
         placed: &LocatedOptions,
+        clone: u32,
         stream: &StorageStream,
         used: &files::CloneFiles,
     ) -> Result<Option<Box<JobOrder>>, FioJobError> {
@@ -215,7 +221,7 @@ impl Compiler<'_> {
         let repeats = job.repeats_offsets || job.has_seed;
         let seed = if repeats { job.seed } else { self.places.fresh_seed };
         let number = self.clones.len() as u64 + 1;
-        let order = job_order::job_order(placed, number, used, seed)?;
+        let order = job_order::job_order(placed, (number, clone), used, seed)?;
         Ok(order.map(|order| {
             let read_percent = match job.rw.reads && job.rw.writes {
                 true => stream.read_share * 100.0,
@@ -261,13 +267,17 @@ impl Compiler<'_> {
     /// Adds a clone to the report, or to the entry of its group.
     fn add_to_report(&mut self, job: usize, options: &FioOptions, part: StreamRef) {
         let group = self.group;
-        let same = |row: &&mut ReportRow| options.group_reporting && row.group == group;
+        let is_hidden = options.is_unreported;
+        let same = |row: &&mut ReportRow| {
+            options.group_reporting && row.group == group && row.is_hidden == is_hidden
+        };
         if let Some(row) = self.reports.last_mut().filter(same) {
             row.parts.push(part);
             row.members += 1;
             return;
         }
-        self.reports.push(ReportRow { section: job, group, members: 1, parts: vec![part] });
+        let parts = vec![part];
+        self.reports.push(ReportRow { section: job, group, members: 1, is_hidden, parts });
     }
 
     /// Ends the jobs of a phase: adds further passes and their verification to the same entries, and
@@ -382,6 +392,17 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     if jobs.iter().any(|(job, _)| job.time_based && job.runtime_s.is_none()) {
         remarks.push("time_based has no effect without a runtime, as in fio".to_owned());
     }
+    let has_hidden_pattern = |(job, _): &LocatedOptions| {
+        let has_pattern = !job.contents.verify_pattern.is_empty() || !job.contents.buffer_pattern.is_empty();
+        has_pattern && job.verify == VerifyMode::On && !job.contents.verifies_pattern
+    };
+    if jobs.iter().any(has_hidden_pattern) {
+        remarks.push(
+            "blocks that are verified contain assay's stamps, not a pattern; verify=pattern checks \
+             one"
+                .to_owned(),
+        );
+    }
     if jobs.iter().any(|(job, _)| verification::is_never_read_back(job)) {
         remarks.push(
             "nothing is read back: the writes take all of the runtime, as in fio".to_owned(),
@@ -404,6 +425,9 @@ fn join_path(folder: Option<&String>, name: &str) -> PathBuf {
     }
 }
 
+/// Engine that maps its files.
+const MMAP: &str = "mmap";
+
 /// Engines by fio's names: the matching engine of assay, whether it blocks, and a note for the
 /// user.
 const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
@@ -412,6 +436,7 @@ const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
     ("vsync", EngineChoice::Threads, true, "by preadv2 and pwritev2, without coalescing"),
     ("pvsync", EngineChoice::Threads, true, ""),
     ("pvsync2", EngineChoice::Threads, true, ""),
+    (MMAP, EngineChoice::Threads, true, ""),
     ("libaio", EngineChoice::Libaio, false, ""),
     ("posixaio", EngineChoice::Libaio, false, "by the kernel's own asynchronous I/O"),
     ("io_uring", EngineChoice::IoUring, false, ""),

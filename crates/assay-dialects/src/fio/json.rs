@@ -24,7 +24,7 @@ pub fn document(outcome: &FioOutcome, bins: bool) -> String {
     let bandwidths = groups(results);
     let entry = |result: &EntryResult| {
         let group = bandwidths.iter().find(|group| group.0 == result.group);
-        let of_group = group.map_or([0; 3], |(_, sides)| {
+        let of_group = group.map_or([0; 4], |(_, sides)| {
             sides.map(|side| side.map_or(0, |side| side.bytes_per_s))
         });
         entry_json(result, of_group, info, bins)
@@ -47,10 +47,11 @@ fn settings(settings: &[(String, String)]) -> JsonValue {
 
 fn entry_json(
     result: &EntryResult,
-    of_group: [u64; 3],
+    of_group: [u64; 4],
     circumstances: &FioRunInfo,
     bins: bool,
 ) -> JsonValue {
+    let [of_reads, of_writes, of_trims, of_all] = of_group;
     let mut entries = vec![
         ("jobname", JsonValue::text(&result.job.name)),
         ("groupid", JsonValue::Whole(result.group as u64)),
@@ -58,17 +59,25 @@ fn entry_json(
         ("eta", JsonValue::Whole(0)),
         ("elapsed", JsonValue::Whole(circumstances.elapsed_ms / 1000 + 1)),
         ("job options", settings(&result.job.settings)),
-        ("read", direction_json(result, &result.read, of_group[0], bins)),
-        ("write", direction_json(result, &result.write, of_group[1], bins)),
-        ("trim", direction_json(result, &result.trim, of_group[2], bins)),
-        ("sync", syncs(result, bins)),
+    ];
+    if result.separate().is_some() {
+        entries.extend([
+            ("read", direction_json(result, &result.read, of_reads, bins)),
+            ("write", direction_json(result, &result.write, of_writes, bins)),
+            ("trim", direction_json(result, &result.trim, of_trims, bins)),
+            ("sync", syncs(result, bins)),
+        ]);
+    }
+    let mixed = result.mixed.as_deref();
+    entries.extend(mixed.map(|all| ("mixed", direction_json(result, all, of_all, bins))));
+    entries.extend([
         ("job_runtime", JsonValue::Whole(result.runtime_ms)),
         ("usr_cpu", JsonValue::Number(result.user_percent)),
         ("sys_cpu", JsonValue::Number(result.system_percent)),
         ("ctx", JsonValue::Whole(result.usage.switches)),
         ("majf", JsonValue::Whole(result.usage.major_faults)),
         ("minf", JsonValue::Whole(result.usage.minor_faults)),
-    ];
+    ]);
     let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
     let below = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];

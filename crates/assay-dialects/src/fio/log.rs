@@ -13,6 +13,8 @@ use assay_model::storage_outcome::{
 use super::compile::{FioClone, FioPlan, StreamRef};
 use super::section_options::{FioOptions, LogOptions};
 
+mod trace;
+
 /// Log file of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFile {
@@ -29,9 +31,10 @@ enum LogKind {
     Bandwidth,
     Rate,
     Latency,
-    /// Always empty: the series has no submission times.
+    Completion,
     Submission,
     Histogram,
+    Trace,
 }
 
 /// Share of the requested length from which a window counts as complete.
@@ -72,13 +75,14 @@ fn log_paths(job: &FioOptions, number: usize) -> Vec<(LogKind, String)> {
         for (left_out, kind, what) in [
             (no_lat, LogKind::Latency, "lat"),
             (no_slat, LogKind::Submission, "slat"),
-            (no_clat, LogKind::Latency, "clat"),
+            (no_clat, LogKind::Completion, "clat"),
         ] {
             paths.extend((!left_out).then(|| (kind, path(prefix, what))));
         }
     }
     let histogram = logs.histogram.as_ref();
     paths.extend(histogram.map(|prefix| (LogKind::Histogram, path(prefix, "clat_hist"))));
+    paths.extend(logs.trace.iter().map(|name| (LogKind::Trace, name.clone())));
     paths
 }
 
@@ -94,6 +98,9 @@ impl LogFile {
         began_ms: &[u64],
         to: &mut dyn Write,
     ) -> io::Result<()> {
+        if self.kind == LogKind::Trace {
+            return trace::write(plan, &self.clones, (outcomes, began_ms), to);
+        }
         let began = |phase: usize| began_ms.get(phase).copied().unwrap_or(0);
         let parts = self.clones.iter().flat_map(|index| {
             let clone = plan.clones[*index];
@@ -105,9 +112,11 @@ impl LogFile {
             let first_ms = if job.logs.unix_epoch { 0 } else { began(clone.part.phase) };
             let epoch_ms = began(part.phase).saturating_sub(first_ms);
             let journal = outcome.streams.get(part.stream).map_or(&[][..], |it| &it.journal);
-            let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms };
+            let priority = job.behaviour.io_priority().unwrap_or(0);
+            let line = LineFormat { logs: &job.logs, trims: job.rw.trims, epoch_ms, priority };
             match (self.kind, job.logs.average_ms) {
-                (LogKind::Submission, _) => {}
+                // Means have no submission times.
+                (LogKind::Submission, 1..) | (LogKind::Trace, _) => {}
                 (LogKind::Histogram, _) => write_histograms(&line, journal, to)?,
                 (kind, 0) => write_each_io(&line, kind, journal, to)?,
                 (kind, _) => {
@@ -134,9 +143,19 @@ struct LineFormat<'a> {
     logs: &'a LogOptions,
     trims: bool,
     epoch_ms: u64,
+    priority: u16,
 }
 
 impl LineFormat<'_> {
+    /// Formats the priority: its value, or whether it is real time.
+    fn priority(&self) -> String {
+        const REAL_TIME: u16 = 1;
+        match self.logs.priority {
+            true => format!("{:#06x}", self.priority),
+            false => u16::from(self.priority >> 13 == REAL_TIME).to_string(),
+        }
+    }
+
     /// 0 = read, 1 = write, 2 = trim.
     const fn direction(&self, operation: IoOperation) -> u8 {
         match operation {
@@ -151,13 +170,18 @@ impl LineFormat<'_> {
         to: &mut dyn Write,
         (at_ms, value): (u64, u64),
         operation: IoOperation,
-        (bytes, offset): (u32, u64),
+        (bytes, offset, issued_ns): (u32, u64, u64),
     ) -> io::Result<()> {
         let (at_ms, direction) = (self.epoch_ms + at_ms, self.direction(operation));
-        match self.logs.offset {
-            true => writeln!(to, "{at_ms}, {value}, {direction}, {bytes}, {offset}, 0"),
-            false => writeln!(to, "{at_ms}, {value}, {direction}, {bytes}, 0"),
+        write!(to, "{at_ms}, {value}, {direction}, {bytes}, ")?;
+        if self.logs.offset {
+            write!(to, "{offset}, ")?;
         }
+        write!(to, "{}", self.priority())?;
+        if self.logs.issue_time {
+            write!(to, ", {issued_ns}")?;
+        }
+        writeln!(to)
     }
 }
 
@@ -173,9 +197,15 @@ fn write_each_io(
         let value = match kind {
             LogKind::Bandwidth => u64::from(entry.bytes) * 1_000_000 / entry.service_ns.max(1),
             LogKind::Rate => 1,
-            _ => entry.service_ns,
+            LogKind::Submission if entry.submission_ns == 0 => continue,
+            LogKind::Submission => entry.submission_ns.into(),
+            LogKind::Completion => {
+                entry.service_ns.saturating_sub(entry.submission_ns.into())
+            }
+            LogKind::Latency | LogKind::Histogram | LogKind::Trace => entry.service_ns,
         };
-        let place = (entry.bytes, entry.offset);
+        let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);
+        let place = (entry.bytes, entry.offset, line.epoch_ms * 1_000_000 + issued_ns);
         line.write(to, (entry.at_ns / 1_000_000, value), entry.operation, place)?;
     }
     Ok(())
@@ -266,7 +296,7 @@ fn write_means(
         for (sum, operation) in sums.iter().zip([IoOperation::Read, IoOperation::Write]) {
             if sum.ios > 0 {
                 let value = sum.value(kind, line.logs.maximum, length_s);
-                line.write(to, (at_ms, value), operation, (0, 0))?;
+                line.write(to, (at_ms, value), operation, (0, 0, 0))?;
             }
         }
         (sums, length_s) = ([WindowSum::default(); 2], 0.0);
@@ -293,7 +323,11 @@ fn write_histograms(
             let mut classes = vec![0_u64; CLASSES];
             let here = || rest[..end].iter().filter(|entry| entry.operation == operation);
             let Some(bytes) = here().map(|entry| entry.bytes).max() else { continue };
-            here().for_each(|entry| classes[latency_class(entry.service_ns)] += 1);
+            here().for_each(|entry| {
+                let submission_ns = u64::from(entry.submission_ns);
+                let completion_ns = entry.service_ns.saturating_sub(submission_ns);
+                classes[latency_class(completion_ns)] += 1;
+            });
             write!(to, "{at_ms}, {}, {bytes}", line.direction(operation))?;
             for part in classes.chunks(1 << line.logs.coarseness) {
                 write!(to, ", {}", part.iter().sum::<u64>())?;

@@ -1,10 +1,12 @@
-//! Options of fio's jobs as of version 3.33 (`fio --cmdhelp=all`) and of its engines: one row each.
+//! Options of fio's jobs as of version 3.33 (`fio --cmdhelp=all`) and of its engines, and those that
+//! later versions added: one row each.
 
 use super::section_options::FioOptions;
 pub(super) use crate::option::{EmulatedTool, OptionSpec, OptionSupport, ValueKind};
 
 mod ignored;
 mod implemented;
+mod newer;
 mod rejected;
 
 /// Option of a job.
@@ -49,5 +51,6 @@ fn is_same_name(one: &str, other: &str) -> bool {
 
 /// Returns all options.
 pub fn all_options() -> impl Iterator<Item = &'static FioOption> {
-    implemented::IMPLEMENTED.iter().chain(ignored::IGNORED).chain(rejected::REJECTED)
+    let old = implemented::IMPLEMENTED.iter().chain(ignored::IGNORED);
+    old.chain(rejected::REJECTED).chain(newer::NEWER)
 }

@@ -7,11 +7,18 @@ use super::{json, terse, text};
 /// Renders the outcome in these formats, in order.
 #[must_use]
 pub fn render(outcome: &FioOutcome, formats: &[FioFormat]) -> String {
-    let FioOutcome { info, terse_version, jobs, entries, .. } = outcome;
+    let start = match formats.contains(&FioFormat::Normal) {
+        true => text::render_start(&outcome.jobs, &outcome.info.version),
+        false => String::new(),
+    };
+    start + &render_status(outcome, formats)
+}
+
+/// Renders results so far: without the text before the first job begins.
+#[must_use]
+pub fn render_status(outcome: &FioOutcome, formats: &[FioFormat]) -> String {
+    let FioOutcome { info, terse_version, entries, .. } = outcome;
     let mut output = String::new();
-    if formats.contains(&FioFormat::Normal) {
-        output.push_str(&text::render_start(jobs, &info.version));
-    }
     for format in formats {
         output.push_str(&match format {
             FioFormat::Normal => text::render_end(entries, info),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::command_line::FioRequest;
 use super::compile::FioPlan;
 use super::jobfile::FioSetting;
-use super::section_options::FioOptions;
+use super::section_options::{DirectionReport, FioOptions};
 
 /// Options of a job that its report depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct ReportedJob {
     /// `slat_percentiles`.
     #[serde(default)]
     pub slat_percentiles: bool,
+    /// `unified_rw_reporting`.
+    #[serde(default, skip_serializing_if = "DirectionReport::is_separate")]
+    pub direction_report: DirectionReport,
     /// `kb_base`.
     pub kb_base: u32,
     /// `continue_on_error`: the number of errors is reported.
@@ -72,8 +75,9 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
             clat_percentiles: options.clat_percentiles && !options.logs.disabled[2],
             lat_percentiles: options.lat_percentiles && !options.logs.disabled[0],
             slat_percentiles: options.slat_percentiles && !options.logs.disabled[1],
+            direction_report: options.direction_report,
             kb_base: options.kb_base,
-            counts_errors: options.load.counts_errors,
+            counts_errors: options.load.counts_errors(),
         }
     };
     plan.options.iter().enumerate().map(job).collect()

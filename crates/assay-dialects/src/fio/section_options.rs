@@ -3,6 +3,7 @@
 //! `section` applies the options of a section to them.
 
 use assay_model::workload::storage::{SizeShare, WriteSync};
+use serde::{Deserialize, Serialize};
 
 use super::value::{NumberBase, SizeOrPercent};
 
@@ -10,12 +11,14 @@ pub(super) mod behaviour;
 mod load;
 mod logs;
 pub(super) mod parse_values;
+pub(super) mod pattern;
 
 pub use self::behaviour::{
     FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
 };
 pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
+pub use self::pattern::ContentOptions;
 
 /// fio's `rw=` mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +72,27 @@ impl<T: Clone> PerDirection<T> {
     }
 }
 
+/// `unified_rw_reporting`: whether directions are reported apart, together, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DirectionReport {
+    /// Each direction.
+    #[default]
+    Separate,
+    /// All directions together.
+    Mixed,
+    /// Each direction, and all together.
+    Both,
+}
+
+impl DirectionReport {
+    /// Whether it is the default.
+    #[must_use]
+    pub const fn is_separate(&self) -> bool {
+        matches!(self, Self::Separate)
+    }
+}
+
 /// Verification of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerifyMode {
@@ -115,7 +139,7 @@ pub struct FioOptions {
     pub sync: WriteSync,
     /// `fsync` or `fdatasync`: number of writes between syncs.
     pub sync_every: u64,
-    /// `end_fsync` or `fsync_on_close`.
+    /// `end_fsync`, `fsync_on_close` or `end_syncfs`.
     pub sync_at_end: bool,
     /// `size`.
     pub size: Option<SizeOrPercent>,
@@ -171,10 +195,14 @@ pub struct FioOptions {
     pub verify_backlog: Option<u64>,
     /// `verify_backlog_batch`: number of them that are read back at once.
     pub verify_batch: Option<u64>,
+    /// Patterns and duplicates.
+    pub contents: ContentOptions,
     /// Percent of each block that a compressor removes.
     pub compress_percent: f64,
     /// `serialize_overlap`.
     pub no_overlap: bool,
+    /// `stats=0`: it is not reported.
+    pub is_unreported: bool,
     /// `unlink`.
     pub unlink: bool,
     /// `stonewall`.
@@ -185,6 +213,8 @@ pub struct FioOptions {
     pub group_reporting: bool,
     /// `percentile_list`, in percent.
     pub percentiles: Vec<f64>,
+    /// `unified_rw_reporting`.
+    pub direction_report: DirectionReport,
     /// `clat_percentiles`.
     pub clat_percentiles: bool,
     /// `lat_percentiles`.
@@ -263,13 +293,16 @@ impl FioOptions {
             read_back: true,
             verify_backlog: None,
             verify_batch: None,
+            contents: ContentOptions::default(),
             compress_percent: 0.0,
             no_overlap: false,
+            is_unreported: false,
             unlink: false,
             stonewall: false,
             new_group: false,
             group_reporting: false,
             percentiles: DEFAULT_PERCENTILES.to_vec(),
+            direction_report: DirectionReport::Separate,
             clat_percentiles: true,
             lat_percentiles: false,
             slat_percentiles: false,
@@ -286,8 +319,14 @@ impl FioOptions {
         NumberBase { kb: self.kb_base }
     }
 
-    /// Applies dependencies of options: trims use the third value of each direction.
+    /// Applies dependencies of options: trims use the third value of each direction, and sizes
+    /// between two others may be any.
     pub(super) fn settle(&mut self) {
+        if self.behaviour.any_bytes {
+            let PerDirection { read, write, trim } = &mut self.sizes;
+            let all = read.iter_mut().chain(write).chain(trim);
+            all.for_each(|size| size.step_bytes = 1);
+        }
         if self.rw.trims {
             self.sizes.write_as_trim();
             self.random_percent.write_as_trim();
@@ -314,11 +353,20 @@ impl FioOptions {
         }
     }
 
-    /// Returns the sizes of reads, or of writes if the job does not read; then the sizes of writes
-    /// if they differ.
+    /// Whether I/O has the sizes of reads, and of writes.
+    #[must_use]
+    pub const fn uses_sizes(&self) -> (bool, bool) {
+        match self.behaviour.sizes_by_order {
+            true => (true, true),
+            false => (self.rw.reads, self.rw.writes),
+        }
+    }
+
+    /// Returns the sizes of reads, or of writes if those of reads are not used; then the sizes of
+    /// writes if they differ.
     #[must_use]
     pub fn sizes_of_io(&self) -> (&[SizeShare], &[SizeShare]) {
-        match (self.rw.reads, self.rw.writes) {
+        match self.uses_sizes() {
             (true, true) if self.sizes.read != self.sizes.write => {
                 (&self.sizes.read, &self.sizes.write)
             }

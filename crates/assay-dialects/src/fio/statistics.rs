@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compile::{FioPlan, ReportRow, StreamRef};
 use super::reported_job::ReportedJob;
-use super::section_options::FioOptions;
+use super::section_options::{DirectionReport, FioOptions};
 use super::steady::FioSteadyWindow;
 
 mod depth;
@@ -206,6 +206,9 @@ pub struct EntryResult {
     pub write: DirectionStatistics,
     /// Trims.
     pub trim: DirectionStatistics,
+    /// All directions together, if they are reported so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mixed: Option<Box<DirectionStatistics>>,
     /// Latencies of `fsync` calls.
     pub syncs: Option<FioLatencyStatistics>,
     /// Steady-state window, if requested.
@@ -238,6 +241,14 @@ pub struct EntryResult {
     pub errors: u64,
 }
 
+impl EntryResult {
+    /// Returns the entry if it reports each direction.
+    #[must_use]
+    pub fn separate(&self) -> Option<&Self> {
+        (self.job.direction_report != DirectionReport::Mixed).then_some(self)
+    }
+}
+
 /// Totals of one direction over the jobs of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroupTotals {
@@ -265,33 +276,39 @@ pub(super) fn results(
     let entry = |row: &ReportRow| {
         entry_result((plan, row, &jobs[row.section]), outcomes, circumstances)
     };
-    plan.reports.iter().map(entry).collect()
+    plan.reports.iter().filter(|row| !row.is_hidden).map(entry).collect()
 }
 
-/// Returns the groups of a report: number, then totals of reads, writes and trims.
+/// Returns the groups of a report: number, then totals of reads, writes, trims, and of all directions
+/// of entries that report them together.
 #[must_use]
-pub fn groups(results: &[EntryResult]) -> Vec<(usize, [Option<GroupTotals>; 3])> {
+pub fn groups(results: &[EntryResult]) -> Vec<(usize, [Option<GroupTotals>; 4])> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.group).collect();
     numbers.dedup();
-    let side = |number: usize, of: fn(&EntryResult) -> DirectionStatistics| {
+    let side = |number: usize, of: fn(&EntryResult) -> Option<&DirectionStatistics>| {
         let members = results.iter().filter(|result| result.group == number);
-        let sides: Vec<DirectionStatistics> =
-            members.map(of).filter(|side| side.bytes > 0).collect();
+        let sides: Vec<&DirectionStatistics> =
+            members.filter_map(of).filter(|side| side.bytes > 0).collect();
         let longest_ms = sides.iter().map(|side| side.runtime_ms).max()?;
         let longest_s = sides.iter().map(|side| side.runtime_s).fold(0.0, f64::max);
         let bytes = sides.iter().map(|side| side.bytes).sum();
         Some(GroupTotals {
             bytes_per_s: per_second(bytes, longest_s) as u64,
-            minimum: sides.iter().map(DirectionStatistics::bytes_per_s).min()?,
-            maximum: sides.iter().map(DirectionStatistics::bytes_per_s).max()?,
+            minimum: sides.iter().map(|side| side.bytes_per_s()).min()?,
+            maximum: sides.iter().map(|side| side.bytes_per_s()).max()?,
             bytes,
             shortest_ms: sides.iter().map(|side| side.runtime_ms).min()?,
             longest_ms,
         })
     };
     let each = |number| {
-        let trims = side(number, |r| r.trim.clone());
-        (number, [side(number, |r| r.read.clone()), side(number, |r| r.write.clone()), trims])
+        let separate = [
+            side(number, |result| result.separate().map(|_| &result.read)),
+            side(number, |result| result.separate().map(|_| &result.write)),
+            side(number, |result| result.separate().map(|_| &result.trim)),
+        ];
+        let [read, write, trim] = separate;
+        (number, [read, write, trim, side(number, |result| result.mixed.as_deref())])
     };
     numbers.into_iter().map(each).collect()
 }
@@ -302,11 +319,17 @@ fn entry_result(
     circumstances: &FioRunInfo,
 ) -> EntryResult {
     let worker = &plan.options[row.section];
-    let read = direction_statistics(worker, row, outcomes, IoOperation::Read);
-    let (mut write, mut trim) = (
-        direction_statistics(worker, row, outcomes, IoOperation::Write),
-        DirectionStatistics::without_io(),
-    );
+    let statistics =
+        |operations: &[IoOperation]| direction_statistics(worker, row, outcomes, operations);
+    let read = statistics(&[IoOperation::Read]);
+    let (mut write, mut trim) =
+        (statistics(&[IoOperation::Write]), DirectionStatistics::without_io());
+    let mixed = match worker.direction_report {
+        DirectionReport::Separate => None,
+        DirectionReport::Mixed | DirectionReport::Both => {
+            Some(Box::new(statistics(&[IoOperation::Read, IoOperation::Write])))
+        }
+    };
     if worker.rw.trims {
         std::mem::swap(&mut write, &mut trim);
     }
@@ -345,6 +368,7 @@ fn entry_result(
         read,
         write,
         trim,
+        mixed,
         syncs: sync_latency(row, outcomes),
         steady: steady_window(worker, row, outcomes),
         runtime_ms: milliseconds(runtime_s),
@@ -406,7 +430,7 @@ fn direction_statistics(
     worker: &FioOptions,
     row: &ReportRow,
     outcomes: &[StorageOutcome],
-    operation: IoOperation,
+    operations: &[IoOperation],
 ) -> DirectionStatistics {
     let mut side = DirectionStatistics::without_io();
     let (mut all, mut submissions, mut completions) = (vec![], vec![], vec![]);
@@ -415,7 +439,7 @@ fn direction_statistics(
     for part in &row.parts {
         let Some(outcome) = outcomes.get(part.phase) else { continue };
         let mine = outcome.tallies.iter().filter(|tally| tally.stream == part.stream);
-        let tallies = mine.filter(|tally| tally.operation == operation);
+        let tallies = mine.filter(|tally| operations.contains(&tally.operation));
         let mut any = false;
         for tally in tallies.map(|tally| &tally.tally) {
             side.ios += tally.count;
@@ -427,21 +451,49 @@ fn direction_statistics(
             let longest = longest_s.entry(part.phase).or_default();
             *longest = longest.max(active_s(outcome, part.stream));
         }
+        if !any && let Some((ios, bytes, length_s)) = warmup_only(outcome, *part, operations) {
+            side.ios += ios;
+            side.bytes += bytes;
+            longest_s.insert(part.phase, length_s);
+        }
         let Some(record) = outcome.streams.get(part.stream) else { continue };
-        submissions.extend(record.submissions[operation as usize].as_ref());
-        completions.extend(record.completions[operation as usize].as_ref());
+        for operation in operations {
+            submissions.extend(record.submissions[*operation as usize].as_ref());
+            completions.extend(record.completions[*operation as usize].as_ref());
+        }
     }
     let runtime_s = longest_s.values().sum();
     side.runtime_s = runtime_s;
     if side.ios > 0 {
         side.runtime_ms = milliseconds(runtime_s).max(1);
         side.latency = FioLatencyStatistics::from_tallies(&all).unwrap_or(side.latency);
-        (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operation);
+        (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operations);
         side.submission = FioLatencyStatistics::from_tallies(&submissions);
         side.completion = FioLatencyStatistics::from_tallies(&completions);
         remove_disabled(&mut side, worker);
     }
     side
+}
+
+/// Returns I/O, bytes and seconds of a stream in a phase that ended within its warm-up: fio reports
+/// them without latencies.
+fn warmup_only(
+    outcome: &StorageOutcome,
+    part: StreamRef,
+    operations: &[IoOperation],
+) -> Option<(u64, u64, f64)> {
+    if outcome.intervals.iter().any(|interval| !interval.warmup) {
+        return None;
+    }
+    let (mut ios, mut bytes, mut length_s) = (0, 0, 0.0);
+    for interval in &outcome.intervals {
+        for operation in operations {
+            let more = samples::stream_counts(interval, part.stream, *operation);
+            (ios, bytes) = (ios + more.0, bytes + more.1);
+        }
+        length_s += interval.length_s;
+    }
+    (ios > 0).then_some((ios, bytes, length_s))
 }
 
 /// Removes latencies that the job does not measure (`disable_lat` and the like).

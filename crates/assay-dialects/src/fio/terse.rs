@@ -18,16 +18,22 @@ pub fn lines(results: &[EntryResult], circumstances: &FioRunInfo, version: u32) 
     for result in results {
         let group = groups.iter().find(|group| group.0 == result.group);
         let (_, sides) = group.copied().unwrap_or_default();
-        let [read, write, trim] = sides.map(|side| side.map_or(0, |side| side.bytes_per_s));
+        let [read, write, trim, all] =
+            sides.map(|side| side.map_or(0, |side| side.bytes_per_s));
         let _ = write!(
             text,
             "{version};{};{};{};{}",
             circumstances.version, result.job.name, result.group, result.error.0
         );
-        side(&mut text, result, &result.read, read, version);
-        side(&mut text, result, &result.write, write, version);
-        if version > 3 {
-            side(&mut text, result, &result.trim, trim, version);
+        // The line has no fields for all directions together: they take the place of reads.
+        let none = DirectionStatistics::without_io();
+        let directions = match result.mixed.as_deref() {
+            Some(mixed) => [(mixed, all), (&none, 0), (&none, 0)],
+            None => [(&result.read, read), (&result.write, write), (&result.trim, trim)],
+        };
+        let reported = if version > 3 { 3 } else { 2 };
+        for (direction, of_group) in &directions[..reported] {
+            side(&mut text, result, direction, *of_group, version);
         }
         totals(&mut text, result, circumstances);
     }

@@ -64,8 +64,12 @@ fn non_default_properties(conduct: &StreamBehavior) -> String {
         serde_json::Value::Object(fields) => fields,
         other => panic!("{other}"),
     };
-    // Default of every job without `mem`.
-    let nothing = fields(&StreamBehavior { plain_pages: true, ..StreamBehavior::default() });
+    // Defaults of every job.
+    let nothing = fields(&StreamBehavior {
+        plain_pages: true,
+        ends_on_error: true,
+        ..StreamBehavior::default()
+    });
     // Orders have tests of their own, beside the real fio.
     let differing = fields(conduct)
         .into_iter()
@@ -407,7 +411,7 @@ fn faults_have_a_place_and_a_hint() {
         "job",
         "[a]\nioengine=rbd\nsize=1m\n",
         &expect![[r#"
-        job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, libaio, posixaio, io_uring, null
+        job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, mmap, libaio, posixaio, io_uring, null
         choose io_uring or libaio, or run this job with fio
     "#]],
     );

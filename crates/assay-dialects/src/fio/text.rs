@@ -49,10 +49,12 @@ pub fn render_end(results: &[EntryResult], circumstances: &FioRunInfo) -> String
         let (_, sides) = group.copied().unwrap_or_default();
         entry(&mut text, result, sides, circumstances);
     }
-    for (number, [read, write, trim]) in &groups {
+    for (number, [read, write, trim, mixed]) in &groups {
         let _ = writeln!(text, "\nRun status group {number} (all jobs):");
         let base = results.iter().find(|result| result.group == *number);
-        for (name, side) in [("   READ", read), ("  WRITE", write), ("   TRIM", trim)] {
+        let sides =
+            [("   READ", read), ("  WRITE", write), ("   TRIM", trim), ("  MIXED", mixed)];
+        for (name, side) in sides {
             if let (Some(side), Some(result)) = (side, base) {
                 group_line(&mut text, name, side, &result.job);
             }
@@ -76,7 +78,7 @@ pub fn render_end(results: &[EntryResult], circumstances: &FioRunInfo) -> String
 fn entry(
     text: &mut String,
     result: &EntryResult,
-    of_group: [Option<GroupTotals>; 3],
+    of_group: [Option<GroupTotals>; 4],
     circumstances: &FioRunInfo,
 ) {
     let (number, reason) = &result.error;
@@ -93,9 +95,14 @@ fn entry(
     if !result.job.description.is_empty() {
         let _ = writeln!(text, "  Description  : [{}]", result.job.description);
     }
-    side(text, "read", "", result, &result.read, of_group[0]);
-    side(text, "write", "; 0 zone resets", result, &result.write, of_group[1]);
-    side(text, "trim", "", result, &result.trim, of_group[2]);
+    if result.separate().is_some() {
+        side(text, "read", "", result, &result.read, of_group[0]);
+        side(text, "write", "; 0 zone resets", result, &result.write, of_group[1]);
+        side(text, "trim", "", result, &result.trim, of_group[2]);
+    }
+    if let Some(mixed) = &result.mixed {
+        side(text, "mixed", "", result, mixed, of_group[3]);
+    }
     syncs(text, result);
     let below = ["2=", "4=", "10=", "20=", "50=", "100=", "250=", "500=", "750=", "1000="];
     classes(text, "nsec", &below, &result.below_us);
@@ -127,12 +134,16 @@ fn totals(text: &mut String, result: &EntryResult) {
             names.iter().zip(shares).map(|(name, share)| format!("{name}={share:.1}%"));
         let _ = writeln!(text, "{title}: {}", shares.collect::<Vec<_>>().join(", "));
     }
+    let ios = match (&result.mixed, result.separate()) {
+        (Some(mixed), None) => [mixed.ios, 0, 0],
+        _ => [result.read.ios, result.write.ios, result.trim.ios],
+    };
     let _ = writeln!(
         text,
         "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
-        result.read.ios,
-        result.write.ios,
-        result.trim.ios,
+        ios[0],
+        ios[1],
+        ios[2],
         result.syncs.as_ref().map_or(0, |times| times.all.len())
     );
     if result.job.counts_errors {

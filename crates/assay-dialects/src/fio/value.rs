@@ -39,6 +39,8 @@ impl NumberBase {
     /// Parses bytes or a percentage.
     pub(super) fn parse_size(self, text: &str) -> Option<SizeOrPercent> {
         let text = text.trim();
+        // fio reads no further than a parenthesis that closes nothing: its own tests have one.
+        let text = if text.contains('(') { text } else { text.trim_end_matches(')') };
         if let Some(number) = text.strip_suffix('%') {
             // fio reads no further than the first sign: templates write `100%%`.
             let number = number.trim_end_matches('%');

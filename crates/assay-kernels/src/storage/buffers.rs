@@ -2,6 +2,8 @@
 //!
 //! Read and write parts are separate, so that data read never becomes data written.
 
+use assay_model::workload::storage::WriteContent;
+
 use crate::mapping::{MapError, Mapping, PageAdvice};
 
 use super::content;
@@ -13,7 +15,7 @@ const MIN_HUGE_BYTES: usize = 2 << 20;
 
 /// Requirements of a worker's memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BufferSpec {
+pub(super) struct BufferSpec<'a> {
     /// Parts for each direction.
     pub(super) slots: u32,
     /// Size of the largest I/O.
@@ -22,6 +24,8 @@ pub(super) struct BufferSpec {
     pub(super) reads: bool,
     /// Compressible share of the data written; `None` = nothing is written.
     pub(super) writes: Option<f64>,
+    /// Contents of the data, if they are not unique numbers.
+    pub(super) content: Option<&'a WriteContent>,
     /// Seed of the data.
     pub(super) seed: u64,
     /// Whether large buffers use huge pages.
@@ -39,7 +43,7 @@ pub(super) struct IoBuffers {
 
 impl IoBuffers {
     /// Maps, touches and fills the memory.
-    pub(super) fn new(need: BufferSpec) -> Result<Self, MapError> {
+    pub(super) fn new(need: BufferSpec<'_>) -> Result<Self, MapError> {
         let stride = (need.bytes as usize).next_multiple_of(ALIGNMENT_BYTES);
         let half = stride * need.slots as usize;
         let writes_at = if need.reads { half } else { 0 };
@@ -53,7 +57,7 @@ impl IoBuffers {
         let memory = slab.as_mut_slice::<u8>();
         memory.iter_mut().step_by(ALIGNMENT_BYTES).for_each(|byte| *byte = 0);
         if let Some(compressible) = need.writes {
-            content::fill(&mut memory[writes_at..], compressible, need.seed);
+            fill_parts(&mut memory[writes_at..], stride, compressible, need);
         }
         Ok(Self { slab, stride, write_offset: writes_at })
     }
@@ -88,5 +92,20 @@ impl IoBuffers {
         // SAFETY: as for `readable`; `&mut self` excludes other views of this thread, and parts of
         // other slots, which the kernel may be reading, do not overlap.
         unsafe { std::slice::from_raw_parts_mut(self.write_part(slot), bytes) }
+    }
+}
+
+/// Fills the write parts. Parts that may repeat one another begin with equal contents.
+fn fill_parts(memory: &mut [u8], stride: usize, compressible: f64, need: BufferSpec<'_>) {
+    let Some(content) = need.content else {
+        return content::fill(memory, compressible, need.seed);
+    };
+    for part in memory.chunks_mut(stride) {
+        match content.pattern.is_empty() {
+            true => content::fill(part, compressible, need.seed),
+            false => {
+                content::fill_pattern(part, &content.pattern, content.restart_bytes as usize);
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::RawFd;
 
 mod libaio;
+mod mapped_file;
 mod null;
 mod threads;
 mod trim;
@@ -94,6 +95,8 @@ pub(super) struct EngineSetup<'a> {
     pub(super) slots: u32,
     /// Whether a target is on another host.
     pub(super) is_remote: bool,
+    /// Whether blocking I/O copies to and from mappings of the files.
+    pub(super) maps_files: bool,
 }
 
 /// Submits I/O to the kernel and collects completions, on the thread that created it.

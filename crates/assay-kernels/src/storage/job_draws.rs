@@ -12,6 +12,8 @@ pub(super) struct JobDraws {
     file: Tausworthe,
     offset: Tausworthe,
     order: [Tausworthe; 2],
+    /// Whether sizes need not be multiples of the smallest.
+    any_bytes: bool,
 }
 
 /// Factor of fio's seeds: the golden ratio in 32 bits, made prime.
@@ -52,6 +54,7 @@ impl JobDraws {
             file: wide(FILE_SEED),
             offset: wide(OFFSET_SEED),
             order: [narrow(ORDER_SEED), narrow(ORDER_SEED)],
+            any_bytes: order.any_bytes,
         }
     }
 
@@ -75,7 +78,7 @@ impl JobDraws {
         (count as f64 * self.file.next_share()) as usize
     }
 
-    /// Returns a size of a direction that `fits`, a multiple of the smallest, which fits.
+    /// Returns a size of a direction that `fits`, usually a multiple of the smallest, which fits.
     pub(super) fn draw_bytes(
         &mut self,
         direction: usize,
@@ -95,7 +98,8 @@ impl JobDraws {
                 }
                 split => self.draw_of_split(direction, split, &fits),
             };
-            let bytes = (drawn - drawn % least).min(most);
+            let excess = if self.any_bytes { 0 } else { drawn % least };
+            let bytes = (drawn - excess).min(most);
             if fits(bytes) {
                 return bytes;
             }

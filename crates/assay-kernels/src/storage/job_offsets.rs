@@ -42,9 +42,8 @@ pub(super) struct JobOffsets {
     started_ns: Option<u64>,
     is_warming_up: bool,
     was_verified: bool,
-    /// Writes after which they are synced; a sync takes the turn of a file.
-    sync_every: u64,
-    last_was_sync: bool,
+    /// Bytes of the last I/O: fio adds them to the zone once more when it syncs.
+    last_bytes: u64,
 }
 
 /// State of the passes.
@@ -67,6 +66,8 @@ struct PassState {
 /// I/O of a job: file, direction, place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobIo {
+    /// Target that is synced before.
+    pub(super) sync_target: Option<usize>,
     /// Index of the target.
     pub(super) target: usize,
     /// Read or write.
@@ -114,9 +115,7 @@ impl JobOffsets {
             started_ns: None,
             is_warming_up: false,
             was_verified: false,
-            // Engines that queue sync when earlier I/O has completed, which is not known here.
-            sync_every: if order.queues { 0 } else { stream.sync_every },
-            last_was_sync: false,
+            last_bytes: 0,
             order: order.clone(),
         }
     }
@@ -154,7 +153,7 @@ impl JobOffsets {
             self.read_back.push((io.target, io.offset, io.bytes));
         }
         let (target, offset, bytes) = self.read_back.pop()?;
-        Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
+        Some(JobIo { sync_target: None, target, operation: IoOperation::Read, offset, bytes })
     }
 
     /// Returns whether the page cache is to be dropped before this I/O, once for each pass.
@@ -188,8 +187,10 @@ impl JobOffsets {
     }
 
     fn as_read_back(&self, io: JobIo) -> JobIo {
-        let operation = if self.order.reads_back { IoOperation::Read } else { io.operation };
-        JobIo { operation, ..io }
+        match self.order.reads_back {
+            true => JobIo { sync_target: None, operation: IoOperation::Read, ..io },
+            false => io,
+        }
     }
 
     /// Begins another pass, unless the job is done.
@@ -280,13 +281,16 @@ impl JobOffsets {
         if self.is_pass_complete() {
             return self.take_rest_of_backlog();
         }
+        let mut sync_target = None;
+        if self.is_sync_due() {
+            // A sync takes the turn of a file.
+            sync_target = self.choose_file().map(|at| self.files[at].target);
+            self.zone_bytes += self.last_bytes;
+        }
         loop {
-            if self.is_sync_due() {
-                self.choose_file();
-            }
             let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
             if let Some(io) = self.fill(at) {
-                return Some(io);
+                return Some(JobIo { sync_target, ..io });
             }
             self.files[at].is_done = true;
             self.done_files += 1;
@@ -296,14 +300,9 @@ impl JobOffsets {
 
     /// Whether fio would sync now: after a number of writes, and again after each read until the
     /// next write.
-    fn is_sync_due(&mut self) -> bool {
-        let writes = self.issues[WRITE];
-        let is_due = self.sync_every > 0
-            && !self.last_was_sync
-            && writes > 0
-            && writes.is_multiple_of(self.sync_every);
-        self.last_was_sync = is_due;
-        is_due
+    const fn is_sync_due(&self) -> bool {
+        let (writes, every) = (self.issues[WRITE], self.order.sync_every);
+        every > 0 && writes > 0 && writes.is_multiple_of(every)
     }
 
     fn choose_file(&mut self) -> Option<usize> {
@@ -349,14 +348,19 @@ impl JobOffsets {
         }
         let NextOffset { offset, is_marked } =
             file.next_offset(order, &mut self.draws, (direction, is_run_over))?;
-        let sizes = &self.sizes[direction];
         let fits = |bytes: u64| offset.saturating_add(bytes) <= file.io_end();
-        let least = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1);
-        let varies = sizes.iter().any(|size| size.max_bytes != least);
-        if varies && !fits(least) {
+        let smallest = |sizes: &[SizeShare]| {
+            sizes.iter().map(|size| size.min_bytes).min().unwrap_or(1).max(1)
+        };
+        // The order of an I/O may select its sizes instead of its direction.
+        let of_sizes = if order.sizes_by_order { usize::from(is_marked) } else { direction };
+        let sizes = &self.sizes[of_sizes];
+        let varies = sizes.iter().any(|size| size.max_bytes != smallest(sizes));
+        if varies && !fits(smallest(sizes)) {
             return None;
         }
-        let bytes = self.draws.draw_bytes(direction, sizes, fits);
+        let bytes = self.draws.draw_bytes(of_sizes, sizes, fits);
+        let least = smallest(&self.sizes[direction]);
         if offset.checked_add(bytes)? > file.size_bytes() {
             return None;
         }
@@ -369,11 +373,12 @@ impl JobOffsets {
             self.backlog.push((target, offset, bytes));
         }
         self.note_issue(direction, bytes);
-        Some(JobIo { target, operation, offset, bytes })
+        Some(JobIo { sync_target: None, target, operation, offset, bytes })
     }
 
     fn note_issue(&mut self, direction: usize, bytes: u64) {
         self.zone_bytes += bytes;
+        self.last_bytes = bytes;
         self.was_verified = false;
         self.issues[direction] += 1;
         self.issued_bytes[direction] += bytes;
@@ -441,7 +446,7 @@ impl JobOffsets {
         self.pass.queued_bytes += bytes;
         self.pass.all_ios += 1;
         self.pass.all_bytes += bytes;
-        Some(JobIo { target, operation: IoOperation::Read, offset, bytes })
+        Some(JobIo { sync_target: None, target, operation: IoOperation::Read, offset, bytes })
     }
 }
 

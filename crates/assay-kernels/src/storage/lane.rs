@@ -64,6 +64,8 @@ pub(super) enum NextIo {
 /// I/O whose blocks are claimed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlannedIo {
+    /// Target that is synced before.
+    pub(super) sync_target: Option<usize>,
     /// Read or write.
     pub(super) operation: IoOperation,
     /// Offset in bytes.
@@ -248,9 +250,9 @@ impl StorageLane {
     #[inline]
     fn draw(&mut self) -> Option<PlannedIo> {
         if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
-            let JobIo { target, operation, offset, bytes } = job.next_io()?;
+            let JobIo { sync_target, target, operation, offset, bytes } = job.next_io()?;
             self.target = target;
-            return Some(PlannedIo { operation, offset, bytes });
+            return Some(PlannedIo { sync_target, operation, offset, bytes });
         }
         let operation = self.mix.draw_operation(&mut self.draws);
         let bytes = self.mix.draw_bytes(operation, &mut self.draws);
@@ -263,7 +265,7 @@ impl StorageLane {
             }
             None => self.places.next_offset(bytes, &mut self.draws)?,
         };
-        Some(PlannedIo { operation, offset, bytes })
+        Some(PlannedIo { sync_target: None, operation, offset, bytes })
     }
 
     #[inline(never)]
@@ -281,6 +283,6 @@ impl StorageLane {
             // Its next I/O was drawn by the caller.
             OffsetSource::Job(_) => return None,
         };
-        Some(PlannedIo { operation, offset, bytes })
+        Some(PlannedIo { sync_target: None, operation, offset, bytes })
     }
 }

@@ -22,6 +22,7 @@ use assay_model::workload::storage::{
 use crate::clock;
 use crate::network::cpu::{self, ProcessTime};
 use crate::pin;
+use crate::priority;
 use crate::timers;
 
 use super::PhaseControl;
@@ -136,6 +137,7 @@ struct WorkerOutcome {
     failures: Vec<IoFailure>,
     failure_count: u64,
     not_started: u64,
+    ended_early: bool,
     first_ns: u64,
     last_ns: u64,
     syncs: Option<Box<IoTally>>,
@@ -324,13 +326,17 @@ impl PhaseMonitor<'_, '_> {
         let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
         let wanted: Vec<_> = targets.enumerate().filter(|(_, it)| it.0.sync_at_end).collect();
         let one = |&(index, (target, at)): &(usize, (&StorageTarget, &PhaseTarget<'_>))| {
-            let error = at.opened.sync().err()?;
+            let (call, result) = match self.syncs_file_system(index) {
+                true => ("syncfs", at.opened.sync_file_system()),
+                false => ("fsync", at.opened.sync()),
+            };
+            let error = result.err()?;
             Some(IoFailure {
                 target: index,
                 operation: IoOperation::Write,
                 offset: 0,
                 bytes: 0,
-                reason: format!("fsync of {}: {error}", target.path.display()),
+                reason: format!("{call} of {}: {error}", target.path.display()),
             })
         };
         let share = wanted.len().div_ceil(MAX_CONCURRENT_SYNCS).max(1);
@@ -351,6 +357,13 @@ impl PhaseMonitor<'_, '_> {
             });
             joined.collect()
         })
+    }
+
+    /// Whether the sync of a target at the end is one of its whole file system.
+    fn syncs_file_system(&self, target: usize) -> bool {
+        let streams = &self.phase.workload.streams;
+        let mut users = streams.iter().filter(|stream| stream.targets.contains(&target));
+        users.any(|stream| stream.conduct.syncs_file_system)
     }
 
     fn end_reason(&self, end_ns: u64) -> EndReason {
@@ -434,7 +447,8 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
     {
         balance.note_end(plan.stream);
     }
-    if stream.conduct.ends_phase {
+    let fails_all = stream.conduct.ends_phase_on_error && ledger.failure_count > 0;
+    if stream.conduct.ends_phase || fails_all {
         phase.end_no_later_than(last_ns);
     }
     Some(WorkerOutcome {
@@ -443,6 +457,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         failures: ledger.failures,
         failure_count: ledger.failure_count,
         not_started: ledger.not_started,
+        ended_early: ledger.ended_early,
         first_ns: start_ns,
         last_ns,
         syncs: ledger.syncs,
@@ -475,6 +490,15 @@ fn set_up<E: StorageEngine>(
     } else if let Some(cpu) = cpu {
         pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
     }
+    let conduct = &phase.workload.streams[plan.stream].conduct;
+    if conduct.nice != 0 {
+        priority::add_nice(conduct.nice)
+            .map_err(|source| failed("the stream's nice value", source))?;
+    }
+    if let Some(value) = conduct.io_priority {
+        priority::set_io_priority(value)
+            .map_err(|source| failed("the stream's I/O priority", source))?;
+    }
     timers::minimize_timer_slack();
     descriptor_table::unshare_table();
     let stream = &phase.workload.streams[plan.stream];
@@ -485,6 +509,7 @@ fn set_up<E: StorageEngine>(
         bytes: worker_plans::maximum_bytes(stream),
         reads: stream.has_reads() || verifies_writes,
         writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
+        content: stream.conduct.content.as_deref(),
         seed: phase.workload.seed ^ plan.lanes[0].id,
         huge: !stream.conduct.plain_pages,
     };
@@ -493,7 +518,13 @@ fn set_up<E: StorageEngine>(
     let files: Vec<TargetDescriptors> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
     let is_far = phase.targets.iter().any(|target| target.opened.is_remote);
-    let setup = EngineSetup { files: &files, slab: buffers.slab(), slots, is_remote: is_far };
+    let setup = EngineSetup {
+        files: &files,
+        slab: buffers.slab(),
+        slots,
+        is_remote: is_far,
+        maps_files: stream.conduct.maps_files,
+    };
     let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
         engine: E::NAME,
         failed: "cannot be set up",

@@ -81,6 +81,9 @@ impl OpenedTarget {
         for file in std::iter::once(&first).chain(&second) {
             prepare_file(file, target, area).map_err(failed)?;
         }
+        if target.opening.pre_reads && !target.direct {
+            read_into_cache(path, area).map_err(failed)?;
+        }
         let may_fall_back =
             (is_nfs && access.write) || !supports_nowait(path, granule, size_bytes);
         Ok(Self {
@@ -125,6 +128,16 @@ impl OpenedTarget {
         block.get(from..from + SECTOR_BYTES)?.try_into().ok()
     }
 
+    /// Waits until all data written to the file system of the target is on stable storage.
+    pub(super) fn sync_file_system(&self) -> io::Result<()> {
+        let Some((file, _)) = &self.files else { return Ok(()) };
+        // SAFETY: the call takes the descriptor of an open file.
+        if unsafe { libc::syncfs(file.as_raw_fd()) } == 0 {
+            return Ok(());
+        }
+        Err(io::Error::last_os_error())
+    }
+
     /// Waits until all written data is on stable storage.
     pub(super) fn sync(&self) -> io::Result<()> {
         match &self.files {
@@ -145,6 +158,24 @@ fn prepare_file(file: &File, target: &StorageTarget, area: ByteRange) -> io::Res
         Some(ExpectedOrder::Sequential) => libc::POSIX_FADV_SEQUENTIAL,
     };
     advise(file, area, advice);
+    Ok(())
+}
+
+/// Reads an area of a file into the page cache.
+fn read_into_cache(path: &Path, area: ByteRange) -> io::Result<()> {
+    const PART_BYTES: u64 = 1 << 20;
+    let file = File::open(path)?;
+    let mut memory = vec![0; PART_BYTES as usize];
+    let mut at = area.start;
+    while at < area.end {
+        let bytes = PART_BYTES.min(area.end - at);
+        let read = file.read_at(&mut memory[..bytes as usize], at)?;
+        if read == 0 {
+            // The rest is not written yet.
+            return Ok(());
+        }
+        at += read as u64;
+    }
     Ok(())
 }
 

@@ -82,7 +82,10 @@ impl LoopThrottle {
     pub(super) fn next_start_ns(&self, ready: usize) -> Option<u64> {
         match self {
             Self::Cap { next_ns, .. } => (ready > 0).then_some(*next_ns as u64),
-            Self::Pauses { until_ns, .. } => *until_ns,
+            // The worker sleeps until then, and spins for the rest of the pause.
+            Self::Pauses { pauses, until_ns, .. } => {
+                until_ns.map(|ns| ns.saturating_sub(pauses.spin_ns))
+            }
         }
     }
 }
@@ -93,7 +96,7 @@ mod tests {
 
     #[test]
     fn pause_begins_after_all_completions() {
-        let pauses = ThinkTime { after_ios: 3, length_ns: 100 };
+        let pauses = ThinkTime { after_ios: 3, length_ns: 100, spin_ns: 0 };
         let mut pace = LoopThrottle::pauses(pauses, 2);
         assert!(pace.may_start(0, 2) && pace.may_start(0, 1));
         assert!(!pace.may_start(0, 0), "no slot is ready");
@@ -113,5 +116,14 @@ mod tests {
             Some(212 - 1),
             "the pause began when it was found to be due"
         );
+    }
+
+    #[test]
+    fn end_of_a_pause_may_be_spent_spinning() {
+        let pauses = ThinkTime { after_ios: 1, length_ns: 100, spin_ns: 30 };
+        let mut pace = LoopThrottle::pauses(pauses, 1);
+        assert!(pace.may_start(0, 1) && !pace.may_start(10, 1));
+        assert_eq!(pace.next_start_ns(1), Some(80));
+        assert!(!pace.may_start(80, 1) && pace.may_start(110, 1));
     }
 }

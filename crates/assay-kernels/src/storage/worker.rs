@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_model::storage_outcome::IoOperation;
-use assay_model::workload::storage::{IoBatches, Verify};
+use assay_model::workload::storage::{IoBatches, Verify, WriteContent};
 
 use crate::clock;
 
@@ -42,6 +42,7 @@ const BUSY_RETRY_NS: u64 = 50_000;
 pub(super) struct StorageWorker<'a, E> {
     engine: E,
     phase: &'a PhaseState<'a>,
+    stream: usize,
     lanes: Vec<StorageLane>,
     slots: Vec<IoSlot>,
     buffers: IoBuffers,
@@ -57,6 +58,9 @@ pub(super) struct StorageWorker<'a, E> {
     in_flight: usize,
     /// Number of writes so far, to make each unique.
     serial: u64,
+    /// Contents of writes, if they are not unique numbers, and the number of the last unique write.
+    content: Option<&'a WriteContent>,
+    unique_serial: u64,
     verifies: bool,
     sync_every: u64,
     sync: IoAction,
@@ -67,6 +71,9 @@ pub(super) struct StorageWorker<'a, E> {
     /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
     checks_each_io: bool,
     max_latency_ns: u64,
+    /// Numbers of errors of reads, of writes, and of wrong data that do not end the stream, if
+    /// errors end it.
+    tolerated_errors: Option<&'a [Vec<i32>; 3]>,
     /// Minimum rates, if there are any.
     rate_floor: Option<Box<RateFloor>>,
     /// Given batches, in a closed loop without pauses.
@@ -79,6 +86,9 @@ pub(super) struct StorageWorker<'a, E> {
 pub(super) struct IoSlot {
     lane: u32,
     target: u32,
+    /// Target of a sync, and the stage that follows one before an I/O.
+    sync_target: u32,
+    after_sync: Option<SlotStage>,
     stage: SlotStage,
     bytes: u32,
     offset: u64,
@@ -105,6 +115,8 @@ impl IoSlot {
         Self {
             lane,
             target: 0,
+            sync_target: 0,
+            after_sync: None,
             stage: SlotStage::Read,
             bytes: 0,
             offset: 0,
@@ -128,10 +140,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     ) -> Self {
         let slot_count = slots.len();
         let conduct = &phase.workload.streams[stream].conduct;
+        let syncs_in_order = conduct.order.as_ref().is_some_and(|it| it.sync_every > 0);
         let batches = conduct.batches.filter(|_| scheduler.is_plain_loop());
         Self {
             engine,
             phase,
+            stream,
             lanes,
             slots,
             buffers,
@@ -143,8 +157,13 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             completions: Vec::with_capacity(slot_count),
             in_flight: 0,
             serial: 0,
+            content: conduct.content.as_deref(),
+            unique_serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
-            sync_every: phase.workload.streams[stream].sync_every,
+            sync_every: match syncs_in_order {
+                true => 0,
+                false => phase.workload.streams[stream].sync_every,
+            },
             sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
             trims: conduct.trims,
             end_ns: u64::MAX,
@@ -152,6 +171,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 || conduct.most_latency_ns.is_some()
                 || conduct.minimum_rates.is_some(),
             max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
+            tolerated_errors: conduct.ends_on_error.then_some(&conduct.tolerated_errors),
             rate_floor: conduct
                 .minimum_rates
                 .as_deref()
@@ -292,9 +312,11 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
 
     #[inline]
     fn start_io(&mut self, slot: u32, planned: PlannedIo, intended_ns: Option<u64>) {
-        let PlannedIo { operation, offset, bytes } = planned;
+        let PlannedIo { sync_target, operation, offset, bytes } = planned;
         let state = &mut self.slots[slot as usize];
         state.target = self.lanes[state.lane as usize].target as u32;
+        state.sync_target = state.target;
+        state.after_sync = None;
         state.offset = offset;
         // Validation limits sizes to 1 GiB.
         state.bytes = bytes as u32;
@@ -306,7 +328,19 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         if operation == IoOperation::Write && !self.trims {
             self.prepare_data(slot);
         }
+        if let Some(target) = sync_target {
+            self.sync_first(slot, target);
+        }
         self.queue(slot);
+    }
+
+    /// Syncs a target before the I/O of a slot.
+    #[cold]
+    fn sync_first(&mut self, slot: u32, target: usize) {
+        let state = &mut self.slots[slot as usize];
+        state.sync_target = target as u32;
+        state.after_sync = Some(state.stage);
+        state.stage = SlotStage::Sync;
     }
 
     /// Generates the data of a write.
@@ -314,12 +348,23 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
         let state = &mut self.slots[slot as usize];
         let memory = self.buffers.writable(slot, state.bytes as usize);
         self.serial += 1;
-        match &self.phase.targets[state.target as usize].generations {
-            Some(generations) => {
+        let has_pattern = self.content.is_some_and(|content| !content.pattern.is_empty());
+        match (&self.phase.targets[state.target as usize].generations, self.content) {
+            (Some(generations), _) => {
                 state.stamp = generations.next_stamp(state.offset, u64::from(state.bytes));
-                content::stamp_sectors(memory, state.offset, state.stamp);
+                if !has_pattern {
+                    content::stamp_sectors(memory, state.offset, state.stamp);
+                }
             }
-            None => content::make_unique(memory, state.offset, self.serial),
+            (None, None) => content::make_unique(memory, state.offset, self.serial),
+            // The memory was filled before.
+            (None, Some(_)) if has_pattern => {}
+            (None, Some(content)) => {
+                if !content::is_duplicate(self.serial, content.duplicate_share) {
+                    self.unique_serial = self.serial;
+                }
+                content::make_unique(memory, 0, self.unique_serial);
+            }
         }
     }
 
@@ -334,7 +379,9 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             SlotStage::Write => (IoAction::Write, self.buffers.write_part(slot)),
             SlotStage::Sync => (self.sync, self.buffers.write_part(slot)),
         };
-        let (file, bytes, offset) = (state.target, state.bytes, state.offset);
+        let is_sync = state.stage == SlotStage::Sync;
+        let file = if is_sync { state.sync_target } else { state.target };
+        let (bytes, offset) = (state.bytes, state.offset);
         self.engine.queue(IoRequest { slot, action, file, bytes, offset, memory });
         self.batch.push(slot);
     }
@@ -488,6 +535,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     /// Continues after an I/O that completed: verification, reading back, `fsync`, the next I/O.
     fn continue_slot(&mut self, slot: u32) {
         let state = self.slots[slot as usize];
+        if state.stage == SlotStage::Sync
+            && let Some(stage) = state.after_sync
+        {
+            self.slots[slot as usize].after_sync = None;
+            return self.set_stage(slot, stage);
+        }
         let bytes = u64::from(state.bytes);
         let target = state.target as usize;
         let verify = self.phase.workload.data.verify;

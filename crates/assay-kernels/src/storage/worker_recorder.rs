@@ -87,6 +87,8 @@ pub(super) struct WorkerRecorder {
     pub(super) failure_count: u64,
     /// I/O that was due before the end and never started.
     pub(super) not_started: u64,
+    /// Whether a limit of its latency or rate, or an error, ended the stream.
+    pub(super) ended_early: bool,
     /// Calls of `fsync`, if the stream makes any.
     pub(super) syncs: Option<Box<IoTally>>,
     /// Submission and completion latencies of reads and writes, if they are timed separately.
@@ -133,6 +135,7 @@ impl WorkerRecorder {
             failures: Vec::new(),
             failure_count: 0,
             not_started: 0,
+            ended_early: false,
             frame: Box::new(SeriesFrame::empty()),
             interval_index: 0,
             interval_end_ns: timeline.interval(0).end_ns,

@@ -3,7 +3,7 @@
 //! The caller receives events as they happen; nothing here prints.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
@@ -325,6 +325,10 @@ struct PhaseRun<'r, 'l> {
 struct JobProgress {
     elapsed_s: f64,
     has_timed_out: bool,
+    /// Streams that a limit or an error ended: they do nothing more.
+    limited: BTreeSet<usize>,
+    /// Whether a stream ended the whole plan.
+    is_plan_over: bool,
 }
 
 impl JobProgress {
@@ -333,21 +337,26 @@ impl JobProgress {
         let orders = workload.streams.iter().filter_map(|it| it.conduct.order.as_deref());
         let mut continues =
             orders.map(|order| order.reads_back || order.pass.is_some_and(|pass| pass > 0));
-        if !continues.any(|it| it) {
-            *self = Self::default();
-            return;
+        let continues = continues.any(|it| it);
+        if !continues {
+            *self = Self { is_plan_over: self.is_plan_over, ..Self::default() };
         }
-        if self.has_timed_out {
-            workload.streams.iter_mut().for_each(|it| it.stop_after_bytes = Some(0));
+        let all_over = self.has_timed_out || (self.is_plan_over && !continues);
+        let is_over = |index: &usize| all_over || self.limited.contains(index);
+        for (_, stream) in workload.streams.iter_mut().enumerate().filter(|it| is_over(&it.0)) {
+            stream.stop_after_bytes = Some(0);
         }
         if let Some(duration_s) = &mut workload.timing.duration_s {
             *duration_s = (*duration_s - self.elapsed_s).max(MIN_PHASE_S);
         }
     }
 
-    fn note_phase(&mut self, outcome: &StorageOutcome) {
+    fn note_phase(&mut self, workload: &StorageWorkload, outcome: &StorageOutcome) {
+        self.is_plan_over |= workload.streams.iter().any(|stream| stream.conduct.ends_plan);
         self.elapsed_s += outcome.elapsed_s;
         self.has_timed_out |= outcome.ended == EndReason::Time;
+        let limited = outcome.streams.iter().enumerate().filter(|(_, it)| it.ended_early);
+        self.limited.extend(limited.map(|(index, _)| index));
     }
 }
 
@@ -396,7 +405,7 @@ impl PhaseRun<'_, '_> {
             outcome.ended = EndReason::Work;
         }
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
-        self.jobs.note_phase(&outcome);
+        self.jobs.note_phase(&workload, &outcome);
         if outcome.elapsed_s > 0.0 && count > 0 {
             self.reached_per_s[index] = Some(count as f64 / outcome.elapsed_s);
         }

@@ -58,6 +58,20 @@ const COMMON: &[(&str, u64, &[&str])] = &[
     ("lat_percentiles", 5, &["1"]),
     ("gtod_reduce", 3, &["0"]),
     ("description", 5, &["text"]),
+    ("unified_rw_reporting", 8, &["mixed", "both", "none"]),
+    ("buffer_pattern", 5, &["0xdeadbeef", "\"text\"-5"]),
+    ("dedupe_percentage", 5, &["50"]),
+    ("prio", 5, &["4"]),
+    ("prioclass", 5, &["2"]),
+    ("nice", 3, &["1"]),
+    ("exit_what", 3, &["all", "group"]),
+];
+/// Options of jobs on real files.
+const OF_FILES: &[(&str, u64, &[&str])] = &[
+    ("offset", 10, &["25%", "10%"]),
+    ("offset_align", 10, &["4k", "64k"]),
+    ("pre_read", 5, &["1"]),
+    ("create_only", 2, &["1"]),
 ];
 /// Options on verification, of jobs that verify.
 const OF_VERIFY: &[(&str, u64, &[&str])] = &[
@@ -78,6 +92,7 @@ const OF_RANDOM: &[(&str, u64, &[&str])] = &[
     ("randseed", 10, &["1", "4711", "99999"]),
     ("random_generator", 10, &["tausworthe64", "tausworthe"]),
     ("rw_sequencer", 10, &["identical", "sequential"]),
+    ("bs_is_seq_rand", 10, &["1"]),
 ];
 const SIZES: &[(&str, &[&str])] = &[
     ("bs", &["4k", "8k", "16k", "64k"]),
@@ -85,7 +100,7 @@ const SIZES: &[(&str, &[&str])] = &[
     ("bsrange", &["4k-16k", "1k-8k", "4k-16k,8k-32k"]),
     ("bssplit", &["4k/50:64k/50", "4k/10:8k/20:16k/70", "4k/60:8k/40,64k/100", "8k/:16k/"]),
 ];
-const ENGINES: &[&str] = &["psync", "psync", "sync", "libaio", "io_uring", "null"];
+const ENGINES: &[&str] = &["psync", "psync", "sync", "mmap", "libaio", "io_uring", "null"];
 
 /// Adds options, each with its probability.
 fn draw_options(job: &mut String, draws: &mut Draws, options: &[(&str, u64, &[&str])]) {
@@ -106,13 +121,18 @@ fn draw_job(draws: &mut Draws) -> String {
     let mut job = format!("[a]\nwrite_lat_log=L\nlog_offset=1\nrw={rw}{postfix}\n");
     let (name, values) = SIZES[(draws.next() % SIZES.len() as u64) as usize];
     writeln!(job, "{name}={}", draws.choose(values)).unwrap();
+    let is_unaligned = name == "bsrange" && draws.chance(20);
+    if is_unaligned {
+        job.push_str("bs_unaligned=1\n");
+    }
     draw_options(&mut job, draws, COMMON);
     if is_random {
         draw_options(&mut job, draws, OF_RANDOM);
     }
     // Reads would check blocks that were never written.
-    if rw.ends_with("write") && draws.chance(20) {
-        writeln!(job, "verify={}", draws.choose(&["crc32c", "md5", "xxhash"])).unwrap();
+    if rw.ends_with("write") && !is_unaligned && draws.chance(20) {
+        let methods = ["crc32c", "md5", "xxhash", "pattern\nverify_pattern=0xdeadbeef"];
+        writeln!(job, "verify={}", draws.choose(&methods)).unwrap();
         draw_options(&mut job, draws, OF_VERIFY);
     }
     if draws.chance(15) {
@@ -125,23 +145,18 @@ fn draw_job(draws: &mut Draws) -> String {
     }
     let engine = draws.choose(ENGINES);
     writeln!(job, "ioengine={engine}").unwrap();
+    if engine != "null" {
+        draw_options(&mut job, draws, OF_FILES);
+    }
     // Engines that queue sync after completions, whose times vary.
-    if matches!(engine, "psync" | "sync") && draws.chance(5) {
-        job.push_str("fsync=8\n");
+    if matches!(engine, "psync" | "sync" | "mmap") && draws.chance(5) {
+        writeln!(job, "fsync={}", draws.choose(&["8", "1", "3"])).unwrap();
     }
     if matches!(engine, "libaio" | "io_uring" | "null") && draws.chance(60) {
         writeln!(job, "iodepth={}", draws.choose(&["4", "16"])).unwrap();
         draw_options(&mut job, draws, OF_DEPTH);
     }
     job
-}
-
-/// Whether a job combines options with a difference that is not explained yet (docs/fio.md).
-fn is_open_difference(job: &str) -> bool {
-    let has = |option: &str| job.contains(option);
-    let rotates = has("nrfiles=") && (has("zonemode=") || has("fsync="));
-    let continues = has("randseed=") && has("loops=");
-    rotates || continues
 }
 
 /// Record of a job: exit, counts and bytes of each direction, and every I/O of the logs.
@@ -174,9 +189,15 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
         for shares in shares.iter().filter(|_| !has_passes) {
             counts.push(format!("{shares} {}", used_classes(&entry[*shares])));
         }
-        for way in ["read", "write", "trim"] {
+        for way in ["read", "write", "trim", "mixed"] {
             counts
                 .push(format!("{way} {} {}", entry[way]["total_ios"], entry[way]["io_bytes"]));
+        }
+        let blocks = ["psync", "sync", "mmap"].map(|engine| format!("ioengine={engine}\n"));
+        let blocks = blocks.iter().any(|engine| job.contains(engine));
+        // Syncs at the end, and those before a verification, are not part of these counts here.
+        if blocks && !job.contains("end_fsync=1") && !job.contains("verify=") {
+            counts.push(format!("sync {}", entry["sync"]["total_ios"]));
         }
         collect_paths(entry, "", &mut paths);
     }
@@ -235,9 +256,6 @@ fn random_jobs_do_the_same_as_in_fio() {
     let mut compared = 0;
     for nth in 0..jobs {
         let job = draw_job(&mut Draws(seed.wrapping_add(nth << 32)));
-        if is_open_difference(&job) {
-            continue;
-        }
         let (there, here) = (World::in_memory(), World::in_memory());
         let Some((expected, complaint)) = trace(Command::new("fio"), &there, &job) else {
             eprintln!("SKIPPED random_jobs_do_the_same_as_in_fio: fio is not installed");
@@ -342,5 +360,183 @@ fn job_below_its_minimum_rate_fails_as_in_fio() {
         assert_eq!(found["error"], expected["error"], "{found}");
         let ms = |entry: &Value| entry["read"]["runtime"].as_f64().unwrap();
         assert!(ms(&found) < 4000.0 && ms(&expected) < 4000.0, "{found}");
+    }
+}
+
+/// Returns the I/O of each direction.
+fn ios(entry: &Value) -> [&Value; 2] {
+    ["read", "write"].map(|way| &entry[way]["total_ios"])
+}
+
+#[test]
+fn ended_jobs_and_ramp_times_count_as_in_fio() {
+    for job in [
+        // The first I/O is slower than the limit: nothing is verified or repeated.
+        "rw=write\nverify=crc32c\nsize=1m\nbs=256k\nmax_latency=1\n",
+        "rw=write\nverify=crc32c\nsize=1m\nloops=3\nbs=256k\nmax_latency=1\n",
+        "rw=randread\nsize=1m\nloops=3\nbs=256k\nmax_latency=1\n",
+        // The job ends within its ramp time.
+        "rw=read\nsize=1m\nramp_time=9\n",
+        "rw=randrw\nsize=1m\nramp_time=9\nioengine=libaio\niodepth=4\n",
+        "rw=write\nsize=1m\nnumjobs=2\nramp_time=9\n",
+    ] {
+        let job = format!("[a]\n{job}");
+        let Some((expected, _, succeeded)) = run_job("fio", &job) else {
+            eprintln!(
+                "SKIPPED ended_jobs_and_ramp_times_count_as_in_fio: fio is not installed"
+            );
+            return;
+        };
+        let (found, message, found_succeeded) = run_job("assay", &job).unwrap();
+        assert_eq!(found_succeeded, succeeded, "{job}{message}");
+        assert_eq!(found["error"], expected["error"], "{job}{message}");
+        assert_eq!(ios(&found), ios(&expected), "{job}{message}");
+    }
+}
+
+#[test]
+fn patterns_are_written_as_by_fio() {
+    for options in [
+        "buffer_pattern=0xdeadbeef\"abc\"-5\n",
+        "verify=pattern\nverify_pattern=0xfeed0\nverify_backlog=4\n",
+        "verify=pattern\nverify_pattern=\"abc\"\nbs=8k,4k\n",
+    ] {
+        let job = format!("[a]\nfilename=x\nrw=write\nbs=4k\nsize=64k\n{options}");
+        let contents = |world: &World, mut command: Command| {
+            let path = world.write("job.fio", &job);
+            let output = command.arg(path).current_dir(world.path("")).output().ok()?;
+            assert!(output.status.success(), "{job}{output:?}");
+            Some(std::fs::read(world.path("x")).unwrap())
+        };
+        let (there, here) = (World::in_memory(), World::in_memory());
+        let Some(expected) = contents(&there, Command::new("fio")) else {
+            eprintln!("SKIPPED patterns_are_written_as_by_fio: fio is not installed");
+            return;
+        };
+        let found = contents(&here, here.command(&["fio", "--no-store"])).unwrap();
+        assert!(found == expected, "{job}{:x?}\n{:x?}", &found[..32], &expected[..32]);
+    }
+}
+
+#[test]
+fn damage_of_a_pattern_is_found() {
+    let world = World::in_memory();
+    let write = ["fio", "--name=a", "--filename=x", "--rw=write", "--size=64k", "--no-store"];
+    let pattern = ["--verify=pattern", "--verify_pattern=0xdeadbeef"];
+    world.assay(&[&write[..], &pattern[..]].concat()).succeeded();
+    let check = ["fio", "--name=a", "--filename=x", "--rw=read", "--size=64k", "--no-store"];
+    let check = [&check[..], &pattern[..]].concat();
+    world.assay(&check).succeeded();
+    let mut contents = std::fs::read(world.path("x")).unwrap();
+    contents[5000] = 0;
+    std::fs::write(world.path("x"), contents).unwrap();
+    let run = world.assay(&check).failed_with(4);
+    assert!(run.err.contains("byte 904 differs from the pattern"), "{}", run.err);
+}
+
+#[test]
+fn duplicates_have_the_requested_share() {
+    let world = World::in_memory();
+    let job = ["fio", "--name=a", "--filename=x", "--rw=write", "--size=8m", "--no-store"];
+    world.assay(&[&job[..], &["--dedupe_percentage=30"]].concat()).succeeded();
+    let contents = std::fs::read(world.path("x")).unwrap();
+    let unique: BTreeSet<&[u8]> = contents.chunks(4096).collect();
+    let blocks = contents.len() / 4096;
+    // Binomial, n = 2048, p = 0.7: 1434 ± 5 standard deviations of 20.7.
+    assert!(unique.len().abs_diff(blocks * 7 / 10) < 104, "{} of {blocks}", unique.len());
+}
+
+#[test]
+fn results_so_far_are_printed_at_the_interval() {
+    let world = World::in_memory();
+    let job = ["fio", "--name=a", "--ioengine=null", "--rw=read", "--size=1g", "--no-store"];
+    let timed = ["--time_based", "--runtime=3", "--thinktime=1000", "--status-interval=1"];
+    let run = world.assay(&[&job[..], &timed[..], &["--output-format=json"]].concat());
+    let documents: Vec<Value> = serde_json::Deserializer::from_str(&run.succeeded().out)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let ios = |document: &Value| document["jobs"][0]["read"]["total_ios"].as_u64().unwrap();
+    let counts: Vec<u64> = documents.iter().map(ios).collect();
+    assert!(counts.len() >= 2 && counts.is_sorted() && counts[0] > 0, "{counts:?}");
+    let samples = &documents[0]["jobs"][0]["read"]["clat_ns"]["N"];
+    assert_eq!(samples.as_u64(), Some(counts[0]));
+}
+
+#[test]
+fn priorities_and_submission_times_are_in_the_logs() {
+    let job = "[a]\nioengine=libaio\niodepth=4\nrw=read\nsize=256k\nprio=3\nprioclass=2\n\
+               log_prio=1\nlog_offset=1\nwrite_lat_log=L\n";
+    let columns = |world: &World, mut command: Command| {
+        let path = world.write("job.fio", job);
+        command.arg(path).current_dir(world.path("")).output().ok()?;
+        let column = |kind: &str| {
+            let log = std::fs::read_to_string(world.path(&format!("L_{kind}.1.log"))).unwrap();
+            let lines: Vec<String> = log
+                .lines()
+                .map(|line| line.split(", ").skip(2).collect::<Vec<_>>().join(" "))
+                .collect();
+            BTreeSet::from_iter(lines)
+        };
+        Some(["lat", "slat", "clat"].map(column))
+    };
+    let (there, here) = (World::in_memory(), World::in_memory());
+    let Some(expected) = columns(&there, Command::new("fio")) else {
+        eprintln!(
+            "SKIPPED priorities_and_submission_times_are_in_the_logs: fio is not installed"
+        );
+        return;
+    };
+    let found = columns(&here, here.command(&["fio", "--no-store"])).unwrap();
+    assert_eq!(found, expected);
+    assert_eq!(found[1].len(), 64);
+}
+
+#[test]
+fn traces_have_the_io_of_fio() {
+    for options in [
+        "rw=randrw\nnrfiles=2\nsize=128k\n",
+        "rw=write\nsize=64k\nverify=crc32c\n",
+        "rw=randread\nbsrange=4k-16k\nsize=256k\nloops=2\n",
+    ] {
+        let job = format!("[a]\nwrite_iolog=trace\n{options}");
+        let lines = |world: &World, mut command: Command| {
+            let path = world.write("job.fio", &job);
+            command.arg(path).current_dir(world.path("")).output().ok()?;
+            let text = std::fs::read_to_string(world.path("trace")).unwrap();
+            assert!(text.starts_with("fio version 3 iolog\n"), "{text}");
+            let ios = text.lines().filter_map(|line| Some(line.split_once(' ')?.1.to_owned()));
+            Some(ios.filter(|line| line.split(' ').count() == 4).collect::<Vec<_>>())
+        };
+        let (there, here) = (World::in_memory(), World::in_memory());
+        let Some(expected) = lines(&there, Command::new("fio")) else {
+            eprintln!("SKIPPED traces_have_the_io_of_fio: fio is not installed");
+            return;
+        };
+        let found = lines(&here, here.command(&["fio", "--no-store"])).unwrap();
+        assert!(!expected.is_empty());
+        assert_eq!(found, expected, "{job}");
+    }
+}
+
+#[test]
+fn appended_files_and_full_ones_are_as_in_fio() {
+    for job in [
+        "[a]\nfilename=x\nrw=write\nsize=64k\n\
+         [b]\nstonewall\nfilename=x\nrw=write\nsize=32k\nfile_append=1\n\
+         write_lat_log=L\nlog_offset=1\n",
+        // Nothing is full: the size ends the job.
+        "[a]\nrw=write\nsize=64k\nfill_device=1\nwrite_lat_log=L\nlog_offset=1\n",
+    ] {
+        let (there, here) = (World::in_memory(), World::in_memory());
+        let Some((expected, _)) = trace(Command::new("fio"), &there, job) else {
+            eprintln!(
+                "SKIPPED appended_files_and_full_ones_are_as_in_fio: fio is not installed"
+            );
+            return;
+        };
+        let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, job).unwrap();
+        assert_eq!(found, expected, "{job}{message}");
+        assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
     }
 }

@@ -1,6 +1,7 @@
 //! Options of fio's program itself, and those that assay adds: one row each.
 
 use super::{FioFormat, FioRequest};
+use super::super::section_options::parse_values::parse_time;
 use crate::option::OptionSpec;
 use crate::option::ValueKind::{self, Switch, Text};
 
@@ -30,6 +31,13 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         version
             .map(|version| request.output.terse_version = version)
             .ok_or_else(|| "it must be 3, 4 or 5".to_owned())
+    }),
+    implement("status-interval", Text, |request, time| {
+        let seconds = parse_time(time)?;
+        // fio prints no more often than every second, and never for 0.
+        request.status_interval_ms =
+            Some((seconds.max(1.0) * 1e3) as u64).filter(|_| seconds > 0.0);
+        Ok(())
     }),
     implement("section", Text, |request, name| {
         request.selected.push(name.to_owned());
@@ -63,7 +71,6 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     OptionSpec::ignore("eta", Text, ""),
     OptionSpec::ignore("eta-interval", Text, ""),
     OptionSpec::ignore("eta-newline", Text, ""),
-    OptionSpec::ignore("status-interval", Text, "results are printed at the end, or at Ctrl-C"),
     OptionSpec::ignore("warnings-fatal", Switch, "notes never end a run"),
     OptionSpec::ignore("max-jobs", Text, ""),
     OptionSpec::ignore("alloc-size", Text, ""),
@@ -94,7 +101,7 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
         "",
     ),
     reject("merge-blktrace-only", "recorded I/O is not replayed", ""),
-    reject("debug", "fio's debugging output is not supported", ""),
+    OptionSpec::ignore("debug", Text, "fio's debugging output is not printed"),
     reject(
         "cmdhelp enghelp",
         "the options are not described here",

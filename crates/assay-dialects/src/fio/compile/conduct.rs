@@ -2,15 +2,15 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, Zone,
+    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone,
 };
 
 use super::super::job_error::FioJobError;
 use super::super::section_options::{
     FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
 };
-use super::files::CloneFiles;
-use super::{FioCompileEnv, LocatedOptions, conflict, differ, job_order};
+use super::files::{self, CloneFiles};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order};
 
 /// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +95,11 @@ pub(super) fn conduct(
     }
     let queues = job_order::queues(job);
     let pauses =
-        ThinkTime { after_ios: manner.think_after_ios.max(1), length_ns: manner.think_ns };
+        ThinkTime {
+            after_ios: manner.think_after_ios.max(1),
+            length_ns: manner.think_ns,
+            spin_ns: manner.think_spin_ns.min(manner.think_ns),
+        };
     Ok(StreamBehavior {
         write_sizes: job.sizes_of_io().1.to_vec(),
         trims: job.rw.trims,
@@ -106,8 +110,18 @@ pub(super) fn conduct(
         start_after_s: times.start_after_s,
         duration_s: times.duration_s,
         ends_phase: manner.ends_all,
+        ends_on_error: true,
+        ends_when_full: manner.ends_when_full,
+        tolerated_errors: job.load.tolerated_errors(),
+        ends_phase_on_error: job.load.ends_all_on_error,
+        ends_plan: manner.ends_all && manner.ends_later_jobs,
+        nice: manner.nice,
+        io_priority: manner.io_priority(),
+        content: content(placed)?.map(Box::new),
+        syncs_file_system: job.behaviour.syncs_file_system,
         most_latency_ns: manner.max_latency_ns,
         keeps_journal: job.logs.needs_every_io(),
+        maps_files: maps_files(placed)?,
         times_submission: queues,
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
@@ -116,6 +130,40 @@ pub(super) fn conduct(
         batches: queues.then(|| batches(job)),
         minimum_rates: minimum_rates(placed)?.map(Box::new),
     })
+}
+
+/// Whether the engine of a job maps its files.
+fn maps_files(placed: &LocatedOptions) -> Result<bool, FioJobError> {
+    let (job, _) = placed;
+    let maps = job.engine == MMAP;
+    if maps && job.direct {
+        let why = "mmap uses the page cache, which direct=1 bypasses";
+        return Err(conflict(placed, why, "leave one out"));
+    }
+    Ok(maps)
+}
+
+/// Returns the contents of a job's writes, if they are not unique numbers.
+fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError> {
+    let (job, _) = placed;
+    if job.contents.verifies_pattern && job.contents.verify_pattern.is_empty() {
+        let why = "verify=pattern has no pattern";
+        return Err(conflict(placed, why, "add verify_pattern=0xdeadbeef"));
+    }
+    let pattern = match job.contents.verifies_pattern {
+        true => &job.contents.verify_pattern,
+        false => &job.contents.buffer_pattern,
+    };
+    let content = WriteContent {
+        pattern: pattern.clone(),
+        // fio fills a block that it verifies in parts of the smallest I/O (`verify_interval`).
+        restart_bytes: if job.contents.verifies_pattern { files::all_smallest_io(job) } else { 0 },
+        duplicate_share: job.contents.duplicate_percent / 100.0,
+    };
+    let is_unique = pattern.is_empty() && content.duplicate_share <= 0.0;
+    // Blocks with stamps contain nothing else.
+    let is_stamped = job.verify == VerifyMode::On && !job.contents.verifies_pattern;
+    Ok((!is_unique && !is_stamped).then_some(content))
 }
 
 /// Returns the batches of a job; glibc's asynchronous I/O submits one by one.

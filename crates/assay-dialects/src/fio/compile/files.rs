@@ -10,7 +10,7 @@ use assay_model::workload::storage::{
 use super::super::job_error::FioJobError;
 use super::super::section_options::{FadviseHint, FioOptions};
 use super::super::value::SizeOrPercent;
-use super::{FioCompileEnv, LocatedOptions, conflict, join_path};
+use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, join_path};
 
 /// Maximum number of files of a job, each of which is opened; more are probably a mistake.
 const MAX_FILES: u64 = 100_000;
@@ -181,11 +181,15 @@ fn opening(job: &FioOptions) -> TargetOpening {
         return TargetOpening::default();
     }
     let behaviour = &job.behaviour;
-    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && behaviour.overwrites);
+    // A mapped file has its size before it is written.
+    let lays_out = behaviour.overwrites || job.engine == MMAP;
+    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && lays_out);
     let by_order =
         if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
     TargetOpening {
-        drops_cache: !behaviour.keeps_cache,
+        // What is read before is not to be dropped, as in fio.
+        drops_cache: !behaviour.keeps_cache && !behaviour.pre_reads,
+        pre_reads: behaviour.pre_reads,
         expects: match behaviour.hint {
             FadviseHint::ByOrder => Some(by_order),
             FadviseHint::Always(order) => Some(order),
@@ -236,8 +240,12 @@ impl FileToUse {
         self.existing_bytes.unwrap_or(part)
     }
 
-    /// Returns the first byte in use: `offset`, rounded up to a block if it is a percentage.
+    /// Returns the first byte in use: the end of a file to append to, or `offset`, rounded up to a block or to `offset_align` if it is
+    /// a percentage.
     fn start(&self, job: &FioOptions, clone: u32) -> u64 {
+        if job.behaviour.appends && job.engine != "null" {
+            return self.existing_bytes.unwrap_or(0);
+        }
         let mut is_aligned = false;
         let mut bytes = |size: SizeOrPercent| match size {
             SizeOrPercent::Bytes(bytes) => bytes,
@@ -248,7 +256,7 @@ impl FileToUse {
         };
         let step = bytes(job.offset_increment).saturating_mul(u64::from(clone));
         let start = bytes(job.offset).saturating_add(step);
-        let block = all_smallest_io(job);
+        let block = job.behaviour.offset_align_bytes.unwrap_or_else(|| all_smallest_io(job));
         if is_aligned { start.checked_next_multiple_of(block).unwrap_or(start) } else { start }
     }
 
@@ -317,6 +325,7 @@ fn smallest_io(job: &FioOptions) -> u64 {
 fn io_sizes(
     job: &FioOptions,
 ) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
-    let reads = job.sizes.read.iter().filter(|_| job.rw.reads);
-    reads.chain(job.sizes.write.iter().filter(|_| job.rw.writes))
+    let (reads, writes) = job.uses_sizes();
+    let of_reads = job.sizes.read.iter().filter(move |_| reads);
+    of_reads.chain(job.sizes.write.iter().filter(move |_| writes))
 }

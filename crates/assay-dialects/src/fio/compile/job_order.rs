@@ -14,10 +14,10 @@ const NARROW_BLOCKS: u64 = u32::MAX as u64;
 const MAX_MAP_BLOCKS: u64 = 1 << 35;
 
 /// Returns the order of a clone; `None` if a distribution determines its offsets. `number` counts
-/// the clones of all jobs from 1.
+/// the clones of all jobs from 1, `clone` those of this job from 0.
 pub(super) fn job_order(
     placed: &LocatedOptions,
-    number: u64,
+    (number, clone): (u64, u32),
     used: &CloneFiles,
     seed: u64,
 ) -> Result<Option<JobOrder>, FioJobError> {
@@ -49,6 +49,8 @@ pub(super) fn job_order(
         map_block_bytes,
         align_bytes: align_bytes(job),
         least_bytes: least_bytes(job),
+        any_bytes: job.behaviour.any_bytes,
+        sizes_by_order: job.behaviour.sizes_by_order,
         gap_bytes: job.rw.gap_bytes,
         zones,
         read_percent: job.read_percent,
@@ -59,13 +61,15 @@ pub(super) fn job_order(
         loops: job.loops,
         ios: job.ios,
         is_endless,
+        sync_every: if queues(job) || !job.rw.writes { 0 } else { job.sync_every },
         queues: queues(job),
         restarts_files: is_endless || job.loops > 1 || job.read_back,
         reopens_files: job.verify == VerifyMode::On && job.read_back,
         verifies,
         has_equal_sizes: job.verify == VerifyMode::On,
-        repeats_draws: job.repeats_offsets,
-        // A given seed overrides `randrepeat` (`fixup_options` in init.c).
+        // A given seed overrides `randrepeat`, but only after the seeds of the first clone were
+        // made (`add_job` and `fixup_options` in init.c).
+        repeats_draws: job.repeats_offsets && (clone == 0 || !job.has_seed),
         restarts_draws: job.repeats_offsets && !job.has_seed,
         repeats_all: job.repeats_all,
         is_wide: job.draws_64_bits || largest / map_block_bytes > NARROW_BLOCKS,

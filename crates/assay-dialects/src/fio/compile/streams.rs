@@ -84,9 +84,17 @@ pub(super) fn stream(
 pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
+    let (nice, io_priority) = (stream.conduct.nice, stream.conduct.io_priority);
+    let content = stream.conduct.content.take();
+    let maps_files = stream.conduct.maps_files;
+    let (ends_on_error, ends_phase_on_error) =
+        (stream.conduct.ends_on_error, stream.conduct.ends_phase_on_error);
+    let tolerated_errors = std::mem::take(&mut stream.conduct.tolerated_errors);
+    let (ends_phase, ends_plan) = (stream.conduct.ends_phase, stream.conduct.ends_plan);
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
     let keeps_journal = stream.conduct.keeps_journal;
+    let most_latency_ns = stream.conduct.most_latency_ns;
     let order = stream.conduct.order.take().map(|mut order| {
         order.reads_back = true;
         order
@@ -98,12 +106,22 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     stream.conduct = StreamBehavior {
         turns,
         cpus,
+        nice,
+        io_priority,
+        maps_files,
+        ends_on_error,
+        tolerated_errors,
+        ends_phase_on_error,
+        content,
+        ends_phase,
+        ends_plan,
         plain_pages,
         order,
         write_sizes,
         times_submission,
         batches,
         keeps_journal,
+        most_latency_ns,
         ..StreamBehavior::default()
     };
     stream.pattern =
@@ -115,6 +133,8 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     // The last write may exceed the bytes of a pass, and it need not be read back last.
     let largest = stream.all_sizes().map(|size| size.max_bytes).max().unwrap_or(0);
     stream.stop_after_bytes = Some(match bytes {
+        // There is nothing to read back.
+        Some(0) => 0,
         Some(bytes) => bytes.saturating_add(largest),
         None => all_bytes,
     });
@@ -210,6 +230,9 @@ fn total_bytes(
     used: &CloneFiles,
 ) -> Result<Option<u64>, FioJobError> {
     let (job, _) = placed;
+    if job.behaviour.creates_only {
+        return Ok(Some(0));
+    }
     if job.is_endless() {
         return Ok(None);
     }

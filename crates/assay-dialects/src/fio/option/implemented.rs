@@ -2,22 +2,27 @@
 
 use super::super::section_options::behaviour::{
     parse_cpu_mask, parse_cpus, parse_distribution, parse_hint, parse_memory,
-    parse_microseconds, parse_new_file, parse_nodes, parse_steady, parse_turns,
+    parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady, parse_turns,
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
-    first_of_list, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
+    PATTERN, first_of_list, parse_direction_report, parse_error_lists, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
     parse_fixed_size, parse_flag, parse_integer, parse_kb_base, parse_milliseconds,
     parse_names, parse_percentage, parse_percentiles, parse_rate, parse_rw, parse_single_size,
     parse_size, parse_size_range, parse_size_split, parse_sync, parse_text, parse_time,
     parse_verify,
 };
+use super::super::section_options::pattern::parse_pattern;
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
 
 /// Maximum number of clones: each is a thread.
 const MAX_CLONES: u64 = 4096;
 /// Maximum depth: the limit of the kernel's rings.
 const MAX_DEPTH: u64 = 32_768;
+/// Highest level of a class of I/O priorities, highest class and highest hint (`linux/ioprio.h`).
+const MAX_IO_LEVEL: u64 = 7;
+const MAX_IO_CLASS: u64 = 3;
+const MAX_IO_HINT: u64 = 1023;
 /// fio's maximum of `flow`.
 const MAX_FLOW: u64 = 1000;
 /// Maximum interval of a log: above a day, the value is a mistake.
@@ -33,6 +38,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     flag("clat_percentiles", |job, text| parse_flag(text).map(|it| job.clat_percentiles = it)),
     flag("lat_percentiles", |job, text| parse_flag(text).map(|it| job.lat_percentiles = it)),
     flag("slat_percentiles", |job, text| parse_flag(text).map(|it| job.slat_percentiles = it)),
+    flag("stats", |job, text| parse_flag(text).map(|it| job.is_unreported = !it)),
+    text("unified_rw_reporting", |job, text| {
+        parse_direction_report(text).map(|it| job.direction_report = it)
+    }),
     text("percentile_list", |job, text| parse_percentiles(text).map(|it| job.percentiles = it)),
     text("bwavgtime", |job, text| parse_milliseconds(text).map(|it| job.sample_s = it)),
     // Files.
@@ -55,6 +64,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("offset fileoffset", |job, text| {
         parse_size(text, job.base()).map(|it| job.offset = it)
     }),
+    text("offset_align", |job, text| {
+        parse_bytes(text, job.base())
+            .map(|it| job.behaviour.offset_align_bytes = Some(it).filter(|bytes| *bytes > 0))
+    }),
     text("offset_increment", |job, text| {
         parse_size(text, job.base()).map(|it| job.offset_increment = it)
     }),
@@ -75,6 +88,12 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("zoneskip", |job, text| {
         parse_bytes(text, job.base()).map(|it| job.behaviour.zone_skip_bytes = it)
     }),
+    switch("fill_device fill_fs", |job, text| {
+        parse_flag(text).map(|it| job.behaviour.ends_when_full = it)
+    }),
+    flag("file_append", |job, text| parse_flag(text).map(|it| job.behaviour.appends = it)),
+    flag("create_only", |job, text| parse_flag(text).map(|it| job.behaviour.creates_only = it)),
+    flag("pre_read", |job, text| parse_flag(text).map(|it| job.behaviour.pre_reads = it)),
     flag("unlink", |job, text| parse_flag(text).map(|it| job.unlink = it)),
     text("fallocate", |job, text| parse_new_file(text).map(|it| job.behaviour.new_file = it)),
     flag("overwrite", |job, text| parse_flag(text).map(|it| job.behaviour.overwrites = it)),
@@ -108,6 +127,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         let align = |part: &str| Ok(Some(parse_bytes(part, base)?).filter(|bytes| *bytes > 0));
         parse_directions(text, &job.align_bytes, align).map(|it| job.align_bytes = it)
     }),
+    switch("bs_unaligned blocksize_unaligned", |job, text| {
+        parse_flag(text).map(|it| job.behaviour.any_bytes = it)
+    }),
+    flag("bs_is_seq_rand", |job, text| parse_flag(text).map(|it| job.behaviour.sizes_by_order = it)),
     text("percentage_random", |job, text| {
         parse_directions(text, &job.random_percent, parse_percentage)
             .map(|it| job.random_percent = it)
@@ -142,8 +165,18 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     flag("end_fsync", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
     flag("fsync_on_close", |job, text| parse_flag(text).map(|it| job.sync_at_end = it)),
+    flag("end_syncfs", |job, text| {
+        let syncs = parse_flag(text)?;
+        (job.sync_at_end, job.behaviour.syncs_file_system) = (job.sync_at_end || syncs, syncs);
+        Ok(())
+    })
+    .since("fio 3.42"),
     text("buffer_compress_percentage", |job, text| {
         parse_percentage(text).map(|it| job.compress_percent = it)
+    }),
+    text("buffer_pattern", |job, text| parse_pattern(text).map(|it| job.contents.buffer_pattern = it)),
+    text("dedupe_percentage", |job, text| {
+        parse_percentage(text).map(|it| job.contents.duplicate_percent = it)
     }),
     switch("zero_buffers", |job, text| {
         job.compress_percent = if parse_flag(text)? { 100.0 } else { job.compress_percent };
@@ -206,10 +239,26 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("thinktime", |job, text| {
         parse_microseconds(text).map(|it| job.behaviour.think_ns = it)
     }),
+    text("thinktime_spin", |job, text| {
+        parse_microseconds(text).map(|it| job.behaviour.think_spin_ns = it)
+    }),
     text("thinktime_blocks", |job, text| {
         parse_integer(text, 1, u32::MAX.into())
             .map(|it| job.behaviour.think_after_ios = it as u32)
     }),
+    text("nice", |job, text| parse_nice(text).map(|it| job.behaviour.nice = it)),
+    text("prio", |job, text| {
+        parse_integer(text, 0, MAX_IO_LEVEL)
+            .map(|it| job.behaviour.io_level = Some(it as u16))
+    }),
+    text("prioclass", |job, text| {
+        parse_integer(text, 0, MAX_IO_CLASS)
+            .map(|it| job.behaviour.io_class = Some(it as u16))
+    }),
+    text("priohint", |job, text| {
+        parse_integer(text, 0, MAX_IO_HINT).map(|it| job.behaviour.io_hint = it as u16)
+    })
+    .since("fio 3.36"),
     text("cpus_allowed", |job, text| parse_cpus(text).map(|it| job.behaviour.cpus = it)),
     text("cpumask", |job, text| parse_cpu_mask(text).map(|it| job.behaviour.cpus = it)),
     text("cpus_allowed_policy", |job, text| {
@@ -229,6 +278,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     text("wait_for", |job, text| parse_text(text).map(|it| job.behaviour.waits_for = Some(it))),
     switch("exitall", |job, text| parse_flag(text).map(|it| job.behaviour.ends_all = it)),
+    text("exit_what", |job, text| {
+        parse_choice(text, &["group", "stonewall", "all"])
+            .map(|it| job.behaviour.ends_later_jobs = it == 2)
+    }),
     text("max_latency", |job, text| {
         let ns = parse_microseconds(first_of_list(text))?;
         job.behaviour.max_latency_ns = Some(ns).filter(|ns| *ns > 0);
@@ -244,7 +297,11 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_time(text).map(|it| job.behaviour.steady_ramp_s = it)
     }),
     // Checking.
-    text("verify", |job, text| parse_verify(text).map(|it| job.verify = it)),
+    text("verify", |job, text| {
+        job.contents.verifies_pattern = text == PATTERN;
+        parse_verify(text).map(|it| job.verify = it)
+    }),
+    text("verify_pattern", |job, text| parse_pattern(text).map(|it| job.contents.verify_pattern = it)),
     flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
     text("verify_backlog", |job, text| {
         parse_bytes(text, job.base())
@@ -254,7 +311,17 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_bytes(text, job.base()).map(|it| job.verify_batch = Some(it).filter(|it| *it > 0))
     }),
     text("continue_on_error", |job, text| {
-        parse_continued_errors(text).map(|it| job.load.counts_errors = it)
+        parse_continued_errors(text).map(|it| job.load.continues_on = it)
+    }),
+    text("ignore_error", |job, text| {
+        job.load.tolerated_errors = parse_error_lists(text)?;
+        let pairs = job.load.continues_on.iter_mut().zip(&job.load.tolerated_errors);
+        pairs.for_each(|(continues, listed)| *continues |= !listed.is_empty());
+        Ok(())
+    }),
+    flag("verify_fatal", |job, text| parse_flag(text).map(|it| job.load.ends_on_damage = it)),
+    switch("exitall_on_error", |job, text| {
+        parse_flag(text).map(|it| job.load.ends_all_on_error = it)
     }),
     // Logs.
     optional("write_bw_log", |job, text| {
@@ -267,6 +334,7 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     optional("write_hist_log", |job, text| {
         parse_text(text).map(|it| job.logs.histogram = Some(it))
     }),
+    text("write_iolog", |job, text| parse_text(text).map(|it| job.logs.trace = Some(it))),
     flag("per_job_logs", |job, text| parse_flag(text).map(|it| job.logs.per_clone = it)),
     text("log_avg_msec", |job, text| {
         parse_integer(text, 0, DAY_MS).map(|it| job.logs.average_ms = it)
@@ -282,6 +350,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         parse_choice(text, &["avg", "max"]).map(|it| job.logs.maximum = it == 1)
     })
     .since("fio 3.37"),
+    flag("log_prio", |job, text| parse_flag(text).map(|it| job.logs.priority = it)),
+    flag("log_issue_time", |job, text| parse_flag(text).map(|it| job.logs.issue_time = it))
+        .since("fio 3.38"),
     flag("log_offset", |job, text| parse_flag(text).map(|it| job.logs.offset = it)),
     flag("log_unix_epoch", |job, text| parse_flag(text).map(|it| job.logs.unix_epoch = it)),
     flag("log_alternate_epoch", |job, text| {

@@ -27,19 +27,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "run this job with fio itself",
     ),
     reject("atomic", "no file system of Linux offers it", "").unless(&["0"]),
-    reject("bs_is_seq_rand", "a job has one list of sizes", "").unless(&["0"]),
-    OptionSpec::reject(
-        "bs_unaligned blocksize_unaligned",
-        ValueKind::Switch,
-        "every I/O begins at a multiple of its size",
-        "use blockalign for another alignment",
-    )
-    .unless(&["0"]),
-    reject(
-        "buffer_pattern",
-        "blocks are filled with numbers drawn anew",
-        "use zero_buffers or buffer_compress_percentage",
-    ),
     reject(
         "cgroup cgroup_nodelete cgroup_weight gid ioscheduler uid",
         "assay changes no setting of the machine",
@@ -51,27 +38,19 @@ pub(super) const REJECTED: &[FioOption] = &[
         "",
     )
     .unless(&["0"]),
-    reject("create_only", "files are created when they are used", "run a job that writes them")
-        .unless(&["0"]),
-    reject("dedupe_percentage", "blocks are never repeated", "").unless(&["0"]),
+    reject("dedupe_mode", "a repeated block is the one before", "use dedupe_percentage")
+        .unless(&["repeat"]),
+    reject(
+        "dedupe_global dedupe_working_set_percentage",
+        "a repeated block is the one before",
+        "use dedupe_percentage",
+    )
+    .unless(&["0"]),
     reject(
         "exec_postrun exec_prerun",
         "assay starts no command that a job file names",
         "start it before or after assay",
     ),
-    reject("exit_what", "jobs that come later still run", "").unless(&["group", "stonewall"]),
-    reject(
-        "experimental_verify verify_interval verify_offset verify_pattern",
-        "stamps lie where assay puts them",
-        "",
-    ),
-    reject("file_append", "files have a size before they are used", "").unless(&["0"]),
-    reject(
-        "fill_device fill_fs",
-        "it fills the device until no space is left",
-        "set size, like size=100%",
-    )
-    .unless(&["0"]),
     reject(
         "force_async nowait readfua uncached writefua",
         "I/O is handed over as the kernel does by default",
@@ -79,7 +58,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     )
     .unless(&["0"]),
     reject("gpu_dev_id", "memory of graphics cards is not used", "").unless(&["0"]),
-    reject("ignore_error", "every error counts", ""),
     reject(
         "ignore_zone_limits job_max_open_zones max_open_zones read_beyond_wp \
          zone_reset_frequency zone_reset_threshold zonecapacity",
@@ -97,29 +75,17 @@ pub(super) const REJECTED: &[FioOption] = &[
     reject(
         "merge_blktrace_file merge_blktrace_iters merge_blktrace_scalars read_iolog \
          read_iolog_chunked replay_align replay_no_stall replay_redirect replay_scale \
-         replay_skip replay_time_scale write_iolog",
-        "recorded I/O is neither written nor replayed",
+         replay_skip replay_time_scale",
+        "recorded I/O is not replayed",
         "",
     ),
-    reject("nice", "priorities of processes are not set", "start assay under `nice`")
-        .unless(&["0"]),
     reject(
         "numa_mem_policy",
         "threads touch their buffers first",
         "start assay under `numactl`",
     )
     .unless(&["default", "local"]),
-    reject("offset_align", "every I/O begins at a multiple of its size, or of blockalign", "")
-        .unless(&["0"]),
     reject("opendir", "it opens all files of a folder", "name the files with filename"),
-    reject(
-        "pre_read",
-        "files are not read before they are used",
-        "read them with a job before a stonewall",
-    )
-    .unless(&["0"]),
-    reject("prio prioclass", "priorities of I/O are not set", "start assay under `ionice`")
-        .unless(&["0"]),
     reject(
         "profile",
         "profiles are not supported",
@@ -134,7 +100,6 @@ pub(super) const REJECTED: &[FioOption] = &[
     OptionSpec::reject("sqthread_poll", ValueKind::Switch, "the engine does not poll", "")
         .unless(&["0"]),
     reject("sqthread_poll_cpu", "the engine does not poll", "").unless(&["0"]),
-    reject("stats", "every job is reported", "").unless(&["1"]),
     reject(
         "sync_file_range",
         "it is a call of its own between writes",
@@ -144,25 +109,15 @@ pub(super) const REJECTED: &[FioOption] = &[
         .unless(&["complete", "issue"]),
     reject("thinktime_iotime", "pauses come after a number of I/O", "use thinktime_blocks")
         .unless(&["0"]),
-    reject("thinktime_spin", "a job sleeps while it pauses", "").unless(&["0"]),
     reject(
         "trim_backlog trim_backlog_batch trim_percentage trim_verify_zero",
         "what was written is not trimmed",
         "",
     )
     .unless(&["0"]),
-    reject(
-        "unified_rw_reporting",
-        "reads and writes are reported apart",
-        "add the two figures",
-    )
-    .unless(&["none", "0"]),
     reject("unlink_each_loop", "files stay until the run is over", "use unlink=1")
         .unless(&["0"]),
     reject("verify_only", "it checks without reading", "").unless(&["0"]),
-    reject("write_barrier", "it is a call of its own between writes", "use fsync or fdatasync")
-        .unless(&["0"]),
-    reject("write_hint", "it has no meaning for most devices", "").unless(&["none"]),
 ];
 
 const fn reject(names: &'static str, why: &'static str, instead: &'static str) -> FioOption {

@@ -23,8 +23,36 @@ pub struct IoBehaviour {
     pub nodes: Vec<usize>,
     /// `max_latency` in nanoseconds.
     pub max_latency_ns: Option<u64>,
+    /// `thinktime_spin` in nanoseconds.
+    pub think_spin_ns: u64,
     /// `exitall`.
     pub ends_all: bool,
+    /// `exit_what=all`: `exitall` also ends jobs that have not begun.
+    pub ends_later_jobs: bool,
+    /// `nice`.
+    pub nice: i32,
+    /// `prio`: level within the class.
+    pub io_level: Option<u16>,
+    /// `prioclass`: 1 = real time, 2 = best effort, 3 = idle; 0 = none.
+    pub io_class: Option<u16>,
+    /// `priohint`.
+    pub io_hint: u16,
+    /// `pre_read`.
+    pub pre_reads: bool,
+    /// `bs_unaligned`: sizes need not be multiples of the smallest.
+    pub any_bytes: bool,
+    /// `bs_is_seq_rand`: sequential I/O has the sizes of reads, random I/O those of writes.
+    pub sizes_by_order: bool,
+    /// `offset_align`: alignment of an offset in percent; `None` = the smallest I/O.
+    pub offset_align_bytes: Option<u64>,
+    /// `end_syncfs`: the sync at the end is one of the file system.
+    pub syncs_file_system: bool,
+    /// `fill_device`: a full target ends the job.
+    pub ends_when_full: bool,
+    /// `file_append`: I/O begins at the end of an existing file.
+    pub appends: bool,
+    /// `create_only`: its files are created, and nothing else happens.
+    pub creates_only: bool,
     /// `file_service_type`.
     pub turns: Option<TargetRotation>,
     /// `zonemode=strided`.
@@ -61,6 +89,20 @@ pub struct IoBehaviour {
     pub syncs_data_only: bool,
 }
 
+impl IoBehaviour {
+    /// Returns the I/O priority as `ioprio_set(2)` takes it, if one is set. A level without a class
+    /// is one of best effort, as in fio.
+    #[must_use]
+    pub fn io_priority(&self) -> Option<u16> {
+        const BEST_EFFORT: u16 = 2;
+        if self.io_level.is_none() && self.io_class.is_none() {
+            return None;
+        }
+        let class = self.io_class.filter(|class| *class > 0).unwrap_or(BEST_EFFORT);
+        Some(class << 13 | self.io_hint << 3 | self.io_level.unwrap_or(0))
+    }
+}
+
 /// `fadvise_hint`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FadviseHint {
@@ -83,7 +125,21 @@ impl Default for IoBehaviour {
             splits_cpus: false,
             nodes: vec![],
             max_latency_ns: None,
+            think_spin_ns: 0,
             ends_all: false,
+            ends_later_jobs: false,
+            nice: 0,
+            io_level: None,
+            io_class: None,
+            io_hint: 0,
+            pre_reads: false,
+            any_bytes: false,
+            sizes_by_order: false,
+            offset_align_bytes: None,
+            syncs_file_system: false,
+            ends_when_full: false,
+            appends: false,
+            creates_only: false,
             turns: None,
             strided: false,
             zone_bytes: 0,
@@ -223,6 +279,12 @@ pub(in crate::fio) fn parse_cpu_mask(text: &str) -> Result<Vec<usize>, String> {
     let mask = value::parse_whole(text).filter(|mask| *mask > 0);
     let mask = mask.ok_or("it must be a mask of bits like 0x3")?;
     Ok((0..64).filter(|bit| mask >> bit & 1 == 1).collect())
+}
+
+/// Parses an increment of the nice value.
+pub(in crate::fio) fn parse_nice(text: &str) -> Result<i32, String> {
+    let number = text.trim().parse().ok().filter(|value| (-20..=19).contains(value));
+    number.ok_or_else(|| "it must be a whole number from -20 to 19".to_owned())
 }
 
 pub(in crate::fio) fn parse_nodes(text: &str) -> Result<Vec<usize>, String> {

@@ -21,8 +21,14 @@ pub struct LoadOptions {
     pub least_ios_per_s: PerDirection<Option<f64>>,
     /// `rate_cycle`.
     pub cycle_ms: u64,
-    /// `continue_on_error` with a kind of error: errors are counted in the report.
-    pub counts_errors: bool,
+    /// `continue_on_error`: errors of reads, of writes, and wrong data that do not end the job.
+    pub continues_on: [bool; 3],
+    /// `ignore_error`: numbers of such errors of each kind; empty = fio's.
+    pub tolerated_errors: [Vec<i32>; 3],
+    /// `verify_fatal`: wrong data ends the job in any case.
+    pub ends_on_damage: bool,
+    /// `exitall_on_error`: an error of the job ends all.
+    pub ends_all_on_error: bool,
 }
 
 impl Default for LoadOptions {
@@ -35,7 +41,10 @@ impl Default for LoadOptions {
             least_bytes_per_s: PerDirection::uniform(None),
             least_ios_per_s: PerDirection::uniform(None),
             cycle_ms: 1000,
-            counts_errors: false,
+            continues_on: [false; 3],
+            tolerated_errors: Default::default(),
+            ends_on_damage: false,
+            ends_all_on_error: false,
         }
     }
 }
@@ -70,6 +79,26 @@ impl LoadOptions {
         };
         let all = rates.bytes_per_s.iter().chain(&rates.ios_per_s);
         all.flatten().next().map(|_| rates)
+    }
+
+    /// Whether errors are counted in the report.
+    #[must_use]
+    pub fn counts_errors(&self) -> bool {
+        self.continues_on.contains(&true)
+    }
+
+    /// Returns the errors that do not end the job: of reads, of writes, and wrong data.
+    #[must_use]
+    pub fn tolerated_errors(&self) -> [Vec<i32>; 3] {
+        /// fio's list if `ignore_error` is not given: `EIO` and `EILSEQ`, the same on every Linux.
+        const USUAL: [i32; 2] = [5, 84];
+        let [reads, writes, damage] = self.continues_on;
+        let continues = [reads, writes, damage && !self.ends_on_damage];
+        std::array::from_fn(|kind| match (continues[kind], &self.tolerated_errors[kind]) {
+            (false, _) => vec![],
+            (true, given) if given.is_empty() => USUAL.to_vec(),
+            (true, given) => given.clone(),
+        })
     }
 
     /// Gives writes the values of trims.

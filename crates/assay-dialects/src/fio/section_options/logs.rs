@@ -11,6 +11,8 @@ pub struct LogOptions {
     pub latency: Option<String>,
     /// `write_hist_log`.
     pub histogram: Option<String>,
+    /// `write_iolog`: a file of all I/O, which fio replays.
+    pub trace: Option<String>,
     /// `per_job_logs`: one file per clone.
     pub per_clone: bool,
     /// `log_avg_msec`; 0 = log every I/O.
@@ -23,6 +25,10 @@ pub struct LogOptions {
     pub maximum: bool,
     /// `log_offset`.
     pub offset: bool,
+    /// `log_prio`: priorities as `ioprio_set(2)` takes them, instead of whether they are real time.
+    pub priority: bool,
+    /// `log_issue_time`: the time of submission of each I/O.
+    pub issue_time: bool,
     /// `log_unix_epoch`: times since 1970.
     pub unix_epoch: bool,
     /// `disable_lat`, `disable_slat` and `disable_clat`: omit these files.
@@ -36,12 +42,15 @@ impl Default for LogOptions {
             rate: None,
             latency: None,
             histogram: None,
+            trace: None,
             per_clone: true,
             average_ms: 0,
             histogram_ms: 0,
             coarseness: 0,
             maximum: false,
             offset: false,
+            priority: false,
+            issue_time: false,
             unix_epoch: false,
             disabled: [false; 3],
         }
@@ -62,6 +71,7 @@ impl LogOptions {
     #[must_use]
     pub const fn needs_every_io(&self) -> bool {
         let each = self.bandwidth.is_some() || self.rate.is_some() || self.latency.is_some();
-        (each && self.average_ms == 0) || (self.histogram.is_some() && self.histogram_ms > 0)
+        let draws_histograms = self.histogram.is_some() && self.histogram_ms > 0;
+        (each && self.average_ms == 0) || draws_histograms || self.trace.is_some()
     }
 }

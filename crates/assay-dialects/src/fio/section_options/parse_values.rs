@@ -5,7 +5,7 @@
 use assay_model::workload::storage::{SizeShare, WriteSync};
 
 use super::super::value::{self, NumberBase, SizeOrPercent};
-use super::{PerDirection, RwMode, VerifyMode};
+use super::{DirectionReport, PerDirection, RwMode, VerifyMode};
 
 /// Parses any text.
 pub(in crate::fio) fn parse_text(text: &str) -> Result<String, String> {
@@ -113,13 +113,46 @@ pub(in crate::fio) fn parse_size_split(
     Ok(sizes)
 }
 
-/// Parses `continue_on_error`; returns whether it names a kind of error.
-pub(in crate::fio) fn parse_continued_errors(text: &str) -> Result<bool, String> {
+/// Parses `continue_on_error`: errors of reads, of writes, and wrong data.
+pub(in crate::fio) fn parse_continued_errors(text: &str) -> Result<[bool; 3], String> {
     match text {
-        "none" => Ok(false),
-        "" | "read" | "write" | "io" | "verify" | "all" | "0" | "1" => Ok(text != "0"),
+        "none" | "0" => Ok([false; 3]),
+        "read" => Ok([true, false, false]),
+        "write" => Ok([false, true, false]),
+        "io" => Ok([true, true, false]),
+        "verify" => Ok([false, false, true]),
+        "" | "all" | "1" => Ok([true; 3]),
         _ => Err("it must be none, read, write, io, verify or all".to_owned()),
     }
+}
+
+/// Parses `ignore_error`: lists of errors of reads, writes and verification, like `EIO:ENOSPC,28`.
+pub(in crate::fio) fn parse_error_lists(text: &str) -> Result<[Vec<i32>; 3], String> {
+    let mut lists = text.split(',').map(parse_errors);
+    let mut next = || lists.next().unwrap_or_else(|| Ok(vec![]));
+    let [reads, writes, damage] = [next()?, next()?, next()?];
+    match lists.next() {
+        None => Ok([reads, writes, damage]),
+        Some(_) => Err("it must be up to three lists, for reads,writes,verification".to_owned()),
+    }
+}
+
+/// Parses errors between colons, by their names or numbers.
+fn parse_errors(list: &str) -> Result<Vec<i32>, String> {
+    /// Names of the errors from 1 on, the same on every Linux (`errno(3)`).
+    const NAMES: [&str; 34] = [
+        "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF",
+        "ECHILD", "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST",
+        "EXDEV", "ENODEV", "ENOTDIR", "EISDIR", "EINVAL", "ENFILE", "EMFILE", "ENOTTY",
+        "ETXTBSY", "EFBIG", "ENOSPC", "ESPIPE", "EROFS", "EMLINK", "EPIPE", "EDOM", "ERANGE",
+    ];
+    let one = |word: &str| {
+        let by_name = NAMES.iter().position(|name| *name == word).map(|at| at as i32 + 1);
+        let number = by_name.or_else(|| word.trim_start_matches('-').parse().ok());
+        let number = number.filter(|number| *number > 0);
+        number.ok_or_else(|| format!("it must be errors like EIO:ENOSPC, found `{word}`"))
+    };
+    list.split(':').map(str::trim).filter(|word| !word.is_empty()).map(one).collect()
 }
 
 /// Parses one rate; 0 is none.
@@ -182,6 +215,15 @@ pub(in crate::fio) fn parse_sync(text: &str) -> Result<WriteSync, String> {
         "sync" | "1" => Ok(WriteSync::All),
         "dsync" => Ok(WriteSync::Data),
         _ => Err("it must be none, sync or dsync".to_owned()),
+    }
+}
+
+pub(in crate::fio) fn parse_direction_report(text: &str) -> Result<DirectionReport, String> {
+    match text {
+        "none" | "0" => Ok(DirectionReport::Separate),
+        "mixed" | "1" => Ok(DirectionReport::Mixed),
+        "both" | "2" => Ok(DirectionReport::Both),
+        _ => Err("it must be none, mixed or both".to_owned()),
     }
 }
 
@@ -277,8 +319,11 @@ fn parse_gap(text: &str, base: NumberBase) -> Result<i64, String> {
     Ok(sign * bytes)
 }
 
+/// `verify=pattern`: blocks without a header.
+pub(in crate::fio) const PATTERN: &str = "pattern";
+
 pub(in crate::fio) fn parse_verify(text: &str) -> Result<VerifyMode, String> {
-    const METHODS: [&str; 16] = [
+    const METHODS: [&str; 18] = [
         "md5",
         "crc64",
         "crc32c",
@@ -295,13 +340,12 @@ pub(in crate::fio) fn parse_verify(text: &str) -> Result<VerifyMode, String> {
         "sha3-384",
         "sha3-512",
         "meta",
+        "pattern_hdr",
+        PATTERN,
     ];
     match text {
         "0" | "none" => Ok(VerifyMode::Off),
         "null" => Err("it checks nothing".to_owned()),
-        "pattern" | "pattern_hdr" => {
-            Err("blocks hold numbers drawn anew, not a pattern".to_owned())
-        }
         method if METHODS.contains(&method) => Ok(VerifyMode::On),
         _ => Err(format!("it must be 0 or one of {}", METHODS.join(", "))),
     }

@@ -48,7 +48,7 @@ pub(super) fn series(
     worker: &FioOptions,
     row: &ReportRow,
     outcomes: &[StorageOutcome],
-    operation: IoOperation,
+    operations: &[IoOperation],
 ) -> (SampleSummary, SampleSummary) {
     let (mut bandwidth, mut rate) = (vec![], vec![]);
     for (index, outcome) in outcomes.iter().enumerate() {
@@ -60,9 +60,10 @@ pub(super) fn series(
         for interval in counted {
             length_s += interval.length_s;
             for part in parts() {
-                let (more_ios, more_bytes) = stream_counts(interval, part.stream, operation);
-                ios += more_ios;
-                bytes += more_bytes;
+                for operation in operations {
+                    let more = stream_counts(interval, part.stream, *operation);
+                    (ios, bytes) = (ios + more.0, bytes + more.1);
+                }
             }
             if length_s < wanted_s || length_s <= 0.0 {
                 continue;
@@ -77,7 +78,8 @@ pub(super) fn series(
     (SampleSummary::from_values(&bandwidth), SampleSummary::from_values(&rate))
 }
 
-fn stream_counts(
+/// Returns the I/O and bytes of a stream in an interval.
+pub(super) fn stream_counts(
     interval: &IntervalTally,
     stream: usize,
     operation: IoOperation,

@@ -306,10 +306,31 @@ fn rejects_conflicts_with_location() {
     "#]],
         ),
         (
-            "[a]\nsize=1m\nexit_what=all\n",
+            "[a]\nsize=1m\nread_beyond_wp=1\n",
             expect![[r#"
-                job:3:1: `assay fio` does not support exit_what=all: jobs that come later still run
+                job:3:1: `assay fio` does not support read_beyond_wp=1: zoned block devices are not supported
                 remove it, or run this job with fio itself; docs/fio.md lists the supported options
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nramp_size=1m\n",
+            expect![[r#"
+                job:3:1: `assay fio` does not support ramp_size=1m (new in fio 3.42): a warm-up is a time
+                use ramp_time
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nbuffer_pattern=%o\n",
+            expect![[r#"
+                job:3:1: invalid value `%o` for `buffer_pattern`: the offset of a block cannot be part of a pattern
+                see `man fio` for the values of this option
+            "#]],
+        ),
+        (
+            "[a]\nsize=1m\nrw=write\nverify=pattern\n",
+            expect![[r#"
+                job:1:1: job `a`: verify=pattern has no pattern
+                add verify_pattern=0xdeadbeef
             "#]],
         ),
         (

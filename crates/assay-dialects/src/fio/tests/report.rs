@@ -329,6 +329,8 @@ fn logs(options: &str) -> String {
     let entry = |at_ns, service_ns, operation| JournalEntry {
         at_ns,
         service_ns,
+        submission_ns: 4_000,
+        target: 0,
         offset: 16384,
         bytes: 8192,
         operation,

@@ -36,7 +36,7 @@ fn exchange_until_done<E: StorageEngine>(engine: &mut E, count: usize) -> Vec<Io
     done
 }
 
-fn check<E: StorageEngine>() {
+fn check<E: StorageEngine>(maps_files: bool) {
     let file = file();
     let files = [TargetDescriptors { read: file.as_raw_fd(), write: file.as_raw_fd() }];
     let mut slab = Mapping::new(BLOCK * SLOTS as usize, PageAdvice::Default).unwrap();
@@ -46,6 +46,7 @@ fn check<E: StorageEngine>() {
         slab: (slab.as_ptr(), slab.len_bytes()),
         slots: SLOTS,
         is_remote: false,
+        maps_files,
     };
     let mut engine = match E::set_up(setup) {
         Ok(engine) => engine,
@@ -92,9 +93,10 @@ fn check<E: StorageEngine>() {
 
 #[test]
 fn every_engine_moves_the_same_bytes() {
-    check::<Uring>();
-    check::<Libaio>();
-    check::<Threads>();
+    check::<Uring>(false);
+    check::<Libaio>(false);
+    check::<Threads>(false);
+    check::<Threads>(true);
 }
 
 #[test]
@@ -108,6 +110,7 @@ fn submits_at_most_the_requested_number() {
             slab: (slab.as_ptr(), slab.len_bytes()),
             slots: SLOTS,
             is_remote: false,
+            maps_files: false,
         };
         let Ok(mut engine) = E::set_up(setup) else { return };
         for slot in 0..SLOTS {
@@ -144,6 +147,7 @@ fn errors_are_completions() {
             slab: (slab.as_ptr(), BLOCK),
             slots: 1,
             is_remote: false,
+            maps_files: false,
         };
         let Ok(mut engine) = E::set_up(setup) else { return };
         engine.queue(IoRequest {
@@ -160,4 +164,33 @@ fn errors_are_completions() {
     refused::<Uring>();
     refused::<Libaio>();
     refused::<Threads>();
+}
+
+#[test]
+fn mapping_of_a_read_only_file_is_not_written() {
+    let path = std::env::temp_dir().join(format!("assay-mapped-{}", std::process::id()));
+    std::fs::write(&path, [7; BLOCK]).unwrap();
+    let file = File::open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let files = [TargetDescriptors { read: file.as_raw_fd(), write: file.as_raw_fd() }];
+    let slab = Mapping::new(BLOCK, PageAdvice::Default).unwrap();
+    let setup = EngineSetup {
+        files: &files,
+        slab: (slab.as_ptr(), BLOCK),
+        slots: 1,
+        is_remote: false,
+        maps_files: true,
+    };
+    let mut engine = Threads::set_up(setup).unwrap();
+    for (action, offset, result) in [
+        (IoAction::Write, 0, -libc::EBADF),
+        (IoAction::Read, 0, BLOCK as i32),
+        (IoAction::Read, 4000, 96),
+        (IoAction::Read, u64::MAX, 0),
+    ] {
+        let (bytes, memory) = (BLOCK as u32, slab.as_ptr());
+        engine.queue(IoRequest { slot: 0, action, file: 0, bytes, offset, memory });
+        let expected = [IoCompletion { slot: 0, result }];
+        assert_eq!(exchange_until_done(&mut engine, 1), expected, "{action:?} {offset}");
+    }
 }

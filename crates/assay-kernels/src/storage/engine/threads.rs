@@ -1,5 +1,5 @@
-//! Engine of blocking calls, one at a time: `preadv2`, `pwritev2`, `fsync`. Depth comes from more
-//! threads.
+//! Engine of blocking calls, one at a time: `preadv2`, `pwritev2`, `fsync`; or of copies to and from
+//! mapped files. Depth comes from more threads.
 //!
 //! Never starts a thread: each worker of this engine has one slot and makes its call itself.
 
@@ -7,6 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use super::super::positioned_io;
+use super::mapped_file::MappedFile;
 use super::{
     EngineSetup, IoAction, IoCompletion, IoRequest, StorageEngine, TargetDescriptors, Wait,
     trim,
@@ -16,6 +17,8 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Threads {
     files: Vec<TargetDescriptors>,
+    /// Mappings of the files; empty if I/O makes calls.
+    mappings: Vec<MappedFile>,
     queued: Vec<IoRequest>,
 }
 
@@ -24,11 +27,13 @@ impl StorageEngine for Threads {
 
     fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
         let queued = Vec::with_capacity(setup.slots as usize);
-        Ok(Self { files: setup.files.to_vec(), queued })
+        let mapped = setup.files.iter().filter(|_| setup.maps_files);
+        let mappings = mapped.map(|files| MappedFile::new(*files)).collect::<io::Result<_>>()?;
+        Ok(Self { files: setup.files.to_vec(), mappings, queued })
     }
 
     fn granted_features(&self) -> String {
-        String::new()
+        if self.mappings.is_empty() { String::new() } else { "mapped files".to_owned() }
     }
 
     #[inline]
@@ -46,7 +51,10 @@ impl StorageEngine for Threads {
             std::thread::sleep(Duration::from_nanos(ns));
         }
         for request in self.queued.drain(..) {
-            let result = make_call(self.files[request.file as usize], &request);
+            let mapping = self.mappings.get(request.file as usize);
+            let result = mapping
+                .and_then(|mapping| mapping.copy(&request))
+                .unwrap_or_else(|| make_call(self.files[request.file as usize], &request));
             done.push(IoCompletion { slot: request.slot, result });
         }
         Ok(0)

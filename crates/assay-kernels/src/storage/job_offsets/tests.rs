@@ -31,7 +31,7 @@ fn order(bytes: u64, block: u64) -> JobOrder {
     }
 }
 
-/// Lists up to 100 I/O in KiB: `R8+4` reads 4 KiB at 8 KiB.
+/// Lists up to 100 I/O in KiB: `R8+4` reads 4 KiB at 8 KiB, `S` is a sync before.
 fn listed(order: &JobOrder, sizes: &[(u64, u64, f64)]) -> String {
     let read_share = match (order.reads, order.writes) {
         (true, true) => 0.5,
@@ -52,7 +52,8 @@ fn listed(order: &JobOrder, sizes: &[(u64, u64, f64)]) -> String {
     let ios = std::iter::from_fn(|| job.next_io()).take(100);
     let text = ios.map(|io| {
         let letter = if io.operation == IoOperation::Read { 'R' } else { 'W' };
-        format!("{letter}{}+{}", io.offset / KIB, io.bytes / KIB)
+        let sync = if io.sync_target.is_some() { "S " } else { "" };
+        format!("{sync}{letter}{}+{}", io.offset / KIB, io.bytes / KIB)
     });
     text.collect::<Vec<_>>().join(" ")
 }
@@ -150,4 +151,21 @@ fn reads_back_what_was_written() {
         ..writes
     };
     assert_eq!(listed(&repeated, FOUR), "R0+4 R12+4");
+}
+
+#[test]
+fn syncs_come_before_the_next_io() {
+    let writes = JobOrder {
+        reads: false,
+        writes: true,
+        is_random: false,
+        sync_every: 2,
+        ..order(20 * KIB, 4 * KIB)
+    };
+    // None follows the last write.
+    assert_eq!(listed(&writes, FOUR), "W0+4 W4+4 S W8+4 W12+4 S W16+4");
+    let each = JobOrder { sync_every: 1, total_bytes: 12 * KIB, ..writes.clone() };
+    assert_eq!(listed(&each, FOUR), "W0+4 S W4+4 S W8+4");
+    let back = JobOrder { reads_back: true, ..writes };
+    assert_eq!(listed(&back, FOUR), "R0+4 R4+4 R8+4 R12+4 R16+4");
 }

@@ -24,6 +24,7 @@ pub(super) fn stream_records(
         let is_late = streams[end.stream].targets.iter().any(syncs_at_end);
         let last_ns = if is_late { end_ns } else { end.last_ns.min(end_ns) };
         let first_ns = end.first_ns.max(timeline.warm_end_ns);
+        record.ended_early |= end.ended_early;
         record.active_s = record.active_s.max(last_ns.saturating_sub(first_ns) as f64 * 1e-9);
         if let Some(part) = end.syncs.take().filter(|part| part.count > 0) {
             tally::add(record.syncs.get_or_insert_with(tally::new_total), &part);

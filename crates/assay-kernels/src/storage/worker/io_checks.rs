@@ -3,10 +3,21 @@
 use std::io;
 
 use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
+use assay_model::workload::storage::WriteContent;
+
+use crate::clock;
 
 use super::super::content;
 use super::super::engine::StorageEngine;
-use super::{SlotStage, StorageWorker};
+use super::{IoSlot, SlotStage, StorageWorker};
+
+/// Kind of an error, as an index into those that are tolerated.
+#[derive(Debug, Clone, Copy)]
+enum ErrorKind {
+    Read,
+    Write,
+    Contents,
+}
 
 impl<E: StorageEngine> StorageWorker<'_, E> {
     /// Adds an I/O to the journal, and ends the stream if it took too long or the rate is too low.
@@ -18,8 +29,18 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         (now_ns, service_ns): (u64, u64),
     ) {
         let state = self.slots[slot as usize];
-        let (offset, bytes) = (state.offset, state.bytes);
-        let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
+        let (target, offset, bytes) = (state.target, state.offset, state.bytes);
+        let submission_ns = state.submit_returned_ns.saturating_sub(state.submitted_ns);
+        let submission_ns = submission_ns.min(service_ns).try_into().unwrap_or(u32::MAX);
+        let entry = JournalEntry {
+            at_ns: 0,
+            service_ns,
+            submission_ns,
+            target,
+            offset,
+            bytes,
+            operation,
+        };
         self.recorder.record_journal(now_ns, entry);
         let is_slow = service_ns > self.max_latency_ns;
         let too_slow = is_slow.then(|| {
@@ -41,16 +62,53 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                 bytes: u64::from(bytes),
                 reason,
             });
-            self.end_ns = now_ns;
+            self.end_early(now_ns);
         }
     }
 
-    /// Compares every sector that was read with its expected stamp.
+    /// Ends the stream, because of a limit or an error.
+    const fn end_early(&mut self, now_ns: u64) {
+        self.end_ns = now_ns;
+        self.recorder.ended_early = true;
+    }
+
+    /// Ends the stream if this error does.
+    #[cold]
+    fn note_error(&mut self, kind: ErrorKind, number: i32) {
+        let Some(tolerated) = self.tolerated_errors else { return };
+        if !tolerated[kind as usize].contains(&number) {
+            self.end_early(clock::now_ns());
+        }
+    }
+
+    /// Compares what was read with the pattern of the writes.
+    fn verify_pattern(&mut self, slot: u32, content: &WriteContent) {
+        let state = self.slots[slot as usize];
+        let memory = self.buffers.readable(slot, state.bytes as usize);
+        let restart = content.restart_bytes as usize;
+        if let Some(at) = content::find_deviation(memory, &content.pattern, restart) {
+            let reason = format!("wrong data: byte {at} differs from the pattern");
+            self.recorder.record_failure(IoFailure {
+                target: state.target as usize,
+                operation: IoOperation::Read,
+                offset: state.offset,
+                bytes: u64::from(state.bytes),
+                reason,
+            });
+            self.note_error(ErrorKind::Contents, libc::EILSEQ);
+        }
+    }
+
+    /// Compares every sector that was read with its expected stamp, or all of it with the pattern.
     pub(super) fn verify(&mut self, slot: u32) {
+        if let Some(content) = self.content.filter(|content| !content.pattern.is_empty()) {
+            return self.verify_pattern(slot, content);
+        }
         let state = self.slots[slot as usize];
         let target = state.target as usize;
         let Some(generations) = &self.phase.targets[target].generations else { return };
         let memory = self.buffers.readable(slot, state.bytes as usize);
+        let mut is_damaged = false;
         let sectors = memory.chunks_exact(content::SECTOR_BYTES);
         for (sector, offset) in sectors.zip((state.offset..).step_by(content::SECTOR_BYTES)) {
             if let Some(damage) =
@@ -63,8 +121,19 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
                     bytes: content::SECTOR_BYTES as u64,
                     reason: format!("wrong data: {damage}"),
                 });
+                is_damaged = true;
             }
         }
+        if is_damaged {
+            self.note_error(ErrorKind::Contents, libc::EILSEQ);
+        }
+    }
+
+    /// Whether a write found its target full, where that is the end of the stream.
+    fn is_full(&self, state: IoSlot, result: i32) -> bool {
+        let conduct = &self.phase.workload.streams[self.stream].conduct;
+        let has_no_room = result >= 0 || matches!(-result, libc::ENOSPC | libc::EDQUOT);
+        conduct.ends_when_full && state.stage == SlotStage::Write && has_no_room
     }
 
     /// Handles an I/O that failed, was short, or must be retried.
@@ -83,16 +152,23 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             (..0, _) => io::Error::from_raw_os_error(-result).to_string(),
             (transferred, _) => format!("short: {transferred} of {} B", state.bytes),
         };
-        self.recorder.record_failure(IoFailure {
-            target,
-            operation: if is_write { IoOperation::Write } else { IoOperation::Read },
-            offset: state.offset,
-            bytes: u64::from(state.bytes),
-            reason,
-        });
-        failed_target.note_failure();
+        if self.is_full(state, result) {
+            self.end_early(clock::now_ns());
+        } else {
+            self.recorder.record_failure(IoFailure {
+                target,
+                operation: if is_write { IoOperation::Write } else { IoOperation::Read },
+                offset: state.offset,
+                bytes: u64::from(state.bytes),
+                reason,
+            });
+            failed_target.note_failure();
+            let kind = if is_write { ErrorKind::Write } else { ErrorKind::Read };
+            // A short transfer has no number.
+            self.note_error(kind, if result < 0 { -result } else { libc::EIO });
+        }
         if let Some(generations) = &failed_target.generations
-            && state.stage != SlotStage::Sync
+            && (state.stage != SlotStage::Sync || state.after_sync.is_some())
         {
             if state.stage == SlotStage::Write {
                 generations.record_write(state.offset, u64::from(state.bytes), None);

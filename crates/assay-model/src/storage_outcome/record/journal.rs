@@ -10,7 +10,7 @@ pub(super) fn journal_name(stream: usize) -> String {
 }
 
 pub(super) fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
-    let mut text = String::from("at_ns,service_ns,offset,bytes,operation\n");
+    let mut text = String::from("at_ns,service_ns,offset,bytes,operation,submission_ns,target\n");
     for entry in journal {
         let operation = entry.operation.name();
         text.push_str(
@@ -20,6 +20,10 @@ pub(super) fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
         );
         text.push(',');
         text.push_str(operation);
+        text.push(',');
+        text.push_str(&entry.submission_ns.to_string());
+        text.push(',');
+        text.push_str(&entry.target.to_string());
         text.push('\n');
     }
     text.into_bytes()

@@ -44,6 +44,8 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
     let journal = vec![JournalEntry {
         at_ns: 7,
         service_ns: 100,
+        submission_ns: 30,
+        target: 1,
         offset: 1 << 40,
         bytes: 4096,
         operation: IoOperation::Read,
@@ -81,6 +83,7 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
         streams: vec![
             StreamDetails {
                 active_s: 1.5,
+                ended_early: false,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],
                 completions: [None, Some(tally(&[90, 180], 0, false))],
@@ -127,7 +130,8 @@ fn records_intervals_and_parts() {
     assert!(record.doubts.iter().any(|it| matches!(it, Doubt::IoFailed { target: 1, .. })));
     let [(name, journal)] = &outcome.journals()[..] else { panic!("one stream has a journal") };
     assert_eq!(name, "journal.0.csv");
-    let expected = "at_ns,service_ns,offset,bytes,operation\n7,100,1099511627776,4096,read\n";
+    let expected = "at_ns,service_ns,offset,bytes,operation,submission_ns,target\n\
+                    7,100,1099511627776,4096,read,30,1\n";
     assert_eq!(String::from_utf8_lossy(journal), expected);
 }
 

@@ -31,6 +31,10 @@ pub struct JobOrder {
     pub align_bytes: [u64; 2],
     /// Smallest I/O: of reads, and of writes.
     pub least_bytes: [u64; 2],
+    /// Whether sizes need not be multiples of the smallest.
+    pub any_bytes: bool,
+    /// Whether sequential I/O has the sizes of reads, and random I/O those of writes.
+    pub sizes_by_order: bool,
     /// Bytes between the end of a sequential I/O and the next; negative = backwards.
     pub gap_bytes: i64,
     /// Zones that are used one after another.
@@ -52,6 +56,9 @@ pub struct JobOrder {
     pub ios: Option<u64>,
     /// Whether only time ends it.
     pub is_endless: bool,
+    /// Number of writes after which they are synced, before the next I/O; 0 = never. Engines that
+    /// queue I/O sync after completions instead.
+    pub sync_every: u64,
     /// Whether passes end by issued bytes, as with engines that queue I/O.
     pub queues: bool,
     /// Whether files that ended are used again by the next pass.

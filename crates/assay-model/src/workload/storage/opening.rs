@@ -9,6 +9,9 @@ pub struct TargetOpening {
     /// Whether the used part is dropped from the page cache: when the target is opened, and
     /// whenever a stream starts it again.
     pub drops_cache: bool,
+    /// Whether the used part is read into the page cache when the target is opened.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pre_reads: bool,
     /// Access order announced to the kernel.
     pub expects: Option<ExpectedOrder>,
     /// Contents of a file that is missing or too short.

@@ -29,10 +29,40 @@ pub struct StreamBehavior {
     pub duration_s: Option<f64>,
     /// Whether the end of the stream ends the phase.
     pub ends_phase: bool,
+    /// Whether the first error ends the stream.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_on_error: bool,
+    /// Numbers of errors that do not: of reads, of writes, and of wrong data (`EILSEQ`).
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub tolerated_errors: [Vec<i32>; 3],
+    /// Whether a full target ends the stream, without an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_when_full: bool,
+    /// Whether an error of the stream ends the phase with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_phase_on_error: bool,
+    /// Whether the end of the stream also ends the phases that follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_plan: bool,
+    /// Added to the nice value of its threads.
+    #[serde(default, skip_serializing_if = "is_no_increment")]
+    pub nice: i32,
+    /// I/O priority of its threads, as `ioprio_set(2)` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_priority: Option<u16>,
+    /// Contents of its writes, if they are not unique numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Box<WriteContent>>,
+    /// Whether the sync at the end is one of the whole file system.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub syncs_file_system: bool,
     /// Maximum latency in nanoseconds; a slower I/O is an error that ends the stream.
     pub most_latency_ns: Option<u64>,
     /// Whether it keeps a journal of all measured I/O.
     pub keeps_journal: bool,
+    /// Whether blocking I/O copies to and from mappings of the targets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub maps_files: bool,
     /// Whether submission is timed separately, if the engine has a call for it.
     pub times_submission: bool,
     /// Whether buffers use ordinary pages; otherwise large buffers use huge pages.
@@ -53,12 +83,34 @@ pub struct StreamBehavior {
     pub minimum_rates: Option<Box<MinimumRates>>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_no_increment(nice: &i32) -> bool {
+    *nice == 0
+}
+
+fn is_empty(errors: &[Vec<i32>; 3]) -> bool {
+    errors.iter().all(Vec::is_empty)
+}
+
 impl StreamBehavior {
     /// Whether it is the default.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Contents of a stream's writes that differ from unique numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WriteContent {
+    /// Bytes that are repeated; empty = random numbers. If data is verified, reads are compared with
+    /// them, and nothing is stamped.
+    pub pattern: Vec<u8>,
+    /// Bytes after which the pattern starts again; 0 = with every I/O.
+    pub restart_bytes: u64,
+    /// Share of writes that repeat the contents of the one before, 0 … 1.
+    pub duplicate_share: f64,
 }
 
 /// Distribution of random offsets over the used range.
@@ -113,6 +165,9 @@ pub struct ThinkTime {
     pub after_ios: u32,
     /// Length in nanoseconds.
     pub length_ns: u64,
+    /// Part of it that the thread spends spinning instead of sleeping.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub spin_ns: u64,
 }
 
 /// Rotation of targets within one depth.

@@ -1,0 +1,131 @@
+//! Results so far, printed at intervals while jobs run (`--status-interval`).
+//!
+//! Never measures: derives the outcome of the running phase from its intervals.
+
+use std::time::{Duration, Instant};
+
+use assay_dialects::fio::command_line::FioRequest;
+use assay_dialects::fio::compile::FioPlan;
+use assay_dialects::fio::outcome::FioOutcome;
+use assay_dialects::fio::report;
+use assay_dialects::fio::statistics::FioRunInfo;
+use assay_model::engine_reason::EngineReason;
+use assay_model::storage_outcome::{
+    EndReason, IntervalTally, IoOperation, IoTally, StorageOutcome, StreamCount, StreamDetails,
+    StreamTally,
+};
+use assay_run::storage::runner::StorageEvent;
+
+/// Results so far.
+#[derive(Debug)]
+pub(super) struct StatusReports {
+    every: Duration,
+    next: Option<Instant>,
+    /// Outcomes of the phases that ended, without single I/O.
+    done: Vec<StorageOutcome>,
+    /// Intervals of the running phase.
+    intervals: Vec<IntervalTally>,
+}
+
+impl StatusReports {
+    /// Creates the reports of a request; `None` if it has none.
+    pub(super) fn from_request(request: &FioRequest) -> Option<Self> {
+        let every = Duration::from_millis(request.status_interval_ms?);
+        Some(Self { every, next: None, done: vec![], intervals: vec![] })
+    }
+
+    /// Notes an event; returns the results so far if they are due.
+    pub(super) fn update(
+        &mut self,
+        (request, plan): (&FioRequest, &FioPlan),
+        event: &StorageEvent<'_>,
+        run_info: impl FnOnce() -> FioRunInfo,
+    ) -> Option<String> {
+        match event {
+            StorageEvent::PhaseStarts { .. } => {
+                let every = self.every;
+                self.next.get_or_insert_with(|| Instant::now() + every);
+            }
+            StorageEvent::PhaseDone { outcome } => {
+                let mut outcome = (*outcome).clone();
+                outcome.streams.iter_mut().for_each(|stream| stream.journal.clear());
+                self.done.push(outcome);
+                self.intervals.clear();
+            }
+            StorageEvent::Interval { tally } => {
+                self.intervals.push((*tally).clone());
+                let now = Instant::now();
+                let next = self.next.filter(|next| now >= *next)?;
+                self.next = Some((next + self.every).max(now));
+                let mut outcomes = self.done.clone();
+                outcomes.push(self.partial_outcome(plan));
+                let outcome = FioOutcome::new(request, plan, &outcomes, run_info());
+                return Some(report::render_status(&outcome, &request.output.formats));
+            }
+            StorageEvent::LayingOut { .. }
+            | StorageEvent::PhaseReady { .. }
+            | StorageEvent::PhaseFailed => {}
+        }
+        None
+    }
+
+    /// Returns the outcome of the running phase so far.
+    fn partial_outcome(&self, plan: &FioPlan) -> StorageOutcome {
+        let phase = self.done.len();
+        let rows = plan.reports.iter().filter(|row| row.parts.iter().any(|it| it.phase == phase));
+        let is_one_entry = rows.count() == 1;
+        let counted = || self.intervals.iter().filter(|interval| !interval.warmup);
+        let elapsed_s = counted().map(|interval| interval.length_s).sum();
+        let workload = plan.plan.phases.get(phase).map(|phase| &phase.workload);
+        let streams = workload.map_or(0, |workload| workload.streams.len());
+        let mut tallies = vec![];
+        for operation in [IoOperation::Read, IoOperation::Write] {
+            if is_one_entry {
+                let mut all = IoTally::empty();
+                counted().for_each(|interval| all.merge(interval.tally_of(operation)));
+                tallies.push(StreamTally { stream: 0, target: 0, operation, tally: all });
+                continue;
+            }
+            // Intervals have the latencies of all entries together only.
+            for stream in 0..streams {
+                let mut sum = StreamCount::default();
+                let own = counted().filter_map(|interval| interval.streams.get(stream));
+                own.for_each(|count| sum.merge(count));
+                tallies.push(StreamTally {
+                    stream,
+                    target: 0,
+                    operation,
+                    tally: counts_only(&sum, operation),
+                });
+            }
+        }
+        StorageOutcome {
+            elapsed_s,
+            open_s: 0.0,
+            close_s: 0.0,
+            tallies,
+            intervals: self.intervals.clone(),
+            cpu_user_s: 0.0,
+            cpu_system_s: 0.0,
+            engine: String::new(),
+            engine_reason: EngineReason::AskedFor,
+            errors: vec![],
+            error_count: 0,
+            not_started: 0,
+            ended: EndReason::Time,
+            streams: vec![
+                StreamDetails { active_s: elapsed_s, ..StreamDetails::default() };
+                streams
+            ],
+        }
+    }
+}
+
+/// Returns a tally without latencies.
+fn counts_only(count: &StreamCount, operation: IoOperation) -> IoTally {
+    let (ios, bytes) = match operation {
+        IoOperation::Read => (count.reads, count.read_bytes),
+        IoOperation::Write => (count.writes, count.write_bytes),
+    };
+    IoTally { count: ios, bytes, ..IoTally::empty() }
+}
