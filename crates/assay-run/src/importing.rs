@@ -384,3 +384,6 @@ fn store_failure(error: CaseError) -> CommandFailure {
         other => unreachable!("recording ends in {other:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

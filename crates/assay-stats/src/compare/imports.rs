@@ -23,9 +23,17 @@ pub(super) fn pair_imports<'k>(
 ) -> ImportPartners<'k> {
     let (of_a, of_b) = (unpaired_results(a, b), unpaired_results(b, a));
     let only_fit = |one: &MetricEstimate, others: &[(&'k ResultKey, &'k MetricEstimate)]| {
-        let mut fits = others.iter().filter(|(_, other)| can_be_equal(one, other));
-        let first = fits.next()?;
-        fits.next().is_none().then_some(*first)
+        let fits: Vec<_> =
+            others.iter().filter(|(_, other)| can_be_equal(one, other)).collect();
+        let is_as_large = |it: &&&(_, &MetricEstimate)| have_equal_sizes(one, it.1);
+        match fits.as_slice() {
+            [only] => Some(**only),
+            several => {
+                let mut equal = several.iter().filter(is_as_large);
+                let first = equal.next()?;
+                equal.next().is_none().then_some(**first)
+            }
+        }
     };
     let partner = |(key, one): &(&'k ResultKey, &'k MetricEstimate)| {
         let (other_key, other) = only_fit(one, &of_b)?;
@@ -58,6 +66,16 @@ fn can_be_equal(one: &MetricEstimate, other: &MetricEstimate) -> bool {
         (Some(one), Some(other)) => one == other,
         (Some(_), None) => is_name(*name) || may_lack(other, *name),
         (None, _) => is_name(*name) || may_lack(one, *name),
+    })
+}
+
+/// Whether two results have the same number of threads and the same arrays, as far as both record
+/// them. These are no conditions, but tell the results of one run apart, such as those of a core and
+/// of the node.
+fn have_equal_sizes(one: &MetricEstimate, other: &MetricEstimate) -> bool {
+    [Attribute::Threads, Attribute::BytesPerArray].into_iter().all(|name| {
+        let [one, other] = [one, other].map(|it| it.parameters.get(&name));
+        one.zip(other).is_none_or(|(one, other)| one == other)
     })
 }
 
