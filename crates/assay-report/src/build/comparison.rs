@@ -185,7 +185,7 @@ fn table(comparison: &Comparison) -> ReportTable {
         row.extend([floor.into(), verdict, by.into()]);
         table.rows.push(row);
     }
-    table.without_empty_columns()
+    table.without_empty_columns().with_pinned(word("column-verdict"))
 }
 
 /// Returns the tool that measured a pair, or both where they differ.

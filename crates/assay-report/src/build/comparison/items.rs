@@ -102,7 +102,7 @@ fn table(
         row.extend([verdict, by.into()]);
         table.rows.push(row);
     }
-    table.without_empty_columns()
+    table.without_empty_columns().with_pinned(word("column-verdict"))
 }
 
 fn item_label(pair: &MetricComparison) -> String {

@@ -53,5 +53,5 @@ fn table(comparisons: &[Comparison], first: &Comparison) -> ReportTable {
             }
         }
     }
-    table
+    table.with_pinned(word("column-verdict"))
 }
