@@ -23,22 +23,27 @@ pub(super) fn pair_imports<'k>(
 ) -> ImportPartners<'k> {
     let (of_a, of_b) = (unpaired_results(a, b), unpaired_results(b, a));
     let only_fit = |one: &MetricEstimate, others: &[(&'k ResultKey, &'k MetricEstimate)]| {
-        let fits: Vec<_> =
-            others.iter().filter(|(_, other)| can_be_equal(one, other)).collect();
-        let is_as_large = |it: &&&(_, &MetricEstimate)| have_equal_sizes(one, it.1);
-        match fits.as_slice() {
-            [only] => Some(**only),
-            several => {
-                let mut equal = several.iter().filter(is_as_large);
-                let first = equal.next()?;
-                equal.next().is_none().then_some(**first)
+        let mut fits: Vec<_> =
+            others.iter().filter(|(_, other)| can_be_equal(one, other)).copied().collect();
+        for size in [Attribute::Threads, Attribute::BytesPerArray] {
+            if fits.len() > 1 {
+                fits.retain(|(_, other)| has_equal_size(one, other, size));
             }
+        }
+        // As many threads as the whole node has are those of the node.
+        let has_threads = one.parameters.contains_key(&Attribute::Threads);
+        if has_threads && fits.iter().any(|(_, other)| is_of_node(other)) {
+            fits.retain(|(_, other)| is_of_node(other));
+        }
+        match fits.as_slice() {
+            [only] => Some(*only),
+            _ => None,
         }
     };
     let partner = |(key, one): &(&'k ResultKey, &'k MetricEstimate)| {
         let (other_key, other) = only_fit(one, &of_b)?;
-        only_fit(other, &of_a)?;
-        Some((*key, other_key))
+        let (own_key, _) = only_fit(other, &of_a)?;
+        (own_key == *key).then_some((*key, other_key))
     };
     of_a.iter().filter_map(partner).collect()
 }
@@ -69,14 +74,16 @@ fn can_be_equal(one: &MetricEstimate, other: &MetricEstimate) -> bool {
     })
 }
 
-/// Whether two results have the same number of threads and the same arrays, as far as both record
-/// them. These are no conditions, but tell the results of one run apart, such as those of a core and
-/// of the node.
-fn have_equal_sizes(one: &MetricEstimate, other: &MetricEstimate) -> bool {
-    [Attribute::Threads, Attribute::BytesPerArray].into_iter().all(|name| {
-        let [one, other] = [one, other].map(|it| it.parameters.get(&name));
-        one.zip(other).is_none_or(|(one, other)| one == other)
-    })
+fn is_of_node(result: &MetricEstimate) -> bool {
+    let placement = result.parameters.get(&Attribute::Placement);
+    placement.and_then(AttributeValue::as_text) == Some("node")
+}
+
+/// Whether two results have an equal size, as far as both record it. It is no condition, but tells
+/// the results of one run apart, such as those of a core and of the node.
+fn has_equal_size(one: &MetricEstimate, other: &MetricEstimate, size: Attribute) -> bool {
+    let [one, other] = [one, other].map(|it| it.parameters.get(&size));
+    one.zip(other).is_none_or(|(one, other)| one == other)
 }
 
 /// Whether a result may lack a condition because its file does. A file that names the far end
