@@ -215,8 +215,8 @@ pub struct ClaimsComparison<'c> {
 }
 
 impl<'c> ClaimsComparison<'c> {
-    /// Compares the results of a run with claims of the systems or files `name`, beside the
-    /// outcomes of everything else that is expected.
+    /// Compares the results of a run with claims of the systems or files `name`, and
+    /// adds the outcomes of everything else that is expected.
     ///
     /// # Errors
     /// If no result has a figure to compare with, and nothing else is expected.

@@ -1,7 +1,7 @@
 //! Deadline of a turn: ends a measurement in flight by the flag that an interrupt sets.
 //!
 //! A thread waits for the deadline and wakes only then. It decides nothing else: the caller arms it
-//! before a turn, and keeps or drops what the turn has measured.
+//! before a turn, and keeps or drops the results of the turn.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -78,7 +78,7 @@ enum CasesEnd {
     Interrupted,
 }
 
-/// What all cases of a run share.
+/// Context that all cases of a run share.
 struct CasesContext<'e> {
     execution: &'e PlanExecution<'e>,
     known: &'e RefCell<bind::RunCache>,

@@ -31,9 +31,9 @@ pub(crate) enum Allowance {
 impl RunForecast {
     /// Returns the time for the next turn of a case, `elapsed_s` after the start of the run.
     ///
-    /// First results come first, those of headline cases always. What is left beyond the plans of
-    /// fixed cases goes to headline cases, and what these leave to optional ones; cases of one
-    /// priority share it in proportion to their plans.
+    /// First results come first, those of headline cases always. Fixed cases keep their plans,
+    /// headline cases get the rest up to their plans, and optional ones the remainder. Cases of one
+    /// priority share their time in proportion to their plans.
     pub(crate) fn allowance(&self, case: &str, elapsed_s: f64) -> Allowance {
         let needs = self.needs();
         let own = self.cases.iter().zip(&needs).find(|(it, _)| it.id == case);

@@ -79,8 +79,8 @@ fn is_of_node(result: &MetricEstimate) -> bool {
     placement.and_then(AttributeValue::as_text) == Some("node")
 }
 
-/// Whether two results have an equal size, as far as both record it. It is no condition, but tells
-/// the results of one run apart, such as those of a core and of the node.
+/// Whether two results have an equal size, as far as both record it. It is no condition, but
+/// distinguishes the results of one run, such as those of a core and of the node.
 fn has_equal_size(one: &MetricEstimate, other: &MetricEstimate, size: Attribute) -> bool {
     let [one, other] = [one, other].map(|it| it.parameters.get(&size));
     one.zip(other).is_none_or(|(one, other)| one == other)
