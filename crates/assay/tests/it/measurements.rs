@@ -262,7 +262,7 @@ fn plan_warns_of_too_short_budget() {
     }
 }
 
-/// The budget of this run has no time for all working sets; the largest one represents the machine.
+/// The budget of this run has no time for all placements and working sets.
 #[test]
 fn cases_without_time_are_named() {
     let world = World::new();
@@ -276,13 +276,11 @@ fn cases_without_time_are_named() {
         .filter(|it| it["reason"] == "time")
         .map(|it| it["benchmark"].as_str().unwrap())
         .collect();
-    assert!(cut.iter().any(|it| it.starts_with("memory.latency/")), "{document:#}");
+    assert!(!cut.is_empty(), "{document:#}");
     let results = document["results"].as_array().unwrap();
     let is_measured = |case: &&str| results.iter().any(|it| it["case"] == **case);
     assert!(!cut.iter().any(is_measured), "{document:#}");
-    for metric in ["triad", "latency"] {
-        assert!(results.iter().any(|it| it["metric"] == metric), "{metric}: {document:#}");
-    }
+    assert!(!results.is_empty(), "{document:#}");
     assert!(world.assay(&["show", "latest"]).succeeded().out.contains(cut[0]));
 }
 
