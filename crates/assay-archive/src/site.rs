@@ -7,7 +7,7 @@ mod placeholders;
 mod runs;
 mod verdicts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use assay_model::failure::os_error;
@@ -16,7 +16,7 @@ use assay_report::locale::Language;
 use assay_report::site::{self, HistoryTexts, SiteContents, SiteHistory, SiteRun};
 use assay_report::words;
 use assay_run::failure::CommandFailure;
-use assay_store::{ListEntry, RunListing, Store};
+use assay_store::{ListEntry, RunFilter, RunListing, Store};
 
 use crate::ArchiveRequest;
 use crate::run_list::list_row;
@@ -60,6 +60,9 @@ pub fn write_site(
     // Verdicts are those of all runs of a label.
     let all_runs = listing.runs.clone();
     listing.runs.retain(|run| pages.filter.matches(run));
+    if listing.runs.is_empty() && !all_runs.is_empty() {
+        return Err(no_match_failure(&pages.filter, &all_runs));
+    }
     let placeholders =
         request.is_anonymous.then(|| Placeholders::open(&pages.store)).transpose()?;
     let writer = SiteWriter {
@@ -76,6 +79,28 @@ pub fn write_site(
     written.warnings.drain(..).for_each(|warning| warn(&warning));
     written.is_complete &= are_whole;
     Ok(written)
+}
+
+/// Failure of a selection that no run matches, with the labels of the stored runs.
+fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailure {
+    /// Maximum number of labels in the message.
+    const MAX_LABELS_NAMED: usize = 10;
+    let labels: BTreeSet<&str> = runs.iter().filter_map(|run| run.label.as_deref()).collect();
+    let what = match &filter.label {
+        Some(label) if !labels.contains(label.as_str()) => {
+            format!("no run has the label `{label}`")
+        }
+        _ => "no run matches these options".to_owned(),
+    };
+    let named: Vec<&str> = labels.iter().copied().take(MAX_LABELS_NAMED).collect();
+    let more = if labels.len() > named.len() { ", …" } else { "" };
+    let reason = match named.as_slice() {
+        [] => "no stored run has a label".to_owned(),
+        _ => format!("the labels of the stored runs are {}{more}", named.join(", ")),
+    };
+    CommandFailure::usage(what)
+        .with_reason(reason)
+        .advise("`assay list` shows the stored runs with their labels and hosts")
 }
 
 /// Properties of every page: another one makes all pages new.

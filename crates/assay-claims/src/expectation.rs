@@ -258,6 +258,7 @@ fn build_claim(entry: ClaimEntry, system: &str) -> Result<Claim, SpannedError> {
         tolerance: tolerance.unwrap_or(DEFAULT_TOLERANCE),
         note: entry.note,
         of: Some(ClaimTarget { benchmark, metric, dimensions }),
+        is_own: true,
     })
 }
 

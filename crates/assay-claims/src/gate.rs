@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::comparison::{Comparison, MetricComparison};
+use assay_model::doubt::Doubt;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::MetricEstimate;
 use serde::Serialize;
 
-use crate::reference::has_dimensions;
+use crate::reference::{Claim, applies_to, has_dimensions, limits_result};
 
 /// Threshold for a metric.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,6 +182,58 @@ pub fn judge_hosts<'r>(
         }
     }
     gate_results
+}
+
+/// Returns the own claims and limits that no result fits: nothing shows whether they are met.
+#[must_use]
+pub fn judge_unmeasured(
+    (claims, limits): (&[Claim], &[Claim]),
+    results: &[MetricEstimate],
+) -> Vec<GateResult> {
+    let has_result = |fits: fn(&Claim, &MetricEstimate) -> bool, claim: &Claim| {
+        results.iter().any(|estimate| fits(claim, estimate))
+    };
+    let claims = claims.iter().filter(|it| it.is_own && !has_result(applies_to, it));
+    let limits = limits.iter().filter(|it| it.is_own && !has_result(limits_result, it));
+    let undecided = |(kind, claim): (&str, &Claim)| GateResult {
+        name: format!("{kind} {}", target_name(claim)),
+        outcome: GateOutcome::CannotTell,
+        reason: "nothing was measured".to_owned(),
+    };
+    let claims = claims.map(|it| ("claim", it));
+    claims.chain(limits.map(|it| ("limit", it))).map(undecided).collect()
+}
+
+/// Judges results whose limits were applied. A value above its limit is in doubt and decides
+/// nothing.
+#[must_use]
+pub fn judge_limits(limits: &[Claim], results: &[MetricEstimate]) -> Vec<GateResult> {
+    let mut gate_results = Vec::new();
+    for limit in limits {
+        let Quantity { value: maximum, unit } = limit.quantity;
+        for estimate in results.iter().filter(|it| limits_result(limit, it)) {
+            let mut doubts = estimate.warnings.iter();
+            let is_above = doubts.any(|it| matches!(it, Doubt::AboveLimit { .. }));
+            let median = Quantity::new(estimate.median, unit);
+            let relation = if is_above { "above the limit" } else { "limit" };
+            gate_results.push(GateResult {
+                name: format!("limit {} {}", limit.what, estimate.case),
+                outcome: match is_above {
+                    true => GateOutcome::CannotTell,
+                    false => GateOutcome::Passed,
+                },
+                reason: format!("{median}, {relation} {}", Quantity::new(maximum, unit)),
+            });
+        }
+    }
+    gate_results
+}
+
+/// Returns the metric of a claim and its dimensions.
+fn target_name(claim: &Claim) -> String {
+    let dimensions = claim.of.iter().flat_map(|target| &target.dimensions);
+    let dimensions = dimensions.map(|(name, value)| format!(" {}={value}", name.name()));
+    claim.what.clone() + &dimensions.collect::<String>()
 }
 
 /// Judges by how much the second condition is worse, from the interval of the ratio. With too few

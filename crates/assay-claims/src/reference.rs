@@ -55,6 +55,10 @@ pub struct Claim {
     /// Results of assay to which the claim applies; `None` if no metric corresponds.
     #[serde(skip)]
     pub of: Option<ClaimTarget>,
+    /// Whether a file of the user has it, and not the table of published figures: the user expects
+    /// a result for it.
+    #[serde(skip)]
+    pub is_own: bool,
 }
 
 /// Qualifier of a figure in its source.
@@ -196,6 +200,7 @@ pub fn published_claims() -> Vec<Claim> {
                         metric,
                         dimensions,
                     }),
+                    is_own: false,
                 });
             }
         }
@@ -322,13 +327,7 @@ pub fn claims_for_system(name: &str) -> Result<Vec<Claim>, UnknownSystem> {
 /// host, unless it names `host` for a total of several.
 #[must_use]
 pub fn data_sheet_limit(estimate: &MetricEstimate, sheet: &[Claim]) -> Option<PhysicalLimit> {
-    let names_host = |limit: &Claim| {
-        limit.of.as_ref().is_some_and(|target| names_dimension(target, Attribute::Host))
-    };
-    let applies = |limit: &&Claim| {
-        applies_to(limit, estimate) && (names_host(limit) || !estimate.spans_hosts())
-    };
-    let applicable = sheet.iter().filter(applies);
+    let applicable = sheet.iter().filter(|limit| limits_result(limit, estimate));
     let lowest = applicable.min_by(|a, b| a.quantity.value.total_cmp(&b.quantity.value))?;
     let parts = [lowest.source.as_str(), lowest.date.as_str()];
     let nonempty: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -339,11 +338,19 @@ pub fn data_sheet_limit(estimate: &MetricEstimate, sheet: &[Claim]) -> Option<Ph
     })
 }
 
+/// Whether a limit applies to a result.
+pub(crate) fn limits_result(limit: &Claim, estimate: &MetricEstimate) -> bool {
+    let target = limit.of.as_ref();
+    let names_host = target.is_some_and(|target| names_dimension(target, Attribute::Host));
+    applies_to(limit, estimate) && (names_host || !estimate.spans_hosts())
+}
+
 fn names_dimension(target: &ClaimTarget, wanted: Attribute) -> bool {
     target.dimensions.iter().any(|(name, _)| *name == wanted)
 }
 
-fn applies_to(claim: &Claim, estimate: &MetricEstimate) -> bool {
+/// Whether a claim is about the metric and the dimensions of a result.
+pub(crate) fn applies_to(claim: &Claim, estimate: &MetricEstimate) -> bool {
     let Some(target) = &claim.of else { return false };
     target.benchmark.id() == estimate.benchmark
         && target.metric.name == estimate.metric

@@ -21,8 +21,13 @@ use crate::terminal::Terminal;
 pub const SEARCH_MESSAGE: &str = "progress-looking";
 
 /// Phrases about plans that exceed their time budget. All hosts send nearly the same.
-const OUTLOOK_PHRASES: [&str; 4] =
-    ["plan-in-a-hurry", "run-over-budget", "run-even-longer", "solve-over-budget"];
+const OUTLOOK_PHRASES: [&str; 5] = [
+    "plan-in-a-hurry",
+    "plan-too-short",
+    "run-over-budget",
+    "run-even-longer",
+    "solve-over-budget",
+];
 
 /// Listener that prints a run's progress and problems on the terminal.
 #[derive(Debug)]
@@ -322,8 +327,10 @@ impl ProgressListener<'_> {
             // measurement all the same, while the user can still stop.
             RunEvent::Doubt { case: None, doubt }
                 if self.has_report && self.has_started_case && trust::lowers_trust(doubt) => {}
-            // The point of a curve was skipped; nothing was measured.
-            RunEvent::CaseFinished { stopped: StopReason::NotNeeded, .. } => {
+            // Nothing was measured: the point of a curve was skipped, or there was no time.
+            RunEvent::CaseFinished {
+                stopped: StopReason::NotNeeded | StopReason::Cut, ..
+            } => {
                 self.print_failures();
             }
             // Doubts stay queued: other hosts may finish later with the same doubts.

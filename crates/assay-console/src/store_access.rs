@@ -88,11 +88,25 @@ pub fn read_condition(
         for id in resolve_condition(typed, (name, host))? {
             // A run may be named both directly and by its label.
             if runs.iter().all(|it| it.started.run != id) {
-                runs.push(read_and_warn(typed, &id, terminal)?);
+                let run = read_and_warn(typed, &id, terminal)?;
+                check_host(&run, host)?;
+                runs.push(run);
             }
         }
     }
     order_runs(typed, runs)
+}
+
+/// Rejects a run of another host than the named one.
+fn check_host(run: &Run, host: Option<&str>) -> Result<(), CommandFailure> {
+    let own = run.first_host().map(|joined| joined.host.as_str());
+    match (host, own) {
+        (Some(host), Some(own)) if host != own => {
+            let what = format!("run {} is of {own}, not of {host}", run.started.run);
+            Err(CommandFailure::usage(what).advise("omit --host, or name a run of that host"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Sorts runs by their position in the store's list. Start times are unreliable: the clock may have

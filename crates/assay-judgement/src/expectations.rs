@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assay_claims::expectation::{Expectations, JudgedResults};
+use assay_claims::gate::{self, GateResult};
 use assay_claims::reference;
 use assay_model::path_text;
 use assay_model::run::Run;
@@ -114,10 +115,26 @@ impl NamedExpectations {
         has_gates.then(|| JudgedHosts::judge(&self.values.gates, summary))
     }
 
-    /// Compares results with the claims; `None` without claims.
+    /// Compares results with the claims; `None` without claims, or if all are of the user and none
+    /// has a result, which [`NamedExpectations::judge_unmeasured`] reports.
     pub fn check_claims(&self, results: &[MetricEstimate]) -> Option<ClaimsOutcome> {
         let claims = self.values.claims.as_slice();
-        let has_claims = !claims.is_empty();
-        has_claims.then(|| ClaimsOutcome::judge(results, claims, &self.claims_name))
+        let is_judged = claims.len() > gate::judge_unmeasured((claims, &[]), results).len();
+        is_judged.then(|| ClaimsOutcome::judge(results, claims, &self.claims_name))
+    }
+
+    /// Returns the user's claims and limits that no result fits.
+    pub fn judge_unmeasured(&self, results: &[MetricEstimate]) -> Vec<GateResult> {
+        let Expectations { claims, limits, .. } = &self.values;
+        gate::judge_unmeasured((claims, limits), results)
+    }
+
+    /// Returns the outcomes of the gates on each host, of the limits, and of all entries that no
+    /// result fits.
+    pub fn judge_entries(&self, summary: &RunSummary) -> Vec<GateResult> {
+        let of_gates = self.judge_hosts(summary).map(|it| it.results()).unwrap_or_default();
+        let of_limits = gate::judge_limits(&self.values.limits, &summary.results);
+        let unmeasured = self.judge_unmeasured(&summary.results);
+        [of_gates, of_limits, unmeasured].concat()
     }
 }

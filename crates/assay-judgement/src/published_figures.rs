@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_claims::gate::GateOutcome;
+use assay_claims::gate::{GateOutcome, GateResult};
 use assay_claims::reference::{self, Claim, ClaimCheck, ClaimVerdict, Qualifier};
 use assay_model::comparison::{self, ComparedCondition};
 use assay_model::quantity::Quantity;
@@ -16,6 +16,8 @@ use assay_report::{precision, render};
 use assay_run::failure::CommandFailure;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::gates;
 
 /// Formats a claim, such as `about 260 GB/s`, in the language of the output, with the digits and
 /// the prefix that were published.
@@ -127,7 +129,8 @@ fn comparison_document(checks: &[ClaimCheck<'_>], name: &str) -> Document {
             ]);
         }
     }
-    document.blocks.push(Block::Table(table.without_empty_columns()));
+    let table = table.without_empty_columns().with_pinned(message("column-verdict"));
+    document.blocks.push(Block::Table(table));
     document.blocks.extend((!notes.is_empty()).then_some(Block::Notes(notes)));
     let tolerance = percent(100.0 * reference::DEFAULT_TOLERANCE);
     document.paragraph(Tone::Quiet, sentence("held-explanation", &[("tolerance", &tolerance)]));
@@ -195,25 +198,29 @@ fn result_name(estimate: &MetricEstimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
-/// Results of a run that are compared with claims, for the page of `compare RUN SYSTEM`.
+/// Results of a run that are judged by expectations, for the page of `compare RUN FILE|SYSTEM`.
 #[derive(Debug)]
 pub struct ClaimsComparison<'c> {
     summary: &'c RunSummary,
     checks: Vec<ClaimCheck<'c>>,
+    /// Outcomes of gates and limits, and of entries that no result fits.
+    outcomes: Vec<GateResult>,
     name: &'c str,
 }
 
 impl<'c> ClaimsComparison<'c> {
-    /// Compares the results of a run with claims of the systems or files `name`.
+    /// Compares the results of a run with claims of the systems or files `name`, and
+    /// adds the outcomes of everything else that is expected.
     ///
     /// # Errors
-    /// If no result has a figure to compare with.
+    /// If no result has a figure to compare with, and nothing else is expected.
     pub fn new(
         summary: &'c RunSummary,
         (claims, name): (&'c [Claim], &'c str),
+        outcomes: Vec<GateResult>,
     ) -> Result<Self, CommandFailure> {
         let checks = reference::check_claims(&summary.results, claims);
-        if checks.is_empty() {
+        if checks.is_empty() && outcomes.is_empty() {
             return Err(CommandFailure::usage(format!(
                 "the run has no results with published figures of {name}"
             ))
@@ -222,22 +229,41 @@ impl<'c> ClaimsComparison<'c> {
                  dimensions: `assay import --set placement=node`"
             )));
         }
-        Ok(Self { summary, checks, name })
+        Ok(Self { summary, checks, outcomes, name })
     }
 
-    /// Returns whether the claims are reached.
-    pub fn outcome(&self) -> GateOutcome {
-        claims_outcome(&self.checks)
+    /// Returns the outcomes of gates and limits, and of entries that no result fits.
+    pub fn outcomes(&self) -> &[GateResult] {
+        &self.outcomes
     }
 
-    /// Returns the page.
+    /// Returns whether the claims are reached that have a result; `None` if none has.
+    pub fn claims_outcome(&self) -> Option<GateOutcome> {
+        (!self.checks.is_empty()).then(|| claims_outcome(&self.checks))
+    }
+
+    /// Returns the page of the claims; `None` if none has a result.
+    pub fn claims_document(&self) -> Option<Document> {
+        (!self.checks.is_empty()).then(|| comparison_document(&self.checks, self.name))
+    }
+
+    /// Returns the page of the claims and of all outcomes.
     pub fn document(&self) -> Document {
-        comparison_document(&self.checks, self.name)
+        let outcomes = gates::outcomes_page(&self.outcomes);
+        match self.claims_document() {
+            Some(mut document) if !self.outcomes.is_empty() => {
+                document.heading(outcomes.title.clone());
+                document.blocks.extend(outcomes.blocks);
+                document
+            }
+            Some(document) => document,
+            None => outcomes,
+        }
     }
 
     /// Renders the comparison in the form of a comparison of runs: a pair for each figure.
     pub fn to_json(&self) -> String {
-        comparison_json(self.summary, &self.checks, self.name)
+        comparison_json(self)
     }
 
     /// Renders a row for each figure.
@@ -248,7 +274,7 @@ impl<'c> ClaimsComparison<'c> {
 
 /// Comparison of a run with published figures, with the members of a comparison of runs.
 #[derive(Serialize)]
-struct PublishedComparison {
+struct PublishedComparison<'c> {
     schema: u32,
     a: ComparedCondition,
     b: ComparedCondition,
@@ -258,21 +284,25 @@ struct PublishedComparison {
     pairs: Vec<Value>,
     unmatched: [String; 0],
     differences: [String; 0],
+    #[serde(skip_serializing_if = "<[GateResult]>::is_empty")]
+    gates: &'c [GateResult],
 }
 
-fn comparison_json(summary: &RunSummary, checks: &[ClaimCheck<'_>], name: &str) -> String {
+fn comparison_json(compared: &ClaimsComparison<'_>) -> String {
+    let ClaimsComparison { summary, checks, outcomes, name } = compared;
     let pairs = checks.iter().flat_map(|check| check.claims.iter().map(|it| pair(check, it)));
     let runs = vec![summary.run.id.clone()];
     let document = PublishedComparison {
         schema: comparison::SCHEMA,
         a: ComparedCondition { name: summary.run.id.clone(), runs },
-        b: ComparedCondition { name: name.to_owned(), runs: Vec::new() },
+        b: ComparedCondition { name: (*name).to_owned(), runs: Vec::new() },
         control: [],
         design: "published",
         margin: reference::DEFAULT_TOLERANCE,
         pairs: pairs.collect(),
         unmatched: [],
         differences: [],
+        gates: outcomes,
     };
     render::json::document(&document)
 }

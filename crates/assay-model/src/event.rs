@@ -339,6 +339,8 @@ pub enum StopReason {
     NotNeeded,
     /// The comparison with the other programs is decided.
     Decided,
+    /// The budget of the run ended before it had a result; it has no samples.
+    Cut,
 }
 
 /// Final status of a run.

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::workload::{RdmaDevice, Workload};
 
 pub mod expand;
+mod priority;
 mod time_estimate;
+
+pub use priority::TimePriority;
 
 /// Suite expanded for one host. Its printed form (`--dry-run`) shows every case without any
 /// unresolved default.
@@ -64,6 +67,8 @@ pub enum MissingRequirement {
     Library,
     /// An RDMA device.
     RdmaDevice,
+    /// Time: the budget of the run ended before the case.
+    Time,
 }
 
 /// Unit of execution: one workload, measured by one measurer.

@@ -166,6 +166,8 @@ phrase-measures-alone = žádný nainstalovaný nástroj nic z toho neměří: a
 phrase-hosts-presumed = předpokládají se obvyklé servery: žádný hostitel nebyl na rychlost dotázán
 phrase-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
 phrase-run-even-longer = běh nyní potrvá asi { $time }, a ne { $before }: co se dosud změřilo, trvalo déle, než se čekalo
+phrase-cases-cut = nezměřeno případů: { $few } z { $all }; rozpočet { $budget } skončil dřív
+phrase-plan-too-short = za { $budget } zůstane nezměřeno asi { $few } z { $all } případů; na všechny by stačilo { $needed }
 phrase-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu
    *[other] { $all } případů

@@ -165,6 +165,8 @@ phrase-measures-alone = kein installiertes Programm misst etwas davon: assay mis
 phrase-hosts-presumed = übliche Server sind angenommen: Kein Host wurde nach seiner Geschwindigkeit gefragt
 phrase-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
 phrase-run-even-longer = der Lauf dauert inzwischen etwa { $time } und nicht { $before }: Was bisher gemessen wurde, dauerte länger als erwartet
+phrase-cases-cut = { $few } von { $all } Fällen wurden nicht gemessen: Das Budget von { $budget } war vorher zu Ende
+phrase-plan-too-short = in { $budget } werden etwa { $few } von { $all } Fällen nicht gemessen; für alle würden { $needed } reichen
 phrase-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Fall
    *[other] { $all } Fällen

@@ -171,6 +171,8 @@ phrase-measures-alone = ninguna herramienta instalada mide nada de esto: assay m
 phrase-hosts-presumed = se suponen servidores habituales: a ningún host se le preguntó por su velocidad
 phrase-run-over-budget = la ejecución tarda unos { $time } en lugar de los { $budget } de su presupuesto
 phrase-run-even-longer = la ejecución tarda ya unos { $time } y no { $before }: lo medido hasta ahora tardó más de lo esperado
+phrase-cases-cut = no se midieron { $few } de { $all } casos: el presupuesto de { $budget } terminó antes
+phrase-plan-too-short = en { $budget } no se miden unos { $few } de { $all } casos; { $needed } bastarían para todos
 phrase-plan-in-a-hurry = { $few ->
     [one] { $few } de { $all } casos solo tiene
    *[other] { $few } de { $all } casos solo tienen

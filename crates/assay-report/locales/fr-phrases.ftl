@@ -171,6 +171,8 @@ phrase-measures-alone = aucun outil installé ne mesure quoi que ce soit de cela
 phrase-hosts-presumed = des serveurs ordinaires sont supposés : aucun hôte n’a été interrogé sur sa vitesse
 phrase-run-over-budget = l’exécution prend environ { $time } au lieu des { $budget } de son budget
 phrase-run-even-longer = l’exécution prend désormais environ { $time } et non { $before } : ce qui a été mesuré jusqu’ici a pris plus de temps que prévu
+phrase-cases-cut = { $few } cas sur { $all } n’ont pas été mesurés : le budget de { $budget } s’est terminé avant
+phrase-plan-too-short = en { $budget }, environ { $few } cas sur { $all } ne sont pas mesurés ; { $needed } suffiraient pour tous
 phrase-plan-in-a-hurry = { $few ->
     [one] { $few } cas sur { $all } n’a
    *[other] { $few } cas sur { $all } n’ont

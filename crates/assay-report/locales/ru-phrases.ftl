@@ -167,6 +167,8 @@ phrase-measures-alone = ни один установленный инструм�
 phrase-hosts-presumed = предполагаются обычные серверы: скорость узлов не запрашивалась
 phrase-run-over-budget = прогон займёт около { $time } вместо бюджета { $budget }
 phrase-run-even-longer = прогон теперь займёт около { $time }, а не { $before }: измеренное до сих пор заняло больше времени, чем ожидалось
+phrase-cases-cut = не измерено тестов: { $few } из { $all }; бюджет { $budget } закончился раньше
+phrase-plan-too-short = за { $budget } останется без измерения около { $few } из { $all } тестов; на все хватило бы { $needed }
 phrase-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
     [one] { $all } теста
    *[other] { $all } тестов

@@ -20,7 +20,7 @@ pub use answer::{
     AnswerRow, MAX_ROWS, answer, answer_rows, distrust_reasons, judged_estimates, trust_level,
     trust_notice,
 };
-pub use comparison::levels::{add_levels, factor_plan, level_comparison};
+pub use comparison::levels::{FactorPlanTimes, add_levels, factor_plan, level_comparison};
 pub use comparison::programs::add_programs;
 pub(crate) use comparison::{case_label_of, sort_related, verdict_texts};
 pub use comparison::{comparison, result_names};

@@ -93,6 +93,8 @@ pub struct TableColumn {
     pub title: String,
     /// Alignment of the cells.
     pub align: ColumnAlignment,
+    /// Whether a page keeps the column in view where a narrow screen scrolls the table.
+    pub is_pinned: bool,
 }
 
 /// Alignment of the cells of a column.
@@ -404,6 +406,7 @@ impl ReportTable {
         let column = |&(title, align): &(&str, ColumnAlignment)| TableColumn {
             title: title.to_owned(),
             align,
+            is_pinned: false,
         };
         Self {
             caption: caption.into(),
@@ -439,6 +442,13 @@ impl ReportTable {
         let is_used: Vec<bool> = (0..self.columns.len()).map(is_used).collect();
         keep(&mut self.columns, &is_used);
         self.rows.iter_mut().for_each(|row| keep(row, &is_used));
+        self
+    }
+
+    /// Returns the table with the column of this title pinned, for verdicts behind their figures.
+    #[must_use]
+    pub fn with_pinned(mut self, title: &str) -> Self {
+        self.columns.iter_mut().for_each(|it| it.is_pinned |= it.title == title);
         self
     }
 

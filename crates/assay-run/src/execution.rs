@@ -3,18 +3,24 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use assay_model::attribute::Attribute;
 use assay_model::event::{StopReason, TurnPosition};
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Plan};
-use assay_model::run::Run;
+use assay_model::quantity::Unit;
+use assay_model::run::{CaseOutcome, Run};
 use assay_store::Store;
 
 use crate::bind;
 use crate::coordinator::Coordinator;
+use crate::deadline::TurnDeadline;
 use crate::failure::CommandFailure;
+use crate::forecast::Allowance;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
 use crate::refine::{self, RefinedCase};
@@ -72,19 +78,87 @@ enum CasesEnd {
     Interrupted,
 }
 
+/// Context that all cases of a run share.
+struct CasesContext<'e> {
+    execution: &'e PlanExecution<'e>,
+    known: &'e RefCell<bind::RunCache>,
+    deadline: &'e TurnDeadline<'e>,
+}
+
+impl CasesContext<'_> {
+    /// Grants a case its share of the time that the run has left. Returns how the case ends if no
+    /// time is left.
+    fn grant_turn(
+        &self,
+        case: &Case,
+        state: &mut CaseState,
+        elapsed_s: f64,
+    ) -> Option<StopReason> {
+        match self.known.borrow().forecast.allowance(&case.id, elapsed_s) {
+            Allowance::Planned => None,
+            Allowance::UpTo { total_s, end_s, may_end } => {
+                state.limit_time(total_s);
+                self.deadline.arm(end_s, may_end);
+                None
+            }
+            Allowance::Nothing if state.preparations_ended() > 0 => Some(StopReason::Budget),
+            Allowance::Nothing => Some(StopReason::Cut),
+        }
+    }
+
+    /// Returns the outcome of a turn; one that the deadline has ended keeps its complete results.
+    fn end_turn<T: From<StopReason>>(
+        &self,
+        (case, state): (&Case, &mut CaseState),
+        outcome: Result<T, CaseError>,
+        session: &mut Session<'_>,
+    ) -> Result<Result<T, CaseError>, CommandFailure> {
+        let is_late = self.deadline.disarm();
+        if !is_late || !matches!(outcome, Err(CaseError::Interrupted)) {
+            return Ok(outcome);
+        }
+        let is_kept = keep_results(case, state, session)?;
+        Ok(Ok(if is_kept { StopReason::Budget } else { StopReason::Cut }.into()))
+    }
+}
+
 /// Measures all cases, in turns with their neighbours if possible. A failed case does not stop the
 /// others.
 fn measure_cases(
     execution: &PlanExecution<'_>,
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
-    let known = RefCell::new(bind::RunCache::from_plan(&execution.plan, &execution.host));
-    let rates = bind::measure_memory_costs(&execution.plan, execution.cancel);
-    known.borrow_mut().forecast.set_memory_costs(rates);
-    if let Some(words) = execution.plan.budget_warning() {
-        session.log.note(None, &words);
+    let mut known = bind::RunCache::from_plan(&execution.plan, &execution.host);
+    if !session.log.is_alone() {
+        known.forecast.fix_cases();
     }
-    for group in interleaving::group_cases(&execution.plan.cases, execution.tools, &known) {
+    known
+        .forecast
+        .set_memory_costs(bind::measure_memory_costs(&execution.plan, execution.cancel));
+    let warnings = [execution.plan.budget_warning(), known.forecast.cut_warning()];
+    warnings.iter().flatten().for_each(|words| session.log.note(None, words));
+    let (known, deadline) = (RefCell::new(known), TurnDeadline::new(execution.cancel));
+    let run = CasesContext { execution, known: &known, deadline: &deadline };
+    let ended = thread::scope(|scope| {
+        let _open = deadline.open();
+        // Without a thread every turn takes its time.
+        let watch = thread::Builder::new().name("deadline".to_owned());
+        drop(watch.spawn_scoped(scope, || deadline.watch()));
+        measure_groups(&run, session)
+    })?;
+    if let Some(words) = cut_note(session.log.run_so_far()) {
+        session.log.warn(&words);
+    }
+    Ok(ended)
+}
+
+/// Measures the groups of cases one after another.
+fn measure_groups(
+    run: &CasesContext<'_>,
+    session: &mut Session<'_>,
+) -> Result<CasesEnd, CommandFailure> {
+    let CasesContext { execution, known, .. } = *run;
+    for group in interleaving::group_cases(&execution.plan.cases, execution.tools, known) {
         if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
             session.log.warn(&words);
         }
@@ -94,8 +168,8 @@ fn measure_cases(
             return Ok(CasesEnd::Interrupted);
         }
         let ended = match group {
-            [case] => measure_case(case, execution, &known, session)?,
-            several => interleaving::measure(several, execution, &known, session)?,
+            [case] => measure_case(case, run, session)?,
+            several => interleaving::measure(several, run, session)?,
         };
         if ended == CasesEnd::Interrupted {
             return Ok(ended);
@@ -104,18 +178,40 @@ fn measure_cases(
     Ok(CasesEnd::Whole)
 }
 
+/// Returns the number of cases that the end of the budget has left out.
+fn cut_note(run: &Run) -> Option<Phrase> {
+    let plan = &run.started.plan;
+    let is_cut = |outcome: &Option<CaseOutcome>| {
+        *outcome == Some(CaseOutcome::Finished(StopReason::Cut))
+    };
+    let cut = run.cases.iter().filter(|record| is_cut(&record.outcome)).count();
+    (cut > 0).then(|| {
+        phrase!(
+            "cases-cut",
+            "{few} of {all} cases were not measured: the budget of {budget} ended before them",
+            few = cut,
+            all = plan.cases.len(),
+            budget = Phrase::approximate(plan.budget_s, Unit::Second),
+        )
+    })
+}
+
 fn measure_case(
     case: &Case,
-    execution: &PlanExecution<'_>,
-    known: &RefCell<bind::RunCache>,
+    run: &CasesContext<'_>,
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
+    let CasesContext { execution, known, deadline } = *run;
     let refined = refine::refine(case, session.log.run_so_far());
     session.start_case(&case.id)?;
     warn_of_case(case, session);
     let mut state = CaseState::new(case, &execution.host.name);
+    if let Some(stopped) = run.grant_turn(case, &mut state, session.elapsed_s()) {
+        known.borrow_mut().forecast.record_end(&case.id);
+        return end_case(case, Ok(stopped), &mut state, session);
+    }
     session.begin_turn();
-    let mut recorder = session.recorder(&mut state, execution.cancel);
+    let mut recorder = session.recorder(&mut state, execution.cancel).with_deadline(deadline);
     let surroundings = bind::CaseEnv {
         host: &execution.host,
         tools: execution.tools,
@@ -133,7 +229,8 @@ fn measure_case(
     };
     let spent_s = recorder.elapsed_s();
     session.end_turn(&case.id);
-    known.borrow_mut().forecast.record_spent(&case.id, spent_s, true);
+    known.borrow_mut().forecast.record_turn(&case.id, spent_s, true);
+    let outcome = run.end_turn((case, &mut state), outcome, session)?;
     if matches!(outcome, Err(CaseError::Interrupted)) {
         keep_interrupted(case, &mut state, session)?;
     }
@@ -148,32 +245,40 @@ fn warn_of_case(case: &Case, session: &mut Session<'_>) {
     }
 }
 
-/// Keeps the results of an interrupted case.
-///
-/// Transfers, I/O, runs of tools and solutions, each of which was checked, count up to the
-/// interruption. All other results are checked at the end of a preparation, so that only complete
-/// preparations count.
+/// Ends an interrupted case that has results.
 fn keep_interrupted(
     case: &Case,
     state: &mut CaseState,
     session: &mut Session<'_>,
 ) -> Result<(), CommandFailure> {
-    let as_far_as_it_came = case.by != "assay" || case.workload.checks_each_result();
-    let is_kept = match as_far_as_it_came {
-        true => state.has_samples(),
-        false => state.preparations_ended() > 0,
-    };
-    if !is_kept {
-        // A search that has not met its goal has no result, but its tries are kept.
-        let goal = case.workload.latency_goal().filter(|_| state.has_series());
-        let Some(goal) = goal.map(ToString::to_string) else { return Ok(()) };
-        let failure = CaseFailure::NoRateKeepsGoal { goal, last: None };
-        return end_case(case, Err(failure.into()), state, session).map(drop);
+    if keep_results(case, state, session)? {
+        return end_case(case, Ok(StopReason::Budget), state, session).map(drop);
     }
-    if as_far_as_it_came {
+    // A search that has not met its goal has no result, but its tries are kept.
+    let goal = case.workload.latency_goal().filter(|_| state.has_series());
+    let Some(goal) = goal.map(ToString::to_string) else { return Ok(()) };
+    let failure = CaseFailure::NoRateKeepsGoal { goal, last: None };
+    end_case(case, Err(failure.into()), state, session).map(drop)
+}
+
+/// Stores the results of a case that was stopped; returns whether it has any.
+///
+/// Transfers, I/O, runs of tools and solutions, each of which was checked, count up to the
+/// stop. All other results are checked at the end of a preparation, so that only complete
+/// preparations count.
+fn keep_results(
+    case: &Case,
+    state: &mut CaseState,
+    session: &mut Session<'_>,
+) -> Result<bool, CommandFailure> {
+    if case.by == "assay" && !case.workload.checks_each_result() {
+        return Ok(state.preparations_ended() > 0);
+    }
+    let is_kept = state.has_samples();
+    if is_kept {
         state.take_pending().into_iter().try_for_each(|event| session.log.add(event))?;
     }
-    end_case(case, Ok(StopReason::Budget), state, session).map(drop)
+    Ok(is_kept)
 }
 
 /// Stores the end of a case. Data transferred before a connection broke remain valid.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_model::event::TurnPosition;
-use assay_model::factor::{FactorLevel, format_levels};
+use assay_model::factor::{FactorLevel, fill_placeholders, format_levels};
 use assay_model::phrase;
 use assay_model::run::Run;
 use assay_model::seed;
@@ -65,6 +65,30 @@ impl FactorTurns<'_> {
     #[must_use]
     pub fn turn_budget_s(&self, whole_s: Option<f64>) -> f64 {
         whole_s.unwrap_or(self.suite.budget_s) / f64::from(self.count().max(1))
+    }
+
+    /// Seconds of all turns, and those of it that changes need to settle, without the time of the
+    /// commands; `whole_s` as in [`FactorTurns::turn_budget_s`].
+    #[must_use]
+    pub fn planned_s(&self, whole_s: Option<f64>) -> (f64, f64) {
+        let settling_s = f64::from(self.change_count()) * self.settle.as_secs_f64();
+        (f64::from(self.count()) * self.turn_budget_s(whole_s) + settling_s, settling_s)
+    }
+
+    /// Number of turns before which a command changes a level.
+    fn change_count(&self) -> u32 {
+        let lines = |case: &FactorialCase| -> Vec<Option<String>> {
+            let commands = self.suite.factors.iter().filter_map(|it| it.apply.as_ref());
+            commands.map(|it| fill_placeholders(&it.line, &case.levels).ok()).collect()
+        };
+        let mut before: Vec<Option<String>> = Vec::new();
+        let mut changes = 0;
+        for index in self.order().concat() {
+            let lines = lines(&self.suite.combinations[index]);
+            changes += u32::from(lines != before);
+            before = lines;
+        }
+        changes
     }
 
     /// Returns the request for one combination.

@@ -16,7 +16,6 @@ use assay_fleet::remote::{
     RemoteTurn,
 };
 use assay_model::event::TurnPosition;
-use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::host_names::format_host_list;
 use assay_model::phrase;
@@ -125,7 +124,7 @@ impl FleetPlan {
     /// states this assumption.
     #[must_use]
     pub fn forecast(&self) -> PlanForecast {
-        let mut outlook = PlanForecast::from_plan(&self.plan, &HostFacts::default());
+        let mut outlook = PlanForecast::for_hosts(&self.plan);
         // The note is not needed if the forecast follows from the budget alone.
         let is_of_hosts =
             outlook.notes.len() > usize::from(self.plan.budget_warning().is_some());

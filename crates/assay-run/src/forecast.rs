@@ -1,4 +1,5 @@
-//! Forecasts the duration of a run, to warn of an exceeded budget in advance.
+//! Forecasts the duration of a run, to divide the rest of its budget among the cases and to warn
+//! of an exceeded budget in advance.
 //!
 //! Computes from the plan, from costs measured on this machine, and from the time that cases took
 //! so far. It measures and prints nothing itself.
@@ -9,9 +10,13 @@ use assay_kernels::memory::stream::{Stream, StreamOperation};
 use assay_model::facts::HostFacts;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
-use assay_model::plan::{Case, Plan};
+use assay_model::plan::{Case, Plan, TimePriority};
 use assay_model::quantity::Unit;
 use assay_model::workload::Workload;
+
+mod time_left;
+
+pub(crate) use time_left::Allowance;
 
 /// Relative excess over a budget that is not reported.
 pub(crate) const TOLERANCE: f64 = 0.2;
@@ -59,6 +64,8 @@ impl MemoryCosts {
 pub(crate) struct RunForecast {
     budget_s: f64,
     cases: Vec<Case>,
+    /// Priority of each case; all are fixed if the cases share their time with other hosts.
+    priorities: Vec<TimePriority>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
     /// Total overhead of MPI launches without their measurements, and their number.
@@ -66,9 +73,60 @@ pub(crate) struct RunForecast {
     memory: Option<MemoryCosts>,
     /// Largest amount of memory touched at one time so far.
     touched_bytes: f64,
-    /// Time of each case that has begun, and whether it has ended.
-    spent: BTreeMap<String, (f64, bool)>,
+    /// Time of each case that has begun.
+    spent: BTreeMap<String, SpentTime>,
     reported_s: Option<f64>,
+}
+
+/// Time of a case so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct SpentTime {
+    seconds: f64,
+    first_turn_s: f64,
+    /// Number of completed turns.
+    turns: u32,
+    is_over: bool,
+}
+
+/// Time that a case needs for its plan, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+struct CaseNeed {
+    priority: TimePriority,
+    /// Seconds up to its first result.
+    least_s: f64,
+    /// Seconds of its budget and of the choice of its loops, at least `least_s`.
+    planned_s: f64,
+    spent: SpentTime,
+}
+
+impl CaseNeed {
+    /// Seconds that the case still plans to use.
+    fn remaining_s(&self) -> f64 {
+        if self.spent.is_over { 0.0 } else { (self.planned_s - self.spent.seconds).max(0.0) }
+    }
+
+    /// Seconds that the case still needs, however short the time is.
+    fn required_s(&self) -> f64 {
+        match self.priority {
+            TimePriority::Fixed => self.remaining_s(),
+            TimePriority::Headline => self.first_result_s(),
+            TimePriority::Optional => 0.0,
+        }
+    }
+
+    /// Seconds up to its first result.
+    fn first_result_s(&self) -> f64 {
+        let has_result = self.spent.is_over || self.spent.turns > 0;
+        if has_result { 0.0 } else { (self.least_s - self.spent.seconds).max(0.0) }
+    }
+
+    /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower.
+    fn pace(needs: &[Self]) -> f64 {
+        let first_turns = || needs.iter().filter(|it| it.spent.turns > 0);
+        let took_s: f64 = first_turns().map(|it| it.spent.first_turn_s).sum();
+        let forecast_s: f64 = first_turns().map(|it| it.least_s).sum();
+        if forecast_s > 0.0 { (took_s / forecast_s).max(1.0) } else { 1.0 }
+    }
 }
 
 impl RunForecast {
@@ -81,7 +139,13 @@ impl RunForecast {
     pub(crate) fn from_plan(plan: &Plan, host: &HostFacts) -> Self {
         let least_s = plan.cases.iter().map(|case| case.min_duration_s(host).unwrap_or(0.0));
         let (least_s, cases) = (least_s.collect(), plan.cases.clone());
-        Self { budget_s: plan.budget_s, cases, least_s, ..Self::default() }
+        let priorities = plan.time_priorities();
+        Self { budget_s: plan.budget_s, cases, priorities, least_s, ..Self::default() }
+    }
+
+    /// Shortens no case: other hosts measure the same cases at the same time.
+    pub(crate) fn fix_cases(&mut self) {
+        self.priorities.fill(TimePriority::Fixed);
     }
 
     /// Adds the overhead of a launch, without its measurement.
@@ -107,15 +171,29 @@ impl RunForecast {
         }
     }
 
-    /// Updates the time that a case has used so far.
-    pub(crate) fn record_spent(&mut self, case: &str, spent_s: f64, is_over: bool) {
-        self.spent.insert(case.to_owned(), (spent_s, is_over));
+    /// Updates the time that a case has used so far, within a turn.
+    pub(crate) fn record_spent(&mut self, case: &str, spent_s: f64) {
+        self.spent.entry(case.to_owned()).or_default().seconds = spent_s;
+    }
+
+    /// Records the end of a turn, after which the case is over or has another one.
+    pub(crate) fn record_turn(&mut self, case: &str, spent_s: f64, is_over: bool) {
+        let spent = self.spent.entry(case.to_owned()).or_default();
+        if spent.turns == 0 {
+            spent.first_turn_s = spent_s;
+        }
+        *spent = SpentTime { seconds: spent_s, turns: spent.turns + 1, is_over, ..*spent };
+    }
+
+    /// Records that a case ends without another turn.
+    pub(crate) fn record_end(&mut self, case: &str) {
+        self.spent.entry(case.to_owned()).or_default().is_over = true;
     }
 
     /// Returns a warning if the forecast exceeds the budget: once, and again if the forecast grows
     /// considerably.
     pub(crate) fn check_budget(&mut self, elapsed_s: f64) -> Option<Phrase> {
-        let total_s = elapsed_s + self.remaining_s();
+        let total_s = elapsed_s + self.required_s();
         let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
         if total_s <= self.budget_s + spare_s {
             return None;
@@ -140,16 +218,22 @@ impl RunForecast {
         Some(words)
     }
 
-    /// Remaining seconds of all cases that have not ended. Memory freed by one case is reused by
-    /// the next.
-    pub(crate) fn remaining_s(&self) -> f64 {
+    /// Seconds that all cases need that have not ended: their first results, and the whole of those
+    /// that are not shortened.
+    pub(crate) fn required_s(&self) -> f64 {
+        self.needs().iter().map(CaseNeed::required_s).sum()
+    }
+
+    /// Returns the needs of all cases in their order. Memory freed by one case is reused by the
+    /// next.
+    fn needs(&self) -> Vec<CaseNeed> {
         let overhead_s = match self.launched {
             (_, 0) => LAUNCH_OVERHEAD_S,
             (all_s, launches) => all_s / f64::from(launches),
         };
-        let (mut left_s, mut had_bytes) = (0.0, 0.0f64);
+        let mut had_bytes = 0.0f64;
         let mut chosen: Vec<(Vec<u32>, u64)> = Vec::new();
-        for (case, least_s) in self.cases.iter().zip(&self.least_s) {
+        let mut need = |((case, least_s), priority): ((&Case, &f64), &TimePriority)| {
             let loops = loop_arrays(&case.workload);
             let chooses_s = match loops {
                 Some((cpus, bytes)) if !chosen.contains(&(cpus.clone(), bytes)) => {
@@ -165,15 +249,22 @@ impl RunForecast {
                 true => launch_budget_s(case) + overhead_s,
                 false => 0.0,
             };
-            let least_s = least_s.max(memory_s).max(launch_s);
-            let needs_s = case.stopping.budget_s.max(least_s + CASE_OVERHEAD_S) + chooses_s;
-            left_s += match self.spent.get(&case.id) {
-                Some((_, true)) => 0.0,
-                Some((spent_s, false)) => (needs_s - spent_s).max(0.0),
-                None => needs_s,
-            };
+            let least_s = least_s.max(memory_s).max(launch_s) + CASE_OVERHEAD_S;
+            CaseNeed {
+                priority: *priority,
+                least_s,
+                planned_s: case.stopping.budget_s.max(least_s) + chooses_s,
+                spent: self.spent.get(&case.id).copied().unwrap_or_default(),
+            }
+        };
+        let cases = self.cases.iter().zip(&self.least_s).zip(&self.priorities);
+        let mut needs: Vec<CaseNeed> = cases.map(&mut need).collect();
+        let pace = CaseNeed::pace(&needs);
+        for need in &mut needs {
+            // The first turns of a long plan are longer than first results.
+            need.least_s = (pace * need.least_s).min(need.planned_s);
         }
-        left_s
+        needs
     }
 }
 
@@ -303,11 +394,12 @@ mod tests {
         ] {
             let cases = ["a", "b", "c"].map(|id| case(id, chain(4096), 20.0));
             let mut outlook = outlook(60.0, cases.to_vec());
+            outlook.fix_cases();
             for ((case, elapsed_s), expected) in cases.iter().zip(elapsed_s).zip(expected) {
                 let words = outlook.check_budget(elapsed_s).map(|it| it.to_string());
                 assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
                 assert!(words.unwrap_or_default().contains(expected.unwrap_or("")));
-                outlook.record_spent(&case.id, 20.0, true);
+                outlook.record_turn(&case.id, 20.0, true);
             }
         }
     }
@@ -379,22 +471,23 @@ mod tests {
         let cases =
             vec![case("a", stream(&[0], giga), 4.0), case("b", stream(&[0], giga), 4.0)];
         let mut outlook = outlook(8.0, cases);
+        outlook.fix_cases();
         outlook.set_memory_costs(Some(RATES));
         // 3.57 s and the budgets, plus the choice of loops, once for both cases.
-        let choosing_s = outlook.remaining_s() - 8.0;
+        let choosing_s = outlook.required_s() - 8.0;
         assert!(choosing_s > 0.0 && choosing_s <= 2.0, "{choosing_s}");
         assert_eq!(outlook.check_budget(0.0), None);
         outlook.record_touch(0.1e9, 0.7);
-        outlook.record_spent("a", 0.7, false);
+        outlook.record_spent("a", 0.7);
         // 21 s to touch all memory.
         assert!(
-            (outlook.remaining_s() - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7)).abs()
+            (outlook.required_s() - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7)).abs()
                 < 1e-9
         );
         let words = outlook.check_budget(0.7).unwrap().to_string();
         assert!(words.contains("instead of the 8.0 s"), "{words}");
         outlook.record_touch(0.2e9, 1.4);
-        outlook.record_spent("a", 1.4, false);
+        outlook.record_spent("a", 1.4);
         assert_eq!(outlook.check_budget(1.4), None, "nothing new");
     }
 }

@@ -31,7 +31,6 @@ use crate::failure::CommandFailure;
 use crate::listener::SilentListener;
 use crate::log::RunLog;
 use crate::recorder::{CaseState, Recorder};
-use crate::recording::store_failure;
 use crate::session::entropy;
 
 mod dimensions;
@@ -339,7 +338,7 @@ fn record_case(
     }
     let span = MeasuredSpan { from_ns: 0, to_ns: 0, warmup: false };
     bind::record(&found.parsed, span, &mut recorder);
-    recorder.flush().map_err(store_failure)?;
+    recorder.flush()?;
     log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: StopReason::Tool })
 }
 
@@ -375,3 +374,6 @@ fn import_plan(format: &ImportFormat, found: &[ImportedMeasurement]) -> Plan {
 fn file_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
+
+#[cfg(test)]
+mod tests;

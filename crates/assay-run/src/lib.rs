@@ -13,6 +13,7 @@ mod block_order;
 mod condition_command;
 pub mod coordinator;
 mod counter_watch;
+mod deadline;
 mod execution;
 pub mod factor_turns;
 pub mod failure;

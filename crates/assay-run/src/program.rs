@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use std::os::unix::process::ExitStatusExt as _;
 
+/// Name of the suite of a run that compares programs.
+pub const SUITE: &str = "exec";
 /// First word of the internal command that starts a program.
 const START_WORD: &str = "start-program";
 /// Maximum bytes that are kept of each of the two streams: 64 MiB together.

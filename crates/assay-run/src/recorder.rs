@@ -18,12 +18,13 @@ use assay_model::event::{
 use assay_model::failure::{ErrorArea, FailureReason as CaseFailure, MissingHostFeature};
 use assay_model::kernel_counters::PayloadBytes;
 use assay_model::phrase::Phrase;
-use assay_model::plan::{Case, CasePair};
+use assay_model::plan::{Case, CasePair, StoppingRule};
 use assay_model::quantity::{Quantity, Unit};
 use assay_stats::stopping::{self, CaseTime, NextStep};
 
 use crate::coordinator::StartGate;
 use crate::counter_watch::CounterWatch;
+use crate::deadline::TurnDeadline;
 use crate::failure::CommandFailure;
 use crate::forecast::{RunForecast, TOLERANCE};
 use crate::listener::SecondFigures;
@@ -100,8 +101,10 @@ pub(crate) struct CaseState {
     dimensions: Attributes,
     /// Time of completed turns.
     spent_s: f64,
-    /// Time spent on choosing the method, which is not part of the budget.
+    /// Time spent on choosing the method, which is not part of the case's budget.
     choosing_s: f64,
+    /// Seconds that the rest of the run leaves to the case, if they are limited.
+    limit_s: f64,
     preparation: u32,
     /// Number of steps that waited for other hosts.
     steps: u32,
@@ -134,6 +137,7 @@ impl CaseState {
             dimensions,
             spent_s: 0.0,
             choosing_s: 0.0,
+            limit_s: f64::INFINITY,
             preparation: 0,
             steps: 0,
             pending: Vec::new(),
@@ -142,6 +146,11 @@ impl CaseState {
             counted_samples: 0,
             last_second: SecondAverage::default(),
         }
+    }
+
+    /// Limits the seconds that the case may use, its earlier turns included.
+    pub(crate) const fn limit_time(&mut self, limit_s: f64) {
+        self.limit_s = limit_s;
     }
 
     /// Whether there are samples that determine when to stop.
@@ -174,6 +183,8 @@ pub(crate) struct Recorder<'a, 't> {
     turn_started_ns: u64,
     /// `None` if this machine is not watched.
     counters: Option<&'a CounterWatch>,
+    /// `None` if the turn has no deadline.
+    deadline: Option<&'a TurnDeadline<'a>>,
 }
 
 impl<'a, 't> Recorder<'a, 't> {
@@ -184,12 +195,25 @@ impl<'a, 't> Recorder<'a, 't> {
         run_started_ns: u64,
     ) -> Self {
         let turn_started_ns = clock::now_ns();
-        Self { state, log, cancel, run_started_ns, turn_started_ns, counters: None }
+        Self {
+            state,
+            log,
+            cancel,
+            run_started_ns,
+            turn_started_ns,
+            counters: None,
+            deadline: None,
+        }
     }
 
     /// Returns the recorder with the watch of kernel counters.
     pub(crate) fn with_counters(self, counters: Option<&'a CounterWatch>) -> Self {
         Self { counters, ..self }
+    }
+
+    /// Returns the recorder with the deadline of the turn.
+    pub(crate) fn with_deadline(self, deadline: &'a TurnDeadline<'a>) -> Self {
+        Self { deadline: Some(deadline), ..self }
     }
 
     /// Begins a measured stretch with the kernel counters of some places.
@@ -227,9 +251,10 @@ impl<'a, 't> Recorder<'a, 't> {
         &self.state.case.id
     }
 
-    /// Time budget of the case in seconds.
-    pub(crate) const fn budget_s(&self) -> f64 {
-        self.state.case.stopping.budget_s
+    /// Time budget of the case in seconds, or the shorter time that the rest of the run leaves.
+    pub(crate) fn budget_s(&self) -> f64 {
+        let CaseState { case, limit_s, choosing_s, .. } = &*self.state;
+        case.stopping.budget_s.min(limit_s - choosing_s).max(0.0)
     }
 
     /// Excludes the time since `began_s` from the budget: the choice of a method is a phase of its
@@ -387,7 +412,7 @@ impl<'a, 't> Recorder<'a, 't> {
     /// Updates the forecast of the run's duration, and prints its warning if there is a new one.
     pub(crate) fn update_forecast(&mut self, outlook: &mut RunForecast) {
         let elapsed_s = clock::seconds_between(self.run_started_ns, clock::now_ns());
-        outlook.record_spent(&self.state.case.id, self.elapsed_s(), false);
+        outlook.record_spent(&self.state.case.id, self.elapsed_s());
         if let Some(words) = outlook.check_budget(elapsed_s) {
             self.log.warn(&words);
         }
@@ -464,7 +489,16 @@ impl<'a, 't> Recorder<'a, 't> {
             repetition_s: Some(repetition_s),
             batch,
         };
-        Ok(stopping::next_step(self.state.history.values(), &self.state.case.stopping, spent))
+        if self.state.case.workload.checks_each_result() {
+            self.mark_result();
+        }
+        let stopping = StoppingRule { budget_s: self.budget_s(), ..self.state.case.stopping };
+        Ok(stopping::next_step(self.state.history.values(), &stopping, spent))
+    }
+
+    /// Permits the deadline to end the turn: the case has a result.
+    fn mark_result(&self) {
+        self.deadline.iter().for_each(|it| it.mark_result());
     }
 
     /// Whether every metric has the requested precision.
@@ -476,6 +510,7 @@ impl<'a, 't> Recorder<'a, 't> {
     pub(crate) fn begin_preparation(&mut self) -> Result<(), CaseError> {
         self.flush()?;
         self.state.preparation += 1;
+        self.mark_result();
         Ok(())
     }
 }

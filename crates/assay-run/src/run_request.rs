@@ -176,13 +176,27 @@ impl PlanForecast {
     /// Forecast of a plan on a host, with the costs of a typical server.
     #[must_use]
     pub fn from_plan(plan: &Plan, host: &HostFacts) -> Self {
-        let mut outlook = RunForecast::from_plan(plan, host);
+        Self::from_forecast(RunForecast::from_plan(plan, host), plan, host)
+    }
+
+    /// Forecast of a plan for several hosts, whose cases are not shortened, with the costs of
+    /// typical servers.
+    #[must_use]
+    pub fn for_hosts(plan: &Plan) -> Self {
+        let host = HostFacts::default();
+        let mut outlook = RunForecast::from_plan(plan, &host);
+        outlook.fix_cases();
+        Self::from_forecast(outlook, plan, &host)
+    }
+
+    fn from_forecast(mut outlook: RunForecast, plan: &Plan, host: &HostFacts) -> Self {
         outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
         let beyond = outlook.check_budget(0.0);
         let exceeds_budget = beyond.is_some();
-        let expected_s = if exceeds_budget { outlook.remaining_s() } else { 0.0 };
+        let expected_s = if exceeds_budget { outlook.required_s() } else { 0.0 };
+        let time_notes = outlook.cut_warning().into_iter().chain(plan.time_warnings(host));
         Self {
-            notes: beyond.into_iter().chain(plan.time_warnings(host)).collect(),
+            notes: beyond.into_iter().chain(time_notes).collect(),
             exceeds_budget,
             total_s: plan.budget_s.max(expected_s),
         }

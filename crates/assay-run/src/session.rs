@@ -243,8 +243,9 @@ impl<'t> Session<'t> {
     }
 }
 
-/// Returns a doubt if a run took much longer than its budget. Every case runs at least once, so
-/// that an excess of one half is expected. Job languages have no budget.
+/// Returns a doubt if a run took much longer than its budget. Some lengths are fixed, and first
+/// results are not shortened, so that an excess of one half is expected. Job languages have no
+/// budget.
 fn over_budget(budget_s: f64, elapsed_s: f64) -> Option<Doubt> {
     (budget_s > 0.0 && elapsed_s > 1.5 * budget_s + 10.0)
         .then_some(Doubt::OverBudget { elapsed_s, budget_s })

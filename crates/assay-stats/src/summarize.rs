@@ -12,6 +12,7 @@ use assay_model::doubt::Doubt;
 use assay_model::event::{HostJoined, RunStatus, StopReason};
 use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason;
+use assay_model::plan::{MissingRequirement, OmittedMeasure};
 use assay_model::run::{CaseOutcome, CaseRecord, Run, SeriesRecord};
 use assay_model::summary::{
     CaseFailure, MeasuringTool, MetricEstimate, RunHeader, RunSummary, SCHEMA,
@@ -53,10 +54,21 @@ pub fn summarize(run: &Run) -> RunSummary {
         results,
         steps,
         failures,
-        omitted: run.started.plan.omitted.clone(),
+        omitted: omitted_measures(run),
         warnings,
         counters: run.finished_cases().flat_map(|it| it.counters.iter().cloned()).collect(),
     }
+}
+
+/// Returns the measures that the plan omits, and the cases for which the run had no time.
+fn omitted_measures(run: &Run) -> Vec<OmittedMeasure> {
+    let is_cut = |it: &&CaseRecord| it.outcome == Some(CaseOutcome::Finished(StopReason::Cut));
+    let cut = run.cases.iter().filter(is_cut).map(|it| OmittedMeasure {
+        benchmark: it.case.id.clone(),
+        reason: MissingRequirement::Time,
+        hosts: Vec::new(),
+    });
+    run.started.plan.omitted.iter().cloned().chain(cut).collect()
 }
 
 /// Estimates of a run, checked against the laws, and its hosts against each other.
@@ -75,6 +87,7 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> CondensedRun {
     for record in run.cases.iter().chain(totals) {
         entries.extend(interrupted_estimates(run, record));
         match &record.outcome {
+            Some(CaseOutcome::Finished(StopReason::Cut)) => {}
             Some(CaseOutcome::Finished(stopped)) => {
                 let (estimates, case_failures) = finished_estimates(run, record, *stopped);
                 entries.extend(estimates);

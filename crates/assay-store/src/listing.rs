@@ -5,7 +5,7 @@ use std::io;
 use std::time::UNIX_EPOCH;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunStarted, RunStatus};
+use assay_model::event::{RunStarted, RunStatus, StopReason};
 use assay_model::run::{CaseOutcome, Run};
 use fs_err as fs;
 
@@ -172,7 +172,12 @@ fn to_entry(
 ) -> ListEntry {
     let count = |failed: bool| {
         let ended = run.cases.iter().filter_map(|record| record.outcome.as_ref());
-        ended.filter(|end| matches!(end, CaseOutcome::Failed { .. }) == failed).count()
+        let is_of_kind = |end: &&CaseOutcome| match end {
+            CaseOutcome::Failed { .. } => failed,
+            CaseOutcome::Finished(StopReason::Cut) => false,
+            CaseOutcome::Finished(_) => !failed,
+        };
+        ended.filter(is_of_kind).count()
     };
     let (cases_finished, cases_failed) = (count(false), count(true));
     let RunDigest { mut headlines, trust, metrics } = (headlines.condense)(run);

@@ -268,12 +268,12 @@ pub(crate) struct CompareArguments {
     #[arg(value_name = "B", value_parser = word_parser())]
     pub(crate) others: Vec<String>,
     /// Print all results of these runs or labels in one table instead, without a verdict
-    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with_all = ["a", "others", "margin", "junit", "github"])]
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with_all = ["a", "others", "margin", "host", "junit", "github"])]
     pub(crate) table: Vec<String>,
-    /// Largest relative difference that counts as equivalent
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_margin)]
-    pub(crate) margin: f64,
-    /// For labels, use only the runs of this host
+    /// With two conditions: largest relative difference that counts as equivalent [default: 2%]
+    #[arg(long, value_name = "SHARE", value_parser = parse_margin)]
+    pub(crate) margin: Option<f64>,
+    /// Use only runs of this host: of labels, those; a run of another host is an error
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     #[command(flatten)]

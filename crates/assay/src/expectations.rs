@@ -85,16 +85,25 @@ pub(crate) fn report_outcomes(
     Ok(outcome_status(gate::overall_outcome(judged)))
 }
 
-/// Reports how results meet the claims.
+/// Reports how results meet the claims, and which claims and limits of the user have no result.
 pub(crate) fn report_claims(
     expected: &NamedExpectations,
     results: &[MetricEstimate],
     is_text: bool,
     terminal: &mut Terminal,
 ) -> ExitStatus {
-    let Some(judged) = expected.check_claims(results) else { return ExitStatus::Success };
-    print_either(judged.page, Some(&judged.line), is_text, terminal);
-    outcome_status(judged.outcome)
+    let judged = expected.check_claims(results);
+    let of_claims = judged.map_or(ExitStatus::Success, |judged| {
+        print_either(judged.page, Some(&judged.line), is_text, terminal);
+        outcome_status(judged.outcome)
+    });
+    let unmeasured = expected.judge_unmeasured(results);
+    if unmeasured.is_empty() {
+        return of_claims;
+    }
+    let line = gates::exceptions_line(&unmeasured);
+    print_either(Some(gates::outcomes_page(&unmeasured)), line.as_deref(), is_text, terminal);
+    of_claims.max(ExitStatus::Undecided)
 }
 
 /// Reports how a stored run meets the gates and claims.

@@ -6,7 +6,8 @@ use assay_report::document::Document;
 use assay_report::locale::Language;
 use assay_report::{build, site};
 use assay_run::failure::CommandFailure;
-use assay_stats::compare::{ResultKey, key_results};
+use assay_run::program;
+use assay_stats::compare::{ResultKey, compare_stored_programs, key_results};
 use assay_stats::history::RunResults;
 use assay_stats::summarize::summarize;
 use assay_store::{ListEntry, Store, StoreError, UnreadableEntry};
@@ -89,7 +90,7 @@ impl SiteWriter {
                     listed,
                 };
                 let files = self.write_run_files(&run.id, || {
-                    let document = build::run_page(&summary, Some(&read.run));
+                    let document = run_document(&summary, &read.run);
                     [site::run_page(&document), render_results(&document, &summary, &keyed)]
                 })?;
                 let warnings = read.warnings().collect();
@@ -134,7 +135,7 @@ pub(super) fn render_run_file(
     let rendered = store.read_with_doubts(id).map(|read| {
         let summary = summarize(&read.run);
         language.scope(|| {
-            let document = build::run_page(&summary, Some(&read.run));
+            let document = run_document(&summary, &read.run);
             match is_page {
                 true => site::run_page(&document),
                 false => {
@@ -145,6 +146,15 @@ pub(super) fn render_run_file(
         })
     });
     Some(rendered)
+}
+
+/// Builds the page of a run, with the comparison of its programs.
+fn run_document(summary: &RunSummary, run: &Run) -> Document {
+    let mut document = build::run_page(summary, Some(run));
+    if run.started.plan.suite == program::SUITE {
+        build::add_programs(&mut document, &compare_stored_programs(run));
+    }
+    document
 }
 
 /// Renders the script with the results of a run and its curves.

@@ -1,5 +1,6 @@
 //! Comparison of results with claims: the claims that apply to each result, and the verdict.
 
+use assay_claims::gate::{self, GateOutcome};
 use assay_claims::reference::{ClaimVerdict, check_claims, claims_for_system};
 use assay_model::attribute::Attribute;
 use assay_model::quantity::Unit;
@@ -92,4 +93,33 @@ fn published_bandwidth_applies_to_sequential_io() {
             checks.iter().map(|check| check.estimate.case.as_str()).collect();
         assert_eq!(cases, expected, "{system}");
     }
+}
+
+/// An own claim or limit without a result cannot be decided; published figures are compared as far
+/// as they were measured.
+#[test]
+fn own_entries_without_result_are_undecided() {
+    let results = [bandwidth("one", 5e9, None), bandwidth("all", 9e9, Some("one,two"))];
+    let entries = |kind: &str| {
+        let entry = |metric: &str, more: &str| {
+            format!("[[{kind}]]\nmetric = \"{metric}\"\nvalue = \"6 GB/s\"\n{more}\n")
+        };
+        entry("storage/bandwidth", "")
+            + &entry("storage/bandwidth", "where = { operation = \"read\" }")
+            + &entry("memory.stream/triad", "")
+    };
+    let expected = parse(&(entries("claim") + &entries("limit")));
+    let judged = gate::judge_unmeasured((&expected.claims, &expected.limits), &results);
+    let named: Vec<&str> = judged.iter().map(|it| it.name.as_str()).collect();
+    let [read, triad] = ["storage/bandwidth operation=read", "memory.stream/triad"];
+    let all = [("claim", read), ("claim", triad), ("limit", read), ("limit", triad)];
+    assert_eq!(named, all.map(|(kind, name)| format!("{kind} {name}")));
+    assert!(judged.iter().all(|it| it.outcome == GateOutcome::CannotTell));
+    let published = claims_for_system("azure/hbv4").unwrap();
+    assert_eq!(gate::judge_unmeasured((&published, &[]), &results), []);
+    // The limit of a device does not bound the total of two.
+    let judged = gate::judge_limits(&expected.limits, &results);
+    let outcomes: Vec<(&str, GateOutcome)> =
+        judged.iter().map(|it| (it.reason.as_str(), it.outcome)).collect();
+    assert_eq!(outcomes, [("5.000 GB/s, limit 6.000 GB/s", GateOutcome::Passed)]);
 }

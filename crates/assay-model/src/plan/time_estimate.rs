@@ -1,5 +1,6 @@
 //! Estimates of a plan's time before the run starts, without any measurement.
 
+use super::priority::{largest_chain_bytes, represents_machine};
 use super::{Case, Plan};
 use crate::facts::HostFacts;
 use crate::phrase;
@@ -112,35 +113,10 @@ const HEADLINE_WEIGHT: f64 = 3.0;
 
 /// Returns the weights of the cases of a measure, by which they share its budget.
 pub(super) fn budget_weights(workloads: &[&Workload]) -> Vec<f64> {
-    let chain_bytes = |workload: &Workload| workload.as_latency().map(|it| it.bytes);
-    let largest = workloads.iter().copied().filter_map(chain_bytes).max();
-    let represents_machine = |workload: &Workload| {
-        let domain = match workload {
-            Workload::Latency(work) => return Some(work.bytes) == largest,
-            Workload::Stream(work) => match work.domains.as_slice() {
-                [domain] => domain,
-                _ => return false,
-            },
-            Workload::PeakFlops(work) => &work.domain,
-            Workload::Copy(_)
-            | Workload::CacheBandwidth(_)
-            | Workload::CoreToCore(_)
-            | Workload::LoadedLatency(_)
-            | Workload::Linpack(_)
-            | Workload::NetworkTcp(_)
-            | Workload::NetworkUdp(_)
-            | Workload::NetworkIcmp(_)
-            | Workload::Storage(_)
-            | Workload::Files(_)
-            | Workload::Command(_)
-            | Workload::Imported(_)
-            | Workload::Mpi(_)
-            | Workload::Rdma(_) => return false,
-        };
-        domain.placement == "node"
-    };
+    let largest = largest_chain_bytes(workloads.iter().copied());
     let weight = |workload: &&Workload| {
-        let factor = if represents_machine(workload) { HEADLINE_WEIGHT } else { 1.0 };
+        let is_headline = represents_machine(workload, largest);
+        let factor = if is_headline { HEADLINE_WEIGHT } else { 1.0 };
         factor * relative_time(workload)
     };
     workloads.iter().map(weight).collect()

@@ -177,7 +177,7 @@ fn table(comparison: &Comparison) -> ReportTable {
             left(word("column-by"), by),
         ]);
     }
-    table.without_empty_columns()
+    table.without_empty_columns().with_pinned(word("column-verdict"))
 }
 
 /// Returns the tool that measured a pair, or both where they differ.

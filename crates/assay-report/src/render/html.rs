@@ -11,7 +11,9 @@ use askama::filters::{Escaper as _, Html};
 use assay_model::quantity::Unit;
 use assay_model::sanitize;
 
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{
+    Block, ColumnAlignment, Document, ReportTable, TableCell, TableColumn, Tone,
+};
 use crate::locale::{Language, Locale, parse_quantity, word};
 use crate::plot;
 
@@ -188,16 +190,22 @@ const fn align(align: &ColumnAlignment) -> &'static str {
 }
 
 /// Returns the class of a cell: alignment, tone, and whether it is unbreakable or long.
-fn class(cell: &TableCell, column: &ColumnAlignment) -> String {
+fn class(cell: &TableCell, column: &TableColumn) -> String {
     let extent = if is_date_or_run(&cell.text) {
         " whole"
-    } else if *column == ColumnAlignment::Left && cell.text.chars().count() > LONG_TEXT_LETTERS
+    } else if column.align == ColumnAlignment::Left
+        && cell.text.chars().count() > LONG_TEXT_LETTERS
     {
         " long"
     } else {
         ""
     };
-    format!("{} {}{extent}", align(column), tone(&cell.tone))
+    format!("{} {}{extent}{}", align(&column.align), tone(&cell.tone), pinned(column))
+}
+
+/// Returns the class of a column that stays in view.
+const fn pinned(column: &TableColumn) -> &'static str {
+    if column.is_pinned { " pinned" } else { "" }
 }
 
 /// Letters above which a narrow screen would break a text into more than two lines.

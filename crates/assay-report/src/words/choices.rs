@@ -75,6 +75,7 @@ fn missing_requirement(missing: MissingRequirement) -> Explanation {
         MissingRequirement::Tool => explanation!("missing-tool"),
         MissingRequirement::Library => explanation!("missing-library"),
         MissingRequirement::RdmaDevice => explanation!("missing-rdma-device"),
+        MissingRequirement::Time => explanation!("missing-time"),
     }
 }
 
@@ -84,6 +85,7 @@ const fn enabling_option(missing: MissingRequirement) -> Option<&'static str> {
         MissingRequirement::Host => Some("--to HOST"),
         MissingRequirement::Target => Some("--target DIR"),
         MissingRequirement::Mpi => Some("--mpi PREFIX"),
+        MissingRequirement::Time => Some("--budget TIME"),
         MissingRequirement::Domain
         | MissingRequirement::Cores
         | MissingRequirement::Memory

@@ -225,6 +225,8 @@
     document.getElementById("commands").textContent = [...commands, ...new Set(labels)].join("\n");
     const head = document.createElement("tr");
     head.append(heading(texts.metric, "col", "left"), heading(texts.case, "col", "left"));
+    // Verdicts come first: a narrow screen cuts the columns behind.
+    decided(verdicts).forEach(({ one, two }) => head.append(heading(fill(texts.verdict, { one, two }), "col", "left verdict")));
     ids.forEach((id, i) => {
       const made = heading("", "col", "right run");
       const { label, host, started } = runs[i];
@@ -235,7 +237,6 @@
       made.append(link(id, `runs/${id}.html`), about);
       head.append(made);
     });
-    decided(verdicts).forEach(({ one, two }) => head.append(heading(fill(texts.verdict, { one, two }), "col", "left verdict")));
     const rows = new Map();
     runs.forEach((run, i) => run.results.forEach((result) => {
       if (!rows.has(result[0])) rows.set(result[0], []);
@@ -245,6 +246,7 @@
       const line = document.createElement("tr");
       const any = results.find(Boolean);
       line.append(heading(any[1], "row", "left"), cell("td", [any[2], any[3]].filter(Boolean).join(", "), "left"));
+      decided(verdicts).forEach((it) => line.append(verdictCell(it.verdicts[any[0]])));
       ids.forEach((_, i) => {
         const value = results[i];
         const box = cell("td", value ? value[4] : "–", "right");
@@ -253,7 +255,6 @@
         if (i > 0 && value && results[0]) box.append(small(ratioTexts(value, results[0])));
         line.append(box);
       });
-      decided(verdicts).forEach((it) => line.append(verdictCell(it.verdicts[any[0]])));
       return line;
     });
     document.querySelector("#results thead").replaceChildren(head);

@@ -102,7 +102,7 @@ fn run_turn(
     if launch + 1 >= case.stopping.preparations.max(1) && recorder.is_precise() {
         return Ok(Some(StopReason::Precise));
     }
-    let is_spent = recorder.elapsed_s() + launch_s > case.stopping.budget_s;
+    let is_spent = recorder.elapsed_s() + launch_s > recorder.budget_s();
     Ok(is_spent.then_some(StopReason::Budget))
 }
 

@@ -16,7 +16,7 @@ use assay_model::workload::Workload;
 use assay_stats::compare::are_programs_decided;
 use assay_stats::looks;
 
-use super::{CasesEnd, PlanExecution, end_case, keep_interrupted};
+use super::{CasesContext, CasesEnd, end_case, keep_interrupted};
 use crate::bind;
 use crate::block_order::BlockOrder;
 use crate::failure::CommandFailure;
@@ -69,10 +69,10 @@ struct OpenCase<'c> {
 /// Runs turns until every case has ended.
 pub(super) fn measure(
     cases: &[Case],
-    execution: &PlanExecution<'_>,
-    known: &RefCell<bind::RunCache>,
+    run: &CasesContext<'_>,
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
+    let CasesContext { execution, known, .. } = *run;
     let mut open: Vec<OpenCase<'_>> = Vec::new();
     for case in cases {
         session.start_case(&case.id)?;
@@ -89,35 +89,17 @@ pub(super) fn measure(
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
         while let Some(mut present) = waiting.next() {
-            if turn == 1 {
-                super::warn_of_case(present.case, session);
-            }
-            let name = present.case.id.as_str();
-            let place = phrase!("preparation", "preparation {n}", n = turn.to_string());
-            session.log.progress(&Phrase::list(", ", [name.into(), place]));
-            if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
-                session.log.warn(&words);
-            }
-            let state = &mut present.state;
-            session.begin_turn();
-            let mut recorder = session.recorder(state, execution.cancel);
-            let outcome = (present.turns)(&mut recorder);
-            let spent_s = recorder.elapsed_s();
-            recorder.end_turn();
-            session.end_turn(&present.case.id);
-            let is_over = !matches!(outcome, Ok(None));
-            let mut learning = known.borrow_mut();
-            learning.forecast.record_spent(&present.case.id, spent_s, is_over);
-            learning.record_outcome(present.case, &outcome);
-            drop(learning);
-            match outcome.transpose() {
-                None => left.push(present),
-                Some(Err(CaseError::Interrupted)) => {
+            match run_turn(&mut present, turn, run, session)? {
+                Ok(None) => left.push(present),
+                Err(CaseError::Interrupted) => {
                     let begun = left.into_iter().chain([present]).chain(waiting);
                     return keep_all(begun, session);
                 }
-                Some(outcome) => {
-                    end_case(present.case, outcome, &mut present.state, session)?;
+                Ok(Some(stopped)) => {
+                    end_case(present.case, Ok(stopped), &mut present.state, session)?;
+                }
+                Err(failure) => {
+                    end_case(present.case, Err(failure), &mut present.state, session)?;
                 }
             }
         }
@@ -135,6 +117,42 @@ pub(super) fn measure(
         open = left;
     }
     Ok(CasesEnd::Whole)
+}
+
+/// Runs a turn of a case, if the run has time for it; returns the stop reason of its last one.
+fn run_turn(
+    present: &mut OpenCase<'_>,
+    turn: u32,
+    run: &CasesContext<'_>,
+    session: &mut Session<'_>,
+) -> Result<Result<Option<StopReason>, CaseError>, CommandFailure> {
+    let CasesContext { execution, known, deadline } = *run;
+    let OpenCase { case, state, turns } = present;
+    let case = *case;
+    if turn == 1 {
+        super::warn_of_case(case, session);
+    }
+    let place = phrase!("preparation", "preparation {n}", n = turn.to_string());
+    session.log.progress(&Phrase::list(", ", [case.id.as_str().into(), place]));
+    if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
+        session.log.warn(&words);
+    }
+    if let Some(stopped) = run.grant_turn(case, state, session.elapsed_s()) {
+        known.borrow_mut().forecast.record_end(&case.id);
+        return Ok(Ok(Some(stopped)));
+    }
+    session.begin_turn();
+    let mut recorder = session.recorder(state, execution.cancel).with_deadline(deadline);
+    let outcome = turns(&mut recorder);
+    let spent_s = recorder.elapsed_s();
+    recorder.end_turn();
+    session.end_turn(&case.id);
+    let outcome = run.end_turn((case, state), outcome, session)?;
+    let is_over = !matches!(outcome, Ok(None));
+    let mut learning = known.borrow_mut();
+    learning.forecast.record_turn(&case.id, spent_s, is_over);
+    learning.record_outcome(case, &outcome);
+    Ok(outcome)
 }
 
 /// Looks after a block whether the programs are decided, if their comparison may end early.

@@ -471,6 +471,7 @@ const fn weaker_stop(a: StopReason, b: StopReason) -> StopReason {
         (StopReason::Tool, _) | (_, StopReason::Tool) => StopReason::Tool,
         (StopReason::Decided, _) | (_, StopReason::Decided) => StopReason::Decided,
         (StopReason::Precise, _) | (_, StopReason::Precise) => StopReason::Precise,
-        (StopReason::NotNeeded, StopReason::NotNeeded) => StopReason::NotNeeded,
+        (StopReason::NotNeeded, _) | (_, StopReason::NotNeeded) => StopReason::NotNeeded,
+        (StopReason::Cut, StopReason::Cut) => StopReason::Cut,
     }
 }

@@ -23,14 +23,27 @@ pub(super) fn pair_imports<'k>(
 ) -> ImportPartners<'k> {
     let (of_a, of_b) = (unpaired_results(a, b), unpaired_results(b, a));
     let only_fit = |one: &MetricEstimate, others: &[(&'k ResultKey, &'k MetricEstimate)]| {
-        let mut fits = others.iter().filter(|(_, other)| can_be_equal(one, other));
-        let first = fits.next()?;
-        fits.next().is_none().then_some(*first)
+        let mut fits: Vec<_> =
+            others.iter().filter(|(_, other)| can_be_equal(one, other)).copied().collect();
+        for size in [Attribute::Threads, Attribute::BytesPerArray] {
+            if fits.len() > 1 {
+                fits.retain(|(_, other)| has_equal_size(one, other, size));
+            }
+        }
+        // As many threads as the whole node has are those of the node.
+        let has_threads = one.parameters.contains_key(&Attribute::Threads);
+        if has_threads && fits.iter().any(|(_, other)| is_of_node(other)) {
+            fits.retain(|(_, other)| is_of_node(other));
+        }
+        match fits.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
     };
     let partner = |(key, one): &(&'k ResultKey, &'k MetricEstimate)| {
         let (other_key, other) = only_fit(one, &of_b)?;
-        only_fit(other, &of_a)?;
-        Some((*key, other_key))
+        let (own_key, _) = only_fit(other, &of_a)?;
+        (own_key == *key).then_some((*key, other_key))
     };
     of_a.iter().filter_map(partner).collect()
 }
@@ -59,6 +72,18 @@ fn can_be_equal(one: &MetricEstimate, other: &MetricEstimate) -> bool {
         (Some(_), None) => is_name(*name) || may_lack(other, *name),
         (None, _) => is_name(*name) || may_lack(one, *name),
     })
+}
+
+fn is_of_node(result: &MetricEstimate) -> bool {
+    let placement = result.parameters.get(&Attribute::Placement);
+    placement.and_then(AttributeValue::as_text) == Some("node")
+}
+
+/// Whether two results have an equal size, as far as both record it. It is no condition, but
+/// distinguishes the results of one run, such as those of a core and of the node.
+fn has_equal_size(one: &MetricEstimate, other: &MetricEstimate, size: Attribute) -> bool {
+    let [one, other] = [one, other].map(|it| it.parameters.get(&size));
+    one.zip(other).is_none_or(|(one, other)| one == other)
 }
 
 /// Whether a result may lack a condition because its file does. A file that names the far end

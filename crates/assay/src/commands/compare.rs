@@ -43,6 +43,7 @@ pub(crate) fn compare(
         false => expectations::find_expectations(b_name, JudgedResults::SingleRuns),
     };
     if let Some(reference) = reference {
+        reject_idle_options(typed, ComparisonForm::Reference)?;
         let mut expected = reference?;
         expected.append(typed.expect.read(JudgedResults::SingleRuns)?);
         check_reports(&typed.reports, &expected)?;
@@ -56,7 +57,8 @@ pub(crate) fn compare(
     if first.name == second.name {
         (first.name, second.name) = (a_name, b_name);
     }
-    let comparison = statistics::compare(first, second, typed.margin);
+    let margin = typed.margin.unwrap_or(statistics::DEFAULT_MARGIN);
+    let comparison = statistics::compare(first, second, margin);
     OutputPage::from_comparison(&comparison).publish(&typed.page, terminal)?;
     let status = comparison_status(&comparison)?;
     judge_second(typed, &expected, (&comparison, status), terminal).map(ExitStatus::code)
@@ -84,6 +86,11 @@ fn compare_many(
         return Err(CommandFailure::usage(what).advise("name A and B"));
     }
     check_reports(&typed.reports, &NamedExpectations::default())?;
+    let form = match typed.others.is_empty() {
+        true => ComparisonForm::LevelsOfRun,
+        false => ComparisonForm::Levels,
+    };
+    reject_idle_options(typed, form)?;
     let comparison = match typed.others.as_slice() {
         [] => {
             let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
@@ -212,7 +219,7 @@ fn check_reports(
     Ok(())
 }
 
-/// Compares a run with published figures, limits and gates.
+/// Judges a run by published figures, limits and gates.
 fn compare_with_reference(
     typed: &CompareArguments,
     expected: &NamedExpectations,
@@ -220,19 +227,68 @@ fn compare_with_reference(
 ) -> Result<u8, CommandFailure> {
     let run = store_access::read_and_warn(&typed.store, typed.first(), terminal)?;
     let summary = expected.summarize(&run);
-    let claims = expected.values.claims.as_slice();
-    let mut status = ExitStatus::Success;
-    if !claims.is_empty() {
-        let compared = ClaimsComparison::new(&summary, (claims, &expected.claims_name))?;
-        OutputPage::new(compared.document(), || compared.to_json(), || compared.to_csv())
-            .publish(&typed.page, terminal)?;
-        status = outcome_status(compared.outcome());
-    }
-    let Some(judged) = expected.judge_hosts(&summary) else { return Ok(status.code()) };
+    let claims = (expected.values.claims.as_slice(), expected.claims_name.as_str());
+    let compared = ClaimsComparison::new(&summary, claims, expected.judge_entries(&summary))?;
     let is_text = typed.page.is_on_screen();
-    let results = judged.results();
-    let of_gates = report_outcomes(&typed.reports, &results, is_text, terminal)?;
-    Ok(status.max(of_gates).code())
+    // On the screen, the page of the outcomes follows.
+    let document = if is_text { compared.claims_document() } else { Some(compared.document()) };
+    if let Some(document) = document {
+        OutputPage::new(document, || compared.to_json(), || compared.to_csv())
+            .publish(&typed.page, terminal)?;
+    }
+    let of_claims = compared.claims_outcome().map_or(ExitStatus::Success, outcome_status);
+    let of_entries = match compared.outcomes() {
+        [] => ExitStatus::Success,
+        all => report_outcomes(&typed.reports, all, is_text, terminal)?,
+    };
+    Ok(of_claims.max(of_entries).code())
+}
+
+/// Rejects options that have no effect in this form of the command.
+fn reject_idle_options(
+    typed: &CompareArguments,
+    form: ComparisonForm,
+) -> Result<(), CommandFailure> {
+    let (has_host, has_margin) = (typed.host.is_some(), typed.margin.is_some());
+    let refused = match form {
+        ComparisonForm::Reference if has_margin => Some((
+            "--margin",
+            "a published figure has a tolerance instead",
+            "write `tolerance` into the claim of a file; see `assay help docs/references.md`",
+        )),
+        ComparisonForm::Reference if has_host => {
+            Some(("--host", "a single run is judged", "name the run"))
+        }
+        ComparisonForm::Levels if has_margin => Some((
+            "--margin",
+            "levels are compared by their intervals, without a margin",
+            "compare two conditions: `assay compare A B --margin 5%`",
+        )),
+        ComparisonForm::LevelsOfRun if has_margin || has_host => Some((
+            if has_margin { "--margin" } else { "--host" },
+            "the levels of one run are compared",
+            "compare two conditions: `assay compare A B`",
+        )),
+        ComparisonForm::Reference | ComparisonForm::Levels | ComparisonForm::LevelsOfRun => {
+            None
+        }
+    };
+    refused.map_or(Ok(()), |(option, why, advice)| {
+        Err(CommandFailure::usage(format!("{option} has no effect here"))
+            .with_reason(why)
+            .advise(advice))
+    })
+}
+
+/// Forms of the command that do not compare two conditions.
+#[derive(Clone, Copy)]
+enum ComparisonForm {
+    /// A run with published figures, limits and gates.
+    Reference,
+    /// Three conditions and more.
+    Levels,
+    /// The levels of a single run.
+    LevelsOfRun,
 }
 
 /// Returns the condition, named by the label that all its runs share, or else as typed.

@@ -14,6 +14,7 @@ use assay_model::workload::command::{
 };
 use assay_report::build;
 use assay_run::failure::CommandFailure;
+use assay_run::program::SUITE;
 use assay_stats::compare::{DEFAULT_RUNS, compare_levels, program_levels};
 
 use super::run_hosts;
@@ -26,8 +27,6 @@ use crate::terminal::Terminal;
 
 /// Name of the factor that distinguishes several programs.
 const PROGRAM: &str = "program";
-/// Name of the suite of the programs.
-pub(super) const SUITE: &str = "exec";
 /// Default time budget of each program.
 const BUDGET_S: f64 = 30.0;
 /// Relative half-width of the interval that ends a measurement.

@@ -8,6 +8,7 @@ use assay_model::plan::Plan;
 use assay_model::suite::factorial::{
     DEFAULT_BLOCKS, Factor, FactorCommand, FactorialCase, FactorialSuite,
 };
+use assay_report::build::FactorPlanTimes;
 use assay_report::{build, words};
 use assay_run::factor_turns::{self, FactorOutcome, FactorTurns};
 use assay_run::failure::CommandFailure;
@@ -143,6 +144,9 @@ struct PlannedTurns {
     blocks: u32,
     turns: u32,
     turn_budget_s: f64,
+    /// Time in which changes settle, and that of all turns with it.
+    settling_s: f64,
+    total_s: f64,
     combinations: Vec<PlannedCombination>,
 }
 
@@ -168,7 +172,9 @@ pub(super) fn print_plans(
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
     let turn_s = turns.turn_budget_s(budget_s);
-    let document = build::factor_plan(turns.suite, turns.blocks, turn_s);
+    let (total_s, settling_s) = turns.planned_s(budget_s);
+    let times = FactorPlanTimes { turn_s, total_s, settling_s };
+    let document = build::factor_plan(turns.suite, turns.blocks, times);
     let combination = |(case, plan): (&FactorialCase, Plan)| {
         let levels = case.levels.iter().map(|it| (it.factor.clone(), it.level.clone().into()));
         PlannedCombination { levels: levels.collect(), plan }
@@ -187,6 +193,8 @@ pub(super) fn print_plans(
         blocks: turns.blocks,
         turns: turns.count(),
         turn_budget_s: turn_s,
+        settling_s,
+        total_s,
         combinations,
     };
     pipeline::publish_plan(&document, &planned, &typed.measuring.page, terminal)?;

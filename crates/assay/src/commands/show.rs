@@ -17,7 +17,6 @@ use assay_report::document::Document;
 use assay_report::render::json::SummaryVerdicts;
 use assay_report::{build, render};
 
-use super::exec;
 use super::result_list;
 use crate::arguments::{PageArguments, PageFormat, ReportArguments, ShowArguments};
 use crate::expectations::report_run;
@@ -28,6 +27,7 @@ use crate::terminal::Terminal;
 use crate::{run_names, store_access};
 use assay_console::companions::{self, CompanionFile};
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::program;
 use assay_stats::compare::compare_stored_programs;
 use assay_stats::run_table::build_run_table;
 use assay_store::ReadRun;
@@ -200,7 +200,7 @@ fn run_page(
     terminal: &mut Terminal,
 ) -> Result<(), CommandFailure> {
     let gates = || expectations.judge_hosts(summary).map(|judged| judged.to_json());
-    let comparisons = match run.started.plan.suite == exec::SUITE {
+    let comparisons = match run.started.plan.suite == program::SUITE {
         true => compare_stored_programs(run),
         false => Vec::new(),
     };

@@ -9,6 +9,7 @@ use crate::program::World;
 
 const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
+const HPL: &str = include_str!("../../../assay-adapters/tests/golden/xhpl/2.3-three-rows.out");
 const FIO: &str = include_str!("../../../assay-adapters/tests/golden/fio/3.33-mix.out");
 const OSU: &str = include_str!("../../../assay-adapters/tests/golden/osu/7.5-latency.out");
 
@@ -151,6 +152,41 @@ fn imported_runs_can_be_compared_and_have_history() {
     let compared: Value = serde_json::from_str(&compared.out).unwrap();
     assert_eq!(compared["pairs"].as_array().unwrap().len(), 4);
     world.assay(&["history", "triad", "--host", "imported"]).succeeded();
+}
+
+/// Results of STREAM and HPL pair with those of assay for the same work, also if the own run has
+/// several placements, of which that of the node has the file's threads.
+#[test]
+fn imported_results_pair_with_own_ones() {
+    let world = World::new();
+    let threads = std::thread::available_parallelism().unwrap();
+    let counted = format!("Threads counted = {threads}");
+    world.write("stream.txt", &STREAM.replace("Threads counted = 2", &counted));
+    world.write("hpl.txt", HPL);
+    for file in ["stream", "hpl"] {
+        world.assay(&["import", "--label", file, &format!("{file}.txt")]).succeeded();
+    }
+    let stream = ["stream", "--array-size", "1MiB", "--budget", "500ms"];
+    let node = [&stream[..], &["--label", "node"]].concat();
+    let placements = [&stream[..], &["--placement", "all", "--label", "all"]].concat();
+    let solve = ["linpack", "--n", "1000", "--budget", "100ms", "--label", "solve"];
+    for words in [&node[..], &placements, &solve] {
+        world.assay(&[words, &["--quiet"]].concat()).succeeded();
+    }
+    let functions = ["add", "copy", "scale", "triad"];
+    for (own, other, expected) in [
+        ("node", "stream", &functions[..]),
+        ("all", "stream", &functions),
+        ("solve", "hpl", &["rmax"]),
+    ] {
+        let compared = world.assay(&["compare", own, other, "--json"]);
+        let compared: Value = serde_json::from_str(&compared.out).unwrap();
+        let pairs = compared["pairs"].as_array().unwrap().iter();
+        let mut metrics: Vec<&str> =
+            pairs.map(|pair| pair["a"]["metric"].as_str().unwrap()).collect();
+        metrics.sort_unstable();
+        assert_eq!(metrics, expected, "{own}: {compared:#}");
+    }
 }
 
 #[test]

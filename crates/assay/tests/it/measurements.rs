@@ -266,6 +266,28 @@ fn plan_warns_of_too_short_budget() {
     }
 }
 
+/// The budget of this run has no time for all placements and working sets.
+#[test]
+fn cases_without_time_are_named() {
+    let world = World::new();
+    let words = ["run", "memory", "--budget", "500ms", "--quiet"];
+    let shown = world.assay(&words).succeeded();
+    assert!(shown.err.contains("cases were not measured: the budget of"), "{shown:?}");
+    let document = world.json(&["show", "latest", "--json"]);
+    let omitted = document["omitted"].as_array().unwrap();
+    let cut: Vec<&str> = omitted
+        .iter()
+        .filter(|it| it["reason"] == "time")
+        .map(|it| it["benchmark"].as_str().unwrap())
+        .collect();
+    assert!(!cut.is_empty(), "{document:#}");
+    let results = document["results"].as_array().unwrap();
+    let is_measured = |case: &&str| results.iter().any(|it| it["case"] == **case);
+    assert!(!cut.iter().any(is_measured), "{document:#}");
+    assert!(!results.is_empty(), "{document:#}");
+    assert!(world.assay(&["show", "latest"]).succeeded().out.contains(cut[0]));
+}
+
 #[test]
 fn concurrent_assay_adds_warning() {
     let world = World::new();

@@ -192,7 +192,7 @@ fn verdicts_equal_those_of_compare() {
     browser.open_file(&world.path("pages/compare.html"), &format!("#{old},{new}")).unwrap();
     browser.wait_until_ready().unwrap();
     let shown = browser.evaluate(
-        "[...document.querySelectorAll('#results tbody tr')].map((it) => it.cells[4].firstChild.textContent)",
+        "[...document.querySelectorAll('#results tbody tr')].map((it) => it.cells[2].firstChild.textContent)",
     ).unwrap();
     let mut shown: Vec<&str> =
         shown.as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
@@ -203,6 +203,17 @@ fn verdicts_equal_those_of_compare() {
         shown.iter().zip(&expected).all(|(shown, verdict)| shown.starts_with(verdict));
     assert!(shown.len() == expected.len() && is_prefix, "{shown:?} {expected:?}");
     assert_eq!(browser.evaluate("document.getElementById('unjudged').hidden").unwrap(), true);
+    // Where a narrow screen scrolls the table, the verdict is in view.
+    let is_in_view = |browser: &mut Browser, cells: &str| {
+        let script = format!(
+            "(() => {{ const all = [...document.querySelectorAll('{cells}')]; \
+                 return all.length > 0 && all.every((it) => it.getBoundingClientRect().right <= 400); }})()"
+        );
+        browser.set_screen(400, "light").unwrap();
+        assert_eq!(browser.evaluate(&script).unwrap(), true, "{cells}");
+        browser.set_screen(1280, "light").unwrap();
+    };
+    is_in_view(&mut browser, "#results .verdict");
     let command =
         browser.evaluate("document.getElementById('verdict-commands').textContent").unwrap();
     let host = compared["pairs"][0]["a"]["host"].as_str().unwrap();
@@ -214,6 +225,7 @@ fn verdicts_equal_those_of_compare() {
     browser.click("document.querySelector('#pairs a')").unwrap();
     browser.wait_for("document.querySelector('h1')?.textContent.startsWith('old')").unwrap();
     browser.check_page().unwrap();
+    is_in_view(&mut browser, ".pinned");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn table(
             left(word("column-by"), by),
         ]);
     }
-    table.without_empty_columns()
+    table.without_empty_columns().with_pinned(word("column-verdict"))
 }
 
 fn item_label(pair: &MetricComparison) -> String {

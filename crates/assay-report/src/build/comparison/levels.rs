@@ -179,9 +179,20 @@ fn explanation(comparison: &LevelComparison) -> String {
     join_sentences(&[Some(rule), efficiency, alone].into_iter().flatten().collect::<Vec<_>>())
 }
 
+/// Times of a planned measurement of combinations, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub struct FactorPlanTimes {
+    /// Budget of each turn.
+    pub turn_s: f64,
+    /// All turns, and changes that settle.
+    pub total_s: f64,
+    /// Part of it in which changes settle.
+    pub settling_s: f64,
+}
+
 /// Builds the list of combinations of a dry run.
 #[must_use]
-pub fn factor_plan(suite: &FactorialSuite, blocks: u32, turn_s: f64) -> Document {
+pub fn factor_plan(suite: &FactorialSuite, blocks: u32, times: FactorPlanTimes) -> Document {
     let mut document = Document::new(message!("plan-title", suite = &suite.name));
     let count = suite.combinations.len();
     let text = message!(
@@ -189,10 +200,19 @@ pub fn factor_plan(suite: &FactorialSuite, blocks: u32, turn_s: f64) -> Document
         combinations = count.to_string(),
         blocks = blocks.to_string(),
         turns = (count as u64 * u64::from(blocks)).to_string(),
-        time = format_setting(turn_s, Unit::Second, 3),
+        time = format_time(times.turn_s),
     );
-    document
-        .paragraph(Tone::Plain, join_sentences(&[text, word("plan-nothing-run").to_owned()]));
+    let total = format_time(times.total_s);
+    let total = match times.settling_s > 0.0 {
+        true => message!(
+            "levels-plan-settling",
+            time = total,
+            settle = format_time(times.settling_s)
+        ),
+        false => message!("levels-plan-total", time = total),
+    };
+    let sentences = [text, total, word("plan-nothing-run").to_owned()];
+    document.paragraph(Tone::Plain, join_sentences(&sentences));
     let mut table = ReportTable::with_caption("");
     for combination in &suite.combinations {
         let levels = suite.factors.iter().zip(&combination.levels);
@@ -205,6 +225,10 @@ pub fn factor_plan(suite: &FactorialSuite, blocks: u32, turn_s: f64) -> Document
         document.blocks.push(Block::Facts(FactTable { title: None, tone: Tone::Plain, facts }));
     }
     document
+}
+
+fn format_time(seconds: f64) -> String {
+    format_setting(seconds, Unit::Second, 3)
 }
 
 /// Returns the commands of a factor by their keys in the suite.

@@ -46,5 +46,5 @@ fn table(comparisons: &[Comparison], first: &Comparison) -> ReportTable {
             }
         }
     }
-    table
+    table.with_pinned(word("column-verdict"))
 }

@@ -72,6 +72,10 @@ fn stored_runs_have_the_same_verdicts() {
         let out = world.assay(words).succeeded().out;
         assert!(out.contains("Programs compared with a"), "{words:?}: {out}");
     }
+    world.assay(&["site", "site"]).succeeded();
+    let id = stored["run"]["id"].as_str().unwrap();
+    let page = std::fs::read_to_string(world.path(&format!("site/runs/{id}.html"))).unwrap();
+    assert!(page.contains("Programs compared with a") && page.contains("better"), "{page}");
 }
 
 #[test]
