@@ -70,6 +70,7 @@ const RPMLINT: SystemPackage = package("rpmlint", "checks the RPM package");
 const LINTIAN: SystemPackage = package("lintian", "checks the Debian package");
 const DEBOOTSTRAP: SystemPackage =
     package("debootstrap", "clean roots in which the packages are installed");
+const LMOD: SystemPackage = package("lmod", "modules, for EasyBuild");
 const SKOPEO: SystemPackage = package("skopeo", "reads the OCI image");
 
 const CHROMIUM: SystemPackage = package("chromium", "renders HTML reports, headless");
@@ -126,10 +127,10 @@ pub const FOR_TIDY: &[SystemPackage] = &[SHELLCHECK];
 
 /// Packages that pack and check the released files.
 pub const FOR_DIST: &[SystemPackage] =
-    &[GIT, VENV, BINUTILS, CPIO, RPM, RPMLINT, LINTIAN, SKOPEO];
+    &[GIT, VENV, BINUTILS, CPIO, RPM, RPMLINT, LINTIAN, SKOPEO, PODMAN];
 
 /// Further packages of the released files of all machines.
-pub const FOR_RELEASE: &[SystemPackage] = &[DEBOOTSTRAP, QEMU_USER, LIBC_ARM];
+pub const FOR_RELEASE: &[SystemPackage] = &[DEBOOTSTRAP, LMOD, QEMU_USER, LIBC_ARM];
 
 /// Packages that inject faults.
 pub const FOR_FAULTS: &[SystemPackage] = &[STRACE, TASKSET, IPROUTE, FIO, BINDFS];

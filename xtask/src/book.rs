@@ -45,6 +45,11 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     wheels::install(root, [&wheels::MDBOOK], false);
     let program = wheels::find_installed_file(root, &wheels::MDBOOK)
         .context("mdBook cannot be installed; see above")?;
+    build_with(root, &program)
+}
+
+/// Builds the book with an installed mdBook.
+pub(crate) fn build_with(root: &Path, program: &Path) -> Result<PathBuf> {
     let book = root.join("target/book");
     if book.exists() {
         fs::remove_dir_all(&book)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 
 use crate::test::{self, TestTier};
-use crate::{book, command, faults, fuzz, lab, packages, tidy, truth, wheels};
+use crate::{book, command, dist, faults, fuzz, lab, packages, tidy, truth, wheels};
 
 /// Runs all steps; ends at the first failure. The count of the tests is the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -22,7 +22,10 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     // Downloads wait for the network while the compilers work.
     clock.run_beside(
         "packages",
-        || test::install_dependencies(root),
+        || {
+            packages::install(root, packages::FOR_DIST)?;
+            test::install_dependencies(root)
+        },
         |clock| {
             clock.run_step("clippy", || {
                 let lint =
@@ -42,6 +45,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     clock.run_step("book", || book::build(root).map(drop))?;
     let mut outcome = clock.run_step("test", || test::run_tier(root, TestTier::Quick))?;
     clock.run_step("fuzz", || fuzz::run_briefly(root))?;
+    clock.run_step("dist", || dist::run_development(root))?;
     clock.run_step("faults", || faults::run_briefly(root))?;
     clock.run_step("tools", || test::tools::check(root))?;
     outcome.merge(clock.run_step("test --all", || test::run_tier(root, TestTier::Thorough))?);

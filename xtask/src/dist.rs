@@ -19,7 +19,9 @@ mod deb;
 mod formats;
 mod image;
 mod machine;
+mod podman;
 mod program_check;
+mod recipes;
 mod roots;
 mod rpm;
 mod symbols;
@@ -100,6 +102,7 @@ impl Release {
         deb::check(self, &files.deb)?;
         rpm::check(self, &files.rpm)?;
         image::check(self, &files.image)?;
+        podman::check(self, &files.image)?;
         program_check::check_agent_size(self)
     }
 }
@@ -128,6 +131,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     for (release, files) in &built {
         release.check(files)?;
         roots::check(release, files)?;
+        recipes::check(root, release)?;
     }
     print!("{}", fs::read_to_string(root.join("target/dist").join(CHECKSUMS))?);
     if is_twice { compare_with_second_build(root, &machines) } else { Ok(()) }

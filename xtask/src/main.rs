@@ -43,7 +43,7 @@ cargo xtask book             build the documentation as a searchable book into t
 cargo xtask dist [x86_64] [aarch64]   build the released files for glibc 2.17 or newer into target/dist, and check
                              them; --twice: build them in a second folder as well, and compare the checksums;
                              --development: pack and check the development build instead, in a minute
-cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, faults, lab, truth
+cargo xtask ci               run all checks that a change must pass: fmt, tidy, clippy, doc, both tiers of tests, fuzz, dist --development, faults, lab, truth
 ";
 
 fn main() -> ExitCode {

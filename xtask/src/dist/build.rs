@@ -14,8 +14,8 @@ use crate::{command, wheels};
 pub(super) const GLIBC: (u32, u32) = (2, 17);
 /// Python package that checks wheels.
 const AUDITWHEEL: &str = "auditwheel==6.8.2";
-/// Python packages with the linker, its driver, and the check of wheels.
-const TOOLS: [&str; 3] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.1", AUDITWHEEL];
+/// Python packages with the linker and its driver.
+const LINKER: [&str; 2] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.1"];
 
 /// Build that the program is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) enum ProgramOrigin {
 /// Builds the program for a machine from `sources`, which are those of the last commit in `root` or a
 /// copy of them, and describes the release.
 pub(super) fn build(root: &Path, sources: &Path, machine: &'static Machine) -> Result<Release> {
-    let tools = install_tools(root, &TOOLS)?;
+    let tools = install_tools(root, &LINKER)?;
     let epoch = commit_time(root)?;
     let commit = git(root, &["log", "-1", "--format=%h", "--abbrev=10"])?;
     let date = git(root, &["log", "-1", "--format=%cd", "--date=format-local:%F"])?;
@@ -47,9 +47,12 @@ pub(super) fn build(root: &Path, sources: &Path, machine: &'static Machine) -> R
     Ok(Release { root, machine, version, epoch, program, origin, tools })
 }
 
-/// Describes the development build, without its symbols, as a release for this machine.
+/// Builds the development program if it is out of date, and describes it, without its symbols, as a
+/// release for this machine.
 pub(super) fn take_development_build(root: &Path) -> Result<Release> {
-    let tools = install_tools(root, &[AUDITWHEEL])?;
+    let mut cargo = command::cargo(root);
+    command::run(cargo.args(["build", "--quiet", "--locked", "--package", "assay"]))?;
+    let tools = install_tools(root, &[])?;
     let machine = MACHINES.iter().find(|it| it.is_native());
     let machine = machine.context("nothing is released for this machine")?;
     let program = root.join("target/dist-build/development/assay");
@@ -67,9 +70,12 @@ pub(super) fn take_development_build(root: &Path) -> Result<Release> {
     })
 }
 
-fn install_tools(root: &Path, requirements: &[&str]) -> Result<PathBuf> {
+/// Installs Python packages, the check of wheels, and mdBook.
+fn install_tools(root: &Path, packages: &[&str]) -> Result<PathBuf> {
     let tools = root.join("target/dist-tools/build");
-    wheels::install_into_environment(root, &tools, requirements)?;
+    let book = format!("{}=={}", wheels::MDBOOK.name, wheels::MDBOOK.version);
+    let requirements = [packages, &[AUDITWHEEL, book.as_str()]].concat();
+    wheels::install_into_environment(root, &tools, &requirements)?;
     Ok(tools)
 }
 

@@ -3,31 +3,35 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use super::Release;
 use super::build::{GLIBC, ProgramOrigin};
 use super::program_check::{try_commands, try_program};
-use crate::command;
+use crate::{book, command};
 
 /// Versions of Python whose programs are looked for; the wheel is installed for each.
 const PYTHONS: std::ops::RangeInclusive<u32> = 7..=15;
 
-/// Packs the folder as `assay-VERSION-MACHINE-linux.tar.gz`.
+/// Packs the folder and the book of the documentation as `assay-VERSION-MACHINE-linux.tar.gz`.
 pub(super) fn pack_archive(release: &Release, folder: &Path) -> Result<PathBuf> {
     let name = format!("assay-{}-{}-linux", release.version, release.machine.name);
     let file = release.output().join(format!("{name}.tar.gz"));
+    let book = book::build_with(&release.root, &release.tools.join("bin/mdbook"))?;
     let mut tar = release.reproducible("tar");
     tar.args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
         .args(["--format=gnu", "--mode=u=rwX,go=rX"])
         .arg(format!("--use-compress-program=gzip -n -{}", release.compression()))
         .arg(format!("--mtime=@{}", release.epoch))
-        .arg(format!("--transform=s,^\\.,{name},"))
+        .arg(format!("--transform=s,^\\.,{name},;s,^html,{name}/share/doc/assay/html,"))
         .arg("--file")
         .arg(&file)
         .arg("--directory")
         .arg(folder)
-        .arg(".");
+        .arg(".")
+        .arg("--directory")
+        .arg(book.parent().context("the book lies in a folder")?)
+        .arg("html");
     command::run(&mut tar)?;
     Ok(file)
 }
@@ -39,6 +43,8 @@ pub(super) fn check_archive(release: &Release, file: &Path) -> Result<()> {
     let unpack = ["--extract", "--strip-components=1", "--file"];
     command::run(tar.args(unpack).arg(file).arg("--directory").arg(folder.path()))?;
     let program = folder.path().join("bin/assay");
+    let start = folder.path().join("share/doc/assay/html/index.html");
+    ensure!(start.is_file(), "the archive lacks {}", start.display());
     try_program(release, &program)?;
     try_commands(release, &program)
 }

@@ -1,9 +1,13 @@
 //! Checks of a released program: it starts, measures, reads files, and is small enough to be sent to
 //! other hosts.
 
+use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::Release;
 use super::build::ProgramOrigin;
@@ -48,14 +52,14 @@ pub(super) fn try_commands(release: &Release, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails if the copy that is sent to other hosts, compressed as gzip does, is too large.
+/// Fails if the copy that is sent to other hosts is too large. It is compressed as the program does.
 pub(super) fn check_agent_size(release: &Release) -> Result<()> {
     if release.origin == ProgramOrigin::LinkedHere {
         return Ok(());
     }
-    let mut gzip = release.reproducible("gzip");
-    let packed = command::capture(gzip.args(["-n", "-9", "-c"]).arg(&release.program))?;
-    let bytes = packed.stdout.len();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&fs::read(&release.program)?)?;
+    let bytes = encoder.finish()?.len();
     ensure!(
         bytes <= MAX_COPY_BYTES,
         "a copy of the program to another host has {bytes} B, more than {MAX_COPY_BYTES} B"
