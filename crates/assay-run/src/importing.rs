@@ -31,6 +31,7 @@ use crate::failure::CommandFailure;
 use crate::listener::SilentListener;
 use crate::log::RunLog;
 use crate::recorder::{CaseState, Recorder};
+use crate::recording::store_failure;
 use crate::session::entropy;
 
 mod dimensions;
@@ -338,7 +339,7 @@ fn record_case(
     }
     let span = MeasuredSpan { from_ns: 0, to_ns: 0, warmup: false };
     bind::record(&found.parsed, span, &mut recorder);
-    recorder.flush()?;
+    recorder.flush().map_err(store_failure)?;
     log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: StopReason::Tool })
 }
 
