@@ -35,6 +35,9 @@ impl Plan {
             Workload::Stream(_)
             | Workload::Latency(_)
             | Workload::Copy(_)
+            | Workload::CacheBandwidth(_)
+            | Workload::CoreToCore(_)
+            | Workload::LoadedLatency(_)
             | Workload::PeakFlops(_) => {
                 let is_first = represented.insert(case.workload.benchmark());
                 match is_first || is_headline(case) {
