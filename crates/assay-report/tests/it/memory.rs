@@ -65,7 +65,7 @@ fn loaded_latency() -> Vec<MetricEstimate> {
     }
     let last = all.len() - 1;
     let doubt = Doubt::TrafficAboveStream { traffic: 690e9, stream: 640e9 };
-    all[last - 6] = all[last - 6].clone().with_doubt(doubt);
+    all[last - 7] = all[last - 7].clone().with_doubt(doubt);
     all
 }
 

@@ -126,6 +126,9 @@ fn levels_table(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) ->
     ];
     let mut table = ReportTable::new(word("table-cache-bandwidth"), &columns);
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
+    let of_cores = ColumnPrefixes::for_values(
+        estimates.iter().map(|it| (it.unit, per_core(it, it.median))),
+    );
     for (level, size, estimate) in rows {
         let each = per_core(estimate, estimate.median);
         let mut row: Vec<TableCell> = vec![
@@ -136,7 +139,7 @@ fn levels_table(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) ->
         ];
         row.extend(cells::value_and_interval(estimate, &prefixes));
         row.extend([
-            units::quantity(each, estimate.unit, 3).into(),
+            of_cores.value_without_interval(each, estimate.unit).into(),
             cells::samples(estimate),
             cells::measurer(context, estimate),
             cells::notes(context, estimate),

@@ -13,8 +13,7 @@ use crate::document::{
 };
 use crate::first_seen::group_by;
 use crate::locale::{format_fact, group_digits, word};
-use crate::precision::ColumnPrefixes;
-use crate::units;
+use crate::precision::{self, ColumnPrefixes};
 
 /// Metric of a pair; the other one is that of a distance.
 const PAIR_METRIC: &str = "pair_latency";
@@ -65,7 +64,7 @@ fn distances_table(
         let mut medians: Vec<f64> = pairs.iter().filter(is_here).map(|it| it.median).collect();
         medians.sort_by(f64::total_cmp);
         let format = |value: Option<&f64>| {
-            let value = value.map(|it| units::quantity(*it, estimate.unit, 3));
+            let value = value.map(|it| prefixes.value_without_interval(*it, estimate.unit));
             TableCell::from(value.unwrap_or_default())
         };
         let mut row: Vec<TableCell> = vec![context.place_label(estimate).into()];
@@ -151,7 +150,7 @@ impl<'a> CorePairs<'a> {
             return String::new();
         };
         let name = |[first, second]: [u32; 2]| format!("{first}\u{a0}↔\u{a0}{second}");
-        let value = |median: f64| units::quantity(median, Unit::Second, 3);
+        let value = |median: f64| precision::value_without_interval(median, Unit::Second);
         message!(
             "heat-description",
             worst = value(worst.1),

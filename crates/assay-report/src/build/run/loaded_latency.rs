@@ -152,10 +152,12 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
     columns.push((word("column-at-highest"), ColumnAlignment::Right));
     columns.push((word("column-note"), ColumnAlignment::Left));
     let mut table = ReportTable::new(word("table-loaded-latency"), &columns);
-    let highest = curves.iter().map(|it| it.highest().bandwidth);
-    let rates = ColumnPrefixes::for_medians(highest);
+    let points = || curves.iter().flat_map(|it| &it.points);
+    let rates = ColumnPrefixes::for_medians(points().map(|it| it.bandwidth));
+    let times = ColumnPrefixes::for_medians(points().map(|it| it.latency));
     for curve in curves {
-        let time = |seconds: f64| TableCell::from(units::quantity(seconds, Unit::Second, 3));
+        let time =
+            |seconds: f64| TableCell::from(times.value_without_interval(seconds, Unit::Second));
         let highest = curve.highest();
         let mut row: Vec<TableCell> = vec![
             curve.name.clone().into(),
