@@ -169,10 +169,6 @@ fn stream_interval_object(stretch: &StreamInterval) -> Value {
             value["rttvar"] = json!(tcp.rtt_deviation_us);
             value["pmtu"] = json!(tcp.path_mtu_bytes);
             value["reorder"] = json!(tcp.reordered);
-            if let Some(rate) = tcp.delivery_bit_per_s {
-                // assay's own key: iperf3 does not report it, and readers of its JSON ignore it.
-                value["delivery_bits_per_second"] = json!(rate);
-            }
         }
     }
     if let Some(udp) = stretch.udp {

@@ -38,9 +38,9 @@ impl PidFile {
 }
 
 impl PidFile {
-    /// Writes the ID of this process again, after it has become another one.
-    pub(super) fn update(&self) -> std::io::Result<()> {
-        fs::write(&self.0, std::process::id().to_string())
+    /// Replaces the ID by that of the process that continues.
+    pub(super) fn replace(&self, process: u32) -> std::io::Result<()> {
+        fs::write(&self.0, process.to_string())
     }
 }
 

@@ -80,8 +80,8 @@ pub(super) fn serve(
 
 /// Continues in the background. The port is bound, so that clients may connect at once.
 fn detach(pid_file: Option<&PidFile>) -> Result<(), CommandFailure> {
-    let outcome = background::detach().and_then(|()| pid_file.map_or(Ok(()), PidFile::update));
-    outcome.map_err(|error| {
+    let announce = |child| pid_file.map_or(Ok(()), |file| file.replace(child));
+    background::detach(announce).map_err(|error| {
         CommandFailure::measurement("cannot run in the background")
             .with_cause(&error)
             .advise("leave out -D, and start the server as a service")

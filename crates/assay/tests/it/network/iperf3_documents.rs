@@ -112,8 +112,12 @@ fn compare(what: &str, ours: &str, real: &str, newer: &[&str]) {
         })
         .collect();
     assert!(differences.is_empty(), "{what}:\n{}", differences.join("\n"));
-    // Requested values are the same.
-    for (key, expected) in real["start"]["test_start"].as_object().unwrap() {
+    // Requested values are the same. The default size of a datagram follows a window of the control
+    // connection on loopback, which grows with its first bytes.
+    let is_default =
+        |key: &str| key == "blksize" && what.contains("-u") && !what.contains("-l");
+    let requested = real["start"]["test_start"].as_object().unwrap();
+    for (key, expected) in requested.iter().filter(|(key, _)| !is_default(key)) {
         assert_eq!(&ours["start"]["test_start"][key], expected, "{what}: {key}");
     }
 }
