@@ -42,8 +42,6 @@ pub(super) struct JobOffsets {
     started_ns: Option<u64>,
     is_warming_up: bool,
     was_verified: bool,
-    /// Bytes of the last I/O: fio adds them to the zone once more when it syncs.
-    last_bytes: u64,
 }
 
 /// State of the passes.
@@ -115,7 +113,6 @@ impl JobOffsets {
             started_ns: None,
             is_warming_up: false,
             was_verified: false,
-            last_bytes: 0,
             order: order.clone(),
         }
     }
@@ -285,7 +282,6 @@ impl JobOffsets {
         if self.is_sync_due() {
             // A sync takes the turn of a file.
             sync_target = self.choose_file().map(|at| self.files[at].target);
-            self.zone_bytes += self.last_bytes;
         }
         loop {
             let Some(at) = self.choose_file() else { return self.take_rest_of_backlog() };
@@ -378,7 +374,6 @@ impl JobOffsets {
 
     fn note_issue(&mut self, direction: usize, bytes: u64) {
         self.zone_bytes += bytes;
-        self.last_bytes = bytes;
         self.was_verified = false;
         self.issues[direction] += 1;
         self.issued_bytes[direction] += bytes;

@@ -325,8 +325,9 @@ impl PhaseMonitor<'_, '_> {
     fn sync_targets(&self) -> Vec<IoFailure> {
         let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
         let wanted: Vec<_> = targets.enumerate().filter(|(_, it)| it.0.sync_at_end).collect();
+        let phase = self.phase;
         let one = |&(index, (target, at)): &(usize, (&StorageTarget, &PhaseTarget<'_>))| {
-            let (call, result) = match self.syncs_file_system(index) {
+            let (call, result) = match syncs_file_system(phase, index) {
                 true => ("syncfs", at.opened.sync_file_system()),
                 false => ("fsync", at.opened.sync()),
             };
@@ -359,13 +360,6 @@ impl PhaseMonitor<'_, '_> {
         })
     }
 
-    /// Whether the sync of a target at the end is one of its whole file system.
-    fn syncs_file_system(&self, target: usize) -> bool {
-        let streams = &self.phase.workload.streams;
-        let mut users = streams.iter().filter(|stream| stream.targets.contains(&target));
-        users.any(|stream| stream.conduct.syncs_file_system)
-    }
-
     fn end_reason(&self, end_ns: u64) -> EndReason {
         if self.control.stop.load(Ordering::Relaxed) && end_ns < self.timeline.deadline_ns {
             EndReason::Interrupted
@@ -377,6 +371,13 @@ impl PhaseMonitor<'_, '_> {
             EndReason::Work
         }
     }
+}
+
+/// Whether the sync of a target at the end is one of its whole file system.
+fn syncs_file_system(phase: &PhaseState<'_>, target: usize) -> bool {
+    let streams = &phase.workload.streams;
+    let mut users = streams.iter().filter(|stream| stream.targets.contains(&target));
+    users.any(|stream| stream.conduct.syncs_file_system)
 }
 
 fn join(

@@ -240,8 +240,8 @@ impl FileToUse {
         self.existing_bytes.unwrap_or(part)
     }
 
-    /// Returns the first byte in use: the end of a file to append to, or `offset`, rounded up to a block or to `offset_align` if it is
-    /// a percentage.
+    /// Returns the first byte in use: the end of a file to append to, or `offset`. A percentage is
+    /// rounded up to a block or to `offset_align`.
     fn start(&self, job: &FioOptions, clone: u32) -> u64 {
         if job.behaviour.appends && job.engine != "null" {
             return self.existing_bytes.unwrap_or(0);

@@ -283,7 +283,7 @@ pub(in crate::fio) fn parse_cpu_mask(text: &str) -> Result<Vec<usize>, String> {
 
 /// Parses an increment of the nice value.
 pub(in crate::fio) fn parse_nice(text: &str) -> Result<i32, String> {
-    let number = text.trim().parse().ok().filter(|value| (-20..=19).contains(value));
+    let number = text.trim().parse::<i32>().ok().filter(|value| (-20..=19).contains(value));
     number.ok_or_else(|| "it must be a whole number from -20 to 19".to_owned())
 }
 

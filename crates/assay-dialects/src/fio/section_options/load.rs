@@ -42,7 +42,7 @@ impl Default for LoadOptions {
             least_ios_per_s: PerDirection::uniform(None),
             cycle_ms: 1000,
             continues_on: [false; 3],
-            tolerated_errors: Default::default(),
+            tolerated_errors: [vec![], vec![], vec![]],
             ends_on_damage: false,
             ends_all_on_error: false,
         }
