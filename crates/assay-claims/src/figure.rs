@@ -73,6 +73,8 @@ pub struct PageNumberFormat {
     pub has_groups_of_points: bool,
     /// Whether its language groups digits by blanks.
     pub has_groups_of_blanks: bool,
+    /// Whether its language groups numbers of five digits and more, but not of four.
+    pub has_ungrouped_thousands: bool,
     /// Whether its compounds have hyphens: `8-KiB-Block`.
     pub has_compounds: bool,
     /// Whether `~` between two figures is a range, as in Chinese, Japanese and Korean.
@@ -101,6 +103,7 @@ impl PageNumberFormat {
             decimal: Some(decimal),
             has_groups_of_points,
             has_groups_of_blanks,
+            has_ungrouped_thousands: matches!(base.as_str(), "es" | "pl" | "pt"),
             has_compounds,
             has_tilde_ranges: matches!(base.as_str(), "ja" | "ko" | "zh"),
             is_declared: true,
@@ -204,6 +207,9 @@ const ABOUT_SUFFIXES: [&str; 6] = ["左右", "程度", "前後", "前后", "정�
 #[must_use]
 pub fn find_figures(text: &str) -> Vec<PrintedFigure> {
     steps::count(text.len());
+    if !text.contains(|c: char| to_ascii_digit(c).is_ascii_digit()) {
+        return Vec::new();
+    }
     let chars: Vec<(usize, char)> =
         text.char_indices().map(|(at, c)| (at, to_ascii_digit(c))).collect();
     let mut found = Vec::new();
@@ -423,6 +429,18 @@ fn has_single_blanks(chars: &[(usize, char)]) -> bool {
     chars.windows(2).all(|pair| pair[0].1 != '\u{a0}' || pair[1].1 != '\u{a0}')
 }
 
+/// Returns whether the groups before the decimal mark have three digits, or two as in India: not those
+/// of `0.5,4`, a list. Blanks group by three anyway, and other digits have marks of their own.
+fn has_groups_of_three(printed: &str, group: char, mark: char) -> bool {
+    let whole = printed.rsplit_once(mark).map_or(printed, |(whole, _)| whole);
+    let mut lengths = whole.split(group).skip(1).map(str::len);
+    let is_known = printed.is_ascii() && !is_blank(group) && !printed.contains('\\');
+    !is_known
+        || whole.ends_with(|c: char| c.is_ascii_digit())
+            && lengths.clone().last() == Some(3)
+            && lengths.all(|it| it == 2 || it == 3)
+}
+
 /// Returns the decimal mark and the group separator among the marks of a number.
 fn tell_marks(
     marks: &[char],
@@ -433,7 +451,11 @@ fn tell_marks(
         [] => (None, None),
         [only @ (' ' | '\u{a0}' | '\u{202f}' | '\'')] => (None, Some(*only)),
         [only] => (Some(*only), None),
-        [rest @ .., last] if rest.iter().all(|it| it == &rest[0]) && *last != rest[0] => {
+        [rest @ .., last]
+            if rest.iter().all(|it| it == &rest[0])
+                && *last != rest[0]
+                && has_groups_of_three(printed, rest[0], *last) =>
+        {
             (Some(*last), Some(rest[0]))
         }
         [first, rest @ ..]

@@ -233,6 +233,15 @@ const FUNCTION_WORDS: [(&str, [&str; 4]); 9] = [
     ("ko", ["는 ", "을 ", "의 ", "니다"]),
 ];
 
+/// Returns whether a text is English by its function words, as a quotation on a translated page is.
+fn is_english(text: &str) -> bool {
+    /// Minimum number of different words that show a language.
+    const ENOUGH: usize = 2;
+    let count = |words: &[&str; 4]| words.iter().filter(|word| text.contains(**word)).count();
+    let english = count(&FUNCTION_WORDS[0].1);
+    english >= ENOUGH && FUNCTION_WORDS[1..].iter().all(|(_, words)| count(words) < english)
+}
+
 /// Returns the language of a page that declares none, if its sentences show it.
 fn guess_language(page: &LintPage) -> Option<&'static str> {
     /// Minimum number of words that show a language.
@@ -289,18 +298,27 @@ impl Linter<'_> {
     }
 }
 
-/// Returns the most frequent decimal mark of figures in tables.
+/// Returns the most frequent decimal mark of the figures of a page. A comma counts with a unit or alone
+/// in a cell: others may separate lists.
 fn usual_mark(page: &LintPage) -> Option<char> {
-    let cells = || page.tables.iter().flat_map(|table| table.rows.iter().flatten());
-    let count = |mark: char| {
-        cells()
-            .flat_map(|cell| find_figures(&cell.text))
-            .filter(|it| it.mark == Some(mark) && it.decimals != 3)
-            .count()
-    };
-    match (count('.'), count(',')) {
-        (0, 0) => None,
-        (points, commas) => Some(if points >= commas { '.' } else { ',' }),
+    /// Minimum ratio of a majority.
+    const MAJORITY: usize = 4;
+    let (mut points, mut commas) = (0_usize, 0_usize);
+    for text in page.texts() {
+        let figures = find_figures(&text.text);
+        let is_bare = figures.len() == 1 && bare_figure(text).is_some();
+        for figure in figures.iter().filter(|it| it.decimals != 3) {
+            match figure.mark {
+                Some('.') => points += 1,
+                Some(',') if figure.unit.is_some() || is_bare => commas += 1,
+                _ => {}
+            }
+        }
+    }
+    match (points, commas) {
+        (1.., _) if points >= MAJORITY * commas => Some('.'),
+        (_, 1..) if commas >= MAJORITY * points => Some(','),
+        _ => None,
     }
 }
 

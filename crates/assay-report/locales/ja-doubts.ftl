@@ -225,7 +225,7 @@ area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` で全ユーザー
 area-rdma = `rdma link` が RDMA デバイスとその状態を一覧表示します。詳細は `assay help rdma` を参照してください
 area-launcher = ランチャーを実行できるか確認してください
 area-process = 記録されたコマンドを手動で実行し、原因を確認してください
-area-tool = 保存された生の出力を確認してください。assay の知らないバージョンのツールであれば、その出力を添えて報告してください
+area-tool = 保存された生の出力を確認してください。assay が未対応のバージョンのツールであれば、その出力を添えて報告してください
 area-temporary-folder = 一時ファイル用ディレクトリの空き容量を増やしてください
 area-host = そのホストに関する警告を参照してください
 area-own-program = まだ存在するディレクトリから、パスを指定して assay を起動してください

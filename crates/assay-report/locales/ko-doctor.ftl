@@ -1,6 +1,6 @@
 # What the checks of `assay doctor` say of themselves; their English is beside the checks, and what is not here is typed as it is.
 check-network-congestion-control =
-    .expected = Linux의 기본값인 cubic. 다른 것이면 결과의 일부가 됨
+    .expected = Linux의 기본값인 cubic. 다른 알고리즘은 결과에 영향을 줌
     .why = 같은 경로라도 혼잡 제어만으로 절반이나 두 배가 됨
     .change = sysctl net.ipv4.tcp_congestion_control=cubic, 또는 한 번의 측정에 --congestion
 check-network-receive-buffer =

@@ -112,7 +112,7 @@ roofline-title = 루프라인 모델
 roofline-title-of = { $host }의 루프라인 모델
 roofline-measured = 측정값
 roofline-limits = 한계
-roofline-description = 바이트당 연산이 { $ridge }회보다 적은 코드는 메모리에 묶입니다. 바이트당 연산 수에 { $bandwidth }를 곱한 값을 넘을 수 없습니다. 그보다 많으면 { $peak }를 넘을 수 없습니다.
+roofline-description = 바이트당 연산이 { $ridge }회보다 적은 코드는 메모리 대역폭의 제한을 받습니다. 바이트당 연산 수에 { $bandwidth }를 곱한 값을 넘을 수 없습니다. 그보다 많으면 { $peak }를 넘을 수 없습니다.
 bars-linear = 막대
 bars-logarithmic = 로그 눈금 막대
 bars-legend = { $axis }에 따른 { $name }; { $bars }: { $low }부터 { $high }까지
@@ -336,7 +336,7 @@ curve-goes = { $name }: { $small }에서 { $low }, { $large }에서 { $high }.
 
 storage-explanation = 대기 시간은 제출부터 완료까지입니다(서비스 시간). 백분위수는 모든 개별 I/O에 대한 것입니다. ±는 중앙값 신뢰 구간의 넓은 쪽 반폭입니다. 부하 생성기: I/O가 없을 때 부하 생성기의 속도를 도달한 속도로 나눈 값.
 storage-explanation-due = 예정 시각부터의 대기 시간은 I/O가 시작되어야 했던 시각부터이며, 사용자가 기다리는 시간이자 응답 곡선이 보여 주는 값입니다.
-storage-cached = 이 I/O의 일부는 페이지 캐시를 거쳤으므로 스토리지만큼 메모리도 측정한 것입니다.
+storage-cached = 이 I/O의 일부는 페이지 캐시를 거쳤으므로 측정값에는 스토리지뿐 아니라 메모리의 영향도 들어 있습니다.
 storage-kind = { $pattern } { $size }, 진행 중 { $depth }
 storage-target = 대상: { $target }
 storage-engine = 엔진: { $engine }, { $reason }

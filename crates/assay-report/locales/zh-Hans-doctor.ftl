@@ -1,6 +1,6 @@
 # What the checks of `assay doctor` say of themselves; their English is beside the checks, and what is not here is typed as it is.
 check-network-congestion-control =
-    .expected = cubic，Linux 的默认值；用其他算法时它是结果的一部分
+    .expected = cubic，Linux 的默认值；使用其他算法会影响结果
     .why = 同一路径仅因拥塞控制不同，结果就可能减半或翻倍
     .change = sysctl net.ipv4.tcp_congestion_control=cubic，或为单次测量使用 --congestion
 check-network-receive-buffer =
@@ -28,7 +28,7 @@ check-mpi-transport =
     .change = 取消该变量，或在其中写明高速网络
 check-mpi-binding =
     .expected = 没有关闭绑定的变量
-    .why = 在核心间移动的进程会失去缓存和内存所在的节点
+    .why = 在核心间迁移的进程会离开其缓存和内存所在的节点
     .change = 取消该变量；MPICH 的 mpiexec 只在要求时绑定：-bind-to core
 check-mpi-installations =
     .expected = 每个启动器旁都有库
@@ -138,7 +138,7 @@ check-memory-numa-nodes =
     .change = 在固件中设置每插槽节点数；在云中选择其他机器类型
 check-memory-zone-reclaim =
     .expected = 有多个 NUMA 节点时为 1
-    .why = 为 0 时，节点满后内核会悄悄把内存放到远端节点
+    .why = 为 0 时，节点满后内核会在不提示的情况下把内存分配到远端节点
 check-memory-page-cache =
     .expected = 待写回的内存少于 1%；运行前已清空缓存
     .why = 写回和回收缓存页会占用测量的带宽

@@ -37,7 +37,7 @@ doubt-above-limit = 中位数为其上限 { $limit }（{ $basis }）的 { $share
 doubt-no-rpeak = 没有 Rpeak：最高速率按实测时钟为每周期 { $rate } FLOP，没有任何核心能达到
     .advice = 有其他负载使用了这些 CPU：检查被占去的时间（steal）和 CPU 压力（pressure），然后重新测量
 advice-limit-contended = 有其他负载使用了这些 CPU：检查被占去的时间（steal）和 CPU 压力（pressure），然后重新测量
-doubt-unknown-metric = { $case } 含有 `{ $metric }` 的样本，此版本不认识该指标
+doubt-unknown-metric = { $case } 含有 `{ $metric }` 的样本，此版本不支持该指标
     .advice = 用生成该运行的 assay 版本来读取
 doubt-cache-assisted = 大小为 { $size } 的数组只有末级缓存的 { $multiple } 倍，因此部分访问没有到达内存
     .advice = 使用至少为缓存 { $needed } 倍的数组，或释放内存
@@ -225,7 +225,7 @@ area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` 可允许所有用
 area-rdma = `rdma link` 会列出 RDMA 设备及其状态；详见 `assay help rdma`
 area-launcher = 检查启动器能否执行
 area-process = 手动运行所记录的命令，查看问题所在
-area-tool = 查看保存的原始输出；若是 assay 不认识的工具版本，请附上该输出进行报告
+area-tool = 查看保存的原始输出；若是 assay 尚不支持的工具版本，请附上该输出进行报告
 area-temporary-folder = 请在临时文件目录中腾出空间
 area-host = 参见关于该主机的警告
 area-own-program = 请在仍然存在的目录中，以路径启动 assay

@@ -272,7 +272,7 @@ throttled-times = 运行期间控制组被限流 { $n } 次。
 byte-counting = 字节数按 STREAM 的规则计算：每个元素 Copy 和 Scale 计 { $copy }，Add 和 Triad 计 { $add }，读和写计 { $read }。普通写入引起的每行额外读取不计入。
 conditions = { $how }：{ $places }。
 limit-is = 上限为 { $limit }：{ $basis }。
-no-memory-limit = 上限未知：{ $why }，因此不知道内存条的传输速率。
+no-memory-limit = 上限未知：{ $why }，因此内存条的传输速率也未知。
 smbios-without-speed = SMBIOS 中没有标明速率的内存条
 smbios-hidden = 在这台 { $hypervisor } 虚拟机中看不到 SMBIOS
 smbios-unreadable = 无法读取 SMBIOS，通常需要 root 权限
@@ -336,7 +336,7 @@ curve-goes = { $name }：从 { $small } 时的 { $low } 到 { $large } 时的 { 
 
 storage-explanation = 延迟从提交到完成计算（服务时间）。百分位数覆盖每一次 I/O。± 为中位数置信区间较宽一侧的半宽。负载生成器：不做 I/O 时负载生成器的速率与达到的速率之比。
 storage-explanation-due = 自应发时刻起的延迟从 I/O 应当发出时算起，即用户的等待时间，响应曲线显示的就是它。
-storage-cached = 部分 I/O 经过了页缓存：测到的既是存储也是内存。
+storage-cached = 部分 I/O 经过了页缓存：测得的结果同时包含存储和内存的影响。
 storage-kind = { $pattern } { $size }，在途 { $depth }
 storage-target = 目标：{ $target }
 storage-engine = 引擎：{ $engine }，{ $reason }

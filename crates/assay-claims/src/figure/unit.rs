@@ -226,8 +226,8 @@ const WORD_STEMS: [(Unit, f64, &[&str]); 13] = [
     (Unit::Byte, 1.0, &["byte", "octet", "байт", "байтны", "байтно"]),
 ];
 
-/// Spellings by first character, which excludes most words of a page at once.
-type SpellingTable = HashMap<char, Vec<Spelling>>;
+/// Spellings by their first two characters, which exclude most words of a page at once.
+type SpellingTable = HashMap<(char, Option<char>), Vec<Spelling>>;
 
 static SPELLINGS: LazyLock<SpellingTable> = LazyLock::new(|| {
     let mut table = SpellingTable::new();
@@ -250,16 +250,26 @@ static SPELLINGS: LazyLock<SpellingTable> = LazyLock::new(|| {
     table
 });
 
+/// Returns the first two characters of a text.
+fn first_two(text: &str) -> Option<(char, Option<char>)> {
+    let mut chars = text.chars();
+    Some((chars.next()?, chars.next()))
+}
+
+fn to_lower(first: char, second: Option<char>) -> (char, Option<char>) {
+    (first.to_ascii_lowercase(), second.map(|it| it.to_ascii_lowercase()))
+}
+
 fn add_spelling(
     table: &mut SpellingTable,
     text: String,
     (unit, factor): (Unit, f64),
     end: SpellingKind,
 ) {
-    let first = text.chars().next().expect("every spelling has a letter");
-    // Words may begin with a capital letter.
-    let first = if end == SpellingKind::Word { first.to_ascii_lowercase() } else { first };
-    table.entry(first).or_default().push(Spelling { text, unit, factor, kind: end });
+    let (first, second) = first_two(&text).expect("every spelling has a letter");
+    // Words may have capital letters.
+    let key = if end == SpellingKind::Word { to_lower(first, second) } else { (first, second) };
+    table.entry(key).or_default().push(Spelling { text, unit, factor, kind: end });
 }
 
 /// Adds sizes and rates.
@@ -413,11 +423,12 @@ pub(crate) fn parse_unit(text: &str, from: usize) -> Option<PrintedUnit> {
 
 fn parse_plain_unit(text: &str, from: usize) -> Option<PrintedUnit> {
     let rest = &text[from..];
-    let exact_case = SPELLINGS.get(&rest.chars().next()?).into_iter().flatten();
-    let lower = rest.chars().next()?.to_ascii_lowercase();
-    let words =
-        SPELLINGS.get(&lower).filter(|_| !rest.starts_with(lower)).into_iter().flatten();
-    let candidates = exact_case.chain(words.filter(|it| it.kind == SpellingKind::Word));
+    let (first, second) = first_two(rest)?;
+    let with = |key: &(char, Option<char>)| SPELLINGS.get(key).into_iter().flatten();
+    let (exact, lower) = ((first, second), to_lower(first, second));
+    let single = with(&(first, None)).filter(|_| second.is_some());
+    let words = with(&lower).filter(|it| exact != lower && it.kind == SpellingKind::Word);
+    let candidates = with(&exact).chain(single).chain(words);
     let matches = candidates.filter_map(|it| Some((spelling_length(it, rest)?, it)));
     let (length, best) = matches.max_by_key(|(length, _)| *length)?;
     let span = (from, from + length);

@@ -330,7 +330,7 @@ impl Bound {
 }
 
 /// Returns the bound directly before or behind a figure.
-fn find_bound(text: &str, figure: &PrintedFigure) -> Option<Bound> {
+pub(super) fn find_bound(text: &str, figure: &PrintedFigure) -> Option<Bound> {
     const NEAR: usize = 48;
     let (from, to) = figure.number_span;
     steps::count(NEAR);

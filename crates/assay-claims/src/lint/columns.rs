@@ -5,6 +5,7 @@
 
 use assay_model::quantity::Unit;
 
+use super::words::{MAX_ENDING, has_word};
 use super::{FigureColumn, Linter, Rule, bare_figure, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
 use crate::page::{PageTable, PageText};
@@ -30,11 +31,13 @@ const fn is_usual(matching: usize, rows: usize) -> bool {
     matching >= MIN_ROWS && 4 * matching >= 3 * rows
 }
 
-/// Words of headings for a relation of two columns.
-const RELATION_WORDS: [&str; 26] = [
+/// Words of headings for a relation of two columns: whole words, since `duration` contains "ratio".
+const RELATION_WORDS: [&str; 30] = [
     "change",
     "improve",
+    "improvement",
     "diff",
+    "difference",
     "delta",
     "gain",
     "increase",
@@ -50,6 +53,8 @@ const RELATION_WORDS: [&str; 26] = [
     "прирост",
     "écart",
     "änderung",
+    "veränderung",
+    "abweichung",
     "unterschied",
     "cambio",
     "změna",
@@ -74,6 +79,21 @@ const FORMULAS: [fn(f64, f64) -> f64; 6] = [
 const MAX_ROUNDING: f64 = 0.02;
 /// Maximum rounding of a ratio by the digits that are printed.
 const MAX_COARSENESS: f64 = 0.04;
+
+/// Probability that an unrelated percentage agrees with a formula, from the tolerances above.
+const CHANCE: f64 = 0.05;
+/// Maximum expected number of unrelated columns that agree as often.
+const MAX_EXPECTED: f64 = 0.01;
+
+/// Returns whether so many of the rows agree with one of these formulas that it is no coincidence:
+/// expected number = formulas × C(rows, matching) × chance ^ matching.
+fn is_relation(formulas: usize, matching: usize, rows: usize) -> bool {
+    let different = rows.saturating_sub(matching);
+    let choices: f64 =
+        (0..different).map(|at| (rows - at) as f64 / (different - at) as f64).product();
+    let power = CHANCE.powi(i32::try_from(matching).unwrap_or(i32::MAX));
+    is_usual(matching, rows) && formulas as f64 * choices * power <= MAX_EXPECTED
+}
 
 /// Percentage in a cell, with its sign.
 struct Percentage<'p> {
@@ -115,8 +135,10 @@ impl<'p> Percentage<'p> {
         let half_digit = 0.006 * 10f64.powi(-i32::try_from(self.figure.decimals).unwrap_or(0));
         let ratio = (a.value / b.value).max(b.value / a.value);
         let relative = (a.relative_rounding() + b.relative_rounding()).min(MAX_ROUNDING);
-        let is_near =
-            (self.value.abs() - expected.abs()).abs() <= half_digit + relative * ratio;
+        // Some pages cut off the digits that others round.
+        let difference = expected.abs() - self.value.abs();
+        let tolerance = half_digit + relative * ratio;
+        let is_near = (-tolerance..=tolerance + half_digit).contains(&difference);
         let printed = |it: &PrintedFigure| {
             0.5 * 10f64.powi(-i32::try_from(it.decimals).unwrap_or(0)) / it.value
         };
@@ -133,7 +155,7 @@ fn check_percentages(
 ) {
     let heading = table.rows.first().and_then(|it| it.get(number));
     let heading = heading.map(|it| it.text.to_lowercase()).unwrap_or_default();
-    if !RELATION_WORDS.iter().any(|word| heading.contains(word)) {
+    if !RELATION_WORDS.iter().any(|word| has_word(&heading, word, MAX_ENDING)) {
         return;
     }
     let cells = || full_rows(table).map(|row| row.get(number).and_then(Percentage::of_cell));
@@ -165,7 +187,7 @@ fn check_percentages(
         }
     }
     let (matching, different) = best;
-    if !is_usual(matching, percentages.len()) {
+    if !is_relation(pairs().count() * FORMULAS.len(), matching, percentages.len()) {
         return;
     }
     for row in different {

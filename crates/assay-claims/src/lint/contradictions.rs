@@ -1,8 +1,11 @@
 //! Parts of a page that contradict each other: a heading with another machine than the title, a
 //! sentence with another value than the table, a percentage that does not follow from its sentence.
 
+use std::collections::BTreeMap;
+
 use assay_model::quantity::Unit;
 
+use super::bounds::find_bound;
 use super::words::{NO_ENDING, has_word};
 use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, find_figures};
@@ -55,15 +58,26 @@ fn check_headings(lint: &mut Linter<'_>, page: &LintPage) {
             && word.len() == title.len()
             && word.as_bytes().first() == title.as_bytes().first()
     };
+    // Each word is searched once; there are few of this form.
+    let mut named: BTreeMap<&str, bool> = BTreeMap::new();
     for heading in headings.filter(is_other) {
         let word = heading.text.trim();
-        if page.prose.iter().any(|it| it.text.contains(word)) {
+        let is_named = named
+            .entry(word)
+            .or_insert_with(|| page.prose.iter().any(|it| contains(&it.text, word)));
+        if *is_named {
             continue;
         }
         let start = heading.text.len() - heading.text.trim_start().len();
         let message = format!("the heading is `{word}`, and the page is about {title}");
         lint.add_likely(Rule::Name, page_span(heading, (start, start + word.len())), message);
     }
+}
+
+/// Returns whether a text contains a word, and counts the work.
+fn contains(text: &str, word: &str) -> bool {
+    steps::count(text.len());
+    text.contains(word)
 }
 
 /// Minimum number of words of a label that a sentence repeats.
@@ -128,7 +142,7 @@ fn check_repeated_values(lint: &mut Linter<'_>, page: &LintPage) {
         };
         let figures = find_figures(&text.text);
         let [figure] = figures.as_slice() else { continue };
-        if is_other_value(lint, figure, expected) {
+        if is_other_value(lint, figure, expected) && !is_bound_or_change(&text.text, figure) {
             let message = format!(
                 "`{}`, and the table has {} for it",
                 &text.text[figure.number_span.0..figure.number_span.1],
@@ -142,6 +156,13 @@ fn check_repeated_values(lint: &mut Linter<'_>, page: &LintPage) {
             );
         }
     }
+}
+
+/// Returns whether a sentence has a bound or a difference instead of a value: "below 5 ms", "by 5 %".
+fn is_bound_or_change(text: &str, figure: &PrintedFigure) -> bool {
+    const BY: [&str; 5] = [" by", " um", " o", " на", "+"];
+    let before = text[..figure.number_span.0].trim_end_matches([' ', '\u{a0}', '~', '*']);
+    find_bound(text, figure).is_some() || BY.iter().any(|word| before.ends_with(word))
 }
 
 /// Returns whether two figures have one unit and values that are not roundings of each other, but
@@ -192,12 +213,21 @@ fn is_change(before: &str, between: &str, behind: &str) -> bool {
 /// something else: "at 80 % of CPU".
 fn is_result(before: &str, behind: &str) -> bool {
     const NEAR: usize = 32;
-    let behind = behind.trim_start().trim_start_matches('%').trim_start();
+    /// Last words before a percentage that is a condition.
+    const CONDITIONS: [&str; 17] = [
+        "at", "in", "for", "with", "under", "on", "bei", "mit", "unter", "dans", "pour",
+        "avec", "en", "con", "para", "при", "для",
+    ];
+    /// First words behind one.
+    const SUBJECTS: [&str; 7] =
+        ["of ", "cpu", "load", "util", "percentile", "confidence", "cases"];
+    let behind = behind.trim_start().trim_start_matches('%').trim_start().to_lowercase();
+    let last_word = before.split_whitespace().next_back().unwrap_or_default();
     before.chars().count() <= NEAR
         && !before.contains([';', '。'])
         && !before.contains(". ")
-        && !before.trim_end().ends_with(" at")
-        && !behind.starts_with("of ")
+        && !CONDITIONS.contains(&last_word)
+        && !SUBJECTS.iter().any(|word| behind.starts_with(word))
 }
 
 /// Reports `from 100 MB/s to 150 MB/s, 52 % more`.

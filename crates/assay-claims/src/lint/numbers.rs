@@ -1,11 +1,11 @@
 //! Number formats: decimal marks, digit groups, trailing zeros, and marks for "about".
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::quantity::Unit;
 
-use super::{Confidence, Linter, Rule, figure_columns, page_span};
-use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
+use super::{Confidence, Linter, Rule, figure_columns, is_english, page_span};
+use crate::figure::{PrintedFigure, find_figures, is_unspaced_script, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 use crate::steps;
 
@@ -22,10 +22,13 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
                 // number. A percentile in a heading is the name of a tool's column.
                 let is_percentile = row == 0
                     && figure.unit.as_ref().is_some_and(|unit| unit.unit == Unit::Ratio);
-                // A bare number may be a name or a version: `802.11`.
-                let is_quantity = is_bare && columns.contains(&column);
-                if !has_amounts && (figure.unit.is_some() && !is_percentile || is_quantity) {
-                    check_decimal_mark(lint, cell, &figure);
+                // A bare number may be a name or a version: `802.11`, 3.0.
+                let has_unit = match columns.get(&column) {
+                    Some(has_unit) if is_bare => Some(*has_unit),
+                    _ => (figure.unit.is_some() && !is_percentile).then_some(true),
+                };
+                if let Some(has_unit) = has_unit.filter(|_| !has_amounts) {
+                    check_decimal_mark(lint, cell, &figure, has_unit);
                 }
                 check_line_break(lint, cell, &figure);
             }
@@ -33,7 +36,7 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     }
     for text in &page.prose {
         for figure in find_figures(&text.text).iter().filter(|it| it.unit.is_some()) {
-            check_decimal_mark(lint, text, figure);
+            check_decimal_mark(lint, text, figure, true);
         }
     }
     for text in page.texts() {
@@ -59,25 +62,57 @@ fn has_amounts(table: &PageTable) -> bool {
 }
 
 /// Returns the columns whose bare numbers are quantities, not names or versions: those with a unit in
-/// the heading, and those of numbers only, of which one has the decimal mark of the language.
-fn quantity_columns(lint: &Linter<'_>, table: &PageTable) -> BTreeSet<usize> {
+/// the heading, and those of numbers only, of which some have the decimal mark of the language.
+/// Each has whether it has a unit.
+fn quantity_columns(lint: &Linter<'_>, table: &PageTable) -> BTreeMap<usize, bool> {
     let expected = lint.number_format.decimal;
     let columns = table.rows.first().map_or(0, Vec::len);
-    let is_quantity = |number: &usize| {
-        let cells = || super::full_rows(table).filter_map(|row| row.get(*number));
+    let quantity = |number: usize| {
+        let cells = || super::full_rows(table).filter_map(|row| row.get(number));
         let is_empty = |cell: &PageText| cell.text.trim().is_empty();
         let figures = || cells().filter_map(super::bare_figure);
         let count = figures().count() + cells().filter(|cell| is_empty(cell)).count();
-        let is_marked = |it: PrintedFigure| it.mark.is_some() && it.mark == expected;
-        super::column_unit(table, *number).is_some()
-            || *number > 0 && count == cells().count() && figures().any(is_marked)
+        let marked = || figures().filter(|it| it.mark.is_some());
+        let usual = marked().filter(|it| it.mark == expected).count();
+        let is_usual = usual > 0 && MIN_SHARE * usual >= marked().count();
+        let heading = table.rows.first().and_then(|row| row.get(number));
+        let has_unit = super::column_unit(table, number).is_some();
+        let is_one = has_unit || number > 0 && count == cells().count() && is_usual;
+        (is_one && !heading.is_some_and(|it| names_version(&it.text)))
+            .then_some((number, has_unit))
     };
-    (0..columns).filter(is_quantity).collect()
+    (0..columns).filter_map(quantity).collect()
+}
+
+/// Inverse of the minimum share of figures with the language's mark in a column of quantities.
+const MIN_SHARE: usize = 4;
+
+/// Returns whether a heading is that of versions, such as 3.0.
+fn names_version(heading: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "version",
+        "versión",
+        "versão",
+        "verze",
+        "верси",
+        "wersj",
+        "sürüm",
+        "版本",
+        "バージョン",
+        "버전",
+    ];
+    let lower = heading.to_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// Reports the decimal mark of another language. Three digits after it may be a group and are
-/// skipped.
-fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFigure) {
+/// skipped. Without a unit, the error is possible.
+fn check_decimal_mark(
+    lint: &mut Linter<'_>,
+    text: &PageText,
+    figure: &PrintedFigure,
+    has_unit: bool,
+) {
     let (Some(mark), Some(expected)) = (figure.mark, lint.number_format.decimal) else {
         return;
     };
@@ -94,7 +129,11 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
     let is_list = !lint.number_format.is_declared
         && mark == ','
         && (figure.unit.is_none() || figure.value >= 1000.0 || is_doubled(figure));
-    if is_foreign && figure.decimals != 3 && !is_quoted && !is_list {
+    // `+00.0012s` is printed by a program.
+    let is_padded = text.text[figure.number_span.0..].starts_with("00");
+    let is_exempt =
+        is_padded || is_quoted || is_list || mark == '.' && is_in_english(text, figure);
+    if is_foreign && figure.decimals != 3 && !is_exempt {
         let printed = &text.text[figure.number_span.0..figure.number_span.1];
         // Other digits have their own marks.
         let Some((head, tail)) = printed.rsplit_once(mark) else { return };
@@ -107,6 +146,7 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
         // Without a declared language, the majority of the figures decides, and a list may be
         // written as `1,2`.
         let (confidence, fix) = match lint.number_format.is_declared {
+            _ if !has_unit => (Confidence::Possible, None),
             // An entity fills its place with several backslashes or blanks.
             true => {
                 let has_entity = ["\\\\", "\u{a0}\u{a0}"].iter().any(|it| printed.contains(it));
@@ -119,6 +159,16 @@ fn check_decimal_mark(lint: &mut Linter<'_>, text: &PageText, figure: &PrintedFi
     }
 }
 
+/// Returns whether the words around a figure are English, as in a quoted message on a page in another
+/// language.
+fn is_in_english(text: &PageText, figure: &PrintedFigure) -> bool {
+    /// Bytes before a figure, and characters behind it: a page may be one line.
+    const NEAR: usize = 160;
+    let (from, to) = figure.number_span;
+    let behind: String = text.text[to..].chars().take(NEAR).collect();
+    is_english(&format!("{}{behind}", text_before(&text.text, from, NEAR)))
+}
+
 /// Returns whether both sides of a mark may be two sizes: `16,32 GB`.
 fn is_doubled(figure: &PrintedFigure) -> bool {
     const SMALLEST: f64 = 4.0;
@@ -129,7 +179,9 @@ fn is_doubled(figure: &PrintedFigure) -> bool {
 
 /// Reports columns in which some numbers are grouped and others of the same length are not.
 fn check_grouping(lint: &mut Linter<'_>, table: &PageTable) {
-    let needs_groups = |figure: &PrintedFigure| figure.value >= 1000.0;
+    // Spanish writes `1234` and `12 345`.
+    let smallest = if lint.number_format.has_ungrouped_thousands { 10_000.0 } else { 1000.0 };
+    let needs_groups = |figure: &PrintedFigure| figure.value >= smallest;
     for column in figure_columns(table) {
         let grouped = column.cells.iter().find(|(_, it)| it.group.is_some());
         let ungrouped =
@@ -227,8 +279,8 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
         text.text.match_indices('~').map(|(position, _)| position).collect();
     for pair in tildes.windows(2) {
         let next = figures.partition_point(|it| it.number_span.0 < pair[0]);
-        // In `1~99, 1~69`, each mark is a range.
-        let is_range = text.text[..pair[0]].ends_with(|c: char| c.is_ascii_digit());
+        // In `1~99, 1 ~ 69`, each mark is a range.
+        let is_range = text.text[..pair[0]].trim_end().ends_with(|c: char| c.is_ascii_digit());
         let figure = figures.get(next).filter(|it| !is_range && it.number_span.0 < pair[1]);
         let end = |it: &PrintedFigure| {
             it.unit.as_ref().map_or(0, |unit| unit.span.1).max(it.number_span.1)
@@ -257,8 +309,11 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
             let span = page_span(text, (head.len(), figure.number_span.0));
             let message = "a blank between ~ and its number, where a line may break".to_owned();
             // In `2 MB ~ 64 MB`, the mark separates the ends of a range.
+            let next = figures.partition_point(|it| it.number_span.0 < head.len());
             let is_range = head.trim_end().ends_with(|c: char| c.is_alphanumeric() || c == '%')
-                && figures.iter().any(|it| !it.is_approximate && is_directly_before(it, head));
+                && figures[..next]
+                    .last()
+                    .is_some_and(|it| !has_tilde(text, it) && is_directly_before(it, head));
             let is_clear = lint.is_translated && figure.unit.is_some();
             if !is_range {
                 let confidence = Linter::likely_if(is_clear);
@@ -269,8 +324,14 @@ fn check_qualifiers(lint: &mut Linter<'_>, text: &PageText) {
     }
 }
 
+/// Returns whether `~` precedes a figure. A word for "about" may precede a range: `about 35 ~ 40 %`.
+fn has_tilde(text: &PageText, figure: &PrintedFigure) -> bool {
+    text.text[..figure.number_span.0].trim_end_matches([' ', '\u{a0}']).ends_with('~')
+}
+
 /// Returns whether a text ends with this figure and its unit.
 fn is_directly_before(figure: &PrintedFigure, text: &str) -> bool {
+    steps::count(1);
     let end = figure.unit.as_ref().map_or(0, |unit| unit.span.1).max(figure.number_span.1);
     text.get(end..).is_some_and(|between| between.trim().is_empty())
 }

@@ -33,8 +33,8 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
     }
 }
 
-/// Words for a link behind its rate, in lower case.
-const LINK_WORDS: [&str; 16] = [
+/// Words for a link behind its rate, in lower case: whole words, since "support" contains "port".
+const LINK_WORDS: [&str; 17] = [
     "link",
     "ethernet",
     "nic",
@@ -44,7 +44,8 @@ const LINK_WORDS: [&str; 16] = [
     "infiniband",
     "netzwerk",
     "réseau",
-    "red ",
+    "de red",
+    "la red",
     "síť",
     "сет",
     "网",
@@ -114,7 +115,7 @@ fn check_link(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure])
     let is_above = bytes * 8.0 > capacity * BOTH_DIRECTIONS && bytes <= capacity;
     if is_above
         && is_one_sentence
-        && LINK_WORDS.iter().any(|word| after.contains(word))
+        && LINK_WORDS.iter().any(|word| has_word(&after, word, MAX_ENDING))
         && !lower.contains('×')
         && !OTHER_RATE_WORDS.iter().any(|word| has_word(&lower, word, MAX_ENDING))
     {
@@ -369,7 +370,7 @@ fn check_conversions(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedF
         let between = text.text.get(first.span.1..b.number_span.0).unwrap_or_default();
         let between = between.trim().trim_end_matches(['~', '≈', ' ']);
         // In `1000 x 256 KiB = 250 MiB`, the first figure is a factor.
-        if is_operand(&text.text, a.number_span.0) {
+        if is_operand(&text.text, a.number_span.0) || is_factor(&text.text, second.span.1) {
             continue;
         }
         let is_equal = matches!(between, "=" | "＝")
@@ -435,12 +436,18 @@ fn is_decimal(unit: &PrintedUnit) -> bool {
 /// rates have decimal prefixes.
 pub(super) const BINARY_SIZES: [f64; 4] = [1.024, 1.048_576, 1.073_741_824, 1.099_511_627_776];
 
+/// Returns whether an operator follows a figure: `5 × 64 B ≈ 5 GB × 64`.
+fn is_factor(text: &str, to: usize) -> bool {
+    let behind = text[to..].trim_start().trim_start_matches('\\');
+    behind.starts_with(['*', '×', '·', '+', '÷', '−', '_']) && !behind.starts_with("**")
+}
+
 /// Returns whether an operator precedes a figure.
 fn is_operand(text: &str, from: usize) -> bool {
     let before = text_before(text, from, 16).trim_end();
     let before = before.strip_suffix('\\').unwrap_or(before).trim_end();
     let digits = before.trim_end_matches(['x', 'X', 'х']).trim_end();
-    before.ends_with(['*', '×', '·', '+', '/', '÷', '−'])
+    before.ends_with(['*', '×', '·', '+', '/', '÷', '−', '_'])
         || digits.len() < before.len()
             && digits.ends_with(|c: char| c.is_ascii_digit() || c == ' ')
         || before.ends_with(" x")

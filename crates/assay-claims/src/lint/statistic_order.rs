@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use assay_model::quantity::Unit;
 
 use super::bounds::{NamedPercentile, find_percentiles};
+use super::words::{NO_ENDING, has_word};
 use super::{Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
 use crate::figure::{PrintedFigure, find_figures, is_unspaced_script};
 use crate::page::{PageTable, PageText};
@@ -120,6 +121,11 @@ impl Statistic {
         }
     }
 
+    /// Returns whether this is a share of the values in order.
+    const fn is_share(self) -> bool {
+        matches!(self, Self::Median | Self::Typical | Self::Percentile(_))
+    }
+
     /// Returns whether the first is at most the second for any distribution. A mean may exceed any
     /// percentile.
     fn is_at_most(self, other: Self) -> bool {
@@ -174,6 +180,8 @@ struct StatisticColumn {
     subject: String,
     /// Factor of the unit in its heading, or 1.
     factor: f64,
+    /// Number of the group of columns, which begins where a statistic repeats: `min | max | min | max`.
+    group: usize,
 }
 
 pub(super) fn check(lint: &mut Linter<'_>, table: &PageTable) {
@@ -261,9 +269,11 @@ fn transpose_statistics(table: &PageTable) -> Option<PageTable> {
     if !(2..=MOST).contains(&rows.len()) || (0..labels.len()).any(is_repeated) {
         return None;
     }
-    let columns = rows[0].len().min(MOST);
+    let has_shares = labels.iter().any(|(statistic, _)| statistic.is_share());
+    let columns = (0..rows[0].len().min(MOST))
+        .filter(|number| !has_shares || !is_of_rates(table, *number));
     let column = |number: usize| rows.iter().map(|row| row[number].clone()).collect();
-    Some(PageTable { rows: (0..columns).map(column).collect(), rule: None, units: vec![] })
+    Some(PageTable { rows: columns.map(column).collect(), rule: None, units: vec![] })
 }
 
 fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
@@ -271,7 +281,14 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
     let column = |(number, heading): (usize, &PageText)| {
         let (statistic, what) = heading_statistic(&heading.text)?;
         let factor = column_unit(table, number).map_or(1.0, |(_, unit)| unit.factor);
-        Some(StatisticColumn { number, statistic, subject: what, factor })
+        let is_ordered = !statistic.is_share() || !is_of_rates(table, number);
+        is_ordered.then_some(StatisticColumn {
+            number,
+            statistic,
+            subject: what,
+            factor,
+            group: 0,
+        })
     };
     // Limits the work; real tables of statistics have fewer columns.
     let mut columns: Vec<StatisticColumn> =
@@ -279,9 +296,14 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
     if !are_percentiles(&columns) {
         columns.retain(|it| !matches!(it.statistic, Statistic::Percentile(_)));
     }
+    if !number_groups(&mut columns) {
+        return;
+    }
     let is_of_one = |(less, more): &(usize, usize)| {
         let (less, more) = (&columns[*less], &columns[*more]);
-        less.statistic.is_at_most(more.statistic) && less.subject == more.subject
+        less.group == more.group
+            && less.subject == more.subject
+            && less.statistic.is_at_most(more.statistic)
     };
     let all = 0..columns.len();
     let pairs: Vec<(usize, usize)> = all
@@ -289,9 +311,18 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
         .flat_map(|less| all.clone().map(move |more| (less, more)))
         .filter(is_of_one)
         .collect();
+    let has_other_units = full_rows(table).any(|row| {
+        let cells =
+            columns.iter().filter_map(|column| figure_with_unit(row.get(column.number)?));
+        cells.filter_map(|it| it.unit).any(|unit| unit.unit != Unit::Ratio)
+    });
     for row in full_rows(table) {
-        let cells: Vec<Option<StatisticCell<'_>>> =
-            columns.iter().map(|column| StatisticCell::of_row(lint, row, column)).collect();
+        // Among times, a row of percentages has changes.
+        let is_value = |it: &StatisticCell<'_>| {
+            !has_other_units || it.figure.unit.as_ref().is_none_or(|it| it.unit != Unit::Ratio)
+        };
+        let cell = |column| StatisticCell::of_row(lint, row, column).filter(is_value);
+        let cells: Vec<Option<StatisticCell<'_>>> = columns.iter().map(cell).collect();
         for (less, more) in &pairs {
             if let (Some(low), Some(high)) = (&cells[*less], &cells[*more]) {
                 let statistics = (columns[*less].statistic, columns[*more].statistic);
@@ -299,6 +330,53 @@ fn check_columns(lint: &mut Linter<'_>, table: &PageTable) {
             }
         }
     }
+}
+
+/// Numbers the groups of columns; returns whether all groups have the same statistics, without which
+/// nobody can see which columns belong together.
+fn number_groups(columns: &mut [StatisticColumn]) -> bool {
+    let (mut first, mut group) = (0, 0);
+    for at in 0..columns.len() {
+        let is_same = |it: &StatisticColumn| {
+            it.statistic == columns[at].statistic && it.subject == columns[at].subject
+        };
+        if columns[first..at].iter().any(is_same) {
+            first = at;
+            group += 1;
+        }
+        columns[at].group = group;
+    }
+    let names = |group: usize| {
+        let members = columns.iter().filter(move |it| it.group == group);
+        members.map(|it| (it.statistic, it.subject.as_str())).collect::<Vec<_>>()
+    };
+    (1..=group).all(|it| names(it) == names(0))
+}
+
+/// Returns whether a column has rates. Their 99th percentile is that of the slowest in some tables.
+fn is_of_rates(table: &PageTable, number: usize) -> bool {
+    const RATES: [&str; 10] = [
+        "fps",
+        "qps",
+        "tps",
+        "rps",
+        "iops",
+        "throughput",
+        "bandwidth",
+        "rate",
+        "goodput",
+        "tokens",
+    ];
+    let heading = table.rows.first().and_then(|it| it.get(number));
+    let heading = heading.map(|it| it.text.to_lowercase()).unwrap_or_default();
+    let unit = column_unit(table, number).map(|(_, unit)| unit.unit);
+    let has_unit_of_rate = matches!(
+        unit,
+        Some(
+            Unit::BytePerSecond | Unit::BitPerSecond | Unit::IoPerSecond | Unit::FlopPerSecond
+        )
+    );
+    has_unit_of_rate || RATES.iter().any(|word| has_word(&heading, word, NO_ENDING))
 }
 
 /// Returns whether columns such as `P10` and `P99` are percentiles, and not types of disks or

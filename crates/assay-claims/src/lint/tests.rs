@@ -25,7 +25,7 @@ fn check(name: &str, page: impl Fn(usize) -> String, source: Option<&dyn Fn(usiz
 }
 
 /// Words of markup that opens something, or that a reader searches an end for.
-const REPEATED: [&str; 42] = [
+const REPEATED: [&str; 44] = [
     "<",
     ">",
     "<script>",
@@ -66,6 +66,8 @@ const REPEATED: [&str; 42] = [
     "1 ",
     "1,",
     "1 MB/",
+    "~ 1 GB ",
+    "2 MB ~ 64 MB ",
     "ssd",
     "개의 ",
 ];
@@ -103,6 +105,11 @@ fn long_tables_take_linear_work() {
     check(
         "a long heading of depths",
         |n| rows(&format!("| depth | mean | {} |", long("s ", n)), "| 1 | 1 s | 1 IOPS |\n", n),
+        None,
+    );
+    check(
+        "headings of another series",
+        |n| format!("# HB-series\n\n{}\n\n|{}\n", long("a text ", n), long("HC|", n)),
         None,
     );
     check(

@@ -14,8 +14,11 @@ use crate::steps;
 const LINK_GBIT_PER_S: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
 /// Benchmarks of memory and storage, whose rates are in bytes.
 const BYTE_TOOLS: [&str; 5] = ["triad", "fio", "ior", "vdbench", "mlc"];
-/// Devices, whose rates are in bytes and whose interfaces are in bits.
+/// Devices, whose rates are in bytes and whose interfaces are in bits. With one of them, `MLC` is a
+/// kind of flash and no benchmark of memory.
 const BYTE_DEVICES: [&str; 4] = ["nvme", "ssd", "raid0", "hdd"];
+/// Words for flash, of which `MLC` is a kind.
+const FLASH_WORDS: [&str; 6] = ["flash", "nand", "emmc", "slc", "tlc", "qlc"];
 /// Words for networks, which are measured in bits. They take precedence over the words for bytes.
 const NETWORK_WORDS: [&str; 3] = ["tcp", "udp", "iperf"];
 const FABRIC_WORDS: [&str; 3] = ["rdma", "infiniband", "ib_"];
@@ -148,10 +151,12 @@ impl RowSubject {
         let names = |words: &[&str]| words.iter().any(is_named);
         let is_fabric = names(&FABRIC_WORDS);
         let is_network = is_fabric || names(&NETWORK_WORDS);
+        let is_device = names(&BYTE_DEVICES) || names(&FLASH_WORDS);
+        let is_tool = |word: &&str| is_named(word) && !(is_device && *word == "mlc");
         Self {
             is_fabric,
-            is_bytes: !is_network && (is_stream || names(&BYTE_TOOLS)),
-            is_device: !is_network && names(&BYTE_DEVICES),
+            is_bytes: !is_network && (is_stream || BYTE_TOOLS.iter().any(is_tool)),
+            is_device: !is_network && is_device,
         }
     }
 }

@@ -45,6 +45,8 @@ fn checks_order_of_statistics() {
         ("| 最小値 | 平均 | 最大値 |", "| 3 | 4 | 2 |", &["2"]),
         ("| 읽기 최소 | 읽기 평균 |", "| 3 | 2 |", &["2"]),
         ("| BW peak[MB/sec] | BW average[MB/sec] |", "| 900 | 1000 |", &["900"]),
+        // Two groups.
+        ("| min | max | min | max |", "| 1 | 2 | 9 | 8 |", &["8"]),
         // Two different subjects.
         ("| min latency | max throughput |", "| 12 | 5 |", &[]),
         ("| read min | write max |", "| 12 | 5 |", &[]),

@@ -134,6 +134,50 @@ fn right_texts_have_no_likely_errors() {
         // Columns of one prefix each row, or of sizes.
         "| cache | size |\n|-|-|\n| L1d | 32 KB |\n| L1i | 32 KB |\n| L2 | 36 KB |\n| L3 | 36 MB |\n",
         "| step | time |\n|-|-|\n| a | 1.2 ms |\n| b | 140 µs |\n| c | 1.3 ms |\n| d | 1.5 ms |\n",
+        // Words that contain "ratio", and "port".
+        "| test | a | b | Duration |\n|-|-|-|-|\n| 1 | 100 | 150 | 50 % |\n| 2 | 200 | 220 | 10 % |\n\
+         | 3 | 50 | 40 | 20 % |\n| 4 | 80 | 100 | 52 % |\n",
+        "The 100 Gbit/s supported by the card, 30 GB/s by the processor.",
+        // Coincidences among many columns.
+        "| test | a | b | c | d | e | Change |\n|-|-|-|-|-|-|-|\n| 1 | 100 | 150 | 7 | 31 | 5 | 50 % |\n\
+         | 2 | 200 | 220 | 9 | 44 | 8 | 10 % |\n| 3 | 50 | 40 | 6 | 52 | 3 | 20 % |\n\
+         | 4 | 80 | 100 | 8 | 61 | 2 | 52 % |\n",
+        // Columns of two groups, and of unknown groups.
+        "| test | min | max | min | max |\n|-|-|-|-|-|\n| a | 1 | 2 | 5 | 9 |\n",
+        "| test | min | min | max | max |\n|-|-|-|-|-|\n| a | 1 | 5 | 2 | 9 |\n",
+        // Ranges, and a word for "about" before one.
+        "---\nlang: ja\n---\n[1 ~ 4] モニター 1 ~ 4 の速度。\n",
+        "---\nlang: ja\n---\n容量効率は約 35% ~ 40% です。\n",
+        "---\nlang: ja\n---\n容量効率は約 35 ~ 40% です。\n",
+        // Two figures, a number of a program, and arrays beside figures.
+        "| a |\n|-|\n| 0.375 (0.5,4B pad) |\n| 0.5 MB |\n| 1.5 MB |\n",
+        "---\nlang: fr\n---\nRéponse du pair, ofs: +00.0012s\n",
+        "| a |\n|-|\n| {1,2} |\n| {3,4} |\n\n合計で87.4GBの読み出しで、309.2GBの28.3%に相当する。\n",
+        // Versions in a column with one decimal comma.
+        "---\nlang: fr\n---\n| Type | Version ODBC |\n|-|-|\n| a | 1.0 |\n| b | 3.0 |\n| c | 2,01 |\n",
+        "---\nlang: fr\n---\n| Type | Depuis |\n|-|-|\n| a | 1.0 |\n| b | 3.0 |\n| c | 3.0 |\n| d | 3.0 |\n| e | 2,01 |\n",
+        // A border in a program's output, an expression, and changes among times.
+        "Time | Calls | Group\n\n100.0% | 12 | Total\n|---------\n|  44.9% |  5 | USER\n",
+        "5, 000, 000, 000 _ 64B ≈ 5GB _ 64 = 320GB\n",
+        "| | Average | Max |\n|-|-|-|\n| old | 164.9ms | 7938.7ms |\n| new | 10.4ms | 2614.3ms |\n| less | 93% | 67% |\n",
+        // A percentage that is cut off: 90.75 %.
+        "| gpus | old | new | ratio |\n|-|-|-|-|\n| 1 | 93.21 | 84.59 | 90% |\n| 2 | 50.0 | 100.0 | 200% |\n\
+         | 4 | 40.0 | 60.0 | 150% |\n| 8 | 20.0 | 25.0 | 125% |\n",
+        // Percentages of a condition.
+        "The latency fell from 5 ms to 3 ms in 90 % cases.",
+        "The rate rose from 2 GB/s to 4 GB/s, 30 % CPU.",
+        // A kind of flash.
+        "| MLC flash | 6 Gbit/s |\n|-|-|\n| eMMC, MLC | 3.2 Gbit/s |\n",
+        // Percentiles of rates, sorted from the fastest.
+        "| test | p50 (MB/s) | p99 (MB/s) |\n|-|-|-|\n| a | 900 | 700 |\n",
+        "| | Tokens per second |\n|-|-|\n| p50 | 90 |\n| p99 | 70 |\n",
+        // A bound, and a difference.
+        "| Workload | Rate |\n|-|-|\n| STREAM Triad | 262 GB/s |\n\nSTREAM Triad stays below 275 GB/s.\n",
+        "| Workload | Rate |\n|-|-|\n| STREAM Triad | 262 GB/s |\n\nSTREAM Triad rose by 150 GB/s.\n",
+        // Thousands that Spanish does not group.
+        "---\nlang: es\n---\n| n | valor |\n|-|-|\n| a | 1234 |\n| b | 12 345 |\n| c | 4567 |\n",
+        // A quotation in English.
+        "---\nlang: fr\n---\n> The size of the file and of its copy is 2.5 MB.\n",
     ] {
         let found = count_likely(text);
         if found > 0 {
