@@ -269,8 +269,8 @@ fn results_before_peer_died_are_kept_and_marked() {
 fn rejects_unsupported_tool_options_with_reason() {
     let world = World::new();
     for (arguments, reason) in [
-        (&["iperf3", "-c", "h", "--logfile", "x"][..], "standard output"),
-        (&["iperf3", "-s", "-D"], "foreground"),
+        (&["iperf3", "-c", "h", "--sctp"][..], "SCTP"),
+        (&["iperf3", "-c", "h", "--nstreams", "2"], "SCTP"),
         (&["qperf", "h", "-ip", "5", "tcp_lat"], "ephemeral"),
         (&["qperf", "h", "-cm1", "tcp_lat"], "RDMA"),
         (&["ping", "h", "-f"], "one at a time"),
