@@ -115,7 +115,8 @@ pub struct ColumnCell {
 
 impl ColumnCell {
     fn new(title: &str, align: ColumnAlignment, cell: impl Into<TableCell>) -> Self {
-        Self { column: TableColumn { title: title.to_owned(), align }, cell: cell.into() }
+        let column = TableColumn { title: title.to_owned(), align, is_pinned: false };
+        Self { column, cell: cell.into() }
     }
 }
 

@@ -55,7 +55,8 @@ fn add_metric(document: &mut Document, comparison: &LevelComparison, metric: &Me
     let Some(first) = metric.levels.first() else { return };
     let name = figure_name(&first.estimate);
     let case = case_label_of(&first.estimate);
-    let title = if case.is_empty() { name.clone() } else { join_details(&[name.clone(), case]) };
+    let title =
+        if case.is_empty() { name.clone() } else { join_details(&[name.clone(), case]) };
     document.heading(&title);
     document.blocks.push(Block::Table(table(comparison, metric)));
     if metric.levels.iter().all(|level| level.letters.is_empty()) {

@@ -12,8 +12,7 @@ use super::context::ReportContext;
 use super::estimate_parts::{number, text};
 use super::latency::{cache_levels, level_bands, representatives};
 use crate::document::{
-    Axis, Block, ColumnAlignment, Document, Plot, PlotPoint, PlotSeries, ReportTable, Scale,
-    TableCell,
+    Axis, Block, Document, Plot, PlotPoint, PlotSeries, ReportTable, Scale, left, right,
 };
 use crate::first_seen::group_by;
 use crate::locale::{semicolon, word};
@@ -112,39 +111,31 @@ fn levels_table(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) ->
         groups.iter().flat_map(|group| representatives(group, &levels_of(group))).collect();
     let estimates: Vec<&MetricEstimate> = rows.iter().map(|(_, _, it)| *it).collect();
     let interval = cells::interval_title(&estimates);
-    let columns = [
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-level"), ColumnAlignment::Left),
-        (word("column-size"), ColumnAlignment::Right),
-        (word("working-set"), ColumnAlignment::Right),
-        (word("column-bandwidth"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-per-core"), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-by"), ColumnAlignment::Left),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-cache-bandwidth"), &columns);
+    let mut table = ReportTable::with_caption(word("table-cache-bandwidth"));
     let prefixes = ColumnPrefixes::for_medians(estimates.iter().copied());
     let of_cores = ColumnPrefixes::for_values(
         estimates.iter().map(|it| (it.unit, per_core(it, it.median))),
     );
     for (level, size, estimate) in rows {
         let each = per_core(estimate, estimate.median);
-        let mut row: Vec<TableCell> = vec![
-            context.place_label(estimate).into(),
-            level.into(),
-            size.into(),
-            text(estimate, Attribute::Bytes).unwrap_or_default().into(),
-        ];
-        row.extend(cells::value_and_interval(estimate, &prefixes));
-        row.extend([
-            of_cores.value_without_interval(each, estimate.unit).into(),
-            cells::samples(estimate),
-            cells::measurer(context, estimate),
-            cells::notes(context, estimate),
+        let size_of_set = text(estimate, Attribute::Bytes).unwrap_or_default();
+        let [value, width] =
+            cells::value_columns((word("column-bandwidth"), &interval), estimate, &prefixes);
+        table.push([
+            left(word("column-where"), context.place_label(estimate)),
+            left(word("column-level"), level),
+            right(word("column-size"), size),
+            right(word("working-set"), size_of_set),
+            value,
+            width,
+            right(
+                word("column-per-core"),
+                of_cores.value_without_interval(each, estimate.unit),
+            ),
+            right("n", cells::samples(estimate)),
+            left(word("column-by"), cells::measurer(context, estimate)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
     }
     table.without_empty_columns()
 }

@@ -8,9 +8,7 @@ use assay_model::summary::MetricEstimate;
 use super::cells;
 use super::context::ReportContext;
 use super::estimate_parts::text;
-use crate::document::{
-    Block, ColumnAlignment, Document, HeatMap, ReportTable, TableCell, Tone,
-};
+use crate::document::{Block, Document, HeatMap, ReportTable, TableCell, Tone, left, right};
 use crate::first_seen::group_by;
 use crate::locale::{format_fact, group_digits, word};
 use crate::precision::{self, ColumnPrefixes};
@@ -44,17 +42,7 @@ fn distances_table(
     pairs: &[&MetricEstimate],
 ) -> ReportTable {
     let interval = cells::interval_title(distances);
-    let columns = [
-        (word("column-where"), ColumnAlignment::Left),
-        (word("column-latency"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        (word("column-lowest"), ColumnAlignment::Right),
-        (word("column-highest"), ColumnAlignment::Right),
-        (word("column-pairs"), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("table-core-to-core"), &columns);
+    let mut table = ReportTable::with_caption(word("table-core-to-core"));
     let prefixes = ColumnPrefixes::for_medians(distances.iter().copied());
     for estimate in distances {
         let distance = text(estimate, Attribute::Placement);
@@ -67,16 +55,18 @@ fn distances_table(
             let value = value.map(|it| prefixes.value_without_interval(*it, estimate.unit));
             TableCell::from(value.unwrap_or_default())
         };
-        let mut row: Vec<TableCell> = vec![context.place_label(estimate).into()];
-        row.extend(cells::value_and_interval(estimate, &prefixes));
-        row.extend([
-            format(medians.first()),
-            format(medians.last()),
-            group_digits(&medians.len().to_string()).into(),
-            cells::samples(estimate),
-            cells::notes(context, estimate),
+        let [value, width] =
+            cells::value_columns((word("column-latency"), &interval), estimate, &prefixes);
+        table.push([
+            left(word("column-where"), context.place_label(estimate)),
+            value,
+            width,
+            right(word("column-lowest"), format(medians.first())),
+            right(word("column-highest"), format(medians.last())),
+            right(word("column-pairs"), group_digits(&medians.len().to_string())),
+            right("n", cells::samples(estimate)),
+            left(word("column-note"), cells::notes(context, estimate)),
         ]);
-        table.rows.push(row);
     }
     table.without_empty_columns()
 }

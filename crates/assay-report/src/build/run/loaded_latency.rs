@@ -9,8 +9,8 @@ use super::cells;
 use super::context::ReportContext;
 use super::estimate_parts::{number, text};
 use crate::document::{
-    Axis, Block, ColumnAlignment, Details, Document, Plot, PlotPoint, PlotSeries, ReportTable,
-    Scale, TableCell, Tone,
+    Axis, Block, Details, Document, Plot, PlotPoint, PlotSeries, ReportTable, Scale, TableCell,
+    Tone, left, right,
 };
 use crate::first_seen::group_by;
 use crate::locale::{join_details, semicolon, word};
@@ -143,15 +143,7 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
     let at_shares = SHARES.map(|it| {
         message!("column-at-share", share = precision::format_percent_setting(100.0 * it))
     });
-    let mut columns = vec![
-        (word("column-item"), ColumnAlignment::Left),
-        (word("column-highest"), ColumnAlignment::Right),
-        (word("column-idle"), ColumnAlignment::Right),
-    ];
-    columns.extend(at_shares.iter().map(|it| (it.as_str(), ColumnAlignment::Right)));
-    columns.push((word("column-at-highest"), ColumnAlignment::Right));
-    columns.push((word("column-note"), ColumnAlignment::Left));
-    let mut table = ReportTable::new(word("table-loaded-latency"), &columns);
+    let mut table = ReportTable::with_caption(word("table-loaded-latency"));
     let points = || curves.iter().flat_map(|it| &it.points);
     let rates = ColumnPrefixes::for_medians(points().map(|it| it.bandwidth));
     let times = ColumnPrefixes::for_medians(points().map(|it| it.latency));
@@ -159,15 +151,18 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
         let time =
             |seconds: f64| TableCell::from(times.value_without_interval(seconds, Unit::Second));
         let highest = curve.highest();
-        let mut row: Vec<TableCell> = vec![
-            curve.name.clone().into(),
-            rates.value(highest.bandwidth).into(),
-            time(curve.points[0].latency.median),
+        let mut row = vec![
+            left(word("column-item"), curve.name.clone()),
+            right(word("column-highest"), rates.value(highest.bandwidth)),
+            right(word("column-idle"), time(curve.points[0].latency.median)),
         ];
-        row.extend(SHARES.map(|it| curve.latency_at(it).map(time).unwrap_or_default()));
-        row.push(time(highest.latency.median));
-        row.push(cells::notes(context, highest.bandwidth));
-        table.rows.push(row);
+        let shares = SHARES.iter().zip(&at_shares);
+        row.extend(shares.map(|(share, title)| {
+            right(title, curve.latency_at(*share).map(time).unwrap_or_default())
+        }));
+        row.push(right(word("column-at-highest"), time(highest.latency.median)));
+        row.push(left(word("column-note"), cells::notes(context, highest.bandwidth)));
+        table.push(row);
     }
     table.without_empty_columns()
 }
@@ -176,30 +171,27 @@ fn points_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
     let latencies: Vec<&MetricEstimate> =
         curves.iter().flat_map(|it| &it.points).map(|it| it.latency).collect();
     let interval = cells::interval_title(&latencies);
-    let columns = [
-        (word("column-item"), ColumnAlignment::Left),
-        (word("column-pause"), ColumnAlignment::Right),
-        (word("column-bandwidth"), ColumnAlignment::Right),
-        (word("column-latency"), ColumnAlignment::Right),
-        (interval.as_str(), ColumnAlignment::Right),
-        ("n", ColumnAlignment::Right),
-        (word("column-note"), ColumnAlignment::Left),
-    ];
-    let mut table = ReportTable::new(word("details-loaded-latency"), &columns);
+    let mut table = ReportTable::with_caption(word("details-loaded-latency"));
     let points = || curves.iter().flat_map(|it| &it.points);
     let rates = ColumnPrefixes::for_medians(points().map(|it| it.bandwidth));
     let times = ColumnPrefixes::for_medians(points().map(|it| it.latency));
     for curve in curves {
         for LoadPoint { latency, bandwidth } in &curve.points {
             let pause = text(latency, Attribute::PauseS);
-            let mut row: Vec<TableCell> = vec![
-                curve.name.clone().into(),
-                pause.unwrap_or_else(|| word("column-idle").to_owned()).into(),
-                rates.value(bandwidth).into(),
-            ];
-            row.extend(cells::value_and_interval(latency, &times));
-            row.extend([cells::samples(latency), cells::notes(context, latency)]);
-            table.rows.push(row);
+            let [value, width] =
+                cells::value_columns((word("column-latency"), &interval), latency, &times);
+            table.push([
+                left(word("column-item"), curve.name.clone()),
+                right(
+                    word("column-pause"),
+                    pause.unwrap_or_else(|| word("column-idle").to_owned()),
+                ),
+                right(word("column-bandwidth"), rates.value(bandwidth)),
+                value,
+                width,
+                right("n", cells::samples(latency)),
+                left(word("column-note"), cells::notes(context, latency)),
+            ]);
         }
     }
     table.without_empty_columns()
