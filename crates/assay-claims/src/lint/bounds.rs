@@ -12,7 +12,7 @@ use crate::steps;
 
 /// Side from which a figure is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bound {
+pub(in crate::lint) enum Bound {
     AtMost,
     AtLeast,
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use assay_kernels::storage::{self, OpenTargets, PhaseControl, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, SizeShare, StorageData, StorageStream, StorageTarget,
-    StorageTiming, StorageWorkload, Verify,
+    AccessPattern, AtEnd, Cursor, EngineChoice, SizeShare, StorageData, StorageLoad,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify,
 };
 
 pub(crate) mod device;

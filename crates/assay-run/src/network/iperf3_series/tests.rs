@@ -113,6 +113,8 @@ fn reported(sends: &[bool]) -> Iperf3Report {
             congestion: (Some("cubic".to_owned()), Some("bbr".to_owned())),
             server_output_text: Some("Accepted\n".to_owned()),
             server_output_json: Some(serde_json::json!({ "end": { "seconds": 1.000_003_9 } })),
+            file: None,
+            concurrent: None,
         }),
         error: None,
     }
