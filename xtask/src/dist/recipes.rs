@@ -1,4 +1,4 @@
-//! Recipe for EasyBuild: installs the archive of a release as a module, and runs its program.
+//! Recipe for `EasyBuild`: installs the archive of a release as a module, and runs its program.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use super::program_check::try_program;
 use crate::{command, wheels};
 
 const EASYBUILD: &str = "easybuild==5.4.1";
-/// Program of Lmod, where Debian has it; EasyBuild reads its place from this variable.
+/// Program of Lmod, where Debian has it; `EasyBuild` reads its place from this variable.
 const LMOD: (&str, &str) = ("LMOD_CMD", "/usr/share/lmod/lmod/libexec/lmod");
 
-/// Installs the archive with EasyBuild and Lmod below a temporary folder.
+/// Installs the archive with `EasyBuild` and Lmod below a temporary folder.
 pub(super) fn check(root: &Path, release: &Release) -> Result<()> {
     let (variable, lmod) = LMOD;
     if !(release.machine.is_native() && Path::new(lmod).exists()) {
