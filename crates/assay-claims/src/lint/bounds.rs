@@ -12,7 +12,7 @@ use crate::steps;
 
 /// Side from which a figure is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::lint) enum Bound {
+pub(super) enum Bound {
     AtMost,
     AtLeast,
 }
