@@ -113,14 +113,13 @@ fn select_automatically(
 
 /// Returns the kernel's reason for refusing this engine, if it does.
 fn refusal<E: StorageEngine>() -> Option<io::Error> {
-    let nothing =
-        EngineSetup {
-            files: &[],
-            slab: (std::ptr::null_mut(), 0),
-            slots: 1,
-            is_remote: false,
-            maps_files: false,
-        };
+    let nothing = EngineSetup {
+        files: &[],
+        slab: (std::ptr::null_mut(), 0),
+        slots: 1,
+        is_remote: false,
+        maps_files: false,
+    };
     E::set_up(nothing).err()
 }
 

@@ -14,7 +14,9 @@ use crate::seed;
 pub use self::io_batches::{IoBatches, MinimumRates};
 pub use self::job_order::{FileExtent, JobOrder, StridedZones};
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
-pub use self::stream_behavior::{Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone};
+pub use self::stream_behavior::{
+    Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone,
+};
 
 mod io_batches;
 mod job_order;

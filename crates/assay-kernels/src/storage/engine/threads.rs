@@ -28,7 +28,8 @@ impl StorageEngine for Threads {
     fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
         let queued = Vec::with_capacity(setup.slots as usize);
         let mapped = setup.files.iter().filter(|_| setup.maps_files);
-        let mappings = mapped.map(|files| MappedFile::new(*files)).collect::<io::Result<_>>()?;
+        let mappings =
+            mapped.map(|files| MappedFile::new(*files)).collect::<io::Result<_>>()?;
         Ok(Self { files: setup.files.to_vec(), mappings, queued })
     }
 

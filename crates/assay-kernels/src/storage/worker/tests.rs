@@ -85,16 +85,15 @@ fn run_worker(workload: &StorageWorkload) -> (WorkerRecorder, Vec<SeriesFrame>) 
     )];
     let slots = plan.lanes[0].slots;
     lanes[0].free.extend(0..slots);
-    let need =
-        BufferSpec {
-            slots,
-            bytes: BYTES,
-            reads: true,
-            writes: None,
-            content: None,
-            seed: 1,
-            huge: true,
-        };
+    let need = BufferSpec {
+        slots,
+        bytes: BYTES,
+        reads: true,
+        writes: None,
+        content: None,
+        seed: 1,
+        huge: true,
+    };
     let (full, frames) = mpsc::channel();
     let (_sender, empty) = mpsc::channel();
     let timeline = Timeline::new(clock::now_ns(), workload.timing);
