@@ -197,7 +197,12 @@ fn check_factor(text: &str) -> Result<[LabFigure; 3]> {
         LabFigure {
             name: "nconnect as a factor: four connections ÷ one".to_owned(),
             truth: "4, ± 20 %: each sends at most 4 Mbit/s (`fq`)".to_owned(),
-            reported: format!("{:.2} ({:.2} MB/s ÷ {:.2} MB/s)", four / one, four / 1e6, one / 1e6),
+            reported: format!(
+                "{:.2} ({:.2} MB/s ÷ {:.2} MB/s)",
+                four / one,
+                four / 1e6,
+                one / 1e6
+            ),
             verdict: Evidence::relative(four / one, 4.0, 0.2).judge(),
         },
     ])
@@ -407,7 +412,8 @@ mod tests {
             ),
         ];
         let soft = r#"{"results":[],"failures":[{"reason":"3 I/O of a failed: read of 4096 bytes at byte 8192 of /mnt/soft/data-soft: Input/output error; more"}]}"#;
-        let factor = r#"{"pairs":[{"a":{"metric":"bandwidth","median":5e5},"b":{"median":2e6}}]}"#;
+        let factor =
+            r#"{"pairs":[{"a":{"metric":"bandwidth","median":5e5},"b":{"median":2e6}}]}"#;
         let written = soft.replace("read of", "write of").replace("data-soft", "new");
         format!(
             "\n== doctor\n{{\"findings\":[{}]}}\n== curves\n{curves}\nexit 0\n== connections\nnear 1\nfar 4\n\

@@ -244,7 +244,9 @@ impl FioRun<'_> {
         let output = report::render(&reported.0, &request.output.formats);
         match &request.output.file {
             None => terminal.print(output.strip_prefix(&start).unwrap_or(&output)),
-            Some(path) => output_file::write(&path_text::decode_path(path), &(written + &output))?,
+            Some(path) => {
+                output_file::write(&path_text::decode_path(path), &(written + &output))?
+            }
         }
         match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)).or(left) {
             Some(failure) => Err(failure),

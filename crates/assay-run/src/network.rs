@@ -12,6 +12,7 @@ pub mod echoes;
 pub mod error;
 pub mod iperf3_client;
 pub mod iperf3_flows;
+mod iperf3_limits;
 pub mod iperf3_login;
 pub mod iperf3_record;
 mod iperf3_series;

@@ -393,7 +393,8 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
         remarks.push("time_based has no effect without a runtime, as in fio".to_owned());
     }
     let has_hidden_pattern = |(job, _): &LocatedOptions| {
-        let has_pattern = !job.contents.verify_pattern.is_empty() || !job.contents.buffer_pattern.is_empty();
+        let has_pattern =
+            !job.contents.verify_pattern.is_empty() || !job.contents.buffer_pattern.is_empty();
         has_pattern && job.verify == VerifyMode::On && !job.contents.verifies_pattern
     };
     if jobs.iter().any(has_hidden_pattern) {

@@ -199,9 +199,7 @@ fn write_each_io(
             LogKind::Rate => 1,
             LogKind::Submission if entry.submission_ns == 0 => continue,
             LogKind::Submission => entry.submission_ns.into(),
-            LogKind::Completion => {
-                entry.service_ns.saturating_sub(entry.submission_ns.into())
-            }
+            LogKind::Completion => entry.service_ns.saturating_sub(entry.submission_ns.into()),
             LogKind::Latency | LogKind::Histogram | LogKind::Trace => entry.service_ns,
         };
         let issued_ns = entry.at_ns.saturating_sub(entry.service_ns);

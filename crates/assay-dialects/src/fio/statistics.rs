@@ -32,6 +32,25 @@ pub struct FioProcessUsage {
     pub minor_faults: u64,
 }
 
+impl FioProcessUsage {
+    fn share(self, share: f64) -> Self {
+        let part = |count: u64| (count as f64 * share) as u64;
+        Self {
+            switches: part(self.switches),
+            major_faults: part(self.major_faults),
+            minor_faults: part(self.minor_faults),
+        }
+    }
+
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            switches: self.switches + other.switches,
+            major_faults: self.major_faults + other.major_faults,
+            minor_faults: self.minor_faults + other.minor_faults,
+        }
+    }
+}
+
 /// Activity of a disk during the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DiskUse {
@@ -349,14 +368,9 @@ fn entry_result(
         |seconds: f64| if runtime_s > 0.0 { 100.0 * seconds / runtime_s } else { 0.0 };
     let user: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_user_s * mine(*i)).sum();
     let system: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_system_s * mine(*i)).sum();
-    let mut usage = FioProcessUsage::default();
-    for (index, _) in &phases {
-        let all = circumstances.uses.get(*index).copied().unwrap_or_default();
-        let share = |count: u64| (count as f64 * mine(*index)) as u64;
-        usage.switches += share(all.switches);
-        usage.major_faults += share(all.major_faults);
-        usage.minor_faults += share(all.minor_faults);
-    }
+    let usage = phases.iter().map(|(index, _)| {
+        circumstances.uses.get(*index).copied().unwrap_or_default().share(mine(*index))
+    });
     let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
     EntryResult {
         job: job.clone(),
@@ -374,7 +388,7 @@ fn entry_result(
         runtime_ms: milliseconds(runtime_s),
         user_percent: percent(user),
         system_percent: percent(system),
-        usage,
+        usage: usage.fold(FioProcessUsage::default(), FioProcessUsage::plus),
         below_us,
         below_ms,
         from_ms,

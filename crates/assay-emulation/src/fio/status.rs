@@ -72,7 +72,8 @@ impl StatusReports {
     /// Returns the outcome of the running phase so far.
     fn partial_outcome(&self, plan: &FioPlan) -> StorageOutcome {
         let phase = self.done.len();
-        let rows = plan.reports.iter().filter(|row| row.parts.iter().any(|it| it.phase == phase));
+        let rows =
+            plan.reports.iter().filter(|row| row.parts.iter().any(|it| it.phase == phase));
         let is_one_entry = rows.count() == 1;
         let counted = || self.intervals.iter().filter(|interval| !interval.warmup);
         let elapsed_s = counted().map(|interval| interval.length_s).sum();

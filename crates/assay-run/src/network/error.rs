@@ -10,8 +10,8 @@ use assay_kernels::network::thread_refusal::ThreadRefusal;
 use assay_model::failure::{ConnectFailure, ErrorArea, FailureReason, MissingHostFeature};
 use thiserror::Error;
 
+use super::iperf3_limits::ExceededLimit;
 use super::iperf3_login::{LoginError, LoginRefusal};
-use super::iperf3_server::ExceededLimit;
 use super::plausibility::BrokenLaw;
 
 /// Reason why a network test ended without a result.

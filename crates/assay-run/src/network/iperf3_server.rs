@@ -30,12 +30,11 @@ use super::target::EndpointOptions;
 use schedule::TestSchedule;
 use test::Iperf3ServerTest;
 
-mod limits;
 mod schedule;
 mod server_output;
 mod test;
 
-pub use limits::{ExceededLimit, RateLimit, ServerLimits};
+pub use super::iperf3_limits::{ExceededLimit, RateLimit, ServerLimits};
 
 /// Options of a server.
 #[derive(Debug, Clone)]

@@ -2,7 +2,8 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone,
+    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
+    Zone,
 };
 
 use super::super::job_error::FioJobError;
@@ -77,29 +78,13 @@ pub(super) fn conduct(
             "use one file, or numjobs instead of nrfiles",
         ));
     }
-    let has_rate = [&job.rate_bytes, &job.rate_iops]
-        .iter()
-        .any(|rate| rate.read.is_some() || rate.write.is_some());
-    if manner.think_ns > 0 && has_rate {
-        return Err(conflict(
-            placed,
-            "thinktime and a rate exclude each other",
-            "leave one out",
-        ));
-    }
-    let may_overlap =
-        job.depth > 1 && job.verify == VerifyMode::Off && job.rw.random && !job.random_map;
-    if job.no_overlap && may_overlap {
-        let why = "serialize_overlap needs a map of blocks or verify, which keep I/O apart";
-        return Err(conflict(placed, why, "leave out norandommap"));
-    }
+    check_combinations(placed)?;
     let queues = job_order::queues(job);
-    let pauses =
-        ThinkTime {
-            after_ios: manner.think_after_ios.max(1),
-            length_ns: manner.think_ns,
-            spin_ns: manner.think_spin_ns.min(manner.think_ns),
-        };
+    let pauses = ThinkTime {
+        after_ios: manner.think_after_ios.max(1),
+        length_ns: manner.think_ns,
+        spin_ns: manner.think_spin_ns.min(manner.think_ns),
+    };
     Ok(StreamBehavior {
         write_sizes: job.sizes_of_io().1.to_vec(),
         trims: job.rw.trims,
@@ -132,6 +117,25 @@ pub(super) fn conduct(
     })
 }
 
+/// Rejects options of a job that exclude each other.
+fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
+    let (job, _) = placed;
+    let has_rate = [&job.rate_bytes, &job.rate_iops]
+        .iter()
+        .any(|rate| rate.read.is_some() || rate.write.is_some());
+    if job.behaviour.think_ns > 0 && has_rate {
+        let why = "thinktime and a rate exclude each other";
+        return Err(conflict(placed, why, "leave one out"));
+    }
+    let may_overlap =
+        job.depth > 1 && job.verify == VerifyMode::Off && job.rw.random && !job.random_map;
+    if job.no_overlap && may_overlap {
+        let why = "serialize_overlap needs a map of blocks or verify, which keep I/O apart";
+        return Err(conflict(placed, why, "leave out norandommap"));
+    }
+    Ok(())
+}
+
 /// Whether the engine of a job maps its files.
 fn maps_files(placed: &LocatedOptions) -> Result<bool, FioJobError> {
     let (job, _) = placed;
@@ -157,7 +161,11 @@ fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError>
     let content = WriteContent {
         pattern: pattern.clone(),
         // fio fills a block that it verifies in parts of the smallest I/O (`verify_interval`).
-        restart_bytes: if job.contents.verifies_pattern { files::all_smallest_io(job) } else { 0 },
+        restart_bytes: if job.contents.verifies_pattern {
+            files::all_smallest_io(job)
+        } else {
+            0
+        },
         duplicate_share: job.contents.duplicate_percent / 100.0,
     };
     let is_unique = pattern.is_empty() && content.duplicate_share <= 0.0;

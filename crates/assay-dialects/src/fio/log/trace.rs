@@ -19,7 +19,8 @@ pub(super) fn write(
     for clone in clones.iter().map(|index| plan.clones[*index]) {
         let workload = &plan.plan.phases[clone.part.phase].workload;
         let trims = plan.options[clone.section].rw.trims;
-        let name = |target: usize| workload.targets.get(target).map_or("", |it| it.name.as_str());
+        let name =
+            |target: usize| workload.targets.get(target).map_or("", |it| it.name.as_str());
         let files = || workload.streams[clone.part.stream].targets.iter().map(|it| name(*it));
         for action in ["add", "open"] {
             files().try_for_each(|file| writeln!(to, "0 {file} {action}"))?;

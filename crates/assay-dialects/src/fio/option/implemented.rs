@@ -6,11 +6,11 @@ use super::super::section_options::behaviour::{
     parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
-    PATTERN, first_of_list, parse_direction_report, parse_error_lists, parse_bytes, parse_choice, parse_continued_errors, parse_directions,
-    parse_fixed_size, parse_flag, parse_integer, parse_kb_base, parse_milliseconds,
-    parse_names, parse_percentage, parse_percentiles, parse_rate, parse_rw, parse_single_size,
-    parse_size, parse_size_range, parse_size_split, parse_sync, parse_text, parse_time,
-    parse_verify,
+    PATTERN, first_of_list, parse_bytes, parse_choice, parse_continued_errors,
+    parse_direction_report, parse_directions, parse_error_lists, parse_fixed_size, parse_flag,
+    parse_integer, parse_kb_base, parse_milliseconds, parse_names, parse_percentage,
+    parse_percentiles, parse_rate, parse_rw, parse_single_size, parse_size, parse_size_range,
+    parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
 use super::super::section_options::pattern::parse_pattern;
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, ValueKind};
@@ -130,7 +130,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     switch("bs_unaligned blocksize_unaligned", |job, text| {
         parse_flag(text).map(|it| job.behaviour.any_bytes = it)
     }),
-    flag("bs_is_seq_rand", |job, text| parse_flag(text).map(|it| job.behaviour.sizes_by_order = it)),
+    flag("bs_is_seq_rand", |job, text| {
+        parse_flag(text).map(|it| job.behaviour.sizes_by_order = it)
+    }),
     text("percentage_random", |job, text| {
         parse_directions(text, &job.random_percent, parse_percentage)
             .map(|it| job.random_percent = it)
@@ -174,7 +176,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     text("buffer_compress_percentage", |job, text| {
         parse_percentage(text).map(|it| job.compress_percent = it)
     }),
-    text("buffer_pattern", |job, text| parse_pattern(text).map(|it| job.contents.buffer_pattern = it)),
+    text("buffer_pattern", |job, text| {
+        parse_pattern(text).map(|it| job.contents.buffer_pattern = it)
+    }),
     text("dedupe_percentage", |job, text| {
         parse_percentage(text).map(|it| job.contents.duplicate_percent = it)
     }),
@@ -248,12 +252,10 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
     }),
     text("nice", |job, text| parse_nice(text).map(|it| job.behaviour.nice = it)),
     text("prio", |job, text| {
-        parse_integer(text, 0, MAX_IO_LEVEL)
-            .map(|it| job.behaviour.io_level = Some(it as u16))
+        parse_integer(text, 0, MAX_IO_LEVEL).map(|it| job.behaviour.io_level = Some(it as u16))
     }),
     text("prioclass", |job, text| {
-        parse_integer(text, 0, MAX_IO_CLASS)
-            .map(|it| job.behaviour.io_class = Some(it as u16))
+        parse_integer(text, 0, MAX_IO_CLASS).map(|it| job.behaviour.io_class = Some(it as u16))
     }),
     text("priohint", |job, text| {
         parse_integer(text, 0, MAX_IO_HINT).map(|it| job.behaviour.io_hint = it as u16)
@@ -301,7 +303,9 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         job.contents.verifies_pattern = text == PATTERN;
         parse_verify(text).map(|it| job.verify = it)
     }),
-    text("verify_pattern", |job, text| parse_pattern(text).map(|it| job.contents.verify_pattern = it)),
+    text("verify_pattern", |job, text| {
+        parse_pattern(text).map(|it| job.contents.verify_pattern = it)
+    }),
     flag("do_verify", |job, text| parse_flag(text).map(|it| job.read_back = it)),
     text("verify_backlog", |job, text| {
         parse_bytes(text, job.base())

@@ -12,12 +12,8 @@ pub(super) const NEWER: &[FioOption] = &[
         .since("fio 3.36"),
     ignore("verify_write_sequence", "the number of the last write is always checked")
         .since("fio 3.38"),
-    OptionSpec::ignore(
-        "libaio_vectored",
-        ValueKind::Switch,
-        "the engine chooses its calls",
-    )
-    .since("fio 3.39"),
+    OptionSpec::ignore("libaio_vectored", ValueKind::Switch, "the engine chooses its calls")
+        .since("fio 3.39"),
     ignore("verify_header_seed", "assay's stamps have no such seed").since("fio 3.40"),
     ignore("verify_pattern_interval", "assay's stamps contain the offset").since("fio 3.40"),
     ignore("filetype", "the kernel reports the type of a file").since("fio 3.41"),
@@ -56,13 +52,21 @@ pub(super) const NEWER: &[FioOption] = &[
         .unless(&["0"])
         .since("fio 3.40"),
     reject("http_object_mode http_s3_security_token", ENGINE, ELSEWHERE).since("fio 3.41"),
-    reject("spr_num_regions spr_op sprandom", "a device is not prepared by overwrites", "write it twice at random, with norandommap")
+    reject(
+        "spr_num_regions spr_op sprandom",
+        "a device is not prepared by overwrites",
+        "write it twice at random, with norandommap",
+    )
+    .unless(&["0"])
+    .since("fio 3.41"),
+    reject("ramp_size", "a warm-up is a time", "use ramp_time")
         .unless(&["0"])
-        .since("fio 3.41"),
-    reject("ramp_size", "a warm-up is a time", "use ramp_time").unless(&["0"]).since("fio 3.42"),
+        .since("fio 3.42"),
     reject("rbd_encryption_format rbd_encryption_passphrase", ENGINE, ELSEWHERE)
         .since("fio 3.42"),
-    reject("spr_cs", "a device is not prepared by overwrites", "").unless(&["0"]).since("fio 3.42"),
+    reject("spr_cs", "a device is not prepared by overwrites", "")
+        .unless(&["0"])
+        .since("fio 3.42"),
     reject("write_zone_remainder", "zoned block devices are not supported", "")
         .unless(&["0"])
         .since("fio 3.42"),

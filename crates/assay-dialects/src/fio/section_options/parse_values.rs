@@ -133,7 +133,9 @@ pub(in crate::fio) fn parse_error_lists(text: &str) -> Result<[Vec<i32>; 3], Str
     let [reads, writes, damage] = [next()?, next()?, next()?];
     match lists.next() {
         None => Ok([reads, writes, damage]),
-        Some(_) => Err("it must be up to three lists, for reads,writes,verification".to_owned()),
+        Some(_) => {
+            Err("it must be up to three lists, for reads,writes,verification".to_owned())
+        }
     }
 }
 

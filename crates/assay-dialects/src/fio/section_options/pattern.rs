@@ -65,7 +65,9 @@ fn parse_hexadecimal(digits: &str) -> Result<Vec<u8>, String> {
     let padded = format!("{odd}{digits}");
     let pair = |at: usize| u8::from_str_radix(&padded[at..at + 2], 16).ok();
     let bytes = (0..padded.len()).step_by(2).map(pair).collect::<Option<Vec<_>>>();
-    bytes.filter(|bytes| !bytes.is_empty()).ok_or_else(|| "digits are missing after 0x".to_owned())
+    bytes
+        .filter(|bytes| !bytes.is_empty())
+        .ok_or_else(|| "digits are missing after 0x".to_owned())
 }
 
 /// Parses a decimal number of 32 bits: its bytes from the lowest to the highest that is not 0.
@@ -74,7 +76,8 @@ fn parse_decimal(text: &str) -> Result<(Vec<u8>, &str), String> {
     let sign_bytes = text.len() - unsigned.len();
     let (digits, after) = split_digits(unsigned, |c| c.is_ascii_digit());
     let number: i32 = text[..sign_bytes + digits.len()].parse().map_err(|_| {
-        "it must be strings in quotes, numbers like 0xdeadbeef, or numbers of 32 bits".to_owned()
+        "it must be strings in quotes, numbers like 0xdeadbeef, or numbers of 32 bits"
+            .to_owned()
     })?;
     let bytes = number.to_le_bytes();
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);

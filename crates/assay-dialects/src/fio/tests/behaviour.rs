@@ -150,16 +150,16 @@ fn concurrent_jobs_have_own_run_periods() {
         (
             "[global]\nsize=1m\n[a]\nruntime=5\nstartdelay=2\n[b]\nruntime=6\nstartdelay=4\nexitall\n",
             expect![[r#"
-        a+b: Some(8.0) warm 0 s, Closed, Threads, seed 137
-          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
-            besides duration_s 5.0
-            a.0.0 Some((0, 1048576)) make Some(1048576)
-          b.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
-            besides duration_s 6.0, ends_phase true, start_after_s 2.0
-            b.0.0 Some((0, 1048576)) make Some(1048576)
-        report a group 0 jobs 1 parts 1
-        report b group 0 jobs 1 parts 1
-    "#]],
+                a+b: Some(8.0) warm 0 s, Closed, Threads, seed 137
+                  a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+                    besides duration_s 5.0, ends_phase true
+                    a.0.0 Some((0, 1048576)) make Some(1048576)
+                  b.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+                    besides duration_s 6.0, ends_phase true, start_after_s 2.0
+                    b.0.0 Some((0, 1048576)) make Some(1048576)
+                report a group 0 jobs 1 parts 1
+                report b group 0 jobs 1 parts 1
+            "#]],
         ),
         (
             "[global]\nsize=1m\nramp_time=1\n[a]\nruntime=5\n[b]\nbs=8k\n",

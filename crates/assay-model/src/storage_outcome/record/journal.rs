@@ -10,7 +10,8 @@ pub(super) fn journal_name(stream: usize) -> String {
 }
 
 pub(super) fn format_journal(journal: &[JournalEntry]) -> Vec<u8> {
-    let mut text = String::from("at_ns,service_ns,offset,bytes,operation,submission_ns,target\n");
+    let mut text =
+        String::from("at_ns,service_ns,offset,bytes,operation,submission_ns,target\n");
     for entry in journal {
         let operation = entry.operation.name();
         text.push_str(

@@ -19,11 +19,11 @@ use super::super::admission::POLL_INTERVAL;
 use super::super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
 use super::super::error::NetworkError;
 use super::super::iperf3_flows::{self, IdleTimer, datagram_format};
+use super::super::iperf3_limits::{ExceededLimit, RateWatch};
 use super::super::iperf3_login::LoginRefusal;
 use super::super::meter::{
     IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals,
 };
-use super::limits::{ExceededLimit, RateWatch};
 use super::server_output::ServerOutput;
 use super::{Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, lock, protocol_error};
 
