@@ -229,11 +229,8 @@ fn measure_case(
     };
     let spent_s = recorder.elapsed_s();
     session.end_turn(&case.id);
+    known.borrow_mut().forecast.record_turn(&case.id, spent_s, true);
     let outcome = run.end_turn((case, &mut state), outcome, session)?;
-    match &outcome {
-        Ok(StopReason::Cut) | Err(_) => known.borrow_mut().forecast.record_end(&case.id),
-        Ok(_) => known.borrow_mut().forecast.record_turn(&case.id, spent_s, true),
-    }
     if matches!(outcome, Err(CaseError::Interrupted)) {
         keep_interrupted(case, &mut state, session)?;
     }

@@ -105,9 +105,13 @@ impl CaseNeed {
         if self.spent.is_over { 0.0 } else { (self.planned_s - self.spent.seconds).max(0.0) }
     }
 
-    /// Whether it has a result.
-    const fn has_result(&self) -> bool {
-        self.spent.turns > 0
+    /// Seconds that the case still needs, however short the time is.
+    fn required_s(&self) -> f64 {
+        match self.priority {
+            TimePriority::Fixed => self.remaining_s(),
+            TimePriority::Headline => self.first_result_s(),
+            TimePriority::Optional => 0.0,
+        }
     }
 
     /// Seconds up to its first result.
@@ -189,7 +193,7 @@ impl RunForecast {
     /// Returns a warning if the forecast exceeds the budget: once, and again if the forecast grows
     /// considerably.
     pub(crate) fn check_budget(&mut self, elapsed_s: f64) -> Option<Phrase> {
-        let total_s = elapsed_s + self.required_s(elapsed_s);
+        let total_s = elapsed_s + self.required_s();
         let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
         if total_s <= self.budget_s + spare_s {
             return None;
@@ -212,6 +216,12 @@ impl RunForecast {
         };
         self.reported_s = Some(total_s);
         Some(words)
+    }
+
+    /// Seconds that all cases need that have not ended: their first results, and the whole of those
+    /// that are not shortened.
+    pub(crate) fn required_s(&self) -> f64 {
+        self.needs().iter().map(CaseNeed::required_s).sum()
     }
 
     /// Returns the needs of all cases in their order. Memory freed by one case is reused by the
@@ -464,15 +474,14 @@ mod tests {
         outlook.fix_cases();
         outlook.set_memory_costs(Some(RATES));
         // 3.57 s and the budgets, plus the choice of loops, once for both cases.
-        let choosing_s = outlook.required_s(0.0) - 8.0;
+        let choosing_s = outlook.required_s() - 8.0;
         assert!(choosing_s > 0.0 && choosing_s <= 2.0, "{choosing_s}");
         assert_eq!(outlook.check_budget(0.0), None);
         outlook.record_touch(0.1e9, 0.7);
         outlook.record_spent("a", 0.7);
         // 21 s to touch all memory.
         assert!(
-            (outlook.required_s(0.0) - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7))
-                .abs()
+            (outlook.required_s() - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7)).abs()
                 < 1e-9
         );
         let words = outlook.check_budget(0.7).unwrap().to_string();

@@ -193,7 +193,7 @@ impl PlanForecast {
         outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
         let beyond = outlook.check_budget(0.0);
         let exceeds_budget = beyond.is_some();
-        let expected_s = if exceeds_budget { outlook.required_s(0.0) } else { 0.0 };
+        let expected_s = if exceeds_budget { outlook.required_s() } else { 0.0 };
         let time_notes = outlook.cut_warning().into_iter().chain(plan.time_warnings(host));
         Self {
             notes: beyond.into_iter().chain(time_notes).collect(),

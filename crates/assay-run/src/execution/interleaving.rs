@@ -148,13 +148,9 @@ fn run_turn(
     recorder.end_turn();
     session.end_turn(&case.id);
     let outcome = run.end_turn((case, state), outcome, session)?;
+    let is_over = !matches!(outcome, Ok(None));
     let mut learning = known.borrow_mut();
-    match &outcome {
-        Ok(Some(StopReason::Cut)) | Err(_) => learning.forecast.record_end(&case.id),
-        Ok(stopped) => {
-            learning.forecast.record_turn(&case.id, spent_s, stopped.is_some());
-        }
-    }
+    learning.forecast.record_turn(&case.id, spent_s, is_over);
     learning.record_outcome(case, &outcome);
     Ok(outcome)
 }

@@ -7,12 +7,8 @@ use assay_model::quantity::Unit;
 
 use super::{CaseNeed, RunForecast};
 
-/// Share of the budget above it after which a headline case is ended, and the shortest such time in
-/// seconds, for budgets of a few seconds.
+/// Share of the budget above it after which a headline case is ended that has a result.
 const HARD_END: f64 = 0.05;
-const SHORTEST_GRACE_S: f64 = 1.0;
-/// Share of the budget that the first turn leaves to shorter cases, so that a run has a result.
-const REST_SHARE: f64 = 0.1;
 
 /// Time that a run grants a case for its next turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,132 +31,68 @@ pub(crate) enum Allowance {
 impl RunForecast {
     /// Returns the time for the next turn of a case, `elapsed_s` after the start of the run.
     ///
-    /// First results come first, those of headline cases before those of optional ones. Fixed cases
-    /// keep their plans, headline cases get the rest up to their plans, and optional ones the
-    /// remainder. Cases of one priority share their time in proportion to their plans. A run always
-    /// gets one result.
+    /// First results come first, those of headline cases always. Fixed cases keep their plans,
+    /// headline cases get the rest up to their plans, and optional ones the remainder. Cases of one
+    /// priority share their time in proportion to their plans.
     pub(crate) fn allowance(&self, case: &str, elapsed_s: f64) -> Allowance {
         let needs = self.needs();
         let own = self.cases.iter().zip(&needs).find(|(it, _)| it.id == case);
         let Some((_, own)) = own else { return Allowance::Planned };
+        let planned_s = |priority: TimePriority| -> f64 {
+            needs.iter().filter(|it| it.priority == priority).map(CaseNeed::remaining_s).sum()
+        };
         let left_s = self.budget_s - elapsed_s;
-        let beside_fixed_s = left_s - planned_s(&needs, TimePriority::Fixed);
+        let beside_fixed_s = left_s - planned_s(TimePriority::Fixed);
         let (shared_s, end_s) = match own.priority {
             TimePriority::Fixed => return Allowance::Planned,
-            TimePriority::Headline => (beside_fixed_s, beside_fixed_s + self.grace_s()),
-            TimePriority::Optional => (
-                beside_fixed_s - planned_s(&needs, TimePriority::Headline),
-                beside_fixed_s - self.headline_reserve_s(&needs, beside_fixed_s),
-            ),
+            TimePriority::Headline => {
+                (beside_fixed_s, beside_fixed_s + HARD_END * self.budget_s)
+            }
+            TimePriority::Optional => {
+                let required_s: f64 = needs.iter().map(CaseNeed::required_s).sum();
+                (beside_fixed_s - planned_s(TimePriority::Headline), left_s - required_s)
+            }
         };
-        let share = shared_s.max(0.0) / planned_s(&needs, own.priority).max(f64::MIN_POSITIVE);
+        let has_result = own.spent.turns > 0;
+        let has_time = match (has_result, own.priority) {
+            (true, _) => shared_s > 0.0,
+            (false, TimePriority::Optional) => end_s > own.first_result_s(),
+            (false, _) => true,
+        };
+        if !has_time {
+            return Allowance::Nothing;
+        }
+        let share = shared_s.max(0.0) / planned_s(own.priority).max(f64::MIN_POSITIVE);
         let turn_s = (share.min(1.0) * own.remaining_s()).max(own.first_result_s());
         let total_s = own.spent.seconds + turn_s;
-        let has_result = own.spent.turns > 0;
-        let has_time = if has_result { shared_s > 0.0 } else { end_s > own.first_result_s() };
-        match has_time {
-            true => {
-                let has_any_result = needs.iter().any(CaseNeed::has_result);
-                let rest_s = REST_SHARE * self.budget_s;
-                let is_short = |it: &CaseNeed| {
-                    !std::ptr::eq(it, own) && !it.spent.is_over && it.least_s < rest_s / 2.0
-                };
-                let end_s = if has_any_result { end_s } else { end_s.min(left_s - rest_s) };
-                let may_end = has_any_result
-                    || own.priority == TimePriority::Optional
-                    || needs.iter().any(is_short);
-                Allowance::UpTo { total_s, end_s, may_end }
-            }
-            false
-                if own.priority == TimePriority::Headline
-                    && self.only_result_s(&needs, beside_fixed_s).is_some() =>
-            {
-                Allowance::UpTo { total_s, end_s, may_end: false }
-            }
-            false => Allowance::Nothing,
-        }
-    }
-
-    /// Seconds above the budget after which a headline case is ended.
-    fn grace_s(&self) -> f64 {
-        (HARD_END * self.budget_s).max(SHORTEST_GRACE_S)
-    }
-
-    /// Seconds for the first results of the headline cases that fit into this time, the shortest
-    /// first.
-    fn headline_reserve_s(&self, needs: &[CaseNeed], left_s: f64) -> f64 {
-        let headlines = needs.iter().filter(|it| it.priority == TimePriority::Headline);
-        let mut firsts: Vec<f64> = headlines.map(CaseNeed::first_result_s).collect();
-        firsts.sort_by(f64::total_cmp);
-        let limit_s = left_s + self.grace_s();
-        let fits = |sum_s: f64, first_s: &f64| Some(sum_s + first_s).filter(|it| *it < limit_s);
-        let reserve = firsts.iter().try_fold(0.0, |sum_s, it| fits(sum_s, it).ok_or(sum_s));
-        reserve.unwrap_or_else(|sum_s| sum_s)
-    }
-
-    /// Seconds of the shortest first result of a headline case, if the run has no result and no
-    /// case fits into this time: one is measured all the same.
-    fn only_result_s(&self, needs: &[CaseNeed], left_s: f64) -> Option<f64> {
-        let can_have_result = |it: &CaseNeed| {
-            let limit_s = match it.priority {
-                TimePriority::Fixed => return true,
-                TimePriority::Headline => left_s + self.grace_s(),
-                TimePriority::Optional => left_s,
-            };
-            it.has_result() || !it.spent.is_over && it.first_result_s() < limit_s
-        };
-        if needs.iter().any(can_have_result) {
-            return None;
-        }
-        let headlines = needs.iter().filter(|it| it.priority == TimePriority::Headline);
-        headlines.filter(|it| !it.spent.is_over).map(CaseNeed::first_result_s).reduce(f64::min)
-    }
-
-    /// Seconds that the run needs from now on, however short its time is: the plans of fixed cases,
-    /// first results of headline cases that fit, or a single one.
-    pub(crate) fn required_s(&self, elapsed_s: f64) -> f64 {
-        let needs = self.needs();
-        let fixed_s = planned_s(&needs, TimePriority::Fixed);
-        let left_s = self.budget_s - elapsed_s - fixed_s;
-        let only_s = self.only_result_s(&needs, left_s);
-        fixed_s + only_s.unwrap_or_else(|| self.headline_reserve_s(&needs, left_s))
+        let may_end = has_result || own.priority == TimePriority::Optional;
+        Allowance::UpTo { total_s, end_s, may_end }
     }
 
     /// Returns a warning if the budget does not suffice for the first results of all cases.
     pub(crate) fn cut_warning(&self) -> Option<Phrase> {
         let needs = self.needs();
-        let fixed_s = planned_s(&needs, TimePriority::Fixed);
-        let mut left_s = self.budget_s - fixed_s;
-        let mut firsts: Vec<&CaseNeed> =
-            needs.iter().filter(|it| it.priority != TimePriority::Fixed).collect();
-        let is_optional = |it: &CaseNeed| it.priority == TimePriority::Optional;
-        firsts.sort_by(|a, b| {
-            let by_time = a.first_result_s().total_cmp(&b.first_result_s());
-            is_optional(a).cmp(&is_optional(b)).then(by_time)
-        });
-        let mut is_cut = |it: &&&CaseNeed| {
-            let fits = it.first_result_s() <= left_s;
-            left_s -= if fits { it.first_result_s() } else { 0.0 };
-            !fits
+        let required_s: f64 = needs.iter().map(CaseNeed::required_s).sum();
+        let optional = needs.iter().filter(|it| it.priority == TimePriority::Optional);
+        let least_s: Vec<f64> = optional.map(CaseNeed::first_result_s).collect();
+        let needed_s = required_s + least_s.iter().sum::<f64>();
+        let mut left_s = self.budget_s - required_s;
+        let mut is_cut = |case_s: &&f64| {
+            left_s -= **case_s;
+            left_s < 0.0
         };
-        let cut = firsts.iter().filter(&mut is_cut).count();
-        let needed_s: f64 = firsts.iter().map(|it| it.first_result_s()).sum();
-        (cut > 0 && needs.len() > 1).then(|| {
+        let cut = least_s.iter().filter(&mut is_cut).count();
+        (cut > 0).then(|| {
             phrase!(
                 "plan-too-short",
                 "within {budget}, about {few} of {all} cases are not measured; {needed} would be enough for all",
                 few = cut,
                 all = needs.len(),
                 budget = Phrase::approximate(self.budget_s, Unit::Second),
-                needed = Phrase::approximate(fixed_s + needed_s, Unit::Second),
+                needed = Phrase::approximate(needed_s, Unit::Second),
             )
         })
     }
-}
-
-/// Seconds that all cases of a priority still plan to use.
-fn planned_s(needs: &[CaseNeed], priority: TimePriority) -> f64 {
-    needs.iter().filter(|it| it.priority == priority).map(CaseNeed::remaining_s).sum()
 }
 
 #[cfg(test)]
@@ -227,7 +159,7 @@ mod tests {
                         (total_s, if may_end { end_s } else { f64::INFINITY })
                     }
                     Allowance::Nothing => {
-                        forecast.record_end(&case.id);
+                        forecast.record_turn(&case.id, spent_s, true);
                         without_result.extend((spent_s <= 0.0).then(|| case.id.clone()));
                         continue;
                     }
@@ -239,10 +171,7 @@ mod tests {
                 let spent_s = spent_s + took_s;
                 let limit_s = total_s.min(case.stopping.budget_s);
                 let is_over = is_ended || spent_s + turn_s > limit_s;
-                match is_ended && spent_s <= took_s {
-                    true => forecast.record_end(&case.id),
-                    false => forecast.record_turn(&case.id, spent_s, is_over),
-                }
+                forecast.record_turn(&case.id, spent_s, is_over);
                 if !is_over {
                     left.push((case, spent_s));
                 }
@@ -273,9 +202,9 @@ mod tests {
         }
     }
 
-    /// A run always has one result, and a case that is not shortened keeps its plan.
+    /// A single case always has a result, and a case that is not shortened keeps its plan.
     #[test]
-    fn a_run_always_has_a_result() {
+    fn a_headline_always_has_a_result() {
         let cases = chains(1, 0.001);
         let run = simulate(&cases, 0.001, 5.0);
         assert!(run.without_result.is_empty(), "{run:?}");
