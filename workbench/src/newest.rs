@@ -111,6 +111,7 @@ impl<'a> Apt<'a> {
             apt.arg("-o").arg(format!("{option}={}", self.folder.join(path).display()));
         }
         apt.args(["-o", "Dir::Etc::sourceparts=/dev/null", "-o", "APT::Sandbox::User=root"]);
+        apt.args(["-o", "Acquire::Retries=3"]);
         apt
     }
 }

@@ -14,7 +14,7 @@ use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{command, packages, wheels};
+use crate::{command, newest, packages, wheels};
 use tally::LineVisibility;
 pub(crate) use tally::{TestTally, TruthVerdict};
 use tier::TestSelection;
@@ -72,6 +72,10 @@ pub(crate) fn run_all(root: &Path) -> Result<ExitCode> {
 /// Installs packages and wheels that tests use.
 pub(crate) fn install_dependencies(root: &Path) -> Result<()> {
     packages::install(root, packages::FOR_TESTS)?;
+    // Tests that need it are skipped by name.
+    if let Err(error) = newest::install(root, &[newest::IPERF3]) {
+        println!("packages: {error:#}; continuing without the newest iperf3");
+    }
     wheels::install(root, wheels::for_tests(), false);
     Ok(())
 }

@@ -25,7 +25,7 @@ cores that share it: with all cores at work, each has its part. Every sum is che
     variance_source: VarianceSource::Pages,
     preparations: DEFAULT_PREPARATIONS,
     settings: SuiteSettings::Ladder,
-    target: 0.02,
+    target: 0.01,
 };
 
 pub(super) const CORE_TO_CORE: Definition = Definition {
@@ -57,7 +57,7 @@ value of a distance is the median of its pairs in one round.",
     variance_source: VarianceSource::Pages,
     preparations: DEFAULT_PREPARATIONS,
     settings: SuiteSettings::Nothing,
-    target: 0.02,
+    target: 0.01,
 };
 
 pub(super) const LOADED_LATENCY: Definition = Definition {
@@ -85,5 +85,5 @@ Afterwards every buffer is checked for the number of its rewrites.",
     variance_source: VarianceSource::Pages,
     preparations: DEFAULT_PREPARATIONS,
     settings: SuiteSettings::LoadedLatency,
-    target: 0.02,
+    target: 0.01,
 };

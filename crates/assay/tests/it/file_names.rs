@@ -93,7 +93,7 @@ fn accepts_non_utf8_names_of_gates_limits_and_references() {
     let write =
         |name: &[u8], text: &str| std::fs::write(byte_path(&world, name), text).unwrap();
     write(b"g\xff.toml", "[[gate]]\nmetric = \"memory.stream/triad\"\nat_least = \"1 MB/s\"\n");
-    write(b"l\xff.toml", "[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"6.9 GB/s\"\n");
+    write(b"l\xff.toml", "[[limit]]\nmetric = \"memory.stream/triad\"\nvalue = \"900 GB/s\"\n");
     write(b"p\xff.md", "The node reaches 10 GB/s.\n");
     write(b"hosts\xff.toml", "via = \"env NAME={host}\"\n[[host]]\nname = \"a\"\n");
     write(b"hosts\xff", "a\n");
