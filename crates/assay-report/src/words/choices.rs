@@ -97,13 +97,19 @@ const fn enabling_option(missing: MissingRequirement) -> Option<&'static str> {
 }
 
 /// Lists omitted benchmarks, grouped by the option that enables them: `network.tcp, network.icmp
-/// (--to HOST)`.
+/// (--to HOST)`. Several cases of a benchmark that the budget left out are counted: `35 × memory.latency`.
 #[must_use]
 pub fn omitted_benchmarks(omitted: &[OmittedMeasure]) -> String {
     let pairs = omitted.iter().map(|it| (enabling_option(it.reason), it.benchmark.as_str()));
     let text = |(option, names): (Option<&str>, Vec<&str>)| {
         let option = option.map(|it| format!(" (`{it}`)")).unwrap_or_default();
-        names.join(comma()) + &option
+        let benchmark = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
+        let groups = group_pairs(names.into_iter().map(|name| (benchmark(name), name)));
+        let counted = groups.into_iter().map(|(benchmark, names)| match &names[..] {
+            [name] => (*name).to_owned(),
+            several => format!("{}\u{a0}× {benchmark}", several.len()),
+        });
+        counted.collect::<Vec<_>>().join(comma()) + &option
     };
     let kinds = group_pairs(distinct(pairs)).into_iter();
     kinds.map(text).collect::<Vec<_>>().join(semicolon())
