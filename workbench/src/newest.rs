@@ -1,4 +1,4 @@
-//! Programs of Debian's next release, beside those of this one: the newest iperf3, fio and OpenBLAS that
+//! Programs of Debian's next release, in addition to those of this one: the newest iperf3, fio and OpenBLAS that
 //! its mirrors have. (likwid's, 5.5.1, takes the clock of a virtual machine for 0 Hz and prints no rates.)
 //!
 //! The packages and all that they depend on, the C library included, are unpacked below `target/newest`.
