@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use assay_fleet::process;
 use assay_run::failure::{CommandFailure, FailureKind};
+use assay_run::interrupt;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
@@ -33,7 +34,9 @@ pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, CommandFailure> {
 pub fn cancel_on_signals_with_notice() -> Result<Arc<AtomicBool>, CommandFailure> {
     let cancel = Arc::new(AtomicBool::new(false));
     for signal in termination_signals() {
-        flag::register(signal, Arc::clone(&cancel)).map_err(|error| handler_error(&error))?;
+        flag::register(signal, interrupt::flag())
+            .and_then(|_| flag::register(signal, Arc::clone(&cancel)))
+            .map_err(|error| handler_error(&error))?;
     }
     let mut signals =
         Signals::new(termination_signals()).map_err(|error| handler_error(&error))?;

@@ -78,6 +78,7 @@ pub fn iperf3(
                 .advise("name a CPU of `assay facts` with -A")
         })?;
     }
+    check_file_streams(typed)?;
     let pid_file = typed.pidfile.as_deref().map(PidFile::create).transpose()?;
     let mut sink = Iperf3Sink::open(typed)?;
     let outcome = match &typed.client {
@@ -85,6 +86,21 @@ pub fn iperf3(
         None => server::serve(typed, cancel, (terminal, &mut sink), pid_file.as_ref()),
     };
     outcome.and_then(|code| sink.finish().map(|()| code))
+}
+
+/// Refuses a file for several streams: their data would be mixed.
+fn check_file_streams(typed: &Iperf3Arguments) -> Result<(), CommandFailure> {
+    let option = match typed {
+        _ if typed.file.is_none() => return Ok(()),
+        _ if typed.test.bidir => "--bidir",
+        _ if typed.test.parallel > 1 => "-P",
+        _ if typed.serving.clients > 1 => "--clients",
+        _ => return Ok(()),
+    };
+    Err(CommandFailure::usage(format!(
+        "-F with {option} would mix the data of several streams"
+    ))
+    .advise(format!("leave out -F or {option}")))
 }
 
 /// Returns the failure for a network error, with its advice.
@@ -148,7 +164,7 @@ fn client(
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
         Iperf3Event::Agreed => {}
         Iperf3Event::Message(name, message) if typed.debug.is_some() => {
-            sink.print_message(terminal, name, message);
+            sink.print_message(terminal, ("", name), message);
         }
         Iperf3Event::Message(..) => {}
         Iperf3Event::Start(start) => {

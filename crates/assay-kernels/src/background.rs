@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 /// calling process ends once it has announced the process ID of the child.
 ///
 /// # Errors
-/// The system's error; or the process has several threads, of which the child would have one.
+/// The system's error, or that of `announce`, after which no child is left; or the process has several threads, of which the child would have one.
 pub fn detach(announce: impl FnOnce(u32) -> io::Result<()>) -> io::Result<()> {
     if fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("the process has several threads"));
@@ -20,9 +20,16 @@ pub fn detach(announce: impl FnOnce(u32) -> io::Result<()>) -> io::Result<()> {
     // lock is held by a thread that the child lacks.
     let child = unsafe { libc::fork() };
     if child > 0 {
-        let code = i32::from(announce(child.unsigned_abs()).is_err());
+        if let Err(error) = announce(child.unsigned_abs()) {
+            // SAFETY: the call takes plain numbers. The child is not awaited yet, so that its process
+            // ID is no other's.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+            // SAFETY: the call takes plain numbers, and a pointer that may be null.
+            unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+            return Err(error);
+        }
         // SAFETY: the call takes a plain number and does not return; the child owns all cleanup.
-        unsafe { libc::_exit(code) }
+        unsafe { libc::_exit(0) }
     }
     // SAFETY: the call takes no arguments.
     if child < 0 || unsafe { libc::setsid() } < 0 {

@@ -234,11 +234,10 @@ impl Run {
         self.cases.iter().find(|record| record.case.id == id)
     }
 
-    /// Returns the cases whose samples count.
+    /// Returns the cases whose samples count: a case that the budget left out has none.
     pub fn finished_cases(&self) -> impl Iterator<Item = &CaseRecord> {
-        self.cases
-            .iter()
-            .filter(|record| matches!(record.outcome, Some(CaseOutcome::Finished(_))))
+        let is_finished = |outcome: &CaseOutcome| matches!(outcome, CaseOutcome::Finished(stopped) if *stopped != StopReason::Cut);
+        self.cases.iter().filter(move |record| record.outcome.as_ref().is_some_and(is_finished))
     }
 
     /// Adds an event. `foreign` contains the numbers of the series of cases outside the plan.
@@ -460,6 +459,54 @@ mod recording {
                 });
             }
             &mut self.series[index]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::{Plan, StoppingRule};
+    use crate::workload::{LatencyWorkload, Workload};
+
+    use super::*;
+
+    /// Run with one case, which ended in this way.
+    fn run_with(end: RunEvent) -> Run {
+        let stopping =
+            StoppingRule { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
+        let work = LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 };
+        let case = Case {
+            id: "a".to_owned(),
+            by: "assay".to_owned(),
+            workload: Workload::Latency(work),
+            pair: None,
+            stopping,
+        };
+        let (suite, cases) = ("s".to_owned(), vec![case]);
+        let started = RunEvent::RunStarted(Box::new(RunStarted {
+            format: crate::event::FORMAT,
+            run: "r".to_owned(),
+            label: None,
+            note: None,
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            plan: Plan { suite, budget_s: 1.0, seed: None, cases, omitted: Vec::new() },
+            command: Vec::new(),
+            asked: None,
+            turn: None,
+            after: None,
+        }));
+        Run::fold([started, RunEvent::CaseStarted { case: "a".to_owned() }, end]).unwrap()
+    }
+
+    #[test]
+    fn a_cut_case_has_not_finished() {
+        let finished = |stopped| RunEvent::CaseFinished { case: "a".to_owned(), stopped };
+        for (end, expected) in [
+            (finished(StopReason::Precise), 1),
+            (finished(StopReason::Budget), 1),
+            (finished(StopReason::Cut), 0),
+        ] {
+            assert_eq!(run_with(end.clone()).finished_cases().count(), expected, "{end:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
-use crate::measurement_loop::{self, Turns};
+use crate::measurement_loop::Turns;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
@@ -48,17 +48,14 @@ pub(crate) struct CaseEnv<'a> {
     pub(crate) storage: &'a RunOptions,
 }
 
-/// Measures one case until its stopping rule is met. `known` caches the findings of earlier cases.
+/// Measures a case that has no turns. `known` caches the findings of earlier cases.
 pub(crate) fn measure(
     case: &Case,
     surroundings: &CaseEnv<'_>,
     known: &RefCell<RunCache>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<StopReason, CaseError> {
-    let outcome = match turns(case, surroundings.tools, known) {
-        Some(turns) => measurement_loop::run_all(turns, recorder),
-        None => measure_whole(case, surroundings, &known.borrow(), recorder),
-    };
+    let outcome = measure_whole(case, surroundings, &known.borrow(), recorder);
     known.borrow_mut().record_outcome(case, &outcome);
     outcome
 }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 /// Deadline of the current turn.
 pub(crate) struct TurnDeadline<'c> {
     cancel: &'c AtomicBool,
+    /// Set by the user's interrupts only.
+    interrupted: &'c AtomicBool,
     state: Mutex<DeadlineState>,
     changed: Condvar,
 }
@@ -25,8 +27,8 @@ struct DeadlineState {
 }
 
 impl<'c> TurnDeadline<'c> {
-    pub(crate) fn new(cancel: &'c AtomicBool) -> Self {
-        Self { cancel, state: Mutex::default(), changed: Condvar::new() }
+    pub(crate) fn new(cancel: &'c AtomicBool, interrupted: &'c AtomicBool) -> Self {
+        Self { cancel, interrupted, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for deadlines until the last turn is over.
@@ -66,14 +68,17 @@ impl<'c> TurnDeadline<'c> {
     }
 
     /// Ends the deadline; returns whether it has ended the turn. Withdraws its own request to stop,
-    /// and with it an interrupt that came after it and before the turn stopped, some hundredths of
-    /// a second.
+    /// but not that of the user.
     pub(crate) fn disarm(&self) -> bool {
         let mut state = self.lock();
         state.at = None;
         let has_ended = std::mem::take(&mut state.has_ended);
         if has_ended {
-            self.cancel.store(false, Ordering::Relaxed);
+            self.cancel.store(false, Ordering::SeqCst);
+            // A signal sets this flag before the other: none is lost, at any moment.
+            if self.interrupted.load(Ordering::SeqCst) {
+                self.cancel.store(true, Ordering::SeqCst);
+            }
         }
         has_ended
     }
@@ -117,7 +122,8 @@ mod tests {
             [(true, false, true), (false, true, true), (false, false, false)]
         {
             let cancel = AtomicBool::new(false);
-            let deadline = TurnDeadline::new(&cancel);
+            let interrupted = AtomicBool::new(false);
+            let deadline = TurnDeadline::new(&cancel, &interrupted);
             deadline.arm(0.0, has_result);
             if marks {
                 deadline.mark_result();
@@ -129,9 +135,10 @@ mod tests {
 
     #[test]
     fn withdraws_its_request_only() {
-        for is_interrupted in [false, true] {
-            let cancel = AtomicBool::new(is_interrupted);
-            let deadline = TurnDeadline::new(&cancel);
+        for (before, during) in [(false, false), (true, false), (false, true)] {
+            let cancel = AtomicBool::new(before);
+            let interrupted = AtomicBool::new(before);
+            let deadline = TurnDeadline::new(&cancel, &interrupted);
             std::thread::scope(|scope| {
                 let _open = deadline.open();
                 scope.spawn(|| deadline.watch());
@@ -140,8 +147,9 @@ mod tests {
                     std::thread::yield_now();
                 }
                 assert!(cancel.load(Ordering::Relaxed));
-                assert_eq!(deadline.disarm(), !is_interrupted);
-                assert_eq!(cancel.load(Ordering::Relaxed), is_interrupted);
+                interrupted.store(before || during, Ordering::Relaxed);
+                assert_eq!(deadline.disarm(), !before);
+                assert_eq!(cancel.load(Ordering::Relaxed), before || during);
             });
         }
     }

@@ -1,5 +1,5 @@
 //! Executes a plan: interleaves the preparations of cases that have several, and runs all other
-//! cases one by one.
+//! cases as a whole.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +21,7 @@ use crate::coordinator::Coordinator;
 use crate::deadline::TurnDeadline;
 use crate::failure::CommandFailure;
 use crate::forecast::Allowance;
+use crate::interrupt;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
 use crate::refine::{self, RefinedCase};
@@ -137,7 +138,8 @@ fn measure_cases(
         .set_memory_costs(bind::measure_memory_costs(&execution.plan, execution.cancel));
     let warnings = [execution.plan.budget_warning(), known.forecast.cut_warning()];
     warnings.iter().flatten().for_each(|words| session.log.note(None, words));
-    let (known, deadline) = (RefCell::new(known), TurnDeadline::new(execution.cancel));
+    let (known, interrupted) = (RefCell::new(known), interrupt::flag());
+    let deadline = TurnDeadline::new(execution.cancel, &interrupted);
     let run = CasesContext { execution, known: &known, deadline: &deadline };
     let ended = thread::scope(|scope| {
         let _open = deadline.open();
@@ -168,8 +170,10 @@ fn measure_groups(
             return Ok(CasesEnd::Interrupted);
         }
         let ended = match group {
-            [case] => measure_case(case, run, session)?,
-            several => interleaving::measure(several, run, session)?,
+            [case] if bind::turns(case, execution.tools, known).is_none() => {
+                measure_case(case, run, session)?
+            }
+            with_turns => interleaving::measure(with_turns, run, session)?,
         };
         if ended == CasesEnd::Interrupted {
             return Ok(ended);
@@ -196,6 +200,7 @@ fn cut_note(run: &Run) -> Option<Phrase> {
     })
 }
 
+/// Measures a case that has no turns.
 fn measure_case(
     case: &Case,
     run: &CasesContext<'_>,

@@ -120,9 +120,11 @@ impl CaseNeed {
         if has_result { 0.0 } else { (self.least_s - self.spent.seconds).max(0.0) }
     }
 
-    /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower.
+    /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower. The
+    /// turn of a fixed case takes as long as its plan, on any machine.
     fn pace(needs: &[Self]) -> f64 {
-        let first_turns = || needs.iter().filter(|it| it.spent.turns > 0);
+        let is_measured = |it: &&Self| it.spent.turns > 0 && it.priority != TimePriority::Fixed;
+        let first_turns = || needs.iter().filter(is_measured);
         let took_s: f64 = first_turns().map(|it| it.spent.first_turn_s).sum();
         let forecast_s: f64 = first_turns().map(|it| it.least_s).sum();
         if forecast_s > 0.0 { (took_s / forecast_s).max(1.0) } else { 1.0 }

@@ -20,6 +20,7 @@ pub mod failure;
 pub mod fleet;
 mod forecast;
 pub mod importing;
+pub mod interrupt;
 pub mod job_file;
 pub mod listener;
 mod load_watch;

@@ -21,18 +21,6 @@ pub(crate) struct Measurement<'m, P> {
 pub(crate) type Turns<'c> =
     Box<dyn FnMut(&mut Recorder<'_, '_>) -> Result<Option<StopReason>, CaseError> + 'c>;
 
-/// Runs all turns of a case without interruption.
-pub(crate) fn run_all(
-    mut turns: Turns<'_>,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<StopReason, CaseError> {
-    loop {
-        if let Some(stopped) = turns(recorder)? {
-            return Ok(stopped);
-        }
-    }
-}
-
 /// Runs one preparation with its repetitions and stores them; returns `None` if another one
 /// follows.
 pub(crate) fn run_preparation<P>(

@@ -1,7 +1,10 @@
 //! The server: one test after the other or several at once, each with an output of its own.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -17,7 +20,7 @@ use assay_run::network::iperf3_server::{
 
 use super::output::Iperf3Output;
 use super::pid_file::PidFile;
-use super::sink::Iperf3Sink;
+use super::sink::{Iperf3Sink, with_label};
 use super::{
     INTERRUPTED, endpoint_options, idle_timeout, interval_s, network_failure, open_login_gate,
 };
@@ -47,6 +50,7 @@ pub(super) fn serve(
         gate: open_login_gate(typed)?.map(Arc::new),
         ..Iperf3Service::new(typed.listen_address(), idle_timeout(typed))
     };
+    service.file.as_deref().map_or(Ok(()), check_file)?;
     if service.listen.ip().is_loopback() && typed.bind.is_none() {
         terminal.note("listening on loopback only; use -B 0.0.0.0 to admit other hosts");
     }
@@ -57,9 +61,10 @@ pub(super) fn serve(
     let mut outputs = ServerOutputs::new(typed, service.clients.get());
     let mut failures = 0;
     let outcome = iperf3_server::serve_on(&listener, &service, cancel, &mut |report| {
+        let label = outputs.label(&report);
         if let Iperf3ServerReport::Test(_, Iperf3TestReport::Message(name, message)) = &report {
             if typed.debug.is_some() {
-                sink.print_message(terminal, name, message);
+                sink.print_message(terminal, (&label, name), message);
             }
             return;
         }
@@ -67,7 +72,7 @@ pub(super) fn serve(
         sink.print(terminal, &outputs.format(report));
         if let Some(failure) = failure {
             failures += 1;
-            sink.note(terminal, &render(&failure, false));
+            sink.note(terminal, with_label(&label, &render(&failure, false)).trim_end());
         }
     });
     outcome.map_err(|error| network_failure(&error))?;
@@ -76,6 +81,26 @@ pub(super) fn serve(
         return Err(CommandFailure::measurement("the test failed"));
     }
     Ok(0)
+}
+
+/// Checks that a file can be written or read, without a change to its contents. The client decides
+/// which of them a test does.
+fn check_file(path: &Path) -> Result<(), CommandFailure> {
+    // A pipe would wait for its other end.
+    if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+        return Ok(());
+    }
+    let mut writable = File::options();
+    writable.write(true).create(true).truncate(false).mode(0o600);
+    let is_readable = || File::open(path).is_ok() && path.is_file();
+    match writable.open(path) {
+        Err(error) if !is_readable() => {
+            Err(CommandFailure::usage(format!("cannot write or read {}", path.display()))
+                .with_cause(&error)
+                .advise("choose another file with -F"))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Continues in the background. The port is bound, so that clients may connect at once.
@@ -109,6 +134,16 @@ struct ServerOutputs<'t> {
 impl<'t> ServerOutputs<'t> {
     fn new(typed: &'t Iperf3Arguments, clients: usize) -> Self {
         Self { typed, clients, tests: HashMap::new() }
+    }
+
+    /// Returns what is before each line about a test, if several run at once.
+    fn label(&self, report: &Iperf3ServerReport) -> String {
+        match report {
+            Iperf3ServerReport::Test(number, _) if self.clients > 1 => {
+                format!("test {number}:  ")
+            }
+            _ => String::new(),
+        }
     }
 
     /// Creates the output of a test. Its number is printed if several tests run at once.

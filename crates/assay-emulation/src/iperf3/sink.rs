@@ -48,11 +48,11 @@ impl Iperf3Sink {
     }
 
     /// Prints a message of the protocol under its name (`-d`): between lines of text, and on
-    /// standard error beside JSON, which it would damage.
+    /// standard error beside JSON, which it would damage. `label` is before each line.
     pub(super) fn print_message(
         &mut self,
         terminal: &mut Terminal,
-        name: &str,
+        (label, name): (&str, &str),
         message: &[u8],
     ) {
         let mut value: serde_json::Value = serde_json::from_slice(message).unwrap_or_default();
@@ -61,7 +61,7 @@ impl Iperf3Sink {
             *token = "(omitted)".into();
         }
         let message = format!("{value:#}");
-        let text = format!("{name}:\n{message}\n");
+        let text = with_label(label, &format!("{name}:\n{message}\n"));
         if self.is_text { self.print(terminal, &text) } else { self.note(terminal, &text) }
     }
 
@@ -95,6 +95,11 @@ impl Iperf3Sink {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the lines of a text with a label before each.
+pub(super) fn with_label(label: &str, text: &str) -> String {
+    text.lines().map(|line| format!("{label}{line}\n")).collect()
 }
 
 impl OutputLog {

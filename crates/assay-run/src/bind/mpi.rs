@@ -90,9 +90,6 @@ fn run_turn(
     launch: u32,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
-    if launch > 0 {
-        recorder.begin_preparation()?;
-    }
     let start_s = recorder.elapsed_s();
     let result = launch_once(case, work, launch, recorder);
     // The output explains a failed launch: store it even if the samples do not count.
@@ -102,8 +99,10 @@ fn run_turn(
     if launch + 1 >= case.stopping.preparations.max(1) && recorder.is_precise() {
         return Ok(Some(StopReason::Precise));
     }
-    let is_spent = recorder.elapsed_s() + launch_s > recorder.budget_s();
-    Ok(is_spent.then_some(StopReason::Budget))
+    if recorder.elapsed_s() + launch_s > recorder.budget_s() {
+        return Ok(Some(StopReason::Budget));
+    }
+    recorder.begin_preparation().map(|()| None)
 }
 
 fn launch_once(

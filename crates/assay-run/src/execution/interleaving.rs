@@ -89,7 +89,11 @@ pub(super) fn measure(
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
         while let Some(mut present) = waiting.next() {
-            match run_turn(&mut present, turn, run, session)? {
+            let outcome = run_turn(&mut present, turn, run, session)?;
+            if cases.len() == 1 && !matches!(outcome, Ok(None)) {
+                session.record_pauses(Some(&present.case.id))?;
+            }
+            match outcome {
                 Ok(None) => left.push(present),
                 Err(CaseError::Interrupted) => {
                     let begun = left.into_iter().chain([present]).chain(waiting);

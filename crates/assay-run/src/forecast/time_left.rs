@@ -143,40 +143,41 @@ mod tests {
         without_result: Vec<String>,
     }
 
-    /// Runs turns by a simulated clock on a machine on which a preparation takes `turn_s`, and a
-    /// turn in flight stops only at its end.
-    fn simulate(cases: &[Case], budget_s: f64, turn_s: f64) -> SimulatedRun {
-        let mut forecast = forecast(cases, budget_s);
+    /// Runs groups of cases by a simulated clock on a machine on which a preparation takes
+    /// `turn_s`, and a turn in flight stops only at its end. Fixed cases are measured as a whole.
+    fn simulate(groups: &[&[Case]], mut forecast: RunForecast, turn_s: f64) -> SimulatedRun {
         let mut elapsed_s = 0.0;
         let mut without_result = Vec::new();
-        let mut open: Vec<(&Case, f64)> = cases.iter().map(|case| (case, 0.0)).collect();
-        while !open.is_empty() {
-            let mut left = Vec::new();
-            for (case, spent_s) in open {
-                let (total_s, ends_after_s) = match forecast.allowance(&case.id, elapsed_s) {
-                    Allowance::Planned => (case.stopping.budget_s, f64::INFINITY),
-                    Allowance::UpTo { total_s, end_s, may_end } => {
-                        (total_s, if may_end { end_s } else { f64::INFINITY })
-                    }
-                    Allowance::Nothing => {
-                        forecast.record_turn(&case.id, spent_s, true);
-                        without_result.extend((spent_s <= 0.0).then(|| case.id.clone()));
-                        continue;
-                    }
-                };
-                let is_ended = turn_s > ends_after_s;
-                let took_s = turn_s.min(ends_after_s.max(0.0));
-                elapsed_s += took_s;
-                without_result.extend((is_ended && spent_s <= 0.0).then(|| case.id.clone()));
-                let spent_s = spent_s + took_s;
-                let limit_s = total_s.min(case.stopping.budget_s);
-                let is_over = is_ended || spent_s + turn_s > limit_s;
-                forecast.record_turn(&case.id, spent_s, is_over);
-                if !is_over {
-                    left.push((case, spent_s));
-                }
+        for group in groups {
+            let mut open: Vec<(&Case, f64)> = group.iter().map(|case| (case, 0.0)).collect();
+            while !open.is_empty() {
+                open.retain_mut(|(case, spent_s)| {
+                    let allowance = forecast.allowance(&case.id, elapsed_s);
+                    let (took_s, is_over) = match allowance {
+                        Allowance::Planned => (case.stopping.budget_s, true),
+                        Allowance::UpTo { total_s, end_s, may_end } => {
+                            let ends_after_s = if may_end { end_s } else { f64::INFINITY };
+                            let is_ended = turn_s > ends_after_s;
+                            if is_ended && *spent_s <= 0.0 {
+                                without_result.push(case.id.clone());
+                            }
+                            let took_s = turn_s.min(ends_after_s.max(0.0));
+                            let limit_s = total_s.min(case.stopping.budget_s);
+                            (took_s, is_ended || *spent_s + took_s + turn_s > limit_s)
+                        }
+                        Allowance::Nothing => {
+                            if *spent_s <= 0.0 {
+                                without_result.push(case.id.clone());
+                            }
+                            (0.0, true)
+                        }
+                    };
+                    elapsed_s += took_s;
+                    *spent_s += took_s;
+                    forecast.record_turn(&case.id, *spent_s, is_over);
+                    !is_over
+                });
             }
-            open = left;
         }
         SimulatedRun { elapsed_s, without_result }
     }
@@ -194,7 +195,7 @@ mod tests {
             (36, 12.0, 1.0, 24),
         ] {
             let cases = chains(count, budget_s);
-            let run = simulate(&cases, budget_s, turn_s);
+            let run = simulate(&[&cases], forecast(&cases, budget_s), turn_s);
             assert!(run.elapsed_s <= 1.1 * budget_s, "{turn_s}: {run:?}");
             assert!(run.without_result.len() >= cut, "{turn_s}: {run:?}");
             assert_eq!(run.without_result.is_empty(), cut == 0, "{turn_s}: {run:?}");
@@ -202,11 +203,26 @@ mod tests {
         }
     }
 
+    /// A lone case has several turns, and a fixed one takes its plan on any machine: neither says
+    /// that the machine is slow.
+    #[test]
+    fn lone_and_fixed_cases_cut_no_others() {
+        let mut cases = chains(36, 60.0);
+        cases[1].stopping.budget_s = 30.0;
+        let mut forecast = forecast(&cases, 60.0);
+        forecast.priorities[1] = TimePriority::Fixed;
+        let (lone, others) = cases.split_at(1);
+        let (fixed, others) = others.split_at(1);
+        let run = simulate(&[lone, fixed, others], forecast, 0.8);
+        assert!(run.without_result.is_empty(), "{run:?}");
+        assert!(run.elapsed_s <= 60.0, "{run:?}");
+    }
+
     /// A single case always has a result, and a case that is not shortened keeps its plan.
     #[test]
     fn a_headline_always_has_a_result() {
         let cases = chains(1, 0.001);
-        let run = simulate(&cases, 0.001, 5.0);
+        let run = simulate(&[&cases], forecast(&cases, 0.001), 5.0);
         assert!(run.without_result.is_empty(), "{run:?}");
         let mut fixed = forecast(&cases, 0.001);
         fixed.fix_cases();

@@ -209,6 +209,9 @@ impl NetworkError {
                 "check the other end's output; a firewall may also cut connections"
             }
             Self::NotAdmitted { source, .. } => source.advice(),
+            Self::AboveLimit { source: ExceededLimit::OneFile, .. } => {
+                "start the server without -F to permit the test"
+            }
             Self::AboveLimit { .. } => {
                 "raise --server-bitrate-limit or --server-max-duration to permit the test"
             }

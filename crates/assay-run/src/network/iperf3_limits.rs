@@ -37,6 +37,8 @@ pub enum ExceededLimit {
     Duration { requested_s: u32, limit_s: u32 },
     #[error("it requested a test without a duration, and the limit is {limit_s} s")]
     NoDuration { limit_s: u32 },
+    #[error("it requested several streams, and this server has one file for them (-F)")]
+    OneFile,
 }
 
 impl ExceededLimit {
@@ -45,6 +47,7 @@ impl ExceededLimit {
         match self {
             Self::RequestedRate { .. } | Self::MeasuredRate { .. } => 27,
             Self::Duration { .. } | Self::NoDuration { .. } => 37,
+            Self::OneFile => 14,
         }
     }
 }
@@ -69,8 +72,7 @@ impl ServerLimits {
             }
         }
         let Some(RateLimit { bit_per_s: limit, .. }) = self.rate else { return Ok(()) };
-        let directions = if parameters.direction == DataDirection::Both { 2 } else { 1 };
-        let streams = u64::from(parameters.streams) * directions;
+        let streams = count_streams(parameters);
         let rates = [parameters.rate_bit_per_s, parameters.kernel_rate_bit_per_s];
         for requested in rates.into_iter().flatten().map(|rate| rate.saturating_mul(streams)) {
             if requested > limit {
@@ -85,13 +87,17 @@ impl ServerLimits {
 #[derive(Debug)]
 pub(super) struct RateWatch {
     limit: RateLimit,
+    /// Bytes that may exceed the limit: streams send whole blocks.
+    spare_bytes: u64,
     /// Times in nanoseconds and bytes until then, oldest first: they span the time of the limit.
     readings: VecDeque<(u64, u64)>,
 }
 
 impl RateWatch {
-    pub(super) fn new(limit: RateLimit, now_ns: u64) -> Self {
-        Self { limit, readings: VecDeque::from([(now_ns, 0)]) }
+    /// Watches a test with these parameters, each of whose streams may be a block ahead.
+    pub(super) fn new(limit: RateLimit, parameters: &Iperf3Parameters, now_ns: u64) -> Self {
+        let spare_bytes = count_streams(parameters) * u64::from(parameters.block_bytes);
+        Self { limit, spare_bytes, readings: VecDeque::from([(now_ns, 0)]) }
     }
 
     /// Adds a reading of the bytes so far, and checks the mean rate over the time of the limit.
@@ -107,12 +113,20 @@ impl RateWatch {
         if interval_s <= 0.0 || seconds < interval_s {
             return Ok(());
         }
-        let measured = bytes.saturating_sub(before) as f64 * 8.0 / seconds;
-        match measured > limit as f64 {
-            true => Err(ExceededLimit::MeasuredRate { measured, seconds, limit }),
-            false => Ok(()),
+        let moved = bytes.saturating_sub(before);
+        let counted = moved.saturating_sub(self.spare_bytes);
+        if counted as f64 * 8.0 / seconds <= limit as f64 {
+            return Ok(());
         }
+        let measured = moved as f64 * 8.0 / seconds;
+        Err(ExceededLimit::MeasuredRate { measured, seconds, limit })
     }
+}
+
+/// Number of streams of a test, in both directions.
+fn count_streams(parameters: &Iperf3Parameters) -> u64 {
+    let directions = if parameters.direction == DataDirection::Both { 2 } else { 1 };
+    u64::from(parameters.streams) * directions
 }
 
 #[cfg(test)]
@@ -150,19 +164,25 @@ mod tests {
     /// One reading a second; the limit of 800 bit/s is 100 bytes/s over three seconds.
     #[test]
     fn rate_is_averaged_over_the_time_of_the_limit() {
-        let check = |interval_s: f64, rates: &[u64]| {
+        let check_blocks = |interval_s: f64, rates: &[u64], block_bytes: u32| {
             let limit = RateLimit { bit_per_s: 800, interval_s };
-            let mut watch = RateWatch::new(limit, 0);
+            let parameters =
+                Iperf3Parameters { block_bytes, streams: 2, ..Iperf3Parameters::default() };
+            let mut watch = RateWatch::new(limit, &parameters, 0);
             let mut bytes = 0;
             rates.iter().zip(1..).find_map(|(rate, second)| {
                 bytes += rate;
                 watch.check(second * 1_000_000_000, bytes).err().map(|_| second)
             })
         };
+        let check = |interval_s: f64, rates: &[u64]| check_blocks(interval_s, rates, 0);
         assert_eq!(check(3.0, &[100, 100, 100, 100]), None);
         assert_eq!(check(3.0, &[900, 0, 0]), Some(3), "not before a whole time has passed");
         assert_eq!(check(3.0, &[0, 0, 0, 200, 100, 1]), Some(6), "only the last three count");
         assert_eq!(check(3.0, &[300, 0, 0, 0, 300, 0, 0]), None);
         assert_eq!(check(0.0, &[900, 900, 900]), None, "only requests are checked");
+        // Each of the two streams may be a block ahead.
+        assert_eq!(check_blocks(3.0, &[120, 100, 100], 10), None);
+        assert_eq!(check_blocks(3.0, &[121, 100, 100], 10), Some(3));
     }
 }

@@ -149,10 +149,11 @@ pub fn serve_on(
 ) -> Result<(), NetworkError> {
     let address = listener.local_addr().unwrap_or(service.listen);
     let (reports, reported) = mpsc::channel();
-    let desk = Iperf3ServerState::new(service, address, cancel, reports);
+    let connections = Admissions::new(TOTAL_CONNECTIONS, PEER_CONNECTIONS);
+    let desk = Iperf3ServerState::new(service, address, (cancel, &connections), reports);
     observe(Iperf3ServerReport::Listening(address.port(), 1));
     thread::scope(|scope| {
-        let mut door = BoundedListener::new(listener, &desk.connections);
+        let mut door = BoundedListener::new(listener, &connections);
         let (mut number, mut last_busy_ns) = (0, (service.clock)());
         while !desk.is_done(&mut last_busy_ns) {
             reported.try_iter().for_each(&mut *observe);
@@ -185,11 +186,11 @@ struct Iperf3ServerState<'a> {
     address: SocketAddr,
     cancel: &'a AtomicBool,
     closing: AtomicBool,
-    connections: Admissions,
+    connections: &'a Admissions,
     /// Admission control of qperf's connections.
     requests: Admissions,
     served: AtomicUsize,
-    active: Mutex<ActiveTests>,
+    active: Mutex<ActiveTests<'a>>,
     schedule: Mutex<TestSchedule>,
     /// Held by the test that accepts UDP streams: their hellos do not name the test.
     hello_turn: Mutex<()>,
@@ -198,13 +199,13 @@ struct Iperf3ServerState<'a> {
 
 /// Running tests, and the number of tests so far.
 #[derive(Default)]
-struct ActiveTests {
-    tests: Vec<ActiveTest>,
+struct ActiveTests<'a> {
+    tests: Vec<ActiveTest<'a>>,
     begun: u64,
 }
 
 /// Running test, and the channel for its streams.
-struct ActiveTest {
+struct ActiveTest<'a> {
     /// Number of the test, from 1.
     number: u64,
     cookie: Cookie,
@@ -213,7 +214,15 @@ struct ActiveTest {
     is_ending: bool,
     /// Number of streams that the test still waits for.
     awaited: usize,
-    streams: mpsc::Sender<(u64, TcpStream)>,
+    streams: mpsc::Sender<AssignedStream<'a>>,
+}
+
+/// Stream of a test. It holds its place among the connections until the test ends.
+struct AssignedStream<'a> {
+    /// Number of the connection.
+    number: u64,
+    stream: TcpStream,
+    place: Admission<'a>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -225,7 +234,7 @@ impl<'a> Iperf3ServerState<'a> {
     fn new(
         service: &'a Iperf3Service,
         address: SocketAddr,
-        cancel: &'a AtomicBool,
+        (cancel, connections): (&'a AtomicBool, &'a Admissions),
         reports: mpsc::Sender<Iperf3ServerReport>,
     ) -> Self {
         Self {
@@ -233,7 +242,7 @@ impl<'a> Iperf3ServerState<'a> {
             address,
             cancel,
             closing: AtomicBool::new(false),
-            connections: Admissions::new(TOTAL_CONNECTIONS, PEER_CONNECTIONS),
+            connections,
             requests: qperf_server::request_admissions(),
             served: AtomicUsize::new(0),
             active: Mutex::default(),
@@ -249,7 +258,7 @@ impl<'a> Iperf3ServerState<'a> {
     }
 
     /// Changes the state of a running test.
-    fn update_test(&self, number: u64, change: impl FnOnce(&mut ActiveTest)) {
+    fn update_test(&self, number: u64, change: impl FnOnce(&mut ActiveTest<'_>)) {
         let mut active = lock(&self.active);
         if let Some(test) = active.tests.iter_mut().find(|it| it.number == number) {
             change(test);
@@ -287,7 +296,7 @@ impl<'a> Iperf3ServerState<'a> {
     fn serve_connection(
         &self,
         (stream, peer): (TcpStream, String),
-        _place: Admission<'_>,
+        place: Admission<'a>,
         number: u64,
     ) {
         let prepared = self
@@ -295,7 +304,7 @@ impl<'a> Iperf3ServerState<'a> {
             .map_err(|source| NetworkError::OpenStream { peer: peer.clone(), source });
         let outcome = prepared
             .and_then(|()| ControlConnection::with_clock(stream, peer, self.service.clock))
-            .and_then(|control| self.identify(control, number));
+            .and_then(|control| self.identify((control, place), number));
         match outcome {
             Ok(()) | Err(NetworkError::Interrupted) => {}
             Err(error) => self.report(Iperf3ServerReport::Failed(error)),
@@ -311,7 +320,7 @@ impl<'a> Iperf3ServerState<'a> {
 
     fn identify(
         &self,
-        mut control: ControlConnection,
+        (mut control, place): (ControlConnection, Admission<'a>),
         number: u64,
     ) -> Result<(), NetworkError> {
         let mut server = Iperf3Server::default();
@@ -338,7 +347,7 @@ impl<'a> Iperf3ServerState<'a> {
         let event = server.next_event().map_err(|source| protocol_error(&control, source))?;
         match event {
             Some(Iperf3ServerEvent::Cookie(cookie)) => {
-                self.serve_iperf3(control, server, cookie, number)
+                self.serve_iperf3((control, place), server, cookie, number)
             }
             _ => Ok(()),
         }
@@ -367,15 +376,22 @@ impl<'a> Iperf3ServerState<'a> {
     /// Assigns a connection to its running test, starts a test, or rejects it.
     fn serve_iperf3(
         &self,
-        mut control: ControlConnection,
+        (mut control, place): (ControlConnection, Admission<'a>),
         server: Iperf3Server,
         cookie: Cookie,
         connection: u64,
     ) -> Result<(), NetworkError> {
-        let (number, streams) = match self.assign_role(&control, cookie, connection) {
-            ConnectionRole::Stream => return Ok(()),
+        let (number, streams, _place) = match self.assign_role(&control, cookie) {
+            ConnectionRole::Stream(streams) => {
+                let stream = control.stream().try_clone();
+                let assigned =
+                    stream.map(|stream| AssignedStream { number: connection, stream, place });
+                // If the test has ended meanwhile, the stream is dropped and thereby closed.
+                drop(assigned.map(|it| streams.send(it)));
+                return Ok(());
+            }
             ConnectionRole::Rejected => return control.send(&Iperf3Server::denial_message()),
-            ConnectionRole::Test(number, streams) => (number, streams),
+            ConnectionRole::Test(number, streams) => (number, streams, place),
         };
         let mut test =
             Iperf3ServerTest::new(self, (control, server), (number, cookie), streams);
@@ -399,12 +415,7 @@ impl<'a> Iperf3ServerState<'a> {
         Ok(())
     }
 
-    fn assign_role(
-        &self,
-        control: &ControlConnection,
-        cookie: Cookie,
-        connection: u64,
-    ) -> ConnectionRole {
+    fn assign_role(&self, control: &ControlConnection, cookie: Cookie) -> ConnectionRole<'a> {
         /// Time that a test may take to end after its client has requested the end.
         const ENDING: Duration = Duration::from_secs(5);
         let step = control.start_step(ENDING);
@@ -416,10 +427,7 @@ impl<'a> Iperf3ServerState<'a> {
                     return ConnectionRole::Rejected;
                 }
                 test.awaited -= 1;
-                let stream = control.stream().try_clone();
-                // If the test has ended meanwhile, the stream is dropped and thereby closed.
-                drop(stream.map(|stream| test.streams.send((connection, stream))));
-                return ConnectionRole::Stream;
+                return ConnectionRole::Stream(test.streams.clone());
             }
             if self.service.once && active.begun >= places as u64 {
                 return ConnectionRole::Rejected;
@@ -436,8 +444,8 @@ impl<'a> Iperf3ServerState<'a> {
     }
 }
 
-impl ActiveTests {
-    fn begin(&mut self, cookie: Cookie) -> ConnectionRole {
+impl<'a> ActiveTests<'a> {
+    fn begin(&mut self, cookie: Cookie) -> ConnectionRole<'a> {
         self.begun += 1;
         let (number, (streams, receiver)) = (self.begun, mpsc::channel());
         self.tests.push(ActiveTest { number, cookie, is_ending: false, awaited: 0, streams });
@@ -446,11 +454,11 @@ impl ActiveTests {
 }
 
 /// Assignment of a connection that sent a cookie.
-enum ConnectionRole {
+enum ConnectionRole<'a> {
     /// Stream of a running test.
-    Stream,
+    Stream(mpsc::Sender<AssignedStream<'a>>),
     /// New test, with its number.
-    Test(u64, mpsc::Receiver<(u64, TcpStream)>),
+    Test(u64, mpsc::Receiver<AssignedStream<'a>>),
     /// Rejected, because as many tests are running as the server permits.
     Rejected,
 }

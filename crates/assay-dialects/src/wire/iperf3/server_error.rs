@@ -8,7 +8,7 @@ const DESCRIPTIONS: [(i32, &str); 33] = [
     (8, "the socket buffer is larger than it allows"),
     (10, "the segment size is larger than it allows"),
     (12, "the omitted time is longer than it allows"),
-    (14, "it cannot open its file (-F)"),
+    (14, "it cannot open its file (-F), or has one for several streams"),
     (15, "the burst is larger than it allows"),
     (20, "the size of the datagrams is not one that it allows"),
     (21, "the type of service is not valid"),

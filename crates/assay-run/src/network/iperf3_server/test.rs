@@ -1,6 +1,7 @@
 //! Execution of one test by the server, from its parameters to the exchange of results.
 
-use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{MutexGuard, TryLockError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_kernels::pin;
 
-use super::super::admission::POLL_INTERVAL;
+use super::super::admission::{Admission, POLL_INTERVAL};
 use super::super::control::{ControlConnection, REPLY_TIMEOUT, StepDeadline};
 use super::super::error::NetworkError;
 use super::super::iperf3_flows::{self, IdleTimer, datagram_format};
@@ -25,10 +26,15 @@ use super::super::meter::{
     IntervalPlan, Meter, MeterTotals, MeteredStream, MeteredStreamTotals,
 };
 use super::server_output::ServerOutput;
-use super::{Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, lock, protocol_error};
+use super::{
+    AssignedStream, Iperf3ServerReport, Iperf3ServerState, Iperf3TestReport, lock,
+    protocol_error,
+};
 
 /// Timeout of the streams of a test.
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of each UDP stream while other clients may wait for their turn.
+const SHARED_HELLO_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time that a server permits beyond the length of a test, as iperf3 does.
 const GRACE: Duration = Duration::from_secs(40);
 /// Error number of iperf3 for parameters that the server cannot accept.
@@ -36,26 +42,29 @@ const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
 /// Error number of iperf3 for a CPU that the server cannot use.
 const IPERF3_CANNOT_RESTRICT: i32 = 132;
 
-pub(super) struct Iperf3ServerTest<'a> {
-    shared: &'a Iperf3ServerState<'a>,
+pub(super) struct Iperf3ServerTest<'s, 'a> {
+    shared: &'s Iperf3ServerState<'a>,
     pub(super) control: ControlConnection,
     server: Iperf3Server,
     /// Number of the test, from 1.
     number: u64,
     cookie: Cookie,
-    streams: mpsc::Receiver<(u64, TcpStream)>,
+    streams: mpsc::Receiver<AssignedStream<'a>>,
+    /// Places of the TCP streams among the connections.
+    places: Vec<Admission<'a>>,
     /// Whether its start was reported.
     pub(super) has_started: bool,
 }
 
-impl<'a> Iperf3ServerTest<'a> {
+impl<'s, 'a> Iperf3ServerTest<'s, 'a> {
     pub(super) fn new(
-        shared: &'a Iperf3ServerState<'a>,
+        shared: &'s Iperf3ServerState<'a>,
         (control, server): (ControlConnection, Iperf3Server),
         (number, cookie): (u64, Cookie),
-        streams: mpsc::Receiver<(u64, TcpStream)>,
+        streams: mpsc::Receiver<AssignedStream<'a>>,
     ) -> Self {
-        Self { shared, control, server, number, cookie, streams, has_started: false }
+        let (places, has_started) = (Vec::new(), false);
+        Self { shared, control, server, number, cookie, streams, places, has_started }
     }
 
     fn report(&self, report: Iperf3TestReport) {
@@ -111,10 +120,12 @@ impl<'a> Iperf3ServerTest<'a> {
         results.server_output_text = reported.map(|reported| reported.finish(&end));
         self.report(Iperf3TestReport::Message("send_results", results.to_json()));
         self.control.send(&Iperf3Server::results_message(&results))?;
-        self.report(Iperf3TestReport::End(Box::new(end)));
         // A client that closes without its last message has sent all results.
         drop(self.next_event(Duration::from_secs(2), "the client's last word"));
-        measured.join()
+        // A test whose file could not be written has failed, and has no other end.
+        measured.join()?;
+        self.report(Iperf3TestReport::End(Box::new(end)));
+        Ok(())
     }
 
     fn next_event(
@@ -147,8 +158,12 @@ impl<'a> Iperf3ServerTest<'a> {
         })
     }
 
-    /// Refuses a test above the limits of this server.
+    /// Refuses a test above the limits of this server, and several streams for one file.
     fn check_limits(&mut self, parameters: &Iperf3Parameters) -> Result<(), NetworkError> {
+        let is_single = parameters.streams == 1 && parameters.direction != DataDirection::Both;
+        if self.shared.service.file.is_some() && !is_single {
+            return Err(self.reject_above(ExceededLimit::OneFile));
+        }
         let checked = self.shared.service.limits.check_request(parameters);
         checked.map_err(|limit| self.reject_above(limit))
     }
@@ -222,15 +237,17 @@ impl<'a> Iperf3ServerTest<'a> {
             }
         }
         // Numbers the streams by arrival, independent of the order of their threads.
-        numbered.sort_unstable_by_key(|(number, _)| *number);
+        numbered.sort_unstable_by_key(|it| it.number);
         let options = SocketOptions {
             user_timeout_ms: self.shared.service.endpoint.user_timeout_ms,
             ..iperf3_flows::socket_options(parameters)
         };
-        let adopt = |(_, stream): (u64, TcpStream)| {
+        let places = &mut self.places;
+        let adopt = |AssignedStream { stream, place, .. }: AssignedStream<'a>| {
+            places.push(place);
             socket::configure_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
         };
-        let adopted: std::io::Result<Vec<Socket>> = numbered.into_iter().map(adopt).collect();
+        let adopted: io::Result<Vec<Socket>> = numbered.into_iter().map(adopt).collect();
         adopted.map_err(|source| self.open_error(source))
     }
 
@@ -253,7 +270,11 @@ impl<'a> Iperf3ServerTest<'a> {
         // Binds the socket for the next hello before the client may send it.
         let mut next = socket::bind_udp(address).map_err(|source| self.open_error(source))?;
         self.control.send(&Iperf3Server::streams_request())?;
-        let step = self.control.start_step(STREAMS_TIMEOUT);
+        let timeout = match self.shared.service.clients.get() {
+            1 => STREAMS_TIMEOUT,
+            _ => SHARED_HELLO_TIMEOUT,
+        };
+        let mut step = self.control.start_step(timeout);
         let mut sockets = Vec::new();
         while sockets.len() < count {
             self.check_waiting(&step)?;
@@ -270,6 +291,7 @@ impl<'a> Iperf3ServerTest<'a> {
                 }
                 HelloOutcome::More(following) => {
                     sockets.push(std::mem::replace(&mut next, following));
+                    step = self.control.start_step(timeout);
                 }
             }
         }
@@ -279,7 +301,7 @@ impl<'a> Iperf3ServerTest<'a> {
 
     /// Waits until no other test accepts UDP streams: a hello names neither its test nor, behind
     /// one address, its client.
-    fn await_hello_turn(&mut self) -> Result<MutexGuard<'a, ()>, NetworkError> {
+    fn await_hello_turn(&mut self) -> Result<MutexGuard<'s, ()>, NetworkError> {
         let shared = self.shared;
         let tests = u32::try_from(shared.service.clients.get()).unwrap_or(u32::MAX);
         let step = self.control.start_step(STREAMS_TIMEOUT.saturating_mul(tests));
@@ -320,7 +342,7 @@ impl<'a> Iperf3ServerTest<'a> {
         }
     }
 
-    fn open_error(&self, source: std::io::Error) -> NetworkError {
+    fn open_error(&self, source: io::Error) -> NetworkError {
         NetworkError::OpenStream { peer: self.control.peer.clone(), source }
     }
 
@@ -382,7 +404,8 @@ impl<'a> Iperf3ServerTest<'a> {
         let longest = self.control.start_step(counted + GRACE);
         let service = self.shared.service;
         let mut idle = IdleTimer::new(service.idle_timeout, service.clock);
-        let mut rate = service.limits.rate.map(|limit| RateWatch::new(limit, clock::now_ns()));
+        let watch = |limit| RateWatch::new(limit, parameters, clock::now_ns());
+        let mut rate = service.limits.rate.map(watch);
         loop {
             meter.tick(report);
             if let Some(watch) = &mut rate {
@@ -399,8 +422,7 @@ impl<'a> Iperf3ServerTest<'a> {
             if event == Some(Iperf3ServerEvent::Ended) {
                 let ended_ns = clock::now_ns();
                 let takes = parameters.direction == DataDirection::Forward;
-                let is_whole =
-                    takes && drain_receivers(meter, parameters, service.file.is_some());
+                let is_whole = takes && self.drain_receivers(meter, parameters);
                 return Ok(Some(ended_ns).filter(|_| !is_whole));
             }
             if self.shared.is_closing() {
@@ -414,30 +436,34 @@ impl<'a> Iperf3ServerTest<'a> {
             }
         }
     }
-}
 
-/// Reads the remaining data after the client has ended a limited test, and returns whether all
-/// arrived. Waiting for lost datagrams does not count as test time. Data for a file is read in any
-/// test, as long as something arrives.
-fn drain_receivers(meter: &Meter, parameters: &Iperf3Parameters, has_file: bool) -> bool {
-    /// Longest wait: received data is read at once, so that later data was lost.
-    const LONGEST: Duration = Duration::from_millis(200);
-    let limit_bytes = iperf3_flows::limit_bytes(parameters);
-    if limit_bytes.is_none() && !has_file {
-        return false;
-    }
-    let (mut deadline, mut moved_bytes) = (Instant::now() + LONGEST, meter.moved_bytes());
-    while limit_bytes.is_none_or(|limit_bytes| meter.received_bytes() < limit_bytes) {
-        if has_file && meter.moved_bytes() > moved_bytes {
-            moved_bytes = meter.moved_bytes();
-            deadline = Instant::now() + LONGEST;
-        }
-        if Instant::now() > deadline {
+    /// Reads the remaining data after the client has ended a limited test, and returns whether all
+    /// arrived. Waiting for lost datagrams does not count as test time. Data for a file is read in
+    /// any test, as long as something arrives, for a bounded time.
+    fn drain_receivers(&self, meter: &Meter, parameters: &Iperf3Parameters) -> bool {
+        /// Longest wait: received data is read at once, so that later data was lost.
+        const LONGEST: Duration = Duration::from_millis(200);
+        /// End of the wait for data of a file, which a client may send without end.
+        const FILE_LONGEST: Duration = Duration::from_secs(5);
+        let has_file = self.shared.service.file.is_some();
+        let limit_bytes = iperf3_flows::limit_bytes(parameters);
+        if limit_bytes.is_none() && !has_file {
             return false;
         }
-        std::thread::sleep(Duration::from_millis(1));
+        let last = Instant::now() + FILE_LONGEST;
+        let (mut deadline, mut moved_bytes) = (Instant::now() + LONGEST, meter.moved_bytes());
+        while limit_bytes.is_none_or(|limit_bytes| meter.received_bytes() < limit_bytes) {
+            if has_file && meter.moved_bytes() > moved_bytes {
+                moved_bytes = meter.moved_bytes();
+                deadline = last.min(Instant::now() + LONGEST);
+            }
+            if Instant::now() > deadline || self.shared.is_closing() {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        true
     }
-    true
 }
 
 /// Outcome of a datagram on the socket for hellos.
@@ -454,7 +480,7 @@ fn accept_hello(
     address: SocketAddr,
     is_last: bool,
     options: &SocketOptions,
-) -> std::io::Result<HelloOutcome> {
+) -> io::Result<HelloOutcome> {
     let mut hello = [0; 64];
     let (bytes, peer) = waiting.recv_from(&mut hello)?;
     // Only the client of the test may open streams.
@@ -462,11 +488,27 @@ fn accept_hello(
         return Ok(HelloOutcome::Foreign);
     }
     waiting.connect(peer)?;
+    discard_pending(waiting)?;
     socket::configure_udp(waiting, options)?;
     // Binds before the reply, because the next hello may follow it immediately.
     let more = if is_last { None } else { Some(socket::bind_udp(address)?) };
     waiting.send(&datagram::HELLO_REPLY)?;
     Ok(more.map_or(HelloOutcome::Last, HelloOutcome::More))
+}
+
+/// Discards the datagrams that arrived before the socket was connected, perhaps from other tests.
+fn discard_pending(connected: &UdpSocket) -> io::Result<()> {
+    /// More than fit into a socket buffer of the usual size.
+    const LIMIT: usize = 1 << 16;
+    connected.set_nonblocking(true)?;
+    for _ in 0..LIMIT {
+        match connected.recv(&mut [0; 1]) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            // Errors are those of earlier datagrams, too.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    connected.set_nonblocking(false)
 }
 
 /// End report with this end's view only.
@@ -484,5 +526,28 @@ fn end_report(measured: &MeterTotals) -> Iperf3End {
         streams: measured.streams.iter().map(stream).collect(),
         cpu_here: (process.total, process.user, process.system),
         ..Iperf3End::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Datagrams that arrived before the stream had its socket are not counted in it.
+    #[test]
+    fn stream_begins_after_its_hello() {
+        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let waiting = UdpSocket::bind(any).unwrap();
+        let client = UdpSocket::bind(any).unwrap();
+        client.connect(waiting.local_addr().unwrap()).unwrap();
+        for bytes in [&datagram::HELLO[..], b"of another test", &[0; 1000]] {
+            client.send(bytes).unwrap();
+        }
+        let own = client.local_addr().unwrap().ip();
+        let outcome = accept_hello((&waiting, own), any, true, &SocketOptions::default());
+        assert!(matches!(outcome, Ok(HelloOutcome::Last)));
+        waiting.set_nonblocking(true).unwrap();
+        let left = waiting.recv(&mut [0; 64]).map_err(|error| error.kind());
+        assert_eq!(left, Err(ErrorKind::WouldBlock));
     }
 }

@@ -235,3 +235,22 @@ fn interrupted_server_ends_all_tests() {
         assert!(error.contains("terminated") || error.contains("stopped"), "{document:#}");
     }
 }
+
+#[test]
+fn messages_and_failures_name_their_test() {
+    let world = World::new();
+    let limits = ["--clients", "2", "-1", "-d", "--server-max-duration", "2"];
+    let server = Server::start(&world, &limits);
+    for options in ["-t 5", "-t 1 -b 1M"] {
+        let client = world.command(&["iperf3", "--no-store"]);
+        let document = document(spawn(client, server.port, options));
+        assert_eq!(document.get("error").is_some(), options == "-t 5", "{document:#}");
+    }
+    let (text, output) = server.finish();
+    let lines: Vec<_> = text.lines().filter(|it| !it.starts_with("test ")).collect();
+    let banner = |line: &&str| line.starts_with('-') || line.starts_with("Server listening");
+    assert!(lines.iter().all(banner), "{text}");
+    assert!(text.contains("test 2:  get_results:\ntest 2:  {\n"), "{text}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("test 1:  error: "), "{errors}");
+}
