@@ -271,7 +271,7 @@ impl Compiler<'_> {
         let same = |row: &&mut ReportRow| {
             options.group_reporting && row.group == group && row.is_hidden == is_hidden
         };
-        if let Some(row) = self.reports.last_mut().filter(same) {
+        if let Some(row) = self.reports.iter_mut().rev().find(same) {
             row.parts.push(part);
             row.members += 1;
             return;

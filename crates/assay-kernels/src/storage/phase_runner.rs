@@ -442,13 +442,14 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
     let numbers = (phase, plan.stream);
     let worker = StorageWorker::new(engine, numbers, (lanes, slots), buffers, (agenda, ledger));
     let (ledger, last_ns, result) = worker.with_end(end_ns).work(start_ns);
-    // Its own end may come before that of other streams, which must not wait for it.
-    if let Some(balance) =
-        phase.balance.as_ref().filter(|_| stream.conduct.duration_s.is_some())
-    {
+    // Its own end, or an error, may come before the end of other streams, which must not wait for
+    // it.
+    if let Some(balance) = &phase.balance {
         balance.note_end(plan.stream);
     }
-    let fails_all = stream.conduct.ends_phase_on_error && ledger.failure_count > 0;
+    // A tolerated error does not end the stream.
+    let has_failed = ledger.ended_early && ledger.failure_count > 0;
+    let fails_all = stream.conduct.ends_phase_on_error && has_failed;
     if stream.conduct.ends_phase || fails_all {
         phase.end_no_later_than(last_ns);
     }

@@ -16,7 +16,7 @@ use assay_fleet::{mounts, resource_limits};
 use assay_kernels::storage::{
     self as kernel, OpenTargets, PhaseControl, PhasePrecheck, StorageError,
 };
-use assay_model::storage_outcome::{EndReason, IntervalTally, StorageOutcome};
+use assay_model::storage_outcome::{EndReason, IntervalTally, IoOperation, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
     StorageWorkload,
@@ -103,9 +103,7 @@ fn run_each_phase(
         match run.run_phase(index, phase) {
             Ok(outcome) => {
                 (run.listener)(StorageEvent::PhaseDone { outcome: &outcome });
-                let here = fillings.iter_mut().filter(|filling| filling.phase == index);
-                here.into_iter()
-                    .try_for_each(|filling| filling.record_if_complete(&outcome))?;
+                record_filled(&mut fillings, index, &outcome)?;
                 outcomes.push(Ok(outcome));
             }
             Err(failure) => {
@@ -139,14 +137,23 @@ struct FillingPhase {
     bytes: u64,
 }
 
-impl FillingPhase {
-    /// Records that the file is complete, if the phase did all its work.
-    fn record_if_complete(&mut self, outcome: &StorageOutcome) -> Result<(), CommandFailure> {
-        if outcome.ended != EndReason::Work || outcome.error_count > 0 {
-            return Ok(());
-        }
-        check_recorded(self.record.set_laid_out(self.bytes))
+/// Records that the files which a phase fills are complete, if it wrote all of them.
+fn record_filled(
+    fillings: &mut [FillingPhase],
+    phase: usize,
+    outcome: &StorageOutcome,
+) -> Result<(), CommandFailure> {
+    let here = || fillings.iter().filter(|filling| filling.phase == phase);
+    let needed_bytes: u64 = here().map(|filling| filling.bytes).sum();
+    let writes = outcome.tallies.iter().filter(|it| it.operation == IoOperation::Write);
+    let written_bytes: u64 = writes.map(|it| it.tally.bytes).sum();
+    let is_complete = outcome.ended == EndReason::Work && outcome.error_count == 0;
+    // Jobs that were ended early or had nothing to do also end their phase by their work.
+    if !is_complete || written_bytes < needed_bytes {
+        return Ok(());
     }
+    let mut here = fillings.iter_mut().filter(|filling| filling.phase == phase);
+    here.try_for_each(|filling| check_recorded(filling.record.set_laid_out(filling.bytes)))
 }
 
 /// Checks a plan, and creates and lays out the files it needs.
@@ -329,19 +336,22 @@ struct JobProgress {
     limited: BTreeSet<usize>,
     /// Whether a stream ended the whole plan.
     is_plan_over: bool,
+    /// Whether the jobs began after the end of the plan, and do nothing.
+    skips: bool,
 }
 
 impl JobProgress {
     /// Shortens a phase that continues the jobs of the one before; it is empty if their time is over.
     fn shorten(&mut self, workload: &mut StorageWorkload) {
-        let orders = workload.streams.iter().filter_map(|it| it.conduct.order.as_deref());
-        let mut continues =
-            orders.map(|order| order.reads_back || order.pass.is_some_and(|pass| pass > 0));
-        let continues = continues.any(|it| it);
+        let continues = workload.streams.iter().any(|stream| {
+            let pass = stream.conduct.order.as_deref().and_then(|order| order.pass);
+            stream.conduct.reads_back || pass.is_some_and(|pass| pass > 0)
+        });
         if !continues {
-            *self = Self { is_plan_over: self.is_plan_over, ..Self::default() };
+            let is_plan_over = self.is_plan_over;
+            *self = Self { is_plan_over, skips: is_plan_over, ..Self::default() };
         }
-        let all_over = self.has_timed_out || (self.is_plan_over && !continues);
+        let all_over = self.has_timed_out || self.skips;
         let is_over = |index: &usize| all_over || self.limited.contains(index);
         for (_, stream) in workload.streams.iter_mut().enumerate().filter(|it| is_over(&it.0)) {
             stream.stop_after_bytes = Some(0);
@@ -352,7 +362,13 @@ impl JobProgress {
     }
 
     fn note_phase(&mut self, workload: &StorageWorkload, outcome: &StorageOutcome) {
-        self.is_plan_over |= workload.streams.iter().any(|stream| stream.conduct.ends_plan);
+        let mut ended = workload.streams.iter().zip(&outcome.streams);
+        self.is_plan_over |= ended.any(|(stream, details)| {
+            let conduct = &stream.conduct;
+            let has_failed = details.ended_early && outcome.error_count > 0;
+            conduct.ends_plan
+                && (conduct.ends_phase || conduct.ends_phase_on_error && has_failed)
+        });
         self.elapsed_s += outcome.elapsed_s;
         self.has_timed_out |= outcome.ended == EndReason::Time;
         let limited = outcome.streams.iter().enumerate().filter(|(_, it)| it.ended_early);
