@@ -333,6 +333,7 @@ fn verify_adds_read_back_phase() {
                 /there/x Some((0, 1048576)) make None
             a (verify): None warm 0 s, Closed, Threads, seed 137
               a.0: Sequential { cursor: Shared, at_end: Stop, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1052672)
+                besides reads_back true
                 /there/x Some((0, 1048576)) make None
             report a group 0 jobs 1 parts 2
         "#]],

@@ -519,13 +519,19 @@ fn set_up<E: StorageEngine>(
         .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
     let files: Vec<TargetDescriptors> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
+    let maps = stream.conduct.maps_files;
+    let own_mapping = |(index, target): (usize, &PhaseTarget<'_>)| {
+        target.opened.mapping().filter(|_| stream.targets.contains(&index))
+    };
+    let targets = phase.targets.iter().enumerate().filter(|_| maps);
+    let mappings: Vec<_> = targets.map(own_mapping).collect();
     let is_far = phase.targets.iter().any(|target| target.opened.is_remote);
     let setup = EngineSetup {
         files: &files,
         slab: buffers.slab(),
         slots,
         is_remote: is_far,
-        maps_files: stream.conduct.maps_files,
+        mappings: &mappings,
     };
     let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
         engine: E::NAME,
