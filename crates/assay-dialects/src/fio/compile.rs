@@ -409,6 +409,11 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
             "nothing is read back: the writes take all of the runtime, as in fio".to_owned(),
         );
     }
+    if jobs.iter().any(|(job, _)| job.behaviour.pre_reads && job.direct) {
+        remarks.push(
+            "pre_read has no effect with direct=1, which bypasses the page cache".to_owned(),
+        );
+    }
     if jobs.iter().any(|(job, _)| !job.direct && job.engine != "null") {
         remarks.push(
             "direct=0, fio's default: I/O goes through the page cache; direct=1 measures the storage"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_model::workload::storage::{StorageLoad, StreamBehavior};
+use assay_model::workload::storage::{NewFile, StorageLoad, StreamBehavior};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 

@@ -18,8 +18,8 @@ use assay_kernels::storage::{
 };
 use assay_model::storage_outcome::{EndReason, IntervalTally, IoOperation, StorageOutcome};
 use assay_model::workload::storage::{
-    EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
-    StorageWorkload,
+    EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageStream,
+    StorageTarget, StorageWorkload,
 };
 
 use super::created_files::{CreatedFiles, CreatedRecord, LeftFiles};
@@ -103,7 +103,12 @@ fn run_each_phase(
         match run.run_phase(index, phase) {
             Ok(outcome) => {
                 (run.listener)(StorageEvent::PhaseDone { outcome: &outcome });
-                record_filled(&mut fillings, index, &outcome)?;
+                let here = fillings.iter_mut().filter(|filling| filling.phase == index);
+                let here: Vec<_> = here.collect();
+                // A host of several writes only its part of a file that its writers make.
+                if options.writers_make_files || has_filled(&here, phase, &outcome) {
+                    record_filled(here, &outcome)?;
+                }
                 outcomes.push(Ok(outcome));
             }
             Err(failure) => {
@@ -137,23 +142,30 @@ struct FillingPhase {
     bytes: u64,
 }
 
-/// Records that the files which a phase fills are complete, if it wrote all of them.
-fn record_filled(
-    fillings: &mut [FillingPhase],
-    phase: usize,
+/// Whether a phase wrote all whole blocks of its files. One whose streams were ended early or had
+/// nothing to do also ends by its work.
+fn has_filled(
+    files: &[&mut FillingPhase],
+    phase: &StoragePhase,
     outcome: &StorageOutcome,
-) -> Result<(), CommandFailure> {
-    let here = || fillings.iter().filter(|filling| filling.phase == phase);
-    let needed_bytes: u64 = here().map(|filling| filling.bytes).sum();
+) -> bool {
+    let sizes = phase.workload.streams.iter().flat_map(StorageStream::all_sizes);
+    let block_bytes = sizes.map(|size| size.min_bytes).min().unwrap_or(1).max(1);
+    let needed_bytes: u64 = files.iter().map(|it| it.bytes - it.bytes % block_bytes).sum();
     let writes = outcome.tallies.iter().filter(|it| it.operation == IoOperation::Write);
     let written_bytes: u64 = writes.map(|it| it.tally.bytes).sum();
-    let is_complete = outcome.ended == EndReason::Work && outcome.error_count == 0;
-    // Jobs that were ended early or had nothing to do also end their phase by their work.
-    if !is_complete || written_bytes < needed_bytes {
+    written_bytes >= needed_bytes
+}
+
+/// Records that the files of a phase are complete, if it did all its work.
+fn record_filled(
+    files: Vec<&mut FillingPhase>,
+    outcome: &StorageOutcome,
+) -> Result<(), CommandFailure> {
+    if outcome.ended != EndReason::Work || outcome.error_count > 0 {
         return Ok(());
     }
-    let mut here = fillings.iter_mut().filter(|filling| filling.phase == phase);
-    here.try_for_each(|filling| check_recorded(filling.record.set_laid_out(filling.bytes)))
+    files.into_iter().try_for_each(|it| check_recorded(it.record.set_laid_out(it.bytes)))
 }
 
 /// Checks a plan, and creates and lays out the files it needs.
