@@ -5,6 +5,7 @@
 //! `fsync`.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -29,7 +30,8 @@ use super::PhaseControl;
 use super::buffers::{BufferSpec, IoBuffers};
 use super::descriptor_table;
 use super::engine::{
-    EngineSetup, Libaio, Null, StorageEngine, TargetDescriptors, Threads, Uring, UringPolled,
+    EngineSetup, Libaio, MappedFile, Null, StorageEngine, TargetDescriptors, Threads, Uring,
+    UringPolled,
 };
 use super::engine_selection::{ChosenEngine, EngineKind};
 use super::error::StorageError;
@@ -519,12 +521,7 @@ fn set_up<E: StorageEngine>(
         .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
     let files: Vec<TargetDescriptors> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
-    let maps = stream.conduct.maps_files;
-    let own_mapping = |(index, target): (usize, &PhaseTarget<'_>)| {
-        target.opened.mapping().filter(|_| stream.targets.contains(&index))
-    };
-    let targets = phase.targets.iter().enumerate().filter(|_| maps);
-    let mappings: Vec<_> = targets.map(own_mapping).collect();
+    let mappings = own_mappings(phase, stream);
     let is_far = phase.targets.iter().any(|target| target.opened.is_remote);
     let setup = EngineSetup {
         files: &files,
@@ -539,6 +536,21 @@ fn set_up<E: StorageEngine>(
         source,
     })?;
     Ok((engine, buffers))
+}
+
+/// Returns the mappings of a stream's targets, at their indices; none at all if it makes calls.
+fn own_mappings(
+    phase: &PhaseState<'_>,
+    stream: &StorageStream,
+) -> Vec<Option<Arc<MappedFile>>> {
+    if !stream.conduct.maps_files {
+        return Vec::new();
+    }
+    let mut mappings = vec![None; phase.targets.len()];
+    for &target in &stream.targets {
+        mappings[target] = phase.targets[target].opened.mapping();
+    }
+    mappings
 }
 
 /// Creates the slots of all lanes, and adds them to the lanes' free slots.
