@@ -505,7 +505,7 @@ fn new_file_that_is_to_be_filled_is_not_allocated() {
         "job",
         "[a]\nrw=write\nsize=1m\nioengine=mmap\nfile_append=1\n",
         &expect![[r#"
-            job:1:1: `a`: mmap and file_append exclude each other: a mapped file does not grow
+            job:1:1: job `a`: mmap and file_append exclude each other: a mapped file does not grow
             leave one out
         "#]],
     );
