@@ -140,5 +140,5 @@ fn required_access(workload: &StorageWorkload, target: usize) -> TargetAccess {
     let write = on_it().any(writes);
     // A mapping is readable.
     let maps = on_it().any(|stream| stream.conduct.maps_files);
-    TargetAccess { read: !write || verifies || maps || on_it().any(reads), write }
+    TargetAccess { read: !write || verifies || maps || on_it().any(reads), write, map: maps }
 }

@@ -271,7 +271,7 @@ impl Compiler<'_> {
         let same = |row: &&mut ReportRow| {
             options.group_reporting && row.group == group && row.is_hidden == is_hidden
         };
-        if let Some(row) = self.reports.last_mut().filter(same) {
+        if let Some(row) = self.reports.iter_mut().rev().find(same) {
             row.parts.push(part);
             row.members += 1;
             return;
@@ -407,6 +407,11 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     if jobs.iter().any(|(job, _)| verification::is_never_read_back(job)) {
         remarks.push(
             "nothing is read back: the writes take all of the runtime, as in fio".to_owned(),
+        );
+    }
+    if jobs.iter().any(|(job, _)| job.behaviour.pre_reads && job.direct) {
+        remarks.push(
+            "pre_read has no effect with direct=1, which bypasses the page cache".to_owned(),
         );
     }
     if jobs.iter().any(|(job, _)| !job.direct && job.engine != "null") {

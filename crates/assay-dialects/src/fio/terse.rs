@@ -25,15 +25,15 @@ pub fn lines(results: &[EntryResult], circumstances: &FioRunInfo, version: u32) 
             "{version};{};{};{};{}",
             circumstances.version, result.job.name, result.group, result.error.0
         );
-        // The line has no fields for all directions together: they take the place of reads.
-        let none = DirectionStatistics::without_io();
-        let directions = match result.mixed.as_deref() {
-            Some(mixed) => [(mixed, all), (&none, 0), (&none, 0)],
-            None => [(&result.read, read), (&result.write, write), (&result.trim, trim)],
-        };
-        let reported = if version > 3 { 3 } else { 2 };
-        for (direction, of_group) in &directions[..reported] {
-            side(&mut text, result, direction, *of_group, version);
+        let mut directions = vec![];
+        if let Some(separate) = result.separate() {
+            directions.extend([(&separate.read, read), (&separate.write, write)]);
+            // Version 3 has no trims.
+            directions.extend((version > 3).then_some((&separate.trim, trim)));
+        }
+        directions.extend(result.mixed.as_deref().map(|mixed| (mixed, all)));
+        for (direction, of_group) in directions {
+            side(&mut text, result, direction, of_group, version);
         }
         totals(&mut text, result, circumstances);
     }

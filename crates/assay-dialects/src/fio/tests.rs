@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_model::workload::storage::{StorageLoad, StreamBehavior};
+use assay_model::workload::storage::{NewFile, StorageLoad, StreamBehavior};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -333,6 +333,7 @@ fn verify_adds_read_back_phase() {
                 /there/x Some((0, 1048576)) make None
             a (verify): None warm 0 s, Closed, Threads, seed 137
               a.0: Sequential { cursor: Shared, at_end: Stop, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1052672)
+                besides reads_back true
                 /there/x Some((0, 1048576)) make None
             report a group 0 jobs 1 parts 2
         "#]],

@@ -47,9 +47,13 @@ impl StatusReports {
                 self.next.get_or_insert_with(|| Instant::now() + every);
             }
             StorageEvent::PhaseDone { outcome } => {
-                let mut outcome = (*outcome).clone();
-                outcome.streams.iter_mut().for_each(|stream| stream.journal.clear());
-                self.done.push(outcome);
+                self.done.push(without_journal(outcome));
+                self.intervals.clear();
+            }
+            StorageEvent::PhaseFailed => {
+                // The phases that follow keep their numbers.
+                let details = stream_details(plan, self.done.len(), 0.0);
+                self.done.push(ended_outcome(0.0, vec![], vec![], details));
                 self.intervals.clear();
             }
             StorageEvent::Interval { tally } => {
@@ -62,9 +66,7 @@ impl StatusReports {
                 let outcome = FioOutcome::new(request, plan, &outcomes, run_info());
                 return Some(report::render_status(&outcome, &request.output.formats));
             }
-            StorageEvent::LayingOut { .. }
-            | StorageEvent::PhaseReady { .. }
-            | StorageEvent::PhaseFailed => {}
+            StorageEvent::LayingOut { .. } | StorageEvent::PhaseReady { .. } => {}
         }
         None
     }
@@ -77,8 +79,7 @@ impl StatusReports {
         let is_one_entry = rows.count() == 1;
         let counted = || self.intervals.iter().filter(|interval| !interval.warmup);
         let elapsed_s = counted().map(|interval| interval.length_s).sum();
-        let workload = plan.plan.phases.get(phase).map(|phase| &phase.workload);
-        let streams = workload.map_or(0, |workload| workload.streams.len());
+        let details = stream_details(plan, phase, elapsed_s);
         let mut tallies = vec![];
         for operation in [IoOperation::Read, IoOperation::Write] {
             if is_one_entry {
@@ -88,7 +89,7 @@ impl StatusReports {
                 continue;
             }
             // Intervals have the latencies of all entries together only.
-            for stream in 0..streams {
+            for stream in 0..details.len() {
                 let mut sum = StreamCount::default();
                 let own = counted().filter_map(|interval| interval.streams.get(stream));
                 own.for_each(|count| sum.merge(count));
@@ -100,25 +101,61 @@ impl StatusReports {
                 });
             }
         }
-        StorageOutcome {
-            elapsed_s,
-            open_s: 0.0,
-            close_s: 0.0,
-            tallies,
-            intervals: self.intervals.clone(),
-            cpu_user_s: 0.0,
-            cpu_system_s: 0.0,
-            engine: String::new(),
-            engine_reason: EngineReason::AskedFor,
-            errors: vec![],
-            error_count: 0,
-            not_started: 0,
-            ended: EndReason::Time,
-            streams: vec![
-                StreamDetails { active_s: elapsed_s, ..StreamDetails::default() };
-                streams
-            ],
-        }
+        ended_outcome(elapsed_s, tallies, self.intervals.clone(), details)
+    }
+}
+
+/// Returns the details of a phase's streams that were all active this long.
+fn stream_details(plan: &FioPlan, phase: usize, active_s: f64) -> Vec<StreamDetails> {
+    let workload = plan.plan.phases.get(phase).map(|phase| &phase.workload);
+    let streams = workload.map_or(0, |workload| workload.streams.len());
+    vec![StreamDetails { active_s, ..StreamDetails::default() }; streams]
+}
+
+/// Returns an outcome with these results and without errors.
+fn ended_outcome(
+    elapsed_s: f64,
+    tallies: Vec<StreamTally>,
+    intervals: Vec<IntervalTally>,
+    streams: Vec<StreamDetails>,
+) -> StorageOutcome {
+    StorageOutcome {
+        elapsed_s,
+        open_s: 0.0,
+        close_s: 0.0,
+        tallies,
+        intervals,
+        cpu_user_s: 0.0,
+        cpu_system_s: 0.0,
+        engine: String::new(),
+        engine_reason: EngineReason::AskedFor,
+        errors: vec![],
+        error_count: 0,
+        not_started: 0,
+        ended: EndReason::Time,
+        streams,
+    }
+}
+
+/// Copies an outcome without its single I/O, which may take gigabytes.
+fn without_journal(outcome: &StorageOutcome) -> StorageOutcome {
+    let details = |stream: &StreamDetails| StreamDetails {
+        ended_early: stream.ended_early,
+        active_s: stream.active_s,
+        syncs: stream.syncs.clone(),
+        submissions: stream.submissions.clone(),
+        completions: stream.completions.clone(),
+        journal: vec![],
+        batches: stream.batches.clone(),
+    };
+    StorageOutcome {
+        tallies: outcome.tallies.clone(),
+        intervals: outcome.intervals.clone(),
+        engine: outcome.engine.clone(),
+        engine_reason: outcome.engine_reason.clone(),
+        errors: outcome.errors.clone(),
+        streams: outcome.streams.iter().map(details).collect(),
+        ..*outcome
     }
 }
 

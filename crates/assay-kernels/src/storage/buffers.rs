@@ -104,7 +104,7 @@ fn fill_parts(memory: &mut [u8], stride: usize, compressible: f64, need: BufferS
         match content.pattern.is_empty() {
             true => content::fill(part, compressible, need.seed),
             false => {
-                content::fill_pattern(part, &content.pattern, content.restart_bytes as usize);
+                content::fill_pattern(part, &content.pattern);
             }
         }
     }

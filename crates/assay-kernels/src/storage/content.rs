@@ -75,23 +75,16 @@ pub(super) fn fill(memory: &mut [u8], compressible: f64, seed: u64) {
     }
 }
 
-/// Fills memory with a pattern that starts again after every `restart` bytes; 0 = never.
-pub(super) fn fill_pattern(memory: &mut [u8], pattern: &[u8], restart: usize) {
-    let part_bytes = if restart == 0 { memory.len().max(1) } else { restart };
-    for part in memory.chunks_mut(part_bytes) {
-        for (byte, wanted) in part.iter_mut().zip(pattern.iter().cycle()) {
-            *byte = *wanted;
-        }
+/// Fills memory with a pattern.
+pub(super) fn fill_pattern(memory: &mut [u8], pattern: &[u8]) {
+    for (byte, wanted) in memory.iter_mut().zip(pattern.iter().cycle()) {
+        *byte = *wanted;
     }
 }
 
 /// Returns the first byte that differs from a pattern that [`fill_pattern`] filled in.
-pub(super) fn find_deviation(memory: &[u8], pattern: &[u8], restart: usize) -> Option<usize> {
-    let part_bytes = if restart == 0 { memory.len().max(1) } else { restart };
-    memory.chunks(part_bytes).enumerate().find_map(|(nth, part)| {
-        let mut bytes = part.iter().zip(pattern.iter().cycle());
-        bytes.position(|(byte, wanted)| byte != wanted).map(|at| nth * part_bytes + at)
-    })
+pub(super) fn find_deviation(memory: &[u8], pattern: &[u8]) -> Option<usize> {
+    memory.iter().zip(pattern.iter().cycle()).position(|(byte, wanted)| byte != wanted)
 }
 
 /// Draws whether a write repeats the contents of the one before.
@@ -260,13 +253,13 @@ mod tests {
     #[test]
     fn finds_the_first_byte_that_deviates_from_a_pattern() {
         let mut memory = [0; 10];
-        fill_pattern(&mut memory, b"abc", 4);
-        assert_eq!(&memory, b"abcaabcaab");
-        assert_eq!(find_deviation(&memory, b"abc", 4), None);
-        assert_eq!(find_deviation(&memory, b"abc", 0), Some(4));
+        fill_pattern(&mut memory, b"abc");
+        assert_eq!(&memory, b"abcabcabca");
+        assert_eq!(find_deviation(&memory, b"abc"), None);
+        assert_eq!(find_deviation(&memory, b"abd"), Some(2));
         memory[9] = 0;
-        assert_eq!(find_deviation(&memory, b"abc", 4), Some(9));
-        assert_eq!(find_deviation(&[], b"abc", 0), None);
+        assert_eq!(find_deviation(&memory, b"abc"), Some(9));
+        assert_eq!(find_deviation(&[], b"abc"), None);
     }
 
     #[test]

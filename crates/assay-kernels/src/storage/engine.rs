@@ -6,6 +6,7 @@
 
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::Arc;
 
 mod libaio;
 mod mapped_file;
@@ -15,6 +16,7 @@ mod trim;
 mod uring;
 
 pub(super) use libaio::Libaio;
+pub(super) use mapped_file::MappedFile;
 pub(super) use null::Null;
 pub(super) use threads::Threads;
 pub(super) use uring::{Uring, UringPolled};
@@ -95,8 +97,8 @@ pub(super) struct EngineSetup<'a> {
     pub(super) slots: u32,
     /// Whether a target is on another host.
     pub(super) is_remote: bool,
-    /// Whether blocking I/O copies to and from mappings of the files.
-    pub(super) maps_files: bool,
+    /// Mappings of the files, if blocking I/O copies to and from them; otherwise empty.
+    pub(super) mappings: &'a [Option<Arc<MappedFile>>],
 }
 
 /// Submits I/O to the kernel and collects completions, on the thread that created it.

@@ -118,7 +118,7 @@ fn refusal<E: StorageEngine>() -> Option<io::Error> {
         slab: (std::ptr::null_mut(), 0),
         slots: 1,
         is_remote: false,
-        maps_files: false,
+        mappings: &[],
     };
     E::set_up(nothing).err()
 }

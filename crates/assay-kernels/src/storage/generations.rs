@@ -91,6 +91,12 @@ impl BlockGenerations {
         }
     }
 
+    /// Returns whether this phase has written the whole range.
+    pub(super) fn is_written(&self, offset: u64, bytes: u64) -> bool {
+        let mut blocks = self.blocks(offset, bytes).iter();
+        blocks.all(|block| block.load(Ordering::Relaxed) & !BUSY != 0)
+    }
+
     fn blocks(&self, offset: u64, bytes: u64) -> &[AtomicU8] {
         let from = offset.saturating_sub(self.area.start);
         let first = from / self.block_bytes;
@@ -154,5 +160,6 @@ mod tests {
             "a failed write leaves anything"
         );
         assert_eq!(all.expected(4608), ExpectedStamp::Generation(stamps[299]));
+        assert!(all.is_written(4608, 512) && !all.is_written(4096, 1024));
     }
 }

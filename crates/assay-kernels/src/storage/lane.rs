@@ -168,6 +168,10 @@ impl StorageLane {
         if let Some(OffsetSource::Job(job)) = self.offset_source.as_deref_mut() {
             job.note_measured(counts);
         }
+        // I/O of the warm-up is not charged, and must not begin either.
+        if !counts && phase.workload.streams[self.stream].stop_after_bytes == Some(0) {
+            return NextIo::Done;
+        }
         for _ in 0..CLAIM_ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
                 return NextIo::Done;

@@ -5,6 +5,7 @@
 //! `fsync`.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -29,7 +30,8 @@ use super::PhaseControl;
 use super::buffers::{BufferSpec, IoBuffers};
 use super::descriptor_table;
 use super::engine::{
-    EngineSetup, Libaio, Null, StorageEngine, TargetDescriptors, Threads, Uring, UringPolled,
+    EngineSetup, Libaio, MappedFile, Null, StorageEngine, TargetDescriptors, Threads, Uring,
+    UringPolled,
 };
 use super::engine_selection::{ChosenEngine, EngineKind};
 use super::error::StorageError;
@@ -442,13 +444,14 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
     let numbers = (phase, plan.stream);
     let worker = StorageWorker::new(engine, numbers, (lanes, slots), buffers, (agenda, ledger));
     let (ledger, last_ns, result) = worker.with_end(end_ns).work(start_ns);
-    // Its own end may come before that of other streams, which must not wait for it.
-    if let Some(balance) =
-        phase.balance.as_ref().filter(|_| stream.conduct.duration_s.is_some())
-    {
+    // Its own end, or an error, may come before the end of other streams, which must not wait for
+    // it.
+    if let Some(balance) = &phase.balance {
         balance.note_end(plan.stream);
     }
-    let fails_all = stream.conduct.ends_phase_on_error && ledger.failure_count > 0;
+    // A tolerated error does not end the stream.
+    let has_failed = ledger.ended_early && ledger.failure_count > 0;
+    let fails_all = stream.conduct.ends_phase_on_error && has_failed;
     if stream.conduct.ends_phase || fails_all {
         phase.end_no_later_than(last_ns);
     }
@@ -518,13 +521,14 @@ fn set_up<E: StorageEngine>(
         .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
     let files: Vec<TargetDescriptors> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
+    let mappings = own_mappings(phase, stream);
     let is_far = phase.targets.iter().any(|target| target.opened.is_remote);
     let setup = EngineSetup {
         files: &files,
         slab: buffers.slab(),
         slots,
         is_remote: is_far,
-        maps_files: stream.conduct.maps_files,
+        mappings: &mappings,
     };
     let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
         engine: E::NAME,
@@ -532,6 +536,21 @@ fn set_up<E: StorageEngine>(
         source,
     })?;
     Ok((engine, buffers))
+}
+
+/// Returns the mappings of a stream's targets, at their indices; none at all if it makes calls.
+fn own_mappings(
+    phase: &PhaseState<'_>,
+    stream: &StorageStream,
+) -> Vec<Option<Arc<MappedFile>>> {
+    if !stream.conduct.maps_files {
+        return Vec::new();
+    }
+    let mut mappings = vec![None; phase.targets.len()];
+    for &target in &stream.targets {
+        mappings[target] = phase.targets[target].opened.mapping();
+    }
+    mappings
 }
 
 /// Creates the slots of all lanes, and adds them to the lanes' free slots.

@@ -8,13 +8,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::Arc;
 
 use assay_model::workload::storage::{ExpectedOrder, StorageTarget, WriteSync};
 
 use crate::mapping::{Mapping, PageAdvice};
 
 use super::content::SECTOR_BYTES;
-use super::engine::TargetDescriptors;
+use super::engine::{MappedFile, TargetDescriptors};
 use super::error::StorageError;
 use super::hard_links;
 use super::offset_pattern::ByteRange;
@@ -27,12 +28,19 @@ pub(super) struct TargetAccess {
     pub(super) read: bool,
     /// Whether a stream writes it.
     pub(super) write: bool,
+    /// Whether a stream copies to and from a mapping of it.
+    pub(super) map: bool,
 }
+
+/// Access of a check.
+const READ_ONLY: TargetAccess = TargetAccess { read: true, write: false, map: false };
 
 /// Open target. A target of the null engine has no file.
 #[derive(Debug)]
 pub(super) struct OpenedTarget {
     files: Option<(File, Option<File>)>,
+    /// Mapping for the streams that copy, which are its only users.
+    mapping: Option<Arc<MappedFile>>,
     /// Used part of the target.
     pub(super) area: ByteRange,
     /// Divisor of all offsets and lengths of I/O, in bytes; 1 with the page cache.
@@ -56,7 +64,14 @@ impl OpenedTarget {
         granule: u64,
     ) -> Result<Self, StorageError> {
         let area = used_area(target, target.size_bytes.unwrap_or(0))?;
-        Ok(Self { files: None, area, granule, may_fall_back: false, is_remote: false })
+        Ok(Self {
+            files: None,
+            mapping: None,
+            area,
+            granule,
+            may_fall_back: false,
+            is_remote: false,
+        })
     }
 
     /// Opens a target at `path`: its own path, or the path of an open descriptor.
@@ -68,11 +83,12 @@ impl OpenedTarget {
         let failed = |source| StorageError::Open { path: target.path.clone(), source };
         let is_nfs = file_system_magic(path) == Some(NFS);
         // NFS serves read-only descriptors without falling back (since Linux 7.1), and no others.
-        let needs_two_files = is_nfs && access == TargetAccess { read: true, write: true };
-        let read_only = TargetAccess { read: true, write: false };
+        // A mapping needs one for both.
+        let needs_two_files = is_nfs && access.read && access.write && !access.map;
+        let read_only = TargetAccess { write: false, ..access };
         let first = open_file(target, path, if needs_two_files { read_only } else { access })?;
         let second = match needs_two_files {
-            true => Some(open_file(target, path, TargetAccess { read: false, write: true })?),
+            true => Some(open_file(target, path, TargetAccess { read: false, ..access })?),
             false => None,
         };
         let size_bytes = (&first).seek(SeekFrom::End(0)).map_err(failed)?;
@@ -84,10 +100,15 @@ impl OpenedTarget {
         if target.opening.pre_reads && !target.direct {
             read_into_cache(path, area).map_err(failed)?;
         }
+        let mapping = match access.map {
+            true => Some(Arc::new(MappedFile::new(&first).map_err(failed)?)),
+            false => None,
+        };
         let may_fall_back =
             (is_nfs && access.write) || !supports_nowait(path, granule, size_bytes);
         Ok(Self {
             files: Some((first, second)),
+            mapping,
             area,
             granule,
             may_fall_back,
@@ -98,10 +119,19 @@ impl OpenedTarget {
     /// Drops the used part from the page cache. Dirty pages stay.
     #[cold]
     pub(super) fn drop_cache(&self) {
+        // The cache keeps pages that are mapped.
+        if let Some(mapping) = &self.mapping {
+            mapping.unmap_pages();
+        }
         if let Some((first, _)) = &self.files {
             // A refusal leaves the cache unchanged, as in fio.
             let _ = drop_clean_pages(first, self.area);
         }
+    }
+
+    /// Returns the mapping, if a stream copies to and from it.
+    pub(super) fn mapping(&self) -> Option<Arc<MappedFile>> {
+        self.mapping.clone()
     }
 
     /// Returns the descriptors for an engine.
@@ -265,7 +295,7 @@ fn open_file(
 
 /// Returns the granule of direct I/O for the target; `None` if it cannot be determined now.
 pub(super) fn find_granule(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
-    match open_file(target, &target.path, TargetAccess { read: true, write: false }) {
+    match open_file(target, &target.path, READ_ONLY) {
         Ok(file) => Ok(direct_granule(&file).ok()),
         Err(error @ StorageError::Direct { .. }) => Err(error),
         Err(StorageError::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => {

@@ -68,6 +68,8 @@ pub(super) struct StorageWorker<'a, E> {
     trims: bool,
     /// End of the stream, if it is before the end of the phase.
     end_ns: u64,
+    /// Time at which the last completions were detected.
+    detected_ns: u64,
     /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
     checks_each_io: bool,
     max_latency_ns: u64,
@@ -167,6 +169,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
             trims: conduct.trims,
             end_ns: u64::MAX,
+            detected_ns: 0,
             checks_each_io: conduct.keeps_journal
                 || conduct.most_latency_ns.is_some()
                 || conduct.minimum_rates.is_some(),
@@ -407,6 +410,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     #[inline]
     fn take_completions(&mut self) -> u64 {
         let now_ns = clock::now_ns();
+        self.detected_ns = now_ns;
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let in_time = now_ns <= end_ns || self.phase.late_counts;
         self.advance(now_ns);

@@ -16,10 +16,10 @@ use assay_fleet::{mounts, resource_limits};
 use assay_kernels::storage::{
     self as kernel, OpenTargets, PhaseControl, PhasePrecheck, StorageError,
 };
-use assay_model::storage_outcome::{EndReason, IntervalTally, StorageOutcome};
+use assay_model::storage_outcome::{EndReason, IntervalTally, IoOperation, StorageOutcome};
 use assay_model::workload::storage::{
-    EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageTarget,
-    StorageWorkload,
+    EngineChoice, NewFile, StorageLoad, StoragePhase, StoragePlan, StorageStream,
+    StorageTarget, StorageWorkload,
 };
 
 use super::created_files::{CreatedFiles, CreatedRecord, LeftFiles};
@@ -104,8 +104,11 @@ fn run_each_phase(
             Ok(outcome) => {
                 (run.listener)(StorageEvent::PhaseDone { outcome: &outcome });
                 let here = fillings.iter_mut().filter(|filling| filling.phase == index);
-                here.into_iter()
-                    .try_for_each(|filling| filling.record_if_complete(&outcome))?;
+                let here: Vec<_> = here.collect();
+                // A host of several writes only its part of a file that its writers make.
+                if options.writers_make_files || has_filled(&here, phase, &outcome) {
+                    record_filled(here, &outcome)?;
+                }
                 outcomes.push(Ok(outcome));
             }
             Err(failure) => {
@@ -139,14 +142,30 @@ struct FillingPhase {
     bytes: u64,
 }
 
-impl FillingPhase {
-    /// Records that the file is complete, if the phase did all its work.
-    fn record_if_complete(&mut self, outcome: &StorageOutcome) -> Result<(), CommandFailure> {
-        if outcome.ended != EndReason::Work || outcome.error_count > 0 {
-            return Ok(());
-        }
-        check_recorded(self.record.set_laid_out(self.bytes))
+/// Whether a phase wrote all whole blocks of its files. One whose streams were ended early or had
+/// nothing to do also ends by its work.
+fn has_filled(
+    files: &[&mut FillingPhase],
+    phase: &StoragePhase,
+    outcome: &StorageOutcome,
+) -> bool {
+    let sizes = phase.workload.streams.iter().flat_map(StorageStream::all_sizes);
+    let block_bytes = sizes.map(|size| size.min_bytes).min().unwrap_or(1).max(1);
+    let needed_bytes: u64 = files.iter().map(|it| it.bytes - it.bytes % block_bytes).sum();
+    let writes = outcome.tallies.iter().filter(|it| it.operation == IoOperation::Write);
+    let written_bytes: u64 = writes.map(|it| it.tally.bytes).sum();
+    written_bytes >= needed_bytes
+}
+
+/// Records that the files of a phase are complete, if it did all its work.
+fn record_filled(
+    files: Vec<&mut FillingPhase>,
+    outcome: &StorageOutcome,
+) -> Result<(), CommandFailure> {
+    if outcome.ended != EndReason::Work || outcome.error_count > 0 {
+        return Ok(());
     }
+    files.into_iter().try_for_each(|it| check_recorded(it.record.set_laid_out(it.bytes)))
 }
 
 /// Checks a plan, and creates and lays out the files it needs.
@@ -329,19 +348,22 @@ struct JobProgress {
     limited: BTreeSet<usize>,
     /// Whether a stream ended the whole plan.
     is_plan_over: bool,
+    /// Whether the jobs began after the end of the plan, and do nothing.
+    skips: bool,
 }
 
 impl JobProgress {
     /// Shortens a phase that continues the jobs of the one before; it is empty if their time is over.
     fn shorten(&mut self, workload: &mut StorageWorkload) {
-        let orders = workload.streams.iter().filter_map(|it| it.conduct.order.as_deref());
-        let mut continues =
-            orders.map(|order| order.reads_back || order.pass.is_some_and(|pass| pass > 0));
-        let continues = continues.any(|it| it);
+        let continues = workload.streams.iter().any(|stream| {
+            let pass = stream.conduct.order.as_deref().and_then(|order| order.pass);
+            stream.conduct.reads_back || pass.is_some_and(|pass| pass > 0)
+        });
         if !continues {
-            *self = Self { is_plan_over: self.is_plan_over, ..Self::default() };
+            let is_plan_over = self.is_plan_over;
+            *self = Self { is_plan_over, skips: is_plan_over, ..Self::default() };
         }
-        let all_over = self.has_timed_out || (self.is_plan_over && !continues);
+        let all_over = self.has_timed_out || self.skips;
         let is_over = |index: &usize| all_over || self.limited.contains(index);
         for (_, stream) in workload.streams.iter_mut().enumerate().filter(|it| is_over(&it.0)) {
             stream.stop_after_bytes = Some(0);
@@ -352,7 +374,13 @@ impl JobProgress {
     }
 
     fn note_phase(&mut self, workload: &StorageWorkload, outcome: &StorageOutcome) {
-        self.is_plan_over |= workload.streams.iter().any(|stream| stream.conduct.ends_plan);
+        let mut ended = workload.streams.iter().zip(&outcome.streams);
+        self.is_plan_over |= ended.any(|(stream, details)| {
+            let conduct = &stream.conduct;
+            let has_failed = details.ended_early && outcome.error_count > 0;
+            conduct.ends_plan
+                && (conduct.ends_phase || conduct.ends_phase_on_error && has_failed)
+        });
         self.elapsed_s += outcome.elapsed_s;
         self.has_timed_out |= outcome.ended == EndReason::Time;
         let limited = outcome.streams.iter().enumerate().filter(|(_, it)| it.ended_early);

@@ -348,13 +348,13 @@ fn describe_kind(found: FileType) -> &'static str {
     }
 }
 
-/// Checks that all files on one file system fit together. A file that grows until a deadline, or
-/// after it, has only a limit.
+/// Checks that all files on one file system fit together. A file that grows until a deadline, after
+/// it, or until nothing more fits has only a limit.
 fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), CommandFailure> {
     let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
     let grows = |file: &&FileToLayOut| {
-        let timing = plan.phases[file.phase].workload.timing;
-        file.target.opening.new_file == NewFile::Empty && timing.duration_s.is_some()
+        let is_timed = plan.phases[file.phase].workload.timing.duration_s.is_some();
+        file.target.opening.new_file == NewFile::Empty && (is_timed || fills_target(plan, file))
     };
     for file in missing.iter().filter(|file| !grows(file)) {
         let path = file.target.path.as_path();
@@ -371,6 +371,14 @@ fn check_space(plan: &StoragePlan, missing: &[FileToLayOut]) -> Result<(), Comma
         check_fits(folder, need, "give smaller sizes, or another target")?;
     }
     Ok(())
+}
+
+/// Whether the streams that write a file end when its file system is full.
+fn fills_target(plan: &StoragePlan, file: &FileToLayOut) -> bool {
+    let workload = &plan.phases[file.phase].workload;
+    let is_same = |index: &usize| workload.targets[*index].path == file.target.path;
+    let mut streams = workload.streams.iter().filter(|it| it.targets.iter().any(is_same));
+    streams.all(|stream| stream.conduct.ends_when_full)
 }
 
 /// Returns the bytes that a phase writes to an existing file which is not filled before, if its

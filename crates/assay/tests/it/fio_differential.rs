@@ -399,7 +399,8 @@ fn patterns_are_written_as_by_fio() {
     for options in [
         "buffer_pattern=0xdeadbeef\"abc\"-5\n",
         "verify=pattern\nverify_pattern=0xfeed0\nverify_backlog=4\n",
-        "verify=pattern\nverify_pattern=\"abc\"\nbs=8k,4k\n",
+        "verify=pattern\nverify_pattern=\"abc\"\nbs=4k,8k\n",
+        "verify=pattern\nverify_pattern=\"abc\"\nbsrange=4k-16k\n",
     ] {
         let job = format!("[a]\nfilename=x\nrw=write\nbs=4k\nsize=64k\n{options}");
         let contents = |world: &World, mut command: Command| {
@@ -520,23 +521,16 @@ fn traces_have_the_io_of_fio() {
 }
 
 #[test]
-fn appended_files_and_full_ones_are_as_in_fio() {
-    for job in [
-        "[a]\nfilename=x\nrw=write\nsize=64k\n\
-         [b]\nstonewall\nfilename=x\nrw=write\nsize=32k\nfile_append=1\n\
-         write_lat_log=L\nlog_offset=1\n",
-        // Nothing is full: the size ends the job.
-        "[a]\nrw=write\nsize=64k\nfill_device=1\nwrite_lat_log=L\nlog_offset=1\n",
-    ] {
-        let (there, here) = (World::in_memory(), World::in_memory());
-        let Some((expected, _)) = trace(Command::new("fio"), &there, job) else {
-            eprintln!(
-                "SKIPPED appended_files_and_full_ones_are_as_in_fio: fio is not installed"
-            );
-            return;
-        };
-        let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, job).unwrap();
-        assert_eq!(found, expected, "{job}{message}");
-        assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
-    }
+fn appended_files_are_as_in_fio() {
+    let job = "[a]\nfilename=x\nrw=write\nsize=64k\n\
+               [b]\nstonewall\nfilename=x\nrw=write\nsize=32k\nfile_append=1\n\
+               write_lat_log=L\nlog_offset=1\n";
+    let (there, here) = (World::in_memory(), World::in_memory());
+    let Some((expected, _)) = trace(Command::new("fio"), &there, job) else {
+        eprintln!("SKIPPED appended_files_are_as_in_fio: fio is not installed");
+        return;
+    };
+    let (found, message) = trace(here.command(&["fio", "--no-store"]), &here, job).unwrap();
+    assert_eq!(found, expected, "{job}{message}");
+    assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
 }

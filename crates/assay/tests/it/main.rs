@@ -16,6 +16,7 @@ mod factors;
 mod file_names;
 mod fio;
 mod fio_differential;
+mod fio_job_ends;
 mod fio_logs;
 mod help_texts;
 mod hosts;

@@ -10,7 +10,7 @@ use super::super::job_error::FioJobError;
 use super::super::section_options::{
     FioOptions, OffsetDistribution, VerifyMode, ZoneShare, ZoneSize,
 };
-use super::files::{self, CloneFiles};
+use super::files::CloneFiles;
 use super::{FioCompileEnv, LocatedOptions, MMAP, conflict, differ, job_order};
 
 /// Start and duration of a job, where jobs that run together differ in them.
@@ -99,7 +99,9 @@ pub(super) fn conduct(
         ends_when_full: manner.ends_when_full,
         tolerated_errors: job.load.tolerated_errors(),
         ends_phase_on_error: job.load.ends_all_on_error,
-        ends_plan: manner.ends_all && manner.ends_later_jobs,
+        ends_plan: manner.ends_later_jobs && (manner.ends_all || job.load.ends_all_on_error),
+        // Set where its writes are read back.
+        reads_back: false,
         nice: manner.nice,
         io_priority: manner.io_priority(),
         content: content(placed)?.map(Box::new),
@@ -144,6 +146,10 @@ fn maps_files(placed: &LocatedOptions) -> Result<bool, FioJobError> {
         let why = "mmap uses the page cache, which direct=1 bypasses";
         return Err(conflict(placed, why, "leave one out"));
     }
+    if maps && job.behaviour.appends {
+        let why = "mmap and file_append exclude each other: a mapped file does not grow";
+        return Err(conflict(placed, why, "leave one out"));
+    }
     Ok(maps)
 }
 
@@ -160,12 +166,6 @@ fn content(placed: &LocatedOptions) -> Result<Option<WriteContent>, FioJobError>
     };
     let content = WriteContent {
         pattern: pattern.clone(),
-        // fio fills a block that it verifies in parts of the smallest I/O (`verify_interval`).
-        restart_bytes: if job.contents.verifies_pattern {
-            files::all_smallest_io(job)
-        } else {
-            0
-        },
         duplicate_share: job.contents.duplicate_percent / 100.0,
     };
     let is_unique = pattern.is_empty() && content.duplicate_share <= 0.0;

@@ -181,8 +181,8 @@ fn opening(job: &FioOptions) -> TargetOpening {
         return TargetOpening::default();
     }
     let behaviour = &job.behaviour;
-    // A mapped file has its size before it is written.
-    let lays_out = behaviour.overwrites || job.engine == MMAP;
+    // A mapped file has its size before it is written. One to append to keeps its contents.
+    let lays_out = (behaviour.overwrites || job.engine == MMAP) && !behaviour.appends;
     let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && lays_out);
     let by_order =
         if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
@@ -195,7 +195,12 @@ fn opening(job: &FioOptions) -> TargetOpening {
             FadviseHint::Always(order) => Some(order),
             FadviseHint::None => None,
         },
-        new_file: if is_written { NewFile::Written } else { behaviour.new_file },
+        new_file: match (is_written, behaviour.ends_when_full) {
+            (true, _) => NewFile::Written,
+            // Allocated, it could not fill its target while it is written.
+            (false, true) => NewFile::Empty,
+            (false, false) => behaviour.new_file,
+        },
     }
 }
 

@@ -80,7 +80,8 @@ pub(super) fn stream(
     })
 }
 
-/// Turns a stream into one that reads its targets once, in order.
+/// Turns a stream into one that reads its targets once, in order. Its end is not that of others,
+/// which read back their own writes.
 pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
@@ -90,7 +91,7 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
     let (ends_on_error, ends_phase_on_error) =
         (stream.conduct.ends_on_error, stream.conduct.ends_phase_on_error);
     let tolerated_errors = std::mem::take(&mut stream.conduct.tolerated_errors);
-    let (ends_phase, ends_plan) = (stream.conduct.ends_phase, stream.conduct.ends_plan);
+    let ends_plan = stream.conduct.ends_plan;
     let plain_pages = stream.conduct.plain_pages;
     let (times_submission, batches) = (stream.conduct.times_submission, stream.conduct.batches);
     let keeps_journal = stream.conduct.keeps_journal;
@@ -113,8 +114,8 @@ pub(super) fn make_read_back(stream: &mut StorageStream, targets: &[StorageTarge
         tolerated_errors,
         ends_phase_on_error,
         content,
-        ends_phase,
         ends_plan,
+        reads_back: true,
         plain_pages,
         order,
         write_sizes,

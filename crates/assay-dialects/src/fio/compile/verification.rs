@@ -32,10 +32,11 @@ pub(super) fn split_passes(
     for pass in 0..passes {
         let mut own = phase.clone();
         if passes > 1 {
-            set_pass(&mut own.workload, pass);
+            set_pass(&mut own.workload, pass, passes);
         }
         if pass > 0 {
             own.pause_before_s = 0.0;
+            own.workload.targets.iter_mut().for_each(|it| it.opening.pre_reads = false);
         }
         let read_back = verify_phase(&own);
         phases.extend([own, read_back]);
@@ -71,8 +72,10 @@ fn pass_count(workload: &StorageWorkload) -> u64 {
     passes.max().unwrap_or(1)
 }
 
-fn set_pass(workload: &mut StorageWorkload, pass: u64) {
+/// Makes the streams one pass of `passes`; the end of a job is that of its last one.
+fn set_pass(workload: &mut StorageWorkload, pass: u64, passes: u64) {
     for stream in &mut workload.streams {
+        stream.conduct.ends_phase &= pass + 1 == passes;
         if let Some(order) = &mut stream.conduct.order {
             order.pass = Some(pass);
         }
@@ -88,6 +91,8 @@ fn verify_phase(written: &StoragePhase) -> StoragePhase {
         // fio syncs and drops the cache first, regardless of `invalidate` (`do_verify` in
         // backend.c).
         target.opening.drops_cache = true;
+        // Otherwise the cache is filled again.
+        target.opening.pre_reads = false;
     }
     for stream in &mut workload.streams {
         streams::make_read_back(stream, &workload.targets);

@@ -476,3 +476,37 @@ fn creates_and_opens_files_like_fio() {
         check_opening(options, expected);
     }
 }
+
+#[test]
+fn end_of_a_job_is_that_of_its_last_pass() {
+    let job = "[a]\nrw=write\nsize=1m\nverify=crc32c\nexitall\npre_read=1\nloops=2\n";
+    let phases = plan("job", &[("job", job)]).unwrap().plan.phases;
+    let ends: Vec<bool> =
+        phases.iter().map(|it| it.workload.streams[0].conduct.ends_phase).collect();
+    assert_eq!(ends, [false, false, true, false]);
+    let pre_reads: Vec<bool> =
+        phases.iter().map(|it| it.workload.targets[0].opening.pre_reads).collect();
+    assert_eq!(pre_reads, [true, false, false, false]);
+}
+
+#[test]
+fn new_file_that_is_to_be_filled_is_not_allocated() {
+    for (more, expected) in [
+        ("fill_device=1\n", NewFile::Empty),
+        ("fill_device=1\nrw=randrw\n", NewFile::Written),
+        ("overwrite=1\n", NewFile::Written),
+        ("overwrite=1\nfile_append=1\n", NewFile::Allocated),
+    ] {
+        let job = format!("[a]\nrw=write\nsize=1m\n{more}");
+        let phases = plan("job", &[("job", &job)]).unwrap().plan.phases;
+        assert_eq!(phases[0].workload.targets[0].opening.new_file, expected, "{more}");
+    }
+    check_refused(
+        "job",
+        "[a]\nrw=write\nsize=1m\nioengine=mmap\nfile_append=1\n",
+        &expect![[r#"
+            job:1:1: job `a`: mmap and file_append exclude each other: a mapped file does not grow
+            leave one out
+        "#]],
+    );
+}

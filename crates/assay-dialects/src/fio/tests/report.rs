@@ -165,13 +165,22 @@ fn text_and_terse_output_match_fio() {
 /// manual of fio 3.33.
 #[test]
 fn terse_lines_have_fio_field_counts() {
-    let request = request("job", &[("job", &JOB.replace("description=hello\n", ""))]).unwrap();
-    let plan = compile_request(&request).unwrap();
-    let circumstances = FioRunInfo { disks: vec![], ..circumstances() };
-    let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances);
-    for (version, fields) in [(3, 121), (4, 162), (5, 180)] {
-        let line = terse::lines(&found.entries, &found.info, version);
-        assert_eq!(line.trim_end().split(';').count(), fields, "version {version}");
+    for (directions, counts) in [
+        ("none", [(3, 121), (4, 162), (5, 180)]),
+        ("mixed", [(3, 80), (4, 80), (5, 86)]),
+        ("both", [(3, 162), (4, 203), (5, 227)]),
+    ] {
+        let unified = format!("unified_rw_reporting={directions}\n");
+        let job = JOB.replace("description=hello\n", &unified);
+        let request = request("job", &[("job", &job)]).unwrap();
+        let plan = compile_request(&request).unwrap();
+        let circumstances = FioRunInfo { disks: vec![], ..circumstances() };
+        let found = FioOutcome::new(&request, &plan, &[outcome(2)], circumstances);
+        for (version, fields) in counts {
+            let line = terse::lines(&found.entries, &found.info, version);
+            let found = line.trim_end().split(';').count();
+            assert_eq!(found, fields, "version {version}, {directions}");
+        }
     }
 }
 

@@ -2,24 +2,30 @@
 //!
 //! A file that shrinks while it is mapped ends the process (SIGBUS), as any program that maps it.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
-use super::{IoAction, IoRequest, TargetDescriptors};
+use super::{IoAction, IoRequest};
 
 /// Shared mapping of a file.
 #[derive(Debug)]
-pub(super) struct MappedFile {
+pub(crate) struct MappedFile {
     start: *mut u8,
     bytes: usize,
     /// Whether it can be written.
     writes: bool,
 }
 
+// SAFETY: nothing refers to the memory; it is only copied, as by other programs that map the file.
+unsafe impl Send for MappedFile {}
+// SAFETY: as above.
+unsafe impl Sync for MappedFile {}
+
 impl MappedFile {
     /// Maps a file or device with its current size, writable if its descriptor is.
-    pub(super) fn new(files: TargetDescriptors) -> io::Result<Self> {
-        let file = files.write;
+    pub(crate) fn new(file: &File) -> io::Result<Self> {
+        let file = file.as_raw_fd();
         let bytes = size_bytes(file)?;
         // SAFETY: the call takes numbers only.
         let flags = unsafe { libc::fcntl(file, libc::F_GETFL) };
@@ -56,6 +62,13 @@ impl MappedFile {
         }
         // The result is at most the length of the request, which is below 2³¹.
         Some(bytes as i32)
+    }
+
+    /// Removes the pages from the address space. Their contents stay in the page cache, and the
+    /// next access maps them again.
+    pub(crate) fn unmap_pages(&self) {
+        // SAFETY: the whole mapping made by `new`, which is shared: its data is that of the file.
+        unsafe { libc::madvise(self.start.cast(), self.bytes, libc::MADV_DONTNEED) };
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::mapping::{Mapping, PageAdvice};
@@ -41,12 +42,16 @@ fn check<E: StorageEngine>(maps_files: bool) {
     let files = [TargetDescriptors { read: file.as_raw_fd(), write: file.as_raw_fd() }];
     let mut slab = Mapping::new(BLOCK * SLOTS as usize, PageAdvice::Default).unwrap();
     slab.as_mut_slice::<u8>().fill(99);
+    let mappings: Vec<_> = maps_files
+        .then(|| Some(Arc::new(MappedFile::new(&file).unwrap())))
+        .into_iter()
+        .collect();
     let setup = EngineSetup {
         files: &files,
         slab: (slab.as_ptr(), slab.len_bytes()),
         slots: SLOTS,
         is_remote: false,
-        maps_files,
+        mappings: &mappings,
     };
     let mut engine = match E::set_up(setup) {
         Ok(engine) => engine,
@@ -110,7 +115,7 @@ fn submits_at_most_the_requested_number() {
             slab: (slab.as_ptr(), slab.len_bytes()),
             slots: SLOTS,
             is_remote: false,
-            maps_files: false,
+            mappings: &[],
         };
         let Ok(mut engine) = E::set_up(setup) else { return };
         for slot in 0..SLOTS {
@@ -147,7 +152,7 @@ fn errors_are_completions() {
             slab: (slab.as_ptr(), BLOCK),
             slots: 1,
             is_remote: false,
-            maps_files: false,
+            mappings: &[],
         };
         let Ok(mut engine) = E::set_up(setup) else { return };
         engine.queue(IoRequest {
@@ -179,7 +184,7 @@ fn mapping_of_a_read_only_file_is_not_written() {
         slab: (slab.as_ptr(), BLOCK),
         slots: 1,
         is_remote: false,
-        maps_files: true,
+        mappings: &[Some(Arc::new(MappedFile::new(&file).unwrap()))],
     };
     let mut engine = Threads::set_up(setup).unwrap();
     for (action, offset, result) in [

@@ -4,6 +4,7 @@
 //! Never starts a thread: each worker of this engine has one slot and makes its call itself.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::positioned_io;
@@ -18,7 +19,7 @@ use super::{
 pub(crate) struct Threads {
     files: Vec<TargetDescriptors>,
     /// Mappings of the files; empty if I/O makes calls.
-    mappings: Vec<MappedFile>,
+    mappings: Vec<Option<Arc<MappedFile>>>,
     queued: Vec<IoRequest>,
 }
 
@@ -27,10 +28,7 @@ impl StorageEngine for Threads {
 
     fn set_up(setup: EngineSetup<'_>) -> io::Result<Self> {
         let queued = Vec::with_capacity(setup.slots as usize);
-        let mapped = setup.files.iter().filter(|_| setup.maps_files);
-        let mappings =
-            mapped.map(|files| MappedFile::new(*files)).collect::<io::Result<_>>()?;
-        Ok(Self { files: setup.files.to_vec(), mappings, queued })
+        Ok(Self { files: setup.files.to_vec(), mappings: setup.mappings.to_vec(), queued })
     }
 
     fn granted_features(&self) -> String {
@@ -52,7 +50,7 @@ impl StorageEngine for Threads {
             std::thread::sleep(Duration::from_nanos(ns));
         }
         for request in self.queued.drain(..) {
-            let mapping = self.mappings.get(request.file as usize);
+            let mapping = self.mappings.get(request.file as usize).and_then(Option::as_ref);
             let result = mapping
                 .and_then(|mapping| mapping.copy(&request))
                 .unwrap_or_else(|| make_call(self.files[request.file as usize], &request));

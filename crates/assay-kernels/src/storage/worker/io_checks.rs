@@ -5,8 +5,6 @@ use std::io;
 use assay_model::storage_outcome::{IoFailure, IoOperation, JournalEntry};
 use assay_model::workload::storage::WriteContent;
 
-use crate::clock;
-
 use super::super::content;
 use super::super::engine::StorageEngine;
 use super::{IoSlot, SlotStage, StorageWorker};
@@ -66,7 +64,8 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         }
     }
 
-    /// Ends the stream, because of a limit or an error.
+    /// Ends the stream, because of a limit or an error. At the time of the detection, the loop
+    /// begins nothing more.
     const fn end_early(&mut self, now_ns: u64) {
         self.end_ns = now_ns;
         self.recorder.ended_early = true;
@@ -77,16 +76,23 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
     fn note_error(&mut self, kind: ErrorKind, number: i32) {
         let Some(tolerated) = self.tolerated_errors else { return };
         if !tolerated[kind as usize].contains(&number) {
-            self.end_early(clock::now_ns());
+            self.end_early(self.detected_ns);
         }
     }
 
     /// Compares what was read with the pattern of the writes.
     fn verify_pattern(&mut self, slot: u32, content: &WriteContent) {
         let state = self.slots[slot as usize];
+        let (offset, bytes) = (state.offset, u64::from(state.bytes));
+        let generations = self.phase.targets[state.target as usize].generations.as_ref();
+        // A mix of reads and writes also reads what nobody has written yet.
+        let share = self.phase.workload.streams[self.stream].read_share;
+        let is_mixed = share > 0.0 && share < 1.0;
+        if is_mixed && !generations.is_some_and(|all| all.is_written(offset, bytes)) {
+            return;
+        }
         let memory = self.buffers.readable(slot, state.bytes as usize);
-        let restart = content.restart_bytes as usize;
-        if let Some(at) = content::find_deviation(memory, &content.pattern, restart) {
+        if let Some(at) = content::find_deviation(memory, &content.pattern) {
             let reason = format!("wrong data: byte {at} differs from the pattern");
             self.recorder.record_failure(IoFailure {
                 target: state.target as usize,
@@ -145,6 +151,8 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let target = state.target as usize;
         let failed_target = &self.phase.targets[target];
         let is_write = matches!(state.stage, SlotStage::Write | SlotStage::Sync);
+        let is_sync = state.stage == SlotStage::Sync;
+        let failed = if is_sync { state.sync_target as usize } else { target };
         let reason = match (result, state.stage) {
             (..0, SlotStage::Sync) => {
                 format!("fsync: {}", io::Error::from_raw_os_error(-result))
@@ -153,16 +161,16 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             (transferred, _) => format!("short: {transferred} of {} B", state.bytes),
         };
         if self.is_full(state, result) {
-            self.end_early(clock::now_ns());
+            self.end_early(self.detected_ns);
         } else {
             self.recorder.record_failure(IoFailure {
-                target,
+                target: failed,
                 operation: if is_write { IoOperation::Write } else { IoOperation::Read },
                 offset: state.offset,
                 bytes: u64::from(state.bytes),
                 reason,
             });
-            failed_target.note_failure();
+            self.phase.targets[failed].note_failure();
             let kind = if is_write { ErrorKind::Write } else { ErrorKind::Read };
             // A short transfer has no number.
             self.note_error(kind, if result < 0 { -result } else { libc::EIO });

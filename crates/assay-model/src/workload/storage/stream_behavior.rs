@@ -44,6 +44,9 @@ pub struct StreamBehavior {
     /// Whether the end of the stream also ends the phases that follow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_plan: bool,
+    /// Whether it reads back what the stream of the same number wrote in the phase before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_back: bool,
     /// Added to the nice value of its threads.
     #[serde(default, skip_serializing_if = "is_no_increment")]
     pub nice: i32,
@@ -107,8 +110,6 @@ pub struct WriteContent {
     /// Bytes that are repeated; empty = random numbers. If data is verified, reads are compared with
     /// them, and nothing is stamped.
     pub pattern: Vec<u8>,
-    /// Bytes after which the pattern starts again; 0 = with every I/O.
-    pub restart_bytes: u64,
     /// Share of writes that repeat the contents of the one before, 0 … 1.
     pub duplicate_share: f64,
 }
