@@ -481,8 +481,8 @@ fn compounds_and_separators_are_no_excuse() {
         (card("1,2 GB/s"), 0),
         (card("9,4 GB/s"), 1),
         ("It copies 9.4 GB/s over a 10 Gbit/s uplink.".to_owned(), 1),
-        ("4 GiB = 5,000 MiB · measured twice".to_owned(), 1),
-        ("4 GiB = 5,000 MiB · 3".to_owned(), 0),
+        ("4.00 GiB = 5,000 MiB · measured twice".to_owned(), 1),
+        ("4.00 GiB = 5,000 MiB · 3".to_owned(), 0),
     ] {
         let findings = lint(&text, None);
         let found = findings.iter().filter(|it| it.confidence > Confidence::Possible).count();
