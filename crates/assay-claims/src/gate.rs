@@ -213,7 +213,10 @@ pub fn judge_limits(limits: &[Claim], results: &[MetricEstimate]) -> Vec<GateRes
         let Quantity { value: maximum, unit } = limit.quantity;
         for estimate in results.iter().filter(|it| limits_result(limit, it)) {
             let mut doubts = estimate.warnings.iter();
-            let is_above = doubts.any(|it| matches!(it, Doubt::AboveLimit { .. }));
+            // A lower limit of the hardware may be exceeded while this one holds.
+            let is_above = doubts.any(
+                |it| matches!(it, Doubt::AboveLimit { limit, .. } if limit.value >= maximum),
+            );
             let median = Quantity::new(estimate.median, unit);
             let relation = if is_above { "above the limit" } else { "limit" };
             gate_results.push(GateResult {

@@ -247,6 +247,18 @@ impl Topology {
         self.last_level().filter(used).map(|cache| cache.bytes).sum()
     }
 
+    /// Returns the sum of the distinct caches of all levels that any of `cpus` uses, in bytes; 0
+    /// without a visible last level. Many second-level caches together exceed the last-level cache of
+    /// some servers, and with exclusive levels data is in either.
+    #[must_use]
+    pub fn cache_bytes(&self, cpus: &[u32]) -> u64 {
+        if self.last_level_bytes(cpus) == 0 {
+            return 0;
+        }
+        let used = |cache: &&Cache| cache.cpus.iter().any(|cpu| cpus.contains(cpu));
+        self.caches.iter().filter(used).map(|cache| cache.bytes).sum()
+    }
+
     /// Returns one CPU per physical core, the lowest-numbered thread of each.
     #[must_use]
     pub fn one_cpu_per_core(&self, cpus: &[u32]) -> Vec<u32> {

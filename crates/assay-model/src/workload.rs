@@ -141,12 +141,12 @@ impl Workload {
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
             | Self::Files(_)
-            | Self::Command(_) => true,
+            | Self::Command(_)
+            | Self::CacheBandwidth(_)
+            | Self::CoreToCore(_) => true,
             Self::Stream(_)
             | Self::Latency(_)
             | Self::Copy(_)
-            | Self::CacheBandwidth(_)
-            | Self::CoreToCore(_)
             | Self::LoadedLatency(_)
             | Self::PeakFlops(_)
             | Self::Imported(_)

@@ -428,6 +428,8 @@ impl ReportTable {
             row.into_iter().map(|it| (it.column, it.cell)).unzip();
         if self.columns.is_empty() {
             self.columns = columns;
+        } else {
+            debug_assert_eq!(self.columns, columns, "all rows have the same columns");
         }
         self.rows.push(cells);
     }

@@ -268,8 +268,8 @@ fn keep_interrupted(
 
 /// Stores the results of a case that was stopped; returns whether it has any.
 ///
-/// Transfers, I/O, runs of tools and solutions, each of which was checked, count up to the
-/// stop. All other results are checked at the end of a preparation, so that only complete
+/// Transfers, I/O, runs of tools, solutions, reads of caches and hand-overs between cores, each of which
+/// was checked, count up to the stop. All other results are checked at the end of a preparation, so that only complete
 /// preparations count.
 fn keep_results(
     case: &Case,

@@ -34,6 +34,8 @@ const LAUNCH_OVERHEAD_S: f64 = 2.0;
 /// Overhead of a case with the shortest measurement: starting threads, freeing memory. The 36 cases
 /// of `quick` took 5 s on two busy cores with no budget at all.
 const CASE_OVERHEAD_S: f64 = 0.1;
+/// Seconds of a pair of cores in one round: starting two threads, their warm-up and a few repetitions.
+const CORE_PAIR_S: f64 = 1.5e-3;
 /// Number of STREAM's arrays.
 const STREAM_ARRAYS: f64 = 3.0;
 /// Arrays that the six operations access, each counted once: 2 + 2 + 3 + 3 + 1 + 1.
@@ -308,8 +310,11 @@ impl MemoryCosts {
                 let threads = work.domain.cpus.len() as f64;
                 touch_s(work.bytes_per_core as f64 * threads, threads)
             }
-            Workload::CoreToCore(_)
-            | Workload::PeakFlops(_)
+            Workload::CoreToCore(work) => {
+                let pairs: usize = work.groups.iter().map(|group| group.pairs.len()).sum();
+                CORE_PAIR_S * pairs as f64
+            }
+            Workload::PeakFlops(_)
             | Workload::Linpack(_)
             | Workload::NetworkTcp(_)
             | Workload::NetworkUdp(_)

@@ -32,7 +32,7 @@ const fn is_usual(matching: usize, rows: usize) -> bool {
 }
 
 /// Words of headings for a relation of two columns: whole words, since `duration` contains "ratio".
-const RELATION_WORDS: [&str; 30] = [
+const RELATION_WORDS: [&str; 26] = [
     "change",
     "improve",
     "improvement",
@@ -52,10 +52,6 @@ const RELATION_WORDS: [&str; 30] = [
     "разница",
     "прирост",
     "écart",
-    "änderung",
-    "veränderung",
-    "abweichung",
-    "unterschied",
     "cambio",
     "změna",
     "提升",
@@ -64,6 +60,9 @@ const RELATION_WORDS: [&str; 30] = [
     "変化",
     "변화",
 ];
+
+/// Last words of German compounds: `Leistungsänderung`, `Laufzeitunterschied`.
+const RELATION_ENDS: [&str; 3] = ["änderung", "abweichung", "unterschied"];
 
 /// Formulas of a percentage from two columns.
 const FORMULAS: [fn(f64, f64) -> f64; 6] = [
@@ -89,10 +88,11 @@ const MAX_EXPECTED: f64 = 0.01;
 /// expected number = formulas × C(rows, matching) × chance ^ matching.
 fn is_relation(formulas: usize, matching: usize, rows: usize) -> bool {
     let different = rows.saturating_sub(matching);
+    // Products of a thousand rows would exceed the range of a number.
     let choices: f64 =
-        (0..different).map(|at| (rows - at) as f64 / (different - at) as f64).product();
-    let power = CHANCE.powi(i32::try_from(matching).unwrap_or(i32::MAX));
-    is_usual(matching, rows) && formulas as f64 * choices * power <= MAX_EXPECTED
+        (0..different).map(|at| ((rows - at) as f64 / (different - at) as f64).ln()).sum();
+    let expected = (formulas as f64).ln() + choices + matching as f64 * CHANCE.ln();
+    is_usual(matching, rows) && expected <= MAX_EXPECTED.ln()
 }
 
 /// Percentage in a cell, with its sign.
@@ -155,7 +155,9 @@ fn check_percentages(
 ) {
     let heading = table.rows.first().and_then(|it| it.get(number));
     let heading = heading.map(|it| it.text.to_lowercase()).unwrap_or_default();
-    if !RELATION_WORDS.iter().any(|word| has_word(&heading, word, MAX_ENDING)) {
+    let is_named = RELATION_WORDS.iter().any(|word| has_word(&heading, word, MAX_ENDING))
+        || RELATION_ENDS.iter().any(|word| heading.contains(word));
+    if !is_named {
         return;
     }
     let cells = || full_rows(table).map(|row| row.get(number).and_then(Percentage::of_cell));
@@ -366,5 +368,23 @@ fn check_other_prefix(lint: &mut Linter<'_>, table: &PageTable, number: usize) {
             usual.text
         );
         lint.add_likely(Rule::WrongUnit, page_span(cell, units[at].span), message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_relation;
+
+    #[test]
+    fn coincidence_is_rare_in_short_and_long_tables() {
+        for (matching, rows, expected) in [
+            (3, 4, false),
+            (5, 6, true),
+            (1500, 2000, true),
+            (1499, 2000, false),
+            (0, 0, false),
+        ] {
+            assert_eq!(is_relation(36, matching, rows), expected, "{matching} of {rows}");
+        }
     }
 }

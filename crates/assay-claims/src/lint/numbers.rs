@@ -117,6 +117,9 @@ fn check_decimal_mark(
         return;
     };
     let is_foreign = matches!((mark, expected), ('.', ',') | (',', '.'));
+    if !is_foreign || figure.decimals == 3 {
+        return;
+    }
     // A quoted value is input of a program.
     let before = &text.text[..figure.number_span.0];
     // `[0,4 MB)` is an interval.
@@ -133,7 +136,7 @@ fn check_decimal_mark(
     let is_padded = text.text[figure.number_span.0..].starts_with("00");
     let is_exempt =
         is_padded || is_quoted || is_list || mark == '.' && is_in_english(text, figure);
-    if is_foreign && figure.decimals != 3 && !is_exempt {
+    if !is_exempt {
         let printed = &text.text[figure.number_span.0..figure.number_span.1];
         // Other digits have their own marks.
         let Some((head, tail)) = printed.rsplit_once(mark) else { return };

@@ -34,15 +34,16 @@ pub(super) fn check(lint: &mut Linter<'_>, page: &LintPage) {
 }
 
 /// Words for a link behind its rate, in lower case: whole words, since "support" contains "port".
-const LINK_WORDS: [&str; 17] = [
+const LINK_WORDS: [&str; 18] = [
     "link",
+    "uplink",
+    "downlink",
     "ethernet",
     "nic",
     "network",
     "port",
     "adapter",
     "infiniband",
-    "netzwerk",
     "réseau",
     "de red",
     "la red",
@@ -53,6 +54,8 @@ const LINK_WORDS: [&str; 17] = [
     "네트워크",
     "канал",
 ];
+/// First word of German compounds: `Netzwerkkarte`.
+const LINK_PART: &str = "netzwerk";
 /// Words with which a rate above the link is no error: several links, or another device.
 const OTHER_RATE_WORDS: [&str; 29] = [
     "links",
@@ -115,7 +118,8 @@ fn check_link(lint: &mut Linter<'_>, text: &PageText, figures: &[PrintedFigure])
     let is_above = bytes * 8.0 > capacity * BOTH_DIRECTIONS && bytes <= capacity;
     if is_above
         && is_one_sentence
-        && LINK_WORDS.iter().any(|word| has_word(&after, word, MAX_ENDING))
+        && (after.contains(LINK_PART)
+            || LINK_WORDS.iter().any(|word| has_word(&after, word, MAX_ENDING)))
         && !lower.contains('×')
         && !OTHER_RATE_WORDS.iter().any(|word| has_word(&lower, word, MAX_ENDING))
     {
@@ -436,10 +440,13 @@ fn is_decimal(unit: &PrintedUnit) -> bool {
 /// rates have decimal prefixes.
 pub(super) const BINARY_SIZES: [f64; 4] = [1.024, 1.048_576, 1.073_741_824, 1.099_511_627_776];
 
-/// Returns whether an operator follows a figure: `5 × 64 B ≈ 5 GB × 64`.
+/// Returns whether an operator and its operand follow a figure: `5 × 64 B ≈ 5 GB × 64`.
 fn is_factor(text: &str, to: usize) -> bool {
     let behind = text[to..].trim_start().trim_start_matches('\\');
-    behind.starts_with(['*', '×', '·', '+', '÷', '−', '_']) && !behind.starts_with("**")
+    let Some(operand) = behind.strip_prefix(['*', '×', '·', '+', '÷', '−', '_']) else {
+        return false;
+    };
+    operand.trim_start().starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Returns whether an operator precedes a figure.

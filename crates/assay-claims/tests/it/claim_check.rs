@@ -3,6 +3,8 @@
 use assay_claims::gate::{self, GateOutcome};
 use assay_claims::reference::{ClaimVerdict, check_claims, claims_for_system};
 use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
+use assay_model::limit::{LimitBasis, PhysicalLimit};
 use assay_model::quantity::Unit;
 use assay_model::summary::MetricEstimate;
 
@@ -92,6 +94,24 @@ fn published_bandwidth_applies_to_sequential_io() {
         let cases: Vec<&str> =
             checks.iter().map(|check| check.estimate.case.as_str()).collect();
         assert_eq!(cases, expected, "{system}");
+    }
+}
+
+/// A result above a lower limit, such as that of its memory, may be below the one of the file.
+#[test]
+fn limit_is_exceeded_by_its_own_doubt_alone() {
+    let limits =
+        parse("[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"6 GB/s\"\n").limits;
+    for (median, applied, expected) in [
+        (5e9, 4e9, (GateOutcome::Passed, "5.000 GB/s, limit 6.000 GB/s")),
+        (7e9, 6e9, (GateOutcome::CannotTell, "7.000 GB/s, above the limit 6.000 GB/s")),
+    ] {
+        let limit = PhysicalLimit { value: applied, basis: LimitBasis::Provisioned };
+        let mut estimate = bandwidth("one", median, None);
+        let unit = estimate.unit;
+        estimate.warnings.push(Doubt::AboveLimit { median, limit, unit });
+        let judged = gate::judge_limits(&limits, &[estimate]);
+        assert_eq!((judged[0].outcome, judged[0].reason.as_str()), expected);
     }
 }
 

@@ -461,6 +461,35 @@ fn contradictions_are_found() {
     }
 }
 
+/// Relations that a compound names, and operators without an operand.
+#[test]
+fn compounds_and_separators_are_no_excuse() {
+    let table = |last: &str| {
+        let rows = ["100 | 150 | 50", "200 | 220 | 10", "400 | 500 | 25", "300 | 390 | 30"];
+        let rows = rows.iter().map(|row| format!("| a | {row} % |\n")).collect::<String>();
+        let heading = "| Test | alt [MB/s] | neu [MB/s] | Leistungsänderung |\n|-|-|-|-|\n";
+        format!(
+            "---\nlang: de\n---\n{heading}{rows}| a | 500 | 700 | 40 % |\n| a | 600 | 720 | {last} % |\n"
+        )
+    };
+    let card = |rate: &str| {
+        format!("---\nlang: de\n---\nEs sind {rate} über die 10-Gbit/s-Netzwerkkarte.\n")
+    };
+    for (text, expected) in [
+        (table("20"), 0),
+        (table("60"), 1),
+        (card("1,2 GB/s"), 0),
+        (card("9,4 GB/s"), 1),
+        ("It copies 9.4 GB/s over a 10 Gbit/s uplink.".to_owned(), 1),
+        ("4.00 GiB = 5,000 MiB · measured twice".to_owned(), 1),
+        ("4.00 GiB = 5,000 MiB · 3".to_owned(), 0),
+    ] {
+        let findings = lint(&text, None);
+        let found = findings.iter().filter(|it| it.confidence > Confidence::Possible).count();
+        assert_eq!(found, expected, "{text}: {}", format_findings(&findings));
+    }
+}
+
 /// Code hosts resolve the name of a page as a URI.
 #[test]
 fn sarif_uses_percent_encoded_uri() {

@@ -125,6 +125,7 @@ impl LoadedLatencyWorkload {
             (Attribute::Bytes, self.bytes.into()),
             (Attribute::Cpu, self.cpu.into()),
             (Attribute::Threads, self.traffic.cpus.len().into()),
+            (Attribute::BytesPerArray, self.bytes_per_generator.into()),
         ])
     }
 

@@ -582,6 +582,26 @@ fn renders_loaded_latency_and_core_to_core() {
     compare("memory.answer.txt", &text::document(&answer, &text::TextOptions::default()));
 }
 
+/// Idle is the chain without traffic, however little bandwidth the least traffic has.
+#[test]
+fn idle_is_no_point_with_traffic() {
+    let row = |summary: &RunSummary| {
+        let page = text::document(&build::run(summary, None), &text::TextOptions::default());
+        let row = page.lines().find(|it| it.starts_with("  100 % reads")).unwrap();
+        row.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut summary = memory::loaded_and_core_to_core(3);
+    let expected = row(&summary);
+    let is_idle = |it: &MetricEstimate| it.parameters.contains_key(&Attribute::Point);
+    let mut idle = summary.results.iter_mut().filter(|it| is_idle(it));
+    idle.find(|it| it.metric == "bandwidth").unwrap().median = 170e9;
+    assert_eq!(row(&summary), expected);
+    summary.results.retain(|it| !is_idle(it));
+    let mut without_idle = expected;
+    assert_eq!(without_idle.drain(5..7).collect::<Vec<_>>(), ["120", "ns"]);
+    assert_eq!(row(&summary), without_idle);
+}
+
 #[test]
 fn renders_copies_between_domains() {
     for (name, domains) in [("copies", 4), ("copies.many", 16)] {

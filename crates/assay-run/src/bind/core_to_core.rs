@@ -1,5 +1,6 @@
 //! `memory.core_to_core`: all pairs of CPUs in a random order, one pair at a time.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use assay_kernels::memory::core_to_core::{CorePair, CoreToCoreError};
@@ -20,12 +21,15 @@ const MIN_REPETITIONS: usize = 3;
 /// Repetitions of all pairs in one round, at least: 10 ms.
 const ROUND_REPETITIONS: usize = 100;
 
+/// Accepted round trips of each pair, by its group and its index there.
+type RoundTrips = BTreeMap<(usize, usize), u64>;
+
 /// Returns turns with one round over all pairs as a repetition.
 pub(super) fn turns(work: &CoreToCoreWorkload) -> Turns<'_> {
-    let mut is_first_home = false;
+    let (mut is_first_home, mut round_trips) = (false, RoundTrips::new());
     Box::new(move |recorder| {
         is_first_home = !is_first_home;
-        turn(work, is_first_home, recorder)
+        turn(work, is_first_home, &mut round_trips, recorder)
     })
 }
 
@@ -34,13 +38,14 @@ pub(super) fn turns(work: &CoreToCoreWorkload) -> Turns<'_> {
 fn turn(
     work: &CoreToCoreWorkload,
     is_first_home: bool,
+    round_trips: &mut RoundTrips,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<StopReason>, CaseError> {
     let mut measurement = Measurement {
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(PairOrder::new(work)),
         repetition: &mut |order: &mut PairOrder, recorder| {
             order.shuffle();
-            measure_round(work, order, is_first_home, recorder)
+            measure_round(work, (order, is_first_home), round_trips, recorder)
         },
         // Every repetition has checked its number of hand-overs.
         check: &mut |_, _| Ok(()),
@@ -50,8 +55,8 @@ fn turn(
 
 fn measure_round(
     work: &CoreToCoreWorkload,
-    order: &PairOrder,
-    is_first_home: bool,
+    (order, is_first_home): (&PairOrder, bool),
+    round_trips: &mut RoundTrips,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     let mut latencies_s: Vec<Vec<f64>> = work.groups.iter().map(|_| Vec::new()).collect();
@@ -61,8 +66,12 @@ fn measure_round(
             return Err(CaseError::Interrupted);
         }
         let cpus = work.groups[group].pairs[pair];
-        let seconds = measure_pair(cpus, is_first_home, repetitions)
-            .map_err(|error| case_error(&error))?;
+        let accepted = round_trips.get(&(group, pair)).copied();
+        let mut core_pair =
+            prepare_pair(cpus, is_first_home, accepted).map_err(|error| case_error(&error))?;
+        round_trips.insert((group, pair), core_pair.round_trips());
+        let seconds =
+            measure_pair(&mut core_pair, repetitions).map_err(|error| case_error(&error))?;
         latencies_s[group].push(seconds);
         recorder.add_series_sample(pair_key(&work.groups[group], cpus), seconds);
     }
@@ -73,17 +82,20 @@ fn measure_round(
     Ok(())
 }
 
-/// Returns the median seconds per hand-over of a few repetitions.
-fn measure_pair(
+fn prepare_pair(
     cpus: [u32; 2],
     is_first_home: bool,
-    repetitions: usize,
-) -> Result<f64, CoreToCoreError> {
+    accepted: Option<u64>,
+) -> Result<CorePair, CoreToCoreError> {
     let mut cpus = cpus.map(|cpu| cpu as usize);
     if !is_first_home {
         cpus.reverse();
     }
-    let mut pair = CorePair::prepare(cpus)?;
+    CorePair::prepare(cpus, accepted)
+}
+
+/// Returns the median seconds per hand-over of a few repetitions.
+fn measure_pair(pair: &mut CorePair, repetitions: usize) -> Result<f64, CoreToCoreError> {
     let mut latencies_s =
         (0..repetitions).map(|_| pair.repetition()).collect::<Result<Vec<f64>, _>>()?;
     Ok(median(&mut latencies_s))

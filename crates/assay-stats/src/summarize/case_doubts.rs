@@ -10,7 +10,7 @@ use assay_model::workload::StreamWorkload;
 use crate::counter_doubts::counter_doubts;
 
 /// STREAM's own rule: arrays of at least four times the last-level caches.
-const CACHE_MULTIPLE: f64 = 4.0;
+pub(super) const CACHE_MULTIPLE: f64 = 4.0;
 
 /// Doubts of a case. Built once per case, because a thousand hosts may each have doubts and many
 /// results.

@@ -1,10 +1,14 @@
 //! Laws between the benchmarks of memory of one run: a figure of one bounds a figure of another.
 
+use std::collections::BTreeMap;
+
 use assay_model::attribute::{Attribute, AttributeValue};
 use assay_model::benchmark::Benchmark;
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::summary::MetricEstimate;
+
+use super::case_doubts::CACHE_MULTIPLE;
 
 /// Largest relative difference of two latencies of the same working set. Preparations of one case
 /// differ by a few percent, by their pages.
@@ -15,20 +19,26 @@ const STREAM_TOLERANCE: f64 = 0.05;
 /// Largest latency of a cache relative to its plateau. Beyond its end, each doubling of the working set
 /// adds a multiple of the plateau.
 const PLATEAU_FACTOR: f64 = 1.5;
+/// Smallest set of the plateau of the last-level cache, relative to the cache below: a part of smaller
+/// sets is still in that cache.
+const PLATEAU_START: u64 = 4;
 
 /// Adds a doubt to each result that breaks a law.
 ///
 /// - `idle-latency-differs`: the idle end of loaded latency is `memory.latency` of the same working
 ///   set and CPU, if their intervals are disjoint and more than 10 % apart;
 /// - `traffic-above-stream`: the bandwidth of loaded latency is at most 5 % above STREAM's best rate;
+/// - `cache-assisted`: the buffers of the generators of loaded latency have at least four times the
+///   bytes of all caches;
 /// - `cache-ends-early`: the latency of half of the last-level cache is at most 1.5 times that of the
-///   smallest set that exceeds the cache below twice;
+///   smallest set of four times the cache below;
 /// - `hand-over-below-load`: a hand-over between CPUs takes at least the shortest load.
 pub(super) fn attach(results: &mut [MetricEstimate], hosts: &[HostFacts]) {
-    let doubts: Vec<Option<Doubt>> =
-        results.iter().map(|estimate| broken_law(estimate, results)).collect();
-    for (estimate, doubt) in results.iter_mut().zip(doubts) {
-        estimate.warnings.extend(doubt);
+    let run = RunOfHosts { all: results, hosts, shortest_loads_s: shortest_loads_s(results) };
+    let doubts: Vec<Vec<Doubt>> =
+        results.iter().map(|estimate| broken_laws(estimate, &run)).collect();
+    for (estimate, doubts) in results.iter_mut().zip(doubts) {
+        estimate.warnings.extend(doubts);
     }
     let early_ends: Vec<(usize, Doubt)> =
         hosts.iter().filter_map(|host| early_end(host, results)).collect();
@@ -61,32 +71,52 @@ fn early_end(host: &HostFacts, results: &[MetricEstimate]) -> Option<(usize, Dou
         host.topology.caches.iter().filter(|cache| cache.cpus.contains(&cpu)).collect();
     caches.sort_by_key(|cache| cache.level);
     let [.., below, last] = caches[..] else { return None };
-    ladder.retain(|(_, bytes, _)| (2 * below.bytes..=last.bytes / 2).contains(bytes));
+    ladder
+        .retain(|(_, bytes, _)| (PLATEAU_START * below.bytes..=last.bytes / 2).contains(bytes));
     let (_, _, plateau_s) = *ladder.first()?;
     let in_plateau = |it: &&(usize, u64, f64)| it.2 <= PLATEAU_FACTOR * plateau_s;
-    let (_, end_bytes, _) = *ladder.iter().take_while(in_plateau).last()?;
+    // A single high set within the plateau is an outlier: the set after the last low one is not.
+    let (_, end_bytes, _) = *ladder.iter().rfind(in_plateau)?;
     let (index, largest_bytes, _) = *ladder.last()?;
     let (level, bytes) = (last.level, last.bytes);
     (end_bytes < largest_bytes)
         .then_some((index, Doubt::CacheEndsEarly { level, bytes, end_bytes }))
 }
 
-fn broken_law(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
-    let law = [
+/// Results of a run, with what the laws need of them.
+struct RunOfHosts<'a> {
+    all: &'a [MetricEstimate],
+    hosts: &'a [HostFacts],
+    /// Shortest median of `memory.latency` by host: thousands of pairs are compared with it.
+    shortest_loads_s: BTreeMap<String, f64>,
+}
+
+fn shortest_loads_s(results: &[MetricEstimate]) -> BTreeMap<String, f64> {
+    let mut shortest: BTreeMap<String, f64> = BTreeMap::new();
+    for load in results.iter().filter(|it| it.benchmark == Benchmark::MemoryLatency.id()) {
+        let current = shortest.entry(load.host.clone()).or_insert(load.median);
+        *current = current.min(load.median);
+    }
+    shortest
+}
+
+fn broken_laws(estimate: &MetricEstimate, run: &RunOfHosts<'_>) -> Vec<Doubt> {
+    let laws = [
         (Benchmark::LoadedLatency, "latency", idle_latency_differs as Law),
+        (Benchmark::LoadedLatency, "latency", cache_assisted),
+        (Benchmark::LoadedLatency, "bandwidth", cache_assisted),
         (Benchmark::LoadedLatency, "bandwidth", traffic_above_stream),
         (Benchmark::CoreToCore, "latency", hand_over_below_load),
         (Benchmark::CoreToCore, "pair_latency", hand_over_below_load),
-    ]
-    .into_iter()
-    .find(|(benchmark, metric, _)| {
+    ];
+    let of_estimate = laws.into_iter().filter(|(benchmark, metric, _)| {
         estimate.benchmark == benchmark.id() && estimate.metric == *metric
     });
-    law.and_then(|(_, _, check)| check(estimate, all))
+    of_estimate.filter_map(|(_, _, check)| check(estimate, run)).collect()
 }
 
 /// Check of one result against all results of the run.
-type Law = fn(&MetricEstimate, &[MetricEstimate]) -> Option<Doubt>;
+type Law = fn(&MetricEstimate, &RunOfHosts<'_>) -> Option<Doubt>;
 
 /// Returns the results of a benchmark on the same host.
 fn results_of_host<'a>(
@@ -97,7 +127,7 @@ fn results_of_host<'a>(
     all.iter().filter(move |it| it.benchmark == benchmark.id() && it.host == host)
 }
 
-fn idle_latency_differs(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
+fn idle_latency_differs(estimate: &MetricEstimate, run: &RunOfHosts<'_>) -> Option<Doubt> {
     estimate.parameters.get(&Attribute::Point)?;
     let is_same = |it: &&MetricEstimate| {
         [Attribute::Bytes, Attribute::Cpu]
@@ -105,19 +135,20 @@ fn idle_latency_differs(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Op
             .all(|name| it.parameters.get(name) == estimate.parameters.get(name))
     };
     let ladder =
-        results_of_host(all, Benchmark::MemoryLatency, &estimate.host).find(is_same)?;
+        results_of_host(run.all, Benchmark::MemoryLatency, &estimate.host).find(is_same)?;
     let difference = (estimate.median / ladder.median - 1.0).abs();
     let differs = difference > LATENCY_TOLERANCE && are_disjoint(estimate, ladder);
     let (idle_s, latency_s) = (estimate.median, ladder.median);
     differs.then_some(Doubt::IdleLatencyDiffers { idle_s, latency_s })
 }
 
-fn traffic_above_stream(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
+fn traffic_above_stream(estimate: &MetricEstimate, run: &RunOfHosts<'_>) -> Option<Doubt> {
     let is_node = |it: &&MetricEstimate| {
         let place = it.parameters.get(&Attribute::Placement);
         place.and_then(AttributeValue::as_text) == Some("node")
     };
-    let rates = results_of_host(all, Benchmark::MemoryStream, &estimate.host).filter(is_node);
+    let rates =
+        results_of_host(run.all, Benchmark::MemoryStream, &estimate.host).filter(is_node);
     let best = rates.max_by(|a, b| a.median.total_cmp(&b.median))?;
     let is_above = estimate.median > best.median * (1.0 + STREAM_TOLERANCE)
         && are_disjoint(estimate, best);
@@ -125,10 +156,25 @@ fn traffic_above_stream(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Op
     is_above.then_some(Doubt::TrafficAboveStream { traffic, stream })
 }
 
-fn hand_over_below_load(estimate: &MetricEstimate, all: &[MetricEstimate]) -> Option<Doubt> {
-    let loads = results_of_host(all, Benchmark::MemoryLatency, &estimate.host);
-    let shortest = loads.min_by(|a, b| a.median.total_cmp(&b.median))?;
-    let (hand_over_s, load_s) = (estimate.median, shortest.median);
+/// Checks the buffers of the generators against the caches that the run's CPUs use.
+fn cache_assisted(estimate: &MetricEstimate, run: &RunOfHosts<'_>) -> Option<Doubt> {
+    let number = |name| estimate.parameters.get(&name).and_then(AttributeValue::as_number);
+    if estimate.parameters.contains_key(&Attribute::Point) {
+        return None;
+    }
+    let (bytes, threads) = (number(Attribute::BytesPerArray)?, number(Attribute::Threads)?);
+    let topology = &run.hosts.iter().find(|host| host.name == estimate.host)?.topology;
+    let caches = topology.cache_bytes(&topology.cpu_ids());
+    let multiple = bytes * threads / caches as f64;
+    (multiple < CACHE_MULTIPLE).then_some(Doubt::CacheAssisted {
+        bytes_per_array: bytes as u64,
+        multiple,
+        needed: CACHE_MULTIPLE,
+    })
+}
+
+fn hand_over_below_load(estimate: &MetricEstimate, run: &RunOfHosts<'_>) -> Option<Doubt> {
+    let (hand_over_s, load_s) = (estimate.median, *run.shortest_loads_s.get(&estimate.host)?);
     (hand_over_s < load_s).then_some(Doubt::HandOverBelowLoad { hand_over_s, load_s })
 }
 
@@ -143,7 +189,7 @@ fn are_disjoint(a: &MetricEstimate, b: &MetricEstimate) -> bool {
 mod tests {
     use assay_model::attribute::Attributes;
     use assay_model::benchmark::Better;
-    use assay_model::facts::Cache;
+    use assay_model::facts::{Cache, Cpu};
     use assay_model::summary::MeasuringTool;
 
     use super::*;
@@ -231,15 +277,42 @@ mod tests {
         check(traffic(110e9), &["traffic-above-stream"]);
     }
 
+    #[test]
+    fn traffic_within_the_caches_is_named() {
+        let mut host = HostFacts { name: "host".into(), ..HostFacts::default() };
+        // Second-level caches of 2 MiB, and a smaller last-level cache.
+        let cache = |level, bytes, cpus| Cache { level, bytes, line_bytes: 64, cpus };
+        let second = (0..4).map(|cpu| cache(2, 2 << 20, vec![cpu]));
+        host.topology.caches = second.chain([cache(3, 4 << 20, (0..4).collect())]).collect();
+        let cpu = |id| Cpu { id, core: id, socket: 0, numa: 0 };
+        host.topology.cpus = (0..4).map(cpu).collect();
+        let found = |bytes: u64, metric| {
+            let parameters = Attributes::from([
+                (Attribute::BytesPerArray, bytes.into()),
+                (Attribute::Threads, 3_u64.into()),
+            ]);
+            let mut results = [result(Benchmark::LoadedLatency, metric, 1.0, parameters)];
+            attach(&mut results, std::slice::from_ref(&host));
+            results[0].warnings.clone()
+        };
+        let assisted =
+            Doubt::CacheAssisted { bytes_per_array: 8 << 20, multiple: 2.0, needed: 4.0 };
+        for metric in ["latency", "bandwidth"] {
+            assert_eq!(found(8 << 20, metric), [assisted.clone()]);
+            assert_eq!(found(16 << 20, metric), []);
+        }
+    }
+
     /// A guest shows a cache of 32 MiB, of which it has a share.
     #[test]
     fn cache_whose_plateau_ends_early_is_named() {
         let cache = |level, bytes| Cache { level, bytes, line_bytes: 64, cpus: vec![0] };
         let mut host = HostFacts { name: "host".into(), ..HostFacts::default() };
         host.topology.caches = vec![cache(1, 32 << 10), cache(2, 1 << 20), cache(3, 32 << 20)];
-        let found = |share_bytes: u64| {
+        let found = |share_bytes: u64, outlier: u64| {
             let set = |megabytes: u64| {
-                let latency_s = if megabytes << 20 <= share_bytes { 15e-9 } else { 60e-9 };
+                let is_near = megabytes << 20 <= share_bytes && megabytes != outlier;
+                let latency_s = if is_near { 15e-9 } else { 60e-9 };
                 let parameters = Attributes::from([
                     (Attribute::Bytes, (megabytes << 20).into()),
                     (Attribute::Cpu, 0_u64.into()),
@@ -251,9 +324,11 @@ mod tests {
             let doubts = |it: &MetricEstimate| it.warnings.clone();
             results.iter().flat_map(doubts).collect::<Vec<_>>()
         };
-        assert_eq!(found(32 << 20), []);
+        assert_eq!(found(32 << 20, 0), []);
+        // One slow set within the plateau.
+        assert_eq!(found(32 << 20, 8), []);
         let doubt = Doubt::CacheEndsEarly { level: 3, bytes: 32 << 20, end_bytes: 4 << 20 };
-        assert_eq!(found(4 << 20), [doubt]);
+        assert_eq!(found(4 << 20, 0), [doubt]);
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //!
 //! **Window.** The chain is followed for a while first, until every generator has moved blocks.
 //! Latency and bandwidth are those of the same window. Each generator publishes its bytes after each
-//! block, and the bandwidth includes the lines of the chain.
+//! block, and the bandwidth includes the lines of the chain. Adding the bytes of hundreds of generators
+//! takes microseconds, so the bandwidth has a time of its own: from sum to sum, of which the latency
+//! excludes the first.
 //!
 //! **Check.** Each rewrite increments all words of a block, so the sum of a buffer gives the number of
 //! rewritten blocks.
@@ -63,7 +65,8 @@ pub struct LoadedSample {
 pub struct LoadedLatency {
     chase: PointerChase,
     line_bytes: usize,
-    generators: Vec<Mutex<Generator>>,
+    /// A generator stores its fields for each block.
+    generators: Vec<CachePadded<Mutex<Generator>>>,
     /// Bytes that each generator has moved so far.
     moved: Vec<CachePadded<AtomicU64>>,
 }
@@ -84,7 +87,8 @@ impl LoadedLatency {
         let generators = config
             .traffic_cpus
             .iter()
-            .map(|_| Generator::new(config.bytes_per_generator, advice).map(Mutex::new))
+            .map(|_| Generator::new(config.bytes_per_generator, advice))
+            .map(|generator| generator.map(|it| CachePadded(Mutex::new(it))))
             .collect::<Result<Vec<_>, _>>()?;
         let moved = generators.iter().map(|_| CachePadded::default()).collect();
         let chase = PointerChase::prepare_on(team, &config.chain, cancel)?;
@@ -112,24 +116,27 @@ impl LoadedLatency {
         let loads = self.chase.loads_per_repetition();
         let (moved, generators) = (&self.moved, &self.generators);
         let PointerChase { team, chain, steps } = &mut self.chase;
-        let (has_ended, window) = (AtomicBool::new(false), Mutex::new((0, 0.0)));
+        let (has_ended, window) = (AtomicBool::new(false), Mutex::new(Window::default()));
         team.team().run(|member| {
             if let Some(generator) = member.checked_sub(1) {
-                lock(&generators[generator]).run(traffic, &moved[generator].0, &has_ended);
+                lock(&generators[generator].0).run(traffic, &moved[generator].0, &has_ended);
                 return;
             }
             wait_for_traffic(moved);
             chain.follow(steps.div_ceil(WARM_UP_SHARE));
-            let (bytes_before, start_ns) = (total(moved), clock::now_ns());
+            let (counted_ns, bytes_before) = (clock::now_ns(), total(moved));
+            let start_ns = clock::now_ns();
             chain.follow(*steps);
             let (end_ns, bytes_after) = (clock::now_ns(), total(moved));
             has_ended.store(true, Ordering::Relaxed);
-            let seconds = clock::seconds_between(start_ns, end_ns);
-            *lock(&window) = (bytes_after - bytes_before, seconds);
+            *lock(&window) = Window {
+                loads_s: clock::seconds_between(start_ns, end_ns),
+                traffic_bytes: bytes_after - bytes_before,
+                traffic_s: clock::seconds_between(counted_ns, end_ns),
+            };
         });
-        let (traffic_bytes, seconds) = *lock(&window);
-        let bytes = traffic_bytes as f64 + (loads * self.line_bytes) as f64;
-        LoadedSample { latency_s: seconds / loads as f64, bytes_per_s: bytes / seconds }
+        let window = *lock(&window);
+        window.sample(loads, self.line_bytes)
     }
 
     /// Checks the chain, and that every buffer was rewritten as often as counted. Nothing is timed.
@@ -140,7 +147,7 @@ impl LoadedLatency {
         self.chase.verify(cancel)?;
         self.on_generators(|generator, _| generator.sum_buffer());
         for generator in &self.generators {
-            lock(generator).check()?;
+            lock(&generator.0).check()?;
         }
         Ok(())
     }
@@ -149,9 +156,29 @@ impl LoadedLatency {
         let generators = &self.generators;
         self.chase.team.team().run(|member| {
             if let Some(generator) = member.checked_sub(1) {
-                work(&mut lock(&generators[generator]), generator);
+                work(&mut lock(&generators[generator].0), generator);
             }
         });
+    }
+}
+
+/// Times and bytes of a window. Each time ends where the bytes of the first generator are read, and the
+/// time of the traffic begins there, too.
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    /// Time of the loads in seconds.
+    loads_s: f64,
+    /// Bytes that the generators moved.
+    traffic_bytes: u64,
+    /// Time from the first sum of their bytes to the second in seconds.
+    traffic_s: f64,
+}
+
+impl Window {
+    fn sample(self, loads: usize, line_bytes: usize) -> LoadedSample {
+        let latency_s = self.loads_s / loads as f64;
+        let traffic = self.traffic_bytes as f64 / self.traffic_s;
+        LoadedSample { latency_s, bytes_per_s: traffic + line_bytes as f64 / latency_s }
     }
 }
 
@@ -278,6 +305,24 @@ mod tests {
     }
 
     #[test]
+    fn generators_share_no_cache_line() {
+        let loaded = prepare(3);
+        let places: Vec<usize> =
+            loaded.generators.iter().map(|it| std::ptr::from_ref(it).addr()).collect();
+        assert!(places.windows(2).all(|it| it[1] - it[0] >= 128), "{places:?}");
+        assert!(places.iter().all(|it| it % 128 == 0), "{places:?}");
+    }
+
+    /// The sums of the bytes take a tenth of the time: the latency excludes it, the rate does not.
+    #[test]
+    fn bytes_and_loads_have_times_of_their_own() {
+        let window = Window { loads_s: 1e-3, traffic_bytes: 11_000_000, traffic_s: 1.1e-3 };
+        let sample = window.sample(10_000, 64);
+        assert!((sample.latency_s - 100e-9).abs() < 1e-15, "{sample:?}");
+        assert!((sample.bytes_per_s - (10e9 + 640e6)).abs() < 1.0, "{sample:?}");
+    }
+
+    #[test]
     fn traffic_is_counted_and_left_in_the_buffers() {
         let mut loaded = prepare(2);
         let before = total(&loaded.moved);
@@ -296,7 +341,7 @@ mod tests {
     fn rejects_buffer_that_misses_a_rewrite() {
         let mut loaded = prepare(1);
         loaded.repetition(Traffic { reads_per_write: 1, pause_ns: 0 });
-        lock(&loaded.generators[0]).rewritten_blocks += 1;
+        lock(&loaded.generators[0].0).rewritten_blocks += 1;
         let refused = loaded.verify(&NEVER);
         assert!(matches!(refused, Err(LatencyError::WrongTraffic { .. })), "{refused:?}");
     }

@@ -20,6 +20,8 @@ const SUMS: usize = 8;
 const STEP_BYTES: usize = SUMS * 64;
 /// Minimum length of a repetition: long compared with the start of a team, tens of microseconds.
 const REPETITION_S: f64 = 2e-3;
+/// Passes in a row that must be long enough, since an interruption makes one long.
+const CALIBRATION_PASSES: usize = 3;
 
 /// Buffers to read, and their CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,9 +64,10 @@ impl ReadSweep {
         drop(unfilled);
         let sums = config.cpus.iter().map(|_| CachePadded::default()).collect();
         let mut sweep = Self { team, buffers, sums, kernel: widest_kernel(), walks: 1 };
-        while sweep.pass_s()? < REPETITION_S {
-            sweep.walks *= 2;
-        }
+        sweep.walks = calibrate(|walks| {
+            sweep.walks = walks;
+            sweep.pass_s()
+        })?;
         Ok(sweep)
     }
 
@@ -102,6 +105,21 @@ impl ReadSweep {
         }
         Ok(seconds)
     }
+}
+
+/// Returns the number of walks whose passes, by the time that `pass_s` returns, are long enough.
+fn calibrate(
+    mut pass_s: impl FnMut(usize) -> Result<f64, StreamError>,
+) -> Result<usize, StreamError> {
+    let (mut walks, mut long_passes) = (1, 0);
+    while long_passes < CALIBRATION_PASSES {
+        if pass_s(walks)? >= REPETITION_S {
+            long_passes += 1;
+        } else {
+            (walks, long_passes) = (2 * walks, 0);
+        }
+    }
+    Ok(walks)
 }
 
 /// Row of the table: instruction set, check whether this CPU has it, and the code.
@@ -199,6 +217,18 @@ mod tests {
             let sum = unsafe { (kernel.sum)(buffer.as_slice(), 5) };
             assert_eq!(sum.to_bits(), (5.0 * 3.0 * 64.0_f64).to_bits(), "{}", kernel.isa);
         }
+    }
+
+    /// Passes of 1 µs for each walk, of which the first two and the last short one are interrupted.
+    #[test]
+    fn interrupted_passes_do_not_end_the_calibration() {
+        let mut passes = 0;
+        let walks = calibrate(|walks| {
+            passes += 1;
+            let is_interrupted = [1, 2, 12].contains(&passes);
+            Ok(walks as f64 * 1e-6 + if is_interrupted { 5e-3 } else { 0.0 })
+        });
+        assert_eq!(walks.unwrap(), 2048);
     }
 
     #[test]

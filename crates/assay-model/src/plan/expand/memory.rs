@@ -18,7 +18,7 @@ const READS_PER_WRITE: [u32; 3] = [0, 2, 1];
 const PAUSES_NS: [u64; 11] = [0, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_240, 20_480];
 
 /// Returns the ladder of working sets of one core alone, and of all cores at once. The largest sets are
-/// four times the last-level caches of those cores together.
+/// four times all caches of those cores together.
 pub(super) fn cache_bandwidth(
     host: &HostFacts,
     from: Bytes,
@@ -30,7 +30,7 @@ pub(super) fn cache_bandwidth(
     let mut named = Vec::new();
     for domain in [core, node].into_iter().filter(|domain| !domain.cpus.is_empty()) {
         let cores = domain.cpus.len() as u64;
-        let caches = host.topology.last_level_bytes(&domain.cpus);
+        let caches = host.topology.cache_bytes(&domain.cpus);
         for bytes in sizes::ladder(host, from, to, caches.div_ceil(cores))? {
             // Half of the memory holds the largest ladder of a machine without visible caches.
             if bytes.saturating_mul(cores) > sizes::usable_share(host)? / 2 {
@@ -87,16 +87,18 @@ pub(super) fn loaded_latency(
     if cpus.len() < 2 {
         return Err(too_few_cores(cpus.len()));
     }
-    let caches = host.topology.last_level_bytes(&cpus);
+    let caches = host.topology.cache_bytes(&cpus);
     let cpu = cpus.remove(0);
     let own_cache = host.topology.last_level_bytes(&[cpu]);
     let line_bytes = host.topology.last_level().next().map(|cache| cache.line_bytes);
     let ladder = sizes::ladder(host, FIRST_WORKING_SET, to, own_cache)?;
+    let chain_bytes = ladder.last().copied().unwrap_or(FIRST_WORKING_SET.0);
+    let usable = sizes::usable_share(host)?.saturating_sub(chain_bytes);
     let workload = Workload::LoadedLatency(LoadedLatencyWorkload {
         cpu,
-        bytes: ladder.last().copied().unwrap_or(FIRST_WORKING_SET.0),
+        bytes: chain_bytes,
         line_bytes: line_bytes.unwrap_or_else(usual_line_bytes),
-        bytes_per_generator: generator_bytes(host, bytes, caches, cpus.len() as u64)?,
+        bytes_per_generator: generator_bytes(usable, bytes, caches, cpus.len() as u64)?,
         traffic: Domain { placement, cpus },
         mixes: READS_PER_WRITE.map(|reads_per_write| TrafficMix { reads_per_write }).to_vec(),
         pauses_ns: PAUSES_NS.to_vec(),
@@ -104,28 +106,37 @@ pub(super) fn loaded_latency(
     Ok(vec![("node".to_owned(), workload)])
 }
 
-/// Returns the bytes of the buffer of each of `generators` generators.
+/// Returns the bytes of the buffer of each of `generators` generators, which have `usable` bytes
+/// besides the chain: by default four times the caches between them.
 fn generator_bytes(
-    host: &HostFacts,
+    usable: u64,
     requested: Option<Bytes>,
     caches: u64,
     generators: u64,
 ) -> Result<u64, PlanError> {
-    let usable = sizes::usable_share(host)?;
-    match requested {
-        None => sizes::array_bytes(host, None, caches, generators),
-        Some(Bytes(bytes)) if bytes < sizes::MIN_ARRAY_BYTES => Err(PlanError::TooSmall {
-            what: "a traffic buffer",
-            given: Bytes(bytes).to_string(),
-            minimum: Bytes(sizes::MIN_ARRAY_BYTES).to_string(),
-        }),
-        Some(Bytes(bytes)) if bytes > usable / generators => Err(PlanError::NotEnoughMemory {
+    let min_bytes = sizes::MIN_ARRAY_BYTES;
+    let bytes = match requested {
+        Some(Bytes(bytes)) if bytes < min_bytes => {
+            return Err(PlanError::TooSmall {
+                what: "a traffic buffer",
+                given: Bytes(bytes).to_string(),
+                minimum: Bytes(min_bytes).to_string(),
+            });
+        }
+        Some(Bytes(bytes)) => bytes,
+        None => {
+            let rounded = (sizes::default_bytes(caches) / generators).next_multiple_of(1 << 20);
+            rounded.min(usable / generators).max(min_bytes)
+        }
+    };
+    if bytes > usable / generators {
+        return Err(PlanError::NotEnoughMemory {
             what: format!("traffic with {generators} buffers of {}", Bytes(bytes)),
             needed: sizes::format_size(bytes.saturating_mul(generators)),
             usable: sizes::format_size(usable),
-        }),
-        Some(Bytes(bytes)) => Ok(bytes),
+        });
     }
+    Ok(bytes)
 }
 
 fn too_few_cores(cores: usize) -> PlanError {

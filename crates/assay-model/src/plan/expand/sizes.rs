@@ -57,12 +57,15 @@ pub(super) fn array_bytes(
         }),
         Some(Bytes(bytes)) => Ok(bytes),
         None => {
-            let total_bytes =
-                if caches == 0 { DEFAULT_ARRAY_BYTES } else { caches * CACHE_FACTOR };
-            let rounded = (total_bytes / domains.max(1)).next_multiple_of(1 << 20);
+            let rounded = (default_bytes(caches) / domains.max(1)).next_multiple_of(1 << 20);
             Ok(rounded.min(max_bytes).max(MIN_ARRAY_BYTES))
         }
     }
+}
+
+/// Returns four times the caches, or the default size without visible ones.
+pub(super) fn default_bytes(caches: u64) -> u64 {
+    if caches == 0 { DEFAULT_ARRAY_BYTES } else { caches * CACHE_FACTOR }
 }
 
 /// Returns working sets from `from` to `to` bytes: every power of two and the step half-way
@@ -80,9 +83,8 @@ pub(super) fn ladder(
     to: Option<Bytes>,
     cache: u64,
 ) -> Result<Vec<u64>, PlanError> {
-    let default = if cache == 0 { DEFAULT_ARRAY_BYTES } else { cache * CACHE_FACTOR };
     let usable = usable_share(host)?;
-    let to = to.unwrap_or(Bytes(default.min(usable)));
+    let to = to.unwrap_or(Bytes(default_bytes(cache).min(usable)));
     if from.0 < MIN_WORKING_SET_BYTES {
         return Err(PlanError::TooSmall {
             what: "the smallest working set",

@@ -31,7 +31,9 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     let groups = group_by(all.iter().copied(), |it| context.place_label(it));
     document.heading(word("heading-cache-bandwidth"));
     document.blocks.extend(plot(context, &groups).map(Block::Plot));
-    document.blocks.push(Block::Table(levels_table(context, &groups)));
+    // A host that shows no caches has no levels.
+    let table = levels_table(context, &groups);
+    document.blocks.extend((!table.rows.is_empty()).then_some(Block::Table(table)));
 }
 
 fn bytes(estimate: &MetricEstimate) -> f64 {

@@ -1,5 +1,7 @@
 //! Common lookups of the report's sections: results, their placements and measurers, and their notes.
 
+use std::collections::BTreeMap;
+
 use assay_model::benchmark::{Benchmark, ReportSection};
 use assay_model::facts::HostFacts;
 use assay_model::run::Run;
@@ -55,17 +57,18 @@ impl<'a> ReportContext<'a> {
     fn benchmark_results(&self, benchmark: Benchmark) -> Vec<&'a MetricEstimate> {
         let mut found: Vec<&MetricEstimate> =
             self.summary.results.iter().filter(|e| e.benchmark == benchmark.id()).collect();
-        let places: Vec<String> =
-            found.iter().map(|estimate| self.place_label(estimate)).collect();
+        // Core-to-core latency has tens of thousands of pairs, each with a place of its own.
+        let mut first_positions: BTreeMap<String, usize> = BTreeMap::new();
+        for (position, estimate) in found.iter().enumerate() {
+            first_positions.entry(self.place_label(estimate)).or_insert(position);
+        }
         let metrics = benchmark.definition().metrics;
-        let order = |estimate: &MetricEstimate| {
-            let place = self.place_label(estimate);
+        found.sort_by_cached_key(|estimate| {
             (
-                places.iter().position(|p| *p == place),
+                first_positions.get(&self.place_label(estimate)).copied(),
                 metrics.iter().position(|metric| metric.name == estimate.metric),
             )
-        };
-        found.sort_by_key(|estimate| order(estimate));
+        });
         found
     }
 

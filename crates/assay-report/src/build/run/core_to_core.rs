@@ -27,7 +27,10 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     // Pairs without the numbers of their CPUs, from another source, have rows of their own.
     let (pairs, distances): (Vec<&MetricEstimate>, Vec<_>) =
         all.into_iter().partition(|it| it.metric == PAIR_METRIC && pair_cpus(it).is_some());
-    document.blocks.push(Block::Table(distances_table(context, &distances, &pairs)));
+    // Without results of distances, the table would have no columns.
+    if !distances.is_empty() {
+        document.blocks.push(Block::Table(distances_table(context, &distances, &pairs)));
+    }
     for group in group_by(pairs.iter().copied(), |it| it.host.clone()) {
         let map = CorePairs::from_estimates(&group).filter(|it| it.cores.len() > 2);
         document.blocks.extend(map.map(|it| Block::HeatMap(it.heat_map(context))));

@@ -36,6 +36,7 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
 }
 
 /// Point of a curve: the results of one pause, or of the idle chain.
+#[derive(Clone, Copy)]
 struct LoadPoint<'a> {
     latency: &'a MetricEstimate,
     bandwidth: &'a MetricEstimate,
@@ -44,7 +45,9 @@ struct LoadPoint<'a> {
 /// Curve of one mix on one host, from idle to the highest bandwidth.
 struct LoadCurve<'a> {
     name: String,
-    points: Vec<LoadPoint<'a>>,
+    idle: Option<LoadPoint<'a>>,
+    /// Points with traffic, at least one, by ascending bandwidth.
+    loaded: Vec<LoadPoint<'a>>,
 }
 
 /// Returns the curves in order of appearance. Every curve begins with the idle chain of its host.
@@ -69,19 +72,17 @@ fn curves<'a>(context: &ReportContext<'_>, all: &[&'a MetricEstimate]) -> Vec<Lo
     let key = |it: &LoadPoint<'_>| (it.latency.host.clone(), read_share(it.latency));
     let keyed = |it: &LoadPoint<'_>| (key(it).0, key(it).1.to_bits());
     let mut curves = Vec::new();
-    for mut points in group_by(loaded, keyed) {
-        let (host, share) = key(&points[0]);
-        let start = idle.iter().find(|it| it.latency.host == host);
-        points
-            .extend(start.map(|it| LoadPoint { latency: it.latency, bandwidth: it.bandwidth }));
-        points.sort_by(|a, b| a.bandwidth.median.total_cmp(&b.bandwidth.median));
+    for mut loaded in group_by(loaded, keyed) {
+        let (host, share) = key(&loaded[0]);
+        let idle = idle.iter().find(|it| it.latency.host == host).copied();
+        loaded.sort_by(|a, b| a.bandwidth.median.total_cmp(&b.bandwidth.median));
         let mix = message!(
             "attribute-reads",
             share = precision::format_percent_setting(100.0 * share)
         );
         let host = context.has_several_hosts.then_some(host);
         let name = join_details(&host.into_iter().chain([mix]).collect::<Vec<_>>());
-        curves.push(LoadCurve { name, points });
+        curves.push(LoadCurve { name, idle, loaded });
     }
     curves
 }
@@ -90,9 +91,14 @@ fn read_share(estimate: &MetricEstimate) -> f64 {
     number(estimate, Attribute::ReadShare).unwrap_or(1.0)
 }
 
-impl LoadCurve<'_> {
-    fn highest(&self) -> &LoadPoint<'_> {
-        &self.points[self.points.len() - 1]
+impl<'a> LoadCurve<'a> {
+    fn highest(&self) -> &LoadPoint<'a> {
+        &self.loaded[self.loaded.len() - 1]
+    }
+
+    /// Returns the idle chain, then the points with traffic.
+    fn points(&self) -> impl Iterator<Item = &LoadPoint<'a>> {
+        self.idle.iter().chain(&self.loaded)
     }
 
     /// Returns the latency at a share of the highest bandwidth, interpolated between the points next
@@ -100,8 +106,9 @@ impl LoadCurve<'_> {
     fn latency_at(&self, share: f64) -> Option<f64> {
         let wanted = share * self.highest().bandwidth.median;
         let at = |point: &LoadPoint<'_>| (point.bandwidth.median, point.latency.median);
-        let next = self.points.iter().position(|it| it.bandwidth.median >= wanted)?;
-        let (low, high) = (at(self.points.get(next.checked_sub(1)?)?), at(&self.points[next]));
+        let next = self.points().position(|it| it.bandwidth.median >= wanted)?;
+        let mut around = self.points().skip(next.checked_sub(1)?).map(at);
+        let (low, high) = (around.next()?, around.next()?);
         let part = (wanted - low.0) / (high.0 - low.0);
         Some(low.1 + part * (high.1 - low.1))
     }
@@ -112,7 +119,7 @@ impl LoadCurve<'_> {
             y: it.latency.median,
             interval: it.latency.ci,
         };
-        PlotSeries { name: self.name.clone(), points: self.points.iter().map(point).collect() }
+        PlotSeries { name: self.name.clone(), points: self.points().map(point).collect() }
     }
 }
 
@@ -120,21 +127,22 @@ fn plot(curves: &[LoadCurve<'_>]) -> Plot {
     let time = |point: &LoadPoint<'_>| units::quantity(point.latency.median, Unit::Second, 3);
     let describe = |curve: &LoadCurve<'_>| {
         let rate = units::quantity(curve.highest().bandwidth.median, Unit::BytePerSecond, 3);
-        message!(
+        Some(message!(
             "loaded-latency-description",
             mix = curve.name.as_str(),
-            idle = time(&curve.points[0]),
+            idle = time(curve.idle.as_ref()?),
             loaded = time(curve.highest()),
             rate = rate,
-        )
+        ))
     };
-    let description = curves.iter().map(describe).collect::<Vec<_>>().join(semicolon());
+    let description: Vec<String> = curves.iter().filter_map(describe).collect();
     let axes = [
         Axis::new(word("axis-traffic"), Unit::BytePerSecond, Scale::Linear),
         Axis::new(word("time-per-load"), Unit::Second, Scale::Linear),
     ];
     let series = curves.iter().map(LoadCurve::series).collect();
-    let plot = Plot::new(word("table-loaded-latency"), description, axes, series);
+    let plot =
+        Plot::new(word("table-loaded-latency"), description.join(semicolon()), axes, series);
     Plot { is_comparison: true, ..plot }
 }
 
@@ -144,7 +152,7 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
         message!("column-at-share", share = precision::format_percent_setting(100.0 * it))
     });
     let mut table = ReportTable::with_caption(word("table-loaded-latency"));
-    let points = || curves.iter().flat_map(|it| &it.points);
+    let points = || curves.iter().flat_map(LoadCurve::points);
     let rates = ColumnPrefixes::for_medians(points().map(|it| it.bandwidth));
     let times = ColumnPrefixes::for_medians(points().map(|it| it.latency));
     for curve in curves {
@@ -154,7 +162,10 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
         let mut row = vec![
             left(word("column-item"), curve.name.clone()),
             right(word("column-highest"), rates.value(highest.bandwidth)),
-            right(word("column-idle"), time(curve.points[0].latency.median)),
+            right(
+                word("column-idle"),
+                curve.idle.map(|it| time(it.latency.median)).unwrap_or_default(),
+            ),
         ];
         let shares = SHARES.iter().zip(&at_shares);
         row.extend(shares.map(|(share, title)| {
@@ -169,14 +180,14 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
 
 fn points_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> ReportTable {
     let latencies: Vec<&MetricEstimate> =
-        curves.iter().flat_map(|it| &it.points).map(|it| it.latency).collect();
+        curves.iter().flat_map(LoadCurve::points).map(|it| it.latency).collect();
     let interval = cells::interval_title(&latencies);
     let mut table = ReportTable::with_caption(word("details-loaded-latency"));
-    let points = || curves.iter().flat_map(|it| &it.points);
+    let points = || curves.iter().flat_map(LoadCurve::points);
     let rates = ColumnPrefixes::for_medians(points().map(|it| it.bandwidth));
     let times = ColumnPrefixes::for_medians(points().map(|it| it.latency));
     for curve in curves {
-        for LoadPoint { latency, bandwidth } in &curve.points {
+        for LoadPoint { latency, bandwidth } in curve.points() {
             let pause = text(latency, Attribute::PauseS);
             let [value, width] =
                 cells::value_columns((word("column-latency"), &interval), latency, &times);

@@ -1,6 +1,8 @@
 //! Comparison of measurers within a run: results of the same case side by side, with the ratio of
 //! their medians.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::ReportSection;
 use assay_model::summary::MetricEstimate;
@@ -41,7 +43,15 @@ fn groups<'a>(context: &ReportContext<'a>) -> Vec<Vec<&'a MetricEstimate>> {
     let here = |it: &&MetricEstimate| {
         section_of(it).is_some_and(|section| section != ReportSection::Mpi)
     };
-    for estimate in context.known_results().into_iter().filter(here) {
+    let results: Vec<_> = context.known_results().into_iter().filter(here).collect();
+    // Tens of thousands of pairs of cores have one measurer, and are not searched.
+    let measured = |it: &&'a MetricEstimate| (&*it.benchmark, &*it.metric, &*it.host);
+    let mut measurers: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for estimate in &results {
+        measurers.entry(measured(estimate)).or_default().insert(&estimate.tool.name);
+    }
+    let has_several = |it: &&'a MetricEstimate| measurers[&measured(it)].len() > 1;
+    for estimate in results.iter().copied().filter(has_several) {
         match groups.iter_mut().find(|group| is_same_case(group[0], estimate)) {
             Some(group) => group.push(estimate),
             None => groups.push(vec![estimate]),

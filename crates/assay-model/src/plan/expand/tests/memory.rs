@@ -67,12 +67,62 @@ fn refuses_buffers_that_are_too_small_or_do_not_fit() {
         (Bytes::kib(4), "a traffic buffer is too small: 4 KiB given, at least 64 KiB needed"),
         (
             Bytes(16 << 30),
-            "traffic with 7 buffers of 16 GiB needs 112 GiB, but only 51.2 GiB of memory is usable",
+            "traffic with 7 buffers of 16 GiB needs 112 GiB, but only 51.1 GiB of memory is usable",
         ),
     ] {
         let request = MeasureRequest::LoadedLatency { to: None, bytes: Some(bytes) };
         assert_eq!(expand_one(request, &host()).unwrap_err().to_string(), expected);
     }
+}
+
+/// Of a server whose second-level caches together exceed its last-level cache, every set ends at
+/// four times all caches.
+#[test]
+fn second_level_caches_count() {
+    let mut server = host();
+    let cache = |level, bytes, cpus| Cache { level, bytes, line_bytes: 64, cpus };
+    let second = (0..8).map(|core| cache(2, 2 << 20, vec![core, core + 8]));
+    server.topology.caches = second.chain([cache(3, 8 << 20, (0..16).collect())]).collect();
+    assert_eq!(server.topology.cache_bytes(&[0]), 10 << 20);
+    assert_eq!(server.topology.cache_bytes(&[0, 8, 1]), 12 << 20);
+    let request = MeasureRequest::CacheBandwidth { from: Bytes::kib(4), to: None };
+    let plan = expand_one(request, &server).unwrap();
+    let works = plan.cases.iter().filter_map(|case| case.workload.as_cache_bandwidth());
+    // 24 MiB for eight cores: the largest step of each up to 12 MiB.
+    let node = works.filter(|it| it.domain.placement == "node");
+    assert_eq!(node.map(|it| it.bytes_per_core).max(), Some(12 << 20));
+    let plan = expand_one(LOADED, &server).unwrap();
+    let work = plan.cases[0].workload.as_loaded_latency().unwrap();
+    // The chain exceeds the last level alone; seven generators share four times 24 MiB.
+    assert_eq!((work.bytes, work.bytes_per_generator), (32 << 20, 14 << 20));
+    // A guest that shows only first-level caches hides the others.
+    server.topology.caches = vec![cache(1, 32 << 10, vec![0])];
+    assert_eq!(server.topology.cache_bytes(&[0]), 0);
+}
+
+#[test]
+fn chain_and_buffers_fit_memory_together() {
+    let sizes = |available_bytes: u64, to: Option<Bytes>| {
+        let mut small = host();
+        small.memory.available_bytes = available_bytes;
+        let request = MeasureRequest::LoadedLatency { to, bytes: None };
+        expand_one(request, &small).map(|plan| {
+            let work = plan.cases[0].workload.as_loaded_latency().unwrap();
+            let buffers = work.bytes_per_generator * work.traffic.cpus.len() as u64;
+            assert!((work.bytes + buffers) as f64 <= available_bytes as f64 * 0.8);
+            (work.bytes, work.bytes_per_generator)
+        })
+    };
+    // 0.8 × 200 MiB less the chain of 128 MiB, between seven generators.
+    assert_eq!(sizes(200 << 20, None).unwrap(), (128 << 20, (32 << 20) / 7));
+    // The chain takes everything.
+    let error = sizes(160 << 20, None).unwrap_err();
+    let expected =
+        "traffic with 7 buffers of 64 KiB needs 448 KiB, but only 0 B of memory is usable";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(error.missing_requirement(), Some(MissingRequirement::Memory));
+    let error = sizes(4 << 30, Some(Bytes(3 << 30))).unwrap();
+    assert_eq!(error.0, 3 << 30);
 }
 
 #[test]
