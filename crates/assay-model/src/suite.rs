@@ -149,7 +149,7 @@ pub enum MeasureRequest {
     LoadedLatency {
         /// Working set of the chain; `None` = the largest of `memory.latency`.
         to: Option<Bytes>,
-        /// Size of the buffer of each generator; `None` = four times the last-level caches together.
+        /// Size of the buffer of each generator; `None` = four times all caches together.
         bytes: Option<Bytes>,
     },
     /// `compute.peak_flops`

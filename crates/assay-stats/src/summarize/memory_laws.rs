@@ -298,7 +298,7 @@ mod tests {
         let assisted =
             Doubt::CacheAssisted { bytes_per_array: 8 << 20, multiple: 2.0, needed: 4.0 };
         for metric in ["latency", "bandwidth"] {
-            assert_eq!(found(8 << 20, metric), [assisted.clone()]);
+            assert_eq!(found(8 << 20, metric), std::slice::from_ref(&assisted));
             assert_eq!(found(16 << 20, metric), []);
         }
     }
