@@ -40,7 +40,6 @@ impl<'a> ResultTable<'a> {
     }
 
     /// Returns the table's rows as text, and its document.
-    #[must_use]
     pub fn finish(self) -> (String, impl Fn() -> Document) {
         let rows = match self.rows.finish().files {
             ExportedFiles::Text(text) => text,

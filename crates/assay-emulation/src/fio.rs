@@ -245,7 +245,7 @@ impl FioRun<'_> {
         match &request.output.file {
             None => terminal.print(output.strip_prefix(&start).unwrap_or(&output)),
             Some(path) => {
-                output_file::write(&path_text::decode_path(path), &(written + &output))?
+                output_file::write(&path_text::decode_path(path), &(written + &output))?;
             }
         }
         match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)).or(left) {

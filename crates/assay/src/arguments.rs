@@ -118,7 +118,7 @@ pub(crate) enum AssayCommand {
     /// Run IOR command lines, with IOR's output; ranks are threads
     Ior(IorArguments),
     /// Run an iperf3 client or server, with iperf3's options, output and protocol
-    Iperf3(Iperf3Arguments),
+    Iperf3(Box<Iperf3Arguments>),
     /// Run a qperf client or server, with qperf's tests, output and protocol
     Qperf(QperfArguments),
     /// Send ICMP echo requests and report the distribution of round trips

@@ -95,12 +95,13 @@ fn entry_json(
         entries.push(("total_err", JsonValue::Whole(result.errors)));
         entries.push(("first_error", JsonValue::Whole(result.error.0.unsigned_abs().into())));
     }
-    entries.extend([
+    let latency_goal = [
         ("latency_depth", JsonValue::Whole(u64::from(result.job.depth))),
         ("latency_target", JsonValue::Whole(0)),
         ("latency_percentile", JsonValue::Number(100.0)),
         ("latency_window", JsonValue::Whole(0)),
-    ]);
+    ];
+    entries.extend(latency_goal.into_iter().filter(|_| !result.job.creates_only));
     if !result.job.description.is_empty() {
         entries.push(("desc", JsonValue::text(&result.job.description)));
     }

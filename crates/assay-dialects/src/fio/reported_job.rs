@@ -48,6 +48,9 @@ pub struct ReportedJob {
     /// `continue_on_error`: the number of errors is reported.
     #[serde(default)]
     pub counts_errors: bool,
+    /// `create_only`: no I/O, whose depth and latency goal are then not printed.
+    #[serde(default)]
+    pub creates_only: bool,
 }
 
 /// Returns the options of each job that its report depends on.
@@ -78,6 +81,7 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
             direction_report: options.direction_report,
             kb_base: options.kb_base,
             counts_errors: options.load.counts_errors(),
+            creates_only: options.behaviour.creates_only,
         }
     };
     plan.options.iter().enumerate().map(job).collect()

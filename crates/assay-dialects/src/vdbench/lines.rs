@@ -242,10 +242,11 @@ impl Reader<'_, '_> {
         let why = os_error::simplify_message(&error.to_string());
         let message = format!("cannot read the file `{}`: {why}", written.display());
         let place = by.map(|spot| self.lines.location(spot));
-        let mut tried = format!("tried `{}`", path.display());
-        if path != written {
-            tried += &format!(" and `{}`", written.display());
-        }
+        let others = match path == written {
+            true => String::new(),
+            false => format!(" and `{}`", written.display()),
+        };
+        let tried = format!("tried `{}`{others}", path.display());
         self.lines
             .report(DiagnosticSeverity::Error, "V101", place, message)
             .advise(tried, "stops");

@@ -146,7 +146,7 @@ fn without_journal(outcome: &StorageOutcome) -> StorageOutcome {
         submissions: stream.submissions.clone(),
         completions: stream.completions.clone(),
         journal: vec![],
-        batches: stream.batches.clone(),
+        batches: stream.batches,
     };
     StorageOutcome {
         tallies: outcome.tallies.clone(),

@@ -94,11 +94,9 @@ impl Iperf3Output {
         if self.shape != Iperf3OutputShape::Text {
             return String::new();
         }
-        let mut label =
-            self.title.as_ref().map_or(String::new(), |title| format!("{title}:  "));
-        if let Some(number) = self.test {
-            label += &format!("test {number}:  ");
-        }
+        let title = self.title.iter().map(|title| format!("{title}:  "));
+        let test = self.test.iter().map(|number| format!("test {number}:  "));
+        let label: String = title.chain(test).collect();
         text.lines().map(|line| format!("{label}{line}\n")).collect()
     }
 

@@ -16,15 +16,20 @@ use crate::words;
 /// Prefix of parameter columns, because a parameter may have the name of a column: LINPACK's `n`.
 const PARAMETER_PREFIX: &str = "parameters.";
 
+/// Cell of a row.
+type CellText<'t, R> = Box<dyn Fn(&R) -> String + 't>;
+/// Column with its name and the cell of a row.
+type NamedCell<R> = (&'static str, fn(&R) -> String);
+
 /// Columns of a table, each with its name and the cell of a row.
-struct Columns<'t, R>(Vec<(String, Box<dyn Fn(&R) -> String + 't>)>);
+struct Columns<'t, R>(Vec<(String, CellText<'t, R>)>);
 
 impl<'t, R: 't> Columns<'t, R> {
-    fn new<const N: usize>(columns: [(&str, fn(&R) -> String); N]) -> Self {
+    fn new<const N: usize>(columns: [NamedCell<R>; N]) -> Self {
         Self(Vec::new()).with_columns(columns)
     }
 
-    fn with_columns<const N: usize>(mut self, columns: [(&str, fn(&R) -> String); N]) -> Self {
+    fn with_columns<const N: usize>(mut self, columns: [NamedCell<R>; N]) -> Self {
         for (name, cell) in columns {
             self.0.push((name.to_owned(), Box::new(cell)));
         }

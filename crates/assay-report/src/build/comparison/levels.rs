@@ -101,7 +101,7 @@ fn table(comparison: &LevelComparison, metric: &MetricLevels) -> ReportTable {
         let Some(condition) = comparison.conditions.get(level.condition) else { continue };
         let levels = comparison.factors.iter().zip(&condition.levels);
         let mut row: Vec<ColumnCell> =
-            levels.map(|(name, it)| cell(factor_name(name), &*it.level)).collect();
+            levels.map(|(name, it)| cell(factor_name(name), &it.level)).collect();
         // An interval too wide to print still exists.
         let missing = if level.estimate.ci.is_some() { "–" } else { word("no-interval") };
         let own = prefixes.interval(&level.estimate).unwrap_or_else(|| missing.to_owned());
