@@ -175,7 +175,7 @@ iperf Done.
     );
 }
 
-/// iperf3 prints 0 for what only the other end measured.
+/// iperf3 prints 0 for the figures of the other end.
 #[test]
 fn server_prints_zeros_for_the_other_end() {
     let check = |udp: bool, sent: bool, pointers: &[(&str, serde_json::Value)]| {

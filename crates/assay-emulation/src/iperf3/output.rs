@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::options::network::Iperf3Arguments;
 
 /// Formatter of the output, in text, as one JSON document or as a stream of JSON events. Each method
-/// returns what is to be printed; a document is returned as a whole at the end.
+/// returns the text to print; a document is returned as a whole at the end.
 pub(super) struct Iperf3Output {
     shape: Iperf3OutputShape,
     pub(super) style: Iperf3TextStyle,

@@ -136,7 +136,7 @@ impl<'t> ServerOutputs<'t> {
         Self { typed, clients, tests: HashMap::new() }
     }
 
-    /// Returns what is before each line about a test, if several run at once.
+    /// Returns the start of each line about a test, if several run at once.
     fn label(&self, report: &Iperf3ServerReport) -> String {
         match report {
             Iperf3ServerReport::Test(number, _) if self.clients > 1 => {

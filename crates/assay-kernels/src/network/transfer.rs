@@ -53,7 +53,7 @@ pub struct Flow {
     pub pace: Option<SendRate>,
     /// CPU to run on; `None` = chosen by the system.
     pub cpu: Option<usize>,
-    /// File whose contents a TCP stream sends once, or to which it writes what it receives.
+    /// File whose contents a TCP stream sends once, or to which it writes received data.
     pub file: Option<PathBuf>,
 }
 

@@ -209,12 +209,7 @@ impl NetworkError {
                 "check the other end's output; a firewall may also cut connections"
             }
             Self::NotAdmitted { source, .. } => source.advice(),
-            Self::AboveLimit { source: ExceededLimit::OneFile, .. } => {
-                "start the server without -F to permit the test"
-            }
-            Self::AboveLimit { .. } => {
-                "raise --server-bitrate-limit or --server-max-duration to permit the test"
-            }
+            Self::AboveLimit { source, .. } => source.advice(),
             Self::ClosedAfterLogin { .. } => LOGIN_ADVICE,
             Self::NoLogin { .. } => "use another key, user or password",
             Self::Iperf3 { source, .. } => match source {

@@ -44,7 +44,7 @@ pub struct Iperf3ClientTest {
     pub idle_timeout: Duration,
     /// Credentials for a server with authentication.
     pub credentials: Option<Credentials>,
-    /// File whose contents the streams send, or to which they write what they receive.
+    /// File whose contents the streams send, or to which they write received data.
     pub file: Option<PathBuf>,
 }
 

@@ -42,6 +42,18 @@ pub enum ExceededLimit {
 }
 
 impl ExceededLimit {
+    pub(super) const fn advice(self) -> &'static str {
+        match self {
+            Self::OneFile => "start the server without -F to permit the test",
+            Self::RequestedRate { .. }
+            | Self::MeasuredRate { .. }
+            | Self::Duration { .. }
+            | Self::NoDuration { .. } => {
+                "raise --server-bitrate-limit or --server-max-duration to permit the test"
+            }
+        }
+    }
+
     /// Returns iperf3's error number.
     pub(super) const fn number(self) -> i32 {
         match self {

@@ -58,7 +58,7 @@ pub struct Iperf3Service {
     pub endpoint: EndpointOptions,
     /// Whether TCP uses several paths (MPTCP) with clients that do.
     pub multipath: bool,
-    /// File that streams send, or write what they receive to.
+    /// File that streams send, or to which they write received data.
     pub file: Option<PathBuf>,
     /// Authentication; `None` admits everyone, including qperf, which has no authentication.
     pub gate: Option<Arc<LoginGate>>,

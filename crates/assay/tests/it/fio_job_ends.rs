@@ -1,5 +1,5 @@
 //! Ends of the jobs of `assay fio` beside the real fio: errors, full targets, the exits of other
-//! jobs, and what is left in the files.
+//! jobs, and the contents of the files afterwards.
 
 use std::process::Command;
 

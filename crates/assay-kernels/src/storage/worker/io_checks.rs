@@ -80,7 +80,7 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         }
     }
 
-    /// Compares what was read with the pattern of the writes.
+    /// Compares the data read with the pattern of the writes.
     fn verify_pattern(&mut self, slot: u32, content: &WriteContent) {
         let state = self.slots[slot as usize];
         let (offset, bytes) = (state.offset, u64::from(state.bytes));

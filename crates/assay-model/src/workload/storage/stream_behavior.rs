@@ -44,7 +44,7 @@ pub struct StreamBehavior {
     /// Whether the end of the stream also ends the phases that follow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_plan: bool,
-    /// Whether it reads back what the stream of the same number wrote in the phase before.
+    /// Whether it reads back the writes of the stream with the same number in the phase before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reads_back: bool,
     /// Added to the nice value of its threads.
