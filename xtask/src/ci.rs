@@ -44,8 +44,12 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     clock.run_step("deny", || check_dependencies(root))?;
     clock.run_step("book", || book::build(root).map(drop))?;
     let mut outcome = clock.run_step("test", || test::run_tier(root, TestTier::Quick))?;
-    clock.run_step("fuzz", || fuzz::run_briefly(root))?;
-    clock.run_step("dist", || dist::run_development(root))?;
+    // Packing compresses on one CPU; the inputs of the readers are tried for a fixed time.
+    clock.run_beside(
+        "dist",
+        || dist::run_development(root),
+        |clock| clock.run_step("fuzz", || fuzz::run_briefly(root)),
+    )?;
     clock.run_step("faults", || faults::run_briefly(root))?;
     clock.run_step("tools", || test::tools::check(root))?;
     outcome.merge(clock.run_step("test --all", || test::run_tier(root, TestTier::Thorough))?);

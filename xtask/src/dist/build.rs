@@ -50,8 +50,10 @@ pub(super) fn build(root: &Path, sources: &Path, machine: &'static Machine) -> R
 /// Builds the development program if it is out of date, and describes it, without its symbols, as a
 /// release for this machine.
 pub(super) fn take_development_build(root: &Path) -> Result<Release> {
-    let mut cargo = command::cargo(root);
-    command::run(cargo.args(["build", "--quiet", "--locked", "--package", "assay"]))?;
+    // With the package that `fuzz` builds: alone, the program's packages would have other features and be
+    // compiled twice.
+    let build = ["build", "--quiet", "--locked", "-p", "assay-fuzz", "-p", "assay"];
+    command::run(command::cargo(root).args(build))?;
     let tools = install_tools(root, &[])?;
     let machine = MACHINES.iter().find(|it| it.is_native());
     let machine = machine.context("nothing is released for this machine")?;
