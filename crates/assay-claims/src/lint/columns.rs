@@ -84,7 +84,7 @@ const CHANCE: f64 = 0.05;
 /// Maximum expected number of unrelated columns that agree as often.
 const MAX_EXPECTED: f64 = 0.01;
 
-/// Returns whether so many of the rows agree with one of these formulas that it is no coincidence:
+/// Returns whether more rows agree with one of these formulas than by coincidence:
 /// expected number = formulas × C(rows, matching) × chance ^ matching.
 fn is_relation(formulas: usize, matching: usize, rows: usize) -> bool {
     let different = rows.saturating_sub(matching);

@@ -48,7 +48,7 @@ impl Iperf3Sink {
     }
 
     /// Prints a message of the protocol under its name (`-d`): between lines of text, and on
-    /// standard error beside JSON, which it would damage. `label` is before each line.
+    /// standard error with JSON, which it would damage. `label` is before each line.
     pub(super) fn print_message(
         &mut self,
         terminal: &mut Terminal,
