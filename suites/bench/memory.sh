@@ -2,12 +2,14 @@
 # memory.sh setup          compiles the loops
 # memory.sh TOOL           prints the bandwidth of each operation in B/s, counted as STREAM does
 #
-# All tools have one thread for each CPU of this process, and arrays of 512 MiB: far beyond the caches of
-# a desktop; on a machine with larger ones, raise it to four times their sum.
+# All tools have one thread for each CPU of this process, and arrays of four times the last-level caches, 512 MiB at
+# least.
 set -eu
 assay=${ASSAY:-target/release/assay}
 folder=target/bench/memory
-bytes=$((512 << 20))
+caches=$(lscpu --bytes --caches=NAME,ALL-SIZE | awk '$1 == "L3" { print $2 }')
+bytes=$((4 * ${caches:-0}))
+[ "$bytes" -ge $((512 << 20)) ] || bytes=$((512 << 20))
 threads=$(nproc)
 export OMP_NUM_THREADS="$threads" OMP_PROC_BIND=true OMP_PLACES=threads
 

@@ -175,15 +175,16 @@ fn measure_suites(
         if let (Some(blocks), false) = (blocks, matches!(suite.peers, PeerLevels::Alone)) {
             run.args(["--blocks", blocks]);
         }
-        match run.status()?.code() {
-            Some(0) => {}
+        let is_complete = match run.status()?.code() {
+            Some(0) => true,
             // A peer that is not installed, for example.
             Some(FAILED_MEASUREMENT) => {
-                println!("bench: {file}: the page lacks what could not be measured");
+                println!("bench: {file}: the page says what could not be measured");
+                false
             }
             code => bail!("{} failed: {code:?}", command::format_command(&run)),
-        }
-        text += &report_suite(root, assay, suite, &store)?;
+        };
+        text += &report_suite(root, assay, suite, &store, is_complete)?;
     }
     Ok(text)
 }
@@ -198,12 +199,24 @@ fn search_path(root: &Path, assay: &Path) -> Result<OsString> {
 
 /// Returns the comparisons of a suite and, from the report of its last run, machine and levels; of a
 /// suite without peers, the whole report.
-fn report_suite(root: &Path, assay: &Path, suite: &BenchSuite, store: &Path) -> Result<String> {
+fn report_suite(
+    root: &Path,
+    assay: &Path,
+    suite: &BenchSuite,
+    store: &Path,
+    is_complete: bool,
+) -> Result<String> {
     let mut text = String::new();
     for (peer, own) in suite.peers.pairs() {
         let mut compare = command::at_root(root, assay);
         compare.args(["compare", &peer, &own, "--margin", suite.margin]);
-        text += &print_markdown(compare.arg("--store").arg(store), &COMPARISON_CODES)?;
+        compare.arg("--store").arg(store);
+        text += &match print_markdown(&mut compare, &COMPARISON_CODES) {
+            Err(_) if !is_complete => {
+                format!("## {peer} and {own}\n\nNot compared: one of them could not be measured.\n\n")
+            }
+            printed => printed?,
+        };
     }
     let mut report = command::at_root(root, assay);
     report.args(["report", "latest", "--store"]).arg(store);
