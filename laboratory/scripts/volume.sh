@@ -19,7 +19,7 @@ if [ "$guest" = 2 ]; then
   sync
   echo b > /proc/sysrq-trigger
 fi
-for module in macvlan sch_netem nfsv3; do modprobe $module; done
+for module in macvlan sch_netem sch_fq nfsv3; do modprobe $module; done
 mkdir -p /mnt/near /mnt/far /mnt/volume /mnt/soft /mnt/asked /mnt/brief
 hard='vers=3,proto=tcp,port=2049,mountport=20048,mountproto=tcp,nolock,hard'
 at=10
@@ -67,6 +67,49 @@ echo '== connections'
 for host in near far; do
   echo "$host $(nsenter --net=/run/netns/$host grep -c ':0801 01' /proc/net/tcp)"
 done
+
+# A factor: each level mounts anew, and every connection sends at most 4 Mbit/s.
+mkdir -p /mnt/factor
+tc qdisc add dev eth0 root fq maxrate 4mbit
+cat > /tmp/leave.sh <<'LEAVE'
+if [ -e /tmp/level ]; then
+  echo "nconnect=$(cat /tmp/level): $(grep -c ':0801 01' /proc/net/tcp)" >> /tmp/levels
+  rm /tmp/level
+fi
+umount /mnt/factor
+LEAVE
+cat > /tmp/nconnect.toml <<'SUITE'
+name = "nconnect"
+title = "writes over connections of a limited rate"
+budget = "40s"
+blocks = 2
+[[factor]]
+name = "nconnect"
+levels = [1, 4]
+apply = 'sh /tmp/leave.sh && mount.nfs 10.0.1.2:/srv/volume /mnt/factor -o "$OPTIONS",nconnect={nconnect} && echo {nconnect} > /tmp/level'
+restore = 'sh /tmp/leave.sh && mount.nfs 10.0.1.2:/srv/volume /mnt/factor -o "$OPTIONS"'
+[[measure]]
+benchmark = "storage"
+name = "SeqWrite"
+operation = "write"
+pattern = "sequential"
+bs = "64KiB"
+depth = 16
+size = "8MiB"
+SUITE
+OPTIONS="$hard,nosharecache"
+export OPTIONS
+mount.nfs 10.0.1.2:/srv/volume /mnt/factor -o "$OPTIONS"
+echo '== nconnect'
+code=0
+/lab/assay run /tmp/nconnect.toml --target /mnt/factor/written \
+  --quiet --store /tmp/factor || code=$?
+echo "exit $code"
+sort -u /tmp/levels
+# Undecided after two blocks.
+/lab/assay compare nconnect=1 nconnect=4 --format json --store /tmp/factor || [ $? = 6 ]
+tc qdisc del dev eth0 root
+umount /mnt/factor
 
 # The same server from the guest itself: one connection for measured files and queries.
 mount.nfs 10.0.1.2:/srv/volume /mnt/volume -o $hard

@@ -63,6 +63,7 @@ const MODULES: &[&str] = &[
     "raid0",
     "rdma_rxe",
     "rdma_ucm",
+    "sch_fq",
     "sch_netem",
     "veth",
     "virtio_blk",

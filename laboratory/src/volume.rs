@@ -16,7 +16,8 @@ pub(super) const SCENARIO: Scenario = Scenario {
     title: "A volume of NFS, near and far, and its server killed",
     description: "One guest serves NFS from a disk, the kernel of another is its clients: two network namespaces with addresses, \
             mounts and connections of their own, of which `far` sends every packet 20 ms later (`netem`). They are \
-            hosts of one run. Then the server's kernel is reset while reads go on at a fixed rate, and boots again: \
+            hosts of one run. A suite mounts the volume with one connection and with four (`nconnect`), each of which sends \
+            at most 4 Mbit/s (`fq`), and writes. Then the server's kernel is reset while reads go on at a fixed rate, and boots again: \
             beside them a shell asks the server for the attributes of a file again and again, and its longest wait \
             is the outage. A mount that waits for ever (`hard`) has reads that take as long; one that gives up \
             (`soft`) has errors, and no figure. A phase whose file was opened before fails.",
@@ -55,6 +56,7 @@ fn judge(output: &str) -> Result<Vec<LabFigure>> {
     let curves = output_section(output, "curves")?;
     figures.push(check_exit_code("near and far", curves));
     figures.extend(check_near_and_far(&parse_document(curves)?)?);
+    figures.extend(check_factor(output_section(output, "nconnect")?)?);
     let killed = output_section(output, "killed")?;
     figures.push(check_exit_code("a server that is killed and comes back", killed));
     figures.extend(check_outage(&parse_document(killed)?, killed)?);
@@ -173,6 +175,36 @@ fn check_mount_options(doctor: &Value, connections: &str) -> Result<Vec<LabFigur
             "/mnt/near rsize=65536,wsize=65536; /mnt/far rsize=262144,wsize=262144",
             observed("storage.nfs-call-size")?,
         ),
+    ])
+}
+
+/// Checks a factor whose levels mount with one connection and with four, of 4 Mbit/s each.
+fn check_factor(text: &str) -> Result<[LabFigure; 3]> {
+    let applied: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("nconnect=")).collect();
+    let comparison = parse_document(text)?;
+    let pairs = comparison["pairs"].as_array().context("there is no comparison")?;
+    let pair = pairs.iter().find(|pair| pair["a"]["metric"] == "bandwidth");
+    let pair = pair.context("the bandwidth is not compared")?;
+    let (one, four) = (number(&pair["a"], "median")?, number(&pair["b"], "median")?);
+    Ok([
+        check_exit_code("nconnect as a factor", text),
+        LabFigure::exact(
+            "nconnect as a factor: connections at the end of each level, by the kernel",
+            "nconnect=1: 1, nconnect=4: 4",
+            applied.join(", "),
+        ),
+        LabFigure {
+            name: "nconnect as a factor: four connections ÷ one".to_owned(),
+            truth: "4, ± 20 %: each sends at most 4 Mbit/s (`fq`)".to_owned(),
+            reported: format!(
+                "{:.2} ({:.2} MB/s ÷ {:.2} MB/s)",
+                four / one,
+                four / 1e6,
+                one / 1e6
+            ),
+            verdict: Evidence::relative(four / one, 4.0, 0.2).judge(),
+        },
     ])
 }
 
@@ -380,10 +412,12 @@ mod tests {
             ),
         ];
         let soft = r#"{"results":[],"failures":[{"reason":"3 I/O of a failed: read of 4096 bytes at byte 8192 of /mnt/soft/data-soft: Input/output error; more"}]}"#;
+        let factor =
+            r#"{"pairs":[{"a":{"metric":"bandwidth","median":5e5},"b":{"median":2e6}}]}"#;
         let written = soft.replace("read of", "write of").replace("data-soft", "new");
         format!(
             "\n== doctor\n{{\"findings\":[{}]}}\n== curves\n{curves}\nexit 0\n== connections\nnear 1\nfar 4\n\
-             == killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n\
+             == nconnect\nexit 0\nnconnect=1: 1\nnconnect=4: 4\n{factor}\n== killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n\
              == soft\n{soft}\nexit 4\n== written\n{written}\nexit 4\nRemoved 1 file\nfile gone\n\
              == between\nerror: the target /mnt/brief/between cannot be used\n  why: Input/output error\nexit 4\n{{\"results\":[]}}\n",
             findings.join(",")
@@ -397,6 +431,12 @@ mod tests {
         for (from, to, expected) in [
             ("nconnect=4", "nconnect=1", "nconnect by doctor"),
             ("far 4", "far 1", "connections to the server, by the kernel"),
+            (
+                "nconnect=4: 4",
+                "nconnect=4: 1",
+                "nconnect as a factor: connections at the end of each level, by the kernel",
+            ),
+            ("2e6", "5e5", "nconnect as a factor: four connections ÷ one"),
             ("rsize=65536", "rsize=1048576", "sizes of calls by doctor"),
             ("[150.0,77.5]", "[77.5,150.0]", "near: engine"),
             ("\"mean\":980.0", "\"mean\":800.0", "both together: rate"),
