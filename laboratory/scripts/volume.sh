@@ -81,7 +81,7 @@ LEAVE
 cat > /tmp/nconnect.toml <<'SUITE'
 name = "nconnect"
 title = "writes over connections of a limited rate"
-budget = "40s"
+budget = "24s"
 blocks = 2
 [[factor]]
 name = "nconnect"
@@ -95,14 +95,14 @@ operation = "write"
 pattern = "sequential"
 bs = "64KiB"
 depth = 16
-size = "8MiB"
+size = "4MiB"
 SUITE
 OPTIONS="$hard,nosharecache"
 export OPTIONS
 mount.nfs 10.0.1.2:/srv/volume /mnt/factor -o "$OPTIONS"
 echo '== nconnect'
 code=0
-/lab/assay run /tmp/nconnect.toml --target /mnt/factor/written \
+/lab/assay run /tmp/nconnect.toml --target /mnt/factor/written --settle 1s \
   --quiet --store /tmp/factor || code=$?
 echo "exit $code"
 sort -u /tmp/levels
