@@ -213,7 +213,9 @@ fn report_suite(
         compare.arg("--store").arg(store);
         text += &match print_markdown(&mut compare, &COMPARISON_CODES) {
             Err(_) if !is_complete => {
-                format!("## {peer} and {own}\n\nNot compared: one of them could not be measured.\n\n")
+                format!(
+                    "## {peer} and {own}\n\nNot compared: one of them could not be measured.\n\n"
+                )
             }
             printed => printed?,
         };
