@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use assay_kernels::memory::core_to_core::{CorePair, CoreToCoreError};
 use assay_model::entry::SeriesKey;
 use assay_model::event::StopReason;
-use assay_model::failure::ErrorArea;
 use assay_model::seed;
 use assay_model::workload::{CoreToCoreWorkload, CpuPairs};
 use assay_stats::quantile;
@@ -67,11 +66,9 @@ fn measure_round(
         }
         let cpus = work.groups[group].pairs[pair];
         let accepted = round_trips.get(&(group, pair)).copied();
-        let mut core_pair =
-            prepare_pair(cpus, is_first_home, accepted).map_err(|error| case_error(&error))?;
+        let mut core_pair = prepare_pair(cpus, is_first_home, accepted)?;
         round_trips.insert((group, pair), core_pair.round_trips());
-        let seconds =
-            measure_pair(&mut core_pair, repetitions).map_err(|error| case_error(&error))?;
+        let seconds = measure_pair(&mut core_pair, repetitions)?;
         latencies_s[group].push(seconds);
         recorder.add_series_sample(pair_key(&work.groups[group], cpus), seconds);
     }
@@ -136,14 +133,6 @@ impl PairOrder {
             seed::mix(round_seed ^ ((*group as u64) << 32 | *pair as u64))
         });
     }
-}
-
-fn case_error(error: &CoreToCoreError) -> CaseError {
-    let area = match error {
-        CoreToCoreError::StartThreads(_) => ErrorArea::Threads,
-        CoreToCoreError::MapLines(_) | CoreToCoreError::WrongCount { .. } => ErrorArea::Latency,
-    };
-    CaseError::from_error(area, error)
 }
 
 #[cfg(test)]
