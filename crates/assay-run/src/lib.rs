@@ -8,6 +8,7 @@
 //! ```
 
 pub mod agent;
+mod background_thread;
 mod bind;
 mod block_order;
 mod condition_command;
