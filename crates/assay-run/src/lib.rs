@@ -11,6 +11,7 @@ pub mod agent;
 mod background_thread;
 mod bind;
 mod block_order;
+mod cancellable_wait;
 mod condition_command;
 pub mod coordinator;
 mod counter_watch;

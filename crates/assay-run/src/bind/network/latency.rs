@@ -176,18 +176,14 @@ impl PingPongCase<'_> {
 fn wait_for_load(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
     const LONGEST: Duration = Duration::from_secs(10);
     const GLANCE: Duration = Duration::from_millis(50);
-    let wanted = || !cancel.load(Ordering::Relaxed);
     let began = Instant::now();
-    while wanted() && began.elapsed() < LONGEST {
+    while !cancel.load(Ordering::Relaxed) && began.elapsed() < LONGEST {
         match started.recv_timeout(GLANCE) {
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let full = Instant::now() + FILL_TIME;
-    while wanted() && Instant::now() < full {
-        std::thread::sleep(GLANCE);
-    }
+    cancellable_wait::wait(FILL_TIME, cancel);
 }
 
 /// Returns turns of ICMP echoes to the other host of a pair, the workload's host, or loopback.
