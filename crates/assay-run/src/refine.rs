@@ -119,7 +119,5 @@ fn shortest_solve_s(
 /// Returns the median of a metric's first series in a case, in the metric's base unit.
 fn median(found: &Run, case: &str, metric: &str) -> Option<f64> {
     let series = found.case(case)?.series.iter().find(|series| series.metric == metric)?;
-    let mut values: Vec<f64> = series.samples.iter().map(|sample| sample.value).collect();
-    values.sort_by(f64::total_cmp);
-    quantile::median(&values)
+    quantile::unsorted_median(series.samples.iter().map(|sample| sample.value))
 }

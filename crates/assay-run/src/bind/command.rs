@@ -149,8 +149,7 @@ impl<'c> CommandSession<'c> {
             times.push(ended.wall_s);
             floor = floor.max(ended.floor_bytes);
         }
-        times.sort_by(f64::total_cmp);
-        if let Some(median) = quantile::median(&times) {
+        if let Some(median) = quantile::unsorted_median(times) {
             recorder.add_fact(Attribute::StartTime, median);
         }
         recorder.add_fact(Attribute::MemoryFloor, floor);

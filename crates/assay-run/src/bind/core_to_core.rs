@@ -72,7 +72,7 @@ fn measure_round(
         latencies_s[group].push(seconds);
         recorder.add_series_sample(pair_key(&work.groups[group], cpus), seconds);
     }
-    for (group, latencies_s) in work.groups.iter().zip(&mut latencies_s) {
+    for (group, latencies_s) in work.groups.iter().zip(latencies_s) {
         let key = SeriesKey { metric: "latency", dimensions: group.dimensions() };
         recorder.add_series_sample(key, median(latencies_s));
     }
@@ -93,9 +93,8 @@ fn prepare_pair(
 
 /// Returns the median seconds per hand-over of a few repetitions.
 fn measure_pair(pair: &mut CorePair, repetitions: usize) -> Result<f64, CoreToCoreError> {
-    let mut latencies_s =
-        (0..repetitions).map(|_| pair.repetition()).collect::<Result<Vec<f64>, _>>()?;
-    Ok(median(&mut latencies_s))
+    let latencies_s = (0..repetitions).map(|_| pair.repetition());
+    Ok(median(latencies_s.collect::<Result<Vec<f64>, _>>()?))
 }
 
 fn pair_key(group: &CpuPairs, cpus: [u32; 2]) -> SeriesKey {
@@ -103,9 +102,8 @@ fn pair_key(group: &CpuPairs, cpus: [u32; 2]) -> SeriesKey {
 }
 
 /// Returns the median; NaN without values, which a distance never is.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    quantile::median(values).unwrap_or(f64::NAN)
+fn median(values: Vec<f64>) -> f64 {
+    quantile::unsorted_median(values).unwrap_or(f64::NAN)
 }
 
 /// Order of the pairs: index of the group, and of the pair within it.
