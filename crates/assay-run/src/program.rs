@@ -129,10 +129,11 @@ fn own_peak_bytes() -> Option<u64> {
     meminfo::parse_bytes(&status, "VmHWM")
 }
 
-/// Returns the file of this program. An agent has removed its copy, which the kernel still starts.
-fn own_program() -> io::Result<PathBuf> {
+/// Returns a path that starts this program, also for other processes. An agent has removed its copy,
+/// which the kernel still starts.
+pub(crate) fn own_program() -> io::Result<PathBuf> {
     let path = std::env::current_exe()?;
-    Ok(if path.exists() { path } else { PathBuf::from("/proc/self/exe") })
+    Ok(if path.exists() { path } else { format!("/proc/{}/exe", std::process::id()).into() })
 }
 
 /// Program to start, with its limits.
