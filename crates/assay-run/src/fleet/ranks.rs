@@ -155,7 +155,7 @@ impl RemoteRanks {
             Ok(RankReply::Place(_)) => {
                 (1, "the other host sent an unexpected reply\n".to_owned())
             }
-            Err(error) => (1, FailureReason::error_chain(&error).join(": ") + "\n"),
+            Err(error) => (1, FailureReason::error_line(&error) + "\n"),
         };
         // Without the folder no launcher waits for the result.
         let _ = fs::write(folder.join("said"), said)
@@ -245,10 +245,9 @@ fn start_daemon(words: &[String], over: &AtomicBool) -> RankReply {
             let said = String::from_utf8_lossy(&ended.output.stderr).into_owned();
             RankReply::Ended { code, said }
         }
-        Err(error) => RankReply::Ended {
-            code: 1,
-            said: FailureReason::error_chain(&error).join(": ") + "\n",
-        },
+        Err(error) => {
+            RankReply::Ended { code: 1, said: FailureReason::error_line(&error) + "\n" }
+        }
     }
 }
 

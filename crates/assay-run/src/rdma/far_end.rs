@@ -80,7 +80,7 @@ fn serve_channel(
     if let Err(error) = &served {
         let reason = match error {
             RdmaTestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
-            other => CaseFailure::error_chain(other).join(": "),
+            other => CaseFailure::error_line(other),
         };
         // The leading end may have gone already.
         let _ = line.send(&RdmaMessage::Failed { reason, advice: error.failure().advice() });
