@@ -22,15 +22,7 @@ pub(crate) struct Sources {
     /// Texts of all files; empty for those that are not UTF-8.
     pub files: BTreeMap<String, String>,
     /// Parsed Rust files.
-    pub rust: BTreeMap<String, RustFile>,
-}
-
-/// Rust file as syntax, and as tokens for rules that also apply inside macros.
-pub(crate) struct RustFile {
-    /// Syntax tree of the file.
-    pub syntax: syn::File,
-    /// Tokens of the file.
-    pub tokens: TokenStream,
+    pub rust: BTreeMap<String, syn::File>,
 }
 
 impl Sources {
@@ -65,7 +57,7 @@ impl Sources {
         let mut rust = BTreeMap::new();
         for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
             let parsed =
-                RustFile::parse(text).with_context(|| format!("{path} is not Rust"))?;
+                syn::parse_file(text).with_context(|| format!("{path} is not Rust"))?;
             rust.insert(path.clone(), parsed);
         }
         Ok(Self { files, rust })
@@ -80,12 +72,6 @@ impl Sources {
             .iter()
             .filter(|(path, _)| endings.iter().any(|ending| path.ends_with(ending)))
             .map(|(path, text)| (path.as_str(), text.as_str()))
-    }
-}
-
-impl RustFile {
-    fn parse(text: &str) -> syn::Result<Self> {
-        Ok(Self { syntax: syn::parse_str(text)?, tokens: text.parse()? })
     }
 }
 

@@ -24,7 +24,6 @@ mod shell;
 mod sizes;
 pub(crate) mod summary;
 mod threads;
-mod unsafety;
 mod versions;
 mod voice;
 mod wildcards;
@@ -44,7 +43,6 @@ const RULES: &[Rule] = &[
     sizes::check,
     summary::check,
     threads::check,
-    unsafety::check,
     versions::check,
     voice::check,
     wildcards::check,

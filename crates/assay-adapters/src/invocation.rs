@@ -59,6 +59,23 @@ pub struct Invocation {
     pub repetitions: u32,
 }
 
+impl Invocation {
+    /// Process of the tool without arguments, files or CPUs, with numbers as in the C locale.
+    pub(crate) fn new(request: &ToolRequest<'_>, label: &str) -> Self {
+        Self {
+            workload: request.workload.clone(),
+            label: label.to_owned(),
+            program: request.tool.path.clone(),
+            arguments: vec![],
+            environment: vec![c_locale()],
+            files_to_write: vec![],
+            files_to_read: vec![],
+            cpus: vec![],
+            repetitions: request.repetitions.max(1),
+        }
+    }
+}
+
 /// Text file: name and content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextFile {

@@ -58,6 +58,16 @@ pub(crate) const REVERSE_SUFFIX: &str = "_bidir_reverse";
 /// Suffix that the reader gives to a repeated member.
 const REPEATED: &str = "#2";
 
+/// Resolution of CPU times in seconds: a tick at either end.
+pub(crate) const CPU_TICKS_S: f64 = 0.02;
+
+/// Parses a count; −1, also printed as 2⁶⁴ − 1, means unknown.
+pub(crate) fn known_count(value: &Value) -> Option<f64> {
+    /// 2⁶³.
+    const WRAPPED: f64 = 9_223_372_036_854_775_808.0;
+    value.as_f64().filter(|count| (0.0..WRAPPED).contains(count))
+}
+
 /// Reads the members of one document. iperf3 3.7 to 3.11 writes the sums of both directions under
 /// one name; the second ones get the names of later versions here.
 ///

@@ -113,6 +113,13 @@ pub(crate) fn limit_error(error: &serde_json::Error, limit: usize) -> Option<Too
     is_limit.then_some(ToolError::LimitExceeded { what: "values of JSON that are read", limit })
 }
 
+/// Returns the refusal of a document: an exceeded limit, or damage.
+pub(crate) fn document_error(error: &serde_json::Error, limit: usize) -> ToolError {
+    limit_error(error, limit).unwrap_or_else(|| ToolError::Truncated {
+        missing: format!("its JSON is damaged: {error}"),
+    })
+}
+
 impl<'de> DeserializeSeed<'de> for JsonSelection<'_> {
     type Value = Value;
 

@@ -22,6 +22,7 @@ mod json_selection;
 pub mod launcher;
 pub mod likwid_text;
 mod limits;
+mod linpack_rate;
 pub mod mpi_launch;
 mod mpi_text;
 pub mod outputs;

@@ -25,15 +25,10 @@ impl MpiLaunch {
         let mut environment = self.environment;
         environment.push(c_locale());
         Invocation {
-            workload: request.workload.clone(),
-            label: tool.to_owned(),
             program: self.program,
             arguments: self.arguments,
             environment,
-            files_to_write: vec![],
-            files_to_read: vec![],
-            cpus: vec![],
-            repetitions: request.repetitions.max(1),
+            ..Invocation::new(request, tool)
         }
     }
 }

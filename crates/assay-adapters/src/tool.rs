@@ -6,7 +6,7 @@
 use assay_model::benchmark::{MpiTest, RdmaTest};
 use assay_model::workload::{NetworkWorkload, Workload};
 
-use crate::invocation::{Invocation, ToolRequest, c_locale};
+use crate::invocation::{Invocation, ToolRequest};
 use crate::outputs::{Outputs, ParsedOutput, ToolError, is_plausible};
 
 mod fio;
@@ -264,17 +264,7 @@ fn client_invocation(
     label: &str,
     arguments: Vec<String>,
 ) -> Invocation {
-    Invocation {
-        workload: request.workload.clone(),
-        label: label.to_owned(),
-        program: request.tool.path.clone(),
-        arguments,
-        environment: vec![c_locale()],
-        files_to_write: vec![],
-        files_to_read: vec![],
-        cpus: vec![],
-        repetitions: request.repetitions.max(1),
-    }
+    Invocation { arguments, ..Invocation::new(request, label) }
 }
 
 /// Returns the other host. For workloads without one the caller starts a server on loopback.

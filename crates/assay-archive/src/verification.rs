@@ -1,7 +1,6 @@
 //! Integrity of stored runs, with the problems in words.
 
-use std::error::Error;
-
+use assay_model::failure::FailureReason;
 use assay_store::RunVerification;
 use serde::Serialize;
 
@@ -33,12 +32,15 @@ impl VerifiedRun {
                 read.lost_events()
             }
             Err(error) => {
-                problems.push(with_causes(error));
+                problems.push(FailureReason::error_line(error));
                 0
             }
         };
         let outputs = verified.damaged_outputs.iter();
-        problems.extend(outputs.map(|(name, error)| format!("{name}: {}", with_causes(error))));
+        problems.extend(
+            outputs
+                .map(|(name, error)| format!("{name}: {}", FailureReason::error_line(error))),
+        );
         if !verified.index_agrees {
             let reported =
                 "the index does not match the events; remove index.jsonl, it is recreated";
@@ -49,15 +51,4 @@ impl VerifiedRun {
         }
         Self { id: verified.id, is_sound, losses, outputs: verified.outputs, problems }
     }
-}
-
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

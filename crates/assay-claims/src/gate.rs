@@ -8,6 +8,7 @@ use assay_model::benchmark::Better;
 use assay_model::comparison::{Comparison, MetricComparison};
 use assay_model::doubt::Doubt;
 use assay_model::quantity::{Quantity, Unit};
+use assay_model::sanitize::escape_xml;
 use assay_model::summary::MetricEstimate;
 use serde::Serialize;
 
@@ -306,11 +307,6 @@ pub fn junit(results: &[GateResult]) -> String {
     text + "</testsuite>\n"
 }
 
-fn escape_xml(text: &str) -> String {
-    let text: String = text.chars().filter(|c| !c.is_control()).collect();
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// Formats the results as a Markdown table, for the summary of a job.
 #[must_use]
 pub fn markdown(results: &[GateResult]) -> String {
@@ -342,7 +338,7 @@ mod tests {
             .map(gate_result);
         let xml = junit(&results);
         assert!(xml.contains("tests=\"3\" failures=\"1\" skipped=\"1\""), "{xml}");
-        assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot;|\""), "{xml}");
+        assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot;|\\u0001\""), "{xml}");
         assert!(markdown(&results).contains("a<b>&\"c\"\\|"));
         assert_eq!(overall_outcome(&results), GateOutcome::Failed);
         assert_eq!(overall_outcome(&results[..1]), GateOutcome::Passed);

@@ -327,6 +327,12 @@ const fn page_span(text: &PageText, (start, end): (usize, usize)) -> (usize, usi
     (text.start + start, text.start + end)
 }
 
+/// Returns the page span of a text without surrounding blanks.
+fn trimmed_span(text: &PageText) -> (usize, usize) {
+    let start = text.text.len() - text.text.trim_start().len();
+    page_span(text, (start, text.text.trim_end().len().max(start)))
+}
+
 /// Characters around a figure that only emphasise it in Markdown, or direct its text.
 const EMPHASIS: [char; 18] = [
     ' ', '\u{a0}', '\u{202f}', '\u{2009}', '\t', '*', '_', '\u{200e}', '\u{200f}', '\u{202a}',

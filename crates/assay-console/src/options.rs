@@ -107,6 +107,14 @@ pub fn parse_milliseconds(text: &str) -> Result<f64, String> {
     parse_seconds(text).map_err(suggest_milliseconds)
 }
 
+/// Parses a host whose port cannot be chosen.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn parse_plain_host(text: &str) -> Result<String, String> {
+    parse_host(text, None)
+}
+
 /// Parses a host name or address without a port. `option` names the option for the port, if there
 /// is one.
 ///

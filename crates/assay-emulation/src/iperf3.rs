@@ -46,7 +46,7 @@ mod server;
 mod sink;
 
 /// Error of an interrupted test in the JSON document.
-pub(super) const INTERRUPTED: &str = "interrupted";
+const INTERRUPTED: &str = "interrupted";
 /// Optional features in iperf3's wording, which scripts search for.
 const FEATURES: &str = "Optional features available: TCP congestion algorithm setting, sendfile / zerocopy, socket pacing, authentication, CPU affinity setting, IPv6 flow label, bind to device, support IPv4 don't fragment";
 /// Environment variable with the password, as in iperf3.
@@ -107,6 +107,14 @@ fn check_file_streams(typed: &Iperf3Arguments) -> Result<(), CommandFailure> {
 pub fn network_failure(error: &NetworkError) -> CommandFailure {
     let message = words::failure(&error.to_case_failure());
     CommandFailure::measurement(message.text).advise(message.advice)
+}
+
+/// Returns the message of an error in the tools' outputs.
+pub(super) fn error_text(error: &NetworkError) -> String {
+    match error {
+        NetworkError::Interrupted => INTERRUPTED.to_owned(),
+        error => words::failure(&error.to_case_failure()).without_no_break_spaces().text,
+    }
 }
 
 /// Stores the results of a test, and its error if it failed. An interrupted test has partial
@@ -178,11 +186,7 @@ fn client(
     });
     match &outcome {
         Ok(outcome) => report.end = Some(outcome.end.clone()),
-        Err(NetworkError::Interrupted) => report.error = Some(INTERRUPTED.to_owned()),
-        Err(error) => {
-            report.error =
-                Some(words::failure(&error.to_case_failure()).without_no_break_spaces().text);
-        }
+        Err(error) => report.error = Some(error_text(error)),
     }
     sink.print(terminal, &output.format_outcome(&report));
     let entries = iperf3_record::entries(&test, &report, &outcome);

@@ -37,6 +37,8 @@ use assay_run::stored_outcome;
 
 use self::outcome::{PerftestOutcome, PerftestSize};
 
+pub use self::stored_tables::has_tests;
+
 /// Runs `assay rdma`: one end of a test, or both.
 ///
 /// # Errors
@@ -136,12 +138,6 @@ pub fn render_stored(
             Ok(json_text(&Value::Array(all)))
         }
     }
-}
-
-/// Whether a run of a suite contains tests that perftest has a table for.
-#[must_use]
-pub fn has_tests(run: &Run) -> bool {
-    stored_tables::has_tests(run)
 }
 
 /// Renders the JSON of perftest's `--out_json` (since 24.01), but with all sizes: one object, or a

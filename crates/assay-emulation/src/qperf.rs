@@ -11,13 +11,12 @@ use assay_kernels::clock;
 use assay_kernels::network::pingpong::WaitMode;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::run::Run;
-use assay_report::words;
 use assay_store::Store;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use self::rows::QperfUnits;
-use super::iperf3::{INTERRUPTED, network_failure, record_end};
+use super::iperf3::{error_text, network_failure, record_end};
 use crate::options::network::QperfArguments;
 use crate::options::network::qperf_parameters::{self, QperfParameters, QperfStep};
 use crate::store_access;
@@ -249,14 +248,6 @@ impl QperfTestResult {
             value["error"] = json!(error);
         }
         value
-    }
-}
-
-/// Formats an error with the wording of `assay iperf3`.
-fn error_text(error: &NetworkError) -> String {
-    match error {
-        NetworkError::Interrupted => INTERRUPTED.to_owned(),
-        error => words::failure(&error.to_case_failure()).without_no_break_spaces().text,
     }
 }
 

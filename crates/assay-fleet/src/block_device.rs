@@ -205,14 +205,11 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::root::write_file;
 
     /// Creates a disk `sda` (8:0) with three partitions, a disk `sdb` (8:16), and `dm-0` over sda2.
     fn machine(folder: &Path) -> Root {
-        let write = |path: &str, text: &str| {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
+        let write = |path: &str, text: &str| write_file(folder, path, text);
         let nodes = [
             ("sda", "sda", "8:0"),
             ("sda/sda1", "sda1", "8:1"),

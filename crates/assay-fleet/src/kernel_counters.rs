@@ -271,13 +271,10 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::root::write_file;
 
     fn machine(folder: &Path, files: &[(&str, &str)]) -> Root {
-        let write = |path: &str, text: &str| {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
+        let write = |path: &str, text: &str| write_file(folder, path, text);
         fs::create_dir_all(folder.join("sys/dev/block")).unwrap();
         fs::create_dir_all(folder.join("sys/class/block")).unwrap();
         for (name, number) in [("sda", "8:0"), ("sdb", "8:16"), ("ram0", "1:0")] {

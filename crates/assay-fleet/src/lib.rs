@@ -36,7 +36,7 @@ mod control_group;
 pub mod cpu_list;
 mod cpuinfo;
 mod cpus;
-mod meminfo;
+pub mod meminfo;
 mod process_table;
 pub mod resource_limits;
 #[cfg(test)]

@@ -1,15 +1,18 @@
-//! `/proc/meminfo` and the same files of NUMA nodes. Missing fields stay missing.
+//! `/proc/meminfo`, and files with such lines: those of NUMA nodes, and the status of processes.
+//! Missing fields stay missing.
 
 use crate::root::Root;
 
 /// Reads the field `key` of `/proc/meminfo`, in bytes.
-pub(crate) fn read_bytes(root: &Root, key: &str) -> Option<u64> {
+#[must_use]
+pub fn read_bytes(root: &Root, key: &str) -> Option<u64> {
     parse_bytes(&root.text("proc/meminfo")?, key)
 }
 
 /// Parses the field `key` in bytes. Lines read `MemTotal: 12 kB`, or `Node 0 MemTotal: 12 kB` per
 /// node; the kernel's kB are 1024 bytes.
-pub(crate) fn parse_bytes(text: &str, key: &str) -> Option<u64> {
+#[must_use]
+pub fn parse_bytes(text: &str, key: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
         (name.split_whitespace().next_back() == Some(key)).then_some(value)

@@ -129,6 +129,7 @@ pub(crate) fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::write_file;
 
     const TABLE: &str = "\
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
@@ -154,11 +155,7 @@ broken line
     #[test]
     fn finds_missing_mount_points() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |path: &str, text: &str| write_file(folder.path(), path, text);
         write(
             "etc/fstab",
             "# a comment /nowhere\nUUID=1 / ext4 rw 0 1\nUUID=2 none swap sw 0 0\n\

@@ -343,6 +343,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::root::write_file;
 
     fn program(root: &Path, name: &str) {
         let file = root.join(name);
@@ -504,11 +505,7 @@ mod tests {
     #[test]
     fn network_numa_prefers_rdma_device() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let file = folder.path().join(path);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
+        let write = |path: &str, text: &str| write_file(folder.path(), path, text);
         let check = |expected: Option<u32>| {
             assert_eq!(network_numa(&Root::from_directory(folder.path())), expected);
         };

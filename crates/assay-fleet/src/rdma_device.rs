@@ -60,15 +60,12 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::root::write_file;
 
     #[test]
     fn reads_numa_node_of_device() {
         let tree = tempfile::tempdir().unwrap();
-        let write = |file: &str, text: &str| {
-            let file = tree.path().join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
+        let write = |path: &str, text: &str| write_file(tree.path(), path, text);
         write("sys/class/infiniband/mlx5_1/device/numa_node", "1\n");
         write("sys/class/infiniband/mlx5_0/device/numa_node", "-1\n");
         fs::create_dir_all(tree.path().join("sys/class/infiniband/rxe0")).unwrap();

@@ -116,6 +116,14 @@ pub fn selected_choice(text: &str) -> &str {
     bracketed.map_or(text, |(choice, _)| choice)
 }
 
+/// Writes a file of a test's tree, with its folders.
+#[cfg(test)]
+pub(crate) fn write_file(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
 fn file_error(path: &str, error: &io::Error) -> UnavailableFile {
     match error.kind() {
         // Pressure files of a kernel started with `psi=0` open but cannot be read.

@@ -26,6 +26,7 @@
 
 pub mod background;
 pub mod barrier;
+mod c_text;
 pub mod clock;
 pub mod compute;
 pub mod heap;

@@ -9,6 +9,7 @@
 use std::ffi::{c_char, c_int};
 use std::io;
 
+use crate::c_text::text_until_nul;
 use crate::library::{self, SharedLibrary, SymbolScope};
 
 mod abi;
@@ -388,8 +389,7 @@ fn banner(library: &SharedLibrary) -> Option<String> {
     if unsafe { fill(text.as_mut_ptr().cast(), &raw mut length) } != 0 {
         return None;
     }
-    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    Some(String::from_utf8_lossy(&text[..end]).trim().to_owned())
+    Some(text_until_nul(&text).trim().to_owned())
 }
 
 /// Returns the version of the MPI standard; allowed before initialisation.

@@ -95,13 +95,6 @@ impl MeasuredSpan {
         let ns = |seconds: f64| (seconds * 1e9).round().max(0.0) as u64;
         Self { from_ns: ns(start_s), to_ns: ns(start_s + length_s), warmup }
     }
-
-    /// Returns its start and its length in seconds.
-    #[must_use]
-    pub fn to_seconds(self) -> (f64, f64) {
-        let length_ns = self.to_ns.saturating_sub(self.from_ns);
-        (self.from_ns as f64 * 1e-9, length_ns as f64 * 1e-9)
-    }
 }
 
 impl MeasurementEntry {

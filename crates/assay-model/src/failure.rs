@@ -340,4 +340,10 @@ impl FailureReason {
             .map(ToString::to_string)
             .collect()
     }
+
+    /// Returns the messages of an error and its sources in one line.
+    #[must_use]
+    pub fn error_line(error: &(dyn std::error::Error + 'static)) -> String {
+        Self::error_chain(error).join(": ")
+    }
 }

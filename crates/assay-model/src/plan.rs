@@ -9,6 +9,7 @@ mod priority;
 mod time_estimate;
 
 pub use priority::TimePriority;
+pub use time_estimate::solve_over_budget;
 
 /// Suite expanded for one host. Its printed form (`--dry-run`) shows every case without any
 /// unresolved default.

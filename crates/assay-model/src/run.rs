@@ -87,7 +87,8 @@ pub struct CaseRecord {
 
 impl CaseRecord {
     /// Returns the record of a case that has just begun.
-    fn new(case: Case) -> Self {
+    #[must_use]
+    pub fn new(case: Case) -> Self {
         Self {
             case,
             outcome: None,

@@ -110,6 +110,16 @@ pub fn escape_spreadsheet_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Escapes text for XML, within elements and within attributes in double quotes.
+#[must_use]
+pub fn escape_xml(text: &str) -> String {
+    escape_hidden(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
 /// Escapes markup for an HTML page that users' scripts also read as plain text: replaces `<` only
 /// where it would start a tag.
 #[must_use]

@@ -401,25 +401,10 @@ impl Document {
 }
 
 impl ReportTable {
-    /// Creates a table without rows from column headings and alignments.
-    #[must_use]
-    pub fn new(caption: impl Into<String>, columns: &[(&str, ColumnAlignment)]) -> Self {
-        let column = |&(title, align): &(&str, ColumnAlignment)| TableColumn {
-            title: title.to_owned(),
-            align,
-            is_pinned: false,
-        };
-        Self {
-            caption: caption.into(),
-            columns: columns.iter().map(column).collect(),
-            rows: vec![],
-        }
-    }
-
     /// Creates a table without rows, whose columns are those of the first one.
     #[must_use]
     pub fn with_caption(caption: impl Into<String>) -> Self {
-        Self::new(caption, &[])
+        Self { caption: caption.into(), columns: vec![], rows: vec![] }
     }
 
     /// Appends a row. All rows have the same columns.

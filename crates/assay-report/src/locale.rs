@@ -13,16 +13,18 @@ mod time;
 mod unit;
 
 pub(crate) use catalogue::{Argument, format_message, translate, translate_with, word};
+pub use number::in_percent;
 pub(crate) use number::{
     NO_BREAK_SPACES, format_date, format_fixed, format_ungrouped, group_digits,
 };
 pub use quantity::{
-    in_percent, localise_printed, parse_quantity, percent, quantity, quantity_with_prefix,
-    scientific, size, split_unit, with_no_break_spaces, with_symbol,
+    localise_printed, parse_quantity, percent, quantity, quantity_with_prefix, scientific,
+    size, split_unit, with_no_break_spaces,
 };
 pub(crate) use time::{format_minute, format_period, local_minute};
 pub use time::{set_time_zone, time_zone_name};
 pub(crate) use unit::localise_symbol;
+pub use unit::with_symbol;
 
 #[cfg(test)]
 mod terms_tests;

@@ -14,4 +14,3 @@ pub(crate) use heat::{shades, size as heat_size, svg as heat_svg, table as heat_
 pub(crate) use scale::tick_label;
 pub(crate) use svg::svg;
 pub(crate) use svg_writer::PLOT_SIZE;
-pub(crate) use svg_writer::escape_xml;

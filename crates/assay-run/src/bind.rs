@@ -1,6 +1,7 @@
 //! Binds workloads to the code that measures them; the only module that knows both.
 
 mod cache_bandwidth;
+mod case_errors;
 mod chosen_loops;
 mod clock;
 mod command;

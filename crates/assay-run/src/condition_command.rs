@@ -1,8 +1,8 @@
 //! Commands of the user that change the condition of the machine between measurements.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use assay_fleet::process::{self, ChildCommand, ChildStatus, CompletedChild};
 
@@ -11,8 +11,6 @@ use crate::failure::CommandFailure;
 /// Time limit of a command: switching through a cloud's API may take minutes, and a command may
 /// hang.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(900);
-/// Interval of checks for an interruption.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs a line of the shell; `failed` is the failure that gets the reason.
 pub(crate) fn run(
@@ -35,16 +33,6 @@ pub(crate) fn run(
             "it was killed by signal {signal}{}",
             last_error_line(&completed)
         ))),
-    }
-}
-
-/// Waits until a change has settled, or the user interrupts.
-pub(crate) fn wait(time: Duration, cancel: &AtomicBool) {
-    let settled = Instant::now() + time;
-    while Instant::now() < settled && !cancel.load(Ordering::Relaxed) {
-        std::thread::sleep(
-            POLL_INTERVAL.min(settled.saturating_duration_since(Instant::now())),
-        );
     }
 }
 

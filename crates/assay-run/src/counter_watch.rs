@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use assay_fleet::kernel_counters::{self, CountedPlaces, CounterKey, CounterReading};
@@ -18,6 +18,8 @@ use assay_model::kernel_counters::{
     PayloadBytes,
 };
 
+use crate::background_thread::BackgroundThread;
+
 /// Shortest interval between two readings: four a second take under 0.2 % of a core.
 const PERIOD_S: f64 = 0.25;
 /// Maximum number of points; neighbours are merged above it, and the interval doubles.
@@ -27,14 +29,13 @@ const MAX_POINTS: usize = 60;
 #[derive(Debug)]
 pub(crate) struct CounterWatch {
     shared: Arc<SharedWatch>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<BackgroundThread>,
 }
 
 #[derive(Debug)]
 struct SharedWatch {
     root: Root,
     state: Mutex<WatchState>,
-    is_over: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -79,12 +80,11 @@ struct CounterPoint {
 impl CounterWatch {
     /// Starts the watch; without a thread there are readings before and after stretches only.
     pub(crate) fn start() -> Self {
-        let root = Root::machine();
-        let (state, is_over) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(SharedWatch { root, state, is_over });
+        let shared = SharedWatch { root: Root::machine(), state: Mutex::default() };
+        let shared = Arc::new(shared);
         let watched = Arc::clone(&shared);
-        let work = move || {
-            while !watched.is_over.load(Ordering::Relaxed) {
+        let work = move |stop: &AtomicBool| {
+            while !stop.load(Ordering::Relaxed) {
                 // Not within the `match`, which would hold the lock while the thread waits.
                 let wait = watched.lock().next_reading_in();
                 match wait {
@@ -94,8 +94,7 @@ impl CounterWatch {
                 }
             }
         };
-        let thread = thread::Builder::new().name("counters".to_owned()).spawn(work).ok();
-        Self { shared, thread }
+        Self { shared, thread: BackgroundThread::start("counters", work).ok() }
     }
 
     /// Begins a turn of a case, whose narrower stretches replace it.
@@ -121,7 +120,7 @@ impl CounterWatch {
         let period_s = PERIOD_S;
         state.open = Some(OpenStretch { places, is_turn, last, last_ns, period_s, account });
         drop(state);
-        self.thread.iter().for_each(|it| it.thread().unpark());
+        self.thread.iter().for_each(BackgroundThread::wake);
     }
 
     /// Ends a measured stretch that moved these bytes.
@@ -163,17 +162,6 @@ impl CounterWatch {
     pub(crate) fn take_record(&self, case: &str) -> Option<CounterRecord> {
         let account = self.shared.lock().by_case.remove(case)?;
         Some(account.into_record(case))
-    }
-}
-
-impl Drop for CounterWatch {
-    fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            // The runtime reports a panic of the thread.
-            drop(thread.join());
-        }
     }
 }
 

@@ -66,11 +66,7 @@ impl CommandFailure {
 
     /// Adds the error and the chain of its sources.
     pub fn with_cause(mut self, error: &(dyn Error + 'static)) -> Self {
-        let mut cause = Some(error);
-        while let Some(error) = cause {
-            self.why.push(error.to_string());
-            cause = error.source();
-        }
+        self.why.extend(CaseFailure::error_chain(error));
         self
     }
 

@@ -283,7 +283,7 @@ impl<'q, 'h> PlanCollection<'q, 'h> {
         let mut reasons: Vec<(String, &str, Vec<&str>)> = Vec::new();
         for (host, failure) in &self.lost {
             let name = self.question.names[*host].as_str();
-            let why = CaseFailure::error_chain(failure).join(": ");
+            let why = CaseFailure::error_line(failure);
             match reasons.iter_mut().find(|it| it.0 == why) {
                 Some((_, _, hosts)) => hosts.push(name),
                 None => reasons.push((why, failure.advice(), vec![name])),

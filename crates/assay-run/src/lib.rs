@@ -8,8 +8,10 @@
 //! ```
 
 pub mod agent;
+mod background_thread;
 mod bind;
 mod block_order;
+mod cancellable_wait;
 mod condition_command;
 pub mod coordinator;
 mod counter_watch;

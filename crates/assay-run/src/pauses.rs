@@ -6,12 +6,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use assay_kernels::pin;
 use assay_model::doubt::Doubt;
 use rustix::time::{ClockId, clock_gettime};
+
+use crate::background_thread::BackgroundThread;
 
 /// Interval of the checks; four wake-ups a second take some ten microseconds of CPU.
 const PERIOD_S: f64 = 0.25;
@@ -61,8 +63,7 @@ struct PauseState {
 #[derive(Debug)]
 pub(crate) struct PauseWatch {
     state: Arc<Mutex<PauseState>>,
-    over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Option<BackgroundThread>,
 }
 
 impl PauseWatch {
@@ -71,12 +72,11 @@ impl PauseWatch {
         let now = ClockReadings::now();
         let state = PauseState { taken: now, before: now, found: PauseCounts::default() };
         let state = Arc::new(Mutex::new(state));
-        let over = Arc::<AtomicBool>::default();
-        let (to, until) = (Arc::clone(&state), Arc::clone(&over));
-        let work = move || {
+        let to = Arc::clone(&state);
+        let work = move |stop: &AtomicBool| {
             // This thread is not pinned, so that its CPUs are those of the process.
             let mut cpus = pin::allowed_cpus().unwrap_or_default();
-            while !until.load(Ordering::Relaxed) {
+            while !stop.load(Ordering::Relaxed) {
                 thread::park_timeout(Duration::from_secs_f64(PERIOD_S));
                 let now = pin::allowed_cpus().unwrap_or_else(|_| cpus.clone());
                 let mut state = to.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,8 +85,7 @@ impl PauseWatch {
                 cpus = now;
             }
         };
-        let thread = thread::Builder::new().name("pauses".to_owned()).spawn(work).ok();
-        Self { state, over, thread }
+        Self { state, _thread: BackgroundThread::start("pauses", work).ok() }
     }
 
     /// Returns doubts about the time since the last call.
@@ -104,17 +103,6 @@ impl PauseWatch {
 fn removed_cpus(before: &[usize], now: &[usize]) -> Vec<u32> {
     let gone = before.iter().filter(|cpu| !now.contains(cpu));
     gone.filter_map(|cpu| u32::try_from(*cpu).ok()).collect()
-}
-
-impl Drop for PauseWatch {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            // The runtime reports a panic of the thread.
-            drop(thread.join());
-        }
-    }
 }
 
 impl ClockReadings {

@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use assay_fleet::meminfo;
 use assay_fleet::process::{self, ChildCommand, ChildOutput, ProcessError, StreamOverflow};
 use assay_kernels::program;
 use assay_model::path_text;
@@ -125,15 +126,14 @@ fn start_and_report(words: &[OsString]) -> u8 {
 /// Returns the largest resident set of this process so far (proc(5), `VmHWM`).
 fn own_peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib << 10)
+    meminfo::parse_bytes(&status, "VmHWM")
 }
 
-/// Returns the file of this program. An agent has removed its copy, which the kernel still starts.
-fn own_program() -> io::Result<PathBuf> {
+/// Returns a path that starts this program, also for other processes. An agent has removed its copy,
+/// which the kernel still starts.
+pub(crate) fn own_program() -> io::Result<PathBuf> {
     let path = std::env::current_exe()?;
-    Ok(if path.exists() { path } else { PathBuf::from("/proc/self/exe") })
+    Ok(if path.exists() { path } else { format!("/proc/{}/exe", std::process::id()).into() })
 }
 
 /// Program to start, with its limits.

@@ -28,6 +28,7 @@ use assay_model::benchmark::RdmaTest;
 use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
 use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaTuning, RdmaWorkload};
 
+use crate::background_thread::BackgroundThread;
 use crate::failure::CommandFailure;
 use crate::network::control::ControlConnection;
 use crate::network::error::NetworkError;
@@ -40,7 +41,7 @@ pub(crate) use perftest::PerftestPeer;
 pub use perftest_figures::stored_row as perftest_row;
 pub use served_test::RdmaServerReport;
 
-use far_end::Loopback;
+use far_end::start_loopback;
 use wire::{ChosenDevice, MessageChannel, RdmaHello, RdmaMessage, WirePeerInfo};
 
 /// Default port, the same as perftest's programs: only one of them can listen.
@@ -310,12 +311,12 @@ fn open_channel(
     work: &RdmaWorkload,
     pair: Option<RdmaPartner>,
     cancel: &AtomicBool,
-) -> Result<(MessageChannel, Option<Loopback>), RdmaTestError> {
+) -> Result<(MessageChannel, Option<BackgroundThread>), RdmaTestError> {
     match (pair, &work.to) {
         (Some(partner), _) => Ok((MessageChannel::between_agents(partner.call), None)),
         (None, Some(host)) => Ok((connect_tcp(host, work.port.unwrap_or(PORT), cancel)?, None)),
         (None, None) => {
-            let (own, line) = Loopback::start(&work.device, None)?;
+            let (own, line) = start_loopback(&work.device, None)?;
             Ok((line, Some(own)))
         }
     }

@@ -7,10 +7,8 @@
 use assay_kernels::compute::linpack::flops;
 use assay_model::attribute::Attribute;
 use assay_model::failure::FailureReason;
-use assay_model::phrase;
 use assay_model::phrase::Phrase;
-use assay_model::plan::Case;
-use assay_model::quantity::Unit;
+use assay_model::plan::{Case, solve_over_budget};
 use assay_model::run::Run;
 use assay_model::workload::LinpackWorkload;
 use assay_model::workload::storage::{ResponseCurvePoint, StorageLoad, StorageTest};
@@ -95,15 +93,8 @@ pub(crate) fn warn_if_over_budget(case: &Case, found: &Run) -> Option<Phrase> {
         Some((median(found, &other.id, "fp64")?, other.workload.cpus().len()))
     });
     let (least_s, budget_s) = (shortest_solve_s(work, peaks)?, case.stopping.budget_s);
-    (least_s - budget_s > TOLERANCE * budget_s).then(|| {
-        phrase!(
-            "solve-over-budget",
-            "one solve of N = {n} takes at least {least}, but the budget is {budget}",
-            n = work.n.to_string(),
-            least = Phrase::approximate(least_s, Unit::Second),
-            budget = Phrase::approximate(budget_s, Unit::Second),
-        )
-    })
+    (least_s - budget_s > TOLERANCE * budget_s)
+        .then(|| solve_over_budget(work, least_s, budget_s))
 }
 
 /// Returns the lower bound of the seconds of a solve, from measured peaks in FLOP/s and the number
@@ -119,7 +110,5 @@ fn shortest_solve_s(
 /// Returns the median of a metric's first series in a case, in the metric's base unit.
 fn median(found: &Run, case: &str, metric: &str) -> Option<f64> {
     let series = found.case(case)?.series.iter().find(|series| series.metric == metric)?;
-    let mut values: Vec<f64> = series.samples.iter().map(|sample| sample.value).collect();
-    values.sort_by(f64::total_cmp);
-    quantile::median(&values)
+    quantile::unsorted_median(series.samples.iter().map(|sample| sample.value))
 }

@@ -18,6 +18,7 @@ use assay_store::Store;
 use jiff::Timestamp;
 
 use crate::block_order::BlockOrder;
+use crate::cancellable_wait;
 use crate::condition_command;
 use crate::coordinator::Alone;
 use crate::failure::CommandFailure;
@@ -301,7 +302,7 @@ impl CurrentCondition<'_> {
             "{condition}: settling",
             condition = name.as_str()
         ));
-        condition_command::wait(self.settle, cancel);
+        cancellable_wait::wait(self.settle, cancel);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use assay_model::comparison::{ComparisonDesign, EnvironmentDifference};
 use assay_model::environment::{Environment, EnvironmentAspect};
 use assay_model::run::Run;
 
-use crate::workload_key;
+use crate::{quantile, workload_key};
 
 /// Minimum difference in runnable tasks before a run: half a CPU.
 const MIN_LOAD_DIFFERENCE: f64 = 0.5;
@@ -182,7 +182,5 @@ fn steal_share(run: &Run) -> Option<f64> {
 }
 
 fn median_over_runs(runs: &[&Run], read: fn(&Run) -> Option<f64>) -> Option<f64> {
-    let mut values: Vec<f64> = runs.iter().filter_map(|run| read(run)).collect();
-    values.sort_unstable_by(f64::total_cmp);
-    crate::quantile::median(&values)
+    quantile::unsorted_median(runs.iter().filter_map(|run| read(run)))
 }

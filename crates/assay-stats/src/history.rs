@@ -337,7 +337,9 @@ fn level_changes(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<
         if shift.is_some_and(|shift| shift.amount.abs() <= method.margin.ln_1p()) {
             continue;
         }
-        let [before, after] = [before, after].map(|range| unsorted_median(&medians[range]));
+        let median = |values: &[f64]| quantile::unsorted_median(values.iter().copied());
+        let [before, after] =
+            [before, after].map(|range| median(&medians[range]).unwrap_or(f64::NAN));
         let HistoryEntry { run, estimate, .. } = &entries[change.index];
         changes.push(LevelChange {
             point: change.index,
@@ -351,12 +353,6 @@ fn level_changes(entries: &[HistoryEntry<'_>], method: &DetectionMethod) -> Vec<
         });
     }
     changes
-}
-
-fn unsorted_median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    quantile::median(&sorted).unwrap_or(f64::NAN)
 }
 
 /// Returns changes of the environment from point to point. Each value is compared with the last

@@ -54,6 +54,14 @@ pub fn median(sorted: &[f64]) -> Option<f64> {
     quantile(sorted, 0.5)
 }
 
+/// Returns the median of values in any order; `None` without values.
+#[must_use]
+pub fn unsorted_median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    median(&values)
+}
+
 /// Returns the interval of the median from order statistics, `[x(l), x(n + 1 − l)]`, of independent
 /// values in ascending order.
 ///

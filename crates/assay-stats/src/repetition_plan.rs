@@ -244,10 +244,8 @@ impl ResultSamples<'_> {
                 }
             }
         }
-        let typical = |mut times: Vec<f64>| {
-            times.sort_unstable_by(f64::total_cmp);
-            quantile::median(&times).filter(|time| *time > 0.0)
-        };
+        let typical =
+            |times: Vec<f64>| quantile::unsorted_median(times).filter(|time| *time > 0.0);
         RepetitionCosts {
             sample_s: typical(samples),
             first_sample_s: typical(preparations),

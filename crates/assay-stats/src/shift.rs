@@ -6,6 +6,7 @@
 //! nothing is assumed about their distribution. With fewer values, ranks cannot be significant at
 //! 95 %; Student's t is used instead, which assumes a normal distribution.
 
+use crate::quantile::{self, unsorted_median};
 use crate::rank_statistic::RankStatistic;
 use crate::student;
 
@@ -42,9 +43,10 @@ pub fn paired_shift(differences: &[f64], level: f64) -> Option<Shift> {
     let risk = 1.0 - level;
     match differences.len() {
         0 => None,
-        n if n < MIN_SHIFT_VALUES => {
-            Some(Shift { amount: unsorted_median(differences.to_vec())?, significance: None })
-        }
+        n if n < MIN_SHIFT_VALUES => Some(Shift {
+            amount: unsorted_median(differences.iter().copied())?,
+            significance: None,
+        }),
         n if n < MIN_RANKED => Some(paired_student_shift(differences, level)),
         n => {
             let pairs = (0..n).flat_map(|i| (i..n).map(move |j| (i, j)));
@@ -82,10 +84,9 @@ pub fn group_shift(a: &[f64], b: &[f64], level: f64) -> Option<Shift> {
     let differences = || b.iter().flat_map(|b| a.iter().map(move |a| b - a));
     match a.len().min(b.len()) {
         0 => None,
-        n if n < MIN_SHIFT_VALUES => Some(Shift {
-            amount: unsorted_median(differences().collect())?,
-            significance: None,
-        }),
+        n if n < MIN_SHIFT_VALUES => {
+            Some(Shift { amount: unsorted_median(differences())?, significance: None })
+        }
         n if n < MIN_RANKED => {
             let ((mean_a, of_a), (mean_b, of_b)) = (moments(a), moments(b));
             let (of_a, of_b) = (of_a / a.len() as f64, of_b / b.len() as f64);
@@ -138,7 +139,7 @@ fn ranked_interval(
     values.sort_unstable_by(f64::total_cmp);
     let rank = distribution.interval_rank(risk)?;
     let ends = [*values.get(rank - 1)?, *values.get(values.len().checked_sub(rank)?)?];
-    Some((unsorted_median(values)?, ends))
+    Some((quantile::median(&values)?, ends))
 }
 
 /// Returns the p value of Wilcoxon's signed-rank test. Differences of 0 have no sign and are left
@@ -153,11 +154,6 @@ fn signed_rank_p(differences: &[f64]) -> f64 {
     let ranks = crate::rank::mid_ranks(&sizes);
     let above = ranks.iter().zip(&differences).filter(|(_, difference)| **difference > 0.0);
     RankStatistic::signed_rank(differences.len()).two_sided_p(above.map(|(rank, _)| rank).sum())
-}
-
-fn unsorted_median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    crate::quantile::median(&values)
 }
 
 /// Returns mean and variance.

@@ -8,7 +8,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::options::{
-    HostsArguments, StoreArguments, parse_label, parse_milliseconds, parse_seconds, word_parser,
+    HostsArguments, StoreArguments, parse_label, parse_milliseconds, parse_plain_host,
+    parse_seconds, word_parser,
 };
 use assay_console::progress_listener::SEARCH_MESSAGE;
 use assay_emulation::options::fio::FioArguments;
@@ -73,9 +74,7 @@ use site::SiteArguments;
 use storage::{StorageArguments, StorageTargetArguments};
 pub(crate) use tool_shape::ToolShape;
 use turns::{TurnsArguments, parse_factor};
-use values::{
-    Bandwidth, parse_margin, parse_note, parse_parameter, parse_plain_host, parse_share,
-};
+use values::{Bandwidth, parse_margin, parse_note, parse_parameter, parse_share};
 
 /// Measure the performance of a machine, its network and its storage, with the uncertainty of every
 /// value.

@@ -50,7 +50,7 @@ fn collect_modules(
     let Some(file) = sources.rust.get(&module.file) else { return };
     let SourceModule { path, for_tests, .. } = &module;
     let mut children = Vec::new();
-    collect_declarations(&file.syntax.items, path, *for_tests, folder, &mut children);
+    collect_declarations(&file.items, path, *for_tests, folder, &mut children);
     modules.push(module);
     for child in children {
         let found = [format!("{}.rs", child.file_stem), format!("{}/mod.rs", child.file_stem)]

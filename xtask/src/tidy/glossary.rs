@@ -37,7 +37,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     for (path, file) in &sources.rust {
         if !path.contains("/tests/") && !path.ends_with("/tests.rs") {
             let mut names = NameVisitor { path, rows: &rows, findings: &mut findings };
-            names.visit_file(&file.syntax);
+            names.visit_file(file);
         }
     }
     Ok(findings)

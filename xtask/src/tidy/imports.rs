@@ -77,7 +77,7 @@ pub(super) fn named_paths(
     module: &SourceModule,
 ) -> Vec<(Vec<String>, usize)> {
     let mut names = PathVisitor { module: module.path.clone(), found: Vec::new() };
-    names.visit_file(&sources.rust[&module.file].syntax);
+    names.visit_file(&sources.rust[&module.file]);
     names.found
 }
 
@@ -85,7 +85,7 @@ pub(super) fn named_paths(
 fn root_reexports(sources: &Sources, modules: &[SourceModule]) -> BTreeMap<String, String> {
     let Some(root) = modules.first() else { return BTreeMap::new() };
     let mut reexported = BTreeMap::new();
-    for item in &sources.rust[&root.file].syntax.items {
+    for item in &sources.rust[&root.file].items {
         let Item::Use(item) = item else { continue };
         if matches!(item.vis, Visibility::Inherited) {
             continue;

@@ -30,7 +30,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     }
     for (path, file) in &sources.rust {
         let mut ignored = IgnoreVisitor { path, findings: &mut findings };
-        ignored.visit_file(&file.syntax);
+        ignored.visit_file(file);
     }
     Ok(findings)
 }

@@ -25,9 +25,9 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let (mut files, mut functions) = (BTreeMap::new(), BTreeMap::new());
     for (path, file) in sources.rust.iter().filter(|(path, _)| !is_test_file(path)) {
         let lines = sources.files[path].lines().count();
-        files.insert(path.clone(), (1, lines - count_test_lines(&file.syntax.items)));
+        files.insert(path.clone(), (1, lines - count_test_lines(&file.items)));
         let mut lengths = LengthVisitor { path, found: &mut functions };
-        lengths.visit_file(&file.syntax);
+        lengths.visit_file(file);
     }
     findings.extend(compare("file", &files, &allowances.files, MAX_FILE_LINES));
     findings.extend(compare("function", &functions, &allowances.functions, MAX_FUNCTION_LINES));

@@ -21,7 +21,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     };
     for (path, file) in sources.rust.iter().filter(|(path, _)| is_program(path)) {
         let mut calls = SpawnVisitor { path, findings: &mut findings };
-        calls.visit_file(&file.syntax);
+        calls.visit_file(file);
     }
     Ok(findings)
 }

@@ -167,9 +167,9 @@ impl Census {
             {
                 continue;
             }
-            let test_lines = test_modules(&file.syntax.items);
+            let test_lines = test_modules(&file.items);
             census.read_comments(path, &sources.files[path], &test_lines);
-            Names { path, census: &mut census }.visit_file(&file.syntax);
+            Names { path, census: &mut census }.visit_file(file);
         }
         census
     }

@@ -24,7 +24,7 @@ pub(crate) fn check(sources: &Sources) -> Result<Vec<TidyFinding>> {
     let mut findings = Vec::new();
     for (path, file) in &sources.rust {
         let mut matches = MatchVisitor { path, self_enum: None, findings: &mut findings };
-        matches.visit_file(&file.syntax);
+        matches.visit_file(file);
     }
     Ok(findings)
 }

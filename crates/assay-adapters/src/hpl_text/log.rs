@@ -6,6 +6,7 @@
 //! failure: `0 tests completed and failed residual checks` is in every good log.
 
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
+use crate::linpack_rate::check_linpack_rate;
 use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
 /// Contents of a complete log. Every row passed HPL's residual check.
@@ -175,6 +176,8 @@ fn is_row(line: &str) -> bool {
 }
 
 fn parse_row(line: &str) -> Result<HplRow, ToolError> {
+    /// Half of the last printed digit of the time, in seconds.
+    const HALF_DIGIT_S: f64 = 0.005;
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [variant, n, block, p, q, time, gflops, rest @ ..] = fields.as_slice() else {
         let missing =
@@ -197,28 +200,8 @@ fn parse_row(line: &str) -> Result<HplRow, ToolError> {
         flops: parse_positive_scaled("Gflops", gflops, 9)?,
         residual: 0.0,
     };
-    check_rate(&row)?;
+    check_linpack_rate((row.n, 1.5), (row.time_s, HALF_DIGIT_S), row.flops)?;
     Ok(row)
-}
-
-/// Checks that the rate is the operation count over the time, within the rounding of the time.
-fn check_rate(row: &HplRow) -> Result<(), ToolError> {
-    /// Half of the last printed digit of the time, in seconds.
-    const HALF_DIGIT_S: f64 = 0.005;
-    /// Generous tolerance of a rate printed with four digits.
-    const RATE_TOLERANCE: f64 = 0.002;
-    let n = row.n as f64;
-    let operations = (2.0 / 3.0 * n + 1.5) * n * n;
-    let fastest = operations / (row.time_s - HALF_DIGIT_S).max(0.0);
-    let slowest = operations / (row.time_s + HALF_DIGIT_S);
-    if row.flops > fastest * (1.0 + RATE_TOLERANCE)
-        || row.flops < slowest * (1.0 - RATE_TOLERANCE)
-    {
-        let HplRow { n, time_s, flops, .. } = row;
-        let what = format!("N = {n} in {time_s} s is not {flops:.4e} FLOP/s");
-        return Err(ToolError::Contradiction { what });
-    }
-    Ok(())
 }
 
 /// Collapses runs of white space, for messages.

@@ -12,7 +12,7 @@ use assay_model::workload::storage::{
 
 use super::{ToolDetection, VersionSource, storage, unsupported};
 use crate::fio_json::FioResult;
-use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale};
+use crate::invocation::{Invocation, TextFile, ToolRequest};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
 const JOB_FILE: &str = "assay.fio";
@@ -92,15 +92,9 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     }
     let content = ini_file(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
     Ok(vec![Invocation {
-        workload: request.workload.clone(),
-        label: "fio".to_owned(),
-        program: request.tool.path.clone(),
         arguments: vec!["--output-format=json+".to_owned(), JOB_FILE.to_owned()],
-        environment: vec![c_locale()],
         files_to_write: vec![TextFile { name: JOB_FILE.to_owned(), content }],
-        files_to_read: vec![],
-        cpus: vec![],
-        repetitions: request.repetitions.max(1),
+        ..Invocation::new(request, "fio")
     }])
 }
 

@@ -101,8 +101,6 @@ fn invocation(
         input.text()
     );
     Invocation {
-        workload: request.workload.clone(),
-        label: "hpcc".to_owned(),
         program: launch.program,
         arguments: launch.arguments,
         environment,
@@ -110,6 +108,7 @@ fn invocation(
         files_to_read: vec![OUTPUT.to_owned()],
         cpus,
         repetitions: request.repetitions.div_ceil(input.rows).max(1),
+        ..Invocation::new(request, "hpcc")
     }
 }
 

@@ -120,15 +120,11 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     let mut environment = launch.environment;
     environment.push(c_locale());
     Ok(vec![Invocation {
-        workload: request.workload.clone(),
-        label: NAME.to_owned(),
         program: launch.program,
         arguments: [launch.arguments, words].concat(),
         environment,
-        files_to_write: vec![],
-        files_to_read: vec![],
-        cpus: vec![],
         repetitions: request.repetitions.div_ceil(REPETITIONS).max(1),
+        ..Invocation::new(request, NAME)
     }])
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{ToolDetection, VersionSource, client_invocation, server_address, unsupported};
 use crate::invocation::{Invocation, ToolRequest};
-use crate::iperf3_document::{self, REVERSE_SUFFIX};
+use crate::iperf3_document::{self, CPU_TICKS_S, REVERSE_SUFFIX, known_count};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 
 const NAME: &str = "iperf3";
@@ -185,13 +185,6 @@ impl TransferTotals {
     }
 }
 
-/// Parses a count; −1, also printed as 2⁶⁴ − 1, means unknown.
-fn known_count(value: &Value) -> Option<f64> {
-    /// 2⁶³.
-    const WRAPPED: f64 = 9_223_372_036_854_775_808.0;
-    value.as_f64().filter(|count| (0.0..WRAPPED).contains(count))
-}
-
 /// Rejects a document of another test than the requested one.
 fn check_request(
     document: &Value,
@@ -268,9 +261,6 @@ fn check_totals(
     }
     Ok(())
 }
-
-/// Resolution of CPU times in seconds: a tick at either end.
-const CPU_TICKS_S: f64 = 0.02;
 
 /// Adds loss and jitter of both directions together; the jitter is the larger one.
 fn add_datagrams(

@@ -4,7 +4,7 @@ use assay_model::attribute::Attribute;
 use assay_model::workload::{StreamWorkload, Workload};
 
 use super::{ToolDetection, VersionSource, unsupported};
-use crate::invocation::{Invocation, ToolRequest, c_locale};
+use crate::invocation::{Invocation, ToolRequest};
 use crate::likwid_text::LikwidText;
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::stream_text::report_arrays;
@@ -82,15 +82,9 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     let family = FAMILIES.iter().position(|flags| flags.iter().all(has));
     let family = family.unwrap_or(FAMILIES.len() - 1);
     let invocation = |operation: &LikwidOperation| Invocation {
-        workload: request.workload.clone(),
-        label: operation.metric.to_owned(),
-        program: request.tool.path.clone(),
         arguments: arguments(operation, operation.kernels[family], work, cpus.len()),
-        environment: vec![c_locale()],
-        files_to_write: vec![],
-        files_to_read: vec![],
         cpus: cpus.clone(),
-        repetitions: request.repetitions.max(1),
+        ..Invocation::new(request, operation.metric)
     };
     Ok(OPERATIONS.iter().map(invocation).collect())
 }

@@ -10,7 +10,7 @@ use assay_model::event::ToolFigures;
 use assay_model::workload::{RdmaConnection, RdmaWorkload, Workload};
 
 use super::{ToolAdapter, ToolDetection, VersionSource, unsupported};
-use crate::invocation::{Invocation, ToolRequest, c_locale};
+use crate::invocation::{Invocation, ToolRequest};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::perftest_text::{
     PerftestColumn, PerftestRow, bandwidth, order_violations, parse_rows, path_attributes,
@@ -109,17 +109,8 @@ fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, ToolError> {
         words.push(work.to.clone().unwrap_or_else(|| "127.0.0.1".to_owned()));
         let workload =
             Workload::Rdma(RdmaWorkload { sizes: vec![*bytes], ..RdmaWorkload::clone(work) });
-        Invocation {
-            workload,
-            label: format!("ib_{}.{bytes}", work.test.name()),
-            program: request.tool.path.clone(),
-            arguments: words,
-            environment: vec![c_locale()],
-            files_to_write: vec![],
-            files_to_read: vec![],
-            cpus: vec![],
-            repetitions: request.repetitions.max(1),
-        }
+        let label = format!("ib_{}.{bytes}", work.test.name());
+        Invocation { workload, arguments: words, ..Invocation::new(request, &label) }
     };
     Ok(work.sizes.iter().map(one).collect())
 }

@@ -40,17 +40,7 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
         ("OMP_PROC_BIND", "close".to_owned()),
     ];
     environment.extend(pinning.map(|(name, value)| (name.to_owned(), value)));
-    Ok(vec![Invocation {
-        workload: request.workload.clone(),
-        label: "stream".to_owned(),
-        program: request.tool.path.clone(),
-        arguments: vec![],
-        environment,
-        files_to_write: vec![],
-        files_to_read: vec![],
-        cpus,
-        repetitions: request.repetitions.max(1),
-    }])
+    Ok(vec![Invocation { environment, cpus, ..Invocation::new(request, "stream") }])
 }
 
 /// Parses the output of a run. The sample is the rate that STREAM prints, which is that of the

@@ -13,7 +13,7 @@ use assay_model::workload::storage::{
 };
 
 use super::{ToolDetection, unsupported};
-use crate::invocation::{Invocation, TextFile, ToolRequest, c_locale};
+use crate::invocation::{Invocation, TextFile, ToolRequest};
 use crate::outputs::{Outputs, ParsedOutput, ToolError};
 use crate::vdbench_flat::{FlatFile, VdbenchInterval};
 
@@ -144,15 +144,11 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     let content = parameter_file(&test.workload)
         .ok_or_else(|| reject("its rate is not known yet, or it has no order or size"))?;
     Ok(vec![Invocation {
-        workload: request.workload.clone(),
-        label: NAME.to_owned(),
-        program: request.tool.path.clone(),
         arguments: ["-f", PARAMETERS, "-o", "output"].map(str::to_owned).to_vec(),
-        environment: vec![c_locale()],
         files_to_write: vec![TextFile { name: PARAMETERS.to_owned(), content }],
         files_to_read: [FLAT_FILE, ERRORS].map(str::to_owned).to_vec(),
-        cpus: vec![],
         repetitions: 1,
+        ..Invocation::new(request, NAME)
     }])
 }
 

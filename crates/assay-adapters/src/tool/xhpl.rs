@@ -39,15 +39,12 @@ pub(super) fn command(request: &ToolRequest<'_>) -> Result<Vec<Invocation>, Tool
     environment.push(c_locale());
     environment.extend(threads_per_process(work.cpus.len() / ranks));
     Ok(vec![Invocation {
-        workload: request.workload.clone(),
-        label: "xhpl".to_owned(),
         program,
         arguments,
         environment,
         files_to_write: vec![TextFile { name: "HPL.dat".to_owned(), content: input.text() }],
-        files_to_read: vec![],
         cpus: work.cpus.clone(),
-        repetitions: request.repetitions.max(1),
+        ..Invocation::new(request, "xhpl")
     }])
 }
 

@@ -4,7 +4,9 @@
 use assay_model::quantity::Unit;
 
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
-use super::{Confidence, Linter, Rule, column_unit, figure_with_unit, full_rows, page_span};
+use super::{
+    Confidence, Linter, Rule, column_unit, figure_with_unit, full_rows, page_span, trimmed_span,
+};
 use crate::figure::{PrintedFigure, PrintedUnit, find_figures, text_before};
 use crate::page::{LintPage, PageTable, PageText};
 
@@ -348,7 +350,7 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism
             let message = format!(
                 "rate × latency = {needed:.1} in flight, but the depth is {limit} (Little's law)"
             );
-            let span = page_span(cell, trimmed_span(cell));
+            let span = trimmed_span(cell);
             lint.add_finding((Rule::Impossible, confidence), span, message, None);
         }
     }
@@ -358,11 +360,6 @@ fn check_littles_law(lint: &mut Linter<'_>, table: &PageTable, names_parallelism
 fn unambiguous_value(lint: &Linter<'_>, figure: &PrintedFigure) -> Option<f64> {
     let [value, other] = lint.number_format.possible_values(figure);
     (value.to_bits() == other.to_bits()).then_some(value)
-}
-
-fn trimmed_span(text: &PageText) -> (usize, usize) {
-    let start = text.text.len() - text.text.trim_start().len();
-    (start, text.text.trim_end().len().max(start))
 }
 
 /// Checks conversions: `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)` are one value in two

@@ -10,7 +10,7 @@ use super::names::{PROTECTED_NAMES, to_cyrillic};
 use super::relations::BINARY_SIZES;
 use super::units::OPERATION_WORDS;
 use super::words::{MAX_ENDING, NO_ENDING, has_word};
-use super::{Linter, Rule, bounds, direction, page_span};
+use super::{Linter, Rule, bounds, direction, page_span, trimmed_span};
 use crate::figure::{
     BLANKS, PageNumberFormat, PrintedFigure, PrintedUnit, contains_unit, find_figures,
     heading_unit, names_about, text_before,
@@ -143,12 +143,6 @@ fn compare_replaced_names(lint: &mut Linter<'_>, text: &PageText, source: &PageT
         let message = format!("{added}, and the source has {lost}");
         lint.add_likely(Rule::Name, trimmed_span(text), message);
     }
-}
-
-/// Returns the page span of a text without surrounding blanks.
-fn trimmed_span(text: &PageText) -> (usize, usize) {
-    let start = text.text.len() - text.text.trim_start().len();
-    page_span(text, (start, text.text.trim_end().len().max(start)))
 }
 
 /// Compares the units in the headings of a column.

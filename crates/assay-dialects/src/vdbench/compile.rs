@@ -35,6 +35,11 @@ const MAX_RUNS: usize = 100_000;
 /// Values of the loops of one run, as key and value.
 type Combination<'a> = Vec<(&'static str, &'a ParameterValue)>;
 
+/// Returns the loops of a run with their values as the user gave them.
+fn loop_labels(values: &Combination<'_>) -> Vec<(String, String)> {
+    values.iter().map(|(key, parsed)| (runs::loop_label(key), parsed.text.clone())).collect()
+}
+
 /// Builds the plan from the definitions.
 pub(super) struct Compiler<'a, 'b> {
     input: &'a VdbenchInput,
@@ -218,15 +223,35 @@ impl<'a, 'b> Compiler<'a, 'b> {
         problems.is_empty()
     }
 
+    /// Checks that the shares of a run's workloads add up to 100 %, or to less if some have none.
+    fn check_shares(
+        &mut self,
+        run: &RunDefinition,
+        (sum, unset): (f64, usize),
+        section: &str,
+    ) -> Option<()> {
+        let remainder = 100.0 - sum;
+        // Vdbench's tolerance.
+        let is_valid = if unset > 0 { remainder > 0.0 } else { remainder.abs() <= 0.01 };
+        if is_valid {
+            return Some(());
+        }
+        let message = format!(
+            "the shares (skew) of the workloads of `{}` add up to {sum} %, not 100 %",
+            run.name.text
+        );
+        self.lines
+            .report_error("V164", run.name.spot, message)
+            .advise(format!("correct skew= of its {section}"), "stops");
+        None
+    }
+
     fn storage_combination(
         &mut self,
         run: &RunDefinition,
         values: &Combination<'_>,
     ) -> Option<()> {
-        let loops: Vec<(String, String)> = values
-            .iter()
-            .map(|(key, parsed)| (runs::loop_label(key), parsed.text.clone()))
-            .collect();
+        let loops = loop_labels(values);
         for rate in &run.rates {
             let loops = runs::with_rate(&loops, ("iorate", &run.rates), *rate);
             match *rate {

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use assay_console::failure::render;
 use assay_kernels::background;
-use assay_report::words;
 use assay_run::failure::CommandFailure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_server::{
@@ -22,7 +21,7 @@ use super::output::Iperf3Output;
 use super::pid_file::PidFile;
 use super::sink::{Iperf3Sink, with_label};
 use super::{
-    INTERRUPTED, endpoint_options, idle_timeout, interval_s, network_failure, open_login_gate,
+    endpoint_options, error_text, idle_timeout, interval_s, network_failure, open_login_gate,
 };
 use crate::options::network::Iperf3Arguments;
 use crate::terminal::Terminal;
@@ -178,12 +177,5 @@ impl<'t> ServerOutputs<'t> {
             self.tests.insert(number, output);
         }
         text
-    }
-}
-
-fn error_text(error: &NetworkError) -> String {
-    match error {
-        NetworkError::Interrupted => INTERRUPTED.to_owned(),
-        error => words::failure(&error.to_case_failure()).without_no_break_spaces().text,
     }
 }

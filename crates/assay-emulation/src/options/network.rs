@@ -103,7 +103,7 @@ pub struct QperfArguments {
 #[derive(Debug, Args)]
 pub struct PingArguments {
     /// Host to ping
-    #[arg(value_name = "HOST", value_parser = parse_plain_host)]
+    #[arg(value_name = "HOST", value_parser = options::parse_plain_host)]
     pub(crate) host: String,
     /// Number of requests
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -271,10 +271,6 @@ impl QperfArguments {
 
 fn parse_qperf_host(text: &str) -> Result<String, String> {
     options::parse_host(text, Some("-lp"))
-}
-
-fn parse_plain_host(text: &str) -> Result<String, String> {
-    options::parse_host(text, None)
 }
 
 /// Whether this is a long option with one dash: `-cm1`, but not `-t2` or `-m64K`, a letter with its

@@ -24,8 +24,9 @@ fn assay_test(record: &CaseRecord) -> Option<&RdmaWorkload> {
     (record.case.by == "assay").then_some(work)
 }
 
-/// Whether the run has any RDMA test measured by assay.
-pub(super) fn has_tests(run: &Run) -> bool {
+/// Whether a run of a suite contains tests that perftest has a table for.
+#[must_use]
+pub fn has_tests(run: &Run) -> bool {
     run.finished_cases().any(|record| assay_test(record).is_some())
 }
 

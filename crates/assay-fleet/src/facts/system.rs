@@ -124,6 +124,7 @@ fn version_after(bytes: &[u8], mark: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::write_file;
 
     /// An Azure guest is recognised by its asset tag, its size by cloud-init's metadata.
     #[test]
@@ -145,11 +146,7 @@ mod tests {
             ("1234", String::new(), "Microsoft Corporation Virtual Machine"),
         ] {
             let folder = tempfile::tempdir().unwrap();
-            let write = |path: &str, text: &str| {
-                let path = folder.path().join(path);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, text).unwrap();
-            };
+            let write = |path: &str, text: &str| write_file(folder.path(), path, text);
             write("sys/class/dmi/id/sys_vendor", "Microsoft Corporation\n");
             write("sys/class/dmi/id/product_name", "Virtual Machine\n");
             write("sys/class/dmi/id/chassis_asset_tag", &format!("{tag}\n"));

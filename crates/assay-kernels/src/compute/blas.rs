@@ -15,6 +15,7 @@
 use std::ffi::{CStr, c_char};
 use std::fmt;
 
+use crate::c_text::text_until_nul;
 use crate::library::{self, SharedLibrary, SymbolScope};
 
 /// Short names and the library files for each, in the order they are tried.
@@ -326,8 +327,7 @@ fn identify(library: &SharedLibrary) -> (BlasVendor, String) {
         unsafe {
             std::mem::transmute::<*const (), Fill>(function)(buffer.as_mut_ptr().cast(), room);
         };
-        let text = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
-        return (BlasVendor::Mkl, text.to_string_lossy().trim().to_owned());
+        return (BlasVendor::Mkl, text_until_nul(&buffer).trim().to_owned());
     }
     (BlasVendor::Unknown, String::new())
 }

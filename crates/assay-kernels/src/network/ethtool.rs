@@ -9,6 +9,8 @@ use assay_model::network_setup::{
     Coalescing, DeviceSetup, KernelModule, NumericSetting, Offloads, SwitchSetting,
 };
 
+use crate::c_text::text_until_nul;
+
 /// Request numbers from the kernel's `linux/ethtool.h`.
 const DRIVER: u32 = 0x03;
 const COALESCING: u32 = 0x0E;
@@ -168,11 +170,6 @@ fn parse_offloads(names: &[String], blocks: &[u32]) -> Option<Offloads> {
 
 fn words_to_bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
-}
-
-fn text_until_nul(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
 #[cfg(test)]

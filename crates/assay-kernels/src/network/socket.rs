@@ -10,6 +10,8 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::c_text::text_until_nul;
+
 /// Socket options that differ from the system's defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SocketOptions {
@@ -181,8 +183,7 @@ pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
     const NAME_BYTES: usize = 16;
     let mut name = [0_u8; NAME_BYTES];
     let length = read_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
-    let end = name[..length].iter().position(|byte| *byte == 0).unwrap_or(length);
-    Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+    Ok(text_until_nul(&name[..length]))
 }
 
 /// Whether TCP sockets support this congestion control; nothing is sent.

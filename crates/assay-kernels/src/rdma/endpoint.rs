@@ -16,6 +16,7 @@ use super::posted_receives::PostedReceives;
 use super::verbs_objects::{
     Poll, PostReceive, PostSend, VerbsObjects, access_flags, call_error, check_code,
 };
+use crate::c_text::text_until_nul;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
 /// Queue key of every UD queue pair: any number common to both ends, without the top bit, which is
@@ -420,10 +421,4 @@ fn check_port(device: &str, port: u8, state: &PortState) -> Result<(), RdmaError
     }
     let state = STATES.get(state.state as usize).copied().unwrap_or("unknown state");
     Err(RdmaError::PortDown { device: device.to_owned(), port, state })
-}
-
-/// Returns the string up to its first NUL byte.
-fn text_until_nul(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
 }

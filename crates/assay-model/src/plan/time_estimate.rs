@@ -12,6 +12,18 @@ use crate::workload::{LinpackWorkload, NetworkTest, Workload};
 /// Minimum number of repetitions to see whether they agree.
 pub(super) const MIN_REPETITIONS: u32 = 3;
 
+/// Returns the warning that one solve cannot end within the budget of its case.
+#[must_use]
+pub fn solve_over_budget(work: &LinpackWorkload, least_s: f64, budget_s: f64) -> Phrase {
+    phrase!(
+        "solve-over-budget",
+        "one solve of N = {n} takes at least {least}, but the budget is {budget}",
+        n = work.n.to_string(),
+        least = Phrase::approximate(least_s, Unit::Second),
+        budget = Phrase::approximate(budget_s, Unit::Second),
+    )
+}
+
 impl Plan {
     /// Returns warnings about the time of a plan on a host.
     #[must_use]
@@ -19,15 +31,7 @@ impl Plan {
         let solves = self.cases.iter().filter_map(|case| {
             let work = case.workload.as_linpack()?;
             let (least_s, budget_s) = (min_solve_s(work, host), case.stopping.budget_s);
-            (least_s > budget_s).then(|| {
-                phrase!(
-                    "solve-over-budget",
-                    "one solve of N = {n} takes at least {least}, but the budget is {budget}",
-                    n = work.n.to_string(),
-                    least = Phrase::approximate(least_s, Unit::Second),
-                    budget = Phrase::approximate(budget_s, Unit::Second),
-                )
-            })
+            (least_s > budget_s).then(|| solve_over_budget(work, least_s, budget_s))
         });
         self.budget_warning().into_iter().chain(solves).collect()
     }

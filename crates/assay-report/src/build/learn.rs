@@ -26,7 +26,7 @@ use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, s
 use super::run::estimate_parts::{number, text};
 use super::run::{host_usage, published_sections, words};
 use super::{perftest, representative};
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, Document, ReportTable, Tone, left, right};
 use crate::first_seen::distinct;
 use crate::locale::{comma, format_date, group_digits, semicolon, with_detail, word};
 use crate::{precision, units, words as catalogue};
@@ -174,8 +174,8 @@ fn run_sections(
             Block::Heading(text) => *text = with_run_name(std::mem::take(text)),
             Block::Table(table) => {
                 table.rows.iter_mut().flatten().for_each(|cell| cell.marks.clear());
-                *table =
-                    std::mem::replace(table, ReportTable::new("", &[])).without_empty_columns();
+                let whole = std::mem::replace(table, ReportTable::with_caption(""));
+                *table = whole.without_empty_columns();
             }
             _ => {}
         }
@@ -236,28 +236,39 @@ fn with_qualifier(estimate: &MetricEstimate, value: String) -> String {
     }
 }
 
+/// Result of a kind of workload: its name, its values, their intervals and shares of a limit.
+#[derive(Debug, PartialEq)]
+struct HeadlineRow {
+    name: String,
+    values: String,
+    intervals: String,
+    shares: String,
+}
+
 /// Returns a table with one row for each kind of workload.
 fn headline_table(
     subject: &str,
     all: &[&MetricEstimate],
     (summaries, paths): (&[&RunSummary], &ShortPaths),
 ) -> ReportTable {
-    let columns = [
-        (word("learn-workload"), ColumnAlignment::Left),
-        (subject, ColumnAlignment::Left),
-        (&words::interval(all.first().map(|it| it.ci_level)), ColumnAlignment::Right),
-        (word("column-of-limit"), ColumnAlignment::Right),
-    ];
-    let mut table = ReportTable::new("", &columns);
+    let interval = words::interval(all.first().map(|it| it.ci_level));
     let rows = [stream_row(all), linpack_row(all), rdma_row(all)].into_iter().flatten();
     let network = conditions::headline_rows(summaries);
     let unmeasured = unmeasured_rows(summaries, paths);
-    table.rows.extend(rows.chain(network).chain(storage_rows(all)).chain(unmeasured));
+    let mut table = ReportTable::with_caption("");
+    for row in rows.chain(network).chain(storage_rows(all)).chain(unmeasured) {
+        table.push([
+            left(word("learn-workload"), row.name),
+            left(subject, row.values),
+            right(&interval, row.intervals),
+            right(word("column-of-limit"), row.shares),
+        ]);
+    }
     table
 }
 
 /// Returns rows for requested benchmarks that the machine does not support, or that failed.
-fn unmeasured_rows(summaries: &[&RunSummary], paths: &ShortPaths) -> Vec<Vec<TableCell>> {
+fn unmeasured_rows(summaries: &[&RunSummary], paths: &ShortPaths) -> Vec<HeadlineRow> {
     let rows = summaries.iter().flat_map(|summary| {
         let omitted =
             summary.omitted.iter().map(|it| (&it.benchmark, catalogue::omitted(it).text));
@@ -265,8 +276,7 @@ fn unmeasured_rows(summaries: &[&RunSummary], paths: &ShortPaths) -> Vec<Vec<Tab
         let failed = failed.map(|it| (&it.benchmark, catalogue::failure(&it.failure).text));
         omitted.chain(failed).map(|(benchmark, why)| {
             let reason = message!("learn-not-measured", why = paths.shorten_words(&why));
-            let none = TableCell::default;
-            vec![benchmark_name(benchmark).into(), reason.into(), none(), none()]
+            row(benchmark_name(benchmark), reason, &[])
         })
     });
     distinct(rows)
@@ -287,16 +297,16 @@ fn best<'a>(results: &[&'a MetricEstimate]) -> Option<&'a MetricEstimate> {
     (!results.is_empty()).then(|| results[representative(results)])
 }
 
-fn row(name: String, values: String, estimates: &[&MetricEstimate]) -> Vec<TableCell> {
+fn row(name: String, values: String, estimates: &[&MetricEstimate]) -> HeadlineRow {
     let intervals: Vec<String> =
         estimates.iter().filter_map(|it| precision::interval(it)).collect();
     let shares = estimates.iter().filter_map(|it| it.percent_of_limit).map(units::percent);
     let shares = shares.collect::<Vec<_>>().join(comma());
-    vec![name.into(), values.into(), intervals.join(comma()).into(), shares.into()]
+    HeadlineRow { name, values, intervals: intervals.join(comma()), shares }
 }
 
 /// Returns the result of the whole node, and the range over its domains.
-fn stream_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
+fn stream_row(all: &[&MetricEstimate]) -> Option<HeadlineRow> {
     let results = find_results(all, Benchmark::MemoryStream, "triad");
     let placement = |it: &MetricEstimate| text(it, Attribute::Placement).unwrap_or_default();
     let (whole, parts): (Vec<&MetricEstimate>, Vec<&MetricEstimate>) =
@@ -332,7 +342,7 @@ fn stream_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
     Some(row("STREAM Triad".to_owned(), values, &[whole]))
 }
 
-fn linpack_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
+fn linpack_row(all: &[&MetricEstimate]) -> Option<HeadlineRow> {
     let rmax = best(&find_results(all, Benchmark::Linpack, "rmax"))?;
     let peak =
         number(rmax, Attribute::Rpeak).map(|peak| format_gflops(rmax, (peak, LIMIT_DIGITS)));
@@ -359,7 +369,7 @@ fn format_gflops(estimate: &MetricEstimate, (value, digits): (f64, usize)) -> St
     with_qualifier(estimate, formatted)
 }
 
-fn rdma_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
+fn rdma_row(all: &[&MetricEstimate]) -> Option<HeadlineRow> {
     let find_rdma = |metrics: &[&str]| {
         let is_match =
             |it: &&&MetricEstimate| is_rdma(it) && metrics.contains(&it.metric.as_str());
@@ -383,7 +393,7 @@ fn rdma_row(all: &[&MetricEstimate]) -> Option<Vec<TableCell>> {
 
 /// Returns one row for each tool and target: the highest read bandwidth and the highest write
 /// bandwidth.
-fn storage_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
+fn storage_rows(all: &[&MetricEstimate]) -> Vec<HeadlineRow> {
     let place = |it: &MetricEstimate| (it.tool.name.clone(), storage::place_label(it));
     let mut results =
         storage::without_host_parts(find_results(all, Benchmark::Storage, "bandwidth"));

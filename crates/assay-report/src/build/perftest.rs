@@ -11,7 +11,7 @@ use super::published_results::{DECIMALS, MICROSECOND, find_results, find_size, s
 use super::run::estimate_parts::{differing_dimensions, number, text};
 use super::run::network::pairs;
 use super::run::words;
-use crate::document::{Block, ColumnAlignment, Document, ReportTable, TableCell, Tone};
+use crate::document::{Block, ColumnCell, Document, ReportTable, Tone, left, right};
 use crate::locale::{comma, format_ungrouped, localise_symbol, word};
 use crate::{precision, units};
 
@@ -35,13 +35,11 @@ pub(super) fn add(document: &mut Document, summary: &RunSummary) {
     if all.is_empty() {
         return;
     }
-    let left = [word("column-what"), word("column-where"), word("column-by")];
-    let mut table = table(word("table-perftest"), &left, &titles(&COLUMNS));
+    let mut table = ReportTable::with_caption(word("table-perftest"));
     for estimate in &all {
-        let mut row: Vec<TableCell> = vec![estimate.benchmark.as_str().into()];
-        row.extend(origin_cells(&all, estimate));
-        row.extend(figure_cells(estimate, &COLUMNS));
-        table.rows.push(row);
+        let what = left(word("column-what"), estimate.benchmark.as_str());
+        let origin = origin_cells(&all, estimate);
+        table.push([what].into_iter().chain(origin).chain(figure_cells(estimate, &COLUMNS)));
     }
     document.heading(word("heading-perftest"));
     document.blocks.push(Block::Table(table.without_empty_columns()));
@@ -53,19 +51,22 @@ pub(super) fn add(document: &mut Document, summary: &RunSummary) {
 pub(super) fn published_table(all: &[&MetricEstimate]) -> ReportTable {
     let shown = &COLUMNS[..PUBLISHED_COLUMNS];
     let interval = words::interval(all.first().map(|it| it.ci_level));
-    let right: Vec<String> = titles(shown).into_iter().chain([interval]).collect();
-    let mut table = table("", &[word("column-where"), word("column-by")], &right);
+    let interval_cell = |estimate: &MetricEstimate| {
+        right(&interval, precision::interval(estimate).unwrap_or_default())
+    };
+    let mut table = ReportTable::with_caption("");
     let mut own = find_results(all, Benchmark::Rdma(RdmaTest::SendLatency), "half_round_trip");
     // Keeps rows of one size together, over all hosts and tools.
     own.sort_by_key(|it| number(it, Attribute::Bytes).map(|bytes| bytes as u64));
     for estimate in &own {
-        let mut row: Vec<TableCell> = origin_cells(&own, estimate).into();
-        row.extend(figure_cells(estimate, shown));
-        row.push(precision::interval(estimate).unwrap_or_default().into());
-        table.rows.push(row);
+        let figures = figure_cells(estimate, shown).into_iter();
+        let figures = figures.chain([interval_cell(estimate)]);
+        table.push(origin_cells(&own, estimate).into_iter().chain(figures));
     }
     if own.is_empty() {
-        table.rows = published_figure_rows(all);
+        for (typical, figures) in published_figures(all) {
+            table.push(figures.into_iter().chain([interval_cell(typical)]));
+        }
     }
     table
 }
@@ -74,20 +75,8 @@ fn has_figures(estimate: &MetricEstimate) -> bool {
     COLUMNS.iter().any(|(_, name)| estimate.parameters.contains_key(name))
 }
 
-fn table(caption: &str, left: &[&str], right: &[String]) -> ReportTable {
-    let left = left.iter().map(|it| (*it, ColumnAlignment::Left));
-    let columns = left.chain(right.iter().map(|it| (it.as_str(), ColumnAlignment::Right)));
-    ReportTable::new(caption, &columns.collect::<Vec<_>>())
-}
-
-fn titles(columns: &[(&str, Attribute)]) -> Vec<String> {
-    let unit = localise_symbol("µs");
-    let times = columns.iter().map(|(label, _)| format!("{label} [{unit}]"));
-    ["#bytes", "#iterations"].into_iter().map(str::to_owned).chain(times).collect()
-}
-
 /// Returns the place and the tool, as far as rows differ in them.
-fn origin_cells(all: &[&MetricEstimate], estimate: &MetricEstimate) -> [TableCell; 2] {
+fn origin_cells(all: &[&MetricEstimate], estimate: &MetricEstimate) -> [ColumnCell; 2] {
     let differ =
         |key: fn(&MetricEstimate) -> &str| all.iter().any(|it| key(it) != key(estimate));
     let by =
@@ -103,19 +92,33 @@ fn origin_cells(all: &[&MetricEstimate], estimate: &MetricEstimate) -> [TableCel
             .filter_map(|name| text(estimate, name))
             .map(|it| units::with_no_break_spaces(&it)),
     );
-    [parts.join(comma()).into(), by.into()]
+    [left(word("column-where"), parts.join(comma())), left(word("column-by"), by)]
 }
 
-/// Returns size, number of messages and times.
-fn figure_cells(estimate: &MetricEstimate, columns: &[(&str, Attribute)]) -> Vec<TableCell> {
+/// Returns size, number of messages and times of a result.
+fn figure_cells(estimate: &MetricEstimate, columns: &[(&str, Attribute)]) -> Vec<ColumnCell> {
     let bytes = number(estimate, Attribute::Bytes).map(|it| it.to_string());
-    let iterations = number(estimate, Attribute::Iterations).unwrap_or(estimate.n as f64);
-    let mut cells: Vec<TableCell> =
-        vec![bytes.unwrap_or_default().into(), iterations.to_string().into()];
     let is_stored = has_figures(estimate);
-    cells.extend(columns.iter().map(|(_, name)| {
-        let stored = number(estimate, *name);
-        time_cell(if is_stored { stored } else { equivalent_figure(estimate, *name) })
+    let times = columns.iter().map(|(_, name)| match is_stored {
+        true => number(estimate, *name),
+        false => equivalent_figure(estimate, *name),
+    });
+    labelled_cells(bytes.unwrap_or_default(), estimate, times)
+}
+
+/// Returns the cells under perftest's labels, of which `times` are the first ones.
+fn labelled_cells(
+    bytes: String,
+    estimate: &MetricEstimate,
+    times: impl Iterator<Item = Option<f64>>,
+) -> Vec<ColumnCell> {
+    let unit = localise_symbol("µs");
+    let iterations = number(estimate, Attribute::Iterations).unwrap_or(estimate.n as f64);
+    let mut cells = vec![right("#bytes", bytes), right("#iterations", iterations.to_string())];
+    cells.extend(COLUMNS.iter().zip(times).map(|((label, _), seconds)| {
+        let finite = seconds.filter(|it| it.is_finite());
+        let time = finite.map(|it| format_ungrouped(it / MICROSECOND, DECIMALS));
+        right(&format!("{label} [{unit}]"), time.unwrap_or_default())
     }));
     cells
 }
@@ -130,13 +133,10 @@ fn equivalent_figure(estimate: &MetricEstimate, name: Attribute) -> Option<f64> 
     }
 }
 
-fn time_cell(seconds: Option<f64>) -> TableCell {
-    let finite = seconds.filter(|it| it.is_finite());
-    finite.map(|it| format_ungrouped(it / MICROSECOND, DECIMALS)).unwrap_or_default().into()
-}
-
-/// Returns rows of published figures, which are results of their own.
-fn published_figure_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
+/// Returns published figures, which are results of their own, with their typical time.
+fn published_figures<'a>(
+    all: &[&'a MetricEstimate],
+) -> Vec<(&'a MetricEstimate, Vec<ColumnCell>)> {
     let reported = |metric: &str| {
         let is = |it: &&&MetricEstimate| {
             let test = text(it, Attribute::Test).unwrap_or_default().to_lowercase();
@@ -147,17 +147,8 @@ fn published_figure_rows(all: &[&MetricEstimate]) -> Vec<Vec<TableCell>> {
     let tool = ["time_min", "time_max", "time", "time_mean", "time_deviation"].map(reported);
     let row = |bytes: u64| {
         let typical = find_size(&tool[2], bytes)?;
-        let iterations = number(typical, Attribute::Iterations).unwrap_or(typical.n as f64);
-        let mut row = vec![TableCell::default(), TableCell::default()];
-        row.extend([
-            TableCell::from(bytes.to_string()),
-            TableCell::from(iterations.to_string()),
-        ]);
-        row.extend(
-            tool.iter().map(|found| time_cell(find_size(found, bytes).map(|it| it.median))),
-        );
-        row.push(precision::interval(typical).unwrap_or_default().into());
-        Some(row)
+        let times = tool.iter().map(|found| find_size(found, bytes).map(|it| it.median));
+        Some((typical, labelled_cells(bytes.to_string(), typical, times)))
     };
     sizes(&tool[2]).into_iter().filter_map(row).collect()
 }

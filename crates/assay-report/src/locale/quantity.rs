@@ -2,7 +2,8 @@
 
 use assay_model::quantity::{Bytes, Quantity, Unit};
 
-use super::number::{self, NO_BREAK_SPACES, group_digits};
+use super::number::{NO_BREAK_SPACES, group_digits, in_percent};
+use super::unit::with_symbol;
 use super::{Language, unit};
 
 /// Formats a quantity with significant digits; a no-break space precedes the unit.
@@ -32,18 +33,6 @@ pub fn size(bytes: u64) -> String {
 #[must_use]
 pub fn percent(value: f64) -> String {
     in_percent(&quantity(value, Unit::Ratio, 3))
-}
-
-/// Appends a percent sign to a formatted number.
-#[must_use]
-pub fn in_percent(number: &str) -> String {
-    number::append_percent(number)
-}
-
-/// Appends the localised form of a unit symbol such as `GB/s` to a formatted number.
-#[must_use]
-pub fn with_symbol(number: &str, symbol: &str) -> String {
-    unit::with_symbol(number, symbol)
 }
 
 /// Localises a tool's output such as `2.35` and `us`; keeps its digits and prefix.

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use assay_model::sanitize;
+use assay_model::sanitize::escape_xml;
 
 use super::labels::FONT_SIZE;
 
@@ -144,14 +144,6 @@ fn width_style(width: f64) -> String {
     }
     let least = (width * MIN_LETTER_PIXELS / FONT_SIZE).ceil();
     format!(" style=\"min-width: {least}px; max-width: {width}px\"")
-}
-
-/// Escapes text for XML.
-pub(crate) fn escape_xml(text: &str) -> String {
-    sanitize::escape_hidden(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 /// Rounds to a tenth of a pixel, which is finer than visible.

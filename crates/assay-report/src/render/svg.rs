@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use assay_model::sanitize::escape_xml;
+
 use crate::document::{Block, Document};
 use crate::plot;
 
@@ -23,7 +25,7 @@ pub fn document(document: &Document) -> Option<String> {
     let mut top = 0.0;
     for (picture, nth) in pictures.into_iter().zip(0..) {
         let (line, below) = (top + TITLE_HEIGHT - 8.0, top + TITLE_HEIGHT);
-        let title = plot::escape_xml(picture.title);
+        let title = escape_xml(picture.title);
         let _ = writeln!(svg, "<text x=\"12\" y=\"{line}\" font-size=\"16\">{title}</text>");
         let (width, height) = picture.size;
         let _ = writeln!(svg, "<svg y=\"{below}\" width=\"{width}\" height=\"{height}\">");

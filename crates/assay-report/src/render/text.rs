@@ -8,8 +8,9 @@ use crate::document::{
 };
 use crate::locale::format_fact;
 use crate::plot::{heat_table, render_bars, shades};
+use crate::words::without_no_break_spaces;
 use assay_model::sanitize::spell_hidden;
-use wrap::{columns, one_line, pad_to, without_no_break_spaces, wrap};
+use wrap::{columns, one_line, pad_to, wrap};
 
 /// Options of text output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

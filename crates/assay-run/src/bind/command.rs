@@ -6,7 +6,6 @@ use std::time::Duration;
 use assay_adapters::import::{
     self, FigureError, FigureRule, ImportError, ImportFormat, LinePattern, find_single_figures,
 };
-use assay_fleet::process::ProcessError;
 use assay_model::attribute::{Attribute, AttributeValue, Attributes};
 use assay_model::entry::SeriesKey;
 use assay_model::event::StopReason;
@@ -19,7 +18,7 @@ use assay_stats::quantile;
 use assay_stats::stopping::NextStep;
 
 use crate::measurement_loop::Turns;
-use crate::program::{ProgramStart, ProgramStartError, StartedProgram};
+use crate::program::{ProgramStart, StartedProgram};
 use crate::recorder::{CaseError, Recorder};
 
 /// Number of starts of an empty program.
@@ -110,8 +109,7 @@ impl<'c> CommandSession<'c> {
     ) -> Result<Self, CaseError> {
         let began_s = recorder.elapsed_s();
         let timeout = Duration::try_from_secs_f64(work.timeout_s).unwrap_or(Duration::MAX);
-        let start_of =
-            |call| ProgramStart::new(call, &work.cpus, timeout).map_err(program_failure);
+        let start_of = |call| ProgramStart::new(call, &work.cpus, timeout);
         let mut session = Self {
             work,
             start: start_of(&work.run)?,
@@ -144,15 +142,14 @@ impl<'c> CommandSession<'c> {
             (None, None) => "none",
         };
         recorder.add_fact(Attribute::Checked, checked);
-        let empty = self.start.empty_program(&self.work.run).map_err(program_failure)?;
+        let empty = self.start.empty_program(&self.work.run)?;
         let (mut times, mut floor) = (Vec::new(), 0);
         for _ in 0..EMPTY_STARTS {
-            let ended = empty.run(recorder.cancel()).map_err(program_failure)?.ended;
+            let ended = empty.run(recorder.cancel())?.ended;
             times.push(ended.wall_s);
             floor = floor.max(ended.floor_bytes);
         }
-        times.sort_by(f64::total_cmp);
-        if let Some(median) = quantile::median(&times) {
+        if let Some(median) = quantile::unsorted_median(times) {
             recorder.add_fact(Attribute::StartTime, median);
         }
         recorder.add_fact(Attribute::MemoryFloor, floor);
@@ -190,11 +187,11 @@ impl<'c> CommandSession<'c> {
         recorder: &mut Recorder<'_, '_>,
     ) -> Result<(StartedProgram, Vec<(SeriesKey, f64)>), CaseError> {
         if let Some(prepare) = &self.prepare {
-            let ended = prepare.run(recorder.cancel()).map_err(program_failure)?;
+            let ended = prepare.run(recorder.cancel())?;
             check_exit(prepare.line(), Some(0), &ended)
                 .map_err(RepetitionError::into_case_error)?;
         }
-        let started = self.start.run(recorder.cancel()).map_err(program_failure)?;
+        let started = self.start.run(recorder.cancel())?;
         self.note_children(&started, recorder);
         if self.work.shows_output {
             show_output(&started, recorder);
@@ -352,11 +349,4 @@ fn compile_check(work: &CommandWorkload) -> Result<Option<LinePattern>, CaseErro
     find.map(LinePattern::parse).transpose().map_err(|problem| {
         RepetitionError::Pattern { what: "the check".to_owned(), problem }.into_case_error()
     })
-}
-
-fn program_failure(error: ProgramStartError) -> CaseError {
-    match error {
-        ProgramStartError::Process(ProcessError::Cancelled { .. }) => CaseError::Interrupted,
-        other => CaseError::with_advice(ErrorArea::Process, &other, other.advice()),
-    }
 }

@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 
-use assay_kernels::memory::stream::{Stream, StreamConfig, StreamError, StreamOperation};
+use assay_kernels::memory::stream::{Stream, StreamConfig, StreamOperation};
 use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
-use assay_model::failure::ErrorArea;
 use assay_model::workload::CopyWorkload;
 
+use super::stream::case_error;
 use super::{RunCache, chosen_loops};
 use crate::forecast::choosing_time_each_s;
 use crate::measurement_loop::{self, Measurement, Turns};
@@ -79,12 +79,4 @@ fn choose_kernel(
             .map_err(|error| case_error(&error))
     })?;
     Ok(winners[0].1)
-}
-
-fn case_error(error: &StreamError) -> CaseError {
-    match error {
-        StreamError::Cancelled => CaseError::Interrupted,
-        StreamError::StartTeam(_) => CaseError::from_error(ErrorArea::Threads, error),
-        other => CaseError::from_error(ErrorArea::Stream, other),
-    }
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use assay_kernels::memory::core_to_core::{CorePair, CoreToCoreError};
 use assay_model::entry::SeriesKey;
 use assay_model::event::StopReason;
-use assay_model::failure::ErrorArea;
 use assay_model::seed;
 use assay_model::workload::{CoreToCoreWorkload, CpuPairs};
 use assay_stats::quantile;
@@ -67,15 +66,13 @@ fn measure_round(
         }
         let cpus = work.groups[group].pairs[pair];
         let accepted = round_trips.get(&(group, pair)).copied();
-        let mut core_pair =
-            prepare_pair(cpus, is_first_home, accepted).map_err(|error| case_error(&error))?;
+        let mut core_pair = prepare_pair(cpus, is_first_home, accepted)?;
         round_trips.insert((group, pair), core_pair.round_trips());
-        let seconds =
-            measure_pair(&mut core_pair, repetitions).map_err(|error| case_error(&error))?;
+        let seconds = measure_pair(&mut core_pair, repetitions)?;
         latencies_s[group].push(seconds);
         recorder.add_series_sample(pair_key(&work.groups[group], cpus), seconds);
     }
-    for (group, latencies_s) in work.groups.iter().zip(&mut latencies_s) {
+    for (group, latencies_s) in work.groups.iter().zip(latencies_s) {
         let key = SeriesKey { metric: "latency", dimensions: group.dimensions() };
         recorder.add_series_sample(key, median(latencies_s));
     }
@@ -96,9 +93,8 @@ fn prepare_pair(
 
 /// Returns the median seconds per hand-over of a few repetitions.
 fn measure_pair(pair: &mut CorePair, repetitions: usize) -> Result<f64, CoreToCoreError> {
-    let mut latencies_s =
-        (0..repetitions).map(|_| pair.repetition()).collect::<Result<Vec<f64>, _>>()?;
-    Ok(median(&mut latencies_s))
+    let latencies_s = (0..repetitions).map(|_| pair.repetition());
+    Ok(median(latencies_s.collect::<Result<Vec<f64>, _>>()?))
 }
 
 fn pair_key(group: &CpuPairs, cpus: [u32; 2]) -> SeriesKey {
@@ -106,9 +102,8 @@ fn pair_key(group: &CpuPairs, cpus: [u32; 2]) -> SeriesKey {
 }
 
 /// Returns the median; NaN without values, which a distance never is.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    quantile::median(values).unwrap_or(f64::NAN)
+fn median(values: Vec<f64>) -> f64 {
+    quantile::unsorted_median(values).unwrap_or(f64::NAN)
 }
 
 /// Order of the pairs: index of the group, and of the pair within it.
@@ -136,14 +131,6 @@ impl PairOrder {
             seed::mix(round_seed ^ ((*group as u64) << 32 | *pair as u64))
         });
     }
-}
-
-fn case_error(error: &CoreToCoreError) -> CaseError {
-    let area = match error {
-        CoreToCoreError::StartThreads(_) => ErrorArea::Threads,
-        CoreToCoreError::MapLines(_) | CoreToCoreError::WrongCount { .. } => ErrorArea::Latency,
-    };
-    CaseError::from_error(area, error)
 }
 
 #[cfg(test)]

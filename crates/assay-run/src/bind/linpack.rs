@@ -1,7 +1,7 @@
 //! `compute.linpack` by assay's own algorithm, with its own kernels or those of a BLAS library.
 
 use assay_kernels::compute::blas::Blas;
-use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError};
+use assay_kernels::compute::linpack::{Linpack, LinpackConfig};
 use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
 use assay_model::failure::{ErrorArea, FailureReason};
@@ -33,7 +33,7 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let linpack = Linpack::prepare(&config).map_err(case_error)?;
+            let linpack = Linpack::prepare(&config)?;
             recorder.add_fact(Attribute::Kernel, linpack.isa().name());
             Ok(linpack)
         },
@@ -65,7 +65,7 @@ fn describe(blas: &Blas) -> String {
 }
 
 fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
-    let solved = linpack.solve(recorder.cancel(), &|_| {}).map_err(case_error)?;
+    let solved = linpack.solve(recorder.cancel(), &|_| {})?;
     if !solved.passed {
         let (residual, bound) = (solved.residual, solved.threshold);
         return Err(FailureReason::ResidualTooLarge { residual, bound }.into());
@@ -73,12 +73,4 @@ fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(
     recorder.add_fact(Attribute::Residual, solved.residual);
     recorder.add_sample("rmax", solved.flops / solved.seconds);
     Ok(())
-}
-
-fn case_error(error: LinpackError) -> CaseError {
-    match error {
-        LinpackError::Cancelled => CaseError::Interrupted,
-        LinpackError::Team(_) => CaseError::from_error(ErrorArea::Threads, &error),
-        other => CaseError::from_error(ErrorArea::Linpack, &other),
-    }
 }

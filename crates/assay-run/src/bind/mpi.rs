@@ -22,7 +22,7 @@ use assay_model::plan::Case;
 use assay_model::quantity::Unit;
 use assay_model::workload::MpiWorkload;
 
-use super::{RunCache, network};
+use super::RunCache;
 use crate::fleet::ranks::RemoteRanks;
 use crate::forecast::launch_budget_s;
 use crate::measurement_loop::Turns;
@@ -116,8 +116,7 @@ fn launch_once(
         .tempdir()
         .map_err(|error| CaseError::from_error(ErrorArea::TemporaryFolder, &error))?;
     let file = folder.path().join(OUTCOME_FILE);
-    let remote = RemoteRanks::connect(recorder, work.mpi.starter, folder.path());
-    let remote = remote.map_err(network::case_error)?;
+    let remote = RemoteRanks::connect(recorder, work.mpi.starter, folder.path())?;
     let is_one_kernel = remote.as_ref().is_some_and(|it| it.is_one_kernel);
     let command = build_command(case, work, launch, &file, remote.as_ref())?;
     if launch == 0 {

@@ -10,14 +10,12 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 
 use assay_dialects::wire::iperf3::TransportProtocol;
-use assay_fleet::remote::calls::CallError;
 use assay_model::attribute::Attribute;
 use assay_model::failure::MissingHostFeature;
 use assay_model::workload::{NetworkTest, NetworkWorkload, Workload};
 
 use crate::fleet::pair_end::PairEnd;
 use crate::measurement_loop::Turns;
-use crate::network::error::NetworkError;
 use crate::network::path;
 use crate::network::setup::local_address_for;
 use crate::network::target::NetworkTarget;
@@ -59,12 +57,12 @@ fn begin<'c>(
     let protocol = match kind {
         TrafficKind::Icmp => {
             // The other host of a pair provides its address; echoes need no port.
-            let peer = PairEnd::open(recorder).map_err(case_error)?;
+            let peer = PairEnd::open(recorder)?;
             return latency::icmp_turns(work, peer.map(|peer| peer.address.ip().to_string()));
         }
         TrafficKind::Protocol(protocol) => protocol,
     };
-    let far_end = NetworkFarEnd::resolve(work, recorder).map_err(case_error)?;
+    let far_end = NetworkFarEnd::resolve(work, recorder)?;
     match &work.question {
         NetworkTest::Throughput(test) => {
             cache.require(work, run_cache::streams_port(work))?;
@@ -123,33 +121,17 @@ pub(super) fn resolve_far_end(
     };
     cache.require(work, MissingHostFeature::Address)?;
     cache.require(work, MissingHostFeature::Connection)?;
-    let far_end = NetworkFarEnd::resolve(work, recorder).map_err(case_error)?;
+    let far_end = NetworkFarEnd::resolve(work, recorder)?;
     if work.to.is_none() || recorder.pair().is_some() {
         recorder.add_fact(Attribute::FarEnd, "assay");
         far_end.fill_workload(work);
     }
     let host = work.to.clone().unwrap_or_default();
     // The port does not affect the choice of a route.
-    if let Some(address) = NetworkTarget::new(&host, 9).addresses().map_err(case_error)?.first()
-    {
+    if let Some(address) = NetworkTarget::new(&host, 9).addresses()?.first() {
         record_path(local_address_for(*address), address.ip(), recorder);
     }
     Ok(Some(ReachableWorkload { workload, _far_end: far_end }))
-}
-
-pub(super) fn case_error(error: NetworkError) -> CaseError {
-    match error {
-        NetworkError::Interrupted | NetworkError::Call(CallError::Interrupted) => {
-            CaseError::Interrupted
-        }
-        error => {
-            let failed = CaseError::Failed(error.to_case_failure());
-            match error.lack() {
-                Some(what) => failed.with_lack(what),
-                None => failed,
-            }
-        }
-    }
 }
 
 /// Records the path of the traffic, as far as this end can see it.

@@ -2,9 +2,9 @@
 
 use assay_kernels::compute::core_clock::{CoreClock, CoreClockConfig};
 use assay_kernels::compute::isa::Isa;
-use assay_kernels::compute::peak_flops::{Peak, PeakConfig, PeakError, Precision};
+use assay_kernels::compute::peak_flops::{Peak, PeakConfig, Precision};
 use assay_model::event::StopReason;
-use assay_model::failure::{ErrorArea, FailureReason};
+use assay_model::failure::FailureReason;
 use assay_model::workload::PeakFlopsWorkload;
 
 use crate::measurement_loop::{self, Measurement, Turns};
@@ -43,11 +43,7 @@ fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<PeakPreparation, CaseEr
     let cpus = super::cpu_numbers(&work.domain.cpus);
     let peak = |precision| {
         let config = PeakConfig { cpus: cpus.clone(), precision, isa };
-        let peak = Peak::prepare(&config).map_err(|error| match error {
-            PeakError::Team(_) => CaseError::from_error(ErrorArea::Threads, &error),
-            other => CaseError::from_error(ErrorArea::PeakFlops, &other),
-        })?;
-        Ok::<_, CaseError>((precision, peak))
+        Ok::<_, CaseError>((precision, Peak::prepare(&config)?))
     };
     let peaks = [peak(Precision::Fp64)?, peak(Precision::Fp32)?];
     // Without a chain for this architecture the clock is unknown, and Rpeak with it.
@@ -61,9 +57,7 @@ fn repetition(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     for (precision, peak) in &mut prepared.peaks {
-        let sample = peak
-            .repetition()
-            .map_err(|error| CaseError::from_error(ErrorArea::PeakFlops, &error))?;
+        let sample = peak.repetition()?;
         recorder.add_sample(precision.name(), sample.flops / sample.seconds);
     }
     if let Some(clock) = &mut prepared.clock {

@@ -56,7 +56,7 @@ fn partner(
 ) -> Result<Option<RdmaPartner>, CaseError> {
     let Some(pair) = recorder.pair() else { return Ok(None) };
     let (device, peer) = (pair.far.with_defaults(&work.device), pair.peer.clone());
-    let gone = || case_error(&NetworkError::Call(CallError::Over { peer }).into());
+    let gone = || RdmaTestError::from(NetworkError::Call(CallError::Over { peer }));
     let call = recorder.call_peer(pair_end::RDMA).ok_or_else(gone)?;
     Ok(Some(RdmaPartner { call, device }))
 }
@@ -67,12 +67,8 @@ fn partner_for_perftest(
     work: &RdmaWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<(RdmaPartner, IpAddr)>, CaseError> {
-    let proven = PairEnd::open(recorder).map_err(|error| case_error(&error.into()))?;
+    let proven = PairEnd::open(recorder).map_err(RdmaTestError::from)?;
     Ok(partner(work, recorder)?.zip(proven.map(|it| it.address.ip())))
-}
-
-fn case_error(error: &RdmaTestError) -> CaseError {
-    CaseError::Failed(rdma::to_case_failure(&error.failure()))
 }
 
 /// Returns turns of perftest: one round over all sizes each, with the client here and the server at
@@ -110,12 +106,11 @@ fn perftest_round(
         let began_s = recorder.elapsed_s();
         let pair = partner_for_perftest(&work, recorder)?;
         let program = Path::new(&found.path);
-        let peer = PerftestPeer::start((&work, *bytes), pair, program, recorder.cancel())
-            .map_err(|error| case_error(&error))?;
+        let peer = PerftestPeer::start((&work, *bytes), pair, program, recorder.cancel())?;
         let workload = Workload::Rdma(peer.work.clone());
         let request =
             ToolRequest { workload: &workload, tool: found, repetitions: 1, cpu_flags: &[] };
-        let invocations = (tool.command)(&request).map_err(|error| tool::case_error(&error))?;
+        let invocations = (tool.command)(&request)?;
         for invocation in &invocations {
             let parsed = tool::run(tool, invocation, round, recorder)?;
             let took_s = recorder.elapsed_s() - began_s;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use assay_adapters::invocation::{InstalledTool, Invocation, ToolRequest};
-use assay_adapters::outputs::{Outputs, ParsedOutput, ToolError};
+use assay_adapters::outputs::{Outputs, ParsedOutput};
 use assay_adapters::tool::ToolAdapter;
 use assay_fleet::process::ProcessError;
 use assay_model::attribute::{Attribute, AttributeValue};
@@ -34,7 +34,7 @@ pub(super) fn measure(
     let reached = network::resolve_far_end(&case.workload, known, recorder)?;
     let workload = reached.as_ref().map_or(&case.workload, |reached| &reached.workload);
     let request = ToolRequest { workload, tool: found, repetitions, cpu_flags };
-    let invocations = (tool.command)(&request).map_err(|error| case_error(&error))?;
+    let invocations = (tool.command)(&request)?;
     if let Some(version) = &found.version {
         recorder.add_fact(Attribute::ToolVersion, version.as_str());
     }
@@ -78,7 +78,7 @@ pub(super) fn run(
     let parsed = tool.read(invocation, &outputs);
     // The printed output explains a failure; it is stored before the case ends.
     recorder.flush()?;
-    parsed.map_err(|error| case_error(&error))
+    parsed.map_err(CaseError::from)
 }
 
 /// Stores all output of a tool, also the unreadable parts.
@@ -151,8 +151,4 @@ pub(super) fn record(
             recorder.add_doubt(Doubt::UnreadOutput { problem: problem.clone() });
         }
     }
-}
-
-pub(super) fn case_error(error: &ToolError) -> CaseError {
-    CaseError::with_advice(ErrorArea::Tool, error, error.advice())
 }

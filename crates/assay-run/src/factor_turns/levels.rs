@@ -9,6 +9,7 @@ use assay_model::phrase;
 use assay_model::suite::factorial::{Factor, FactorCommand};
 use assay_store::Store;
 
+use crate::cancellable_wait;
 use crate::condition_command;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
@@ -97,7 +98,7 @@ impl AppliedLevels {
             self.lines[index] = Some(line);
         }
         if has_changed {
-            condition_command::wait(self.settle, cancel);
+            cancellable_wait::wait(self.settle, cancel);
         }
         Ok(())
     }

@@ -87,7 +87,7 @@ impl TurnHosts<'_> {
             let names: Vec<&str> = planned.lost.iter().map(|it| it.host.as_str()).collect();
             let what = format!("{} cannot measure this", format_host_list(&names));
             Err(CommandFailure::measurement(what)
-                .with_reason(FailureReason::error_chain(&lost.failure).join(": "))
+                .with_reason(FailureReason::error_line(&lost.failure))
                 .advise(lost.failure.advice()))
         };
         let located = |case: &FactorialCase| {
@@ -369,7 +369,7 @@ impl<'c> Appliers<'c> {
         match event {
             HostEvent::Joined => None,
             HostEvent::Lost(failure) => {
-                let reason = FailureReason::error_chain(&failure).join(": ");
+                let reason = FailureReason::error_line(&failure);
                 self.lost[host] = Some(reason.clone());
                 Some(Err((reason, failure.advice().to_owned())))
             }

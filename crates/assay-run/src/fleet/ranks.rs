@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::pair_end::{MPI, PairEnd};
 use crate::network::error::NetworkError;
 use crate::network::setup::local_address_for;
+use crate::program::own_program;
 use crate::recorder::Recorder;
 
 /// Daemons that launchers start on other hosts: Hydra's, Intel MPI's, Open MPI's up to version 4
@@ -81,7 +82,7 @@ impl RankHost {
     fn local() -> io::Result<Self> {
         let text = |file: &str| Root::machine().text(file);
         Ok(Self {
-            program: own_program()?,
+            program: path_text::encode(own_program()?.as_os_str()),
             name: text("proc/sys/kernel/hostname").unwrap_or_default(),
             kernel: text("proc/sys/kernel/random/boot_id"),
         })
@@ -154,7 +155,7 @@ impl RemoteRanks {
             Ok(RankReply::Place(_)) => {
                 (1, "the other host sent an unexpected reply\n".to_owned())
             }
-            Err(error) => (1, FailureReason::error_chain(&error).join(": ") + "\n"),
+            Err(error) => (1, FailureReason::error_line(&error) + "\n"),
         };
         // Without the folder no launcher waits for the result.
         let _ = fs::write(folder.join("said"), said)
@@ -181,16 +182,6 @@ fn write_script(shell: &Path, own: IpAddr) -> io::Result<()> {
 
 fn script(own: IpAddr) -> String {
     SCRIPT.replace("OWN", &own.to_string())
-}
-
-/// Path that starts this program: a copy sent to a host is deleted once it runs, but stays
-/// reachable through `/proc`.
-fn own_program() -> io::Result<String> {
-    let program = std::env::current_exe()?;
-    Ok(match program.exists() {
-        true => path_text::encode(program.as_os_str()),
-        false => format!("/proc/{}/exe", std::process::id()),
-    })
 }
 
 /// Splits a shell command into words, beginning with the daemon: Open MPI sets variables before it.
@@ -254,10 +245,9 @@ fn start_daemon(words: &[String], over: &AtomicBool) -> RankReply {
             let said = String::from_utf8_lossy(&ended.output.stderr).into_owned();
             RankReply::Ended { code, said }
         }
-        Err(error) => RankReply::Ended {
-            code: 1,
-            said: FailureReason::error_chain(&error).join(": ") + "\n",
-        },
+        Err(error) => {
+            RankReply::Ended { code: 1, said: FailureReason::error_line(&error) + "\n" }
+        }
     }
 }
 

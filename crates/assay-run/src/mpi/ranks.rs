@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use assay_fleet::meminfo;
 use assay_fleet::root::Root;
 use assay_kernels::mpi::{Abi, LoadedMpi, MpiError, MpiWorld};
 use assay_kernels::pin;
@@ -224,7 +225,7 @@ pub fn initialize(
         host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
         cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
         seen_on: pin::current_cpu().map(|cpu| cpu as u32),
-        memory_available_bytes: memory_available_bytes(),
+        memory_available_bytes: meminfo::read_bytes(&Root::machine(), "MemAvailable"),
     };
     let messages =
         world.all_gather(&serde_json::to_vec(&hello).expect("a hello has only text keys"));
@@ -404,13 +405,6 @@ fn to_mpi_rank(hello: &RankHello, rank: u32) -> MpiRank {
         cpus: hello.cpus.clone(),
         seen_on: hello.seen_on.into_iter().collect(),
     }
-}
-
-fn memory_available_bytes() -> Option<u64> {
-    let text = Root::machine().text("proc/meminfo")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    kib.checked_mul(1024)
 }
 
 fn transport_variables() -> BTreeMap<String, String> {

@@ -10,6 +10,7 @@ use assay_model::event::EventCount;
 use assay_model::run::CaseRecord;
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload, Workload};
 
+use crate::cancellable_wait;
 use crate::round_trips::distribution_entries;
 
 /// Parameters of a series of echoes.
@@ -60,7 +61,8 @@ pub fn send_echoes(
     let end = asked.deadline.map(|deadline| start + deadline);
     while tally.sent < u64::from(asked.count) && !cancel.load(Ordering::Relaxed) {
         let due = start + asked.interval.mul_f64(tally.sent as f64);
-        sleep_until(end.map_or(due, |end| due.min(end)), cancel);
+        let due = end.map_or(due, |end| due.min(end));
+        cancellable_wait::wait(due.saturating_duration_since(Instant::now()), cancel);
         if end.is_some_and(|end| Instant::now() >= end) {
             break;
         }
@@ -89,16 +91,6 @@ pub fn send_echoes(
 fn is_too_long(error: &std::io::Error) -> bool {
     const EMSGSIZE: i32 = 90;
     error.raw_os_error() == Some(EMSGSIZE)
-}
-
-fn sleep_until(due: Instant, cancel: &AtomicBool) {
-    while !cancel.load(Ordering::Relaxed) {
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        std::thread::sleep(left.min(Duration::from_millis(50)));
-    }
 }
 
 impl EchoTest {

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_fleet::remote::calls::Call;
@@ -19,6 +18,7 @@ use super::{
     MAX_BYTES, NodePinning, RdmaLoad, RdmaTestError, SIZE_TIMEOUT, STEP_TIMEOUT,
     connect_queue_pairs, open_endpoint, outcome, perftest_server,
 };
+use crate::background_thread::BackgroundThread;
 use crate::network::control::{self, ControlConnection};
 use crate::network::error::NetworkError;
 
@@ -80,7 +80,7 @@ fn serve_channel(
     if let Err(error) = &served {
         let reason = match error {
             RdmaTestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
-            other => CaseFailure::error_chain(other).join(": "),
+            other => CaseFailure::error_line(other),
         };
         // The leading end may have gone already.
         let _ = line.send(&RdmaMessage::Failed { reason, advice: error.failure().advice() });
@@ -182,42 +182,21 @@ fn check_hello(line: &MessageChannel, hello: &RdmaHello) -> Result<(), RdmaTestE
     Err(RdmaTestError::ProtocolMismatch { peer: line.peer().to_owned(), said })
 }
 
-/// Far end in this process, for tests of this machine with itself; ends when dropped.
-#[derive(Debug)]
-pub(super) struct Loopback {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Loopback {
-    /// Starts the far end and returns it with the leading end's channel. `program` is perftest's,
-    /// if it is not on `PATH`.
-    pub(super) fn start(
-        device: &RdmaDevice,
-        program: Option<PathBuf>,
-    ) -> Result<(Self, MessageChannel), RdmaTestError> {
-        let [line, mut far] = MessageChannel::in_process_pair();
-        let enough = Arc::new(AtomicBool::new(false));
-        let (device, stop) = (device.clone(), Arc::clone(&enough));
-        let serve = move || {
-            // Failures are sent to the leading end, which is in this process.
-            let _ = serve_channel(&mut far, (&device, program.as_deref()), &stop);
-        };
-        let serving = std::thread::Builder::new()
-            .spawn(serve)
-            .map_err(|source| NetworkError::NoThread { source })?;
-        Ok((Self { stop: enough, thread: Some(serving) }, line))
-    }
-}
-
-impl Drop for Loopback {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(serving) = self.thread.take() {
-            // A panic of that thread affects nothing here.
-            let _ = serving.join();
-        }
-    }
+/// Starts a far end in this process, for tests of this machine with itself, and returns it with the
+/// leading end's channel. `program` is perftest's, if it is not on `PATH`.
+pub(super) fn start_loopback(
+    device: &RdmaDevice,
+    program: Option<PathBuf>,
+) -> Result<(BackgroundThread, MessageChannel), RdmaTestError> {
+    let [line, mut far] = MessageChannel::in_process_pair();
+    let device = device.clone();
+    let serve = move |stop: &AtomicBool| {
+        // Failures are sent to the leading end, which is in this process.
+        let _ = serve_channel(&mut far, (&device, program.as_deref()), stop);
+    };
+    let thread = BackgroundThread::start("rdma-far-end", serve)
+        .map_err(|source| NetworkError::NoThread { source })?;
+    Ok((thread, line))
 }
 
 #[cfg(test)]
@@ -266,7 +245,7 @@ mod tests {
             cases.push((hello(own, 2), "it has no RDMA device"));
         }
         for (message, expected) in cases {
-            let (_own, mut line) = Loopback::start(&RdmaDevice::default(), None).unwrap();
+            let (_own, mut line) = start_loopback(&RdmaDevice::default(), None).unwrap();
             line.send(&message).unwrap();
             let go_on = AtomicBool::new(false);
             let answer = line.receive("an answer", Duration::from_secs(10), &go_on).unwrap();

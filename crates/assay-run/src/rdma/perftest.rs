@@ -8,12 +8,13 @@ use std::sync::atomic::AtomicBool;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::workload::RdmaWorkload;
 
-use super::far_end::Loopback;
+use super::far_end::start_loopback;
 use super::perftest_server::with_path_settings;
 use super::wire::{MessageChannel, PerftestRequest, RdmaMessage};
 use super::{
     PORT, RdmaLoad, RdmaPartner, RdmaTestError, STEP_TIMEOUT, connect_tcp, resolve_device,
 };
+use crate::background_thread::BackgroundThread;
 
 /// Other host of a pair, with its address for perftest's TCP connection.
 pub(crate) type PartnerWithAddress = (RdmaPartner, IpAddr);
@@ -21,7 +22,7 @@ pub(crate) type PartnerWithAddress = (RdmaPartner, IpAddr);
 /// Far end with perftest's server, for one run of its client.
 pub(crate) struct PerftestPeer {
     line: MessageChannel,
-    _loopback: Option<Loopback>,
+    _loopback: Option<BackgroundThread>,
     /// Workload of the client: the requested one, with the server's host and port.
     pub(crate) work: RdmaWorkload,
 }
@@ -49,7 +50,7 @@ impl PerftestPeer {
                 (connect_tcp(host, work.port.unwrap_or(PORT), cancel)?, host.clone(), None)
             }
             (None, None) => {
-                let (own, line) = Loopback::start(&work.device, Some(program.to_owned()))?;
+                let (own, line) = start_loopback(&work.device, Some(program.to_owned()))?;
                 (line, "127.0.0.1".to_owned(), Some(own))
             }
         };

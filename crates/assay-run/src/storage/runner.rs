@@ -9,7 +9,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use assay_fleet::root::Root;
 use assay_fleet::{mounts, resource_limits};
@@ -28,6 +27,7 @@ use super::host_check;
 use super::options::RunOptions;
 use super::safety::{self, FileToLayOut};
 use super::target_path::{self, StreamsByTarget};
+use crate::cancellable_wait;
 use crate::failure::CommandFailure;
 
 /// Maximum number of failed I/O that are reported with their position.
@@ -398,7 +398,7 @@ impl PhaseRun<'_, '_> {
         workload.load = self.resolve_load(&workload.load)?;
         self.jobs.shorten(&mut workload);
         let rate_per_s = workload.load.rate_per_s();
-        wait_unless_stopped(phase.pause_before_s, self.stop);
+        cancellable_wait::wait_seconds(phase.pause_before_s, self.stop);
         held_targets::recheck(self.held, &workload, &mounts::read(&Root::machine()))?;
         let sizes = held_targets::read_sizes(self.held, &workload);
         (self.listener)(StorageEvent::PhaseStarts { rate_per_s });
@@ -569,20 +569,6 @@ fn check_recorded(result: std::io::Result<()>) -> Result<(), CommandFailure> {
         CommandFailure::measurement("cannot write the list of files that assay created")
             .with_cause(&error)
     })
-}
-
-/// Waits, unless the user stops the run.
-fn wait_unless_stopped(seconds: f64, stop: &AtomicBool) {
-    const SLICE: Duration = Duration::from_millis(50);
-    let Ok(whole) = Duration::try_from_secs_f64(seconds) else { return };
-    let began = Instant::now();
-    while !stop.load(Ordering::Relaxed) {
-        let left = whole.saturating_sub(began.elapsed());
-        if left.is_zero() {
-            return;
-        }
-        std::thread::sleep(left.min(SLICE));
-    }
 }
 
 /// Returns the failure of an interrupted run.

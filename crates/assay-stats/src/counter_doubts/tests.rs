@@ -34,17 +34,7 @@ fn case_record(workload: Workload) -> CaseRecord {
     let stopping =
         StoppingRule { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
     let (id, by) = ("x".to_owned(), "assay".to_owned());
-    CaseRecord {
-        case: Case { id, by, workload, stopping, pair: None },
-        outcome: None,
-        series: Vec::new(),
-        facts: [].into(),
-        raw: [].into(),
-        doubts: Vec::new(),
-        counters: Vec::new(),
-        facts_by_host: [].into(),
-        failed_hosts: Vec::new(),
-    }
+    CaseRecord::new(Case { id, by, workload, stopping, pair: None })
 }
 
 fn storage(is_direct: bool) -> Workload {

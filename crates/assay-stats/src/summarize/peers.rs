@@ -8,6 +8,7 @@ use assay_model::doubt::Doubt;
 use assay_model::summary::MetricEstimate;
 
 use crate::outliers::{self, HostMeasurement};
+use crate::quantile;
 
 /// Probability of any false detection in a run whose hosts are all alike.
 const RISK: f64 = 0.02;
@@ -27,9 +28,8 @@ pub(super) fn attach(results: &mut [MetricEstimate], measured: &[HostMeasurement
     for indices in groups.values() {
         let hosts: Vec<HostMeasurement> =
             indices.iter().map(|index| measured[*index]).collect();
-        let mut sorted: Vec<f64> = hosts.iter().map(|it| it.value).collect();
-        sorted.sort_by(f64::total_cmp);
-        let median = 0.5 * (sorted[sorted.len() / 2] + sorted[(sorted.len() - 1) / 2]);
+        let median = quantile::unsorted_median(hosts.iter().map(|it| it.value));
+        let median = median.unwrap_or(f64::NAN);
         for worst in outliers::worse_hosts(&hosts, results[indices[0]].better, risk) {
             let estimate = &mut results[indices[worst]];
             let (host, value, unit) = (estimate.host.clone(), estimate.median, estimate.unit);

@@ -85,7 +85,6 @@ fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<Case
         share_of_maximum(record, members).map(|it| (Attribute::PercentOfMax, it.into()));
     // Not `..record.clone()`, which would copy the series of every host.
     (!series.is_empty()).then(|| CaseRecord {
-        case: record.case.clone(),
         outcome: record.outcome.clone(),
         facts: record
             .facts
@@ -94,11 +93,7 @@ fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<Case
             .chain(percent_of_max)
             .collect(),
         series,
-        raw: BTreeMap::new(),
-        doubts: Vec::new(),
-        counters: Vec::new(),
-        facts_by_host: BTreeMap::new(),
-        failed_hosts: Vec::new(),
+        ..CaseRecord::new(record.case.clone())
     })
 }
 

@@ -151,8 +151,3 @@ pub(super) fn parse_note(text: &str) -> Result<String, String> {
 pub(super) fn parse_host(text: &str) -> Result<String, String> {
     options::parse_host(text, Some("-p"))
 }
-
-/// Parses a host whose port cannot be chosen.
-pub(super) fn parse_plain_host(text: &str) -> Result<String, String> {
-    options::parse_host(text, None)
-}

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::json_documents::{JsonDocument, split_documents};
 use super::super::{FileContents, FileTime, ImportedMeasurement, LineSpan, missing};
 use super::reframe::{convert_figure, is_pass};
-use crate::json_selection::{limit_error, select_with_whole};
+use crate::json_selection::{document_error, select_with_whole};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::ToolError;
 
@@ -65,11 +65,7 @@ fn read_report(
     contents: &mut FileContents,
 ) -> Result<(), ToolError> {
     let report = select_with_whole(document.text, &NAMES, &[VALUES], MAX_VALUES);
-    let report = report.map_err(|error| {
-        limit_error(&error, MAX_VALUES).unwrap_or_else(|| ToolError::Truncated {
-            missing: format!("its JSON is damaged: {error}"),
-        })
-    })?;
+    let report = report.map_err(|error| document_error(&error, MAX_VALUES))?;
     let runs = report.get("runs").and_then(Value::as_array);
     let runs = runs.ok_or_else(|| missing("list \"runs\""))?;
     let session = report.get("session_info").unwrap_or(&Value::Null);

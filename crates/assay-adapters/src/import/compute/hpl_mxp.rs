@@ -12,6 +12,7 @@ use super::super::{
     word_after,
 };
 use crate::limits::MAX_MEASUREMENTS;
+use crate::linpack_rate::check_linpack_rate;
 use crate::outputs::{
     ToolError, half_digit, parse_non_negative, parse_positive_scaled, parse_whole,
 };
@@ -366,7 +367,9 @@ fn build_measurement(
         let verdict = "no residual beside the rate".to_owned();
         return Err(ToolError::Unchecked { verdict });
     };
-    check_rate(solve, rate)?;
+    if let Some((n, time)) = solve.n.zip(solve.time_s) {
+        check_linpack_rate((n, 1.5), time, rate)?;
+    }
     let mut found = foreign_measurement("HPL-MxP", "flop_rate", vec![rate]);
     if let Some(rate) = solve.factorization_rate {
         let own = [(Attribute::Operation, "factorization".into())].into();
@@ -386,20 +389,4 @@ fn build_measurement(
     found.parsed.version = version.cloned();
     found.began = solve.began;
     Ok(found)
-}
-
-/// Checks that the rate is HPL's number of operations over the time, within the rounding of the time.
-fn check_rate(solve: &MixedSolve, rate: f64) -> Result<(), ToolError> {
-    /// Generous tolerance of a rate printed with four digits.
-    const RATE_TOLERANCE: f64 = 0.002;
-    let Some((n, (time_s, half_digit_s))) = solve.n.zip(solve.time_s) else { return Ok(()) };
-    let size = n as f64;
-    let operations = (2.0 / 3.0 * size + 1.5) * size * size;
-    let fastest = operations / (time_s - half_digit_s).max(0.0) * (1.0 + RATE_TOLERANCE);
-    let slowest = operations / (time_s + half_digit_s) * (1.0 - RATE_TOLERANCE);
-    if (slowest..=fastest).contains(&rate) {
-        return Ok(());
-    }
-    let what = format!("N = {n} in {time_s} s is not {rate:.4e} FLOP/s");
-    Err(ToolError::Contradiction { what })
 }

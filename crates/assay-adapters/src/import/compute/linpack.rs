@@ -6,6 +6,7 @@ use assay_model::attribute::Attribute;
 use super::super::foreign::foreign_measurement;
 use super::super::{FileContents, FileTime, check_limit, word_after};
 use crate::limits::MAX_MEASUREMENTS;
+use crate::linpack_rate::check_linpack_rate;
 use crate::outputs::{ToolError, parse_non_negative, parse_positive_scaled, parse_whole};
 
 pub(super) fn is_linpack(text: &str) -> bool {
@@ -62,26 +63,13 @@ fn read_row(line: &str) -> Result<super::super::ImportedMeasurement, ToolError> 
         return Err(ToolError::CheckFailed { verdict: line.to_owned() });
     }
     let (n, rate) = (parse_whole("Size", n)?, parse_positive_scaled("GFlops", rate, 9)?);
-    check_rate(n, time, rate)?;
+    let time_s = parse_non_negative("Time(s)", time)?;
+    // Intel's program counts 2/3 N³ + 2 N² operations, and prints three decimals of the time.
+    check_linpack_rate((n, 2.0), (time_s, 0.0005), rate)?;
     let mut found = foreign_measurement("Intel LINPACK", "flop_rate", vec![rate]);
-    found.parsed.add_samples("time", vec![parse_non_negative("Time(s)", time)?]);
+    found.parsed.add_samples("time", vec![time_s]);
     let residual = parse_non_negative("Residual(norm)", residual)?;
     found.parsed.set_attribute(Attribute::Residual, residual);
     found.dimensions.insert(Attribute::N, n.into());
     Ok(found)
-}
-
-/// Checks that the rate is 2/3 N³ + 2 N² operations over the time, which has three decimals.
-fn check_rate(n: u64, time: &str, rate: f64) -> Result<(), ToolError> {
-    const HALF_DIGIT_S: f64 = 0.0005;
-    const RATE_TOLERANCE: f64 = 0.002;
-    let (size, time_s) = (n as f64, parse_non_negative("Time(s)", time)?);
-    let operations = (2.0 / 3.0 * size + 2.0) * size * size;
-    let fastest = operations / (time_s - HALF_DIGIT_S).max(0.0) * (1.0 + RATE_TOLERANCE);
-    let slowest = operations / (time_s + HALF_DIGIT_S) * (1.0 - RATE_TOLERANCE);
-    if (slowest..=fastest).contains(&rate) {
-        return Ok(());
-    }
-    let what = format!("N = {n} in {time_s} s is not {rate:.4e} FLOP/s");
-    Err(ToolError::Contradiction { what })
 }

@@ -6,7 +6,9 @@ use assay_model::benchmark::MpiTest;
 use super::super::{
     FileContents, FileTime, MAX_NAME_BYTES, check_limit, missing, reject_cut_number, word_after,
 };
-use super::table::{Column, TableRow, TableTest, add_row, convert_rows, parse_row};
+use super::table::{
+    Column, TableRow, TableTest, add_row, convert_rows, leave_out_unknown, parse_row,
+};
 use crate::limits::MAX_MEASUREMENTS;
 use crate::outputs::ToolError;
 use crate::tool::find_imb_test;
@@ -157,12 +159,7 @@ fn read_line(
         ..table.clone()
     };
     if let Some(columns) = parse_heading(line) {
-        for column in &columns {
-            if let Column::Other(name) = column {
-                let what = format!("column {name:?}");
-                contents.leave_out(Some(number..=number), what, "its meaning is unknown");
-            }
-        }
+        leave_out_unknown(&columns, number, contents);
         let mut next = (!table.rows.is_empty()).then(|| restart(table));
         next.as_mut().unwrap_or(table).columns = Some(columns);
         return next;

@@ -4,7 +4,9 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{MpiPattern, MpiTest};
 
 use super::super::{FileContents, check_limit, missing, reject_cut_number};
-use super::table::{Column, TableRow, TableTest, add_row, convert_rows, parse_row};
+use super::table::{
+    Column, TableRow, TableTest, add_row, convert_rows, leave_out_unknown, parse_row,
+};
 use crate::limits::MAX_MEASUREMENTS;
 use crate::outputs::{ParsedOutput, ToolError, parse_positive};
 
@@ -167,12 +169,7 @@ fn read_line(test: &mut OsuTest, line: &str, number: usize, contents: &mut FileC
             let what = format!("line {number}: a second heading in the table of one test");
             test.error.get_or_insert(ToolError::Contradiction { what });
         }
-        for column in &columns {
-            if let Column::Other(name) = column {
-                let what = format!("column {name:?}");
-                contents.leave_out(Some(number..=number), what, "its meaning is unknown");
-            }
-        }
+        leave_out_unknown(&columns, number, contents);
         test.columns = Some(columns);
     } else if let Some(setting) = line.strip_prefix('#') {
         read_setting(test, setting.trim(), number, contents);

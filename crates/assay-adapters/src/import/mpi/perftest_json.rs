@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::json_documents::split_documents;
 use super::super::{FileContents, ImportedMeasurement, missing};
 use super::perftest::{PerftestHead, build_measurement, measurement_name};
-use crate::json_selection::{limit_error, select};
+use crate::json_selection::{document_error, select};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, is_plausible};
 use crate::perftest_text::{PerftestColumn, PerftestRow, make_conditions};
@@ -71,11 +71,8 @@ fn read_document(text: &str) -> Result<Vec<ImportedMeasurement>, ToolError> {
         .chain(PATH_KEYS.map(|(key, _)| key))
         .chain(CONDITION_KEYS)
         .collect();
-    let document = select(text, &names, MAX_VALUES).map_err(|error| {
-        limit_error(&error, MAX_VALUES).unwrap_or_else(|| ToolError::Truncated {
-            missing: format!("its JSON is damaged: {error}"),
-        })
-    })?;
+    let document =
+        select(text, &names, MAX_VALUES).map_err(|error| document_error(&error, MAX_VALUES))?;
     let title = document.pointer("/test_info/test").and_then(Value::as_str);
     let title = title.ok_or_else(|| missing("name of the test"))?.replace('_', " ");
     let name = measurement_name(&title);

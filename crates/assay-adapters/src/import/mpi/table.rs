@@ -30,6 +30,16 @@ pub(super) enum Column {
     Other(String),
 }
 
+/// Leaves out the columns of a heading whose meaning is unknown.
+pub(super) fn leave_out_unknown(columns: &[Column], line: usize, contents: &mut FileContents) {
+    for column in columns {
+        if let Column::Other(name) = column {
+            let what = format!("column {name:?}");
+            contents.leave_out(Some(line..=line), what, "its meaning is unknown");
+        }
+    }
+}
+
 /// Row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TableRow {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::super::json_documents::{JsonDocument, split_documents};
 use super::super::{FileContents, FileTime, LineSpan};
 use super::transfer::{DatagramCounts, MeanRate, Protocol, Transfer};
-use crate::iperf3_document::{self, REVERSE_SUFFIX};
+use crate::iperf3_document::{self, CPU_TICKS_S, REVERSE_SUFFIX, known_count};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ParsedOutput, ToolError};
 
@@ -222,22 +222,12 @@ fn sum<'v>(root: &'v Value, name: &str, suffix: &str) -> Option<&'v Value> {
 }
 
 fn add_totals(root: &Value, transfer: &mut Transfer) {
-    let second = reverse_suffix(root);
-    let suffixes: Vec<&str> = [Some(""), second].into_iter().flatten().collect();
+    let suffixes: Vec<&str> = [Some(""), reverse_suffix(root)].into_iter().flatten().collect();
     let is_udp = transfer.protocol == Some(Protocol::Udp);
     let sent: Vec<Option<MeanRate>> = suffixes.iter().map(|it| read_sent(root, it)).collect();
     let received: Vec<Option<MeanRate>> =
         suffixes.iter().map(|it| read_received(root, it, is_udp)).collect();
-    transfer.sent = MeanRate::sum(&sent);
-    transfer.received = MeanRate::sum(&received);
-    if second.is_some() && transfer.sent.is_none() && transfer.received.is_none() {
-        // A server only counts what itself sent and received.
-        transfer.sent = sent.into_iter().flatten().next();
-        transfer.received = received.into_iter().flatten().next();
-        transfer.direction = None;
-        transfer.extra.insert(Attribute::Concurrent, 2_u64.into());
-        transfer.problems.push("each rate is that of one of two directions at once".to_owned());
-    }
+    transfer.set_directions(&sent, &received);
     let again = suffixes.iter().map(|it| read_retransmits(root, it));
     transfer.retransmits = again.sum::<Option<f64>>();
     if is_udp {
@@ -249,9 +239,6 @@ fn add_totals(root: &Value, transfer: &mut Transfer) {
         add_cpu(transfer, end, percent);
     }
 }
-
-/// Resolution of CPU times in seconds: a tick at either end.
-const CPU_TICKS_S: f64 = 0.02;
 
 /// Adds the CPU time of an end, unless its threads cannot have used so much.
 pub(super) fn add_cpu(transfer: &mut Transfer, end: &'static str, percent: f64) {
@@ -294,12 +281,8 @@ fn read_received(root: &Value, suffix: &str, is_udp: bool) -> Option<MeanRate> {
     MeanRate::from_bytes(bytes, number(all, "seconds")?).filter(|it| it.bit_per_s.is_finite())
 }
 
-/// Reads the retransmits of a direction; −1, also printed as 2⁶⁴ − 1, means unknown.
 fn read_retransmits(root: &Value, suffix: &str) -> Option<f64> {
-    /// 2⁶³.
-    const WRAPPED: f64 = 9_223_372_036_854_775_808.0;
-    let count = number(sum(root, "sum_sent", suffix)?, "retransmits")?;
-    Some(count).filter(|count| (0.0..WRAPPED).contains(count))
+    known_count(sum(root, "sum_sent", suffix)?.get("retransmits")?)
 }
 
 /// Reads the datagrams of all directions together; the jitter is the largest.

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::Attribute;
 use assay_model::workload::TransferDirection;
 
 use super::super::{FileContents, FileTime, LineSpan, mixed_lines, word_after};
@@ -332,28 +331,19 @@ fn measure(mut test: OpenTest<'_>) -> Result<super::ImportedMeasurement, ToolErr
     let is_both = roles.len() > 1;
     let mut transfer = read_conditions(&test, is_both);
     transfer.streams = Some(row::count_streams(&test.totals));
-    let sent = roles.iter().map(|role| row::total_rate(&test.totals, *role, false)).collect();
-    let received =
-        roles.iter().map(|role| row::total_rate(&test.totals, *role, true)).collect();
-    add_totals(&test, (sent, received), &mut transfer);
+    let rates = |received: bool| -> Vec<Option<MeanRate>> {
+        roles.iter().map(|role| row::total_rate(&test.totals, *role, received)).collect()
+    };
+    add_totals(&test, (&rates(false), &rates(true)), &mut transfer);
     transfer.into_measurement()
 }
 
 fn add_totals(
     test: &OpenTest<'_>,
-    (sent, received): (Vec<Option<MeanRate>>, Vec<Option<MeanRate>>),
+    (sent, received): (&[Option<MeanRate>], &[Option<MeanRate>]),
     transfer: &mut Transfer,
 ) {
-    transfer.sent = MeanRate::sum(&sent);
-    transfer.received = MeanRate::sum(&received);
-    if sent.len() > 1 && transfer.sent.is_none() && transfer.received.is_none() {
-        // A server only counts what itself sent and received.
-        transfer.sent = sent.into_iter().flatten().next();
-        transfer.received = received.into_iter().flatten().next();
-        transfer.direction = None;
-        transfer.extra.insert(Attribute::Concurrent, 2_u64.into());
-        transfer.problems.push("each rate is that of one of two directions at once".to_owned());
-    }
+    transfer.set_directions(sent, received);
     transfer.retransmits = row::sum_retransmits(&test.totals);
     transfer.datagrams = row::sum_datagrams(&test.totals);
     if let (Some(counts), Some(reordered)) = (&mut transfer.datagrams, test.reordered) {

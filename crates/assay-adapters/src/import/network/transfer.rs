@@ -122,6 +122,25 @@ const TIME_TOLERANCE_S: f64 = 1.0;
 const BYTES_TOLERANCE: f64 = 0.5;
 
 impl Transfer {
+    /// Sets what one or two directions sent and received, each rate as far as it is known.
+    pub(super) fn set_directions(
+        &mut self,
+        sent: &[Option<MeanRate>],
+        received: &[Option<MeanRate>],
+    ) {
+        self.sent = MeanRate::sum(sent);
+        self.received = MeanRate::sum(received);
+        if sent.len() > 1 && self.sent.is_none() && self.received.is_none() {
+            // A server only counts what itself sent and received.
+            self.sent = sent.iter().flatten().next().copied();
+            self.received = received.iter().flatten().next().copied();
+            self.direction = None;
+            self.extra.insert(Attribute::Concurrent, 2_u64.into());
+            let problem = "each rate is that of one of two directions at once";
+            self.problems.push(problem.to_owned());
+        }
+    }
+
     /// Makes the measurement.
     ///
     /// # Errors

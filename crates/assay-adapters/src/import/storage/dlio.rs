@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::foreign::foreign_measurement;
 use super::super::json_documents::split_documents;
 use super::super::{FileContents, FileTime, ImportedMeasurement, LineSpan, missing};
-use crate::json_selection::{limit_error, select};
+use crate::json_selection::{document_error, select};
 use crate::limits::{MAX_MEASUREMENTS, check_limit};
 use crate::outputs::{ToolError, is_plausible};
 
@@ -48,11 +48,8 @@ fn read_document(
     lines: &LineSpan,
     contents: &mut FileContents,
 ) -> Result<(), ToolError> {
-    let document = select(text, &[], MAX_VALUES).map_err(|error| {
-        limit_error(&error, MAX_VALUES).unwrap_or_else(|| ToolError::Truncated {
-            missing: format!("its JSON is damaged: {error}"),
-        })
-    })?;
+    let document =
+        select(text, &[], MAX_VALUES).map_err(|error| document_error(&error, MAX_VALUES))?;
     let metrics = document.get("metric").and_then(Value::as_object);
     let metrics = metrics.ok_or_else(|| missing("object \"metric\""))?;
     let began = document.get("start").and_then(Value::as_str).and_then(FileTime::parse_iso);

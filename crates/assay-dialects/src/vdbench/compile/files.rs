@@ -16,7 +16,7 @@ use super::super::values::ParameterValue;
 use super::super::{FORMAT_PREFIX, RateLabel, ResourceCounts, RunLabel, RunParameters};
 use super::file_hosts::{PlacedTrees, WorkloadTrees, format_tree};
 use super::phase::size_shares;
-use super::{Combination, Compiler, phase_timing};
+use super::{Combination, Compiler, loop_labels, phase_timing};
 
 /// Default number of threads that create trees (without `fwd=format`).
 const FORMAT_THREADS: u32 = 8;
@@ -33,10 +33,7 @@ impl Compiler<'_, '_> {
     ) -> Option<()> {
         let (trees, workloads) = self.select_trees(run, values)?;
         let trees = &trees;
-        let loops: Vec<(String, String)> = values
-            .iter()
-            .map(|(key, parsed)| (runs::loop_label(key), parsed.text.clone()))
-            .collect();
+        let loops = loop_labels(values);
         let needs_format = |first: bool| first || !run.format.once;
         if run.format.only || workloads.is_empty() {
             if needs_format(first) {
@@ -436,18 +433,7 @@ impl Compiler<'_, '_> {
         let sum: f64 = workloads.iter().filter_map(|(workload, _)| workload.skew_percent).sum();
         let unset =
             workloads.iter().filter(|(workload, _)| workload.skew_percent.is_none()).count();
-        let remainder = 100.0 - sum;
-        let is_valid = if unset > 0 { remainder > 0.0 } else { remainder.abs() <= 0.01 };
-        if !is_valid {
-            let message = format!(
-                "the shares (skew) of the workloads of `{}` add up to {sum} %, not 100 %",
-                run.name.text
-            );
-            self.lines
-                .report_error("V164", run.name.spot, message)
-                .advise("correct skew= of its fwd", "stops");
-            return None;
-        }
+        self.check_shares(run, (sum, unset), "fwd")?;
         let is_reported =
             self.lines.diagnostics.iter().any(|diagnostic| diagnostic.code == "V164");
         if sum > 0.0 && run.file_rates.contains(&Rate::Max) && !is_reported {
@@ -461,7 +447,7 @@ impl Compiler<'_, '_> {
             );
         }
         let share = |(workload, _): &(FileWorkloadDefinition, Vec<usize>)| {
-            workload.skew_percent.unwrap_or(remainder / unset as f64) / 100.0
+            workload.skew_percent.unwrap_or((100.0 - sum) / unset as f64) / 100.0
         };
         Some(workloads.iter().map(share).collect())
     }

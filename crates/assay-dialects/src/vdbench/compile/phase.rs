@@ -186,18 +186,8 @@ impl Compiler<'_, '_> {
         };
         let unset = workloads.iter().filter(has_no_rate).count();
         let has_shares = workloads.iter().any(|workload| workload.skew_percent.is_some());
-        let remainder = 100.0 - sum;
-        // Vdbench's tolerance.
-        let is_valid = if unset > 0 { remainder > 0.0 } else { remainder.abs() <= 0.01 };
-        if has_shares && !is_valid {
-            let message = format!(
-                "the shares (skew) of the workloads of `{}` add up to {sum} %, not 100 %",
-                run.name.text
-            );
-            self.lines
-                .report_error("V164", run.name.spot, message)
-                .advise("correct skew= of its wd", "stops");
-            return None;
+        if has_shares {
+            self.check_shares(run, (sum, unset), "wd")?;
         }
         self.check_priorities(run, workloads)?;
         self.check_strides(workloads)?;
@@ -205,7 +195,7 @@ impl Compiler<'_, '_> {
             let percent = match (workload.skew_percent, workload.rate_per_s) {
                 (Some(percent), _) => percent,
                 (None, Some(_)) => 0.0,
-                (None, None) => remainder / unset as f64,
+                (None, None) => (100.0 - sum) / unset as f64,
             };
             let is_given = workload.skew_percent.is_some() || workload.rate_per_s.is_some();
             RateShare { fraction: percent / 100.0, rate_per_s: workload.rate_per_s, is_given }

@@ -5,11 +5,11 @@ use assay_model::benchmark::Benchmark;
 use assay_model::quantity::Unit;
 use assay_model::summary::{MetricEstimate, RunSummary};
 
-use super::{best, format_value, row, text};
+use super::{HeadlineRow, best, format_value, row, text};
 use crate::build::run::network::pairs;
 use crate::build::run::network_labels;
 use crate::build::run::words;
-use crate::document::{ReportTable, TableCell, left, right};
+use crate::document::{ReportTable, left, right};
 use crate::first_seen::distinct;
 use crate::locale::{join_details, with_detail, word};
 use crate::{precision, units};
@@ -36,8 +36,8 @@ fn item_label(estimate: &MetricEstimate, has_protocols: bool) -> String {
 }
 
 /// Returns the highest goodput and the shortest time of each route, under each condition.
-pub(super) fn headline_rows(summaries: &[&RunSummary]) -> Vec<Vec<TableCell>> {
-    let mut rows: Vec<Vec<TableCell>> = Vec::new();
+pub(super) fn headline_rows(summaries: &[&RunSummary]) -> Vec<HeadlineRow> {
+    let mut rows = Vec::new();
     for metric in ["goodput", "half_round_trip"] {
         for summary in summaries {
             let all = summary

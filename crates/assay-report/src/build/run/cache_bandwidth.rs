@@ -134,9 +134,9 @@ fn levels_table(context: &ReportContext<'_>, groups: &[Vec<&MetricEstimate>]) ->
                 word("column-per-core"),
                 of_cores.value_without_interval(each, estimate.unit),
             ),
-            right("n", cells::samples(estimate)),
-            left(word("column-by"), cells::measurer(context, estimate)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::sample_column(estimate),
+            cells::measurer_column(context, estimate),
+            cells::note_column(context, estimate),
         ]);
     }
     table.without_empty_columns()

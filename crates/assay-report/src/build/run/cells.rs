@@ -47,14 +47,19 @@ pub(super) fn dimension_columns(
 
 /// Returns the number of samples, with the effective number in parentheses if it is clearly
 /// smaller.
-pub(super) fn samples(estimate: &MetricEstimate) -> TableCell {
+pub(super) fn sample_column(estimate: &MetricEstimate) -> ColumnCell {
     let effective = estimate.n_effective.round();
+    let n = group_digits(&estimate.n.to_string());
     if effective.is_finite() && effective < estimate.n as f64 * 0.9 {
-        let (n, effective) = (estimate.n.to_string(), effective.to_string());
-        format!("{}\u{a0}({})", group_digits(&n), group_digits(&effective)).into()
+        right("n", format!("{n}\u{a0}({})", group_digits(&effective.to_string())))
     } else {
-        group_digits(&estimate.n.to_string()).into()
+        right("n", n)
     }
+}
+
+/// Returns a share of the limit in percent.
+pub(super) fn limit_column(share: Option<f64>) -> ColumnCell {
+    right(word("column-of-limit"), percent(share))
 }
 
 /// Returns the measurer, if there are several.
@@ -66,16 +71,33 @@ pub(super) fn measurer(context: &ReportContext<'_>, estimate: &MetricEstimate) -
     }
 }
 
-/// Returns host and measurer, if there are several, for tables without another column for the host.
-pub(super) fn host_and_measurer(
+/// Returns the measurer, if there are several.
+pub(super) fn measurer_column(
     context: &ReportContext<'_>,
     estimate: &MetricEstimate,
-) -> TableCell {
+) -> ColumnCell {
+    left(word("column-by"), measurer(context, estimate))
+}
+
+/// Returns host and measurer, if there are several, for tables without another column for the host.
+pub(super) fn host_and_measurer_column(
+    context: &ReportContext<'_>,
+    estimate: &MetricEstimate,
+) -> ColumnCell {
     // The label of a pair contains its hosts.
     let is_pair = estimate.parameters.contains_key(&Attribute::Peer);
     let host = (context.has_several_hosts && !is_pair).then(|| estimate.host.clone());
     let tool = context.has_several_measurers.then(|| estimate.tool.name.clone());
-    join_details(&host.into_iter().chain(tool).collect::<Vec<_>>()).into()
+    let parts: Vec<String> = host.into_iter().chain(tool).collect();
+    left(word("column-by"), join_details(&parts))
+}
+
+/// Returns the numbers of the notes about a result.
+pub(super) fn note_column(
+    context: &ReportContext<'_>,
+    estimate: &MetricEstimate,
+) -> ColumnCell {
+    left(word("column-note"), notes(context, estimate))
 }
 
 /// Returns the numbers of the notes about a result.

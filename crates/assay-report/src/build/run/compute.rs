@@ -45,9 +45,9 @@ fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTa
             interval,
             right(word("column-of-peak"), share),
             right(word("column-of-rpeak"), cells::percent(share_of_rpeak(estimate))),
-            right("n", cells::samples(estimate)),
-            left(word("column-by"), cells::measurer(context, estimate)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::sample_column(estimate),
+            cells::measurer_column(context, estimate),
+            cells::note_column(context, estimate),
         ]);
     }
     table.without_empty_columns()

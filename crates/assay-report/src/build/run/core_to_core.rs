@@ -67,8 +67,8 @@ fn distances_table(
             right(word("column-lowest"), format(medians.first())),
             right(word("column-highest"), format(medians.last())),
             right(word("column-pairs"), group_digits(&medians.len().to_string())),
-            right("n", cells::samples(estimate)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::sample_column(estimate),
+            cells::note_column(context, estimate),
         ]);
     }
     table.without_empty_columns()

@@ -81,7 +81,7 @@ fn table(context: &ReportContext<'_>, rows: &[OperationRow<'_>]) -> ReportTable 
         let operation = text(row.rate, Attribute::Operation);
         let operation = operation.unwrap_or_else(|| word("all-operations").to_owned());
         let bandwidth = row.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
-        let share = cells::percent(row.bandwidth.and_then(|it| it.percent_of_limit));
+        let share = row.bandwidth.and_then(|it| it.percent_of_limit);
         let [median, p99, _] = times.cells(row.latency);
         let [median_from_due, p99_from_due_cell, _] = from_due.cells(row.from_due);
         let mut cells = vec![left(word("column-operation"), operation)];
@@ -89,12 +89,12 @@ fn table(context: &ReportContext<'_>, rows: &[OperationRow<'_>]) -> ReportTable 
         cells.extend(cells::value_columns(titles, row.rate, &prefixes));
         cells.extend([
             right(word("column-bandwidth"), bandwidth),
-            right(word("column-of-limit"), share),
+            cells::limit_column(share),
             right(word("column-median"), median),
             right("p99", p99),
             right(word("column-median-from-due"), median_from_due),
             right(&p99_from_due, p99_from_due_cell),
-            left(word("column-by"), cells::measurer(context, row.rate)),
+            cells::measurer_column(context, row.rate),
             left(word("column-note"), row.notes(context)),
         ]);
         table.push(cells);

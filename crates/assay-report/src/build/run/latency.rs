@@ -126,9 +126,9 @@ fn levels_table(
             right(word("working-set"), bytes),
             value,
             interval,
-            right("n", cells::samples(estimate)),
-            left(word("column-by"), cells::host_and_measurer(context, estimate)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::sample_column(estimate),
+            cells::host_and_measurer_column(context, estimate),
+            cells::note_column(context, estimate),
         ]);
     }
     table.without_empty_columns()

@@ -172,7 +172,7 @@ fn shares_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
             right(title, curve.latency_at(*share).map(time).unwrap_or_default())
         }));
         row.push(right(word("column-at-highest"), time(highest.latency.median)));
-        row.push(left(word("column-note"), cells::notes(context, highest.bandwidth)));
+        row.push(cells::note_column(context, highest.bandwidth));
         table.push(row);
     }
     table.without_empty_columns()
@@ -200,8 +200,8 @@ fn points_table(context: &ReportContext<'_>, curves: &[LoadCurve<'_>]) -> Report
                 right(word("column-bandwidth"), rates.value(bandwidth)),
                 value,
                 width,
-                right("n", cells::samples(latency)),
-                left(word("column-note"), cells::notes(context, latency)),
+                cells::sample_column(latency),
+                cells::note_column(context, latency),
             ]);
         }
     }

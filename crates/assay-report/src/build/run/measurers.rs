@@ -122,8 +122,7 @@ fn row(
     let over =
         |tool: &String| right(&words::ratio(first, tool), ratio(tool).unwrap_or_default());
     row.extend(others.iter().map(over));
-    let share = cells::percent(by(first).and_then(|it| it.percent_of_limit));
-    row.push(right(word("column-of-limit"), share));
+    row.push(cells::limit_column(by(first).and_then(|it| it.percent_of_limit)));
     row
 }
 

@@ -82,7 +82,7 @@ fn items_table(context: &ReportContext<'_>, amounts: &[&MetricEstimate]) -> Repo
             right(word("column-cpu-load"), load_of_both_ends(goodput, all())),
             right(word("column-cpu-time"), cost_of_both_ends(goodput, all())),
             right(word("column-retransmits"), retransmits),
-            left(word("column-by"), cells::host_and_measurer(context, goodput)),
+            cells::host_and_measurer_column(context, goodput),
         ]);
     }
     table.without_empty_columns()
@@ -169,9 +169,9 @@ fn table(
             interval,
             right("p99", round_trip_p99(estimate, &prefixes)),
             right(word("column-of-link"), cells::percent(estimate.percent_of_limit)),
-            right("n", cells::samples(estimate)),
-            left(word("column-by"), cells::host_and_measurer(context, estimate)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::sample_column(estimate),
+            cells::host_and_measurer_column(context, estimate),
+            cells::note_column(context, estimate),
         ]);
     }
     table.without_empty_columns()

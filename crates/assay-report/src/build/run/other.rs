@@ -6,7 +6,7 @@ use assay_model::summary::MetricEstimate;
 use super::context::ReportContext;
 use super::estimate_parts::{differing_dimensions, section_of};
 use super::{cells, files, storage};
-use crate::document::{Block, Document, ReportTable, left, right};
+use crate::document::{Block, Document, ReportTable, left};
 use crate::locale::word;
 use crate::precision::ColumnPrefixes;
 
@@ -34,10 +34,10 @@ fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTa
         row.extend(cells::dimension_columns(&dimensions, estimate));
         row.extend(cells::value_columns(titles, estimate, &prefixes));
         row.extend([
-            right(word("column-of-limit"), cells::percent(estimate.percent_of_limit)),
-            right("n", cells::samples(estimate)),
-            left(word("column-by"), cells::measurer(context, estimate)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::limit_column(estimate.percent_of_limit),
+            cells::sample_column(estimate),
+            cells::measurer_column(context, estimate),
+            cells::note_column(context, estimate),
         ]);
         table.push(row);
     }

@@ -8,7 +8,7 @@ use assay_model::summary::MetricEstimate;
 use super::cells;
 use super::context::ReportContext;
 use super::estimate_parts::{differing_dimensions, figure_name, number, text};
-use crate::document::{Block, ColumnCell, Document, ReportTable, Tone, left, right};
+use crate::document::{Block, ColumnCell, Document, ReportTable, Tone, left};
 use crate::locale::{join_sentences, word};
 use crate::precision::ColumnPrefixes;
 use crate::units;
@@ -40,9 +40,9 @@ fn table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) -> ReportTa
         row.push(left(word("column-what"), figure_name(estimate)));
         row.extend(cells::value_columns(titles, estimate, &prefixes));
         row.extend([
-            right("n", cells::samples(estimate)),
+            cells::sample_column(estimate),
             left(word("column-check"), check(estimate)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::note_column(context, estimate),
         ]);
         table.push(row);
     }

@@ -370,7 +370,7 @@ fn due_table(tests: &[&TestResults<'_>]) -> Option<ReportTable> {
             left(word("column-test"), test.name()),
             right(word("column-requested"), requested),
             right(word("column-reached"), reached),
-            right(word("column-of-limit"), cells::percent(test.share_of_limit())),
+            cells::limit_column(test.share_of_limit()),
         ];
         table.push(amounts.into_iter().chain(times.due_columns(test.from_due)));
     }

@@ -81,11 +81,11 @@ pub(super) fn table(
             left(word("column-where"), context.place_label(estimate)),
             value,
             interval,
-            right(word("column-of-limit"), cells::percent(estimate.percent_of_limit)),
-            right("n", cells::samples(estimate)),
-            left(word("column-by"), cells::measurer(context, estimate)),
+            cells::limit_column(estimate.percent_of_limit),
+            cells::sample_column(estimate),
+            cells::measurer_column(context, estimate),
             left(word("column-kernel"), localise_list(&kernel)),
-            left(word("column-note"), cells::notes(context, estimate)),
+            cells::note_column(context, estimate),
         ]);
     }
     table.without_empty_columns()
@@ -133,8 +133,8 @@ fn extremes_table(context: &ReportContext<'_>, estimates: &[&MetricEstimate]) ->
             right(word("column-middle"), prefixes.value(middle)),
             right(word("column-highest"), prefixes.value(high)),
             left(word("column-in"), place(high)),
-            right(word("column-of-limit"), cells::percent(high.percent_of_limit)),
-            left(word("column-by"), cells::measurer(context, low)),
+            cells::limit_column(high.percent_of_limit),
+            cells::measurer_column(context, low),
             left(word("column-note"), marks),
         ]);
     }

@@ -24,11 +24,6 @@ fn plain_columns(text: &str) -> Option<usize> {
     text.chars().try_fold(0, |count, c| is_plain(c).then_some(count + 1))
 }
 
-/// Replaces no-break spaces, which are not needed after wrapping.
-pub(super) fn without_no_break_spaces(text: &str) -> String {
-    text.replace(NO_BREAK_SPACES, " ")
-}
-
 /// Pads `text` with spaces to `width` columns.
 pub(super) fn pad_to(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))

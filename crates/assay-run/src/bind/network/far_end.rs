@@ -2,14 +2,14 @@
 //! this process that runs as long as the case.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use assay_dialects::wire::{iperf3, qperf};
 use assay_model::workload::NetworkWorkload;
 
+use crate::background_thread::BackgroundThread;
 use crate::fleet::pair_end::PairEnd;
 use crate::network::control;
 use crate::network::error::NetworkError;
@@ -100,10 +100,9 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Server within this process that ends with its case.
 struct OwnServer {
     address: SocketAddr,
-    stop: Arc<AtomicBool>,
     /// First connection that got no thread.
     refused: Arc<Mutex<Option<NetworkError>>>,
-    thread: Option<JoinHandle<()>>,
+    _thread: BackgroundThread,
 }
 
 impl OwnServer {
@@ -113,19 +112,17 @@ impl OwnServer {
         let address = listener
             .local_addr()
             .map_err(|source| NetworkError::Listen { address: any_port, source })?;
-        let stop = Arc::new(AtomicBool::new(false));
         let service = Iperf3Service::new(address, IDLE_TIMEOUT);
         let refused = Arc::new(Mutex::new(None));
-        let (server_stop, server_refused) = (Arc::clone(&stop), Arc::clone(&refused));
-        let thread = std::thread::Builder::new()
-            .name("far-end".to_owned())
-            .spawn(move || {
-                let mut observe = |report| keep_refusal(report, &server_refused);
-                // The client reports other errors of this server.
-                drop(iperf3_server::serve_on(&listener, &service, &server_stop, &mut observe));
-            })
+        let server_refused = Arc::clone(&refused);
+        let serve = move |stop: &AtomicBool| {
+            let mut observe = |report| keep_refusal(report, &server_refused);
+            // The client reports other errors of this server.
+            drop(iperf3_server::serve_on(&listener, &service, stop, &mut observe));
+        };
+        let thread = BackgroundThread::start("far-end", serve)
             .map_err(|source| NetworkError::NoThread { source })?;
-        Ok(Self { address, stop, refused, thread: Some(thread) })
+        Ok(Self { address, refused, _thread: thread })
     }
 }
 
@@ -140,15 +137,5 @@ fn keep_refusal(report: Iperf3ServerReport, refused: &Mutex<Option<NetworkError>
         Iperf3ServerReport::Failed(_)
         | Iperf3ServerReport::Listening(..)
         | Iperf3ServerReport::Test(..) => {}
-    }
-}
-
-impl Drop for OwnServer {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // The thread returns no value.
-            drop(thread.join());
-        }
     }
 }

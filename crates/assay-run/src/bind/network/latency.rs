@@ -15,7 +15,8 @@ use assay_model::failure::{ErrorArea, FailureReason};
 use assay_model::workload::{NetworkLatency, NetworkTest, NetworkWorkload};
 
 use super::far_end::NetworkFarEnd;
-use super::{case_error, local_address_for, record_path, throughput};
+use super::{local_address_for, record_path, throughput};
+use crate::cancellable_wait;
 use crate::measurement_loop::{self, Measurement, Turns};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{self, Iperf3Event};
@@ -62,7 +63,7 @@ impl PingPongCase<'_> {
             0 => self.exchange(recorder.cancel()),
             streams => self.exchange_under_load(streams, recorder.cancel()),
         };
-        let latency = measured.map_err(|error| case_error(self.far_end.find_cause(error)))?;
+        let latency = measured.map_err(|error| self.far_end.find_cause(error))?;
         let span = MeasuredSpan::from_seconds(began_s, recorder.elapsed_s() - began_s, false);
         recorder.record_all(qperf_record::round_trip_entries(
             &latency,
@@ -175,18 +176,14 @@ impl PingPongCase<'_> {
 fn wait_for_load(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
     const LONGEST: Duration = Duration::from_secs(10);
     const GLANCE: Duration = Duration::from_millis(50);
-    let wanted = || !cancel.load(Ordering::Relaxed);
     let began = Instant::now();
-    while wanted() && began.elapsed() < LONGEST {
+    while !cancel.load(Ordering::Relaxed) && began.elapsed() < LONGEST {
         match started.recv_timeout(GLANCE) {
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let full = Instant::now() + FILL_TIME;
-    while wanted() && Instant::now() < full {
-        std::thread::sleep(GLANCE);
-    }
+    cancellable_wait::wait(FILL_TIME, cancel);
 }
 
 /// Returns turns of ICMP echoes to the other host of a pair, the workload's host, or loopback.
@@ -198,7 +195,7 @@ pub(super) fn icmp_turns(
         return Err(FailureReason::IcmpHasNoStreams.into());
     };
     let host = peer.or_else(|| work.to.clone()).unwrap_or_else(|| "127.0.0.1".to_owned());
-    let address = NetworkTarget::new(&host, 0).addresses().map_err(case_error)?[0];
+    let address = NetworkTarget::new(&host, 0).addresses()?[0];
     let pinger = Pinger::open(address)
         .map_err(|error| CaseError::from_error(ErrorArea::Icmp, &error))?;
     let socket = match pinger.access() {

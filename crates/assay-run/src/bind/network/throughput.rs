@@ -16,7 +16,7 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{NetworkThroughput, TransferDirection};
 
 use super::far_end::NetworkFarEnd;
-use super::{case_error, virtual_function};
+use super::virtual_function;
 use crate::measurement_loop::{self, Measurement, Turns};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{
@@ -159,7 +159,7 @@ fn measure_repetition(
     let outcome = run_test(test, &mut report, recorder);
     let span = MeasuredSpan::from_seconds(start_s, recorder.elapsed_s() - start_s, false);
     store_document(&report, progress, recorder)?;
-    let outcome = outcome.map_err(|error| case_error(far_end.find_cause(error)))?;
+    let outcome = outcome.map_err(|error| far_end.find_cause(error))?;
     let payload = payload(&outcome, test.parameters.protocol);
     let test = CompletedIperf3Test {
         parameters: &test.parameters,

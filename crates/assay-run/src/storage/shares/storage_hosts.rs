@@ -226,7 +226,7 @@ impl<'h> StorageHosts<'h> {
         let lost = self.first_lost.as_ref().map(|(host, failure)| Doubt::HostLost {
             host: self.names[*host].clone(),
             why: failure.id().to_owned(),
-            reason: CaseFailure::error_chain(failure).join(": "),
+            reason: CaseFailure::error_line(failure),
             advice: failure.advice().to_owned(),
         });
         let members = self.members.iter_mut().zip(self.names);

@@ -1,7 +1,6 @@
 //! Runs on file trees, in order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use assay_dialects::vdbench::RunLabel;
 use assay_dialects::vdbench::output::files::FileTotals;
@@ -16,6 +15,7 @@ use super::early_end::{self, EarlyEnd};
 use super::run_notes::RunNote;
 use super::runs::host_entries;
 use super::{CompletedRun, ExecutionState, NextRun, VdbenchEvent, commands, run_in_order};
+use crate::cancellable_wait;
 use crate::failure::CommandFailure;
 use crate::recording::Recording;
 use crate::storage::runner::interrupted_failure;
@@ -31,7 +31,7 @@ pub(super) fn run_all(
     let mut runs = TreeRuns { underway, recording, reached_per_s: vec![None; phases.len()] };
     let bases: Vec<_> = phases.iter().map(base_run).collect();
     run_in_order(&bases, |index| {
-        wait_unless_stopped(phases[index].pause_before_s, runs.underway.stop);
+        cancellable_wait::wait_seconds(phases[index].pause_before_s, runs.underway.stop);
         runs.run_one(index)
     })?;
     runs.underway.check_no_errors("operation")
@@ -249,14 +249,5 @@ fn base_run(phase: &FilePhase) -> Option<usize> {
     match phase.workload.load {
         FileLoad::ShareOf { phase, .. } => Some(phase),
         FileLoad::Closed | FileLoad::Open { .. } => None,
-    }
-}
-
-/// Waits, unless the user stops the run.
-fn wait_unless_stopped(seconds: f64, stop: &AtomicBool) {
-    const SLICE: Duration = Duration::from_millis(50);
-    let began = Instant::now();
-    while !stop.load(Ordering::Relaxed) && began.elapsed().as_secs_f64() < seconds {
-        std::thread::sleep(SLICE);
     }
 }

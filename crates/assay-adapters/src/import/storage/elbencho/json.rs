@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::super::json_documents::split_documents;
 use super::super::super::{FileContents, FileTime, missing};
 use super::{Phase, PhaseConditions, PhaseFigures, RefinedRate, TIME_DIGIT_S, add_phase};
-use crate::json_selection::{limit_error, select};
+use crate::json_selection::{document_error, select};
 use crate::outputs::{ToolError, parse_non_negative, parse_whole};
 
 /// Maximum number of values in one document; a phase has about 60.
@@ -36,11 +36,8 @@ pub(in super::super) fn read_json(text: &str) -> Result<FileContents, ToolError>
 }
 
 fn read_document(text: &str) -> Result<Phase, ToolError> {
-    let document = select(text, &[], MAX_VALUES).map_err(|error| {
-        limit_error(&error, MAX_VALUES).unwrap_or_else(|| ToolError::Truncated {
-            missing: format!("its JSON is damaged: {error}"),
-        })
-    })?;
+    let document =
+        select(text, &[], MAX_VALUES).map_err(|error| document_error(&error, MAX_VALUES))?;
     let text = |pointer: &str| document.pointer(pointer).and_then(Value::as_str);
     let done = document.get("last_done").ok_or_else(|| missing("object \"last_done\""))?;
     let nothing = Value::Null;
