@@ -44,6 +44,7 @@ fn case_record(workload: Workload) -> CaseRecord {
         counters: Vec::new(),
         facts_by_host: [].into(),
         failed_hosts: Vec::new(),
+        cut_hosts: Vec::new(),
     }
 }
 
