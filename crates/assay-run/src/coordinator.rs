@@ -28,6 +28,17 @@ pub trait Coordinator {
     /// Opens a call to the agent of another host of the run; returns `None` if there is none.
     fn call(&mut self, host: &str, subject: &str) -> Option<Call>;
 
+    /// Whether no other host measures with this one.
+    fn is_alone(&self) -> bool {
+        false
+    }
+
+    /// Whether the run was stopped from elsewhere: a deadline that withdraws its own request to stop
+    /// does not withdraw this one.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// Keeps a raw output of a run without a store; returns its hash if it was kept.
     fn store_raw(&mut self, bytes: &[u8]) -> Option<String>;
 }
@@ -39,6 +50,14 @@ impl<C: Coordinator + ?Sized> Coordinator for &mut C {
 
     fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
         (**self).call(host, subject)
+    }
+
+    fn is_alone(&self) -> bool {
+        (**self).is_alone()
+    }
+
+    fn is_stopped(&self) -> bool {
+        (**self).is_stopped()
     }
 
     fn store_raw(&mut self, bytes: &[u8]) -> Option<String> {
@@ -57,6 +76,10 @@ impl Coordinator for Alone {
 
     fn call(&mut self, _: &str, _: &str) -> Option<Call> {
         None
+    }
+
+    fn is_alone(&self) -> bool {
+        true
     }
 
     fn store_raw(&mut self, _: &[u8]) -> Option<String> {

@@ -36,6 +36,8 @@ pub(crate) struct PlanExecution<'a> {
     pub(crate) plan: Plan,
     /// Whether the budget is kept even if headline cases have no results then.
     pub(crate) keeps_budget: bool,
+    /// Time from which the budget counts, if no other hosts are waited for.
+    pub(crate) began_ns: u64,
     /// User's name of the condition.
     pub(crate) label: Option<String>,
     /// User's note on the run.
@@ -117,6 +119,9 @@ impl CasesContext<'_> {
         session: &mut Session<'_>,
     ) -> Result<Result<T, CaseError>, CommandFailure> {
         let is_late = self.deadline.disarm();
+        if session.log.is_stopped() {
+            self.execution.cancel.store(true, Ordering::SeqCst);
+        }
         if !is_late || !matches!(outcome, Err(CaseError::Interrupted)) {
             return Ok(outcome);
         }
@@ -131,8 +136,12 @@ fn measure_cases(
     execution: &PlanExecution<'_>,
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
-    let PlanExecution { plan, host, keeps_budget, cancel, .. } = execution;
+    let PlanExecution { plan, host, keeps_budget, began_ns, cancel, .. } = execution;
     let mut known = bind::RunCache::from_plan(plan, host, *keeps_budget);
+    match session.log.is_alone() {
+        true => known.forecast.begin_earlier(session.seconds_since(*began_ns)),
+        false => known.forecast.fix_transfers(),
+    }
     known.forecast.set_memory_costs(bind::measure_memory_costs(plan, cancel));
     let warnings = [plan.budget_warning(), known.forecast.cut_warning()];
     warnings.iter().flatten().for_each(|words| session.log.note(None, words));

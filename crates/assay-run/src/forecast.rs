@@ -70,10 +70,11 @@ pub(crate) struct RunForecast {
     budget_s: f64,
     /// Whether headline cases without time for a first result are left out.
     keeps_budget: bool,
-    /// Seconds that do not count, before all hosts of the run were ready.
+    /// Seconds from the start of the run to that of its budget: the time until all hosts of the run
+    /// were ready, or less than 0 for the preparation of a run on one host.
     waited_s: f64,
     cases: Vec<Case>,
-    /// Priority of each case.
+    /// Priority of each case; transfers that several hosts begin together are fixed.
     priorities: Vec<TimePriority>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
@@ -151,6 +152,20 @@ impl RunForecast {
         let priorities = plan.time_priorities();
         let budget_s = plan.budget_s;
         Self { budget_s, keeps_budget, cases, priorities, least_s, ..Self::default() }
+    }
+
+    /// Shortens no case over the network: the hosts of a run transfer at the same time.
+    pub(crate) fn fix_transfers(&mut self) {
+        for (case, priority) in self.cases.iter().zip(&mut self.priorities) {
+            if case.workload.as_network().is_some() {
+                *priority = TimePriority::Fixed;
+            }
+        }
+    }
+
+    /// Includes the time of the preparation before the run.
+    pub(crate) const fn begin_earlier(&mut self, prepared_s: f64) {
+        self.waited_s -= prepared_s;
     }
 
     /// Excludes the time in which this host has waited for the others of its run to be ready.

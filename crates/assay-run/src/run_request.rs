@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
+use assay_kernels::clock;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunStatus, TurnPosition};
@@ -109,6 +110,8 @@ pub struct PreparedRun {
     pub plan: Plan,
     pub host: HostFacts,
     keeps_budget: bool,
+    /// Beginning of the search for tools and facts, which the budget includes.
+    began_ns: u64,
     tools: Tools,
     /// Note that all measurers were requested, but only assay is available.
     single_measurer_note: Option<Phrase>,
@@ -116,6 +119,7 @@ pub struct PreparedRun {
 
 /// Finds the tools and resolves every case.
 pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure> {
+    let began_ns = clock::now_ns();
     let host = facts::read(&Root::machine());
     let named = question.suite.measures.iter().flat_map(|it| &it.by).chain(&question.by);
     let may_measure = |tool: &str| named.clone().any(|it| it == tool || it == "all");
@@ -149,7 +153,7 @@ pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure>
         phrase!("measures-alone", "no installed tool measures any of this: only assay measures")
     });
     let keeps_budget = question.keeps_budget;
-    Ok(PreparedRun { plan, host, keeps_budget, tools, single_measurer_note: alone })
+    Ok(PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone })
 }
 
 /// Whether the case needs an RDMA device of this machine.
@@ -224,7 +228,8 @@ pub fn measure(
     listener: &mut dyn Listener,
     coordinator: Box<dyn Coordinator + '_>,
 ) -> Result<MeasuredRun, CommandFailure> {
-    let PreparedRun { plan, host, keeps_budget, tools, single_measurer_note: alone } = prepared;
+    let PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone } =
+        prepared;
     alone.iter().for_each(|said| listener.note(None, said));
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
@@ -236,6 +241,7 @@ pub fn measure(
     let execution = PlanExecution {
         plan,
         keeps_budget,
+        began_ns,
         label: question.label.map(str::to_owned),
         note: question.note.map(str::to_owned),
         command: question.command.clone(),
