@@ -390,9 +390,10 @@ impl HostConnections for FleetSimulation {
                 RunEvent::Sample(sample) => {
                     *self.arrived.entry((host, sample.series as usize)).or_default() += 1;
                 }
-                RunEvent::CaseFinished { stopped, .. } => {
-                    let case = self.agents[host].measures.take();
-                    let cut = case.filter(|_| *stopped == StopReason::Cut);
+                RunEvent::CaseFinished { case, stopped } => {
+                    self.agents[host].measures = None;
+                    let place = (0..CASES).find(|it| case_name(*it) == *case);
+                    let cut = place.filter(|_| *stopped == StopReason::Cut);
                     self.cut.extend(cut.map(|case| (host, case)));
                 }
                 _ => {}
