@@ -131,7 +131,8 @@ impl CaseNeed {
     /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower. The
     /// turn of a fixed case takes as long as its plan, on any machine.
     fn pace(needs: &[Self]) -> f64 {
-        let is_measured = |it: &&Self| it.spent.has_result && it.priority != TimePriority::Fixed;
+        let is_measured =
+            |it: &&Self| it.spent.has_result && it.priority != TimePriority::Fixed;
         let first_turns = || needs.iter().filter(is_measured);
         let took_s: f64 = first_turns().map(|it| it.spent.first_turn_s).sum();
         let forecast_s: f64 = first_turns().map(|it| it.least_s).sum();
@@ -357,7 +358,10 @@ impl MemoryCosts {
 const fn is_bounded(case: &Case) -> bool {
     let is_other = matches!(
         case.workload,
-        Workload::Storage(_) | Workload::Files(_) | Workload::Command(_) | Workload::Imported(_)
+        Workload::Storage(_)
+            | Workload::Files(_)
+            | Workload::Command(_)
+            | Workload::Imported(_)
     );
     !is_other && case.pair.is_none()
 }
@@ -521,7 +525,8 @@ mod tests {
         outlook.record_spent("a", 0.7);
         // 21 s to touch all memory.
         assert!(
-            (outlook.required_s(0.7) - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7)).abs()
+            (outlook.required_s(0.7) - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7))
+                .abs()
                 < 1e-9
         );
         let words = outlook.check_budget(0.7).unwrap().to_string();

@@ -383,7 +383,11 @@ mod tests {
             cases[1].pair = pair;
             let mut forecast = RunForecast { keeps_budget, ..forecast(&cases, 4.0) };
             forecast.fix_cases();
-            assert_eq!(forecast.allowance("1", 9.0), Allowance::Planned, "the run has no result");
+            assert_eq!(
+                forecast.allowance("1", 9.0),
+                Allowance::Planned,
+                "the run has no result"
+            );
             forecast.record_turn("1", 1.0, true);
             assert_eq!(forecast.allowance("2", elapsed_s), expected);
         }

@@ -10,8 +10,8 @@ use assay_stats::history::{self as statistics, ResultQuery};
 
 use crate::arguments::HistoryArguments;
 use crate::page::OutputPage;
-use crate::{run_names, store_access};
 use crate::terminal::Terminal;
+use crate::{run_names, store_access};
 
 pub(crate) fn history(
     typed: &HistoryArguments,

@@ -96,8 +96,7 @@ fn hosts_leave_out_cases_without_time() {
     let (omitted, results) = (&document["omitted"], document["results"].as_array().unwrap());
     let omitted = omitted.as_array().unwrap();
     assert!(omitted.iter().all(|it| it["reason"] == "time"), "{document:#}");
-    let cut: Vec<&str> =
-        omitted.iter().map(|it| it["benchmark"].as_str().unwrap()).collect();
+    let cut: Vec<&str> = omitted.iter().map(|it| it["benchmark"].as_str().unwrap()).collect();
     let measured: Vec<[&str; 2]> = results
         .iter()
         .map(|it| ["host", "case"].map(|key| it[key].as_str().unwrap()))

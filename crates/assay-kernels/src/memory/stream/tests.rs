@@ -234,5 +234,8 @@ fn copies_from_source_placed_by_other_cpus() {
     stream.repetition(StreamOperation::Copy, kernel).unwrap();
     stream.verify(&NEVER).unwrap();
     stream.arrays.parts()[0].c[77] += 1.0;
-    assert!(matches!(stream.verify(&NEVER), Err(StreamError::WrongContents { array: 'c', .. })));
+    assert!(matches!(
+        stream.verify(&NEVER),
+        Err(StreamError::WrongContents { array: 'c', .. })
+    ));
 }

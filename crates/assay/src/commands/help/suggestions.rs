@@ -32,10 +32,16 @@ const COMMAND_WORDS: &[(&[&str], &str)] = &[
         &["latency"],
         "`assay run memory` measures the latency of memory, `assay net latency HOST` that of a network",
     ),
-    (&["bandwidth"], "`assay stream` measures the bandwidth of memory, `assay net throughput HOST` that of a network"),
+    (
+        &["bandwidth"],
+        "`assay stream` measures the bandwidth of memory, `assay net throughput HOST` that of a network",
+    ),
     (&["delete", "remove"], "`assay rm RUN` removes runs"),
     (&["diff"], "`assay compare A B` compares runs"),
-    (&["label", "note", "tag"], "give `--label NAME` or `--note TEXT` to the command that measures or imports"),
+    (
+        &["label", "note", "tag"],
+        "give `--label NAME` or `--note TEXT` to the command that measures or imports",
+    ),
     (
         &["publish", "page"],
         "`assay report RUN --format learn` writes a page, `assay site FOLDER` a site of all runs",
@@ -63,7 +69,8 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
         return None;
     }
     let failure = CommandFailure::usage(format!("there is no command `{command}`"));
-    if let Some((_, advice)) = COMMAND_WORDS.iter().find(|(words, _)| words.contains(&command)) {
+    if let Some((_, advice)) = COMMAND_WORDS.iter().find(|(words, _)| words.contains(&command))
+    {
         return Some(failure.advise(*advice));
     }
     if suites::is_built_in(command) {
@@ -98,7 +105,9 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
     }
     let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
     if let Some(own) = own_spelling(command, long) {
-        return Some(failure.advise(format!("use --{own}; `assay help {command}` describes it")));
+        return Some(
+            failure.advise(format!("use --{own}; `assay help {command}` describes it")),
+        );
     }
     let mut takers = Vec::new();
     errors::find_commands_with(
