@@ -91,8 +91,9 @@ fn hosts_leave_out_cases_without_time() {
                   benchmark = \"memory.latency\"\nto = \"1MiB\"\n";
     world.write("ladder.toml", ladder);
     let words = ["run", "./ladder.toml", "--hosts", "a,b", "--via", "env NAME={host}"];
-    let outcome = world.assay(&[&words[..], &["--host-deadline", "50s", "--json"]].concat());
-    let document: Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
+    let words = [&words[..], &["--host-deadline", "50s", "--json"]].concat();
+    let outcome = world.assay(&words).succeeded();
+    let document: Value = serde_json::from_str(&outcome.out).unwrap();
     let (omitted, results) = (&document["omitted"], document["results"].as_array().unwrap());
     let omitted = omitted.as_array().unwrap();
     assert!(omitted.iter().all(|it| it["reason"] == "time"), "{document:#}");
