@@ -60,7 +60,7 @@ pub fn write_site(
     // Verdicts are those of all runs of a label.
     let all_runs = listing.runs.clone();
     listing.runs.retain(|run| pages.filter.matches(run));
-    if listing.runs.is_empty() && !all_runs.is_empty() {
+    if listing.runs.is_empty() && pages.filter != RunFilter::default() {
         return Err(no_match_failure(&pages.filter, &all_runs));
     }
     let placeholders =
@@ -81,7 +81,7 @@ pub fn write_site(
     Ok(written)
 }
 
-/// Failure of a selection that no run matches, with the labels of the stored runs.
+/// Failure of a selection that no run matches, with the labels of the stored runs if there are any.
 fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailure {
     /// Maximum number of labels in the message.
     const MAX_LABELS_NAMED: usize = 10;
@@ -95,6 +95,7 @@ fn no_match_failure(filter: &RunFilter, runs: &[ListEntry]) -> CommandFailure {
     let named: Vec<&str> = labels.iter().copied().take(MAX_LABELS_NAMED).collect();
     let more = if labels.len() > named.len() { ", …" } else { "" };
     let reason = match named.as_slice() {
+        _ if runs.is_empty() => "the store has no runs".to_owned(),
         [] => "no stored run has a label".to_owned(),
         _ => format!("the labels of the stored runs are {}{more}", named.join(", ")),
     };

@@ -21,7 +21,8 @@ use crate::terminal::Terminal;
 pub const SEARCH_MESSAGE: &str = "progress-looking";
 
 /// Phrases about plans that exceed their time budget. All hosts send nearly the same.
-const OUTLOOK_PHRASES: [&str; 5] = [
+const OUTLOOK_PHRASES: [&str; 6] = [
+    "cases-cut",
     "plan-in-a-hurry",
     "plan-too-short",
     "run-over-budget",

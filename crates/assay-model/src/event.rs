@@ -89,6 +89,13 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<String>,
     },
+    /// One of several hosts had no time for a case that others measured; before its end.
+    CaseCut {
+        /// Its identifier in the plan.
+        case: String,
+        /// The host.
+        host: String,
+    },
     /// The last event of every run that was not killed.
     RunFinished {
         /// RFC 3339 time in UTC.
@@ -421,6 +428,7 @@ mod tests {
                 because: None,
                 host: None,
             },
+            RunEvent::CaseCut { case: "x".to_owned(), host: "vm1".to_owned() },
             RunEvent::Fact(Fact {
                 about: FactSubject::CaseOn { case: "x".to_owned(), host: "vm1".to_owned() },
                 name: Attribute::Kernel,

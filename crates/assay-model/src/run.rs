@@ -83,6 +83,8 @@ pub struct CaseRecord {
     pub facts_by_host: BTreeMap<String, Attributes>,
     /// Hosts on which it failed while others continued; their samples do not count.
     pub failed_hosts: Vec<HostCaseFailure>,
+    /// Hosts that had no time for it while others measured it.
+    pub cut_hosts: Vec<String>,
 }
 
 impl CaseRecord {
@@ -99,7 +101,14 @@ impl CaseRecord {
             counters: Vec::new(),
             facts_by_host: BTreeMap::new(),
             failed_hosts: Vec::new(),
+            cut_hosts: Vec::new(),
         }
+    }
+
+    /// Returns the hosts without a result while others have one.
+    pub fn hosts_without_result(&self) -> impl Iterator<Item = &str> {
+        let failed = self.failed_hosts.iter().map(|failure| failure.host.as_str());
+        failed.chain(self.cut_hosts.iter().map(String::as_str))
     }
 }
 
@@ -296,6 +305,9 @@ impl Run {
             RunEvent::CaseFailed { case, failure, because, host: None } => {
                 let outcome = CaseOutcome::Failed { failure, because };
                 self.update_case(&case, |record| record.outcome = Some(outcome));
+            }
+            RunEvent::CaseCut { case, host } => {
+                self.update_case(&case, |record| record.cut_hosts.push(host));
             }
             RunEvent::RunFinished { finished, status, state } => {
                 self.finished = Some(finished);

@@ -91,10 +91,8 @@ impl Anonymiser {
             for attributes in series.chain([&case.facts]).chain(case.facts_by_host.values()) {
                 self.add_hosts(attributes);
             }
-            let of_hosts = case.facts_by_host.keys();
-            of_hosts.chain(case.failed_hosts.iter().map(|it| &it.host)).for_each(|host| {
-                self.add_host(host);
-            });
+            let of_hosts = case.facts_by_host.keys().map(String::as_str);
+            of_hosts.chain(case.hosts_without_result()).for_each(|host| self.add_host(host));
         }
         // The command line may contain any name in any form.
         run.started.command.clear();
@@ -121,6 +119,9 @@ impl Anonymiser {
             failed.host = self.host_placeholder(&failed.host);
             self.replace_all(&mut failed.failure)?;
             self.replace_all(&mut failed.because)?;
+        }
+        for host in &mut case.cut_hosts {
+            *host = self.host_placeholder(host);
         }
         for series in &mut case.series {
             self.replace_all(&mut series.dimensions)?;

@@ -15,6 +15,10 @@ use crate::build::size_weight;
 use crate::locale::{Language, in_percent};
 use crate::{units, words};
 
+mod loaded_points;
+
+use loaded_points::LoadedPoints;
+
 /// Cells of the progress bar.
 const BAR_CELLS: usize = 16;
 /// Spinner that shows activity while nothing else changes; two steps a second.
@@ -38,6 +42,8 @@ pub struct RunProgress {
     since_s: f64,
     /// Case of each series whose values represent a case.
     case_of_series: BTreeMap<u32, String>,
+    /// Points of each case of loaded latency.
+    loaded: BTreeMap<String, LoadedPoints>,
     message: String,
     /// Last second of each host, in the order of their first reports.
     hosts: Vec<HostRates>,
@@ -87,6 +93,7 @@ impl Default for RunProgress {
             done_s: 0.0,
             since_s: 0.0,
             case_of_series: BTreeMap::new(),
+            loaded: BTreeMap::new(),
             message: String::new(),
             hosts: Vec::new(),
         }
@@ -156,6 +163,9 @@ impl RunProgress {
     fn select_series(&mut self, opened: &SeriesOpened) {
         let Some(case) = self.cases.get_mut(&opened.case) else { return };
         let Some(benchmark) = case.benchmark else { return };
+        if benchmark == Benchmark::LoadedLatency {
+            self.loaded.entry(opened.case.clone()).or_default().open(opened);
+        }
         let metrics = benchmark.definition().metrics;
         let rank = |metric: &Metric| {
             let place = metrics.iter().position(|it| it.name == metric.name);
@@ -180,6 +190,7 @@ impl RunProgress {
     }
 
     fn add_value(&mut self, series: u32, value: f64) {
+        self.loaded.values_mut().for_each(|points| points.add(series, value));
         let case = self.case_of_series.get(&series).and_then(|case| self.cases.get_mut(case));
         if let Some(case) = case {
             case.values.push(value);
@@ -305,17 +316,26 @@ impl RunProgress {
         lines.map(|line| truncate(&line, width)).collect()
     }
 
-    /// Returns the value of a case so far: the median of its representative series.
+    /// Returns the value of a case so far: the median of its representative series, or both ends of a
+    /// loaded latency.
     #[must_use]
     pub fn value_so_far(&self, case: &str) -> Option<String> {
+        if let Some(points) = self.loaded.get(case) {
+            return self.language.scope(|| points.format_ends());
+        }
         let CaseProgress { metric: Some(metric), values, .. } = self.cases.get(case)? else {
             return None;
         };
-        let mut values = values.clone();
-        values.sort_by(f64::total_cmp);
-        let median = *values.get(values.len() / 2)?;
+        let median = median(values)?;
         Some(self.language.scope(|| format_value(Quantity::new(median, metric.unit))))
     }
+}
+
+/// Returns the middle value.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// Formats the remaining time and the overrun; one of the two always changes.

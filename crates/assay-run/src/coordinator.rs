@@ -33,6 +33,12 @@ pub trait Coordinator {
         false
     }
 
+    /// Whether the run was stopped from elsewhere: a deadline that withdraws its own request to stop
+    /// does not withdraw this one.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// Keeps a raw output of a run without a store; returns its hash if it was kept.
     fn store_raw(&mut self, bytes: &[u8]) -> Option<String>;
 }
@@ -48,6 +54,10 @@ impl<C: Coordinator + ?Sized> Coordinator for &mut C {
 
     fn is_alone(&self) -> bool {
         (**self).is_alone()
+    }
+
+    fn is_stopped(&self) -> bool {
+        (**self).is_stopped()
     }
 
     fn store_raw(&mut self, bytes: &[u8]) -> Option<String> {

@@ -34,6 +34,10 @@ mod interleaving;
 /// Plan and everything needed to execute it.
 pub(crate) struct PlanExecution<'a> {
     pub(crate) plan: Plan,
+    /// Whether the budget is kept even if headline cases have no results then.
+    pub(crate) keeps_budget: bool,
+    /// Time from which the budget counts, if no other hosts are waited for.
+    pub(crate) began_ns: u64,
     /// User's name of the condition.
     pub(crate) label: Option<String>,
     /// User's note on the run.
@@ -115,6 +119,9 @@ impl CasesContext<'_> {
         session: &mut Session<'_>,
     ) -> Result<Result<T, CaseError>, CommandFailure> {
         let is_late = self.deadline.disarm();
+        if session.log.is_stopped() {
+            self.execution.cancel.store(true, Ordering::SeqCst);
+        }
         if !is_late || !matches!(outcome, Err(CaseError::Interrupted)) {
             return Ok(outcome);
         }
@@ -129,17 +136,17 @@ fn measure_cases(
     execution: &PlanExecution<'_>,
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
-    let mut known = bind::RunCache::from_plan(&execution.plan, &execution.host);
-    if !session.log.is_alone() {
-        known.forecast.fix_cases();
+    let PlanExecution { plan, host, keeps_budget, began_ns, cancel, .. } = execution;
+    let mut known = bind::RunCache::from_plan(plan, host, *keeps_budget);
+    match session.log.is_alone() {
+        true => known.forecast.begin_earlier(session.seconds_since(*began_ns)),
+        false => known.forecast.fix_transfers(),
     }
-    known
-        .forecast
-        .set_memory_costs(bind::measure_memory_costs(&execution.plan, execution.cancel));
-    let warnings = [execution.plan.budget_warning(), known.forecast.cut_warning()];
+    known.forecast.set_memory_costs(bind::measure_memory_costs(plan, cancel));
+    let warnings = [plan.budget_warning(), known.forecast.cut_warning()];
     warnings.iter().flatten().for_each(|words| session.log.note(None, words));
     let (known, interrupted) = (RefCell::new(known), interrupt::flag());
-    let deadline = TurnDeadline::new(execution.cancel, &interrupted);
+    let deadline = TurnDeadline::new(cancel, &interrupted);
     let run = CasesContext { execution, known: &known, deadline: &deadline };
     let ended = thread::scope(|scope| {
         let _open = deadline.open();
@@ -160,12 +167,17 @@ fn measure_groups(
     session: &mut Session<'_>,
 ) -> Result<CasesEnd, CommandFailure> {
     let CasesContext { execution, known, .. } = *run;
+    let mut has_begun = false;
     for group in interleaving::group_cases(&execution.plan.cases, execution.tools, known) {
         if let Some(words) = known.borrow_mut().forecast.check_budget(session.elapsed_s()) {
             session.log.warn(&words);
         }
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
+        let ready_s = session.elapsed_s();
         session.wait_for_start(&cases)?;
+        if !std::mem::replace(&mut has_begun, true) {
+            known.borrow_mut().forecast.exclude_wait(session.elapsed_s() - ready_s);
+        }
         if execution.cancel.load(Ordering::Relaxed) {
             return Ok(CasesEnd::Interrupted);
         }
@@ -234,8 +246,13 @@ fn measure_case(
     };
     let spent_s = recorder.elapsed_s();
     session.end_turn(&case.id);
-    known.borrow_mut().forecast.record_turn(&case.id, spent_s, true);
     let outcome = run.end_turn((case, &mut state), outcome, session)?;
+    match &outcome {
+        Err(_) | Ok(StopReason::Cut | StopReason::NotNeeded) => {
+            known.borrow_mut().forecast.record_end(&case.id);
+        }
+        Ok(_) => known.borrow_mut().forecast.record_turn(&case.id, spent_s, true),
+    }
     if matches!(outcome, Err(CaseError::Interrupted)) {
         keep_interrupted(case, &mut state, session)?;
     }

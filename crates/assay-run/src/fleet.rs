@@ -16,6 +16,7 @@ use assay_fleet::remote::{
     RemoteTurn,
 };
 use assay_model::event::TurnPosition;
+use assay_model::facts::HostFacts;
 use assay_model::failure::FailureReason as CaseFailure;
 use assay_model::host_names::format_host_list;
 use assay_model::phrase;
@@ -121,10 +122,11 @@ pub struct FleetPlan {
 
 impl FleetPlan {
     /// Forecasts the duration of the plan for typical hosts, as no host reported its facts; a note
-    /// states this assumption.
+    /// states this assumption. `keeps_budget` as in [`crate::run_request::RunRequest`].
     #[must_use]
-    pub fn forecast(&self) -> PlanForecast {
-        let mut outlook = PlanForecast::for_hosts(&self.plan);
+    pub fn forecast(&self, keeps_budget: bool) -> PlanForecast {
+        let mut outlook =
+            PlanForecast::from_plan(&self.plan, &HostFacts::default(), keeps_budget);
         // The note is not needed if the forecast follows from the budget alone.
         let is_of_hosts =
             outlook.notes.len() > usize::from(self.plan.budget_warning().is_some());

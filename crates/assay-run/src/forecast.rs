@@ -3,6 +3,9 @@
 //!
 //! Computes from the plan, from costs measured on this machine, and from the time that cases took
 //! so far. It measures and prints nothing itself.
+//!
+//! A budget of the command line is kept: headline cases without time for a first result are left out,
+//! too. With the budget of a suite each of them gets its first result.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +68,13 @@ impl MemoryCosts {
 #[derive(Debug, Default)]
 pub(crate) struct RunForecast {
     budget_s: f64,
+    /// Whether headline cases without time for a first result are left out.
+    keeps_budget: bool,
+    /// Seconds from the start of the run to that of its budget: the time until all hosts of the run
+    /// were ready, or less than 0 for the preparation of a run on one host.
+    waited_s: f64,
     cases: Vec<Case>,
-    /// Priority of each case; all are fixed if the cases share their time with other hosts.
+    /// Priority of each case; transfers that several hosts begin together are fixed.
     priorities: Vec<TimePriority>,
     /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
@@ -85,8 +93,8 @@ pub(crate) struct RunForecast {
 struct SpentTime {
     seconds: f64,
     first_turn_s: f64,
-    /// Number of completed turns.
-    turns: u32,
+    /// Whether a turn has ended with a result.
+    has_result: bool,
     is_over: bool,
 }
 
@@ -94,6 +102,8 @@ struct SpentTime {
 #[derive(Debug, Clone, Copy)]
 struct CaseNeed {
     priority: TimePriority,
+    /// Whether it is left out if there is no time for a first result.
+    may_be_cut: bool,
     /// Seconds up to its first result.
     least_s: f64,
     /// Seconds of its budget and of the choice of its loops, at least `least_s`.
@@ -107,25 +117,22 @@ impl CaseNeed {
         if self.spent.is_over { 0.0 } else { (self.planned_s - self.spent.seconds).max(0.0) }
     }
 
-    /// Seconds that the case still needs, however short the time is.
-    fn required_s(&self) -> f64 {
-        match self.priority {
-            TimePriority::Fixed => self.remaining_s(),
-            TimePriority::Headline => self.first_result_s(),
-            TimePriority::Optional => 0.0,
-        }
-    }
-
     /// Seconds up to its first result.
     fn first_result_s(&self) -> f64 {
-        let has_result = self.spent.is_over || self.spent.turns > 0;
+        let has_result = self.spent.is_over || self.spent.has_result;
         if has_result { 0.0 } else { (self.least_s - self.spent.seconds).max(0.0) }
+    }
+
+    /// Whether it is a headline case that still needs its first result.
+    fn is_awaited(&self) -> bool {
+        self.priority == TimePriority::Headline && !self.spent.is_over && !self.spent.has_result
     }
 
     /// Ratio of the first turns so far to their forecast, at least 1: a busy machine is slower. The
     /// turn of a fixed case takes as long as its plan, on any machine.
     fn pace(needs: &[Self]) -> f64 {
-        let is_measured = |it: &&Self| it.spent.turns > 0 && it.priority != TimePriority::Fixed;
+        let is_measured =
+            |it: &&Self| it.spent.has_result && it.priority != TimePriority::Fixed;
         let first_turns = || needs.iter().filter(is_measured);
         let took_s: f64 = first_turns().map(|it| it.spent.first_turn_s).sum();
         let forecast_s: f64 = first_turns().map(|it| it.least_s).sum();
@@ -140,15 +147,36 @@ impl RunForecast {
     /// anyway.
     const GROWTH: f64 = 1.5;
 
-    pub(crate) fn from_plan(plan: &Plan, host: &HostFacts) -> Self {
+    pub(crate) fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
         let least_s = plan.cases.iter().map(|case| case.min_duration_s(host).unwrap_or(0.0));
         let (least_s, cases) = (least_s.collect(), plan.cases.clone());
         let priorities = plan.time_priorities();
-        Self { budget_s: plan.budget_s, cases, priorities, least_s, ..Self::default() }
+        let budget_s = plan.budget_s;
+        Self { budget_s, keeps_budget, cases, priorities, least_s, ..Self::default() }
     }
 
-    /// Shortens no case: other hosts measure the same cases at the same time.
-    pub(crate) fn fix_cases(&mut self) {
+    /// Shortens no case over the network: the hosts of a run transfer at the same time.
+    pub(crate) fn fix_transfers(&mut self) {
+        for (case, priority) in self.cases.iter().zip(&mut self.priorities) {
+            if case.workload.as_network().is_some() {
+                *priority = TimePriority::Fixed;
+            }
+        }
+    }
+
+    /// Includes the time of the preparation before the run.
+    pub(crate) const fn begin_earlier(&mut self, prepared_s: f64) {
+        self.waited_s -= prepared_s;
+    }
+
+    /// Excludes the time in which this host has waited for the others of its run to be ready.
+    pub(crate) const fn exclude_wait(&mut self, waited_s: f64) {
+        self.waited_s += waited_s;
+    }
+
+    /// Shortens no case.
+    #[cfg(test)]
+    fn fix_cases(&mut self) {
         self.priorities.fill(TimePriority::Fixed);
     }
 
@@ -180,16 +208,16 @@ impl RunForecast {
         self.spent.entry(case.to_owned()).or_default().seconds = spent_s;
     }
 
-    /// Records the end of a turn, after which the case is over or has another one.
+    /// Records the end of a turn with a result, after which the case is over or has another one.
     pub(crate) fn record_turn(&mut self, case: &str, spent_s: f64, is_over: bool) {
         let spent = self.spent.entry(case.to_owned()).or_default();
-        if spent.turns == 0 {
+        if !spent.has_result {
             spent.first_turn_s = spent_s;
         }
-        *spent = SpentTime { seconds: spent_s, turns: spent.turns + 1, is_over, ..*spent };
+        *spent = SpentTime { seconds: spent_s, has_result: true, is_over, ..*spent };
     }
 
-    /// Records that a case ends without another turn.
+    /// Records that a case ends without another result.
     pub(crate) fn record_end(&mut self, case: &str) {
         self.spent.entry(case.to_owned()).or_default().is_over = true;
     }
@@ -197,7 +225,8 @@ impl RunForecast {
     /// Returns a warning if the forecast exceeds the budget: once, and again if the forecast grows
     /// considerably.
     pub(crate) fn check_budget(&mut self, elapsed_s: f64) -> Option<Phrase> {
-        let total_s = elapsed_s + self.required_s();
+        let elapsed_s = elapsed_s - self.waited_s;
+        let total_s = elapsed_s + self.required_s(elapsed_s);
         let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
         if total_s <= self.budget_s + spare_s {
             return None;
@@ -220,12 +249,6 @@ impl RunForecast {
         };
         self.reported_s = Some(total_s);
         Some(words)
-    }
-
-    /// Seconds that all cases need that have not ended: their first results, and the whole of those
-    /// that are not shortened.
-    pub(crate) fn required_s(&self) -> f64 {
-        self.needs().iter().map(CaseNeed::required_s).sum()
     }
 
     /// Returns the needs of all cases in their order. Memory freed by one case is reused by the
@@ -256,6 +279,7 @@ impl RunForecast {
             let least_s = least_s.max(memory_s).max(launch_s) + CASE_OVERHEAD_S;
             CaseNeed {
                 priority: *priority,
+                may_be_cut: self.keeps_budget && is_bounded(case),
                 least_s,
                 planned_s: case.stopping.budget_s.max(least_s) + chooses_s,
                 spent: self.spent.get(&case.id).copied().unwrap_or_default(),
@@ -329,6 +353,19 @@ impl MemoryCosts {
     }
 }
 
+/// Whether the budget includes all time of a case: not the files that storage is measured with, the
+/// programs of a user that are to be compared, and other hosts.
+const fn is_bounded(case: &Case) -> bool {
+    let is_other = matches!(
+        case.workload,
+        Workload::Storage(_)
+            | Workload::Files(_)
+            | Workload::Command(_)
+            | Workload::Imported(_)
+    );
+    !is_other && case.pair.is_none()
+}
+
 /// CPUs and array size of a workload whose loops are chosen.
 fn loop_arrays(workload: &Workload) -> Option<(Vec<u32>, u64)> {
     let work = workload.as_stream()?;
@@ -380,7 +417,7 @@ mod tests {
 
     fn outlook(budget_s: f64, cases: Vec<Case>) -> RunForecast {
         let plan = Plan { suite: "test".into(), budget_s, seed: None, cases, omitted: vec![] };
-        RunForecast::from_plan(&plan, &HostFacts::default())
+        RunForecast::from_plan(&plan, &HostFacts::default(), false)
     }
 
     #[test]
@@ -481,14 +518,15 @@ mod tests {
         outlook.fix_cases();
         outlook.set_memory_costs(Some(RATES));
         // 3.57 s and the budgets, plus the choice of loops, once for both cases.
-        let choosing_s = outlook.required_s() - 8.0;
+        let choosing_s = outlook.required_s(0.0) - 8.0;
         assert!(choosing_s > 0.0 && choosing_s <= 2.0, "{choosing_s}");
         assert_eq!(outlook.check_budget(0.0), None);
         outlook.record_touch(0.1e9, 0.7);
         outlook.record_spent("a", 0.7);
         // 21 s to touch all memory.
         assert!(
-            (outlook.required_s() - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7)).abs()
+            (outlook.required_s(0.7) - (21.57 + CASE_OVERHEAD_S + 4.0 + choosing_s - 0.7))
+                .abs()
                 < 1e-9
         );
         let words = outlook.check_budget(0.7).unwrap().to_string();

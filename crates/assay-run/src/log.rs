@@ -51,6 +51,11 @@ impl<'t> RunLog<'t> {
         self.coordinator.is_alone()
     }
 
+    /// Whether the run was stopped from elsewhere.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.coordinator.is_stopped()
+    }
+
     /// Returns the current time as the start of the run plus the time since boot that has elapsed:
     /// events stay in order even if the clock is set.
     pub(crate) fn current_time(&self) -> String {

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
+use assay_kernels::clock;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunStatus, TurnPosition};
@@ -62,6 +63,8 @@ pub struct RunRequest<'a> {
     pub by: Vec<String>,
     /// Budget of the whole run in seconds [default: that of the suite].
     pub budget_s: Option<f64>,
+    /// Whether the budget is kept even if headline cases have no results then.
+    pub keeps_budget: bool,
     /// Names and paths of external tools that are not on `PATH`.
     pub tools: Vec<(String, PathBuf)>,
     /// Seed of everything random; `None` draws a new one for each run, so that no run finds the
@@ -86,6 +89,7 @@ impl<'a> RunRequest<'a> {
             storage: RunOptions::default(),
             by: vec!["assay".to_owned()],
             budget_s: None,
+            keeps_budget: false,
             tools: Vec::new(),
             seed: None,
             pairs: None,
@@ -105,6 +109,9 @@ pub fn random_seed() -> u64 {
 pub struct PreparedRun {
     pub plan: Plan,
     pub host: HostFacts,
+    keeps_budget: bool,
+    /// Beginning of the search for tools and facts, which the budget includes.
+    began_ns: u64,
     tools: Tools,
     /// Note that all measurers were requested, but only assay is available.
     single_measurer_note: Option<Phrase>,
@@ -112,6 +119,7 @@ pub struct PreparedRun {
 
 /// Finds the tools and resolves every case.
 pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure> {
+    let began_ns = clock::now_ns();
     let host = facts::read(&Root::machine());
     let named = question.suite.measures.iter().flat_map(|it| &it.by).chain(&question.by);
     let may_measure = |tool: &str| named.clone().any(|it| it == tool || it == "all");
@@ -144,7 +152,8 @@ pub fn prepare(question: &RunRequest<'_>) -> Result<PreparedRun, CommandFailure>
     let alone = is_alone.then(|| {
         phrase!("measures-alone", "no installed tool measures any of this: only assay measures")
     });
-    Ok(PreparedRun { plan, host, tools, single_measurer_note: alone })
+    let keeps_budget = question.keeps_budget;
+    Ok(PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone })
 }
 
 /// Whether the case needs an RDMA device of this machine.
@@ -156,7 +165,7 @@ impl PreparedRun {
     /// Forecast of the duration of the plan; nothing is measured for it.
     #[must_use]
     pub fn forecast(&self) -> PlanForecast {
-        let mut outlook = PlanForecast::from_plan(&self.plan, &self.host);
+        let mut outlook = PlanForecast::from_plan(&self.plan, &self.host, self.keeps_budget);
         outlook.notes.extend(self.single_measurer_note.clone());
         outlook
     }
@@ -175,25 +184,12 @@ pub struct PlanForecast {
 impl PlanForecast {
     /// Forecast of a plan on a host, with the costs of a typical server.
     #[must_use]
-    pub fn from_plan(plan: &Plan, host: &HostFacts) -> Self {
-        Self::from_forecast(RunForecast::from_plan(plan, host), plan, host)
-    }
-
-    /// Forecast of a plan for several hosts, whose cases are not shortened, with the costs of
-    /// typical servers.
-    #[must_use]
-    pub fn for_hosts(plan: &Plan) -> Self {
-        let host = HostFacts::default();
-        let mut outlook = RunForecast::from_plan(plan, &host);
-        outlook.fix_cases();
-        Self::from_forecast(outlook, plan, &host)
-    }
-
-    fn from_forecast(mut outlook: RunForecast, plan: &Plan, host: &HostFacts) -> Self {
+    pub fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
+        let mut outlook = RunForecast::from_plan(plan, host, keeps_budget);
         outlook.set_memory_costs(Some(MemoryCosts::TYPICAL));
         let beyond = outlook.check_budget(0.0);
         let exceeds_budget = beyond.is_some();
-        let expected_s = if exceeds_budget { outlook.required_s() } else { 0.0 };
+        let expected_s = if exceeds_budget { outlook.required_s(0.0) } else { 0.0 };
         let time_notes = outlook.cut_warning().into_iter().chain(plan.time_warnings(host));
         Self {
             notes: beyond.into_iter().chain(time_notes).collect(),
@@ -232,7 +228,8 @@ pub fn measure(
     listener: &mut dyn Listener,
     coordinator: Box<dyn Coordinator + '_>,
 ) -> Result<MeasuredRun, CommandFailure> {
-    let PreparedRun { plan, host, tools, single_measurer_note: alone } = prepared;
+    let PreparedRun { plan, host, keeps_budget, began_ns, tools, single_measurer_note: alone } =
+        prepared;
     alone.iter().for_each(|said| listener.note(None, said));
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_plan(&plan), file_plan(&plan));
@@ -243,6 +240,8 @@ pub fn measure(
         .for_each(|line| listener.note(None, line));
     let execution = PlanExecution {
         plan,
+        keeps_budget,
+        began_ns,
         label: question.label.map(str::to_owned),
         note: question.note.map(str::to_owned),
         command: question.command.clone(),

@@ -113,6 +113,11 @@ impl<'t> Session<'t> {
         clock::seconds_between(self.started_ns, clock::now_ns())
     }
 
+    /// Seconds from an earlier time to the start of the run.
+    pub(crate) fn seconds_since(&self, began_ns: u64) -> f64 {
+        clock::seconds_between(began_ns, self.started_ns)
+    }
+
     /// Waits for the hosts that measure these cases together with this one.
     pub(crate) fn wait_for_start(&mut self, cases: &[&str]) -> Result<(), CommandFailure> {
         let gate = StartGate { cases, step: 0, run_started_ns: self.started_ns };

@@ -18,8 +18,11 @@ const MIN_STEAL_DIFFERENCE: f64 = 0.005;
 #[must_use]
 pub fn run_environment(run: &Run) -> Environment {
     let facts = run.first_host().map(|host| &host.facts);
-    let entry =
-        |aspect, value: Option<&str>| Some(((aspect, String::new()), value?.to_owned()));
+    // An imported run has no facts of its machine.
+    let entry = |aspect, value: Option<&str>| {
+        let value = value.filter(|it| !it.is_empty())?;
+        Some(((aspect, String::new()), value.to_owned()))
+    };
     let mut environment: Environment =
         [((EnvironmentAspect::HostCount, String::new()), run.hosts.len().to_string())].into();
     let Some(facts) = facts else { return environment };

@@ -62,11 +62,14 @@ pub fn summarize(run: &Run) -> RunSummary {
 
 /// Returns the measures that the plan omits, and the cases for which the run had no time.
 fn omitted_measures(run: &Run) -> Vec<OmittedMeasure> {
-    let is_cut = |it: &&CaseRecord| it.outcome == Some(CaseOutcome::Finished(StopReason::Cut));
+    let is_cut = |it: &&CaseRecord| {
+        let is_whole = it.outcome == Some(CaseOutcome::Finished(StopReason::Cut));
+        is_whole || !it.cut_hosts.is_empty()
+    };
     let cut = run.cases.iter().filter(is_cut).map(|it| OmittedMeasure {
         benchmark: it.case.id.clone(),
         reason: MissingRequirement::Time,
-        hosts: Vec::new(),
+        hosts: it.cut_hosts.clone(),
     });
     run.started.plan.omitted.iter().cloned().chain(cut).collect()
 }
@@ -257,7 +260,7 @@ fn host_index(run: &Run, series: &SeriesRecord) -> Option<usize> {
 /// Returns whether the host of the series completed the case.
 fn host_has_finished(record: &CaseRecord, series: &SeriesRecord) -> bool {
     let host = series.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text);
-    record.failed_hosts.iter().all(|failure| Some(failure.host.as_str()) != host)
+    record.hosts_without_result().all(|without| Some(without) != host)
 }
 
 /// Returns whether a series was opened but has no values.

@@ -41,6 +41,7 @@ mod language;
 pub(crate) mod list;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
+pub(crate) mod option_meanings;
 #[cfg(test)]
 mod option_spellings;
 mod page;

@@ -27,6 +27,7 @@ pub(crate) fn request_from_options<'a>(
     let mut request = RunRequest {
         by: typed.by.clone(),
         budget_s: typed.budget,
+        keeps_budget: typed.budget.is_some(),
         tools: typed.tools.clone(),
         seed: typed.seed,
         command: program_arguments(),

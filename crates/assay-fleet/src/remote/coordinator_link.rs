@@ -21,6 +21,7 @@ pub struct CoordinatorLink {
     output: Mutex<ReplyPipe>,
     start_times: Mutex<Receiver<u64>>,
     cancel: Arc<AtomicBool>,
+    is_stopped: AtomicBool,
     enough: Arc<AtomicBool>,
     pub(super) calls: OpenCalls,
     /// Routes to the hosts that this agent relays for the coordinator.
@@ -43,6 +44,7 @@ impl CoordinatorLink {
             output: Mutex::new(ReplyPipe { pipe: output, last_sent: Instant::now() }),
             start_times: Mutex::new(starts),
             cancel: Arc::default(),
+            is_stopped: AtomicBool::new(false),
             enough: Arc::default(),
             calls: OpenCalls::default(),
             relay_routes: Mutex::default(),
@@ -82,6 +84,13 @@ impl CoordinatorLink {
         &self.cancel
     }
 
+    /// Whether the coordinator has stopped all work. Others may set and clear the flag of
+    /// [`CoordinatorLink::cancel`].
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
+    }
+
     /// Returns the flag that ends the current phase.
     #[must_use]
     pub const fn phase_end(&self) -> &Arc<AtomicBool> {
@@ -103,7 +112,9 @@ impl CoordinatorLink {
     }
 
     pub(super) fn cancel_all(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
+        // Before the other flag, which a deadline may clear.
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.cancel.store(true, Ordering::SeqCst);
         self.enough.store(true, Ordering::Relaxed);
     }
 

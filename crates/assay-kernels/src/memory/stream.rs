@@ -79,6 +79,10 @@ const ESTIMATE_WINDOWS: usize = 8;
 const MIN_WINDOW_BYTES: usize = 16 << 20;
 /// Stages of touching pages; progress is reported after each.
 const TOUCH_STAGES: usize = 16;
+/// Elements that a member fills or compares before it looks at the request to stop: 4 MiB.
+const PIECE_ELEMENTS: usize = 1 << 19;
+/// Request to stop that never comes.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Arrays to measure, and their placement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,10 +139,7 @@ impl Stream {
             stream.touch(stage, cancel);
             touched((stage + 1) as f64 / TOUCH_STAGES as f64);
         }
-        if cancel.load(Ordering::Relaxed) {
-            return Err(StreamError::Cancelled);
-        }
-        stream.fill();
+        stream.fill(cancel)?;
         Ok(stream)
     }
 
@@ -199,10 +200,10 @@ impl Stream {
     ) -> Result<f64, StreamError> {
         let pass = kernel::find(operation, kernel)?.pass;
         if self.expected.is_extreme() {
-            self.verify()?;
-            self.fill();
+            self.verify(&NEVER)?;
+            self.fill(&NEVER)?;
         }
-        self.restore();
+        self.restore(&NEVER)?;
         let parts: Vec<_> =
             self.arrays.parts().into_iter().map(|part| Mutex::new((part, 0.0))).collect();
         let seconds = self.team.pass(|member| {
@@ -236,19 +237,22 @@ impl Stream {
     /// so far. Each member checks its own parts; nothing is timed.
     ///
     /// # Errors
-    /// [`StreamError::WrongContents`] names the first wrong element found.
-    pub fn verify(&mut self) -> Result<(), StreamError> {
-        self.restore();
+    /// [`StreamError::WrongContents`] names the first wrong element found; [`StreamError::Cancelled`].
+    pub fn verify(&mut self, cancel: &AtomicBool) -> Result<(), StreamError> {
+        self.restore(cancel)?;
         let expected = &self.expected;
         let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
         let first_error = Mutex::new(None);
         self.team.team().run(|member| {
-            let part = parts[member].lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = expected.check_part(&part) {
+            let mut part = parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pieces =
+                part.pieces(PIECE_ELEMENTS).take_while(|_| !cancel.load(Ordering::Relaxed));
+            if let Err(error) = pieces.try_for_each(|piece| expected.check_part(&piece)) {
                 first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         });
-        first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        let first_error = first_error.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first_error.map_or_else(|| stop_if_cancelled(cancel), Err)
     }
 
     /// Times kernels for `operation` in turn and returns the one that is fastest now: first all
@@ -357,11 +361,12 @@ impl Stream {
         })
     }
 
-    /// Refills the arrays if kernel selection has changed their contents.
-    fn restore(&mut self) {
-        if self.windows_walked > 0 {
-            self.fill();
-        }
+    /// Refills the arrays if kernel selection has changed their contents, as the next repetition would.
+    ///
+    /// # Errors
+    /// [`StreamError::Cancelled`]
+    pub fn restore(&mut self, cancel: &AtomicBool) -> Result<(), StreamError> {
+        if self.windows_walked > 0 { self.fill(cancel) } else { Ok(()) }
     }
 
     /// Lets other threads touch every page of `a` first. [`Stream::fill`] replaces the values that
@@ -378,9 +383,10 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes the initial values; every member fills its own parts.
-    fn fill(&mut self) {
-        self.windows_walked = 0;
+    /// Writes the initial values; every member fills its own parts. The contents are unknown after
+    /// it was cancelled.
+    fn fill(&mut self, cancel: &AtomicBool) -> Result<(), StreamError> {
+        self.windows_walked = 1;
         self.expected = ExpectedContents::initial();
         let expected = &self.expected;
         let parts: Vec<_> = self
@@ -392,13 +398,24 @@ impl Stream {
         self.team.team().run(|member| {
             let (part, pattern_sum) =
                 &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
-            *pattern_sum = expected.write(part);
+            for mut piece in
+                part.pieces(PIECE_ELEMENTS).take_while(|_| !cancel.load(Ordering::Relaxed))
+            {
+                pattern_sum.add(expected.write(&mut piece));
+            }
         });
         self.pattern_sums = parts
             .into_iter()
             .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).1)
             .collect();
+        stop_if_cancelled(cancel)?;
+        self.windows_walked = 0;
+        Ok(())
     }
+}
+
+fn stop_if_cancelled(cancel: &AtomicBool) -> Result<(), StreamError> {
+    if cancel.load(Ordering::Relaxed) { Err(StreamError::Cancelled) } else { Ok(()) }
 }
 
 /// Returns the bytes that STREAM counts for one pass: Copy and Scale 2, Add and Triad 3, read and

@@ -97,6 +97,35 @@ fn values_are_never_truncated() {
     assert!(progress.line(15.0, 79).contains("memory.latency/numa:0/128 MiB, pre"));
 }
 
+/// The last point measured is one of many: the line has the idle latency and the busiest point.
+#[test]
+fn loaded_latency_shows_both_ends() {
+    let mut progress = RunProgress::for_plan(&plan());
+    progress.cases.get_mut("a").unwrap().benchmark = Some(Benchmark::LoadedLatency);
+    assert_eq!(progress.value_so_far("a"), None);
+    let idle = (Attribute::Point, "idle".into());
+    let pause = |seconds: f64| (Attribute::PauseS, AttributeValue::Number(seconds));
+    let points = [
+        (idle, 100e-9, 0.64e9, "100 ns"),
+        (pause(1e-6), 110e-9, 4e9, "100 ns … 110 ns, 4.00 GB/s"),
+        (pause(0.0), 300e-9, 40e9, "100 ns … 300 ns, 40.0 GB/s"),
+        // Another mix, with less traffic.
+        (pause(5e-7), 120e-9, 7e9, "100 ns … 300 ns, 40.0 GB/s"),
+    ];
+    for (series, (point, latency_s, bandwidth, expected)) in (0..).step_by(2).zip(points) {
+        let metrics = [("latency", latency_s), ("bandwidth", bandwidth)];
+        for (series, (metric, value)) in (series..).zip(metrics) {
+            let dimensions = [point.clone()].into_iter().collect();
+            let (case, metric) = ("a".to_owned(), metric.to_owned());
+            let opened = SeriesOpened { series, case, metric, dimensions };
+            progress.record_event(&RunEvent::SeriesOpened(opened), 0.0);
+            let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+            progress.record_event(&RunEvent::Sample(sample), 0.0);
+        }
+        assert_eq!(progress.value_so_far("a").as_deref(), Some(expected));
+    }
+}
+
 /// The same message size represents the case and the machine.
 #[test]
 fn one_message_size_represents_a_case() {

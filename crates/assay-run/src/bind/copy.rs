@@ -47,7 +47,9 @@ fn turn(
             recorder.add_sample("bandwidth", stream.rate(StreamOperation::Copy, members));
             Ok(())
         },
-        check: &mut |(stream, _), _| stream.verify().map_err(|error| case_error(&error)),
+        check: &mut |(stream, _), recorder| {
+            stream.verify(recorder.cancel()).map_err(|error| case_error(&error))
+        },
     };
     measurement_loop::run_preparation(&mut measurement, recorder)
 }
@@ -75,8 +77,10 @@ fn choose_kernel(
     let winners = chosen_loops::find_or_choose(asked, known, recorder, |recorder| {
         let within_s = choosing_time_each_s(recorder.budget_s(), 1);
         let best = stream.pick_best(StreamOperation::Copy, within_s, recorder.cancel());
-        best.map(|it| vec![(StreamOperation::Copy, it.name)])
-            .map_err(|error| case_error(&error))
+        let best = best.map_err(|error| case_error(&error))?;
+        // Here, and not in the first repetition, it can be interrupted.
+        stream.restore(recorder.cancel()).map_err(|error| case_error(&error))?;
+        Ok(vec![(StreamOperation::Copy, best.name)])
     })?;
     Ok(winners[0].1)
 }

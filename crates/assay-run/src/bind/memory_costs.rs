@@ -72,7 +72,7 @@ fn measure_arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64
         walked_bytes += bytes_moved(operation, ARRAY_BYTES);
     }
     let walked_s = now_s();
-    stream.verify().ok()?;
+    stream.verify(cancel).ok()?;
     let bytes = (3 * ARRAY_BYTES) as f64;
     Some((
         (touched_s - began_s) / bytes,

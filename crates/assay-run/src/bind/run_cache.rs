@@ -35,8 +35,9 @@ pub(crate) struct RunCache {
 
 impl RunCache {
     /// Creates the state at the start of a run, with only the plan's estimates.
-    pub(crate) fn from_plan(plan: &Plan, host: &HostFacts) -> Self {
-        Self { forecast: RunForecast::from_plan(plan, host), ..Self::default() }
+    pub(crate) fn from_plan(plan: &Plan, host: &HostFacts, keeps_budget: bool) -> Self {
+        let forecast = RunForecast::from_plan(plan, host, keeps_budget);
+        Self { forecast, ..Self::default() }
     }
 
     /// Remembers the outcome of a case, or of one of its turns, as far as it concerns the host.

@@ -43,7 +43,9 @@ fn turn(
         repetition: &mut |(stream, winners), recorder| {
             repetition(work, stream, winners, recorder)
         },
-        check: &mut |(stream, _), _| stream.verify().map_err(|error| case_error(&error)),
+        check: &mut |(stream, _), recorder| {
+            stream.verify(recorder.cancel()).map_err(|error| case_error(&error))
+        },
     };
     measurement_loop::run_preparation(&mut measurement, recorder)
 }
@@ -101,7 +103,10 @@ fn pick_fastest(
         let kernel = stream.pick_best(operation, each_s, recorder.cancel());
         kernel.map(|it| (operation, it.name)).map_err(|error| case_error(&error))
     };
-    StreamOperation::ALL.into_iter().map(pick).collect()
+    let winners = StreamOperation::ALL.into_iter().map(pick).collect::<Result<Winners, _>>()?;
+    // Here, and not in the first repetition, it can be interrupted.
+    stream.restore(recorder.cancel()).map_err(|error| case_error(&error))?;
+    Ok(winners)
 }
 
 fn record_facts(stream: &Stream, recorder: &mut Recorder<'_, '_>) {

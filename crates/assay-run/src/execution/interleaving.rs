@@ -152,9 +152,11 @@ fn run_turn(
     recorder.end_turn();
     session.end_turn(&case.id);
     let outcome = run.end_turn((case, state), outcome, session)?;
-    let is_over = !matches!(outcome, Ok(None));
     let mut learning = known.borrow_mut();
-    learning.forecast.record_turn(&case.id, spent_s, is_over);
+    match &outcome {
+        Err(_) | Ok(Some(StopReason::Cut)) => learning.forecast.record_end(&case.id),
+        Ok(stopped) => learning.forecast.record_turn(&case.id, spent_s, stopped.is_some()),
+    }
     learning.record_outcome(case, &outcome);
     Ok(outcome)
 }

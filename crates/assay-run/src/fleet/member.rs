@@ -148,6 +148,10 @@ impl Coordinator for RemoteCoordinator<'_> {
         Some(self.0.borrow().line.call(host, subject))
     }
 
+    fn is_stopped(&self) -> bool {
+        self.0.borrow().line.is_stopped()
+    }
+
     fn store_raw(&mut self, bytes: &[u8]) -> Option<String> {
         (bytes.len() <= MAX_RAW_BYTES).then(|| {
             self.0.borrow_mut().send(&AgentReply::Raw(STANDARD.encode(bytes)));

@@ -69,6 +69,8 @@ struct FleetCaseProgress {
     stopped: Option<StopReason>,
     ended: bool,
     failure: Option<CaseFailure>,
+    /// Hosts that had no time for it.
+    cut: Vec<usize>,
     /// Largest skew of the hosts' starts, and its bound, in seconds.
     skew_s: Option<(f64, f64)>,
 }
@@ -160,7 +162,8 @@ impl<'t> FleetRecord<'t> {
     ) -> Result<(), CommandFailure> {
         let name = self.names[host].clone();
         let event = match event {
-            RunEvent::RunStarted(_) => return Ok(()),
+            // Several hosts are the coordinator's concern.
+            RunEvent::RunStarted(_) | RunEvent::CaseCut { .. } => return Ok(()),
             RunEvent::HostJoined(mut joined) => {
                 joined.host.clone_from(&name);
                 joined.facts.name = name;
@@ -286,6 +289,7 @@ impl<'t> FleetRecord<'t> {
         let open = self.open.entry(place).or_default();
         match how {
             Ok(stopped) => {
+                open.cut.extend((stopped == StopReason::Cut).then_some(host));
                 open.stopped =
                     Some(open.stopped.map_or(stopped, |it| weaker_stop(it, stopped)));
             }
@@ -330,6 +334,9 @@ impl<'t> FleetRecord<'t> {
                 self.session.log.add(RunEvent::Fact(Fact { about, name, value }))?;
             }
         }
+        if stopped != Some(StopReason::Cut) {
+            self.add_cut_hosts(place)?;
+        }
         match (stopped, failure) {
             (Some(stopped), failure) => {
                 self.is_partial |= failure.is_some();
@@ -339,6 +346,16 @@ impl<'t> FleetRecord<'t> {
             // The case was interrupted.
             (None, None) => Ok(()),
         }
+    }
+
+    /// Records the hosts that had no time for a case that others measured, in their order.
+    fn add_cut_hosts(&mut self, place: usize) -> Result<(), CommandFailure> {
+        let mut cut = self.open.get(&place).map_or_else(Vec::new, |open| open.cut.clone());
+        cut.sort_unstable();
+        cut.into_iter().try_for_each(|host| {
+            let (case, host) = (self.cases[place].0.clone(), self.names[host].clone());
+            self.session.log.add(RunEvent::CaseCut { case, host })
+        })
     }
 
     /// Adds a doubt about the clock of this machine, which measures nothing.

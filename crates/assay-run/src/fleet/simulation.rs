@@ -4,7 +4,7 @@
 //! restart. A lost relay takes its queued messages with it. Each schedule derives from its number,
 //! which a failure prints.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -59,6 +59,8 @@ struct SimulatedAgent {
     /// Arrival of its last message: a pipe keeps the order.
     arrives_ns: u64,
     case: Option<usize>,
+    /// First case for which it has no time.
+    first_cut: usize,
     /// Case that it measures, as far as the coordinator can know.
     measures: Option<usize>,
     is_over: bool,
@@ -83,6 +85,8 @@ struct FleetSimulation {
     received: u32,
     /// Number of samples that arrived, by host and case.
     arrived: BTreeMap<(usize, usize), u32>,
+    /// Hosts and cases whose cut has arrived.
+    cut: BTreeSet<(usize, usize)>,
     /// Whether hosts with odd numbers are reached through a relay, and when it is lost.
     has_relay: bool,
     relay_ends_ns: Option<u64>,
@@ -99,6 +103,7 @@ impl FleetSimulation {
             began_ns: BTreeMap::new(),
             received: 0,
             arrived: BTreeMap::new(),
+            cut: BTreeSet::new(),
             has_relay: false,
             relay_ends_ns: None,
         };
@@ -115,6 +120,7 @@ impl FleetSimulation {
                 _ => AgentFault::None,
             };
             let offset_ns = world.draw(1 << 40);
+            let first_cut = world.draw(3 * CASES as u64) as usize;
             world.agents.push(SimulatedAgent {
                 fault,
                 offset_ns,
@@ -122,6 +128,7 @@ impl FleetSimulation {
                 sent_bytes: 0,
                 arrives_ns: 0,
                 case: None,
+                first_cut,
                 measures: None,
                 is_over: false,
             });
@@ -280,6 +287,11 @@ impl FleetSimulation {
         self.send(host, at_ns, AgentReply::Started(shown_ns));
         self.began_ns.insert((host, case), at_ns);
         self.send_event(host, at_ns, RunEvent::CaseStarted { case: id.clone() });
+        if case >= self.agents[host].first_cut {
+            let cut = RunEvent::CaseFinished { case: id, stopped: StopReason::Cut };
+            self.send_event(host, at_ns, cut);
+            return self.send_ready(host, at_ns, case + 1);
+        }
         let opened = SeriesOpened {
             series: case as u32,
             case: id.clone(),
@@ -378,7 +390,12 @@ impl HostConnections for FleetSimulation {
                 RunEvent::Sample(sample) => {
                     *self.arrived.entry((host, sample.series as usize)).or_default() += 1;
                 }
-                RunEvent::CaseFinished { .. } => self.agents[host].measures = None,
+                RunEvent::CaseFinished { case, stopped } => {
+                    self.agents[host].measures = None;
+                    let place = (0..CASES).find(|it| case_name(*it) == *case);
+                    let cut = place.filter(|_| *stopped == StopReason::Cut);
+                    self.cut.extend(cut.map(|case| (host, case)));
+                }
                 _ => {}
             }
         }
@@ -496,6 +513,12 @@ fn check_samples(run: &Run, world: &FleetSimulation, (host, name): (usize, &str)
     let begun = record.series.iter().any(|it| {
         it.dimensions.get(&Attribute::Host).and_then(AttributeValue::as_text) == Some(name)
     });
+    let is_cut = record.cut_hosts.iter().any(|on| on == name);
+    let has_cut = world.cut.contains(&(host, case));
+    let is_measured = record.outcome == Some(CaseOutcome::Finished(StopReason::Budget));
+    let must_be_cut = has_cut && is_measured && !world.is_faulty(host);
+    assert!(has_cut || !is_cut, "{host} had time for {case}");
+    assert!(is_cut || !must_be_cut, "{host} had no time for {case}");
     let is_whole = found_values.len() == SAMPLES as usize;
     assert!(has_failed <= 1 && (!begun || is_whole || has_failed == 1), "{host} {case}");
     if is_whole && has_failed == 0 {

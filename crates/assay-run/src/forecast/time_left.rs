@@ -7,8 +7,11 @@ use assay_model::quantity::Unit;
 
 use super::{CaseNeed, RunForecast};
 
-/// Share of the budget above it after which a headline case is ended that has a result.
+/// Share of the budget above it after which a headline case is ended.
 const HARD_END: f64 = 0.05;
+/// Least time above the budget after which a headline case is ended that has no result, in seconds:
+/// short budgets are for short cases, which should have one.
+const FIRST_RESULT_GRACE_S: f64 = 2.0;
 
 /// Time that a run grants a case for its next turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,57 +34,106 @@ pub(crate) enum Allowance {
 impl RunForecast {
     /// Returns the time for the next turn of a case, `elapsed_s` after the start of the run.
     ///
-    /// First results come first, those of headline cases always. Fixed cases keep their plans,
-    /// headline cases get the rest up to their plans, and optional ones the remainder. Cases of one
-    /// priority share their time in proportion to their plans.
+    /// First results come first. Fixed cases keep their plans, headline cases get the rest up to
+    /// their plans, and optional ones the remainder. Cases of one priority share their time in
+    /// proportion to their plans. If the budget is kept, a fixed case does not begin after it, and a
+    /// headline case is left out whose first result does not fit, but for the shortest of a run
+    /// without any result.
     pub(crate) fn allowance(&self, case: &str, elapsed_s: f64) -> Allowance {
         let needs = self.needs();
-        let own = self.cases.iter().zip(&needs).find(|(it, _)| it.id == case);
-        let Some((_, own)) = own else { return Allowance::Planned };
-        let planned_s = |priority: TimePriority| -> f64 {
-            needs.iter().filter(|it| it.priority == priority).map(CaseNeed::remaining_s).sum()
+        let Some(at) = self.cases.iter().position(|it| it.id == case) else {
+            return Allowance::Planned;
         };
-        let left_s = self.budget_s - elapsed_s;
-        let beside_fixed_s = left_s - planned_s(TimePriority::Fixed);
+        let own = &needs[at];
+        let left_s = self.budget_s + self.waited_s - elapsed_s;
+        let beside_fixed_s = left_s - planned_s(&needs, TimePriority::Fixed);
+        let has_result = own.spent.has_result;
         let (shared_s, end_s) = match own.priority {
-            TimePriority::Fixed => return Allowance::Planned,
-            TimePriority::Headline => {
+            TimePriority::Fixed => {
+                let has_run_result = needs.iter().any(|it| it.spent.has_result);
+                let is_late = own.may_be_cut && left_s <= 0.0 && has_run_result;
+                return if is_late { Allowance::Nothing } else { Allowance::Planned };
+            }
+            TimePriority::Headline if has_result => {
                 (beside_fixed_s, beside_fixed_s + HARD_END * self.budget_s)
             }
+            TimePriority::Headline => (beside_fixed_s, beside_fixed_s + self.grace_s()),
             TimePriority::Optional => {
-                let required_s: f64 = needs.iter().map(CaseNeed::required_s).sum();
-                (beside_fixed_s - planned_s(TimePriority::Headline), left_s - required_s)
+                let required_s: f64 = self.required_each_s(&needs, left_s).iter().sum();
+                let headlines_s = planned_s(&needs, TimePriority::Headline);
+                (beside_fixed_s - headlines_s, left_s - required_s)
             }
         };
-        let has_result = own.spent.turns > 0;
-        let has_time = match (has_result, own.priority) {
-            (true, _) => shared_s > 0.0,
-            (false, TimePriority::Optional) => end_s > own.first_result_s(),
-            (false, _) => true,
+        let may_be_cut = match own.priority {
+            TimePriority::Optional => true,
+            TimePriority::Fixed | TimePriority::Headline => {
+                own.may_be_cut && last_hope(&needs) != Some(at)
+            }
+        };
+        let has_time = match has_result {
+            true => shared_s > 0.0,
+            false => !may_be_cut || end_s > own.first_result_s(),
         };
         if !has_time {
             return Allowance::Nothing;
         }
-        let share = shared_s.max(0.0) / planned_s(own.priority).max(f64::MIN_POSITIVE);
+        let share = shared_s.max(0.0) / planned_s(&needs, own.priority).max(f64::MIN_POSITIVE);
         let turn_s = (share.min(1.0) * own.remaining_s()).max(own.first_result_s());
         let total_s = own.spent.seconds + turn_s;
-        let may_end = has_result || own.priority == TimePriority::Optional;
-        Allowance::UpTo { total_s, end_s, may_end }
+        Allowance::UpTo { total_s, end_s, may_end: has_result || may_be_cut }
+    }
+
+    /// Seconds that all cases need that have not ended, `elapsed_s` after the start: their first
+    /// results, and the whole of those that are not shortened.
+    pub(crate) fn required_s(&self, elapsed_s: f64) -> f64 {
+        self.required_each_s(&self.needs(), self.budget_s - elapsed_s).iter().sum()
+    }
+
+    /// Returns the required seconds of each case when `left_s` are left. A headline case that is left
+    /// out needs none.
+    fn required_each_s(&self, needs: &[CaseNeed], left_s: f64) -> Vec<f64> {
+        let hope = last_hope(needs);
+        let mut left_s = left_s + self.grace_s() - planned_s(needs, TimePriority::Fixed);
+        let each = needs.iter().enumerate().map(|(at, it)| match it.priority {
+            TimePriority::Fixed => it.remaining_s(),
+            TimePriority::Optional => 0.0,
+            TimePriority::Headline => {
+                let first_s = it.first_result_s();
+                let is_cut = it.may_be_cut && first_s > left_s && hope != Some(at);
+                let required_s = if is_cut { 0.0 } else { first_s };
+                left_s -= required_s;
+                required_s
+            }
+        });
+        each.collect()
+    }
+
+    /// Seconds above the budget after which a headline case without a result is ended.
+    fn grace_s(&self) -> f64 {
+        (HARD_END * self.budget_s).max(FIRST_RESULT_GRACE_S)
     }
 
     /// Returns a warning if the budget does not suffice for the first results of all cases.
     pub(crate) fn cut_warning(&self) -> Option<Phrase> {
         let needs = self.needs();
-        let required_s: f64 = needs.iter().map(CaseNeed::required_s).sum();
-        let optional = needs.iter().filter(|it| it.priority == TimePriority::Optional);
-        let least_s: Vec<f64> = optional.map(CaseNeed::first_result_s).collect();
-        let needed_s = required_s + least_s.iter().sum::<f64>();
-        let mut left_s = self.budget_s - required_s;
-        let mut is_cut = |case_s: &&f64| {
-            left_s -= **case_s;
-            left_s < 0.0
+        let required_s = self.required_each_s(&needs, self.budget_s);
+        let mut left_s = self.budget_s - required_s.iter().sum::<f64>();
+        let mut is_cut = |(it, required_s): &(&CaseNeed, &f64)| match it.priority {
+            TimePriority::Fixed => false,
+            TimePriority::Headline => it.is_awaited() && **required_s < it.first_result_s(),
+            TimePriority::Optional => {
+                left_s -= it.first_result_s();
+                left_s < 0.0
+            }
         };
-        let cut = least_s.iter().filter(&mut is_cut).count();
+        let cut = needs.iter().zip(&required_s).filter(&mut is_cut).count();
+        let needed_s: f64 = needs
+            .iter()
+            .map(|it| match it.priority {
+                TimePriority::Fixed => it.remaining_s(),
+                TimePriority::Headline | TimePriority::Optional => it.first_result_s(),
+            })
+            .sum();
         (cut > 0).then(|| {
             phrase!(
                 "plan-too-short",
@@ -95,11 +147,31 @@ impl RunForecast {
     }
 }
 
+/// Seconds that the cases of a priority still plan to use.
+fn planned_s(needs: &[CaseNeed], priority: TimePriority) -> f64 {
+    needs.iter().filter(|it| it.priority == priority).map(CaseNeed::remaining_s).sum()
+}
+
+/// Returns the headline case with the shortest first result if no case has a result yet: it is not
+/// ended before its own, so that a run has one.
+fn last_hope(needs: &[CaseNeed]) -> Option<usize> {
+    if needs.iter().any(|it| it.spent.has_result) {
+        return None;
+    }
+    let headlines = needs.iter().enumerate();
+    let headlines = headlines.filter(|(_, it)| it.priority == TimePriority::Headline);
+    let shortest = headlines.min_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s));
+    shortest.filter(|(_, it)| it.is_awaited()).map(|(at, _)| at)
+}
+
 #[cfg(test)]
 mod tests {
     use assay_model::facts::HostFacts;
-    use assay_model::plan::{Case, Plan, StoppingRule};
-    use assay_model::workload::{LatencyWorkload, Workload};
+    use assay_model::plan::{Case, CasePair, Plan, StoppingRule};
+    use assay_model::workload::{
+        CacheBandwidthWorkload, CoreToCoreWorkload, Domain, LatencyWorkload, PeakFlopsWorkload,
+        RdmaDevice, Workload,
+    };
 
     use super::*;
 
@@ -125,6 +197,31 @@ mod tests {
         (1..=count).map(case).collect()
     }
 
+    /// Four cases of different benchmarks, so that each is a headline.
+    fn headlines(budget_s: f64) -> Vec<Case> {
+        let domain = || Domain { placement: "node".into(), cpus: vec![0] };
+        let workloads = [
+            Workload::CacheBandwidth(CacheBandwidthWorkload {
+                domain: domain(),
+                bytes_per_core: 4096,
+            }),
+            Workload::PeakFlops(PeakFlopsWorkload {
+                domain: domain(),
+                instruction_set: "avx2".into(),
+            }),
+            Workload::CoreToCore(CoreToCoreWorkload { groups: vec![] }),
+        ];
+        let mut cases = chains(1, budget_s / 4.0);
+        let more = workloads.into_iter().zip(2..).map(|(workload, id)| Case {
+            id: id.to_string(),
+            workload,
+            ..cases[0].clone()
+        });
+        let more: Vec<Case> = more.collect();
+        cases.extend(more);
+        cases
+    }
+
     fn forecast(cases: &[Case], budget_s: f64) -> RunForecast {
         let plan = Plan {
             suite: "s".into(),
@@ -133,7 +230,7 @@ mod tests {
             cases: cases.to_vec(),
             omitted: vec![],
         };
-        RunForecast::from_plan(&plan, &HostFacts::default())
+        RunForecast::from_plan(&plan, &HostFacts::default(), true)
     }
 
     /// Outcome of a simulated run.
@@ -153,29 +250,28 @@ mod tests {
             while !open.is_empty() {
                 open.retain_mut(|(case, spent_s)| {
                     let allowance = forecast.allowance(&case.id, elapsed_s);
-                    let (took_s, is_over) = match allowance {
-                        Allowance::Planned => (case.stopping.budget_s, true),
+                    let (took_s, is_ended, is_over) = match allowance {
+                        Allowance::Planned => (case.stopping.budget_s, false, true),
                         Allowance::UpTo { total_s, end_s, may_end } => {
                             let ends_after_s = if may_end { end_s } else { f64::INFINITY };
                             let is_ended = turn_s > ends_after_s;
-                            if is_ended && *spent_s <= 0.0 {
-                                without_result.push(case.id.clone());
-                            }
                             let took_s = turn_s.min(ends_after_s.max(0.0));
                             let limit_s = total_s.min(case.stopping.budget_s);
-                            (took_s, is_ended || *spent_s + took_s + turn_s > limit_s)
+                            (took_s, is_ended, *spent_s + took_s + turn_s > limit_s)
                         }
-                        Allowance::Nothing => {
-                            if *spent_s <= 0.0 {
-                                without_result.push(case.id.clone());
-                            }
-                            (0.0, true)
-                        }
+                        Allowance::Nothing => (0.0, true, true),
                     };
+                    let had_result = *spent_s > 0.0;
                     elapsed_s += took_s;
                     *spent_s += took_s;
-                    forecast.record_turn(&case.id, *spent_s, is_over);
-                    !is_over
+                    match is_ended {
+                        true => forecast.record_end(&case.id),
+                        false => forecast.record_turn(&case.id, *spent_s, is_over),
+                    }
+                    if is_ended && !had_result {
+                        without_result.push(case.id.clone());
+                    }
+                    !is_ended && !is_over
                 });
             }
         }
@@ -203,6 +299,42 @@ mod tests {
         }
     }
 
+    /// The first result of each headline takes `turn_s`.
+    #[test]
+    fn cuts_headlines_only_if_the_budget_is_kept() {
+        for (budget_s, turn_s, keeps_budget, cut, most_s) in [
+            (60.0, 4.0, true, &[][..], 60.0),
+            // No time for the last one.
+            (60.0, 20.0, true, &["4"], 63.0),
+            (60.0, 20.0, false, &[], 80.0),
+            // The last one begins and is ended.
+            (60.0, 15.9, true, &["4"], 63.0),
+            // A single result takes longer than the budget.
+            (12.0, 30.0, true, &["2", "3", "4"], 30.0),
+            (12.0, 30.0, false, &[], 120.0),
+            // Two seconds are short enough for the results of a short budget.
+            (0.001, 0.4, true, &[], 2.0),
+        ] {
+            let cases = headlines(budget_s);
+            let forecast = RunForecast { keeps_budget, ..forecast(&cases, budget_s) };
+            let groups: Vec<&[Case]> = cases.chunks(1).collect();
+            let run = simulate(&groups, forecast, turn_s);
+            assert_eq!(run.without_result, cut, "{budget_s} {turn_s}: {run:?}");
+            assert!(run.elapsed_s <= most_s + 1e-9, "{budget_s} {turn_s}: {run:?}");
+        }
+    }
+
+    /// The time until all hosts of a run are ready does not count.
+    #[test]
+    fn excludes_the_wait_for_other_hosts() {
+        let cases = headlines(4.0);
+        let mut forecast = forecast(&cases, 4.0);
+        forecast.record_turn("1", 0.1, true);
+        assert_eq!(forecast.allowance("2", 30.0), Allowance::Nothing);
+        forecast.exclude_wait(30.0);
+        assert!(matches!(forecast.allowance("2", 30.0), Allowance::UpTo { may_end: true, .. }));
+    }
+
     /// A lone case has several turns, and a fixed one takes its plan on any machine: neither says
     /// that the machine is slow.
     #[test]
@@ -227,6 +359,38 @@ mod tests {
         let mut fixed = forecast(&cases, 0.001);
         fixed.fix_cases();
         assert_eq!(fixed.allowance("1", 9.0), Allowance::Planned);
+    }
+
+    /// Fixed cases begin within a budget that is kept, those with other hosts always.
+    #[test]
+    fn fixed_cases_begin_within_the_budget() {
+        let pair = CasePair {
+            peer: "b".into(),
+            address: None,
+            question: 0,
+            round: 0,
+            together: 1,
+            own: RdmaDevice::default(),
+            far: RdmaDevice::default(),
+        };
+        for (keeps_budget, pair, elapsed_s, expected) in [
+            (true, None, 3.9, Allowance::Planned),
+            (true, None, 4.1, Allowance::Nothing),
+            (true, Some(pair), 4.1, Allowance::Planned),
+            (false, None, 4.1, Allowance::Planned),
+        ] {
+            let mut cases = headlines(4.0);
+            cases[1].pair = pair;
+            let mut forecast = RunForecast { keeps_budget, ..forecast(&cases, 4.0) };
+            forecast.fix_cases();
+            assert_eq!(
+                forecast.allowance("1", 9.0),
+                Allowance::Planned,
+                "the run has no result"
+            );
+            forecast.record_turn("1", 1.0, true);
+            assert_eq!(forecast.allowance("2", elapsed_s), expected);
+        }
     }
 
     #[test]

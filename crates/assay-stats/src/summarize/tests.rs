@@ -1098,6 +1098,25 @@ fn failed_host_prevents_total() {
     assert_eq!(hosts, ["one", "two", "near"], "`all` would be the sum of two of three");
 }
 
+/// A host that had no time for a case is named, and so is a case that none had time for.
+#[test]
+fn names_hosts_without_time() {
+    let one_host = [(Name::Host, "one".into())];
+    let mut some = case("a", "assay", storage(None, MeasurementMode::Once, 1.0));
+    some = some.open("rate", &one_host).sample(100.0, 1.0, 0);
+    some.events.push(RunEvent::CaseCut { case: "a".to_owned(), host: "two".to_owned() });
+    let none = case("b", "assay", storage(None, MeasurementMode::Once, 1.0));
+    let scripts = vec![some.finished(StopReason::Budget), none.finished(StopReason::Cut)];
+    let hosts = vec![host_joined("one", None), host_joined("two", None)];
+    let summary = summarize(&run_on(hosts, scripts));
+    let omitted: Vec<(&str, String)> =
+        summary.omitted.iter().map(|it| (&*it.benchmark, it.hosts.join(","))).collect();
+    assert_eq!(omitted, [("a", "two".to_owned()), ("b", String::new())]);
+    assert!(summary.omitted.iter().all(|it| it.reason == MissingRequirement::Time));
+    let hosts: Vec<&str> = summary.results.iter().map(|it| it.host.as_str()).collect();
+    assert_eq!(hosts, ["one"], "`all` would be the sum of one of two");
+}
+
 #[test]
 fn reports_saturated_host() {
     let host_dimension = |host: &str| [(Name::Host, host.into())];

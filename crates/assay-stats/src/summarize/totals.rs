@@ -24,9 +24,8 @@ pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
         return Vec::new();
     }
     // A host that was lost before it measured anything has no series.
-    let failed = record.failed_hosts.iter().map(|failure| failure.host.as_str());
-    let hosts: BTreeSet<&str> =
-        record.series.iter().filter_map(series_host).chain(failed).collect();
+    let measured = record.series.iter().filter_map(series_host);
+    let hosts: BTreeSet<&str> = measured.chain(record.hosts_without_result()).collect();
     if hosts.len() < 2 {
         return Vec::new();
     }
@@ -54,7 +53,7 @@ pub(super) fn host_totals(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
 }
 
 fn group_total(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRecord> {
-    if record.failed_hosts.iter().any(|failure| members.contains(&&*failure.host)) {
+    if record.hosts_without_result().any(|host| members.contains(&host)) {
         return None;
     }
     let definition = record.case.workload.benchmark().definition();

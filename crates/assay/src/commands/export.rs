@@ -9,7 +9,7 @@ use crate::arguments::export::ExportArguments;
 use crate::arguments::file_extension;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{output_file, signals, store_access};
+use crate::{output_file, run_names, signals, store_access};
 use assay_run::failure::{CommandFailure, FailureKind};
 
 pub(crate) fn export(
@@ -25,7 +25,10 @@ pub(crate) fn export(
         format: typed.export_format(),
     };
     if !typed.follow {
-        return write_export(request.export()?, typed, terminal);
+        let exported = request.export().map_err(|failure| {
+            typed.runs.iter().fold(failure, |it, name| run_names::advise_about_system(it, name))
+        })?;
+        return write_export(exported, typed, terminal);
     }
     let cancel = signals::cancel_on_signals()?;
     request.follow(&cancel, &mut |exported| match exported {

@@ -10,8 +10,8 @@ use assay_stats::history::{self as statistics, ResultQuery};
 
 use crate::arguments::HistoryArguments;
 use crate::page::OutputPage;
-use crate::store_access;
 use crate::terminal::Terminal;
+use crate::{run_names, store_access};
 
 pub(crate) fn history(
     typed: &HistoryArguments,
@@ -49,7 +49,14 @@ fn parse_metric(typed: &HistoryArguments) -> Result<ResultQuery<'_>, CommandFail
         Some(near) => format!("did you mean {near}? `assay help methods` lists all metrics"),
         None => "`assay help methods` lists all metrics".to_owned(),
     };
-    Err(CommandFailure::usage(format!("there is no metric `{}`", typed.metric)).advise(advice))
+    let failure = CommandFailure::usage(format!("there is no metric `{}`", typed.metric));
+    if run_names::is_run(&typed.store, &typed.metric) {
+        let name = &typed.metric;
+        return Err(failure.advise(format!(
+            "it names runs: `assay show {name}` prints their results, and `--label NAME` limits a history"
+        )));
+    }
+    Err(run_names::advise_about_system(failure.advise(advice), &typed.metric))
 }
 
 /// Reads the runs that may contain the result, oldest first, of a single host. By default this is

@@ -313,7 +313,7 @@ fn print_plan(
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, CommandFailure> {
-    let forecast = planned.forecast();
+    let forecast = planned.forecast(typed.budget.is_some());
     let lost = planned.lost.iter();
     let lost: Vec<UnreachableHost<'_>> =
         lost.map(|lost| describe_unreachable(&lost.host, &lost.failure)).collect();

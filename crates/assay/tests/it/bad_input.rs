@@ -220,7 +220,17 @@ fn explains_malformed_arguments() {
             "help compute",
             "it is a suite: `assay run compute --dry-run` shows what it measures\n",
         ),
-        ("bench", "there is no command `bench`\n  help: `assay help` lists the commands\n"),
+        ("bench", "there is no command `bench`\n  help: `assay run` measures this machine\n"),
+        ("ls", "`assay list` lists the stored runs\n"),
+        ("latency", "`assay run memory` measures the latency of memory"),
+        // An option by another of its names, in the spelling of the command.
+        ("run quick --duration 60s", "use --budget; `assay help run` describes it\n"),
+        ("stream --for 10s", "use --budget; `assay help stream` describes it\n"),
+        ("run --limits x.toml", "use --expect; `assay help run` describes it\n"),
+        ("compare a b --gate x.toml", "use --expect; `assay help compare` describes it\n"),
+        ("compare a b --threshold 5%", "use --margin; `assay help compare` describes it\n"),
+        ("show x --out x.html", "use --output; `assay help show` describes it\n"),
+        ("history latest", "there is no metric `latest`\n  help: `assay help methods` lists"),
         // Other tools give these options another meaning.
         ("prune --keep 3", "error: unexpected argument '--keep' found\n\nUsage"),
         ("report --theme dark", "error: unexpected argument '--theme' found\n\nUsage"),

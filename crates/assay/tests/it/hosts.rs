@@ -83,6 +83,32 @@ fn rejects_invalid_host_options_before_start() {
     assert!(!world.path("started").exists());
 }
 
+/// The budget has no time for all working sets: each host leaves out all but the largest.
+#[test]
+fn hosts_leave_out_cases_without_time() {
+    let world = World::new();
+    let ladder = "name = \"ladder\"\nbudget = \"1ms\"\n[[measure]]\n\
+                  benchmark = \"memory.latency\"\nto = \"1MiB\"\n";
+    world.write("ladder.toml", ladder);
+    let words = ["run", "./ladder.toml", "--hosts", "a,b", "--via", "env NAME={host}"];
+    let words = [&words[..], &["--host-deadline", "50s", "--json"]].concat();
+    let outcome = world.assay(&words).succeeded();
+    let document: Value = serde_json::from_str(&outcome.out).unwrap();
+    let (omitted, results) = (&document["omitted"], document["results"].as_array().unwrap());
+    let omitted = omitted.as_array().unwrap();
+    assert!(omitted.iter().all(|it| it["reason"] == "time"), "{document:#}");
+    let cut: Vec<&str> = omitted.iter().map(|it| it["benchmark"].as_str().unwrap()).collect();
+    let measured: Vec<[&str; 2]> = results
+        .iter()
+        .map(|it| ["host", "case"].map(|key| it[key].as_str().unwrap()))
+        .collect();
+    let largest = measured[0][1];
+    assert_eq!(measured, [["a", largest], ["b", largest]], "{document:#}");
+    assert!(cut.len() > 5 && !cut.contains(&largest), "{document:#}");
+    let said = format!("{0} of {1} cases were not measured", cut.len(), cut.len() + 1);
+    assert_eq!(outcome.err.matches(&said).count(), 1, "once for both hosts: {outcome:?}");
+}
+
 #[test]
 fn failed_hosts_are_explained_and_others_reported() {
     let world = World::new();

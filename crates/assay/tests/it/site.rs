@@ -326,4 +326,9 @@ fn empty_store_gives_an_empty_site() {
     assert!(done.contains("runs: 0"), "{done}");
     assert!(contents(&world.path("pages"))["index.html"].contains("There are no runs yet."));
     world.assay(&["site", "-"]).failed_with(2);
+    let refused = world.assay(&["site", "--label", "none", "mine"]).failed_with(2).err;
+    for said in ["no run has the label `none`", "the store has no runs", "assay list"] {
+        assert!(refused.contains(said), "{said}: {refused}");
+    }
+    assert!(!world.path("mine").exists());
 }

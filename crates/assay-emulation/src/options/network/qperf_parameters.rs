@@ -296,16 +296,19 @@ pub(crate) fn parse_loop(text: &str) -> Result<QperfLoop, String> {
         Some(first) => parse_size(first)?,
         None => u64::from(is_factor),
     };
+    if first > last {
+        return Err(format!(
+            "the range descends from {first} to {last}: expected one that ascends, like msg_size:1:64K:*2"
+        ));
+    }
     let grow = |value: &u64| match is_factor {
         true => value.checked_mul(step),
         false => value.checked_add(step),
     };
     let next = |value: &u64| grow(value).filter(|next| next > value && *next <= last);
     let values: Vec<u64> =
-        std::iter::successors(Some(first).filter(|first| *first <= last), next)
-            .take(MAX_TESTS + 1)
-            .collect();
-    let ends = grow(values.last().ok_or_else(form_error)?).is_none_or(|next| next > last);
+        std::iter::successors(Some(first), next).take(MAX_TESTS + 1).collect();
+    let ends = grow(values.last().unwrap_or(&first)).is_none_or(|next| next > last);
     match (ends, values.len()) {
         (_, count) if count > MAX_TESTS => Err(format!("more than {MAX_TESTS} values")),
         (true, _) => Ok(QperfLoop { variable: *variable, values }),
@@ -413,6 +416,8 @@ mod tests {
         ] {
             assert!(parse_loop(invalid).is_err(), "{invalid}");
         }
+        let descends = parse_loop("msg_size:8:1:*2").unwrap_err();
+        assert!(descends.contains("descends from 8 to 1"), "{descends}");
     }
 
     #[test]

@@ -42,6 +42,19 @@ pub(super) struct ArraysPart<'a> {
 }
 
 impl ArraysPart<'_> {
+    /// Returns the part in pieces of `elements` elements of each array; the last one may be shorter.
+    pub(super) fn pieces(&mut self, elements: usize) -> impl Iterator<Item = ArraysPart<'_>> {
+        let first = self.first;
+        let (a, b) = (self.a.chunks_mut(elements), self.b.chunks_mut(elements));
+        let pieces = a.zip(b).zip(self.c.chunks_mut(elements));
+        pieces.enumerate().map(move |(nth, ((a, b), c))| ArraysPart {
+            a,
+            b,
+            c,
+            first: first + nth * elements,
+        })
+    }
+
     /// Returns window `nth` of `count` windows of this part, divided as by [`divide`].
     pub(super) fn window(self, nth: usize, count: usize) -> Self {
         let range = divide(self.a.len(), count).swap_remove(nth);
@@ -183,6 +196,20 @@ mod tests {
                 assert_eq!(window.first, next);
                 assert_eq!(window.c.as_ptr() as usize % 64, 0);
                 next += window.a.len();
+            }
+        }
+        assert_eq!(next, 100_003 / 8);
+    }
+
+    #[test]
+    fn pieces_cover_the_part_in_order() {
+        let mut arrays = Arrays::map(100_003, 2, PageAdvice::Default).unwrap();
+        let mut next = 0;
+        for mut part in arrays.parts() {
+            for piece in part.pieces(1000) {
+                assert_eq!(piece.first, next);
+                assert_eq!((piece.b.len(), piece.c.len()), (piece.a.len(), piece.a.len()));
+                next += piece.a.len();
             }
         }
         assert_eq!(next, 100_003 / 8);

@@ -43,6 +43,14 @@ pub(super) struct PatternSum {
     sum: u64,
 }
 
+impl PatternSum {
+    /// Adds another piece of the same part.
+    pub(super) const fn add(&mut self, piece: Self) {
+        self.elements += piece.elements;
+        self.sum += piece.sum;
+    }
+}
+
 impl ExpectedContents {
     pub(super) fn initial() -> Self {
         let patterned = |patterned| Coefficients { uniform: 0.0, patterned };

@@ -5,8 +5,6 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use crate::pin;
 
-static NEVER: AtomicBool = AtomicBool::new(false);
-
 fn prepare(elements: usize, threads: usize) -> Stream {
     let cpus = pin::allowed_cpus().unwrap().into_iter().cycle().take(threads).collect();
     let config = StreamConfig {
@@ -41,7 +39,7 @@ fn every_kernel_computes_its_formula() {
         for operation in StreamOperation::ALL {
             for info in Stream::kernels(operation) {
                 // Values that only this kernel can produce: the others ran before the refill.
-                stream.fill();
+                stream.fill(&NEVER).unwrap();
                 for operation in
                     [StreamOperation::Copy, StreamOperation::Add, operation, operation]
                 {
@@ -49,7 +47,7 @@ fn every_kernel_computes_its_formula() {
                     let seconds = stream.repetition(operation, kernel).unwrap();
                     assert!(seconds >= 0.0);
                 }
-                let found = stream.verify();
+                let found = stream.verify(&NEVER);
                 assert!(found.is_ok(), "{} {operation:?} {elements}: {found:?}", info.name);
             }
         }
@@ -70,7 +68,7 @@ fn usual_sequence_keeps_its_values() {
             stream.repetition(operation, kernel).unwrap();
         }
     }
-    stream.verify().unwrap();
+    stream.verify(&NEVER).unwrap();
 }
 
 #[test]
@@ -82,7 +80,7 @@ fn renews_growing_values_before_overflow() {
             stream.repetition(operation, "portable").unwrap();
         }
     }
-    stream.verify().unwrap();
+    stream.verify(&NEVER).unwrap();
 }
 
 #[test]
@@ -94,7 +92,7 @@ fn detects_and_names_one_damaged_element() {
         for damaged_array in ['a', 'b', 'c'] {
             let before =
                 std::mem::replace(element(&mut stream, damaged_array, damaged_index), 1e-9);
-            match stream.verify() {
+            match stream.verify(&NEVER) {
                 Err(StreamError::WrongContents { array, index, expected, found }) => {
                     assert_eq!((array, index), (damaged_array, damaged_index));
                     assert_eq!((expected.to_bits(), found.to_bits()), {
@@ -109,10 +107,23 @@ fn detects_and_names_one_damaged_element() {
     for damage in [1.0 + 1e-14, 1.0 - 1e-14, -1.0, 0.0, f64::NAN, f64::INFINITY] {
         let before = *element(&mut stream, 'b', 5);
         *element(&mut stream, 'b', 5) = before * damage;
-        assert!(stream.verify().is_err(), "{damage}");
+        assert!(stream.verify(&NEVER).is_err(), "{damage}");
         *element(&mut stream, 'b', 5) = before;
     }
-    stream.verify().unwrap();
+    stream.verify(&NEVER).unwrap();
+}
+
+/// The request to stop leaves unknown contents, which the next check replaces.
+#[test]
+fn interrupted_fill_is_repeated() {
+    let stop = AtomicBool::new(true);
+    let mut stream = prepare(10_007, 3);
+    stream.repetition(StreamOperation::Copy, "portable").unwrap();
+    assert!(matches!(stream.verify(&stop), Err(StreamError::Cancelled)));
+    assert!(matches!(stream.fill(&stop), Err(StreamError::Cancelled)));
+    assert!(matches!(stream.restore(&stop), Err(StreamError::Cancelled)));
+    stream.verify(&NEVER).unwrap();
+    stream.repetition(StreamOperation::Read, "portable").unwrap();
 }
 
 #[test]
@@ -121,7 +132,7 @@ fn detects_two_exchanged_lines() {
     let part = &mut stream.arrays.parts()[0];
     let (one, other) = part.a.split_at_mut(2048);
     one[..8].swap_with_slice(&mut other[..8]);
-    assert!(stream.verify().is_err());
+    assert!(stream.verify(&NEVER).is_err());
 }
 
 #[test]
@@ -165,7 +176,7 @@ fn finds_kernels_by_name_and_operation() {
         stream.repetition(operation, best.name).unwrap();
         assert!(operation != StreamOperation::Read || !best.non_temporal);
     }
-    stream.verify().unwrap();
+    stream.verify(&NEVER).unwrap();
 }
 
 #[test]
@@ -221,7 +232,10 @@ fn copies_from_source_placed_by_other_cpus() {
     let mut stream = Stream::prepare(&config, &NEVER, &mut |_| {}).unwrap();
     let kernel = Stream::kernels(StreamOperation::Copy)[0].name;
     stream.repetition(StreamOperation::Copy, kernel).unwrap();
-    stream.verify().unwrap();
+    stream.verify(&NEVER).unwrap();
     stream.arrays.parts()[0].c[77] += 1.0;
-    assert!(matches!(stream.verify(), Err(StreamError::WrongContents { array: 'c', .. })));
+    assert!(matches!(
+        stream.verify(&NEVER),
+        Err(StreamError::WrongContents { array: 'c', .. })
+    ));
 }

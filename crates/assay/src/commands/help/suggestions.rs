@@ -9,11 +9,45 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
 use crate::arguments::Arguments;
+use crate::arguments::option_meanings::MEANINGS;
 use crate::suites;
 
 /// Commands with another tool's options, which have other meanings.
 pub(super) const TOOL_COMMANDS: [&str; 8] =
     ["vdbench", "fio", "ior", "iperf3", "qperf", "ping", "mpi", "rdma"];
+
+/// Words that are no command, with the advice that names the right one.
+const COMMAND_WORDS: &[(&[&str], &str)] = &[
+    (
+        &["suites", "suite"],
+        "`assay help suites` lists the suites, `assay run SUITE` measures one",
+    ),
+    (&["ls", "runs", "results"], "`assay list` lists the stored runs"),
+    (&["bench", "benchmark", "measure", "test"], "`assay run` measures this machine"),
+    (
+        &["benchmarks", "methods", "metrics"],
+        "`assay help methods` describes all benchmarks and their metrics",
+    ),
+    (
+        &["latency"],
+        "`assay run memory` measures the latency of memory, `assay net latency HOST` that of a network",
+    ),
+    (
+        &["bandwidth"],
+        "`assay stream` measures the bandwidth of memory, `assay net throughput HOST` that of a network",
+    ),
+    (&["delete", "remove"], "`assay rm RUN` removes runs"),
+    (&["diff"], "`assay compare A B` compares runs"),
+    (
+        &["label", "note", "tag"],
+        "give `--label NAME` or `--note TEXT` to the command that measures or imports",
+    ),
+    (
+        &["publish", "page"],
+        "`assay report RUN --format learn` writes a page, `assay site FOLDER` a site of all runs",
+    ),
+    (&["version"], "`assay --version` prints the version"),
+];
 
 /// Names of a language option that users may try.
 const LANGUAGE_OPTIONS: [&str; 3] = ["--lang", "--language", "--locale"];
@@ -35,11 +69,9 @@ pub(super) fn unknown_command(error: &clap::Error, command: &str) -> Option<Comm
         return None;
     }
     let failure = CommandFailure::usage(format!("there is no command `{command}`"));
-    if ["suites", "suite"].contains(&command) {
-        return Some(
-            failure
-                .advise("`assay help suites` lists the suites, `assay run SUITE` measures one"),
-        );
+    if let Some((_, advice)) = COMMAND_WORDS.iter().find(|(words, _)| words.contains(&command))
+    {
+        return Some(failure.advise(*advice));
     }
     if suites::is_built_in(command) {
         return Some(failure.advise(format!("it is a suite: `assay run {command}`")));
@@ -72,6 +104,11 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
         return Some(failure.advise(language_advice(command)));
     }
     let long = option.strip_prefix("--").filter(|_| !TOOL_COMMANDS.contains(&command))?;
+    if let Some(own) = own_spelling(command, long) {
+        return Some(
+            failure.advise(format!("use --{own}; `assay help {command}` describes it")),
+        );
+    }
     let mut takers = Vec::new();
     errors::find_commands_with(
         &Arguments::command(),
@@ -81,6 +118,20 @@ pub(super) fn unknown_option(error: &clap::Error, command: &str) -> Option<Comma
     );
     let is_telling = (1..=MAX_SUGGESTED_COMMANDS).contains(&takers.len());
     is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
+}
+
+/// Returns the option of a command with the meaning of an unknown one. A command that has no length
+/// of a single measurement has a time of the whole run.
+fn own_spelling(command: &str, unknown: &str) -> Option<&'static str> {
+    let of_assay = Arguments::command();
+    let taker = of_assay.find_subcommand(command)?;
+    let is_time = MEANINGS.iter().any(|(name, others)| {
+        *name == "for" && (unknown == *name || others.contains(&unknown))
+    });
+    let meaning = MEANINGS.iter().find(|(_, others)| others.contains(&unknown));
+    let names = meaning.map(|(name, _)| *name).into_iter().chain(is_time.then_some("budget"));
+    let has = |name: &&str| taker.get_arguments().any(|it| it.get_long() == Some(*name));
+    names.into_iter().find(has)
 }
 
 /// Returns advice on how to choose another language.
