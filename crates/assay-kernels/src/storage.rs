@@ -51,6 +51,7 @@ mod positioned_io;
 mod precheck;
 mod random;
 mod rate_floor;
+mod replay;
 mod rotation;
 mod series;
 mod size_watch;

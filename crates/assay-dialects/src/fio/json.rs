@@ -93,7 +93,7 @@ fn entry_json(
     ]);
     if result.job.counts_errors {
         entries.push(("total_err", JsonValue::Whole(result.errors)));
-        entries.push(("first_error", JsonValue::Whole(result.error.0.unsigned_abs().into())));
+        entries.push(("first_error", JsonValue::Whole(result.first_error.unsigned_abs().into())));
     }
     let latency_goal = [
         ("latency_depth", JsonValue::Whole(u64::from(result.job.depth))),

@@ -12,6 +12,7 @@ mod load;
 mod logs;
 pub(super) mod parse_values;
 pub(super) mod pattern;
+mod replay;
 
 pub use self::behaviour::{
     FadviseHint, IoBehaviour, OffsetDistribution, SteadyCriterion, ZoneShare, ZoneSize,
@@ -19,6 +20,7 @@ pub use self::behaviour::{
 pub use self::load::LoadOptions;
 pub use self::logs::LogOptions;
 pub use self::pattern::ContentOptions;
+pub use self::replay::ReplayOptions;
 
 /// fio's `rw=` mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,6 +205,8 @@ pub struct FioOptions {
     pub no_overlap: bool,
     /// `stats=0`: it is not reported.
     pub is_unreported: bool,
+    /// `disk_util=0`: the disks of its files are not reported.
+    pub hides_disks: bool,
     /// `unlink`.
     pub unlink: bool,
     /// `stonewall`.
@@ -231,6 +235,8 @@ pub struct FioOptions {
     pub load: LoadOptions,
     /// Logs to write.
     pub logs: LogOptions,
+    /// Recorded I/O to repeat.
+    pub replay: ReplayOptions,
     /// Ignored options: name and reason.
     pub ignored: Vec<(&'static str, &'static str)>,
 }
@@ -297,6 +303,7 @@ impl FioOptions {
             compress_percent: 0.0,
             no_overlap: false,
             is_unreported: false,
+            hides_disks: false,
             unlink: false,
             stonewall: false,
             new_group: false,
@@ -311,6 +318,7 @@ impl FioOptions {
             behaviour: IoBehaviour::default(),
             load: LoadOptions::default(),
             logs: LogOptions::default(),
+            replay: ReplayOptions::default(),
             ignored: vec![],
         }
     }

@@ -16,9 +16,11 @@ use super::section_options::{DirectionReport, FioOptions};
 use super::steady::FioSteadyWindow;
 
 mod depth;
+mod errors;
 mod latency_classes;
 mod samples;
 
+pub use errors::has_failed;
 pub use samples::SampleSummary;
 
 /// Resource usage of the process during a run, in addition to the outcomes.
@@ -254,9 +256,12 @@ pub struct EntryResult {
     pub below_ms: [f64; 10],
     /// Percent of I/O per latency class from 1 ms.
     pub from_ms: [f64; 12],
-    /// Number and message of the first error; 0 = none.
+    /// Number and message of the error; 0 = none.
     pub error: (i32, String),
-    /// Number of errors.
+    /// Number of the first counted error; 0 = none.
+    #[serde(default)]
+    pub first_error: i32,
+    /// Number of counted errors.
     pub errors: u64,
 }
 
@@ -371,7 +376,7 @@ fn entry_result(
     let usage = phases.iter().map(|(index, _)| {
         circumstances.uses.get(*index).copied().unwrap_or_default().share(mine(*index))
     });
-    let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
+    let errors = errors::entry_errors(plan, row, outcomes);
     EntryResult {
         job: job.clone(),
         group: row.group,
@@ -392,10 +397,9 @@ fn entry_result(
         below_us,
         below_ms,
         from_ms,
-        error: failed.map_or((0, String::new()), |failure| {
-            (error_number(&failure.reason), failure.reason.clone())
-        }),
-        errors: phases.iter().map(|(_, outcome)| outcome.error_count).sum(),
+        error: (errors.number, errors.reason),
+        first_error: errors.first,
+        errors: errors.count,
     }
 }
 
@@ -529,15 +533,6 @@ fn remove_disabled(side: &mut DirectionStatistics, worker: &FioOptions) {
 
 fn empty_histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are within what a histogram can hold")
-}
-
-/// Extracts the error number, `… (os error 28)` → 28; without a number it is EIO, which is 5 on
-/// every Linux.
-fn error_number(reason: &str) -> i32 {
-    const EIO: i32 = 5;
-    let reported =
-        reason.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next());
-    reported.and_then(|number| number.parse().ok()).unwrap_or(EIO)
 }
 
 fn milliseconds(seconds: f64) -> u64 {

@@ -17,6 +17,7 @@ use super::section_options::FioOptions;
 use super::value::{self, NumberBase, SizeOrPercent};
 
 mod behaviour;
+mod debug;
 mod report;
 
 fn words(line: &str) -> Vec<String> {

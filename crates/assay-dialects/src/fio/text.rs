@@ -150,7 +150,9 @@ fn totals(text: &mut String, result: &EntryResult) {
         let _ = writeln!(
             text,
             "     errors    : total={}, first_error={}/<{}>",
-            result.errors, result.error.0, result.error.1
+            result.errors,
+            result.first_error,
+            describe_error(result.first_error)
         );
     }
     let _ = writeln!(
@@ -161,6 +163,12 @@ fn totals(text: &mut String, result: &EntryResult) {
     if let Some(window) = &result.steady {
         steady(text, window, &result.job);
     }
+}
+
+/// Returns the system's text for an error number.
+fn describe_error(number: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(number).to_string();
+    text.split_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned()
 }
 
 fn steady(text: &mut String, window: &FioSteadyWindow, job: &ReportedJob) {

@@ -141,6 +141,7 @@ fn ended_outcome(
 fn without_journal(outcome: &StorageOutcome) -> StorageOutcome {
     let details = |stream: &StreamDetails| StreamDetails {
         ended_early: stream.ended_early,
+        errors: stream.errors.clone(),
         active_s: stream.active_s,
         syncs: stream.syncs.clone(),
         submissions: stream.submissions.clone(),

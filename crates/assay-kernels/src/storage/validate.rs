@@ -123,6 +123,9 @@ fn check_conduct(
     refuse_if(conduct.trims && !waits, || {
         format!("stream `{name}`: trims require the engine threads")
     })?;
+    refuse_if(conduct.sync_range_flags.is_some() && !waits, || {
+        format!("stream `{name}`: syncs of a range require the engine threads")
+    })?;
     refuse_if(conduct.trims && workload.data.verify != Verify::Off, || {
         format!("stream `{name}`: trimmed data cannot be verified")
     })?;
@@ -135,7 +138,8 @@ fn check_conduct(
     let in_flight = u64::from(stream.in_flight_per_target) * u64::from(stream.threads);
     let blocks = workload.engine == EngineChoice::Threads;
     let is_single = stream.threads == 1 && (in_flight == 1 || !blocks);
-    refuse_if(conduct.order.is_some() && !is_single, || {
+    let is_ordered = conduct.order.is_some() || !conduct.replay.is_empty();
+    refuse_if(is_ordered && !is_single, || {
         format!("stream `{name}`: the order of a job requires a single thread")
     })?;
     let has_rate = workload.load != StorageLoad::Closed || stream.own_rate_per_s.is_some();
@@ -175,7 +179,9 @@ pub(super) fn check_targets(
             let path = target.path.display();
             let room = opened.area.end - opened.area.start;
             let maximum = worker_plans::maximum_bytes(stream);
-            refuse_if(maximum > room, || {
+            // The largest recorded I/O may be that of another file.
+            let draws_sizes = stream.conduct.replay.is_empty();
+            refuse_if(draws_sizes && maximum > room, || {
                 let (maximum, room) = (Bytes(maximum), Bytes(room));
                 format!(
                     "{path}: I/O of {maximum} does not fit into the {room} in use; use smaller I/O or a larger target"

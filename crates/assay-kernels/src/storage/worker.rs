@@ -166,7 +166,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 true => 0,
                 false => phase.workload.streams[stream].sync_every,
             },
-            sync: if conduct.syncs_data_only { IoAction::SyncData } else { IoAction::Sync },
+            sync: IoAction::of_syncs(conduct),
             trims: conduct.trims,
             end_ns: u64::MAX,
             detected_ns: 0,

@@ -6,7 +6,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 
 use assay_model::storage_outcome::{
-    BatchCounts, IoFailure, IoOperation, IoTally, JournalEntry,
+    BatchCounts, IoFailure, IoOperation, IoTally, JournalEntry, StreamErrors,
 };
 
 use assay_model::workload::storage::StorageStream;
@@ -89,6 +89,8 @@ pub(super) struct WorkerRecorder {
     pub(super) not_started: u64,
     /// Whether a limit of its latency or rate, or an error, ended the stream.
     pub(super) ended_early: bool,
+    /// Errors, tolerated or not, if the first one may end the stream.
+    pub(super) errors: StreamErrors,
     /// Calls of `fsync`, if the stream makes any.
     pub(super) syncs: Option<Box<IoTally>>,
     /// Submission and completion latencies of reads and writes, if they are timed separately.
@@ -136,6 +138,7 @@ impl WorkerRecorder {
             failure_count: 0,
             not_started: 0,
             ended_early: false,
+            errors: StreamErrors::default(),
             frame: Box::new(SeriesFrame::empty()),
             interval_index: 0,
             interval_end_ns: timeline.interval(0).end_ns,

@@ -14,6 +14,7 @@ use crate::seed;
 pub use self::io_batches::{IoBatches, MinimumRates};
 pub use self::job_order::{FileExtent, JobOrder, StridedZones};
 pub use self::opening::{ExpectedOrder, NewFile, TargetOpening};
+pub use self::replay::{ReplayTime, ReplayedIo};
 pub use self::stream_behavior::{
     Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent, Zone,
 };
@@ -21,6 +22,7 @@ pub use self::stream_behavior::{
 mod io_batches;
 mod job_order;
 mod opening;
+mod replay;
 mod stream_behavior;
 
 /// Maximum rate of an open loop in I/O per second: intended starts are whole nanoseconds.

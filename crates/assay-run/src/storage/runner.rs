@@ -377,7 +377,7 @@ impl JobProgress {
         let mut ended = workload.streams.iter().zip(&outcome.streams);
         self.is_plan_over |= ended.any(|(stream, details)| {
             let conduct = &stream.conduct;
-            let has_failed = details.ended_early && outcome.error_count > 0;
+            let has_failed = details.errors.fatal.is_some();
             conduct.ends_plan
                 && (conduct.ends_phase || conduct.ends_phase_on_error && has_failed)
         });

@@ -151,6 +151,9 @@ fn draw_job(draws: &mut Draws) -> String {
     // Engines that queue sync after completions, whose times vary.
     if matches!(engine, "psync" | "sync" | "mmap") && draws.chance(5) {
         writeln!(job, "fsync={}", draws.choose(&["8", "1", "3"])).unwrap();
+    } else if matches!(engine, "psync" | "sync") && draws.chance(4) {
+        let ranges = ["write:3", "wait_before,write,wait_after:8", "write"];
+        writeln!(job, "sync_file_range={}", draws.choose(&ranges)).unwrap();
     }
     if matches!(engine, "libaio" | "io_uring" | "null") && draws.chance(60) {
         writeln!(job, "iodepth={}", draws.choose(&["4", "16"])).unwrap();
@@ -182,7 +185,7 @@ fn trace(mut command: Command, world: &World, job: &str) -> Option<(JobTrace, St
     let mut counts = vec![];
     let mut paths = BTreeSet::new();
     let has_passes =
-        ["loops=", "verify=", "io_size=", "fsync="].iter().any(|option| job.contains(option));
+        ["loops=", "verify=", "io_size=", "fsync=", "sync_file_range="].iter().any(|option| job.contains(option));
     for entry in document["jobs"].as_array().into_iter().flatten() {
         // fio collects everything between two passes, which assay does not.
         let shares = ["iodepth_submit", "iodepth_level"];

@@ -112,6 +112,7 @@ pub(super) fn conduct(
         times_submission: queues,
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
+        sync_range_flags: sync_range_flags(placed)?,
         // Filled in by the caller, which numbers the clones.
         order: None,
         batches: queues.then(|| batches(job)),
@@ -151,6 +152,17 @@ fn maps_files(placed: &LocatedOptions) -> Result<bool, FioJobError> {
         return Err(conflict(placed, why, "leave one out"));
     }
     Ok(maps)
+}
+
+/// Returns the flags of a job's syncs of a range, if it makes any.
+fn sync_range_flags(placed: &LocatedOptions) -> Result<Option<u32>, FioJobError> {
+    let (job, _) = placed;
+    let flags = job.behaviour.sync_range_flags.filter(|_| job.sync_every > 0 && job.rw.writes);
+    if flags.is_some() && job.engine != "null" && job_order::queues(job) {
+        let why = "sync_file_range is a blocking call, and its engine queues I/O";
+        return Err(conflict(placed, why, "use ioengine=psync, or fsync or fdatasync"));
+    }
+    Ok(flags)
 }
 
 /// Returns the contents of a job's writes, if they are not unique numbers.

@@ -4,6 +4,9 @@ use assay_model::workload::storage::{IoBatches, MinimumRates};
 
 use super::PerDirection;
 
+/// Number of the error of wrong data, the same on every Linux.
+const EILSEQ: i32 = 84;
+
 /// Batches, minimum rates and errors of a job; the defaults are fio's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadOptions {
@@ -87,11 +90,18 @@ impl LoadOptions {
         self.continues_on.contains(&true)
     }
 
+    /// Whether wrong data is an error that the job tolerates, even if it ends the job.
+    #[must_use]
+    pub fn tolerates_damage(&self) -> bool {
+        let given = &self.tolerated_errors[2];
+        self.continues_on[2] && (given.is_empty() || given.contains(&EILSEQ))
+    }
+
     /// Returns the errors that do not end the job: of reads, of writes, and wrong data.
     #[must_use]
     pub fn tolerated_errors(&self) -> [Vec<i32>; 3] {
         /// fio's list if `ignore_error` is not given: `EIO` and `EILSEQ`, the same on every Linux.
-        const USUAL: [i32; 2] = [5, 84];
+        const USUAL: [i32; 2] = [5, EILSEQ];
         let [reads, writes, damage] = self.continues_on;
         let continues = [reads, writes, damage && !self.ends_on_damage];
         std::array::from_fn(|kind| match (continues[kind], &self.tolerated_errors[kind]) {

@@ -3,12 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::storage_outcome::{IoOperation, IoTally, StreamDetails, StreamTally};
+use assay_model::storage_outcome::{
+    ErrorCause, FatalError, IoFailure, IoOperation, IoTally, StreamDetails, StreamTally,
+};
 
 use super::super::phase::PhaseState;
 use super::super::tally;
 use super::super::timeline::Timeline;
 use super::WorkerOutcome;
+
+/// Failed `fsync` at the end, with its error number.
+pub(super) type SyncFailure = (IoFailure, i32);
 
 /// Builds the records of the streams from the results of their workers.
 pub(super) fn stream_records(
@@ -25,6 +30,7 @@ pub(super) fn stream_records(
         let last_ns = if is_late { end_ns } else { end.last_ns.min(end_ns) };
         let first_ns = end.first_ns.max(timeline.warm_end_ns);
         record.ended_early |= end.ended_early;
+        record.errors.merge(&end.errors);
         record.active_s = record.active_s.max(last_ns.saturating_sub(first_ns) as f64 * 1e-9);
         if let Some(part) = end.syncs.take().filter(|part| part.count > 0) {
             tally::add(record.syncs.get_or_insert_with(tally::new_total), &part);
@@ -46,6 +52,19 @@ pub(super) fn stream_records(
         record.journal.sort_by_key(|entry| entry.at_ns);
     }
     records
+}
+
+/// Adds failures of `fsync` at the end to the errors of their streams.
+pub(super) fn note_sync_failures(records: &mut [StreamDetails], failures: &[SyncFailure]) {
+    for (failure, number) in failures {
+        if let Some(record) = records.get_mut(failure.stream) {
+            record.errors.note_fatal(FatalError {
+                number: *number,
+                operation: failure.operation,
+                cause: ErrorCause::Transfer,
+            });
+        }
+    }
 }
 
 /// Adds up the workers' totals, by stream, target and operation.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{IoBatches, JobOrder, MinimumRates, SizeShare};
+use super::{IoBatches, JobOrder, MinimumRates, ReplayedIo, SizeShare};
 
 /// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -74,9 +74,15 @@ pub struct StreamBehavior {
     /// Whether `sync_every` calls `fdatasync`, which writes only the metadata required for reading.
     #[serde(default)]
     pub syncs_data_only: bool,
+    /// Flags of `sync_file_range(2)`, which `sync_every` then calls for what was written since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_range_flags: Option<u32>,
     /// Order of all I/O instead of the stream's pattern, mix and limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Box<JobOrder>>,
+    /// Recorded I/O to repeat instead of the stream's pattern, mix and sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replay: Vec<ReplayedIo>,
     /// Batches in a closed loop without pauses; `None` = those that suit the engine. With it, calls
     /// are counted by size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
