@@ -135,7 +135,7 @@ fn open(
 fn required_access(workload: &StorageWorkload, target: usize) -> TargetAccess {
     let on_it = || workload.streams.iter().filter(|stream| stream.targets.contains(&target));
     let reads = |stream: &StorageStream| stream.read_share > 0.0;
-    let writes = |stream: &StorageStream| stream.read_share < 1.0;
+    let writes = |stream: &StorageStream| stream.writes_to(target);
     // Verification reads the target before and after.
     let verifies = workload.data.verify != Verify::Off;
     let write = on_it().any(writes);

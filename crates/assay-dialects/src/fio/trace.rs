@@ -13,6 +13,9 @@ use super::section_options::ReplayOptions;
 /// Maximum number of I/O of a trace; a plan with more takes too much memory.
 const MAX_IOS: usize = 2_000_000;
 
+/// Maximum number of files of a trace.
+const MAX_FILES: usize = 1024;
+
 /// Recorded I/O with the names of its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct IoTrace {
@@ -186,6 +189,9 @@ impl<'a> TraceReader<'a> {
             return Ok(*at);
         }
         let at = self.trace.files.len();
+        if at >= MAX_FILES {
+            return Err(format!("a trace may have {MAX_FILES} files"));
+        }
         self.indices.insert(name.to_owned(), at);
         self.trace.files.push(name.to_owned());
         Ok(at)
