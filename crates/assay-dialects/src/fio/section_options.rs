@@ -41,7 +41,7 @@ pub struct RwMode {
 
 impl RwMode {
     /// Sequential reads, fio's default.
-    const READ: Self = Self {
+    pub(super) const READ: Self = Self {
         reads: true,
         writes: false,
         trims: false,

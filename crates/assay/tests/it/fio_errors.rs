@@ -48,9 +48,9 @@ fn run(mut command: Command, world: &World, job: &str) -> Option<Output> {
 
 /// Writes two files of a pattern, one of which is damaged in two of its blocks.
 fn write_files(world: &World) {
-    let good = [0xde, 0xad, 0xbe, 0xef].repeat(16_384);
+    let good = [0xde, 0xad, 0xbe, 0xef].repeat(262_144);
     std::fs::write(world.path("good"), &good).unwrap();
-    let mut damaged = good;
+    let mut damaged = good[..65_536].to_vec();
     damaged[5000..6000].fill(0);
     damaged[40_000] = 0;
     std::fs::write(world.path("damaged"), damaged).unwrap();
@@ -60,7 +60,7 @@ fn write_files(world: &World) {
 fn errors_of_checks_have_the_numbers_of_fio() {
     const CHECK: &str = "[global]\nrw=read\nsize=64k\nverify=pattern\nverify_pattern=0xdeadbeef\n";
     const JOBS: &str = "[a]\nfilename=good\n[b]\nfilename=damaged\n[c]\nfilename=good\n";
-    const SLOW: &str = "[global]\nrw=read\nsize=64k\nfilename=good\nmax_latency=1ns\n[a]\n";
+    const SLOW: &str = "[global]\nrw=read\nsize=1m\nbs=256k\nfilename=good\nmax_latency=1us\n[a]\n";
     for job in [
         // The error of one job is not that of the others.
         format!("{CHECK}{JOBS}"),
@@ -104,8 +104,9 @@ fn full_targets_have_the_number_of_fio() {
         "ignore_error=,ENOSPC\nioengine=libaio\niodepth=4\n",
         "bs=48k\n",
     ] {
+        // With a deadline, a job may be larger than the free space.
         let job = format!(
-            "[a]\nrw=write\nsize=8m\nbs=64k\nfallocate=none\nfilename=full/x\n{options}\
+            "[global]\nruntime=60\n[a]\nrw=write\nsize=8m\nbs=64k\nfallocate=none\nfilename=full/x\n{options}\
              [b]\nrw=read\nsize=64k\nioengine=null\n"
         );
         let job = if options.contains("bs=") { job.replace("bs=64k\n", "") } else { job };

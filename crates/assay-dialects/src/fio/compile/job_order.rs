@@ -117,7 +117,7 @@ fn pass_bytes(job: &FioOptions, used: &CloneFiles) -> u64 {
 }
 
 /// Whether the engine queues I/O instead of finishing it at once.
-pub(in super::super) fn queues(job: &FioOptions) -> bool {
+pub(in crate::fio) fn queues(job: &FioOptions) -> bool {
     let is_null = job.engine == "null";
     !(streams::blocks(job) || job.rw.trims || (is_null && job.depth == 1))
 }

@@ -23,7 +23,7 @@ pub(super) fn load(
     let text = text.map_or("", |(_, text)| text.as_str());
     let trace = trace::parse(text, &placed.0.replay).map_err(|(line, why)| {
         let mut lines = text.split_inclusive('\n');
-        let start = lines.by_ref().take(line).map(str::len).sum();
+        let start: usize = lines.by_ref().take(line).map(str::len).sum();
         let end = start + lines.next().map_or(0, |line| line.trim_end().len());
         let origin = FioLocation::locate(&path, text, start, end);
         let name = option::TRACE.to_owned();
