@@ -107,7 +107,7 @@ fn full_targets_have_the_number_of_fio() {
         // With a deadline, a job may be larger than the free space.
         let job = format!(
             "[global]\nruntime=60\n[a]\nrw=write\nsize=8m\nbs=64k\nfallocate=none\nfilename=full/x\n{options}\
-             [b]\nrw=read\nsize=64k\nioengine=null\n"
+             [b]\nstonewall\nrw=read\nsize=64k\nioengine=null\n"
         );
         let job = if options.contains("bs=") { job.replace("bs=64k\n", "") } else { job };
         let world = World::new();
