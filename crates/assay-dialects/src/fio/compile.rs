@@ -251,7 +251,8 @@ impl Compiler<'_> {
         let number = self.clones.len() as u64 + 1;
         let order = job_order::job_order(placed, (number, clone), used, seed)?;
         Ok(order.map(|order| {
-            let read_percent = match job.rw.reads && job.rw.writes {
+            let is_mixed = job.rw.reads && job.rw.writes && !job.rw.trims_first;
+            let read_percent = match is_mixed {
                 true => stream.read_share * 100.0,
                 false => order.read_percent,
             };
@@ -410,7 +411,7 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     noted.sort_unstable();
     noted.dedup();
     remarks.extend(noted.iter().map(|(name, why)| format!("{name} has no effect: {why}")));
-    if jobs.iter().any(|(job, _)| job.repeats_offsets && job.rw.random && job.rw.reads) {
+    if jobs.iter().any(|(job, _)| job.repeats_offsets && job.rw.random && job.rw.reads && !job.rw.trims_first) {
         remarks.push(
             "randrepeat=1, fio's default: every run reads the same offsets, and a cache below \
              may answer the second one; randrepeat=0 draws new ones"

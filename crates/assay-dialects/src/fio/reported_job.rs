@@ -25,6 +25,9 @@ pub struct ReportedJob {
     pub read_bytes: (u64, u64),
     /// Minimum and maximum bytes of a write.
     pub write_bytes: (u64, u64),
+    /// Minimum and maximum bytes of a trim.
+    #[serde(default)]
+    pub trim_bytes: Option<(u64, u64)>,
     /// `ioengine`.
     pub engine: String,
     /// `iodepth`.
@@ -69,8 +72,9 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
                 .get(index)
                 .map_or_else(Vec::new, |section| last_values(&section.own)),
             rw: options.rw_text.clone(),
-            read_bytes: size_range(&options.sizes.read),
-            write_bytes: size_range(&options.sizes.write),
+            read_bytes: size_range(&options.given_sizes.read),
+            write_bytes: size_range(&options.given_sizes.write),
+            trim_bytes: Some(size_range(&options.given_sizes.trim)),
             engine: options.engine.clone(),
             depth: options.depth,
             clones: options.clones,

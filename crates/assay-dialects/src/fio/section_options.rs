@@ -31,6 +31,8 @@ pub struct RwMode {
     pub writes: bool,
     /// Whether it trims instead of writing.
     pub trims: bool,
+    /// Whether it trims before each write, which then counts as a read.
+    pub trims_first: bool,
     /// Whether offsets are random.
     pub random: bool,
     /// Bytes skipped after each sequential I/O; negative = backwards.
@@ -45,10 +47,17 @@ impl RwMode {
         reads: true,
         writes: false,
         trims: false,
+        trims_first: false,
         random: false,
         gap_bytes: 0,
         run_length: 1,
     };
+
+    /// Whether it trims.
+    #[must_use]
+    pub const fn has_trims(self) -> bool {
+        self.trims || self.trims_first
+    }
 }
 
 /// Values for reads, writes and trims.
@@ -71,6 +80,11 @@ impl<T: Clone> PerDirection<T> {
     /// Gives writes the values of trims.
     fn write_as_trim(&mut self) {
         self.write = self.trim.clone();
+    }
+
+    /// Gives reads the values of trims.
+    fn read_as_trim(&mut self) {
+        self.read = self.trim.clone();
     }
 }
 
@@ -127,6 +141,8 @@ pub struct FioOptions {
     pub random_percent: PerDirection<f64>,
     /// `bs`, `bsrange`, `bssplit`.
     pub sizes: PerDirection<Vec<SizeShare>>,
+    /// Sizes as given, for the report.
+    pub given_sizes: PerDirection<Vec<SizeShare>>,
     /// `blockalign`.
     pub align_bytes: PerDirection<Option<u64>>,
     /// `ioengine`.
@@ -263,7 +279,8 @@ impl FioOptions {
             rw_text: "read".to_owned(),
             read_percent: 50.0,
             random_percent: PerDirection::uniform(100.0),
-            sizes: PerDirection::uniform(four_kib),
+            sizes: PerDirection::uniform(four_kib.clone()),
+            given_sizes: PerDirection::uniform(four_kib),
             align_bytes: PerDirection::uniform(None),
             engine: "psync".to_owned(),
             depth: 1,
@@ -334,6 +351,13 @@ impl FioOptions {
             let PerDirection { read, write, trim } = &mut self.sizes;
             let all = read.iter_mut().chain(write).chain(trim);
             all.for_each(|size| size.step_bytes = 1);
+        }
+        self.given_sizes = self.sizes.clone();
+        if self.rw.trims_first {
+            self.sizes.read_as_trim();
+            self.random_percent.read_as_trim();
+            self.align_bytes.read_as_trim();
+            self.ios = self.ios.map(|ios| ios.saturating_mul(2));
         }
         if self.rw.trims {
             self.sizes.write_as_trim();

@@ -345,9 +345,9 @@ fn entry_result(
     let worker = &plan.options[row.section];
     let statistics =
         |operations: &[IoOperation]| direction_statistics(worker, row, outcomes, operations);
-    let read = statistics(&[IoOperation::Read]);
-    let (mut write, mut trim) =
-        (statistics(&[IoOperation::Write]), DirectionStatistics::without_io());
+    let (mut read, mut write) =
+        (statistics(&[IoOperation::Read]), statistics(&[IoOperation::Write]));
+    let mut trim = DirectionStatistics::without_io();
     let mixed = match worker.direction_report {
         DirectionReport::Separate => None,
         DirectionReport::Mixed | DirectionReport::Both => {
@@ -356,6 +356,9 @@ fn entry_result(
     };
     if worker.rw.trims {
         std::mem::swap(&mut write, &mut trim);
+    }
+    if worker.rw.trims_first {
+        std::mem::swap(&mut read, &mut trim);
     }
     let (below_us, below_ms, from_ms) = latency_classes::class_shares(
         [&read, &write, &trim].map(|side| &side.completion().all),

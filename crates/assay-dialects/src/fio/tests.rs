@@ -427,9 +427,9 @@ fn faults_have_a_place_and_a_hint() {
     );
     check_refused(
         "job",
-        "[a]\nrw=trimwrite\n",
+        "[a]\nrw=trimread\n",
         &expect![[r#"
-            job:2:1: invalid value `trimwrite` for `rw`: trims cannot be combined with reads or writes
+            job:2:1: invalid value `trimread` for `rw`: it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, randtrim or randtrimwrite
             see `man fio` for the values of this option
         "#]],
     );

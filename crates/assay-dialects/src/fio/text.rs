@@ -18,11 +18,12 @@ pub fn render_start(jobs: &[ReportedJob], version: &str) -> String {
     let mut text = String::new();
     let mut clones = 0;
     for job in jobs {
-        let (reads, writes) =
-            (format_size_range(job.read_bytes, job), format_size_range(job.write_bytes, job));
+        let trim_bytes = job.trim_bytes.unwrap_or(job.read_bytes);
+        let [reads, writes, trims] = [job.read_bytes, job.write_bytes, trim_bytes]
+            .map(|range| format_size_range(range, job));
         let _ = writeln!(
             text,
-            "{}: (g={}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {reads}, ioengine={}, iodepth={}",
+            "{}: (g={}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {trims}, ioengine={}, iodepth={}",
             job.name, job.group, job.rw, job.engine, job.depth
         );
         if job.clones > 1 {

@@ -93,6 +93,16 @@ pub(super) enum Wait {
     },
 }
 
+impl Wait {
+    /// Limits the wait to this time; I/O in flight is completed in any case.
+    pub(super) fn limit(self, left_ns: u64) -> Self {
+        match self {
+            Self::No | Self::UntilDone => self,
+            Self::AtMost { ns } => Self::AtMost { ns: ns.min(left_ns) },
+        }
+    }
+}
+
 /// Descriptors of one target; separate where the file system serves read-only ones better.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TargetDescriptors {

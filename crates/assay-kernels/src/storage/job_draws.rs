@@ -29,10 +29,12 @@ impl JobDraws {
         let seeds = order.seeds();
         // Writes draw equal sizes where reads are to verify them.
         let write_sizes = if order.has_equal_sizes { SIZES_SEED } else { WRITE_SIZES_SEED };
+        // Trims draw the sizes of the writes that follow them.
+        let read_sizes = if order.trims_first { write_sizes } else { SIZES_SEED };
         let narrow = |seed: usize| Tausworthe::new(seeds[seed], false);
         let wide = |seed: usize| Tausworthe::new(seeds[seed], order.is_wide);
         Self {
-            sizes: [wide(SIZES_SEED), wide(write_sizes)],
+            sizes: [wide(read_sizes), wide(write_sizes)],
             mix: narrow(MIX_SEED),
             file: wide(FILE_SEED),
             offset: wide(JobOrder::OFFSETS),

@@ -120,13 +120,14 @@ fn check_conduct(
 ) -> Result<(), StorageError> {
     let (name, conduct) = (&stream.name, &stream.conduct);
     let waits = matches!(workload.engine, EngineChoice::Threads | EngineChoice::Null);
-    refuse_if(conduct.trims && !waits, || {
+    let trims = conduct.trims || conduct.trims_first;
+    refuse_if(trims && !waits, || {
         format!("stream `{name}`: trims require the engine threads")
     })?;
     refuse_if(conduct.sync_range_flags.is_some() && !waits, || {
         format!("stream `{name}`: syncs of a range require the engine threads")
     })?;
-    refuse_if(conduct.trims && workload.data.verify != Verify::Off, || {
+    refuse_if(trims && workload.data.verify != Verify::Off, || {
         format!("stream `{name}`: trimmed data cannot be verified")
     })?;
     let polls = workload.engine == EngineChoice::IoUringPolled;

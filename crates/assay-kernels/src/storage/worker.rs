@@ -64,8 +64,8 @@ pub(super) struct StorageWorker<'a, E> {
     verifies: bool,
     sync_every: u64,
     sync: IoAction,
-    /// Whether writes are trims.
-    trims: bool,
+    /// Stage whose I/O is a trim.
+    trimmed: Option<SlotStage>,
     /// End of the stream, if it is before the end of the phase.
     end_ns: u64,
     /// Time at which the last completions were detected.
@@ -167,7 +167,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
                 false => phase.workload.streams[stream].sync_every,
             },
             sync: IoAction::of_syncs(conduct),
-            trims: conduct.trims,
+            trimmed: SlotStage::trimmed(conduct),
             end_ns: u64::MAX,
             detected_ns: 0,
             checks_each_io: conduct.keeps_journal
@@ -240,7 +240,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             }
             self.queue_follow_ups();
             let Some(wait) = self.queue_due(*now_ns) else { break };
-            *now_ns = self.exchange(limit_wait(wait, end_ns - *now_ns))?;
+            *now_ns = self.exchange(wait.limit(end_ns - *now_ns))?;
         }
         loop {
             self.queue_follow_ups();
@@ -328,7 +328,7 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             IoOperation::Read => SlotStage::Read,
             IoOperation::Write => SlotStage::Write,
         };
-        if operation == IoOperation::Write && !self.trims {
+        if operation == IoOperation::Write && self.trimmed != Some(SlotStage::Write) {
             self.prepare_data(slot);
         }
         if let Some(target) = sync_target {
@@ -375,10 +375,12 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
     fn queue(&mut self, slot: u32) {
         let state = &self.slots[slot as usize];
         let (action, memory) = match state.stage {
+            stage if self.trimmed == Some(stage) => {
+                (IoAction::Trim, self.buffers.write_part(slot))
+            }
             SlotStage::Read | SlotStage::ReadBack => {
                 (IoAction::Read, self.buffers.read_part(slot))
             }
-            SlotStage::Write if self.trims => (IoAction::Trim, self.buffers.write_part(slot)),
             SlotStage::Write => (IoAction::Write, self.buffers.write_part(slot)),
             SlotStage::Sync => (self.sync, self.buffers.write_part(slot)),
         };
@@ -585,14 +587,6 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             lane.writes_since_sync = 0;
         }
         is_due
-    }
-}
-
-fn limit_wait(wait: Wait, left_ns: u64) -> Wait {
-    match wait {
-        // I/O in flight is completed in any case.
-        Wait::No | Wait::UntilDone => wait,
-        Wait::AtMost { ns } => Wait::AtMost { ns: ns.min(left_ns) },
     }
 }
 

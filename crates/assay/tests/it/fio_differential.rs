@@ -537,3 +537,30 @@ fn appended_files_are_as_in_fio() {
     assert_eq!(found, expected, "{job}{message}");
     assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
 }
+
+#[test]
+fn pairs_of_trims_and_writes_are_those_of_fio() {
+    for rw in ["trimwrite", "randtrimwrite"] {
+        for options in [
+            "ioengine=null\n",
+            "ioengine=null\nbsrange=512-4k\nnorandommap=1\n",
+            "ioengine=null\nbs=8k,8k,8k\nloops=2\n",
+            "ioengine=null\nnumber_ios=9\n",
+            "ioengine=psync\nbsrange=4k-16k\nfilename=x\n",
+            "ioengine=null\nbssplit=4k/50:8k/50\nio_size=96k\n",
+        ] {
+            let job = format!("[a]\nwrite_lat_log=L\nlog_offset=1\nsize=256k\nrw={rw}\n{options}");
+            let (there, here) = (World::in_memory(), World::in_memory());
+            let Some((expected, _)) = trace(Command::new("fio"), &there, &job) else {
+                eprintln!(
+                    "SKIPPED pairs_of_trims_and_writes_are_those_of_fio: fio is not installed"
+                );
+                return;
+            };
+            let (found, message) =
+                trace(here.command(&["fio", "--no-store"]), &here, &job).unwrap();
+            assert_eq!(found, expected, "{job}{message}");
+            assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
+        }
+    }
+}

@@ -88,6 +88,7 @@ pub(super) fn conduct(
     Ok(StreamBehavior {
         write_sizes: job.sizes_of_io().1.to_vec(),
         trims: job.rw.trims,
+        trims_first: job.rw.trims_first,
         skew,
         pauses: (manner.think_ns > 0).then_some(pauses),
         turns: several.then(|| manner.turns.unwrap_or(TargetRotation::Round)),
@@ -126,6 +127,10 @@ fn check_combinations(placed: &LocatedOptions) -> Result<(), FioJobError> {
     let has_rate = [&job.rate_bytes, &job.rate_iops]
         .iter()
         .any(|rate| rate.read.is_some() || rate.write.is_some());
+    if job.rw.trims_first && (has_rate || job.verify != VerifyMode::Off) {
+        let why = "trimwrite excludes a rate and verify";
+        return Err(conflict(placed, why, "leave one out"));
+    }
     if job.behaviour.think_ns > 0 && has_rate {
         let why = "thinktime and a rate exclude each other";
         return Err(conflict(placed, why, "leave one out"));

@@ -183,7 +183,8 @@ fn opening(job: &FioOptions) -> TargetOpening {
     let behaviour = &job.behaviour;
     // A mapped file has its size before it is written. One to append to keeps its contents.
     let lays_out = (behaviour.overwrites || job.engine == MMAP) && !behaviour.appends;
-    let is_written = job.rw.reads || (job.rw.writes && !job.rw.trims && lays_out);
+    let reads = job.rw.reads && !job.rw.trims_first;
+    let is_written = reads || (job.rw.writes && !job.rw.trims && lays_out);
     let by_order =
         if job.rw.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
     TargetOpening {

@@ -75,6 +75,7 @@ fn describe_io(job: &mut FioOptions, trace: &IoTrace) {
     };
     job.sizes.read = vec![size];
     job.sizes.write = vec![size];
+    job.given_sizes = job.sizes.clone();
     (job.size, job.io_size, job.ios) = (None, None, None);
     (job.loops, job.time_based) = (1, false);
     job.behaviour.strided = false;

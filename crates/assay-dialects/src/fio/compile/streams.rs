@@ -36,7 +36,7 @@ pub(super) fn engine(
             return Err(conflict(placed, why, "choose io_uring, or leave hipri out"));
         }
     };
-    if job.rw.trims && *choice != EngineChoice::Null {
+    if job.rw.has_trims() && *choice != EngineChoice::Null {
         let note = "trims are synchronous, so one is in flight at a time, as in fio".to_owned();
         return Ok((EngineChoice::Threads, (job.depth > 1).then_some(note)));
     }
@@ -61,7 +61,7 @@ pub(super) fn stream(
     let (job, _) = placed;
     let (sizes, _) = job.sizes_of_io();
     let (own_rate_per_s, read_share) = rate(placed)?;
-    let depth = if blocks(job) || job.rw.trims { 1 } else { job.depth };
+    let depth = if blocks(job) || job.rw.has_trims() { 1 } else { job.depth };
     Ok(StorageStream {
         name: format!("{}.{clone}", job.name),
         targets: used.targets.clone(),
@@ -241,7 +241,8 @@ fn total_bytes(
         Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => bytes,
         _ => used.pass_bytes,
     };
-    let total = total.saturating_mul(job.loops);
+    // Each byte is trimmed and written.
+    let total = total.saturating_mul(job.loops).saturating_mul(if job.rw.trims_first { 2 } else { 1 });
     let all = sizes.iter().chain(job.sizes_of_io().1);
     let largest = all.map(|size| size.max_bytes).max().unwrap_or(1);
     let by_count = job.ios.map(|count| count.saturating_mul(job.loops).saturating_mul(largest));

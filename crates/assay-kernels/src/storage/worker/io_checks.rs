@@ -5,11 +5,22 @@ use std::io;
 use assay_model::storage_outcome::{
     ErrorCause, FatalError, IoFailure, IoOperation, JournalEntry,
 };
-use assay_model::workload::storage::WriteContent;
+use assay_model::workload::storage::{StreamBehavior, WriteContent};
 
 use super::super::content;
 use super::super::engine::StorageEngine;
 use super::{IoSlot, SlotStage, StorageWorker};
+
+impl SlotStage {
+    /// Returns the stage of a stream whose I/O is a trim.
+    pub(super) fn trimmed(conduct: &StreamBehavior) -> Option<Self> {
+        match (conduct.trims, conduct.trims_first) {
+            (true, _) => Some(Self::Write),
+            (false, true) => Some(Self::Read),
+            (false, false) => None,
+        }
+    }
+}
 
 impl<E: StorageEngine> StorageWorker<'_, E> {
     /// Adds an I/O to the journal, and ends the stream if it took too long or the rate is too low.
@@ -172,7 +183,8 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         let is_verified = self.phase.targets[state.target as usize].generations.is_some();
         let is_short_write = state.stage == SlotStage::Write && result > 0;
         let keeps_data = is_verified || self.content.is_some();
-        if self.tolerated_errors.is_none() || keeps_data || self.trims || !is_short_write {
+        let is_write = self.trimmed.is_none() && is_short_write;
+        if self.tolerated_errors.is_none() || keeps_data || !is_write {
             return false;
         }
         let written = result as usize;

@@ -15,6 +15,8 @@ pub struct JobOrder {
     pub reads: bool,
     /// Whether it writes or trims.
     pub writes: bool,
+    /// Whether each write follows a trim, which counts as a read; `reads` is not set then.
+    pub trims_first: bool,
     /// Whether offsets are random.
     pub is_random: bool,
     /// Percent of random I/O of a random job: of reads, and of writes.

@@ -14,6 +14,9 @@ pub struct StreamBehavior {
     pub write_sizes: Vec<SizeShare>,
     /// Whether it discards blocks (trim) instead of writing them.
     pub trims: bool,
+    /// Whether each write follows a trim of the same bytes, which counts as its read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trims_first: bool,
     /// Non-uniform distribution of random offsets.
     pub skew: Option<Skew>,
     /// Pauses of each thread, in a closed loop.
