@@ -28,6 +28,7 @@ mod block_map;
 mod buffers;
 mod content;
 mod cpu_usage;
+mod depth_control;
 mod descriptor_table;
 mod engine;
 mod engine_comparison;

@@ -95,6 +95,12 @@ pub struct StreamDetails {
     /// Calls by size, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<BatchCounts>,
+    /// Seconds from the start of the phase to the start of its measurement, if that began again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarted_s: Option<f64>,
+    /// Depth at its end, if it searched one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_depth: Option<u32>,
 }
 
 /// Completed I/O.

@@ -95,11 +95,13 @@ fn entry_json(
         entries.push(("total_err", JsonValue::Whole(result.errors)));
         entries.push(("first_error", JsonValue::Whole(result.first_error.unsigned_abs().into())));
     }
+    let (target_ns, window_us, percent) = result.job.latency_goal.unwrap_or((0, 0, 100.0));
+    let depth = result.found_depth.unwrap_or(result.job.depth);
     let latency_goal = [
-        ("latency_depth", JsonValue::Whole(u64::from(result.job.depth))),
-        ("latency_target", JsonValue::Whole(0)),
-        ("latency_percentile", JsonValue::Number(100.0)),
-        ("latency_window", JsonValue::Whole(0)),
+        ("latency_depth", JsonValue::Whole(depth.into())),
+        ("latency_target", JsonValue::Whole(target_ns)),
+        ("latency_percentile", JsonValue::Number(percent)),
+        ("latency_window", JsonValue::Whole(window_us)),
     ];
     entries.extend(latency_goal.into_iter().filter(|_| !result.job.creates_only));
     if !result.job.description.is_empty() {

@@ -51,6 +51,10 @@ pub struct ReportedJob {
     /// `continue_on_error`: the number of errors is reported.
     #[serde(default)]
     pub counts_errors: bool,
+    /// `latency_target` in ns, `latency_window` in µs, `latency_percentile` in percent; `None` = no
+    /// target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_goal: Option<(u64, u64, f64)>,
     /// `create_only`: no I/O, whose depth and latency goal are then not printed.
     #[serde(default)]
     pub creates_only: bool,
@@ -85,6 +89,10 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
             direction_report: options.direction_report,
             kb_base: options.kb_base,
             counts_errors: options.load.counts_errors(),
+            latency_goal: options
+                .load
+                .latency_goal()
+                .map(|goal| (goal.most_ns, goal.window_ns / 1000, goal.percent)),
             creates_only: options.behaviour.creates_only,
         }
     };

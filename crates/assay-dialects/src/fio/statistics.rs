@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use assay_model::distribution::as_text;
-use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome};
+use assay_model::storage_outcome::{IoOperation, IoTally, StorageOutcome, StreamDetails};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -256,6 +256,9 @@ pub struct EntryResult {
     pub below_ms: [f64; 10],
     /// Percent of I/O per latency class from 1 ms.
     pub from_ms: [f64; 12],
+    /// Depth that `latency_target` found; `None` = the job's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_depth: Option<u32>,
     /// Number and message of the error; 0 = none.
     pub error: (i32, String),
     /// Number of the first counted error; 0 = none.
@@ -400,10 +403,17 @@ fn entry_result(
         below_us,
         below_ms,
         from_ms,
+        found_depth: last_stream(row, outcomes).and_then(|stream| stream.found_depth),
         error: (errors.number, errors.reason),
         first_error: errors.first,
         errors: errors.count,
     }
+}
+
+/// Returns the details of the last stream of an entry.
+fn last_stream<'o>(row: &ReportRow, outcomes: &'o [StorageOutcome]) -> Option<&'o StreamDetails> {
+    let part = row.parts.last()?;
+    outcomes.get(part.phase)?.streams.get(part.stream)
 }
 
 fn sync_latency(row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<FioLatencyStatistics> {

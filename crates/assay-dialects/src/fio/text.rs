@@ -156,10 +156,11 @@ fn totals(text: &mut String, result: &EntryResult) {
             describe_error(result.first_error)
         );
     }
+    let (target_ns, window_us, percent) = result.job.latency_goal.unwrap_or((0, 0, 100.0));
     let _ = writeln!(
         text,
-        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
-        result.job.depth
+        "     latency   : target={target_ns}, window={window_us}, percentile={percent:.2}%, depth={}",
+        result.found_depth.unwrap_or(result.job.depth)
     );
     if let Some(window) = &result.steady {
         steady(text, window, &result.job);

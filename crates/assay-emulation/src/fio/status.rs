@@ -148,6 +148,8 @@ fn without_journal(outcome: &StorageOutcome) -> StorageOutcome {
         completions: stream.completions.clone(),
         journal: vec![],
         batches: stream.batches,
+        restarted_s: stream.restarted_s,
+        found_depth: stream.found_depth,
     };
     StorageOutcome {
         tallies: outcome.tallies.clone(),

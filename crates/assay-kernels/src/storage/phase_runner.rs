@@ -47,7 +47,7 @@ use super::timeline::Timeline;
 use super::worker::{IoSlot, StorageWorker};
 use super::worker_plans::{self, WorkerPlan};
 use super::worker_recorder::{
-    FrameChannels, LaneTotals, SentFrame, SplitLatency, WorkerRecorder,
+    DepthSearch, FrameChannels, LaneTotals, SentFrame, SplitLatency, WorkerRecorder,
 };
 
 mod records;
@@ -141,6 +141,7 @@ struct WorkerOutcome {
     not_started: u64,
     ended_early: bool,
     errors: StreamErrors,
+    search: Option<DepthSearch>,
     first_ns: u64,
     last_ns: u64,
     syncs: Option<Box<IoTally>>,
@@ -228,12 +229,10 @@ impl<'scope> WorkerThreads<'scope> {
         }
         let (failures_of_sync, end_ns) = watch.finish(&ends);
         watch.emit(series.finish(end_ns));
-        let (mut errors, mut error_count) = (Vec::new(), failures_of_sync.len() as u64);
         let not_started = ends.iter().map(|end| end.not_started).sum();
-        for end in &ends {
-            error_count += end.failure_count;
-            errors.extend(end.failures.iter().cloned());
-        }
+        let failed_ios: u64 = ends.iter().map(|end| end.failure_count).sum();
+        let error_count = failed_ios + failures_of_sync.len() as u64;
+        let mut errors: Vec<_> = ends.iter().flat_map(|end| end.failures.clone()).collect();
         let mut streams = records::stream_records(&mut ends, phase, (timeline, end_ns));
         records::note_sync_failures(&mut streams, &failures_of_sync);
         errors.extend(failures_of_sync.into_iter().map(|(failure, _)| failure));
@@ -467,6 +466,7 @@ fn run_worker<E: StorageEngine>(member: WorkerSetup<'_>) -> Option<WorkerOutcome
         not_started: ledger.not_started,
         ended_early: ledger.ended_early,
         errors: ledger.errors,
+        search: ledger.search,
         first_ns: start_ns,
         last_ns,
         syncs: ledger.syncs,

@@ -139,6 +139,10 @@ fn check_conduct(
     let in_flight = u64::from(stream.in_flight_per_target) * u64::from(stream.threads);
     let blocks = workload.engine == EngineChoice::Threads;
     let is_single = stream.threads == 1 && (in_flight == 1 || !blocks);
+    let has_batches = conduct.batches.is_some() && !blocks;
+    refuse_if(conduct.latency_goal.is_some() && !has_batches, || {
+        format!("stream `{name}`: the search for a depth requires an engine that queues I/O")
+    })?;
     let is_ordered = conduct.order.is_some() || !conduct.replay.is_empty();
     refuse_if(is_ordered && !is_single, || {
         format!("stream `{name}`: the order of a job requires a single thread")

@@ -19,6 +19,7 @@ use crate::clock;
 
 use super::buffers::IoBuffers;
 use super::content;
+use super::depth_control::DepthControl;
 use super::engine::{IoAction, IoCompletion, IoRequest, StorageEngine, Wait};
 use super::lane::{NextIo, PlannedIo, StorageLane};
 use super::phase::PhaseState;
@@ -78,6 +79,8 @@ pub(super) struct StorageWorker<'a, E> {
     tolerated_errors: Option<&'a [Vec<i32>; 3]>,
     /// Minimum rates, if there are any.
     rate_floor: Option<Box<RateFloor>>,
+    /// Search for a depth, with given batches.
+    depth_control: Option<Box<DepthControl>>,
     /// Given batches, in a closed loop without pauses.
     batches: Option<IoBatches>,
     recorder: WorkerRecorder,
@@ -172,9 +175,11 @@ impl<'a, E: StorageEngine> StorageWorker<'a, E> {
             detected_ns: 0,
             checks_each_io: conduct.keeps_journal
                 || conduct.most_latency_ns.is_some()
-                || conduct.minimum_rates.is_some(),
+                || conduct.minimum_rates.is_some()
+                || conduct.latency_goal.is_some(),
             max_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
             tolerated_errors: conduct.ends_on_error.then_some(&conduct.tolerated_errors),
+            depth_control: DepthControl::of_stream(conduct, slot_count as u32).map(Box::new),
             rate_floor: conduct
                 .minimum_rates
                 .as_deref()

@@ -18,6 +18,7 @@ mod fio;
 mod fio_differential;
 mod fio_errors;
 mod fio_job_ends;
+mod fio_latency;
 mod fio_logs;
 mod fio_replay;
 mod help_texts;

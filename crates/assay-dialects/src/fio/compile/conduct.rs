@@ -2,7 +2,7 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
+    IoBatches, LatencyGoal, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
     Zone,
 };
 
@@ -118,6 +118,7 @@ pub(super) fn conduct(
         order: None,
         batches: queues.then(|| batches(job)),
         minimum_rates: minimum_rates(placed)?.map(Box::new),
+        latency_goal: latency_goal(placed)?.map(Box::new),
     })
 }
 
@@ -196,6 +197,24 @@ fn batches(job: &FioOptions) -> IoBatches {
     let batches = job.load.batches(job.depth);
     let submits_singly = job.engine == "posixaio";
     IoBatches { submit: if submits_singly { 1 } else { batches.submit }, ..batches }
+}
+
+/// Returns the latency that a job keeps by its depth.
+fn latency_goal(placed: &LocatedOptions) -> Result<Option<LatencyGoal>, FioJobError> {
+    let (job, _) = placed;
+    let Some(goal) = job.load.latency_goal() else { return Ok(None) };
+    if !job_order::queues(job) {
+        let why = "latency_target searches a depth, and its engine has one I/O in flight";
+        return Err(conflict(placed, why, "use ioengine=io_uring or libaio with iodepth="));
+    }
+    let has_rate = [&job.rate_bytes, &job.rate_iops]
+        .iter()
+        .any(|rate| rate.read.is_some() || rate.write.is_some());
+    if has_rate || job.behaviour.think_ns > 0 || job.behaviour.flow > 0 {
+        let why = "latency_target excludes a rate, thinktime and flow";
+        return Err(conflict(placed, why, "leave one out"));
+    }
+    Ok(Some(goal))
 }
 
 /// Returns the minimum rates of a job; one above its rate can never be met.

@@ -295,6 +295,16 @@ pub(super) const IMPLEMENTED: &[FioOption] = &[
         job.behaviour.max_latency_ns = Some(ns).filter(|ns| *ns > 0);
         Ok(())
     }),
+    text("latency_target", |job, text| {
+        parse_microseconds(first_of_list(text)).map(|it| job.load.latency_ns = it)
+    }),
+    text("latency_window", |job, text| {
+        parse_microseconds(first_of_list(text)).map(|it| job.load.latency_window_ns = it)
+    }),
+    text("latency_percentile", |job, text| {
+        parse_percentage(text).map(|it| job.load.latency_percent = it)
+    }),
+    flag("latency_run", |job, text| parse_flag(text).map(|it| job.load.adjusts_depth = it)),
     text("steadystate ss", |job, text| {
         parse_steady(text, job.base()).map(|it| job.behaviour.steady = Some(it))
     }),

@@ -65,12 +65,6 @@ pub(super) const REJECTED: &[FioOption] = &[
         "",
     )
     .unless(&["0"]),
-    reject(
-        "latency_percentile latency_run latency_target latency_window",
-        "latency does not steer the depth",
-        "`assay run storage-volume` finds the rate that a latency allows",
-    )
-    .unless(&["0"]),
     reject("lockfile", "files are not locked against other jobs", "").unless(&["none"]),
     reject(
         "merge_blktrace_file merge_blktrace_iters merge_blktrace_scalars replay_skip",

@@ -1,6 +1,6 @@
 //! Options on the batches of a job, its minimum rates, and its errors.
 
-use assay_model::workload::storage::{IoBatches, MinimumRates};
+use assay_model::workload::storage::{IoBatches, LatencyGoal, MinimumRates};
 
 use super::PerDirection;
 
@@ -32,6 +32,14 @@ pub struct LoadOptions {
     pub ends_on_damage: bool,
     /// `exitall_on_error`: an error of the job ends all.
     pub ends_all_on_error: bool,
+    /// `latency_target` in nanoseconds; 0 = none.
+    pub latency_ns: u64,
+    /// `latency_window` in nanoseconds.
+    pub latency_window_ns: u64,
+    /// `latency_percentile`, in percent.
+    pub latency_percent: f64,
+    /// `latency_run`: the depth is adjusted until the end.
+    pub adjusts_depth: bool,
 }
 
 impl Default for LoadOptions {
@@ -48,6 +56,10 @@ impl Default for LoadOptions {
             tolerated_errors: [vec![], vec![], vec![]],
             ends_on_damage: false,
             ends_all_on_error: false,
+            latency_ns: 0,
+            latency_window_ns: 0,
+            latency_percent: 100.0,
+            adjusts_depth: false,
         }
     }
 }
@@ -82,6 +94,17 @@ impl LoadOptions {
         };
         let all = rates.bytes_per_s.iter().chain(&rates.ios_per_s);
         all.flatten().next().map(|_| rates)
+    }
+
+    /// Returns the latency to keep by the depth, if there is one.
+    #[must_use]
+    pub fn latency_goal(&self) -> Option<LatencyGoal> {
+        (self.latency_ns > 0).then_some(LatencyGoal {
+            most_ns: self.latency_ns,
+            window_ns: self.latency_window_ns,
+            percent: self.latency_percent,
+            keeps_adjusting: self.adjusts_depth,
+        })
     }
 
     /// Whether errors are counted in the report.

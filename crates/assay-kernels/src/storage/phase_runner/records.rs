@@ -7,6 +7,8 @@ use assay_model::storage_outcome::{
     ErrorCause, FatalError, IoFailure, IoOperation, IoTally, StreamDetails, StreamTally,
 };
 
+use crate::clock;
+
 use super::super::phase::PhaseState;
 use super::super::tally;
 use super::super::timeline::Timeline;
@@ -28,7 +30,15 @@ pub(super) fn stream_records(
         let syncs_at_end = |target: &usize| phase.workload.targets[*target].sync_at_end;
         let is_late = streams[end.stream].targets.iter().any(syncs_at_end);
         let last_ns = if is_late { end_ns } else { end.last_ns.min(end_ns) };
-        let first_ns = end.first_ns.max(timeline.warm_end_ns);
+        let mut first_ns = end.first_ns.max(timeline.warm_end_ns);
+        if let Some(search) = end.search {
+            record.found_depth = Some(search.depth);
+            if let Some(restarted_ns) = search.restarted_ns {
+                first_ns = first_ns.max(restarted_ns);
+                let after_s = clock::seconds_between(timeline.start_ns, restarted_ns);
+                record.restarted_s = Some(after_s);
+            }
+        }
         record.ended_early |= end.ended_early;
         record.errors.merge(&end.errors);
         record.active_s = record.active_s.max(last_ns.saturating_sub(first_ns) as f64 * 1e-9);

@@ -45,6 +45,9 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
             operation,
         };
         self.recorder.record_journal(now_ns, entry);
+        if let Some(control) = &mut self.depth_control {
+            control.note_io(service_ns);
+        }
         let is_slow = service_ns > self.max_latency_ns;
         let too_slow = is_slow.then(|| {
             let reason = format!(
@@ -72,9 +75,25 @@ impl<E: StorageEngine> StorageWorker<'_, E> {
         }
     }
 
+    /// Ends the stream, whose latency is too long at any depth.
+    pub(super) fn miss_latency(&mut self, now_ns: u64) {
+        let (target, operation) = (self.lanes[0].target, IoOperation::Read);
+        let number = libc::ETIMEDOUT;
+        self.recorder.record_failure(IoFailure {
+            stream: self.stream,
+            target,
+            operation,
+            offset: 0,
+            bytes: 0,
+            reason: format!("its latency exceeds the target at depth 1 (os error {number})"),
+        });
+        self.tolerates(FatalError { number, operation, cause: ErrorCause::Latency });
+        self.end_early(now_ns);
+    }
+
     /// Ends the stream, because of a limit or an error. At the time of the detection, the loop
     /// begins nothing more.
-    const fn end_early(&mut self, now_ns: u64) {
+    pub(super) const fn end_early(&mut self, now_ns: u64) {
         self.end_ns = now_ns;
         self.recorder.ended_early = true;
     }

@@ -86,6 +86,8 @@ fn outcome(is_open_loop: bool) -> StorageOutcome {
                 active_s: 1.5,
                 ended_early: false,
                 errors: StreamErrors::default(),
+                restarted_s: None,
+                found_depth: None,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],
                 completions: [None, Some(tally(&[90, 180], 0, false))],
