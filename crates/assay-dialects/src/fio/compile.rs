@@ -173,8 +173,7 @@ impl Compiler<'_> {
             for clone in 0..job.clones {
                 let times = period.run_period(job);
                 let number = range.start + offset;
-                let stream =
-                    self.clone_stream(placed, (number, clone), times, &mut targets)?;
+                let stream = self.clone_stream(placed, (number, clone), times, &mut targets)?;
                 let part = StreamRef { phase: index, stream: streams.len() };
                 self.add_to_report(number, job, part);
                 self.clones.push(FioClone { section: number, part });
@@ -411,7 +410,9 @@ fn remarks(jobs: &[LocatedOptions]) -> Vec<String> {
     noted.sort_unstable();
     noted.dedup();
     remarks.extend(noted.iter().map(|(name, why)| format!("{name} has no effect: {why}")));
-    if jobs.iter().any(|(job, _)| job.repeats_offsets && job.rw.random && job.rw.reads && !job.rw.trims_first) {
+    if jobs.iter().any(|(job, _)| {
+        job.repeats_offsets && job.rw.random && job.rw.reads && !job.rw.trims_first
+    }) {
         remarks.push(
             "randrepeat=1, fio's default: every run reads the same offsets, and a cache below \
              may answer the second one; randrepeat=0 draws new ones"

@@ -12,8 +12,25 @@ use super::value::NumberBase;
 
 /// Kinds of lines that fio can print.
 const KINDS: &[&str] = &[
-    "process", "file", "io", "mem", "blktrace", "verify", "random", "parse", "diskutil", "job",
-    "mutex", "profile", "time", "net", "rate", "compress", "steadystate", "helperthread", "zbd",
+    "process",
+    "file",
+    "io",
+    "mem",
+    "blktrace",
+    "verify",
+    "random",
+    "parse",
+    "diskutil",
+    "job",
+    "mutex",
+    "profile",
+    "time",
+    "net",
+    "rate",
+    "compress",
+    "steadystate",
+    "helperthread",
+    "zbd",
 ];
 const PARSE: &str = "parse";
 const RANDOM: &str = "random";

@@ -55,6 +55,9 @@ pub struct ReportedJob {
     /// target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_goal: Option<(u64, u64, f64)>,
+    /// `fdatasync` or `sync_file_range`, which fio does not count among the syncs.
+    #[serde(default)]
+    pub uncounted_syncs: bool,
     /// `create_only`: no I/O, whose depth and latency goal are then not printed.
     #[serde(default)]
     pub creates_only: bool,
@@ -93,6 +96,8 @@ pub fn reported_jobs(request: &FioRequest, plan: &FioPlan) -> Vec<ReportedJob> {
                 .load
                 .latency_goal()
                 .map(|goal| (goal.most_ns, goal.window_ns / 1000, goal.percent)),
+            uncounted_syncs: options.behaviour.syncs_data_only
+                || options.behaviour.sync_range_flags.is_some(),
             creates_only: options.behaviour.creates_only,
         }
     };

@@ -269,6 +269,13 @@ pub struct EntryResult {
 }
 
 impl EntryResult {
+    /// Returns the number of syncs that fio counts.
+    #[must_use]
+    pub fn counted_syncs(&self) -> u64 {
+        let syncs = self.syncs.as_ref().filter(|_| !self.job.uncounted_syncs);
+        syncs.map_or(0, |times| times.all.len())
+    }
+
     /// Returns the entry if it reports each direction.
     #[must_use]
     pub fn separate(&self) -> Option<&Self> {
@@ -411,7 +418,10 @@ fn entry_result(
 }
 
 /// Returns the details of the last stream of an entry.
-fn last_stream<'o>(row: &ReportRow, outcomes: &'o [StorageOutcome]) -> Option<&'o StreamDetails> {
+fn last_stream<'o>(
+    row: &ReportRow,
+    outcomes: &'o [StorageOutcome],
+) -> Option<&'o StreamDetails> {
     let part = row.parts.last()?;
     outcomes.get(part.phase)?.streams.get(part.stream)
 }

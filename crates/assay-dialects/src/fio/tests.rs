@@ -357,7 +357,7 @@ fn faults_have_a_place_and_a_hint() {
         "--name=x --rw=randred --size=1m",
         "",
         &expect![[r#"
-            command line:1:10: invalid value `randred` for `rw`: it must be read, write, rw, trim, randread, randwrite, randrw or randtrim
+            command line:1:10: invalid value `randred` for `rw`: it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, randtrim or randtrimwrite
             see `man fio` for the values of this option
         "#]],
     );

@@ -145,7 +145,7 @@ fn totals(text: &mut String, result: &EntryResult) {
         ios[0],
         ios[1],
         ios[2],
-        result.syncs.as_ref().map_or(0, |times| times.all.len())
+        result.counted_syncs()
     );
     if result.job.counts_errors {
         let _ = writeln!(

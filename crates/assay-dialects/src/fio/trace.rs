@@ -91,7 +91,8 @@ impl<'a> TraceReader<'a> {
         let words = match (self.is_timed, words) {
             (false, words) => words,
             (true, [time, words @ ..]) => {
-                let time_us = time.parse().map_err(|_| format!("`{time}` is not a time in µs"))?;
+                let time_us =
+                    time.parse().map_err(|_| format!("`{time}` is not a time in µs"))?;
                 self.note_time(time_us);
                 words
             }
@@ -105,7 +106,8 @@ impl<'a> TraceReader<'a> {
             [_, "open" | "close"] => Ok(()),
             [name, action, offset, bytes] => {
                 let number = |text: &str| {
-                    text.parse::<u64>().map_err(|_| format!("`{text}` is not a number of bytes"))
+                    text.parse::<u64>()
+                        .map_err(|_| format!("`{text}` is not a number of bytes"))
                 };
                 self.read_io(name, action, (number(offset)?, number(bytes)?))
             }
@@ -145,8 +147,8 @@ impl<'a> TraceReader<'a> {
             }
             // fio waits until as many milliseconds after its start.
             "wait" if !self.is_timed => {
-                self.starts_ns =
-                    Some(offset.saturating_mul(1_000_000)).filter(|_| !self.options.skips_pauses);
+                self.starts_ns = Some(offset.saturating_mul(1_000_000))
+                    .filter(|_| !self.options.skips_pauses);
                 return Ok(());
             }
             // fio skips it in version 3.

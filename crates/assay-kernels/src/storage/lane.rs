@@ -9,10 +9,10 @@ use crate::clock;
 
 use super::io_mix::IoMix;
 use super::job_offsets::{JobIo, JobOffsets};
-use super::replay::ReplayCursor;
 use super::offset_pattern::{ByteRange, OffsetPattern};
 use super::phase::PhaseState;
 use super::random::RandomStream;
+use super::replay::ReplayCursor;
 use super::rotation::{RotationState, TargetCursor};
 use super::skew::SkewedOffsets;
 use super::worker_plans::{self, LanePlan};
@@ -115,7 +115,11 @@ impl StorageLane {
         // Only patterns that cover their whole range have passes.
         let passes =
             !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
-        let drops = target.opening.drops_cache && !target.direct && passes && order.is_none() && replay.is_none();
+        let drops = target.opening.drops_cache
+            && !target.direct
+            && passes
+            && order.is_none()
+            && replay.is_none();
         let others = plan.others.iter().map(|(_, other, _)| other.end - other.start);
         let all_bytes = others.fold(area.end - area.start, u64::saturating_add);
         let pass_bytes = if drops { all_bytes } else { u64::MAX };

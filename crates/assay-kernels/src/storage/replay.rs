@@ -89,7 +89,10 @@ mod tests {
             assert_eq!(cursor.is_due(early_ns), early_ns == 1000, "{offset}");
             assert!(cursor.is_due(due_ns), "{offset}");
             let found = cursor.next_io(due_ns).unwrap();
-            assert_eq!((found.target, found.offset, found.sync_target), (4, offset, sync_target));
+            assert_eq!(
+                (found.target, found.offset, found.sync_target),
+                (4, offset, sync_target)
+            );
         }
         assert!(cursor.is_due(1500) && cursor.next_io(1500).is_none());
     }

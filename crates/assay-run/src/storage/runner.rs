@@ -212,9 +212,8 @@ fn trimmed_targets(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
     let workloads = plan.phases.iter().map(|phase| &phase.workload);
     let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
     real.flat_map(|workload| {
-        let has_trims = |stream: &&StorageStream| {
-            stream.conduct.trims || stream.conduct.trims_first
-        };
+        let has_trims =
+            |stream: &&StorageStream| stream.conduct.trims || stream.conduct.trims_first;
         let trims = workload.streams.iter().filter(has_trims);
         let targets = trims.flat_map(|stream| &stream.targets);
         targets.map(|target| &workload.targets[*target].path)

@@ -46,7 +46,7 @@ fn repeat(mut command: Command, world: &World, job: &str) -> Option<(Repeated, f
 
 const UNTIMED: &str = "fio version 2 iolog\nin add\nout add\nin open\nout open\n\
                        in read 0 4096\nout write 8192 4096\nout sync 0 0\nin read 40960 8192\n\
-                       out write 0 1024\nout datasync 0 0\nin read 12288 512\n\
+                       out write 0 1024\nout sync 0 0\nin read 12288 512\n\
                        in close\nout close\n";
 const TIMED: &str = "fio version 3 iolog\n0 in add\n1 out add\n2 in open\n2 out open\n\
                      10 in read 4096 4096\n300010 out write 0 4096\n600010 in read 0 4096\n\
@@ -62,12 +62,10 @@ fn recorded_io_is_repeated_as_by_fio() {
         (TIMED, "", 600.0),
         (TIMED, "replay_no_stall=1\n", 0.0),
         (TIMED, "replay_time_scale=50\n", 1200.0),
-        (TIMED, "ioengine=io_uring\niodepth=4\nreplay_time_scale=300\n", 200.0),
+        (TIMED, "ioengine=libaio\niodepth=4\nreplay_time_scale=300\n", 200.0),
         (TIMED, "ioengine=null\nreplay_no_stall=1\n", 0.0),
     ] {
-        let job = format!(
-            "[a]\nread_iolog=trace\nwrite_lat_log=L\nlog_offset=1\n{options}"
-        );
+        let job = format!("[a]\nread_iolog=trace\nwrite_lat_log=L\nlog_offset=1\n{options}");
         let worlds = [World::in_memory(), World::in_memory()];
         for world in &worlds {
             world.write("trace", trace);
@@ -87,7 +85,10 @@ fn recorded_io_is_repeated_as_by_fio() {
         assert_eq!(found, expected, "{job}{message}");
         assert!(found.succeeded && !found.ios.is_empty(), "{job}{message}");
         // A sleep never ends early; its milliseconds are rounded.
-        assert!(ms >= least_ms - 2.0 && expected_ms >= least_ms - 2.0, "{job}{ms} {expected_ms}");
+        assert!(
+            ms >= least_ms - 2.0 && expected_ms >= least_ms - 2.0,
+            "{job}{ms} {expected_ms}"
+        );
     }
 }
 
@@ -119,5 +120,9 @@ fn malformed_trace_is_refused_at_its_line() {
     assert!(run.err.contains("`4k` is not a number of bytes"), "{}", run.err);
     assert!(run.err.contains("trace:4:1"), "{}", run.err);
     let missing = world.assay(&["fio", "--no-store", "--name=a", "--read_iolog=none"]);
-    assert!(missing.failed_with(2).err.contains("cannot read none"), "{}", world.path("").display());
+    assert!(
+        missing.failed_with(2).err.contains("cannot read none"),
+        "{}",
+        world.path("").display()
+    );
 }

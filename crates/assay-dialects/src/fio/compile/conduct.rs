@@ -2,8 +2,8 @@
 //! rotation.
 
 use assay_model::workload::storage::{
-    IoBatches, LatencyGoal, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime, WriteContent,
-    Zone,
+    IoBatches, LatencyGoal, MinimumRates, Skew, StreamBehavior, TargetRotation, ThinkTime,
+    WriteContent, Zone,
 };
 
 use super::super::job_error::FioJobError;
@@ -114,8 +114,9 @@ pub(super) fn conduct(
         plain_pages: !manner.huge_pages,
         syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
         sync_range_flags: sync_range_flags(placed)?,
-        // Filled in by the caller, which numbers the clones.
+        // Filled in by the caller, which numbers the clones and has the traces.
         order: None,
+        replay: vec![],
         batches: queues.then(|| batches(job)),
         minimum_rates: minimum_rates(placed)?.map(Box::new),
         latency_goal: latency_goal(placed)?.map(Box::new),

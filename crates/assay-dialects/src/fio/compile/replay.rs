@@ -27,7 +27,10 @@ pub(super) fn load(
         let end = start + lines.next().map_or(0, |line| line.trim_end().len());
         let origin = FioLocation::locate(&path, text, start, end);
         let name = option::TRACE.to_owned();
-        FioJobError::new(origin, FioJobErrorKind::InvalidValue { name, value: path.clone(), why })
+        FioJobError::new(
+            origin,
+            FioJobErrorKind::InvalidValue { name, value: path.clone(), why },
+        )
     })?;
     describe_io(&mut placed.0, &trace);
     Ok(Some(trace))
@@ -78,6 +81,7 @@ fn describe_io(job: &mut FioOptions, trace: &IoTrace) {
     job.given_sizes = job.sizes.clone();
     (job.size, job.io_size, job.ios) = (None, None, None);
     (job.loops, job.time_based) = (1, false);
+    job.behaviour.syncs_data_only = trace.syncs_data_only;
     job.behaviour.strided = false;
     job.behaviour.distribution = OffsetDistribution::Uniform;
 }

@@ -241,8 +241,7 @@ fn total_bytes(
         Some(SizeOrPercent::Bytes(bytes)) if bytes > 0 => bytes,
         _ => used.pass_bytes,
     };
-    // Each byte is trimmed and written.
-    let total = total.saturating_mul(job.loops).saturating_mul(if job.rw.trims_first { 2 } else { 1 });
+    let total = total.saturating_mul(job.loops);
     let all = sizes.iter().chain(job.sizes_of_io().1);
     let largest = all.map(|size| size.max_bytes).max().unwrap_or(1);
     let by_count = job.ios.map(|count| count.saturating_mul(job.loops).saturating_mul(largest));
@@ -250,8 +249,9 @@ fn total_bytes(
     let reads_back = job.verify_backlog.is_some() && job.read_back && job.rw.writes;
     match bytes {
         0 => Err(conflict(placed, "there is nothing to do", "raise size= or io_size=")),
-        // Each pass may exceed its bytes by less than one I/O.
-        bytes if reads_back => {
+        // Each byte is read back, or trimmed before. Each pass may exceed its bytes by less than one
+        // I/O.
+        bytes if reads_back || job.rw.trims_first => {
             let excess = largest.saturating_mul(job.loops);
             Ok(Some(bytes.saturating_add(excess).saturating_mul(2)))
         }

@@ -1,9 +1,10 @@
 //! Implemented options, each with the function that applies its value to a job.
 
+use super::super::section_options::FioOptions;
 use super::super::section_options::behaviour::{
     parse_cpu_mask, parse_cpus, parse_distribution, parse_hint, parse_memory,
-    parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady, parse_sync_range, parse_turns,
-    parse_zone_mode,
+    parse_microseconds, parse_new_file, parse_nice, parse_nodes, parse_steady,
+    parse_sync_range, parse_turns, parse_zone_mode,
 };
 use super::super::section_options::parse_values::{
     PATTERN, first_of_list, parse_bytes, parse_choice, parse_continued_errors,
@@ -13,7 +14,6 @@ use super::super::section_options::parse_values::{
     parse_size_split, parse_sync, parse_text, parse_time, parse_verify,
 };
 use super::super::section_options::pattern::parse_pattern;
-use super::super::section_options::FioOptions;
 use super::{ApplyFio, BASE, FioOption, NAME, OptionSpec, TRACE, ValueKind};
 
 /// Maximum number of clones: each is a thread.

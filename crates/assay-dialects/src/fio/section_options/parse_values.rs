@@ -287,9 +287,11 @@ pub(in crate::fio) fn parse_rw(
         ("randtrimwrite", true, true, true),
     ];
     let Some((_, reads, writes, random)) = known.iter().find(|row| row.0 == word) else {
-        return Err("it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, \
+        return Err(
+            "it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, \
                     randtrim or randtrimwrite"
-            .to_owned());
+                .to_owned(),
+        );
     };
     let (gap_bytes, run_length) = match (gap, random) {
         ("", _) => (0, 1),

@@ -69,9 +69,10 @@ fn job_errors(
 ) -> JobErrors {
     let options = &plan.options[clone.section];
     let mut job = JobErrors::default();
-    let own = row.parts.iter().filter(|part| {
-        part.stream == clone.part.stream && part.phase >= clone.part.phase
-    });
+    let own = row
+        .parts
+        .iter()
+        .filter(|part| part.stream == clone.part.stream && part.phase >= clone.part.phase);
     for StreamRef { phase, stream } in own {
         let Some(outcome) = outcomes.get(*phase) else { continue };
         let Some(details) = outcome.streams.get(*stream) else { continue };

@@ -322,7 +322,10 @@ fn reports_error_number_of_failed_io() {
     let tolerated = StreamErrors { tolerated: 3, first_tolerated: 5, fatal: None };
     let counted = failed_outcome(&job, tolerated);
     let shown = text::render_end(&counted.entries, &counted.info);
-    assert!(shown.contains("errors    : total=3, first_error=5/<Input/output error>"), "{shown}");
+    assert!(
+        shown.contains("errors    : total=3, first_error=5/<Input/output error>"),
+        "{shown}"
+    );
     let written = json::document(&counted, false);
     let document: Value = serde_json::from_str(&written).unwrap();
     let job = &document["jobs"][0];
@@ -336,7 +339,11 @@ fn errors_belong_to_their_jobs() {
     const JOBS: &str = "[global]\nfilename=/there/x\nsize=1m\nrw=read\n[a]\n[b]\n";
     for (options, errors, expected) in [
         ("", fatal(5, ErrorCause::Transfer), (5, 0, 0)),
-        ("continue_on_error=verify\n", fatal(84, ErrorCause::Contents), (84, 0, 0)),
+        (
+            "continue_on_error=verify\nverify_fatal=1\n",
+            fatal(84, ErrorCause::Contents),
+            (84, 84, 1),
+        ),
         ("continue_on_error=io\n", fatal(84, ErrorCause::Contents), (84, 1, 1)),
         ("continue_on_error=io\n", fatal(110, ErrorCause::Latency), (110, 1, 1)),
         ("continue_on_error=io\n", fatal(5, ErrorCause::Rate), (5, 0, 0)),
@@ -347,9 +354,13 @@ fn errors_belong_to_their_jobs() {
             (28, 0, 0),
         ),
     ] {
-        let found = failed_outcome(&JOBS.replace("rw=read\n", &format!("rw=read\n{options}")), errors);
+        let found =
+            failed_outcome(&JOBS.replace("rw=read\n", &format!("rw=read\n{options}")), errors);
         let numbers = |entry: &EntryResult| (entry.error.0, entry.first_error, entry.errors);
-        assert_eq!(found.entries.iter().map(numbers).collect::<Vec<_>>(), [(0, 0, 0), expected]);
+        assert_eq!(
+            found.entries.iter().map(numbers).collect::<Vec<_>>(),
+            [(0, 0, 0), expected]
+        );
     }
 }
 

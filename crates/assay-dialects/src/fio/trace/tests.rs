@@ -22,7 +22,10 @@ fn lines_are_read_with_their_times() {
     ];
     assert_eq!(times(&trace), expected);
     assert!(trace.syncs && trace.syncs_data_only);
-    assert_eq!(trace.ios.iter().map(|io| io.sync_before).collect::<Vec<_>>(), [None, None, Some(0)]);
+    assert_eq!(
+        trace.ios.iter().map(|io| io.sync_before).collect::<Vec<_>>(),
+        [None, None, Some(0)]
+    );
     let changed = ReplayOptions {
         redirect: Some("z".to_owned()),
         speed_percent: 200,
@@ -38,7 +41,8 @@ fn lines_are_read_with_their_times() {
         (AfterPrevious(10_500), 0, 512),
     ];
     assert_eq!(times(&trace), expected);
-    let untimed = "fio version 2 iolog\nx add\nx open\nx wait 7 0\nx write 0 4096\nx sync 0 0\n";
+    let untimed =
+        "fio version 2 iolog\nx add\nx open\nx wait 7 0\nx write 0 4096\nx sync 0 0\n";
     let trace = parse(untimed, &ReplayOptions::default()).unwrap();
     assert_eq!(times(&trace), [(AfterStart(7_000_000), 0, 4096)]);
     assert!(trace.syncs && !trace.syncs_data_only);

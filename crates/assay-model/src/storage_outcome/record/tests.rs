@@ -4,8 +4,8 @@ use super::*;
 use crate::engine_reason::EngineReason;
 use crate::event::{RunEvent, SeriesOpened};
 use crate::run::{CaseRecord, record_for_tests};
-use crate::storage_outcome::{IoFailure, StreamErrors};
 use crate::storage_outcome::JournalEntry;
+use crate::storage_outcome::{IoFailure, StreamErrors};
 
 fn tally(values_ns: &[u64], bytes: u64, is_open_loop: bool) -> IoTally {
     let mut tally = IoTally::empty();
