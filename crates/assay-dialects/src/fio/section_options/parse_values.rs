@@ -283,14 +283,15 @@ pub(in crate::fio) fn parse_rw(
         ("randwrite", false, true, true),
         ("randtrim", false, true, true),
         ("randrw", true, true, true),
+        ("trimwrite", true, true, false),
+        ("randtrimwrite", true, true, true),
     ];
     let Some((_, reads, writes, random)) = known.iter().find(|row| row.0 == word) else {
-        return Err(match word.contains("trim") {
-            true => "trims cannot be combined with reads or writes".to_owned(),
-            false => "it must be read, write, rw, trim, randread, randwrite, randrw or \
-                      randtrim"
+        return Err(
+            "it must be read, write, rw, trim, trimwrite, randread, randwrite, randrw, \
+                    randtrim or randtrimwrite"
                 .to_owned(),
-        });
+        );
     };
     let (gap_bytes, run_length) = match (gap, random) {
         ("", _) => (0, 1),
@@ -302,6 +303,7 @@ pub(in crate::fio) fn parse_rw(
         reads: *reads,
         writes: *writes,
         trims,
+        trims_first: word.ends_with("trimwrite"),
         random: *random,
         gap_bytes,
         run_length,
