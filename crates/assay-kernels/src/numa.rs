@@ -61,7 +61,9 @@ pub enum PlacementError {
         source: io::Error,
     },
     /// Pages are on other nodes.
-    #[error("{found} of {sampled} sampled pages are on NUMA node {node}: it has too little free memory")]
+    #[error(
+        "{found} of {sampled} sampled pages are on NUMA node {node}: it has too little free memory"
+    )]
     Elsewhere {
         /// Requested node.
         node: u32,
@@ -143,7 +145,8 @@ fn prefer(mapping: &Mapping, node: u32) -> io::Result<()> {
 /// Returns the number of sampled pages on a node, and of all sampled pages. A page that nothing has
 /// touched is on no node.
 fn count_pages(mapping: &Mapping, node: u32) -> io::Result<(usize, usize)> {
-    let step = (mapping.len_bytes() / SAMPLED_PAGES).next_multiple_of(PAGE_BYTES).max(PAGE_BYTES);
+    let step =
+        (mapping.len_bytes() / SAMPLED_PAGES).next_multiple_of(PAGE_BYTES).max(PAGE_BYTES);
     let offsets = (0..mapping.len_bytes()).step_by(step);
     let pages: Vec<*mut c_void> =
         offsets.map(|offset| mapping.as_ptr().wrapping_add(offset).cast()).collect();
@@ -184,7 +187,8 @@ mod tests {
         let mut mapping = Mapping::new(5 << 20, advice).unwrap();
         MemoryNode { node: 0, cpu: Some(cpu) }.touch(&mut mapping).unwrap();
         let counts = |node| count_pages(&mapping, node).ok();
-        let found = (0..MASK_NODES as u32).find(|node| counts(*node).is_some_and(|it| it.0 > 0));
+        let found =
+            (0..MASK_NODES as u32).find(|node| counts(*node).is_some_and(|it| it.0 > 0));
         if found.is_none() {
             println!("SKIPPED {test}: this system does not report the nodes of pages");
         }

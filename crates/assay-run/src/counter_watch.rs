@@ -113,8 +113,7 @@ impl CounterWatch {
         let limits = places.limits(&self.shared.root);
         let last = places.read(&self.shared.root);
         let last_ns = clock::now_ns();
-        let omitted =
-            [places.omitted(), &kernel_counters::missing_cpu_times(&last)].concat();
+        let omitted = [places.omitted(), &kernel_counters::missing_cpu_times(&last)].concat();
         let account =
             CounterAccount { began_ns: last_ns, limits, omitted, ..CounterAccount::default() };
         let period_s = PERIOD_S;

@@ -62,8 +62,10 @@ fn turn(
             if let Some(chase) = chase {
                 // The arrays are in the caches.
                 let seconds = chase.repetition_as_prepared(recorder.cancel());
-                recorder
-                    .add_sample("latency", seconds.map_err(|error| latency::case_error(&error))?);
+                recorder.add_sample(
+                    "latency",
+                    seconds.map_err(|error| latency::case_error(&error))?,
+                );
             }
             Ok(())
         },

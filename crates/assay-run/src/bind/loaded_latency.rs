@@ -61,8 +61,7 @@ fn measure_points(
     loaded: &mut LoadedLatency,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    let idle =
-        loaded.idle_repetition(recorder.cancel()).map_err(|error| case_error(&error))?;
+    let idle = loaded.idle_repetition(recorder.cancel()).map_err(|error| case_error(&error))?;
     record_point(&LoadedLatencyWorkload::idle_dimensions(), idle, recorder);
     for mix in &work.mixes {
         loaded.recover();

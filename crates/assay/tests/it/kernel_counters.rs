@@ -217,7 +217,9 @@ fn emulated_network_tools_keep_counters() {
     assert!(written >= 8 << 20, "{written}");
     world.assay(&[&client[..], &["-t", "1", "-O", "1"]].concat()).succeeded();
     assert_eq!(payloads(&world), [NO_PAYLOAD]);
-    world.assay(&["qperf", "127.0.0.1", "--listen-port", &port, "-t", "1", "tcp_lat"]).succeeded();
+    world
+        .assay(&["qperf", "127.0.0.1", "--listen-port", &port, "-t", "1", "tcp_lat"])
+        .succeeded();
     assert_eq!(payloads(&world), [NO_PAYLOAD]);
     assert!(total(&world.json(&["show", "latest", "--json"]), "cpu-all") > 0.5);
 }
@@ -278,7 +280,9 @@ fn other_traffic_of_the_network_device_is_named() {
 fn add_slow_filters(link: &Link) -> bool {
     let far = &link.far;
     let filter = |n: i32| {
-        format!("filter add dev veth0 ingress pref {n} protocol ip u32 match ip sport {n} 0xffff\n")
+        format!(
+            "filter add dev veth0 ingress pref {n} protocol ip u32 match ip sport {n} 0xffff\n"
+        )
     };
     let batch = std::env::temp_dir().join(format!("{far}.tc"));
     std::fs::write(&batch, (1..=1500).map(filter).collect::<String>()).unwrap();
@@ -314,7 +318,8 @@ fn cpu_without_time_beside_its_softirqs_is_named() {
     for is_slow in [false, true] {
         let Some(link) = Link::unlimited("softirq") else { return };
         for name in [&link.near, &link.far] {
-            let command = format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off");
+            let command =
+                format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off");
             assert!(run(&command), "{command}");
         }
         if !steer_packets(&link) || (is_slow && !add_slow_filters(&link)) {

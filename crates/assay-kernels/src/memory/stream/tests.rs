@@ -187,13 +187,8 @@ fn rejects_impossible_configurations() {
     let cpus = vec![pin::allowed_cpus().unwrap()[0]];
     let prepare = |cpus, bytes_per_array| {
         let (source_cpus, source_node) = (vec![], None);
-        let config = StreamConfig {
-            cpus,
-            bytes_per_array,
-            source_cpus,
-            source_node,
-            huge_pages: true,
-        };
+        let config =
+            StreamConfig { cpus, bytes_per_array, source_cpus, source_node, huge_pages: true };
         Stream::prepare(&config, &NEVER, &mut |_| {})
     };
     assert!(matches!(prepare(vec![], 4096), Err(StreamError::StartTeam(_))));

@@ -110,10 +110,7 @@ fn last_level(
 pub(super) fn node_domains(host: &HostFacts, nodes: &[NumaNode]) -> Vec<NodeDomain> {
     let node_domain = |node: &NumaNode| NodeDomain {
         node: node.id,
-        domain: domain(
-            format!("numa:{}", node.id),
-            host.topology.one_cpu_per_core(&node.cpus),
-        ),
+        domain: domain(format!("numa:{}", node.id), host.topology.one_cpu_per_core(&node.cpus)),
         bytes: node.bytes,
     };
     nodes.iter().map(node_domain).collect()
