@@ -31,7 +31,9 @@ use assay_run::network::iperf3_client::{
     self, DATAGRAM_OF_ONE_SEGMENT, Iperf3ClientTest, Iperf3Event,
 };
 use assay_run::network::iperf3_login::{Credentials, LoginError, LoginGate};
+use assay_run::network::iperf3_record::CompletedIperf3Test;
 use assay_run::network::target::{AddressFamily, EndpointOptions, NetworkTarget};
+use assay_run::network::transfer_route::TransferRoute;
 use assay_run::network::{iperf3_flows, iperf3_record};
 use assay_run::recording::Recording;
 use assay_run::stored_outcome::{self, ToolOutcome};
@@ -169,6 +171,11 @@ fn client(
     recording.start_case(0)?;
     let mut output = Iperf3Output::new(typed, true);
     let mut report = Iperf3Report::default();
+    let route = TransferRoute::towards(&test.target);
+    // Without the omitted part of a transfer, its payload is not that of the counters.
+    if test.parameters.omit_s == 0 {
+        recording.begin_counting(route.places());
+    }
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
         Iperf3Event::Agreed => {}
         Iperf3Event::Message(name, message) if typed.debug.is_some() => {
@@ -184,6 +191,11 @@ fn client(
             sink.print(terminal, &output.format_interval(interval.clone()));
         }
     });
+    if let Ok(outcome) = &outcome {
+        let (parameters, reported) = (&test.parameters, &report);
+        let completed = CompletedIperf3Test { parameters, outcome, reported };
+        route.payload(&completed).into_iter().for_each(|it| recording.end_counting(0, it));
+    }
     match &outcome {
         Ok(outcome) => report.end = Some(outcome.end.clone()),
         Err(error) => report.error = Some(error_text(error)),

@@ -146,6 +146,19 @@ pub fn dead_counters(reading: &CounterReading) -> Vec<CounterKey> {
     dead.flat_map(|of| DEVICE_COUNTERS.map(|counter| (counter, of.clone()))).collect()
 }
 
+/// Returns the CPU times that no CPU shows: `/proc/stat` is hidden, or lacks columns.
+#[must_use]
+pub fn missing_cpu_times(reading: &CounterReading) -> Vec<OmittedCounter> {
+    let has = |counter| reading.keys().any(|(it, of)| *it == counter && !of.is_empty());
+    let missing =
+        [Counter::CpuInterrupts, Counter::CpuAll].into_iter().filter(|counter| !has(*counter));
+    let omitted = |counter: Counter| OmittedCounter {
+        name: counter.id().to_owned(),
+        reason: OmissionReason::NotVisible,
+    };
+    missing.map(omitted).collect()
+}
+
 fn is_plain(mount: &Mount) -> bool {
     let is_elsewhere = |option: &str| {
         OTHER_PATHS.iter().any(|it| option.starts_with(it)) && option != "dax=never"
@@ -344,6 +357,22 @@ mod tests {
         }
         let dead = dead_counters(&places.read(&root));
         assert_eq!(dead, DEVICE_COUNTERS.map(|counter| (counter, "ram0".to_owned())));
+    }
+
+    /// Kernels before 2.6 had four columns, and some containers hide the file.
+    #[test]
+    fn missing_columns_of_cpu_times_are_named() {
+        let names = |stat: &str| -> Vec<String> {
+            let folder = tempfile::tempdir().unwrap();
+            let root = machine(folder.path(), &[("proc/stat", stat)]);
+            let missing = missing_cpu_times(&CountedPlaces::default().read(&root));
+            assert!(missing.iter().all(|it| it.reason == OmissionReason::NotVisible));
+            missing.into_iter().map(|it| it.name).collect()
+        };
+        let both = ["cpu-interrupts", "cpu-all"];
+        assert_eq!(names("cpu  9 0 9 9 0 0 9 0\ncpu0 9 0 9 9 0 0 9 0\n"), [""; 0]);
+        assert_eq!(names("cpu  9 0 9 9\ncpu0 9 0 9 9\n"), both);
+        assert_eq!(names(""), both);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Timed code: everything that runs between two readings of the clock, and the modules it builds
 //! on.
 //!
-//! `clock`, `pin`, `mapping`, `barrier` and `team` are the base. `timed` is the only module that
+//! `clock`, `pin`, `mapping`, `numa`, `barrier` and `team` are the base. `timed` is the only module that
 //! starts and stops the clock around a team; `null` measures the cost of that. `memory`, `compute`,
 //! `network`, `storage`, `mpi` and `rdma` are the kernels; `library` opens shared libraries of the
 //! machine.
@@ -37,6 +37,7 @@ pub mod memory;
 pub mod mpi;
 pub mod network;
 pub mod null;
+pub mod numa;
 pub mod openssl;
 pub mod pin;
 pub mod priority;

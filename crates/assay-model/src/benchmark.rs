@@ -351,22 +351,33 @@ reported.",
 
 const MEMORY_COPY: Definition = Definition {
     id: "memory.copy_between_domains",
-    title: "bandwidth of copies between every two NUMA nodes or last-level caches",
+    title: "copies between every two NUMA nodes or last-level caches, and latency between nodes",
     method: "\
 Pinned threads of one domain (the placement) copy an array in the local memory of another domain (the \
 source) to an array in their own local memory. Domains are NUMA nodes or, on a machine with a single \
 node, last-level caches. Every ordered pair is measured separately, including a domain with itself. \
+Sources include nodes that have memory and no CPU (HBM, CXL). Between nodes the memory is requested from \
+the source's node, and a sample of its pages is checked: more than 1 % elsewhere is an error. The latency \
+between nodes is that of memory.latency with its largest working set, by the first CPU of the placement. \
 Bytes are counted as in STREAM's Copy, 2 arrays over the time of a pass, so reads are half of the \
 figure. Arrays are four times the last-level caches of both domains: this measures memory, and \
 differences between the caches of one node are small. The kernels are STREAM's; the fastest is used \
 and named, and every element is compared afterwards.",
-    metrics: &[Metric::new(
-        "bandwidth",
-        Unit::BytePerSecond,
-        Better::Higher,
-        "c[i] = a[i], a near the source, c near the placement; 16 bytes per element over the time of a pass",
-    )
-    .with_headline("slowest copy")],
+    metrics: &[
+        Metric::new(
+            "bandwidth",
+            Unit::BytePerSecond,
+            Better::Higher,
+            "c[i] = a[i], a near the source, c near the placement; 16 bytes per element over the time of a pass",
+        )
+        .with_headline("slowest copy"),
+        Metric::new(
+            "latency",
+            Unit::Second,
+            Better::Lower,
+            "time per dependent load by the first CPU of the placement in the memory of the source; NUMA nodes only",
+        ),
+    ],
     section: ReportSection::Copies,
     variance_source: VarianceSource::Pages,
     preparations: DEFAULT_PREPARATIONS,

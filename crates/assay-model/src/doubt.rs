@@ -437,6 +437,13 @@ pub enum Doubt {
         /// Number of all calls.
         calls: u64,
     },
+    /// One CPU did nothing but serve interrupts. Derived, and never stored.
+    InterruptBound {
+        /// The CPU: `cpu3`.
+        cpu: String,
+        /// Its share of time in interrupts and softirqs.
+        share: f64,
+    },
     /// I/O reached the limit of a control group. Derived, and never stored.
     IoLimitReached {
         /// The device.

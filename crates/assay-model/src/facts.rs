@@ -93,6 +93,9 @@ pub struct Topology {
     pub caches: Vec<Cache>,
     /// The NUMA nodes that hold at least one of these CPUs.
     pub numa: Vec<NumaNode>,
+    /// The NUMA nodes that have memory for this process and no CPU: HBM, CXL.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_nodes: Vec<NumaNode>,
 }
 
 /// Logical CPU.
@@ -224,6 +227,12 @@ impl HostFacts {
 }
 
 impl Topology {
+    /// Returns the number of NUMA nodes, with and without CPUs.
+    #[must_use]
+    pub const fn node_count(&self) -> usize {
+        self.numa.len() + self.memory_nodes.len()
+    }
+
     /// Returns all usable CPU numbers, ascending.
     #[must_use]
     pub fn cpu_ids(&self) -> Vec<u32> {
@@ -314,6 +323,7 @@ mod tests {
             cpus: vec![Cpu { id: 0, core: 0, socket: 0, numa: 0 }],
             caches: vec![Cache { level: 1, bytes: 1, line_bytes: 1, cpus: vec![] }],
             numa: vec![NumaNode { id: 0, cpus: vec![], bytes: 1 }],
+            memory_nodes: vec![NumaNode { id: 1, cpus: vec![], bytes: 1 }],
         };
         let module = MemoryModule {
             locator: String::new(),

@@ -19,7 +19,8 @@ pub mod storage;
 use command::CommandWorkload;
 use measurement_mode::{LatencyGoal, MeasurementMode};
 pub use memory::{
-    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, LoadedLatencyWorkload, TrafficMix,
+    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, LoadedLatencyWorkload, NodeMemory,
+    TrafficMix,
 };
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{
@@ -311,10 +312,20 @@ pub struct StreamWorkload {
 pub struct CopyWorkload {
     /// Domain that copies, to memory near itself.
     pub domain: Domain,
-    /// Domain with the source data in its local memory.
+    /// Domain with the source data in its local memory; without CPUs, a node that only has memory.
     pub source: Domain,
     /// Size of each array in bytes.
     pub bytes_per_array: u64,
+    /// Memory of the source between NUMA nodes; `None` = between last-level caches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeMemory>,
+}
+
+impl CopyWorkload {
+    /// Returns the name of the pair within the benchmark.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/from-{}", self.domain.placement, self.source.placement)
+    }
 }
 
 /// Dependent loads over one working set.

@@ -109,14 +109,12 @@ impl CounterWatch {
 
     fn begin(&self, places: CountedPlaces, is_turn: bool) {
         let mut state = self.shared.lock();
-        let account = CounterAccount {
-            limits: places.limits(&self.shared.root),
-            omitted: places.omitted().to_vec(),
-            ..CounterAccount::default()
-        };
+        let limits = places.limits(&self.shared.root);
         let last = places.read(&self.shared.root);
         let last_ns = clock::now_ns();
-        let account = CounterAccount { began_ns: last_ns, ..account };
+        let omitted = [places.omitted(), &kernel_counters::missing_cpu_times(&last)].concat();
+        let account =
+            CounterAccount { began_ns: last_ns, limits, omitted, ..CounterAccount::default() };
         let period_s = PERIOD_S;
         state.open = Some(OpenStretch { places, is_turn, last, last_ns, period_s, account });
         drop(state);

@@ -15,7 +15,7 @@ use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Plan, TimePriority};
 use assay_model::quantity::Unit;
-use assay_model::workload::Workload;
+use assay_model::workload::{NodeMemory, Workload};
 
 mod time_left;
 
@@ -319,7 +319,9 @@ impl MemoryCosts {
             }
             Workload::Copy(work) => {
                 let threads = work.domain.cpus.len().max(1) as f64;
-                walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads)
+                let copied_s = walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads);
+                let lines = |it: NodeMemory| it.chain_bytes / u64::from(it.line_bytes.max(1));
+                copied_s + work.node.map_or(0, lines) as f64 * self.line_s
             }
             Workload::Latency(work) => {
                 let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));

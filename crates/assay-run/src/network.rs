@@ -25,3 +25,4 @@ pub mod qperf_record;
 pub mod qperf_server;
 pub mod setup;
 pub mod target;
+pub mod transfer_route;

@@ -21,6 +21,7 @@ use assay_model::workload::Workload;
 use assay_store::Store;
 
 use crate::coordinator::Alone;
+use crate::counter_watch::CounterWatch;
 use crate::failure::CommandFailure;
 use crate::listener::Listener;
 use crate::recorder::{CaseError, CaseState};
@@ -96,7 +97,7 @@ impl<'t> Recording<'t> {
         self.session.log.run_id()
     }
 
-    /// Begins a case of the plan, by its number.
+    /// Begins a case of the plan, by its number, and the stretch of its kernel counters.
     ///
     /// # Errors
     /// Fails if the store cannot be used.
@@ -104,6 +105,13 @@ impl<'t> Recording<'t> {
     /// # Panics
     /// If the plan has no such case.
     pub fn start_case(&mut self, number: usize) -> Result<(), CommandFailure> {
+        self.open_case(number)?;
+        self.session.counters().into_iter().for_each(CounterWatch::begin_turn);
+        Ok(())
+    }
+
+    /// Stores the begin of a case, unless it has begun.
+    fn open_case(&mut self, number: usize) -> Result<(), CommandFailure> {
         let case = &self.plan.cases[number].id;
         if self.begun.insert(number) { self.session.start_case(case) } else { Ok(()) }
     }
@@ -139,7 +147,7 @@ impl<'t> Recording<'t> {
         entries: impl IntoIterator<Item = MeasurementEntry>,
         raw: &[(String, Vec<u8>)],
     ) -> Result<(), CommandFailure> {
-        self.start_case(number)?;
+        self.open_case(number)?;
         let mut state = CaseState::new(&self.plan.cases[number], &self.host);
         let mut recorder = self.session.recorder(&mut state, &self.cancel);
         recorder.record_all(entries);
@@ -180,7 +188,9 @@ impl<'t> Recording<'t> {
         ending: Result<StopReason, CaseFailure>,
     ) -> Result<(), CommandFailure> {
         let ending = ending.map_err(|failure| (failure, None));
-        self.session.end_case(&self.plan.cases[number].id, ending)
+        let case = &self.plan.cases[number].id;
+        self.session.counters().into_iter().for_each(|it| it.end_turn(case));
+        self.session.end_case(case, ending)
     }
 
     /// Records a fact about this host.

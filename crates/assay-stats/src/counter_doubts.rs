@@ -27,6 +27,11 @@ const FRAME_BYTES: f64 = 18.0;
 const HEADER_BYTES: f64 = 72.0;
 /// MTU of a device that does not show its own.
 const DEFAULT_MTU: f64 = 1500.0;
+/// Smallest share of time in interrupts of a CPU without time for anything else: a tick of the
+/// account is 1 % of a second, and connections begin and end without load.
+const BOUND_SHARE: f64 = 0.95;
+/// Largest share of time in interrupts of all other CPUs together, to which the work could move.
+const MAX_SHARE_OF_OTHERS: f64 = 0.5;
 /// Smallest share of a limit that counts as reached: a stretch begins before its first I/O.
 const REACHED_SHARE: f64 = 0.95;
 /// Shortest stretch for shares of time, in which a tick of 10 ms is 1 %.
@@ -49,6 +54,7 @@ fn find_doubts(record: &CaseRecord, counters: &CounterRecord) -> Vec<Doubt> {
     }
     if record.case.workload.as_network().is_some() {
         doubts.extend(card_traffic(record, counters));
+        doubts.extend(interrupt_bound(counters));
     }
     doubts
 }
@@ -155,6 +161,23 @@ fn card_traffic(record: &CaseRecord, counters: &CounterRecord) -> Option<Doubt> 
         [(Counter::SentBytes, payload.written), (Counter::ReceivedBytes, payload.read)];
     let found = directions.into_iter().filter_map(of_direction);
     found.max_by(|a, b| a.severity().total_cmp(&b.severity()))
+}
+
+/// Returns the doubt about a single CPU that was in interrupts and softirqs all the time while the others
+/// were not.
+fn interrupt_bound(counters: &CounterRecord) -> Option<Doubt> {
+    counters.payload.filter(|_| counters.seconds >= MIN_STRETCH_S)?;
+    let total = |counter, of: &str| {
+        counters.of_counter(counter).find(|it| it.of == of).map(|it| it.total)
+    };
+    let cpu = &counters.of_counter(Counter::CpuInterrupts).find(|it| !it.of.is_empty())?.of;
+    let both = |counter| Some((total(counter, cpu)?, total(counter, "")?));
+    let (interrupts, all) = (both(Counter::CpuInterrupts)?, both(Counter::CpuAll)?);
+    let share = (interrupts.0 / all.0).min(1.0);
+    // NaN of a machine with one CPU is not above the limit.
+    let others = (interrupts.1 - interrupts.0) / (all.1 - all.0);
+    let is_bound = share >= BOUND_SHARE && others <= MAX_SHARE_OF_OTHERS;
+    is_bound.then(|| Doubt::InterruptBound { cpu: cpu.clone(), share })
 }
 
 #[cfg(test)]

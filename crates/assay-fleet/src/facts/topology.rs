@@ -1,7 +1,7 @@
 //! Cores, caches, sockets and NUMA nodes, from `/sys/devices/system`.
 //!
-//! Contains only the given CPUs; caches and nodes without any of them are left out. Uses no table
-//! of processor models.
+//! Contains only the given CPUs. Caches and nodes without any of them are left out, except nodes that
+//! have memory and no CPU at all. Uses no table of processor models.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,11 @@ const NODES: &str = "sys/devices/system/node";
 
 /// Reads the topology restricted to `usable`.
 pub(super) fn read(root: &Root, usable: &BTreeSet<u32>) -> Topology {
-    let numa = nodes(root, usable);
-    Topology { cpus: cores(root, usable, &numa), caches: caches(root, usable), numa }
+    let listed = nodes(root, usable);
+    let memory_nodes = if listed.is_some() { memory_nodes(root) } else { Vec::new() };
+    let numa = listed.unwrap_or_else(|| vec![single_node(root, usable)]);
+    let (cpus, caches) = (cores(root, usable, &numa), caches(root, usable));
+    Topology { cpus, caches, numa, memory_nodes }
 }
 
 /// Location of one CPU as the kernel reports it.
@@ -62,10 +65,9 @@ fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
     places.iter().map(cpu).collect()
 }
 
-/// Reads the nodes with at least one of `usable`. If the map omits one of these CPUs, falls back to
-/// one node with everything. A machine's only node gets all memory, because its own file omits
-/// memory that the kernel sets up later.
-fn nodes(root: &Root, usable: &BTreeSet<u32>) -> Vec<NumaNode> {
+/// Reads the nodes with at least one of `usable`; `None` for a single node, and if the map omits one of
+/// these CPUs.
+fn nodes(root: &Root, usable: &BTreeSet<u32>) -> Option<Vec<NumaNode>> {
     let node = |id: u32| {
         let listed = cpu_list::read_list(root, &format!("{NODES}/node{id}/cpulist"))?;
         let cpus: Vec<u32> = listed.intersection(usable).copied().collect();
@@ -77,10 +79,32 @@ fn nodes(root: &Root, usable: &BTreeSet<u32>) -> Vec<NumaNode> {
     let all = root.entry_numbers(NODES, "node");
     let nodes: Vec<NumaNode> = all.iter().copied().filter_map(node).collect();
     let mapped: Vec<u32> = nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
-    let complete = mapped.len() == usable.len();
-    if complete && all.len() > 1 { nodes } else { vec![single_node(root, usable)] }
+    (mapped.len() == usable.len() && all.len() > 1).then_some(nodes)
 }
 
+/// Reads the nodes with memory that this process may use and without any CPU.
+fn memory_nodes(root: &Root) -> Vec<NumaNode> {
+    let allowed = allowed_nodes(root);
+    let node = |id: u32| {
+        let list = format!("{NODES}/node{id}/cpulist");
+        let has_no_cpu = root.exists(&list) && root.text(&list).is_none();
+        let text = root.text(&format!("{NODES}/node{id}/meminfo"))?;
+        let bytes = meminfo::parse_bytes(&text, "MemTotal").filter(|bytes| *bytes > 0)?;
+        let is_allowed = allowed.as_ref().is_none_or(|allowed| allowed.contains(&id));
+        (has_no_cpu && is_allowed).then(|| NumaNode { id, cpus: Vec::new(), bytes })
+    };
+    root.entry_numbers(NODES, "node").into_iter().filter_map(node).collect()
+}
+
+/// Returns the nodes whose memory the cpuset admits; `None` if the kernel does not show them.
+fn allowed_nodes(root: &Root) -> Option<BTreeSet<u32>> {
+    let status = root.text("proc/self/status")?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"))?;
+    cpu_list::parse(list.trim())
+}
+
+/// Returns one node with everything. It gets all memory, because its own file omits memory that the
+/// kernel sets up later.
 fn single_node(root: &Root, usable: &BTreeSet<u32>) -> NumaNode {
     let bytes = meminfo::read_bytes(root, "MemTotal").unwrap_or(0);
     NumaNode { id: 0, cpus: usable.iter().copied().collect(), bytes }

@@ -10,6 +10,8 @@ mod doctor_rdma;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod memory_nodes;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod state;

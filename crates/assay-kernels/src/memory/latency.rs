@@ -22,7 +22,9 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::clock;
 use crate::mapping::{MapError, PageAdvice};
+use crate::numa::{MemoryNode, PlacementError};
 use crate::timed::TimedTeam;
 use chain::{Chain, LOADS_PER_STEP};
 
@@ -43,6 +45,8 @@ pub struct LatencyConfig {
     pub line_bytes: usize,
     /// Whether to request huge pages; [`PointerChase::huge_bytes`] reports the result.
     pub huge_pages: bool,
+    /// Node of the set's memory; `None` = that of the CPU.
+    pub memory: Option<MemoryNode>,
 }
 
 /// Working set with its chain, and the pinned thread that follows it.
@@ -72,9 +76,15 @@ impl PointerChase {
         cancel: &AtomicBool,
     ) -> Result<Self, LatencyError> {
         let advice = PageAdvice::from_huge_pages(config.huge_pages);
-        let chain = Chain::map(config.bytes, config.line_bytes, advice)?;
+        let mut chain = Chain::map(config.bytes, config.line_bytes, advice)?;
+        if let Some(memory) = config.memory {
+            chain.place(memory).map_err(LatencyError::PlaceSet)?;
+        }
         let mut latency = Self { team, chain, steps: 1 };
         latency.on_thread(|chain| chain.link(cancel));
+        if let Some(memory) = config.memory {
+            latency.chain.check_place(memory).map_err(LatencyError::PlaceSet)?;
+        }
         latency.verify(cancel)?;
         latency.calibrate();
         Ok(latency)
@@ -109,12 +119,46 @@ impl PointerChase {
     /// # Errors
     /// [`LatencyError::WrongChain`], with the number of lines visited before the fault.
     pub fn verify(&mut self, cancel: &AtomicBool) -> Result<(), LatencyError> {
+        let visited = self.on_thread(|chain| chain.lines_before_return(cancel));
+        self.check_visited(visited, cancel)
+    }
+
+    fn check_visited(
+        &self,
+        visited: Result<usize, usize>,
+        cancel: &AtomicBool,
+    ) -> Result<(), LatencyError> {
         let lines = self.chain.lines();
-        match self.on_thread(|chain| chain.lines_before_return(cancel)) {
+        match visited {
             Ok(visited) if visited == lines => Ok(()),
             Ok(_) | Err(_) if cancel.load(Ordering::Relaxed) => Err(LatencyError::Cancelled),
             Ok(visited) | Err(visited) => Err(LatencyError::WrongChain { visited, lines }),
         }
+    }
+
+    /// Repeats the last steps of [`PointerChase::prepare`], then follows the chain for one repetition,
+    /// for use after other work. Returns seconds per load.
+    ///
+    /// The check reads every line, so that caches and translation caches contain the set and not
+    /// the data of the other work; the passes of the calibration let the clocks settle. All other
+    /// members of a team sleep.
+    ///
+    /// # Errors
+    /// [`LatencyError::WrongChain`], or `cancel`.
+    pub fn repetition_as_prepared(&mut self, cancel: &AtomicBool) -> Result<f64, LatencyError> {
+        let (steps, lines) = (self.steps, self.chain.lines());
+        let (visited, seconds) = self.on_thread(|chain| {
+            let visited = chain.lines_before_return(cancel);
+            if visited != Ok(lines) {
+                return (visited, 0.0);
+            }
+            chain.follow(CALIBRATION_PASSES * steps);
+            let start_ns = clock::now_ns();
+            chain.follow(steps);
+            (visited, clock::seconds_between(start_ns, clock::now_ns()))
+        });
+        self.check_visited(visited, cancel)?;
+        Ok(seconds / self.loads_per_repetition() as f64)
     }
 
     /// Doubles the steps until a repetition is long enough. The shortest of a few passes counts:
@@ -159,6 +203,9 @@ pub enum LatencyError {
     /// The memory of the working set could not be mapped.
     #[error("cannot map the memory of the working set")]
     MapSet(#[source] MapError),
+    /// The memory of the working set is not on the requested node.
+    #[error("cannot place the working set")]
+    PlaceSet(#[source] PlacementError),
     /// The working set has fewer than two lines, or its lines cannot hold an aligned pointer.
     #[error(
         "cannot link a working set of {bytes} B in lines of {line_bytes} B: expected at least two lines, \

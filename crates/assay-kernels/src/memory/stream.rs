@@ -36,6 +36,7 @@ pub use kernel::KernelInfo;
 pub use operation::StreamOperation;
 
 use crate::mapping::PageAdvice;
+use crate::numa::MemoryNode;
 use crate::timed::TimedTeam;
 use arrays::Arrays;
 use contents::{ExpectedContents, PatternSum};
@@ -94,6 +95,8 @@ pub struct StreamConfig {
     /// CPUs that touch the array `a` first, so that it is near them and not near the threads that
     /// read it; empty = each member touches its own part.
     pub source_cpus: Vec<usize>,
+    /// Node of the memory of the array `a`; `None` = those of the CPUs that touch it first.
+    pub source_node: Option<MemoryNode>,
     /// Whether to request huge pages; [`Stream::huge_bytes`] reports the result.
     pub huge_pages: bool,
 }
@@ -132,6 +135,9 @@ impl Stream {
         let expected = ExpectedContents::initial();
         let mut stream =
             Self { team, arrays, expected, pattern_sums: Vec::new(), windows_walked: 0 };
+        if let Some(node) = config.source_node {
+            node.request(stream.arrays.source()).map_err(StreamError::PlaceSource)?;
+        }
         if !config.source_cpus.is_empty() {
             stream.place_source(&config.source_cpus)?;
         }
@@ -140,6 +146,9 @@ impl Stream {
             touched((stage + 1) as f64 / TOUCH_STAGES as f64);
         }
         stream.fill(cancel)?;
+        if let Some(node) = config.source_node {
+            node.check(stream.arrays.source()).map_err(StreamError::PlaceSource)?;
+        }
         Ok(stream)
     }
 

@@ -41,6 +41,7 @@ impl Doubt {
                 | Self::CachedWrites { .. }
                 | Self::CardTraffic { .. }
                 | Self::RpcRetransmits { .. }
+                | Self::InterruptBound { .. }
                 | Self::IoLimitReached { .. }
         )
     }

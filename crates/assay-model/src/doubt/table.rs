@@ -297,6 +297,8 @@ doubts! {
         [device = DoubtArgument::text(device), factor = Number(*factor, 2)];
     RpcRetransmits { mount, count, calls }, "rpc-retransmits", severity: *count as f64,
         [mount = DoubtArgument::text(mount), n = Count(*count), calls = Count(*calls)];
+    InterruptBound { cpu, share }, "interrupt-bound", severity: *share,
+        [cpu = DoubtArgument::text(cpu), share = Share(*share, 0)];
     IoLimitReached { device, limit_per_s, reached_per_s, unit }, "io-limit-reached",
         [
             device = DoubtArgument::text(device),

@@ -369,14 +369,17 @@ fn workloads(
 /// Returns copies between all ordered pairs of NUMA nodes; with one node, of last-level caches;
 /// with one cache, of the node with itself.
 fn copy_workloads(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {
+    let between_nodes = memory::node_pairs(host)?;
+    if !between_nodes.is_empty() {
+        return Ok(between_nodes);
+    }
     let single_domains = |placement: Placement| -> Vec<Domain> {
         let groups = domains::resolve(host, &[placement], None).unwrap_or_default();
         let single = groups.into_iter().filter(|group| group.domains.len() == 1);
         let domains = single.flat_map(|group| group.domains);
         domains.filter(|domain| !domain.cpus.is_empty()).collect()
     };
-    let kinds = [Placement::Numa(None), Placement::LastLevel(None)].map(single_domains);
-    let several = kinds.into_iter().find(|domains| domains.len() > 1);
+    let several = Some(single_domains(Placement::LastLevel(None))).filter(|it| it.len() > 1);
     let all = several.unwrap_or_else(|| single_domains(Placement::Node));
     let mut named = Vec::new();
     for domain in &all {
@@ -389,9 +392,9 @@ fn copy_workloads(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {
                 domain: domain.clone(),
                 source: source.clone(),
                 bytes_per_array: sizes::array_bytes(host, None, caches, 1)?,
+                node: None,
             };
-            let name = format!("{}/from-{}", domain.placement, source.placement);
-            named.push((name, Workload::Copy(workload)));
+            named.push((workload.name(), Workload::Copy(workload)));
         }
     }
     Ok(named)

@@ -25,6 +25,17 @@ impl CacheBandwidthWorkload {
     }
 }
 
+/// Memory of a NUMA node, with a chain of dependent loads in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeMemory {
+    /// The kernel's number of the node.
+    pub node: u32,
+    /// Size of the chain in bytes.
+    pub chain_bytes: u64,
+    /// Bytes of a cache line, with one load each.
+    pub line_bytes: u32,
+}
+
 /// Cache lines that pairs of CPUs hand to each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoreToCoreWorkload {

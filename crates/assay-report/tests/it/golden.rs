@@ -610,6 +610,23 @@ fn renders_copies_between_domains() {
 }
 
 #[test]
+fn renders_distances_of_nodes() {
+    check_document("nodes", &build::run(&node::nodes(), None));
+}
+
+#[test]
+fn single_node_has_nothing_to_compare() {
+    let is_named = |count: usize| {
+        let mut summary = node::copies(4);
+        summary.hosts[0].topology.numa.truncate(count);
+        let page = text::document(&build::run(&summary, None), &text::TextOptions::default());
+        page.contains("a single NUMA node")
+    };
+    assert!(is_named(1));
+    assert!(!is_named(2) && !is_named(0));
+}
+
+#[test]
 fn renders_file_tree_operations() {
     check_document("files", &build::run(&storage::files(), None));
 }

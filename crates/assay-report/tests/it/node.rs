@@ -107,6 +107,31 @@ pub(crate) fn memory() -> RunSummary {
     summary
 }
 
+/// Copies and loads between two nodes with CPUs, and from one that only has memory.
+pub(crate) fn nodes() -> RunSummary {
+    let mut host = host();
+    host.topology.numa.truncate(2);
+    host.topology.memory_nodes = vec![NumaNode { id: 2, cpus: vec![], bytes: 128 << 30 }];
+    let mut summary = summary("memory", RunStatus::Complete, host);
+    for (to, from) in (0..2).flat_map(|to| (0..3).map(move |from| (to, from))) {
+        let (rate, latency_s) = match from {
+            2 => (24.1e9, 268e-9),
+            from if from == to => (171e9, 104e-9),
+            _ => (68.3e9, 187e-9),
+        };
+        for (metric, median) in [("bandwidth", rate), ("latency", latency_s)] {
+            summary.results.push(
+                estimate(MemoryCopy, metric, median, 0.004)
+                    .with(Attribute::Placement, format!("numa:{to}"))
+                    .with(Attribute::Source, format!("numa:{from}"))
+                    .with(Attribute::Threads, 48_u64)
+                    .with(Attribute::Kernel, "avx512-nt"),
+            );
+        }
+    }
+    summary
+}
+
 /// Matrix of copies; the far half of the domains is slower, one pair is doubtful.
 pub(crate) fn copies(domains: usize) -> RunSummary {
     let mut summary = summary("memory", RunStatus::Complete, host());

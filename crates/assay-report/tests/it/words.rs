@@ -113,6 +113,7 @@ fn measurer_doubts() -> Vec<Doubt> {
         Doubt::CardTraffic { device: "eth0".into(), factor: 1.31 },
         Doubt::CardTraffic { device: "eth0".into(), factor: 0.6 },
         Doubt::RpcRetransmits { mount: "/mnt/volume".into(), count: 2, calls: 1000 },
+        Doubt::InterruptBound { cpu: "cpu3".into(), share: 0.99 },
         Doubt::IoLimitReached {
             device: "sda".into(),
             limit_per_s: 419_430_400.0,

@@ -102,6 +102,7 @@ mod tests {
             cpus: cpus.to_vec(),
             bytes_per_array,
             source_cpus: source_cpus.to_vec(),
+            source_node: None,
             huge_pages: true,
         };
         let mut chosen = ChosenLoops::default();

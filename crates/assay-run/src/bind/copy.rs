@@ -1,14 +1,17 @@
-//! `memory.copy_between_domains` by the kernels of STREAM, with the source's pages near other CPUs.
+//! `memory.copy_between_domains` by the kernels of STREAM, with the source's pages near other CPUs. Between
+//! NUMA nodes also the latency of loads in the source's memory.
 
 use std::cell::RefCell;
 
+use assay_kernels::memory::latency::{LatencyConfig, PointerChase};
 use assay_kernels::memory::stream::{Stream, StreamConfig, StreamOperation};
+use assay_kernels::numa::MemoryNode;
 use assay_model::attribute::Attribute;
 use assay_model::event::StopReason;
 use assay_model::workload::CopyWorkload;
 
 use super::stream::case_error;
-use super::{RunCache, chosen_loops};
+use super::{RunCache, chosen_loops, latency};
 use crate::forecast::choosing_time_each_s;
 use crate::measurement_loop::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
@@ -17,6 +20,13 @@ use crate::recorder::{CaseError, Recorder};
 pub(super) fn turns<'c>(work: &'c CopyWorkload, known: &'c RefCell<RunCache>) -> Turns<'c> {
     let mut winner = None;
     Box::new(move |recorder| turn(work, &mut winner, known, recorder))
+}
+
+/// Arrays with their kernel, and the chain in the source's memory.
+struct PreparedCopy {
+    stream: Stream,
+    kernel: &'static str,
+    chase: Option<PointerChase>,
 }
 
 fn turn(
@@ -30,25 +40,39 @@ fn turn(
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let mut stream = chosen_loops::prepare_arrays(&config, known, recorder)
                 .map_err(|error| case_error(&error))?;
-            if let Some(kernel) = *winner {
-                return Ok((stream, kernel));
-            }
-            let best = choose_kernel(&config, &mut stream, known, recorder)?;
-            recorder.add_fact(Attribute::Kernel, best);
-            recorder.add_fact(Attribute::ByteCounting, "STREAM");
-            *winner = Some(best);
-            Ok((stream, best))
+            let kernel = match *winner {
+                Some(kernel) => kernel,
+                None => {
+                    let best = choose_kernel(&config, &mut stream, known, recorder)?;
+                    recorder.add_fact(Attribute::Kernel, best);
+                    recorder.add_fact(Attribute::ByteCounting, "STREAM");
+                    *winner = Some(best);
+                    best
+                }
+            };
+            let chase = prepare_chase(work, recorder)?;
+            Ok(PreparedCopy { stream, kernel, chase })
         },
-        repetition: &mut |(stream, kernel), recorder| {
+        repetition: &mut |PreparedCopy { stream, kernel, chase }, recorder| {
             stream
                 .repetition(StreamOperation::Copy, kernel)
                 .map_err(|error| case_error(&error))?;
             let members = 0..stream.threads();
             recorder.add_sample("bandwidth", stream.rate(StreamOperation::Copy, members));
+            if let Some(chase) = chase {
+                // The arrays are in the caches.
+                let seconds = chase.repetition_as_prepared(recorder.cancel());
+                recorder.add_sample(
+                    "latency",
+                    seconds.map_err(|error| latency::case_error(&error))?,
+                );
+            }
             Ok(())
         },
-        check: &mut |(stream, _), recorder| {
-            stream.verify(recorder.cancel()).map_err(|error| case_error(&error))
+        check: &mut |PreparedCopy { stream, chase, .. }, recorder| {
+            stream.verify(recorder.cancel()).map_err(|error| case_error(&error))?;
+            let verified = chase.as_mut().map(|it| it.verify(recorder.cancel()));
+            verified.transpose().map(|_| ()).map_err(|error| latency::case_error(&error))
         },
     };
     measurement_loop::run_preparation(&mut measurement, recorder)
@@ -59,12 +83,38 @@ fn turn(
 fn stream_config(work: &CopyWorkload) -> StreamConfig {
     let is_at_home = work.source == work.domain;
     let source: &[u32] = if is_at_home { &[] } else { &work.source.cpus };
+    let source_node = work.node.map(|it| memory_node(work, it.node));
     StreamConfig {
         cpus: super::cpu_numbers(&work.domain.cpus),
         bytes_per_array: work.bytes_per_array as usize,
         source_cpus: super::cpu_numbers(source),
+        source_node,
         huge_pages: true,
     }
+}
+
+/// Returns the node, with a CPU of it unless it has none.
+fn memory_node(work: &CopyWorkload, node: u32) -> MemoryNode {
+    MemoryNode { node, cpu: work.source.cpus.first().map(|cpu| *cpu as usize) }
+}
+
+/// Links the chain that the first CPU of the domain follows in the source's memory.
+fn prepare_chase(
+    work: &CopyWorkload,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<PointerChase>, CaseError> {
+    let (Some(node), Some(cpu)) = (work.node, work.domain.cpus.first()) else {
+        return Ok(None);
+    };
+    let config = LatencyConfig {
+        cpu: *cpu as usize,
+        bytes: node.chain_bytes as usize,
+        line_bytes: node.line_bytes as usize,
+        huge_pages: true,
+        memory: Some(memory_node(work, node.node)),
+    };
+    let chase = PointerChase::prepare(&config, recorder.cancel());
+    chase.map(Some).map_err(|error| latency::case_error(&error))
 }
 
 fn choose_kernel(

@@ -9,7 +9,6 @@ use assay_model::entry::MeasurementEntry;
 use assay_model::event::StopReason;
 use assay_model::failure::{ErrorArea, FailureReason as CaseFailure};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
-use assay_model::kernel_counters::PayloadBytes;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::EndReason;
@@ -40,7 +39,7 @@ pub(super) fn measure(
         }
         recorder.begin_counting(&volume::tree_places(&test.workload));
         let (outcome, intervals) = run_phase(&test.workload, recorder)?;
-        recorder.end_counting(payload(&intervals));
+        recorder.end_counting(series::file_payload(&intervals));
         record(test, &outcome, &intervals, recorder)?;
         let next = recorder.next_action(recorder.elapsed_s() - began_s)?;
         recorder.flush()?;
@@ -54,15 +53,6 @@ pub(super) fn measure(
             }
             NextStep::Repeat | NextStep::PrepareAfresh => {}
         }
-    }
-}
-
-/// Bytes of all operations, including the warm-up.
-fn payload(intervals: &[FileInterval]) -> PayloadBytes {
-    let sum = |of: fn(&FileInterval) -> u64| intervals.iter().map(of).sum();
-    PayloadBytes {
-        read: sum(|it| it.tally.read_bytes),
-        written: sum(|it| it.tally.written_bytes),
     }
 }
 

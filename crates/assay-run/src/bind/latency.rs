@@ -23,6 +23,7 @@ fn turn(
         bytes: work.bytes as usize,
         line_bytes: work.line_bytes as usize,
         huge_pages: true,
+        memory: None,
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {

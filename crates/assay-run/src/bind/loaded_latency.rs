@@ -30,6 +30,7 @@ fn turn(
             bytes: work.bytes as usize,
             line_bytes: work.line_bytes as usize,
             huge_pages: true,
+            memory: None,
         },
         traffic_cpus: super::cpu_numbers(&work.traffic.cpus),
         bytes_per_generator: work.bytes_per_generator as usize,
@@ -60,9 +61,10 @@ fn measure_points(
     loaded: &mut LoadedLatency,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    let idle = loaded.idle_repetition();
+    let idle = loaded.idle_repetition(recorder.cancel()).map_err(|error| case_error(&error))?;
     record_point(&LoadedLatencyWorkload::idle_dimensions(), idle, recorder);
     for mix in &work.mixes {
+        loaded.recover();
         for pause_ns in work.pauses_ns.iter().rev().copied() {
             if recorder.cancel().load(Ordering::Relaxed) {
                 return Err(CaseError::Interrupted);

@@ -60,6 +60,7 @@ fn measure_arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64
         cpus: vec![cpu],
         bytes_per_array: ARRAY_BYTES,
         source_cpus: Vec::new(),
+        source_node: None,
         huge_pages: true,
     };
     let (began_s, mut touched_s) = (now_s(), 0.0);
@@ -85,7 +86,8 @@ fn measure_arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64
 /// Returns the seconds per cache line to link the chain and to check it before and after.
 fn measure_chain(cpu: usize, cancel: &AtomicBool) -> Option<f64> {
     let line_bytes = usual_line_bytes() as usize;
-    let config = LatencyConfig { cpu, bytes: CHAIN_BYTES, line_bytes, huge_pages: true };
+    let config =
+        LatencyConfig { cpu, bytes: CHAIN_BYTES, line_bytes, huge_pages: true, memory: None };
     let began_s = now_s();
     PointerChase::prepare(&config, cancel).ok()?.verify(cancel).ok()?;
     Some((now_s() - began_s) * line_bytes as f64 / CHAIN_BYTES as f64)

@@ -56,6 +56,7 @@ fn stream_config(work: &StreamWorkload) -> StreamConfig {
         cpus: super::cpu_numbers(&cpus),
         bytes_per_array: work.bytes_per_array as usize * work.domains.len(),
         source_cpus: Vec::new(),
+        source_node: None,
         huge_pages: true,
     }
 }

@@ -110,6 +110,15 @@ pub fn payload(outcome: &StorageOutcome) -> PayloadBytes {
     PayloadBytes { read: sum(|it| it.reads.bytes), written: sum(|it| it.writes.bytes) }
 }
 
+/// Returns the bytes of all operations on files, including the warm-up.
+pub fn file_payload(intervals: &[FileInterval]) -> PayloadBytes {
+    let sum = |of: fn(&FileInterval) -> u64| intervals.iter().map(of).sum();
+    PayloadBytes {
+        read: sum(|it| it.tally.read_bytes),
+        written: sum(|it| it.tally.written_bytes),
+    }
+}
+
 /// Returns the number of I/O after the warm-up.
 pub fn io_count(outcome: &StorageOutcome) -> u64 {
     outcome.tallies.iter().map(|it| it.tally.count).sum()

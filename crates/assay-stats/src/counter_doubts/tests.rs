@@ -180,6 +180,50 @@ fn lost_datagrams_are_no_other_traffic() {
     }
 }
 
+/// Four CPUs for ten seconds; seconds in interrupts of the busiest and of all.
+#[test]
+fn one_cpu_in_interrupts_all_the_time_limits() {
+    use Counter::{CpuAll, CpuInterrupts};
+    for (busiest_s, all_s, expected) in [
+        (9.9, 12.0, &["interrupt-bound 0.99"][..]),
+        (9.9, 24.0, &["interrupt-bound 0.99"]),
+        (9.0, 12.0, &[]),
+        // Spread over all CPUs.
+        (9.9, 39.0, &[]),
+        (2.5, 10.0, &[]),
+    ] {
+        let series = || {
+            vec![
+                counted(CpuInterrupts, "", all_s),
+                counted(CpuAll, "", 40.0),
+                counted(CpuInterrupts, "cpu3", busiest_s),
+                counted(CpuAll, "cpu3", 10.0),
+            ]
+        };
+        let found = |counters| ids(transfer(), counters);
+        let whole = record((0, PAYLOAD), series());
+        assert_eq!(found(whole.clone()), expected, "{busiest_s} of {all_s}");
+        // No transfer, a stretch of a few ticks, a missing counter, or another case.
+        assert_eq!(found(CounterRecord { payload: None, ..whole.clone() }), [""; 0]);
+        assert_eq!(found(CounterRecord { seconds: 0.2, ..whole.clone() }), [""; 0]);
+        for missing in 0..4 {
+            let mut counters = whole.clone();
+            counters.counted.remove(missing);
+            assert_eq!(found(counters), [""; 0], "{missing}");
+        }
+        assert_eq!(ids(storage(false), whole), [""; 0]);
+    }
+}
+
+/// The only CPU of a machine has no other to share its work with.
+#[test]
+fn single_cpu_is_not_named() {
+    use Counter::{CpuAll, CpuInterrupts};
+    let of_both = |counter, total| ["", "cpu0"].map(|of| counted(counter, of, total));
+    let series = [of_both(CpuInterrupts, 9.9), of_both(CpuAll, 10.0)].concat();
+    assert_eq!(ids(transfer(), record((0, PAYLOAD), series)), [""; 0]);
+}
+
 #[test]
 fn reached_limit_and_repeated_calls_are_named() {
     let series = || {

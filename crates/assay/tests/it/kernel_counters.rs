@@ -6,7 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::network::link::{FAR, Link};
+use crate::network::link::{FAR, Link, run};
+use crate::network::{ServerProcess, free_port};
 use crate::program::World;
 use crate::storage::LoopDevice;
 use crate::truth::fleet::CpuQuotas;
@@ -21,8 +22,14 @@ const FILE_SIZE: &str = "64MiB";
 fn named_doubts(document: &Value) -> Vec<String> {
     let results = document["results"].as_array().unwrap().iter();
     let warnings = results.flat_map(|it| it["warnings"].as_array().unwrap().clone());
-    let shown =
-        ["cached-reads", "cached-writes", "card-traffic", "io-limit-reached", "throttled"];
+    let shown = [
+        "cached-reads",
+        "cached-writes",
+        "card-traffic",
+        "interrupt-bound",
+        "io-limit-reached",
+        "throttled",
+    ];
     let ids = warnings.map(|it| it["id"].as_str().unwrap().to_owned());
     let mut ids: Vec<String> = ids.filter(|id| shown.contains(&id.as_str())).collect();
     ids.sort();
@@ -152,6 +159,71 @@ fn cpu_quota_is_named_for_the_case_that_it_held_back() {
     }
 }
 
+/// Bytes of a case that does not count them.
+const NO_PAYLOAD: [u64; 2] = [u64::MAX; 2];
+
+/// Bytes read and written by each case of the latest run while its counters were kept.
+fn payloads(world: &World) -> Vec<[u64; 2]> {
+    let document = world.json(&["show", "latest", "--json"]);
+    let sides = |it: &Value| {
+        ["read", "written"].map(|side| it["payload"][side].as_u64().unwrap_or(NO_PAYLOAD[0]))
+    };
+    document["counters"].as_array().unwrap().iter().map(sides).collect()
+}
+
+#[test]
+fn every_job_language_keeps_the_counters_of_its_phases() {
+    let world = World::new();
+    // Two repetitions, which are one case for each access.
+    world.assay(&["ior", "-b", "1m", "-t", "256k", "-i", "2", "-o", "shared"]).succeeded();
+    assert_eq!(payloads(&world), [[0, 2 << 20], [2 << 20, 0]]);
+    let file = world.path("blocks");
+    let blocks = format!(
+        "sd=sd1,lun={},size=4m\nwd=wd1,sd=sd1,rdpct=100,xfersize=8k\n\
+         rd=rd1,wd=wd1,iorate=100,elapsed=2,interval=1\n",
+        file.display()
+    );
+    world.write("blocks.vdb", &blocks);
+    world.assay(&["vdbench", "-f", "blocks.vdb"]).succeeded();
+    let [[read, 0]] = payloads(&world)[..] else { panic!("{:?}", payloads(&world)) };
+    assert!(read > 0 && read % 8192 == 0, "{read}");
+    let trees = format!(
+        "fsd=fsd1,anchor={},depth=1,width=1,files=4,size=64k\n\
+         fwd=fwd1,fsd=fsd1,operation=read,xfersize=8k,fileio=sequential,fileselect=random,threads=1\n\
+         rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=1,interval=1\n",
+        world.path("tree").display()
+    );
+    std::fs::create_dir(world.path("tree")).unwrap();
+    world.write("trees.vdb", &trees);
+    world.assay(&["vdbench", "-f", "trees.vdb"]).succeeded();
+    let [[0, written], [read, 0]] = payloads(&world)[..] else {
+        panic!("{:?}", payloads(&world))
+    };
+    assert_eq!((written, read % 8192), (4 << 16, 0));
+    assert!(read > 0);
+}
+
+/// With a part of the transfer omitted, its payload is not that of the counters; round trips have none.
+#[test]
+fn emulated_network_tools_keep_counters() {
+    let world = World::new();
+    let port = free_port();
+    let far = World::new();
+    let _serving = ServerProcess::assay(&far, port);
+    let port = port.to_string();
+    let client = ["iperf3", "-c", "127.0.0.1", "-p", &port];
+    world.assay(&[&client[..], &["-n", "8M"]].concat()).succeeded();
+    let [[0, written]] = payloads(&world)[..] else { panic!("{:?}", payloads(&world)) };
+    assert!(written >= 8 << 20, "{written}");
+    world.assay(&[&client[..], &["-t", "1", "-O", "1"]].concat()).succeeded();
+    assert_eq!(payloads(&world), [NO_PAYLOAD]);
+    world
+        .assay(&["qperf", "127.0.0.1", "--listen-port", &port, "-t", "1", "tcp_lat"])
+        .succeeded();
+    assert_eq!(payloads(&world), [NO_PAYLOAD]);
+    assert!(total(&world.json(&["show", "latest", "--json"]), "cpu-all") > 0.5);
+}
+
 /// Starts assay's server at the far end, on the default port.
 fn serve(link: &Link, world: &World, more: &[&str]) -> std::process::Child {
     let server = [&["iperf3", "-s", "-B", FAR, "--idle-timeout", "20"], more].concat();
@@ -199,6 +271,76 @@ fn other_traffic_of_the_network_device_is_named() {
         }
     }
     for serving in [&mut serving, &mut second] {
+        drop(serving.kill());
+        drop(serving.wait());
+    }
+}
+
+/// Adds filters that every packet passes in the softirq of its CPU.
+fn add_slow_filters(link: &Link) -> bool {
+    let far = &link.far;
+    let filter = |n: i32| {
+        format!(
+            "filter add dev veth0 ingress pref {n} protocol ip u32 match ip sport {n} 0xffff\n"
+        )
+    };
+    let batch = std::env::temp_dir().join(format!("{far}.tc"));
+    std::fs::write(&batch, (1..=1500).map(filter).collect::<String>()).unwrap();
+    let is_added = run(&format!("tc -n {far} qdisc add dev veth0 ingress"))
+        && run(&format!("tc -n {far} -b {}", batch.display()));
+    drop(std::fs::remove_file(batch));
+    is_added
+}
+
+/// Steers all packets of the far end to the softirq of CPU 1.
+fn steer_packets(link: &Link) -> bool {
+    let steer = "for it in /sys/class/net/veth0/queues/rx-*/rps_cpus; do echo 2 >$it; done";
+    let status =
+        Command::new("ip").args(["netns", "exec", &link.far, "sh", "-c", steer]).status();
+    status.is_ok_and(|it| it.success())
+}
+
+/// Returns the command on CPU 0, so that CPU 1 has softirqs only.
+fn on_first_cpu(inner: &Command) -> Command {
+    let mut pinned = Command::new("taskset");
+    pinned.args(["-c", "0"]).arg(inner.get_program()).args(inner.get_args());
+    pinned.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    pinned
+}
+
+#[test]
+fn cpu_without_time_beside_its_softirqs_is_named() {
+    let test = "cpu_without_time_beside_its_softirqs_is_named";
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        eprintln!("SKIPPED {test}: it takes two CPUs");
+        return;
+    }
+    for is_slow in [false, true] {
+        let Some(link) = Link::unlimited("softirq") else { return };
+        for name in [&link.near, &link.far] {
+            let command =
+                format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off");
+            assert!(run(&command), "{command}");
+        }
+        if !steer_packets(&link) || (is_slow && !add_slow_filters(&link)) {
+            eprintln!("SKIPPED {test}: packets cannot be steered to one CPU here");
+            return;
+        }
+        let world = World::new();
+        let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "30"];
+        let mut serving = on_first_cpu(&link.command_within(true, &world, &server))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let expected = if is_slow { &["interrupt-bound"][..] } else { &[] };
+        for _ in 0..REPEATS {
+            let rate = if is_slow { &[][..] } else { &["--rate", "200Mbit/s"] };
+            let asked = [&["net", "throughput", FAR, "--for", "2s", "--json"], rate].concat();
+            let output = on_first_cpu(&link.command_within(false, &world, &asked)).output();
+            let document = json(&output.unwrap());
+            assert_eq!(named_doubts(&document), expected, "{document}");
+        }
         drop(serving.kill());
         drop(serving.wait());
     }

@@ -9,6 +9,7 @@ use assay_model::seed;
 
 use super::LatencyError;
 use crate::mapping::{Mapping, PageAdvice};
+use crate::numa::{MemoryNode, PlacementError};
 
 /// Loads per step of the loop, unrolled so that the loop itself takes negligible time.
 pub(super) const LOADS_PER_STEP: usize = 16;
@@ -54,6 +55,17 @@ impl Chain {
         let mapping = Mapping::new(lines * line_bytes, advice).map_err(LatencyError::MapSet)?;
         let cursor = AtomicPtr::new(mapping.as_ptr());
         Ok(Self { mapping, lines, line_bytes, cursor })
+    }
+
+    /// Requests the memory of a node; must come before [`Chain::link`], which touches the rest.
+    pub(super) fn place(&mut self, memory: MemoryNode) -> Result<(), PlacementError> {
+        memory.request(&self.mapping)?;
+        memory.touch(&mut self.mapping)
+    }
+
+    /// Checks that the linked set is on a node.
+    pub(super) fn check_place(&self, memory: MemoryNode) -> Result<(), PlacementError> {
+        memory.check(&self.mapping)
     }
 
     pub(super) fn lines(&self) -> usize {
@@ -178,6 +190,24 @@ impl Chain {
         // SAFETY: each line begins with an aligned link; all bit patterns are pointers that may be
         // read, if not followed.
         unsafe { *self.line(line).cast::<Link>() }
+    }
+
+    /// Returns the line where the next repetition begins.
+    #[cfg(test)]
+    pub(super) fn cursor_line(&self) -> usize {
+        (self.cursor.load(Ordering::Relaxed) as usize - self.line(0) as usize) / self.line_bytes
+    }
+
+    /// Returns to the first line.
+    #[cfg(test)]
+    pub(super) fn rewind(&mut self) {
+        self.cursor.store(self.line(0).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Returns the line that follows each line.
+    #[cfg(test)]
+    pub(super) fn order(&self) -> Vec<Option<usize>> {
+        (0..self.lines).map(|line| self.next_line(line)).collect()
     }
 
     /// Makes the first line point to itself, to simulate a fault.

@@ -7,7 +7,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn config(bytes: usize, line_bytes: usize) -> LatencyConfig {
     let cpu = pin::allowed_cpus().unwrap()[0];
-    LatencyConfig { cpu, bytes, line_bytes, huge_pages: false }
+    LatencyConfig { cpu, bytes, line_bytes, huge_pages: false, memory: None }
 }
 
 #[test]
@@ -49,6 +49,24 @@ fn rejects_impossible_configurations() {
         PointerChase::prepare(&nowhere, &NEVER),
         Err(LatencyError::StartThread(_))
     ));
+}
+
+/// A set is never measured in other memory than requested.
+#[test]
+fn rejects_memory_of_missing_node() {
+    let first = config(1 << 20, 64);
+    for cpu in [None, Some(first.cpu)] {
+        let memory = Some(MemoryNode { node: 1023, cpu });
+        match PointerChase::prepare(&LatencyConfig { memory, ..first }, &NEVER) {
+            Err(LatencyError::PlaceSet(_)) => {}
+            Ok(_) if cpu.is_some() => {
+                println!(
+                    "SKIPPED rejects_memory_of_missing_node: no nodes of pages are reported"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 /// Linking and checking sets of gigabytes takes seconds, so cancellation must end both early.

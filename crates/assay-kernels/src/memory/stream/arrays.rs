@@ -94,6 +94,11 @@ impl Arrays {
         self.ranges[members].iter().map(ExactSizeIterator::len).sum()
     }
 
+    /// Returns the memory of the array `a`.
+    pub(super) fn source(&self) -> &Mapping {
+        &self.mappings[0]
+    }
+
     pub(super) fn huge_bytes(&self) -> io::Result<usize> {
         self.mappings.iter().map(Mapping::huge_bytes).sum()
     }

@@ -4,6 +4,7 @@ use std::io;
 
 use super::operation::StreamOperation;
 use crate::mapping::MapError;
+use crate::numa::PlacementError;
 
 /// Error of preparing a STREAM measurement, or of its result.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +15,9 @@ pub enum StreamError {
     /// The memory of an array could not be mapped.
     #[error("cannot map the memory of an array")]
     MapArray(#[source] MapError),
+    /// The memory of the array `a` is not on the requested node.
+    #[error("cannot place the source array")]
+    PlaceSource(#[source] PlacementError),
     /// The caller cancelled the preparation or the kernel selection.
     #[error("the measurement was cancelled")]
     Cancelled,

@@ -11,6 +11,7 @@ fn prepare(elements: usize, threads: usize) -> Stream {
         cpus,
         bytes_per_array: elements * 8,
         source_cpus: vec![],
+        source_node: None,
         huge_pages: false,
     };
     Stream::prepare(&config, &NEVER, &mut |_| {}).unwrap()
@@ -196,8 +197,9 @@ fn counts_bytes_as_stream() {
 fn rejects_impossible_configurations() {
     let cpus = vec![pin::allowed_cpus().unwrap()[0]];
     let prepare = |cpus, bytes_per_array| {
-        let source_cpus = vec![];
-        let config = StreamConfig { cpus, bytes_per_array, source_cpus, huge_pages: true };
+        let (source_cpus, source_node) = (vec![], None);
+        let config =
+            StreamConfig { cpus, bytes_per_array, source_cpus, source_node, huge_pages: true };
         Stream::prepare(&config, &NEVER, &mut |_| {})
     };
     assert!(matches!(prepare(vec![], 4096), Err(StreamError::StartTeam(_))));
@@ -213,6 +215,7 @@ fn cancellation_ends_preparation() {
         cpus: vec![pin::allowed_cpus().unwrap()[0]],
         bytes_per_array: 1 << 20,
         source_cpus: vec![],
+        source_node: None,
         huge_pages: false,
     };
     let cancelled = Stream::prepare(&config, &AtomicBool::new(true), &mut |_| {});
@@ -227,6 +230,7 @@ fn copies_from_source_placed_by_other_cpus() {
         cpus: ours,
         bytes_per_array: 1 << 20,
         source_cpus: theirs,
+        source_node: None,
         huge_pages: false,
     };
     let mut stream = Stream::prepare(&config, &NEVER, &mut |_| {}).unwrap();
@@ -238,4 +242,17 @@ fn copies_from_source_placed_by_other_cpus() {
         stream.verify(&NEVER),
         Err(StreamError::WrongContents { array: 'c', .. })
     ));
+}
+
+#[test]
+fn rejects_source_on_missing_node() {
+    let config = StreamConfig {
+        cpus: vec![pin::allowed_cpus().unwrap()[0]],
+        bytes_per_array: 1 << 20,
+        source_cpus: vec![],
+        source_node: Some(MemoryNode { node: 1023, cpu: None }),
+        huge_pages: false,
+    };
+    let refused = Stream::prepare(&config, &NEVER, &mut |_| {});
+    assert!(matches!(refused, Err(StreamError::PlaceSource(_))), "{refused:?}");
 }

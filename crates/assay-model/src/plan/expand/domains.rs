@@ -1,7 +1,7 @@
 //! Resolution of placements to domains, from the topology of the host.
 
 use super::PlanError;
-use crate::facts::{Cache, HostFacts};
+use crate::facts::{Cache, HostFacts, NumaNode};
 use crate::suite::Placement;
 use crate::workload::Domain;
 
@@ -9,6 +9,16 @@ use crate::workload::Domain;
 pub(super) struct DomainGroup {
     pub(super) name: String,
     pub(super) domains: Vec<Domain>,
+}
+
+/// NUMA node with its CPUs, one for each core; none if it only has memory.
+#[derive(Clone)]
+pub(super) struct NodeDomain {
+    /// The kernel's number.
+    pub(super) node: u32,
+    pub(super) domain: Domain,
+    /// Memory in bytes; 0 = unknown.
+    pub(super) bytes: u64,
 }
 
 /// Returns the domain of the whole node: one core per thread or rank, spread evenly over the
@@ -96,10 +106,18 @@ fn last_level(
     Ok(groups)
 }
 
+/// Returns the domains of NUMA nodes of the host.
+pub(super) fn node_domains(host: &HostFacts, nodes: &[NumaNode]) -> Vec<NodeDomain> {
+    let node_domain = |node: &NumaNode| NodeDomain {
+        node: node.id,
+        domain: domain(format!("numa:{}", node.id), host.topology.one_cpu_per_core(&node.cpus)),
+        bytes: node.bytes,
+    };
+    nodes.iter().map(node_domain).collect()
+}
+
 fn numa_domains(host: &HostFacts) -> Vec<Domain> {
-    let name = |id| format!("numa:{id}");
-    let cores = |cpus: &[u32]| host.topology.one_cpu_per_core(cpus);
-    host.topology.numa.iter().map(|node| domain(name(node.id), cores(&node.cpus))).collect()
+    node_domains(host, &host.topology.numa).into_iter().map(|it| it.domain).collect()
 }
 
 /// Returns the last-level-cache domains, numbered in the order of their lowest CPU.

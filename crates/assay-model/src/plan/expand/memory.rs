@@ -1,12 +1,14 @@
-//! Expansion of cache bandwidth, core-to-core latency and loaded latency, which follow from the topology.
+//! Expansion of cache bandwidth, core-to-core latency, loaded latency, and copies and loads between NUMA
+//! nodes, which follow from the topology.
 
-use super::{NamedWorkload, PlanError, domains, mpi, sizes};
+use super::domains::{self, NodeDomain};
+use super::{NamedWorkload, PlanError, mpi, sizes};
 use crate::facts::{Cpu, HostFacts};
 use crate::quantity::Bytes;
 use crate::suite::MpiPlacement;
 use crate::workload::{
-    CacheBandwidthWorkload, CoreToCoreWorkload, CpuPairs, Domain, LoadedLatencyWorkload,
-    TrafficMix, Workload, usual_line_bytes,
+    CacheBandwidthWorkload, CopyWorkload, CoreToCoreWorkload, CpuPairs, Domain,
+    LoadedLatencyWorkload, NodeMemory, TrafficMix, Workload, usual_line_bytes,
 };
 
 /// Smallest working set of the ladder, of which the largest is taken.
@@ -77,6 +79,63 @@ pub(super) fn core_to_core(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanE
     Ok(vec![("node".to_owned(), workload)])
 }
 
+/// Returns copies and loads by each NUMA node with CPUs from the memory of each node, also those without
+/// CPUs. Empty with one node, which has nothing to compare.
+pub(super) fn node_pairs(host: &HostFacts) -> Result<Vec<NamedWorkload>, PlanError> {
+    let [nodes, memory_nodes] = [&host.topology.numa, &host.topology.memory_nodes]
+        .map(|nodes| domains::node_domains(host, nodes));
+    let sources = [nodes.clone(), memory_nodes].concat();
+    if sources.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut named = Vec::new();
+    for NodeDomain { domain, .. } in &nodes {
+        let Some(cpu) = domain.cpus.first() else { continue };
+        let chain_bytes = chain_bytes(host, *cpu, None)?;
+        for NodeDomain { node, domain: source, bytes: source_bytes } in &sources {
+            let mut cpus = [domain.cpus.as_slice(), &source.cpus].concat();
+            cpus.sort_unstable();
+            cpus.dedup();
+            let caches = host.topology.last_level_bytes(&cpus);
+            let most = most_bytes(*source_bytes);
+            let chain_bytes = chain_bytes.min(most);
+            // Three arrays and the chain fit memory together.
+            let fitting = sizes::usable_share(host)?.saturating_sub(chain_bytes) / 3;
+            let bytes = sizes::array_bytes(host, None, caches, 1)?.min(fitting).min(most);
+            let workload = CopyWorkload {
+                domain: domain.clone(),
+                source: source.clone(),
+                bytes_per_array: bytes.max(sizes::MIN_ARRAY_BYTES),
+                node: Some(NodeMemory {
+                    node: *node,
+                    chain_bytes,
+                    line_bytes: line_bytes(host),
+                }),
+            };
+            named.push((workload.name(), Workload::Copy(workload)));
+        }
+    }
+    Ok(named)
+}
+
+/// Returns the most bytes of an array, and of a chain, in a node of `node_bytes` bytes: a quarter each,
+/// since the rest may be in use. Nodes of unknown size have no limit.
+fn most_bytes(node_bytes: u64) -> u64 {
+    if node_bytes == 0 { u64::MAX } else { (node_bytes / 4).max(sizes::MIN_ARRAY_BYTES) }
+}
+
+fn line_bytes(host: &HostFacts) -> u32 {
+    let visible = host.topology.last_level().next().map(|cache| cache.line_bytes);
+    visible.unwrap_or_else(usual_line_bytes)
+}
+
+/// Returns the last step of the ladder of `memory.latency` of one CPU.
+fn chain_bytes(host: &HostFacts, cpu: u32, to: Option<Bytes>) -> Result<u64, PlanError> {
+    let own_cache = host.topology.last_level_bytes(&[cpu]);
+    let ladder = sizes::ladder(host, FIRST_WORKING_SET, to, own_cache)?;
+    Ok(ladder.last().copied().unwrap_or(FIRST_WORKING_SET.0))
+}
+
 /// Returns the chain on the first core, with traffic from all others.
 pub(super) fn loaded_latency(
     host: &HostFacts,
@@ -89,15 +148,12 @@ pub(super) fn loaded_latency(
     }
     let caches = host.topology.cache_bytes(&cpus);
     let cpu = cpus.remove(0);
-    let own_cache = host.topology.last_level_bytes(&[cpu]);
-    let line_bytes = host.topology.last_level().next().map(|cache| cache.line_bytes);
-    let ladder = sizes::ladder(host, FIRST_WORKING_SET, to, own_cache)?;
-    let chain_bytes = ladder.last().copied().unwrap_or(FIRST_WORKING_SET.0);
+    let chain_bytes = chain_bytes(host, cpu, to)?;
     let usable = sizes::usable_share(host)?.saturating_sub(chain_bytes);
     let workload = Workload::LoadedLatency(LoadedLatencyWorkload {
         cpu,
         bytes: chain_bytes,
-        line_bytes: line_bytes.unwrap_or_else(usual_line_bytes),
+        line_bytes: line_bytes(host),
         bytes_per_generator: generator_bytes(usable, bytes, caches, cpus.len() as u64)?,
         traffic: Domain { placement, cpus },
         mixes: READS_PER_WRITE.map(|reads_per_write| TrafficMix { reads_per_write }).to_vec(),

@@ -1,4 +1,5 @@
-//! Copies between domains: a matrix of medians for each host and measurer, as Intel MLC prints it.
+//! Copies between domains, and loads between NUMA nodes: a matrix of medians for each host, measurer and
+//! metric, as Intel MLC prints it.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::ReportSection;
@@ -25,14 +26,38 @@ pub(super) fn add(document: &mut Document, context: &ReportContext<'_>) {
     for matrix in &matrices {
         document.blocks.push(Block::Table(matrix.table(context)));
     }
-    let pairs = Block::Table(stream::table(context, &all, |_| String::new()));
+    let pairs = pair_tables(context, &all);
     if matrices.is_empty() {
-        document.blocks.push(pairs);
+        document.blocks.extend(pairs);
     } else {
         document.paragraph(Tone::Quiet, word("copies-explanation"));
-        let details = Details { title: word("details-copies").to_owned(), blocks: vec![pairs] };
+        let details = Details { title: word("details-copies").to_owned(), blocks: pairs };
         document.blocks.push(Block::Details(details));
     }
+    if all.iter().any(|it| has_one_node(context, it)) {
+        document.paragraph(Tone::Quiet, word("copies-one-node"));
+    }
+}
+
+/// Whether the facts of the host have a single NUMA node.
+fn has_one_node(context: &ReportContext<'_>, estimate: &MetricEstimate) -> bool {
+    let topology = context.host_facts(estimate).map(|host| &host.topology);
+    topology.is_some_and(|it| it.node_count() == 1)
+}
+
+/// Returns a table of all pairs for each metric.
+fn pair_tables(context: &ReportContext<'_>, all: &[&MetricEstimate]) -> Vec<Block> {
+    let by_metric = group_by(all.iter().copied(), |it| it.metric.clone());
+    let table = |group: Vec<&MetricEstimate>| {
+        let table = stream::table(context, &group, |_| String::new());
+        let caption = is_latency(group[0]).then(|| word("column-latency").to_owned());
+        Block::Table(ReportTable { caption: caption.unwrap_or(table.caption), ..table })
+    };
+    by_metric.into_iter().map(table).collect()
+}
+
+fn is_latency(estimate: &MetricEstimate) -> bool {
+    estimate.unit == Unit::Second
 }
 
 /// Groups the results by host and measurer, in order of appearance.
@@ -59,7 +84,11 @@ impl<'a> CopyMatrix<'a> {
     }
 
     fn table(&self, context: &ReportContext<'_>) -> ReportTable {
-        let mut caption = vec![message!("table-copies", unit = localise_symbol("GB/s"))];
+        let title = match is_latency(self.estimates[0]) {
+            true => message!("table-node-latency", unit = localise_symbol("ns")),
+            false => message!("table-copies", unit = localise_symbol("GB/s")),
+        };
+        let mut caption = vec![title];
         caption.extend(context.has_several_hosts.then(|| self.estimates[0].host.clone()));
         let by = || self.estimates[0].tool.name.clone();
         caption.extend(context.has_several_measurers.then(by));
@@ -82,7 +111,8 @@ impl<'a> CopyMatrix<'a> {
         let shown = match estimate.median.is_finite() {
             true => {
                 let digits = precision::estimate_digits(estimate);
-                let value = precision::round_to_digits(estimate.median / 1e9, digits);
+                let scale = if is_latency(estimate) { 1e-9 } else { 1e9 };
+                let value = precision::round_to_digits(estimate.median / scale, digits);
                 units::quantity(value, Unit::Ratio, digits)
             }
             false => precision::value(estimate),

@@ -96,7 +96,7 @@ fn topology_facts(host: &HostFacts) -> Vec<(String, String)> {
                 .map(|cpus| message!("cpus-on-cores", cpus = cpus, cores = cores)),
         ),
         ("fact-caches", Some(kinds.iter().map(cache).collect::<Vec<_>>().join(comma()))),
-        ("fact-numa-nodes", known(host.topology.numa.len()).map(|nodes| nodes.to_string())),
+        ("fact-numa-nodes", known(host.topology.node_count()).map(|nodes| nodes.to_string())),
         ("fact-memory", memory.map(|bytes| quantity(bytes as f64, Unit::Byte, 4))),
         (
             "fact-memory-modules",

@@ -5,13 +5,10 @@ use std::time::Duration;
 use assay_dialects::iperf3::{Iperf3Interval, Iperf3Report, StreamInterval};
 use assay_dialects::wire::iperf3::parameters::{DataDirection, TestLimit};
 use assay_dialects::wire::iperf3::{Iperf3Parameters, TransportProtocol};
-use assay_fleet::kernel_counters::CountedPlaces;
 use assay_fleet::root::Root;
 use assay_fleet::state;
-use assay_kernels::network::device;
 use assay_model::cpu_account::CpuAccount;
 use assay_model::entry::MeasuredSpan;
-use assay_model::kernel_counters::PayloadBytes;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{NetworkThroughput, TransferDirection};
 
@@ -23,8 +20,7 @@ use crate::network::iperf3_client::{
     self, DATAGRAM_OF_ONE_SEGMENT, Iperf3ClientTest, Iperf3Event, Iperf3Outcome,
 };
 use crate::network::iperf3_record::CompletedIperf3Test;
-use crate::network::setup::{is_same_machine, local_address_for};
-use crate::network::target::NetworkTarget;
+use crate::network::transfer_route::TransferRoute;
 use crate::recorder::{CaseError, Recorder};
 
 /// Bytes per write over TCP by a stream that has a CPU to itself. A write that fills the send
@@ -150,27 +146,22 @@ fn measure_repetition(
     // hosts may still measure another case.
     recorder.wait_for_start()?;
     let counters = virtual_function::FunctionCounters::read();
-    let device = device_towards(&test.target);
-    let mut places = CountedPlaces::default();
-    device.iter().for_each(|name| places.add_network_device(name));
-    recorder.begin_counting(&places);
+    let route = TransferRoute::towards(&test.target);
+    recorder.begin_counting(&route.places());
     let mut report = Iperf3Report::default();
     let start_s = recorder.elapsed_s();
     let outcome = run_test(test, &mut report, recorder);
     let span = MeasuredSpan::from_seconds(start_s, recorder.elapsed_s() - start_s, false);
     store_document(&report, progress, recorder)?;
     let outcome = outcome.map_err(|error| far_end.find_cause(error))?;
-    let payload = payload(&outcome, test.parameters.protocol);
     let test = CompletedIperf3Test {
         parameters: &test.parameters,
         outcome: &outcome,
         reported: &report,
     };
-    // The connections may use another route than the first address of the name.
-    let is_same_machine = is_same_machine(test.local(), outcome.address.ip());
-    match is_same_machine || device::find_name(test.local()) == device {
-        true => recorder.end_counting(payload),
-        false => recorder.discard_counting(),
+    match route.payload(&test) {
+        Some(payload) => recorder.end_counting(payload),
+        None => recorder.discard_counting(),
     }
     recorder.record_all(test.total_entries(span));
     if !std::mem::replace(&mut progress.has_facts, true) {
@@ -178,27 +169,6 @@ fn measure_repetition(
         counters.record_change(test.local(), recorder);
     }
     Ok(())
-}
-
-/// Returns the network device of the route to a target; `None` for addresses of this machine.
-fn device_towards(target: &NetworkTarget) -> Option<String> {
-    let remote = *target.addresses().ok()?.first()?;
-    let local = local_address_for(remote);
-    (!is_same_machine(local, remote.ip())).then(|| device::find_name(local)).flatten()
-}
-
-/// Bytes that this end received and sent. A TCP sender's own count includes its send buffer.
-fn payload(outcome: &Iperf3Outcome, protocol: TransportProtocol) -> PayloadBytes {
-    let bytes = |sum: Option<StreamInterval>| sum.map_or(0, |it| it.bytes);
-    let sent = outcome.end.sum_sent(true);
-    let arrived = outcome.end.sum_received(true);
-    PayloadBytes {
-        read: bytes(outcome.end.sum_received(false)),
-        written: bytes(match protocol {
-            TransportProtocol::Tcp => arrived.or(sent),
-            TransportProtocol::Udp => sent,
-        }),
-    }
 }
 
 /// Runs the test and collects all its reports until it ended or failed.

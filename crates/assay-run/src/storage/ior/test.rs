@@ -258,6 +258,7 @@ impl<'a> RunningIorTest<'a> {
         let mut see = |event: StorageEvent<'_>| match event {
             StorageEvent::PhaseDone { outcome } => {
                 let Some((phase, step)) = phases.next() else { return };
+                record.count(phase, step, &event);
                 (record.listener)(IorEvent::PhaseProgress { phase, event: &event });
                 record.add(step, outcome);
                 let result = record.report(test, step, outcome, &[]);
@@ -271,7 +272,8 @@ impl<'a> RunningIorTest<'a> {
             | StorageEvent::PhaseStarts { .. }
             | StorageEvent::PhaseReady { .. }
             | StorageEvent::Interval { .. } => {
-                let Some((phase, _)) = phases.peek() else { return };
+                let Some((phase, step)) = phases.peek() else { return };
+                record.count(phase, *step, &event);
                 (record.listener)(IorEvent::PhaseProgress { phase, event: &event });
             }
         };
@@ -321,6 +323,7 @@ impl<'a> RunningIorTest<'a> {
     ) -> Result<Option<StorageOutcome>, CommandFailure> {
         let plan = StoragePlan { phases: vec![phase] };
         let mut see = |event: StorageEvent<'_>| {
+            record.count(&plan.phases[0], step, &event);
             (record.listener)(IorEvent::PhaseProgress {
                 phase: &plan.phases[0],
                 event: &event,
@@ -350,11 +353,34 @@ impl CaseRepetitions {
 }
 
 impl IorTestRecorder<'_, '_, '_> {
+    /// Returns the number of the case of a phase.
+    fn case_number(&self, step: IorStep) -> Option<usize> {
+        let first = IorStep { repetition: 0, ..step };
+        self.steps.iter().position(|it| *it == first)
+    }
+
     /// Returns the repetitions of the case of a phase.
     fn case(&mut self, step: IorStep) -> Option<&mut CaseRepetitions> {
-        let first = IorStep { repetition: 0, ..step };
-        let number = self.steps.iter().position(|it| *it == first)?;
+        let number = self.case_number(step)?;
         Some(self.cases.entry(number).or_default())
+    }
+
+    /// Keeps the kernel's counters from the first to the last I/O of a phase.
+    fn count(&self, phase: &StoragePhase, step: IorStep, event: &StorageEvent<'_>) {
+        match event {
+            StorageEvent::PhaseReady { .. } => {
+                self.recording.begin_counting(volume::counted_places(&phase.workload));
+            }
+            StorageEvent::PhaseDone { outcome } => {
+                let payload = series::payload(outcome);
+                let number = self.case_number(step);
+                number.into_iter().for_each(|it| self.recording.end_counting(it, payload));
+            }
+            StorageEvent::LayingOut { .. }
+            | StorageEvent::PhaseStarts { .. }
+            | StorageEvent::Interval { .. }
+            | StorageEvent::PhaseFailed => {}
+        }
     }
 
     /// Keeps a finished phase.

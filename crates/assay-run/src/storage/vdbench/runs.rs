@@ -84,7 +84,7 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
         commands::run_commands(label.commands.start.as_ref(), self.underway)?;
         let plan = single_phase_plan(phase, workload);
         let done = match self.underway.hosts {
-            None => self.run_here(&plan, label)?,
+            None => self.run_here(&plan, index, label)?,
             Some(_) => self.run_on_hosts(&plan.phases[0], index, label)?,
         };
         let next = self.conclude_run(index, &plan.phases[0], label, done)?;
@@ -97,9 +97,11 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
     fn run_here(
         &mut self,
         plan: &StoragePlan,
+        index: usize,
         label: &RunLabel,
     ) -> Result<BlockRunResult, CommandFailure> {
         let ends = AtomicBool::new(false);
+        let recording = &*self.recording;
         let underway = &mut *self.underway;
         let stop = underway.stop;
         let mut ending =
@@ -117,9 +119,16 @@ impl BlockRuns<'_, '_, '_, '_, '_> {
                     ends.store(true, Ordering::Relaxed);
                 }
             }
-            StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
+            StorageEvent::PhaseReady { .. } => {
+                let workload = &plan.phases[0].workload;
+                recording.begin_counting(volume::counted_places(workload));
+            }
+            StorageEvent::PhaseDone { outcome: done } => {
+                recording.end_counting(index, series::payload(done));
+                outcome = Some(done.clone());
+            }
             // The failure is also returned.
-            StorageEvent::PhaseReady { .. } | StorageEvent::PhaseFailed => {}
+            StorageEvent::PhaseFailed => {}
         };
         let done = early_end::run_stoppable(stop, &ends, || {
             runner::run_phases(plan, &self.options, &ends, &mut on)

@@ -85,7 +85,12 @@ impl TreeRuns<'_, '_, '_, '_, '_> {
         let rate_per_s = phase.workload.load.rate_per_s();
         self.underway.log.add(VdbenchEvent::TreesStart { label: label.clone(), rate_per_s });
         let (outcome, of_place) = match self.underway.hosts {
-            None => self.run_here(phase, &mut ending, &mut intervals)?,
+            None => {
+                self.recording.begin_counting(volume::tree_places(&phase.workload));
+                let done = self.run_here(phase, &mut ending, &mut intervals)?;
+                self.recording.end_counting(index, series::file_payload(&intervals));
+                done
+            }
             Some(_) => self.run_on_hosts(index, phase, &mut ending, &mut intervals)?,
         };
         let underway = &mut *self.underway;

@@ -1,0 +1,89 @@
+//! Pairs of NUMA nodes that are measured on hosts with and without nodes that only have memory.
+
+use std::fmt::Write as _;
+
+use assay_fleet::facts;
+use assay_model::benchmark::Benchmark;
+use assay_model::plan::expand::{self, Measurer, MpiChoices, PlanChoices};
+use assay_model::quantity::Bytes;
+use assay_model::suite::{Measure, MeasureRequest, Suite};
+use assay_model::workload::Workload;
+use expect_test::{Expect, expect};
+
+use crate::test_host::TestHost;
+
+const ASSAY: Measurer = Measurer { name: "assay", supports: |_| true };
+
+/// Lists the copies of a host: the case, the size of an array, and node and size of the chain.
+fn list_copies(host: &TestHost) -> String {
+    let facts = facts::read(&host.root());
+    let measure = Measure {
+        by: vec![],
+        share: 1.0,
+        target: 0.01,
+        optional: false,
+        request: MeasureRequest::Machine(Benchmark::MemoryCopy),
+        origin: None,
+    };
+    let suite = Suite {
+        name: "copies".into(),
+        title: String::new(),
+        budget_s: 60.0,
+        measures: vec![measure],
+    };
+    let choices = PlanChoices {
+        by: vec!["assay".into()],
+        measurers: &[ASSAY],
+        budget_s: None,
+        to: None,
+        mpi: MpiChoices::default(),
+        seed: 7,
+        pairs: None,
+        has_rdma: false,
+    };
+    let plan = expand::expand(&suite, &facts, &choices).unwrap();
+    let mut text = String::new();
+    for case in &plan.cases {
+        let Workload::Copy(work) = &case.workload else { panic!("{case:?}") };
+        let (_, pair) = case.id.split_once('/').unwrap();
+        let array = Bytes(work.bytes_per_array);
+        let chain = work.node.map(|it| format!("node {} {}", it.node, Bytes(it.chain_bytes)));
+        writeln!(text, "{pair} {array} {}", chain.as_deref().unwrap_or("-")).unwrap();
+    }
+    text
+}
+
+fn check(host: &TestHost, expected: &Expect) {
+    expected.assert_eq(&list_copies(host));
+}
+
+#[test]
+fn sources_include_memory_without_cpus() {
+    check(&TestHost::load("epyc-cxl"), &expect![[r#""#]]);
+    check(&TestHost::load("knl-flat"), &expect![[r#""#]]);
+}
+
+#[test]
+fn two_sockets_are_compared_with_each_other() {
+    check(&TestHost::load("xeon-2s-smt"), &expect![[r#""#]]);
+}
+
+#[test]
+fn small_memory_limits_arrays_and_chain() {
+    let host = TestHost::load("knl-flat");
+    host.write("sys/devices/system/node/node1/meminfo", b"Node 1 MemTotal: 16384 kB");
+    check(&host, &expect![[r#""#]]);
+}
+
+/// One node has no pairs, and a map that omits a CPU is not used.
+#[test]
+fn one_node_has_no_pair_of_nodes() {
+    let host = TestHost::load("knl-flat");
+    host.remove("sys/devices/system/node/node1");
+    check(&host, &expect![[r#""#]]);
+    let host = TestHost::load("epyc-cxl");
+    host.write("sys/devices/system/node/node0/cpulist", b"0-3");
+    let copies = list_copies(&host);
+    assert!(copies.lines().all(|it| it.starts_with("l3:") && it.ends_with(" -")), "{copies}");
+    assert_eq!(copies.lines().count(), 64);
+}
