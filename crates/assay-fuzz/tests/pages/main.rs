@@ -33,6 +33,7 @@ fn runs() -> Vec<RunSummary> {
         guest::quick_with_hpcc(),
         node::memory(),
         node::copies(4),
+        node::nodes(),
         storage::volume(),
         storage::steady_state_and_search(),
         storage::files(),
