@@ -174,7 +174,9 @@ fn check_decimal_mark(
             // An entity fills its place with several backslashes or blanks.
             true => {
                 let has_entity = ["\\\\", "\u{a0}\u{a0}"].iter().any(|it| printed.contains(it));
-                (Check::MarkOfLanguage, (!has_entity && is_fixable).then_some(corrected))
+                // A program prints so many decimals.
+                let is_clear = !has_entity && is_fixable && figure.decimals < MANY_DECIMALS;
+                (Check::MarkOfLanguage, is_clear.then_some(corrected))
             }
             false => (Check::MarkOfMajority, None),
         };
@@ -192,6 +194,9 @@ fn is_in_english(text: &PageText, figure: &PrintedFigure) -> bool {
     let behind: String = text.text[to..].chars().take(NEAR).collect();
     is_english(&format!("{}{behind}", text_before(&text.text, from, NEAR)))
 }
+
+/// Number of decimals that only programs print.
+const MANY_DECIMALS: usize = 10;
 
 /// Returns whether a program prints a number so: `+00.0012s`, `0.0000000s`.
 fn is_of_program(text: &PageText, figure: &PrintedFigure) -> bool {

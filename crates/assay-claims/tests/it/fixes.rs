@@ -111,6 +111,7 @@ fn figures_with_two_readings_are_never_changed() {
         "---\nlang: de\n---\nEin Volume hat 4 TiB, der Durchsatz ist 4 GiB/s.",
         "---\nlang: fr\n---\nUn fichier de 2 Go et un débit de 2 Go/s.",
         "---\nlang: fr\n---\n| E/s | 1 | 2 | part |\n|-|-|-|-|\n| a | 269.73 | 250.47 | 92.86 % |\n",
+        "---\nlang: de\n---\n| n | Anteil [%] |\n|-|-|\n| 639 | 65.7407407407407 |\n",
         "RDMA over 8 × 400 Gb/s links.\n\n| RDMA | 390 GB/s |\n|-|-|\n",
     ] {
         assert_eq!(fix(page, None), page);
